@@ -1,0 +1,45 @@
+"""Time inside Headway is an int64 count of microseconds; seconds exist only at the edges."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal, InvalidOperation
+
+SECOND = 1_000_000
+"""Microseconds in one second."""
+
+NEVER = (1 << 62) - 1
+"""A time later than every event (µs); still safe to add a walltime to."""
+
+LONGEST = NEVER // 4
+"""The largest time or duration accepted from outside (µs), about 36,000 years."""
+
+
+def microseconds(seconds: int | float | str | Decimal) -> int:
+    """Microseconds of a number of seconds, exact for decimals, nearest where digits run out.
+
+    >>> microseconds("552.21")
+    552210000
+    """
+    if isinstance(seconds, int):
+        return seconds * SECOND
+    try:
+        value = Decimal(str(seconds)) * SECOND
+        return int(value.to_integral_value(ROUND_HALF_EVEN))
+    except (InvalidOperation, OverflowError, ValueError):
+        raise ValueError(f"not a number of seconds: {seconds!r}") from None
+
+
+def microseconds_up(seconds: Decimal | float) -> int:
+    """Microseconds of a duration that came from a division, rounded up once."""
+    return int((Decimal(str(seconds)) * SECOND).to_integral_value(ROUND_CEILING))
+
+
+def seconds_text(us: int) -> str:
+    """Seconds as people write them: whole ones without decimals, others with as many as needed.
+
+    >>> seconds_text(12_000_000), seconds_text(12_500_000)
+    ('12', '12.5')
+    """
+    whole, rest = divmod(abs(int(us)), SECOND)
+    sign = "-" if us < 0 else ""
+    return f"{sign}{whole}" if rest == 0 else f"{sign}{whole}.{rest:06d}".rstrip("0")
