@@ -1,0 +1,58 @@
+# Two commands are all a newcomer needs:  make demo  and  make test.
+# Both set up .venv by themselves; they need Python 3.11 or newer, git and make.
+
+NEW_ENOUGH := import sys; raise SystemExit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+WORKERS ?= 2
+
+.PHONY: demo test lint types check bench docs lock clean
+
+demo: $(VENV)/.installed
+	$(BIN)/headway demo
+
+test: $(VENV)/.test-installed
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+lint: $(VENV)/.test-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check src/headway/cli src/headway/platform
+
+types: $(VENV)/.test-installed
+	$(BIN)/mypy
+
+check: test lint types
+
+bench: $(VENV)/.test-installed
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.test-installed
+	$(PIP) install "mkdocs-material>=9.6"
+	$(BIN)/mkdocs build --strict
+
+# Exact versions for tests: what a clean resolve of the project and its test extra gives today.
+lock:
+	rm -rf build/lock && $(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip --quiet install hatchling editables
+	build/lock/bin/python -m pip --quiet install --editable ".[test]"
+	{ sed '/^[^#]/,$$d' requirements-test.txt; build/lock/bin/python -m pip freeze --exclude headway; } > build/lock.txt
+	mv build/lock.txt requirements-test.txt && rm -rf build/lock
+
+clean:
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Headway needs Python 3.11 or newer; none was found on PATH (set PYTHON=...)." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml requirements-test.txt | $(BIN)/python
+	$(PIP) install --constraint requirements-test.txt hatchling editables
+	$(PIP) install --constraint requirements-test.txt --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.test-installed: $(VENV)/.installed
+	$(PIP) install --requirement requirements-test.txt
+	@touch $@

@@ -1,0 +1,65 @@
+"""Batch scheduling for HPC: read a job log, simulate a policy exactly, judge the schedule.
+
+Public names load on first use, so that ``import headway`` costs milliseconds.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public name -> the module that defines it.
+_HOMES = {
+    "Audit": "headway.audit",
+    "HeadwayError": "headway.errors",
+    "InputError": "headway.errors",
+    "Platform": "headway.platform",
+    "PolicyError": "headway.errors",
+    "Schedule": "headway.schedule",
+    "UsageError": "headway.errors",
+    "Workload": "headway.workload",
+    "audit": "headway.audit",
+    "compare": "headway.metrics",
+    "read": "headway.workload",
+    "simulate": "headway.simulate",
+}
+
+__all__ = ["__version__", *sorted(_HOMES)]
+
+if TYPE_CHECKING:
+    from headway.errors import HeadwayError as HeadwayError
+    from headway.errors import InputError as InputError
+    from headway.errors import PolicyError as PolicyError
+    from headway.errors import UsageError as UsageError
+    from headway.platform import Platform as Platform
+
+
+class _Package(ModuleType):
+    """The package itself: a public function is never shadowed by the module of the same name.
+
+    Importing ``headway.simulate`` would otherwise put that module where the function belongs.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'headway' has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+sys.modules[__name__].__class__ = _Package
