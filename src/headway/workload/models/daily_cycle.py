@@ -1,9 +1,9 @@
 """Arrivals that follow the clock: the daily cycle of Lublin and Feitelson's model.
 
-Time is paid for in points. A day has 48 half-hour buckets, each with a weight proportional to the share of a
-day's jobs that arrive in it (weights have mean 1). A job comes e^g / 1800 points after the one before it, g drawn
-from a gamma distribution; walking through a bucket of weight w costs w points, so that busy hours, which are
-heavy, hold many arrivals.
+Time is paid for in points. A day has 48 half-hour buckets, each with a weight proportional to the share
+of a day's jobs that arrive in it (weights have mean 1). A job comes e^g / 1800 points after the one before
+it, g drawn from a gamma distribution; walking through a bucket of weight w costs w points, so that busy
+hours, which are heavy, hold many arrivals.
 
     points   0    0.2  0.5   1.3        3.0
              |----|----|-----|----------|--->       cumulative weight at the ends of the buckets
@@ -49,7 +49,8 @@ def bucket_weights(shape: float, scale: float) -> Floats:
     for half_hour in range(FIRST_BUCKET, FIRST_BUCKET + BUCKETS):
         share = gamma_cdf(half_hour + 0.5, shape, scale) - gamma_cdf(half_hour - 0.5, shape, scale)
         weights[(half_hour - 1) % BUCKETS] = share
-    return weights / weights.mean()
+    normalised: Floats = weights / weights.mean()
+    return normalised
 
 
 def times_of_points(points: Floats, weights: Floats, start_hour: float = 0.0) -> Floats:

@@ -1,9 +1,9 @@
 """The workload model of Lublin and Feitelson: sizes, run times and a daily cycle of arrivals.
 
 U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the characteristics of rigid
-jobs", Journal of Parallel and Distributed Computing 63(11), 2003, pages 1105-1122. The constants are those of the
-authors' program. Three sets exist: batch jobs, interactive jobs, and one for logs that do not tell them apart
-("typeless").
+jobs", Journal of Parallel and Distributed Computing 63(11), 2003, pages 1105-1122. The constants are those of
+the authors' program. Three sets exist: batch jobs, interactive jobs, and one for logs that do not tell them
+apart ("typeless").
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ CLASSES: dict[str, tuple[tuple[JobClass, int], ...]] = {
     "interactive": ((INTERACTIVE, 0),),
     "both": ((INTERACTIVE, 0), (BATCH, 1)),
 }
-"""Job classes of each kind of workload, with the queue number they get (0 is interactive by SWF's convention)."""
+"""Job classes of each kind of workload, and their queue numbers (0 is interactive by SWF's convention)."""
 
 
 def sizes(job_class: JobClass, count: int, procs: int, rng: np.random.Generator) -> Ints:
@@ -101,7 +101,8 @@ def sizes(job_class: JobClass, count: int, procs: int, rng: np.random.Generator)
     # The rounded exponent must stay a power of two that the machine can hold.
     exponent = np.where(rounded, np.minimum(np.floor(exponent + 0.5), floor(log2(procs))), exponent)
     parallel = np.minimum(np.floor(np.exp2(exponent) + 0.5), procs)
-    return np.where(kind <= job_class.serial, 1, parallel).astype(np.int64)
+    chosen: Ints = np.where(kind <= job_class.serial, 1, parallel).astype(np.int64)
+    return chosen
 
 
 def run_times(job_class: JobClass, size: Ints, rng: np.random.Generator) -> Ints:
@@ -118,7 +119,8 @@ def run_times(job_class: JobClass, size: Ints, rng: np.random.Generator) -> Ints
         )
         log_run[again] = draw
         again = again[draw > LONGEST_LOG_RUN]
-    return np.floor(np.exp(log_run)).astype(np.int64)
+    run: Ints = np.floor(np.exp(log_run)).astype(np.int64)
+    return run
 
 
 def arrival_points(job_class: JobClass, count: int, rng: np.random.Generator) -> Floats:
@@ -157,13 +159,17 @@ def _merge(streams: list[_Stream], jobs: int, stretch: float, start_hour: float)
 def _stretch_for_load(streams: list[_Stream], jobs: int, procs: int, load: float, start_hour: float) -> float:
     """The factor on all gaps, before the daily cycle is applied, that gives the offered load wanted.
 
-    The daily cycle keeps its 24 hours; only the number of jobs a day changes. The load falls as the factor
-    grows, nearly like 1 / factor, so a bracket in the logarithm is halved unless the proportional step is inside.
+    The daily cycle keeps its 24 hours; only the number of jobs a day changes. The load falls as the
+    factor grows, nearly like 1 / factor: take the proportional step where it stays inside the bracket,
+    else halve the bracket's logarithm.
     """
     low, high, factor, best = 1e-9, 1e9, 1.0, (np.inf, 1.0)
     for _ in range(60):
         times, which, place = _merge(streams, jobs, factor, start_hour)
-        area = sum(float(np.dot(s.size[place[which == k]], s.run[place[which == k]])) for k, s in enumerate(streams))
+        area = 0.0
+        for k, stream in enumerate(streams):
+            chosen = place[which == k]
+            area += float(np.dot(stream.size[chosen], stream.run[chosen]))
         reached = area / (procs * max(times[-1] - times[0], 1e-9))
         best = min(best, (abs(reached / load - 1.0), factor))
         if best[0] < 1e-7:
@@ -193,7 +199,7 @@ def lublin_jobs(
     if kind not in CLASSES:
         raise UsageError(f"lublin: kind must be one of {', '.join(CLASSES)}, not {kind!r}.")
     if load is not None and (load <= 0 or jobs < 2):
-        raise UsageError(f"lublin: a load needs to be above 0 and at least two jobs, not {load} with {jobs} jobs.")
+        raise UsageError(f"lublin: a load must be above 0 and needs two jobs, not {load} with {jobs} jobs.")
     if not 0 <= start_hour < 24 or start_hour * 2 != int(start_hour * 2):
         raise UsageError(f"lublin: start_hour must be a half hour of 0..23.5, not {start_hour}.")
     streams = []

@@ -1,0 +1,162 @@
+"""The one small language of specs: a name with parameters, as in ``easy(backfill=sjf)``.
+
+    call   = name [ "(" [ item { "," item } ] ")" ]
+    item   = [ key "=" ] value
+    value  = number | number "/" number | 'text' | "text" | "[" values "]" | call
+
+A bare word is a call without parentheses and stands for itself; true, false and none mean what they say.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from headway.errors import UsageError
+
+_NAME = re.compile(r"[A-Za-z_./~][\w./:+~-]*")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?(?![\w.])")
+_KEY = re.compile(r"([A-Za-z_]\w*)\s*=")
+_SPACE = re.compile(r"\s*")
+_WORDS: dict[str, bool | None] = {"true": True, "false": False, "none": None}
+
+Value: TypeAlias = "int | float | str | bool | list[Value] | Call | None"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A name with positional and named values; str() writes it so that it parses back to itself."""
+
+    name: str
+    args: tuple[Value, ...] = ()
+    kwargs: dict[str, Value] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        items = [value_text(value) for value in self.args]
+        items += [f"{key}={value_text(value)}" for key, value in self.kwargs.items()]
+        return f"{self.name}({', '.join(items)})" if items else self.name
+
+
+def value_text(value: object) -> str:
+    """A value as the grammar writes it."""
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(value_text(item) for item in value)}]"
+    if isinstance(value, str):
+        plain = _NAME.fullmatch(value) is not None and value not in _WORDS
+        return value if plain else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return str(value)
+
+
+def parse_call(text: str) -> Call:
+    """Read a whole spec; a mistake raises UsageError that shows the place."""
+    reader = _Reader(text)
+    value = reader.value()
+    reader.space()
+    if reader.at < len(text):
+        raise reader.error("nothing more")
+    if isinstance(value, str):
+        return Call(value)
+    if not isinstance(value, Call):
+        raise UsageError(f"{text!r}: expected a name, optionally with parameters in parentheses.")
+    return value
+
+
+class _Reader:
+    """A place in the text and the rules that read from it."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
+
+    def error(self, expected: str) -> UsageError:
+        rest = self.text[self.at :]
+        seen = f"before {rest[:20]!r}" if rest else "at the end"
+        return UsageError(f"{self.text!r}: expected {expected} {seen}.")
+
+    def space(self) -> None:
+        match = _SPACE.match(self.text, self.at)
+        self.at = match.end() if match else self.at
+
+    def take(self, mark: str) -> bool:
+        self.space()
+        if self.text.startswith(mark, self.at):
+            self.at += len(mark)
+            return True
+        return False
+
+    def match(self, pattern: re.Pattern[str]) -> str | None:
+        self.space()
+        found = pattern.match(self.text, self.at)
+        if found is None:
+            return None
+        self.at = found.end()
+        return found.group(0)
+
+    def value(self) -> Value:
+        self.space()
+        if self.at < len(self.text) and self.text[self.at] in "'\"":
+            return self.quoted()
+        if self.take("["):
+            return self.listed()
+        number = self.match(_NUMBER)
+        if number is not None:
+            return self.number(number)
+        name = self.match(_NAME)
+        if name is None:
+            raise self.error("a name, a number, a quoted text or a list")
+        if self.text.startswith("(", self.at):
+            self.at += 1
+            return self.parameters(name)
+        return _WORDS.get(name, name)
+
+    def number(self, first: str) -> int | float:
+        value = float(first) if re.search(r"[.eE]", first) else int(first)
+        if self.take("/"):
+            below = self.match(_NUMBER)
+            if below is None or float(below) == 0:
+                raise self.error("a number other than 0")
+            return value / float(below)
+        return value
+
+    def quoted(self) -> str:
+        quote = self.text[self.at]
+        self.at += 1
+        read: list[str] = []
+        while self.at < len(self.text):
+            character = self.text[self.at]
+            self.at += 1
+            if character == quote:
+                return "".join(read)
+            if character == "\\" and self.at < len(self.text):
+                character = self.text[self.at]
+                self.at += 1
+            read.append(character)
+        raise self.error(f"a closing {quote}")
+
+    def listed(self) -> list[Value]:
+        values: list[Value] = []
+        while not self.take("]"):
+            if values and not self.take(","):
+                raise self.error("',' or ']'")
+            values.append(self.value())
+        return values
+
+    def parameters(self, name: str) -> Call:
+        args: list[Value] = []
+        kwargs: dict[str, Value] = {}
+        while not self.take(")"):
+            if (args or kwargs) and not self.take(","):
+                raise self.error("',' or ')'")
+            key = self.match(_KEY)
+            if key is None:
+                if kwargs:
+                    raise self.error("'name=value'")
+                args.append(self.value())
+                continue
+            key = key.rstrip("= \t\n")
+            if key in kwargs:
+                raise UsageError(f"{self.text!r}: the parameter {key} is given twice.")
+            kwargs[key] = self.value()
+        return Call(name, tuple(args), kwargs)
