@@ -1,0 +1,60 @@
+"""Where a workload came from: the comment lines of its log and the bytes they were read from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_KEY = re.compile(r"\s*;+\s*([A-Za-z][A-Za-z0-9_]*)\s*:\s*(.*?)\s*$")
+_LEADING_NUMBER = re.compile(r"\s*\+?(\d{1,18})(?![\d.])")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Name of the input ("-" is standard input), SHA-256 of its bytes as stored, and its format."""
+
+    name: str
+    sha256: str = ""
+    format: str = ""
+
+
+class Header:
+    """Comment lines as read, in order, without their line ends; `; Key: value` lines can be asked by key."""
+
+    __slots__ = ("_values", "lines")
+
+    def __init__(self, lines: Iterable[str] = ()) -> None:
+        self.lines: tuple[str, ...] = tuple(lines)
+        self._values: dict[str, list[str]] = {}
+        for line in self.lines:
+            if match := _KEY.match(line):
+                self._values.setdefault(match[1].lower(), []).append(match[2])
+
+    def get(self, key: str, default: str | None = None) -> str | None:
+        """The first value of a key (case does not matter), or `default`."""
+        values = self._values.get(key.lower())
+        return values[0] if values else default
+
+    def all(self, key: str) -> list[str]:
+        """Every value of a key that may repeat, such as Note or Queue."""
+        return list(self._values.get(key.lower(), ()))
+
+    def number(self, key: str) -> int | None:
+        """The whole number a value begins with, as in `MaxNodes: 400 (48 interactive)`, or None."""
+        match = _LEADING_NUMBER.match(self.get(key) or "")
+        return int(match[1]) if match else None
+
+    @property
+    def max_procs(self) -> int | None:
+        """Processors of the machine: MaxProcs, else MaxNodes, else None."""
+        return self.number("MaxProcs") or self.number("MaxNodes") or None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Header) and self.lines == other.lines
+
+    def __hash__(self) -> int:
+        return hash(self.lines)
+
+    def __repr__(self) -> str:
+        return f"Header({len(self.lines)} lines, max_procs={self.max_procs})"
