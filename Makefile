@@ -19,7 +19,6 @@ test: $(VENV)/.test-installed
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check src/headway/cli src/headway/platform
 
 types: $(VENV)/.test-installed
 	$(BIN)/mypy

@@ -1,0 +1,175 @@
+"""What a machine consists of: platform, clusters, groups of equal nodes.
+
+Where processors are interchangeable only their number matters, and ``Platform.procs(240)`` says it all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headway.errors import UsageError
+
+MOST_PROCS = 2**31 - 1
+"""The largest number of processors a platform may have in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroup:
+    """``count`` equal nodes of ``cores`` processors each.
+
+    ``memory_gb`` (GB per node) and ``bandwidth_gb_s`` (GB/s from the shared file system to one node) are
+    infinite where they are not given: memory then never runs out and files load in no time.
+    """
+
+    count: int
+    cores: int
+    memory_gb: float = math.inf
+    bandwidth_gb_s: float = math.inf
+
+    def __post_init__(self) -> None:
+        _whole("count", self.count)
+        _whole("cores", self.cores)
+        _positive("memory_gb", self.memory_gb)
+        _positive("bandwidth_gb_s", self.bandwidth_gb_s)
+
+    @property
+    def procs(self) -> int:
+        """Processors of all nodes of the group."""
+        return self.count * self.cores
+
+    def describe(self) -> dict[str, Any]:
+        """Plain data; what is infinite is left out."""
+        described: dict[str, Any] = {"count": self.count, "cores": self.cores}
+        for key, value in (("memory_gb", self.memory_gb), ("bandwidth_gb_s", self.bandwidth_gb_s)):
+            if math.isfinite(value):
+                described[key] = value
+        return described
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """One cluster: either ``procs`` interchangeable processors or groups of nodes.
+
+    ``speed`` is relative to the machine on which the log's run times were taken: 1.4 runs a job 1.4 times
+    as fast. Where ``nodes`` are given, ``procs`` is their sum of count x cores.
+    """
+
+    name: str
+    speed: float = 1.0
+    procs: int = 0
+    nodes: tuple[NodeGroup, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise UsageError(f"name of a cluster must be a text that is not empty, not {self.name!r}")
+        _positive("speed", self.speed)
+        if math.isinf(self.speed):
+            raise UsageError("speed must be finite")
+        object.__setattr__(self, "nodes", tuple(self.nodes))
+        if self.nodes:
+            held = sum(group.procs for group in self.nodes)
+            if self.procs not in (0, held):
+                raise UsageError(
+                    f"cluster {self.name!r} has procs = {self.procs} and nodes with {held} cores in all; "
+                    "give one of the two"
+                )
+            object.__setattr__(self, "procs", held)
+        _whole("procs", self.procs)
+
+    def describe(self) -> dict[str, Any]:
+        """Plain data, as a platform file has it."""
+        described: dict[str, Any] = {"name": self.name, "speed": self.speed}
+        if self.nodes:
+            described["nodes"] = [group.describe() for group in self.nodes]
+        else:
+            described["procs"] = self.procs
+        return described
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """One or more clusters, in the order in which ties between them are broken."""
+
+    clusters: tuple[Cluster, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "clusters", tuple(self.clusters))
+        if not self.clusters:
+            raise UsageError("a platform needs at least one cluster")
+        names = [cluster.name for cluster in self.clusters]
+        for name in names:
+            if names.count(name) > 1:
+                raise UsageError(f"two clusters are called {name!r}; their names must differ")
+        if self.total_procs > MOST_PROCS:
+            raise UsageError(f"{self.total_procs} processors in all are more than the {MOST_PROCS} supported")
+
+    @classmethod
+    def procs(cls, procs: int) -> Platform:
+        """A machine of so many interchangeable processors."""
+        _whole("procs", procs)
+        return cls((Cluster("machine", procs=int(procs)),))
+
+    @classmethod
+    def load(cls, source: str | Path) -> Platform:
+        """A platform from a TOML file, or one of those that come with Headway, by name."""
+        from headway.platform.platform_file import load
+
+        return load(source)
+
+    @classmethod
+    def from_description(cls, described: Mapping[str, Any]) -> Platform:
+        """The platform that ``describe`` described."""
+        return cls(
+            tuple(
+                Cluster(
+                    cluster["name"],
+                    speed=cluster.get("speed", 1.0),
+                    procs=cluster.get("procs", 0),
+                    nodes=tuple(NodeGroup(**group) for group in cluster.get("nodes", ())),
+                )
+                for cluster in described["cluster"]
+            )
+        )
+
+    @property
+    def total_procs(self) -> int:
+        """Processors of all clusters."""
+        return sum(cluster.procs for cluster in self.clusters)
+
+    @property
+    def has_nodes(self) -> bool:
+        """Whether some cluster says which nodes it consists of."""
+        return any(cluster.nodes for cluster in self.clusters)
+
+    def describe(self) -> dict[str, Any]:
+        """Plain data for ``run.json``: the number of processors and the clusters as in a platform file."""
+        return {
+            "total_procs": self.total_procs,
+            "cluster": [cluster.describe() for cluster in self.clusters],
+        }
+
+    def __str__(self) -> str:
+        if len(self.clusters) > 1:
+            parts = ", ".join(f"{cluster.name} {cluster.procs}" for cluster in self.clusters)
+            return f"{self.total_procs} processors in {len(self.clusters)} clusters ({parts})"
+        nodes = sum(group.count for group in self.clusters[0].nodes)
+        return f"{self.total_procs} processors" + (f" on {nodes} nodes" if nodes else "")
+
+
+def _whole(field: str, value: object) -> None:
+    # numpy's integers are welcome, booleans and 3.0 are not.
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise UsageError(f"{field} must be a whole number, not {value!r}")
+    if not 1 <= value.__index__() <= MOST_PROCS:
+        raise UsageError(f"{field} must be from 1 to {MOST_PROCS}, not {value!r}")
+
+
+def _positive(field: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UsageError(f"{field} must be a number, not {value!r}")
+    if not value > 0:
+        raise UsageError(f"{field} must be greater than 0, not {value!r}")
