@@ -15,8 +15,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.binding import canonical, describe
 from headway.errors import UsageError
+from headway.units import SECOND
 from headway.workload.models.daily_cycle import BUCKET_SECONDS, bucket_weights, times_of_points
+from headway.workload.models.generated import generated
+from headway.workload.table import Workload
 
 Kind = Literal["typeless", "batch", "interactive", "both"]
 Floats = NDArray[np.float64]
@@ -219,3 +223,42 @@ def lublin_jobs(
         "runtime": np.choose(which, [s.run[place] for s in streams]).astype(np.int64),
         "queue": np.array([s.queue for s in streams], np.int64)[which],
     }
+
+
+def lublin(
+    jobs: int,
+    procs: int = 128,
+    seed: int = 0,
+    load: float | None = None,
+    kind: Kind = "typeless",
+    estimates: str = "exact",
+    start_hour: float = 0.0,
+) -> Workload:
+    """A workload of the Lublin-Feitelson model.
+
+    jobs: how many.
+    procs: processors of the machine; the largest job takes all of them.
+    seed: of the random numbers.
+    load: offered load, sum(run x size) / (procs x span of the arrivals); none leaves the model's own.
+    kind: typeless, batch, interactive, or both (queue 0 is interactive, 1 is batch).
+    estimates: exact, tsafrir, tsafrir(longest=..., distinct=...) or f(2); the last is unrealistic.
+    start_hour: hour of the day at time 0, in half hours.
+    """
+    columns = lublin_jobs(jobs, procs, seed, load, kind, start_hour)
+    columns |= {name: columns[name] * SECOND for name in ("submit", "runtime")}
+    spec = canonical(
+        "lublin",
+        describe(lublin),
+        {
+            "jobs": jobs,
+            "procs": procs,
+            "seed": seed,
+            "load": load,
+            "kind": kind,
+            "estimates": estimates,
+            "start_hour": start_hour,
+        },
+    )
+    return generated(
+        columns, model="Lublin-Feitelson", spec=spec, procs=procs, estimates=estimates, seed=seed
+    )

@@ -1,0 +1,166 @@
+"""Specs to functions: a function's signature and docstring are its catalogue entry.
+
+``describe`` reads them once; ``bind`` turns a parsed call into checked keyword arguments, and every
+mistake into one sentence that lists what exists. A parameter that is a Python keyword is written with a
+trailing underscore in the function (`from_`) and without in specs.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from headway.errors import UsageError
+from headway.grammar import Call, value_text
+
+REQUIRED = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a spec: its name there, its type, its default (REQUIRED if none) and what it means."""
+
+    name: str
+    annotation: Any
+    default: Any
+    doc: str
+
+    @property
+    def keyword(self) -> str:
+        """The name in the Python function."""
+        return self.name + "_" if self.name in ("from", "with", "in", "not") else self.name
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+    def expected(self) -> str:
+        """The values it takes, in words."""
+        return _words(self.annotation)
+
+
+def describe(function: Callable[..., Any], skip: int = 0) -> tuple[Parameter, ...]:
+    """Parameters of a function after the first `skip`, explained by `name: meaning` docstring lines."""
+    hints = get_type_hints(function)
+    docs = _parameter_docs(inspect.getdoc(function) or "")
+    found = list(inspect.signature(function).parameters.values())[skip:]
+    return tuple(
+        Parameter(p.name.rstrip("_"), hints[p.name], p.default, docs.get(p.name.rstrip("_"), ""))
+        for p in found
+    )
+
+
+def summary(function: Callable[..., Any]) -> str:
+    """The first sentence of a function's docstring."""
+    return (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def bind(call: Call, parameters: tuple[Parameter, ...], *, where: str) -> dict[str, Any]:
+    """Keyword arguments for a call's values, by position or by name; `where` begins every error sentence."""
+    names = [p.name for p in parameters]
+    if len(call.args) > len(parameters):
+        raise UsageError(f"{where}: takes {len(parameters)} parameters ({', '.join(names) or 'none'}).")
+    given = dict(zip(names, call.args, strict=False))
+    for name, value in call.kwargs.items():
+        if name not in names:
+            raise UsageError(f"{where}: no parameter {name}; there are {', '.join(names) or 'none'}.")
+        if name in given:
+            raise UsageError(f"{where}: the parameter {name} is given twice.")
+        given[name] = value
+    bound = {}
+    for parameter in parameters:
+        if parameter.name in given:
+            bound[parameter.keyword] = check(parameter, given[parameter.name], where)
+        elif parameter.required:
+            raise UsageError(f"{where}: {parameter.name} is missing; give {parameter.expected()}.")
+    return bound
+
+
+def check(parameter: Parameter, value: object, where: str) -> Any:
+    """The value in the parameter's type, or a UsageError that says what is expected."""
+    converted = _converted(parameter.annotation, value)
+    if converted is _NO:
+        raise UsageError(
+            f"{where}: {parameter.name} must be {parameter.expected()}, not {value_text(value)}."
+        )
+    return converted
+
+
+def canonical(name: str, parameters: tuple[Parameter, ...], arguments: dict[str, Any]) -> str:
+    """The spec with every parameter written out, defaults included."""
+    items = (f"{p.name}={value_text(arguments.get(p.keyword, p.default))}" for p in parameters)
+    text = ", ".join(items)
+    return f"{name}({text})" if text else name
+
+
+_NO = object()
+
+
+def _converted(annotation: Any, value: object) -> Any:
+    """The value as the annotation wants it, or _NO."""
+    origin = get_origin(annotation)
+    if origin in (Union, types.UnionType):
+        for option in get_args(annotation):
+            converted = _converted(option, value)
+            if converted is not _NO:
+                return converted
+        return _NO
+    if origin is Literal:
+        return value if value in get_args(annotation) and not isinstance(value, bool) else _NO
+    if origin in (list, tuple):
+        items = value if isinstance(value, (list, tuple)) else [value]
+        inner = get_args(annotation)[0] if get_args(annotation) else Any
+        converted_items = [_converted(inner, item) for item in items]
+        return _NO if any(item is _NO for item in converted_items) else converted_items
+    if annotation is Any:
+        return value
+    if annotation is type(None):
+        return None if value is None else _NO
+    if annotation is bool:
+        return value if isinstance(value, bool) else _NO
+    if isinstance(value, bool):
+        return _NO
+    if annotation is float:
+        return float(value) if isinstance(value, (int, float)) else _NO
+    if annotation is int:
+        whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        return int(value) if whole and isinstance(value, (int, float)) else _NO
+    if annotation is str and isinstance(value, Call):
+        return str(value)
+    return value if isinstance(annotation, type) and isinstance(value, annotation) else _NO
+
+
+def _words(annotation: Any) -> str:
+    origin = get_origin(annotation)
+    if origin in (Union, types.UnionType):
+        return " or ".join(_words(option) for option in get_args(annotation))
+    if origin is Literal:
+        return "|".join(str(choice) for choice in get_args(annotation))
+    if origin in (list, tuple):
+        inner = get_args(annotation)
+        return f"a list [{_words(inner[0]) if inner else 'values'}, ...]"
+    names = {int: "a whole number", float: "a number", str: "a text", bool: "true|false", type(None): "none"}
+    return names.get(annotation, "a spec" if annotation is Call else "a value")
+
+
+def _parameter_docs(doc: str) -> dict[str, str]:
+    """`name: meaning` paragraphs; a meaning may go on in the following lines."""
+    docs: dict[str, str] = {}
+    current = ""
+    for line in doc.splitlines()[1:]:
+        match = re.match(r"([a-z_]+(?:, [a-z_]+)*): (.*)", line)
+        if match:
+            names = match[1].split(", ")
+            current = names[0]
+            docs.update(dict.fromkeys(names, match[2]))
+            aliases = names
+        elif current and line.strip():
+            for name in aliases:
+                docs[name] += " " + line.strip()
+        else:
+            current = ""
+    return docs
