@@ -1,0 +1,146 @@
+"""Every metric of a summary as data: its name, unit, formula in words, source and computation.
+
+Tables with units and the reference documentation are made from this list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from headway.metrics import ratios
+from headway.metrics.areas import makespan, utilization
+from headway.metrics.over_time import queue_length, waiting_intervals
+from headway.metrics.sample import Sample
+from headway.metrics.statistics import (
+    largest_ratio,
+    largest_time,
+    mean_ratio,
+    mean_time,
+    quantile_ratio,
+    quantile_time,
+    seconds,
+    total,
+)
+
+Value = int | float | None
+
+FEITELSON = "Feitelson and Rudolph, Metrics and benchmarking for parallel job scheduling, JSSPP 1998"
+ZOTKIN = "Zotkin and Keleher, Job-length estimation and performance in backfilling schedulers, HPDC 1999"
+LITTLE = "Little, A proof for the queuing formula L = λW, Operations Research 1961"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number of a summary. `better` says which direction is an improvement, where one is."""
+
+    name: str
+    unit: Literal["s", "jobs", "processor-seconds", "1"]
+    formula: str
+    compute: Callable[[Sample], Value]
+    reference: str = ""
+    better: Literal["lower", "higher", ""] = "lower"
+
+
+def _makespan(sample: Sample) -> Value:
+    span = makespan(sample.schedule)
+    return None if span is None else seconds(span)
+
+
+def _mean_queue(sample: Sample) -> Value:
+    span = makespan(sample.schedule)
+    begin, end = waiting_intervals(sample.schedule)
+    return total(end - begin) / span if span else None
+
+
+METRICS: tuple[Metric, ...] = (
+    Metric("jobs", "jobs", "scheduled jobs that are measured", lambda s: len(s.rows), better=""),
+    Metric(
+        "dropped", "jobs", "jobs of the log that were not scheduled; the ledger names them",
+        lambda s: s.schedule.workload.ledger.dropped, better="",
+    ),
+    Metric("makespan", "s", "last end - first submission", _makespan),
+    Metric(
+        "utilization", "1",
+        "sum of procs x (time running or loading in the final run) / (processors x makespan)",
+        lambda s: utilization(s.schedule), FEITELSON, "higher",
+    ),
+    Metric(
+        "wasted_area", "processor-seconds", "procs x time of runs that were killed to start again",
+        lambda s: s.areas.wasted,
+    ),
+    Metric(
+        "swap_area", "processor-seconds", "procs x time of swapping memory out and in",
+        lambda s: s.areas.swap,
+    ),
+    Metric(
+        "load_area", "processor-seconds", "procs x time of loading input files; part of the utilization",
+        lambda s: s.areas.load,
+    ),
+    Metric(
+        "mean_wait", "s", "mean of wait = start of the final run - submission",
+        lambda s: mean_time(s.wait),
+    ),
+    Metric("median_wait", "s", "median of wait", lambda s: quantile_time(s.wait, 50)),
+    Metric(
+        "p95_wait", "s", "95th percentile of wait, interpolated linearly",
+        lambda s: quantile_time(s.wait, 95),
+    ),
+    Metric("max_wait", "s", "largest wait", lambda s: largest_time(s.wait)),
+    Metric(
+        "mean_response", "s", "mean of response = end - submission (flow or turnaround time)",
+        lambda s: mean_time(s.flow), FEITELSON,
+    ),
+    Metric(
+        "mean_slowdown", "1",
+        "mean of response / p over jobs with p > 0, p = min(runtime, walltime); a mean of ratios",
+        lambda s: mean_ratio(s.slowdown), FEITELSON,
+    ),
+    Metric(
+        "slowdown_excluded", "jobs", "jobs with p = 0, which have no slowdown",
+        lambda s: len(s.rows) - len(s.slowdown), better="",
+    ),
+    Metric(
+        "mean_bsld", "1", "mean of the bounded slowdown max(response / max(p, tau), 1)",
+        lambda s: mean_ratio(s.bounded_slowdown), FEITELSON,
+    ),
+    Metric(
+        "median_bsld", "1", "median of the bounded slowdown",
+        lambda s: quantile_ratio(s.bounded_slowdown, 50), FEITELSON,
+    ),
+    Metric(
+        "max_bsld", "1", "largest bounded slowdown", lambda s: largest_ratio(s.bounded_slowdown), FEITELSON
+    ),
+    Metric(
+        "mean_pp_bsld", "1",
+        "mean of the per-processor bounded slowdown max(response / (procs x max(p, tau)), 1)",
+        lambda s: mean_ratio(s.per_processor), ZOTKIN,
+    ),
+    Metric(
+        "mean_walltime_slowdown", "1", "mean of (wait + walltime) / walltime over jobs with walltime > 0",
+        lambda s: mean_ratio(ratios.walltime_slowdown(s.wait, s.walltime)),
+    ),
+    Metric("tau", "s", "the bound of the bounded slowdowns", lambda s: seconds(s.tau), better=""),
+    Metric(
+        "killed", "jobs", "jobs killed at their walltime",
+        lambda s: int(s.column(s.schedule.killed).sum()), better="",
+    ),
+    Metric(
+        "mean_queue", "jobs", "time-weighted mean number of waiting jobs over the makespan",
+        _mean_queue, LITTLE,
+    ),
+    Metric(
+        "max_queue", "jobs", "largest number of waiting jobs at any instant",
+        lambda s: queue_length(s.schedule).largest,
+    ),
+)  # fmt: skip
+
+STRETCH = Metric(
+    "mean_stretch", "1",
+    "mean of response / (p + time to read the input file alone); where jobs have input files",
+    lambda s: mean_ratio(ratios.stretch(s.flow, s.run, s.load)),
+)  # fmt: skip
+"""Only where the workload has input files: without any it is the slowdown."""
+
+BY_NAME = {metric.name: metric for metric in (*METRICS, STRETCH)}

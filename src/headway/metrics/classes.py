@@ -1,0 +1,86 @@
+"""The same few numbers for each class of jobs: by size, user, queue and group of processors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.metrics.areas import utilization
+from headway.metrics.sample import Sample
+from headway.units import SECOND
+
+Row = dict[str, Any]
+
+
+def by_size(sample: Sample) -> list[Row]:
+    """Classes of requested sizes up to powers of two: 1, 2, 3-4, 5-8, 9-16, ..."""
+    sizes = np.maximum(sample.procs, 1)
+    # frexp is exact: the exponent of q - 1 is the number of its binary digits.
+    power = np.where(sizes == 1, 0, np.frexp((sizes - 1).astype(np.float64))[1])
+    return _table(sample, "size", power, size_class)
+
+
+def size_class(power: int) -> str:
+    """The name of the class of sizes above 2^(power-1) and up to 2^power."""
+    low, high = 2 ** (power - 1) + 1 if power else 1, 2**power
+    return str(high) if low >= high else f"{low}-{high}"
+
+
+def by_user(sample: Sample) -> list[Row]:
+    """Each user of the log, by number or name."""
+    return _by_workload_column(sample, "user")
+
+
+def by_queue(sample: Sample) -> list[Row]:
+    """Each queue of the log, by number or name."""
+    return _by_workload_column(sample, "queue")
+
+
+def by_group(sample: Sample) -> list[Row]:
+    """Each group of processors, with its size and its share of useful work; empty for a single pool."""
+    schedule = sample.schedule
+    if schedule.group is None or not schedule.groups:
+        return []
+    names = list(schedule.groups)
+    rows = _table(sample, "group", sample.column(schedule.group), lambda code: names[code])
+    for row in rows:
+        row["processors"] = schedule.groups[row["group"]]
+        row["utilization"] = utilization(schedule, names.index(row["group"]))
+    return rows
+
+
+def _by_workload_column(sample: Sample, name: str) -> list[Row]:
+    workload = sample.schedule.workload
+    codes = sample.column(workload.columns[name])
+    labels = workload.labels.get(name)
+    if labels is None:
+        return _table(sample, name, codes, lambda code: code)
+    rows = _table(sample, name, codes, lambda code: labels[code] if code >= 0 else None)
+    return sorted(rows, key=lambda row: (row[name] is not None, row[name] or ""))
+
+
+def _table(sample: Sample, key: str, codes: NDArray[Any], name: Any) -> list[Row]:
+    classes, place = np.unique(codes, return_inverse=True)
+    jobs = np.bincount(place, minlength=len(classes))
+    bsld = sample.bounded_slowdown
+
+    def sums(values: NDArray[Any]) -> list[float]:
+        return np.bincount(place, weights=values, minlength=len(classes)).tolist()  # type: ignore[no-any-return]
+
+    worst = np.zeros(len(classes))
+    np.maximum.at(worst, place, bsld)
+    columns = {
+        "mean_wait": (np.array(sums(sample.wait / SECOND)) / jobs).tolist(),
+        "mean_response": (np.array(sums(sample.flow / SECOND)) / jobs).tolist(),
+        "mean_bsld": (np.array(sums(bsld)) / jobs).tolist(),
+        "max_bsld": worst.tolist(),
+        "area": sums(sample.procs * (sample.run / SECOND)),
+        "killed": [int(count) for count in sums(sample.column(sample.schedule.killed))],
+    }
+    return [
+        {key: name(code), "jobs": int(jobs[row])}
+        | {column: values[row] for column, values in columns.items()}
+        for row, code in enumerate(classes.tolist())
+    ]

@@ -1,0 +1,33 @@
+"""The summary of a schedule: every metric, the tables by class, fairness, and the policy's own numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headway.errors import PolicyError
+from headway.metrics.catalogue import METRICS, STRETCH
+from headway.metrics.classes import by_group, by_queue, by_size, by_user
+from headway.metrics.fairness import fairness
+from headway.metrics.sample import Sample
+from headway.schedule import Schedule
+from headway.schedule.files import plain
+
+
+def summarise(schedule: Schedule, tau: float = 10, trim: float = 0) -> dict[str, Any]:
+    """Everything as plain JSON data; null where a metric has no value, as with no jobs at all."""
+    sample = Sample(schedule, tau, trim)
+    metrics = METRICS if schedule.workload.get("file_gb") is None else (*METRICS, STRETCH)
+    summary: dict[str, Any] = {metric.name: metric.compute(sample) for metric in metrics}
+    if trim:
+        summary["trim"] = trim
+    for name, value in schedule.own.items():
+        if name in summary:
+            raise PolicyError(f"the policy's own number {name!r} has the name of a metric; rename it")
+        summary[name] = value
+    users = by_user(sample)
+    summary["fairness"] = fairness(users)
+    groups = by_group(sample)
+    if groups:
+        summary["by_group"] = groups
+    summary |= {"by_size": by_size(sample), "by_user": users, "by_queue": by_queue(sample)}
+    return dict(plain(summary))

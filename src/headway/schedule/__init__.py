@@ -1,0 +1,9 @@
+"""The schedule: for each job its runs, where they were, why they started, and how all this was made."""
+
+from __future__ import annotations
+
+from headway.schedule.codes import ENDED, HOLDING, STATES, WHY
+from headway.schedule.pieces import Pieces
+from headway.schedule.schedule import Schedule
+
+__all__ = ["ENDED", "HOLDING", "STATES", "WHY", "Pieces", "Schedule"]

@@ -1,0 +1,160 @@
+"""A CSV file with a header, read as columns of numbers; a bad cell is told with file, line and field."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import InputError
+from headway.schedule.pieces import NONE
+from headway.schedule.seconds import microseconds_column
+
+if TYPE_CHECKING:
+    import polars as pl
+
+INTEGER = r"^\s*[+-]?\d{1,18}(\.0*)?\s*$"
+"""Whole numbers, also as other tools write them: 12.0."""
+
+
+class CsvTable:
+    """Columns by name, in any order; names are compared without case and surrounding blanks."""
+
+    def __init__(self, path: Path, needed: Sequence[str]) -> None:
+        self.path = path
+        self.texts = _read(path)
+        for name in needed:
+            if name not in self.texts.columns:
+                raise InputError(
+                    f"there is no such column; the header must name {', '.join(needed)}",
+                    file=path,
+                    line=1,
+                    field=name,
+                )
+
+    def __len__(self) -> int:
+        return self.texts.height
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.texts.columns
+
+    def integers(self, name: str, *, absent: int | None = None) -> NDArray[np.int64]:
+        """Whole numbers; `absent` stands for an empty cell, which is an error where it is None."""
+        import polars as pl
+
+        texts = self._filled(name, absent)
+        whole = texts.str.contains(INTEGER)
+        if not whole.all():
+            self._complain(name, int(np.argmin(whole.to_numpy())), "a whole number")
+        digits = texts.str.strip_chars().str.replace(r"\.0*$", "").str.strip_chars_start("+")
+        return np.array(digits.cast(pl.Int64).to_numpy())
+
+    def times(self, name: str, *, absent: int | None = None) -> NDArray[np.int64]:
+        """Seconds as microseconds; `absent` (µs) stands for an empty cell."""
+        given = self._blank(name)
+        values, bad = microseconds_column(self._filled(name, None if absent is None else 0))
+        if bad is not None:
+            self._complain(name, bad, "a number of seconds")
+        return values if absent is None else np.where(given, absent, values)
+
+    def floats(self, name: str) -> NDArray[np.float64]:
+        """Numbers; an empty cell is NaN."""
+        import polars as pl
+
+        numbers = self.texts[name].str.strip_chars().cast(pl.Float64, strict=False)
+        bad = numbers.is_null().to_numpy() & ~self._blank(name)
+        if bad.any():
+            self._complain(name, int(np.argmax(bad)), "a number")
+        return np.array(numbers.fill_null(float("nan")).to_numpy())
+
+    def flags(self, name: str) -> NDArray[np.bool_]:
+        """0 or 1."""
+        values = self.integers(name, absent=0)
+        bad = (values != 0) & (values != 1)
+        if bad.any():
+            self._complain(name, int(np.argmax(bad)), "0 or 1")
+        return np.asarray(values == 1)
+
+    def codes(self, name: str, names: Sequence[str]) -> NDArray[np.int64]:
+        """The place of each text among `names`; -1 for an empty cell."""
+        import polars as pl
+
+        texts = self.texts[name].str.strip_chars()
+        codes = texts.replace_strict(
+            list(names), list(range(len(names))), default=None, return_dtype=pl.Int64
+        )
+        blank = self._blank(name)
+        bad = codes.is_null().to_numpy() & ~blank
+        if bad.any():
+            self._complain(name, int(np.argmax(bad)), f"one of {', '.join(names)}")
+        return np.array(codes.fill_null(NONE).to_numpy())
+
+    def labelled(self, name: str) -> tuple[NDArray[np.int64], list[str]]:
+        """Codes of a column of names, and the names in alphabetical order; -1 for an empty cell."""
+        names = sorted(set(self.texts[name].drop_nulls().str.strip_chars()) - {""})
+        return self.codes(name, names), names
+
+    def line(self, row: int) -> int:
+        """The line of the file on which a row ends, counted from 1."""
+        with self.path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file)
+            rows = (cells for cells in reader if cells)
+            for number, _ in enumerate(rows, start=-1):
+                if number == row:
+                    return reader.line_num
+        return row + 2
+
+    def _blank(self, name: str) -> NDArray[np.bool_]:
+        return np.asarray((self.texts[name].fill_null("").str.strip_chars() == "").to_numpy())
+
+    def _filled(self, name: str, absent: int | None) -> pl.Series:
+        texts = self.texts[name].fill_null("")
+        return texts if absent is None else texts.str.replace(r"^\s*$", str(absent))
+
+    def _complain(self, name: str, row: int, wanted: str) -> NoReturn:
+        text = self.texts[name][row]
+        found = "the cell is empty" if text is None or not text.strip() else f"{text.strip()!r} was found"
+        raise InputError(
+            f"{found} where {wanted} is expected; correct the cell",
+            file=self.path,
+            line=self.line(row),
+            field=name,
+        )
+
+
+def _read(path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        frame = pl.read_csv(path, infer_schema=False)
+    except FileNotFoundError:
+        raise InputError("there is no such file; check the name", file=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}; check its permissions", file=path) from None
+    except pl.exceptions.NoDataError:
+        raise InputError("the file is empty; a header line is needed", file=path) from None
+    except pl.exceptions.PolarsError:
+        raise _ragged(path) from None
+    return frame.rename(lambda name: name.strip().lower())
+
+
+def _ragged(path: Path) -> InputError:
+    """Say which line is not a row of the table."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file)
+            width = len(next(reader))
+            for cells in reader:
+                if len(cells) > width:
+                    return InputError(
+                        f"{len(cells)} fields were found where the header names {width}; correct the line",
+                        file=path,
+                        line=reader.line_num,
+                    )
+    except (UnicodeDecodeError, csv.Error, StopIteration):
+        pass
+    return InputError("this is not a CSV table in UTF-8; check that it is the right file", file=path)

@@ -1,0 +1,97 @@
+"""The files of one run: schedule.csv and .parquet, runs.csv and .parquet, summary.json, run.json.
+
+All but run.json hold the same bytes whenever the same run is made again; in run.json only what
+stands under "timing" may differ. The CSV files are the reference: their decimal seconds are exact. In the
+Parquet files a column of times is Int64 (seconds) where all of it is whole, else Float64.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headway.schedule.folder import whole_folder
+from headway.schedule.seconds import seconds_text_column
+from headway.schedule.table import runs_frame, schedule_frame
+
+if TYPE_CHECKING:
+    from headway.schedule.schedule import Schedule
+
+SCHEDULE, RUNS, SUMMARY, RUN = "schedule", "runs", "summary.json", "run.json"
+NAMES = ("schedule.csv", "schedule.parquet", "runs.csv", "runs.parquet", SUMMARY, RUN)
+
+
+def save(schedule: Schedule, folder: Path, *, force: bool = False, tau: float = 10) -> Path:
+    """Write every file of the run into `folder`, which appears whole or not at all."""
+    with whole_folder(folder, force, stale=NAMES) as draft:
+        write_files(schedule, draft, tau=tau)
+    return folder
+
+
+def write_files(schedule: Schedule, folder: Path, *, tau: float = 10) -> None:
+    """Write the files into a folder that exists, such as one of several of a comparison."""
+    schedule_frame(schedule, seconds_text_column).write_csv(folder / f"{SCHEDULE}.csv")
+    schedule_frame(schedule).write_parquet(folder / f"{SCHEDULE}.parquet")
+    if schedule.pieces is not None and schedule.pieces.several:
+        runs_frame(schedule, seconds_text_column).write_csv(folder / f"{RUNS}.csv")
+        runs_frame(schedule).write_parquet(folder / f"{RUNS}.parquet")
+    write_json(folder / SUMMARY, schedule.summary(tau=tau))
+    write_json(folder / RUN, run_record(schedule))
+
+
+def run_record(schedule: Schedule) -> dict[str, Any]:
+    """How the schedule was made: what its own object knows, then what the run added."""
+    workload = schedule.workload
+    record: dict[str, Any] = {
+        "policy": schedule.policy,
+        "platform": schedule.platform.describe(),
+        "processors": schedule.capacity,
+        "groups": dict(schedule.groups),
+        "promise": schedule.promise_kind,
+        "jobs": len(schedule),
+        "ledger": [
+            row | {"dropped": entry.dropped}
+            for row, entry in zip(workload.ledger.rows(), workload.ledger, strict=True)
+        ],
+        "jobs_in_log": workload.ledger.total,
+        "dropped": workload.ledger.dropped,
+        "trace": asdict(workload.source),
+        "rules": dict(workload.rules),
+        "transformations": list(workload.transformations),
+        "named": sorted({"user", "queue"} & set(workload.labels)),
+        "labels": {name: list(names) for name, names in schedule.labels.items()},
+        "own": dict(schedule.own),
+    }
+    timing = {"timing": schedule.provenance["timing"]} if "timing" in schedule.provenance else {}
+    rest = {key: value for key, value in schedule.provenance.items() if key != "timing"}
+    return record | rest | timing
+
+
+def write_json(path: Path, data: object) -> None:
+    """JSON that a person can read and a second run repeats byte for byte."""
+    text = json.dumps(plain(data), indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def plain(value: object) -> Any:
+    """The same data in Python's own types; a number that is not finite becomes null."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):  # numpy's scalars and arrays
+        return plain(value.tolist())
+    if isinstance(value, float) and not (float("-inf") < value < float("inf")):
+        return None
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return str(value)
+
+
+def load(folder: Path) -> Schedule:
+    """The schedule whose files stand in `folder`."""
+    from headway.schedule.loading import load_schedule
+
+    return load_schedule(folder)

@@ -1,0 +1,129 @@
+"""A saved schedule read back: the CSV tables, with what run.json says of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headway.errors import InputError, UsageError
+from headway.platform import Platform
+from headway.schedule.codes import WHY
+from headway.schedule.csv_table import CsvTable
+from headway.schedule.pieces import NONE, Pieces
+from headway.schedule.pieces_file import read_pieces
+from headway.schedule.schedule import Schedule
+from headway.schedule.table import EXTRA_TIMES, EXTRAS
+from headway.workload import Ledger, LedgerEntry, Source, Workload
+
+REQUIRED = ("job", "submit", "start", "end", "procs", "walltime", "runtime", "why", "killed", "user", "queue")
+
+OF_THE_SCHEDULE = {
+    *("policy", "platform", "processors", "groups", "promise", "labels", "own"),
+    *("ledger", "jobs_in_log", "dropped", "transformations", "rules", "trace", "named"),
+}
+"""Entries of run.json that come from the schedule's own fields; the rest is provenance."""
+
+
+def load_schedule(folder: Path) -> Schedule:
+    """The schedule in `folder`; what metrics and audit need of the workload comes with it."""
+    if not (folder / "schedule.csv").is_file() or not (folder / "run.json").is_file():
+        raise UsageError(
+            f"{folder} holds no schedule.csv with its run.json; give a folder that 'simulate --out' wrote"
+        )
+    record = _record(folder / "run.json")
+    table = CsvTable(folder / "schedule.csv", REQUIRED)
+    labels = record.get("labels", {})
+    workload = _workload(table, record)
+    places = {name: table.codes(name, labels[name]) for name in labels if name in table}
+    places |= {
+        name: table.integers(name, absent=NONE)
+        for name in ("group", "cluster", "node")
+        if name in table and name not in labels
+    }
+    return Schedule(
+        workload=workload,
+        platform=Platform.from_description(record["platform"]),
+        policy=record["policy"],
+        start=table.times("start"),
+        end=table.times("end"),
+        why=table.codes("why", WHY).astype(np.uint8),
+        killed=table.flags("killed"),
+        procs=table.integers("procs"),
+        walltime=table.times("walltime"),
+        runtime=table.times("runtime"),
+        promise=table.times("promise", absent=NONE) if "promise" in table else None,
+        promise_kind=record.get("promise", ""),
+        waiting=table.times("waiting") if "waiting" in table else None,
+        pieces=_pieces(folder / "runs.csv", workload, labels),
+        capacity=record["processors"],
+        groups=record.get("groups", {}),
+        labels=labels,
+        own=record.get("own", {}),
+        provenance={key: value for key, value in record.items() if key not in OF_THE_SCHEDULE},
+        **places,
+    )
+
+
+def _record(path: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        line = getattr(error, "lineno", None)
+        raise InputError("this is not JSON; run the simulation again", file=path, line=line) from None
+    for key in ("policy", "platform", "processors"):
+        if not isinstance(record, dict) or key not in record:
+            raise InputError("the entry is missing; run the simulation again", file=path, field=key)
+    return dict(record)
+
+
+def _workload(table: CsvTable, record: dict[str, Any]) -> Workload:
+    columns: dict[str, Any] = {"job": table.integers("job"), "submit": table.times("submit")}
+    for name, read in (("procs", table.integers), ("walltime", table.times), ("runtime", table.times)):
+        logged = f"trace_{name}"
+        columns[name] = read(logged if logged in table else name)
+    labels: dict[str, list[str]] = {}
+    for name in ("user", "queue"):
+        if name in record.get("named", ()):
+            columns[name], labels[name] = table.labelled(name)
+        else:
+            columns[name] = table.integers(name)
+    for name in ("group", "partition"):
+        columns[name] = np.full(len(table), NONE, np.int64)
+    for name in EXTRAS:
+        if name in table:
+            columns[name] = _extra(table, name)
+    return Workload(
+        columns,
+        ledger=_ledger(record, len(table)),
+        source=Source(**record["trace"]) if "trace" in record else None,
+        transformations=tuple(record.get("transformations", ())),
+        labels=labels,
+        rules=record.get("rules"),
+    )
+
+
+def _extra(table: CsvTable, name: str) -> Any:
+    if name in EXTRA_TIMES:
+        return table.times(name, absent=NONE)
+    if name in ("urgent", "local"):
+        return table.flags(name)
+    if name in ("parallel_fraction", "file_gb"):
+        return table.floats(name)
+    return table.integers(name, absent=NONE)
+
+
+def _ledger(record: dict[str, Any], jobs: int) -> Ledger:
+    entries = tuple(
+        LedgerEntry(row["rule"], row["action"], row["count"], tuple(row["jobs"]), row.get("dropped", False))
+        for row in record.get("ledger", ())
+    )
+    ledger = Ledger(record.get("jobs_in_log", jobs), entries)
+    # A table from which rows were taken is still loaded: it is for the audit to say so.
+    return ledger if ledger.kept == jobs else Ledger(jobs)
+
+
+def _pieces(path: Path, workload: Workload, labels: dict[str, list[str]]) -> Pieces | None:
+    return read_pieces(path, workload, labels)[0] if path.is_file() else None

@@ -1,0 +1,83 @@
+"""The pieces of runs: what a job did from one instant to the next, and on which processors.
+
+A job that starts once and runs to its end is one piece. A redirected job has one piece in each of
+two runs; a suspended job has several pieces in one run::
+
+    run 0   |running|swap_out|suspended....|swap_in|running....|
+            start                                              end
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from headway.schedule.codes import HOLDING, STATES
+
+NONE = -1
+"""The code for "not given" in every optional column."""
+
+
+@dataclass(eq=False)
+class Pieces:
+    """A table of pieces, any order; times in µs, half-open intervals [start, end).
+
+    `job` is the row of the workload (not the job's number). `run` counts the runs of one job from 0;
+    the highest is the final one. Jobs that are not in the table ran in one piece, as the schedule says.
+    """
+
+    job: NDArray[np.int64]
+    run: NDArray[np.int64]
+    state: NDArray[np.int64]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    procs: NDArray[np.int64]
+    ended: NDArray[np.int64]
+    cluster: NDArray[np.int64] | None = None
+    group: NDArray[np.int64] | None = None
+    node: NDArray[np.int64] | None = None
+    processors: Sequence[str] | None = None
+    """Processor numbers of each piece as ranges, "0-3,7"; "" where none are given."""
+
+    def __post_init__(self) -> None:
+        for name in ("job", "run", "state", "start", "end", "procs", "ended"):
+            setattr(self, name, _column(getattr(self, name), name, len(self.job)))
+        for name in ("cluster", "group", "node"):
+            if getattr(self, name) is not None:
+                setattr(self, name, _column(getattr(self, name), name, len(self.job)))
+        if self.processors is not None and len(self.processors) != len(self.job):
+            raise ValueError(f"{len(self.processors)} sets of processors for {len(self.job)} pieces")
+
+    def __len__(self) -> int:
+        return len(self.job)
+
+    @property
+    def several(self) -> bool:
+        """Whether some job has more than one piece."""
+        return len(np.unique(self.job)) < len(self.job)
+
+    @property
+    def holding(self) -> NDArray[np.bool_]:
+        """Which pieces keep processors from other jobs (a suspended job does not)."""
+        holds = np.array([state in HOLDING for state in STATES])
+        return np.asarray(holds[self.state], dtype=np.bool_)
+
+    def final(self, jobs: int) -> NDArray[np.bool_]:
+        """Which pieces belong to the final run of their job, for a workload of so many jobs."""
+        last = np.full(jobs, NONE, np.int64)
+        np.maximum.at(last, self.job, self.run)
+        return np.asarray(self.run == last[self.job], dtype=np.bool_)
+
+    def in_order(self) -> NDArray[np.int64]:
+        """The rows by job (trace order), then run, then start, then end."""
+        return np.lexsort((self.end, self.start, self.run, self.job))
+
+
+def _column(values: ArrayLike, name: str, length: int) -> NDArray[np.int64]:
+    array = np.ascontiguousarray(values, dtype=np.int64)
+    if array.shape != (length,):
+        raise ValueError(f"pieces: column {name} has shape {array.shape}, {length} rows are expected")
+    return array

@@ -1,0 +1,200 @@
+"""A schedule as tables: the columns of schedule.csv and runs.csv."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.schedule.codes import ENDED, STATES, WHY
+from headway.schedule.pieces import NONE, Pieces
+from headway.schedule.seconds import seconds_column
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from headway.schedule.schedule import Schedule
+
+Times = Callable[..., "pl.Series"]
+
+EXTRAS = ("urgent", "deadline", "swap", "parallel_fraction", "max_procs", "local", "file_gb")
+"""Optional columns of the workload that judging a schedule needs; they follow the fixed ones."""
+
+EXTRA_TIMES = ("deadline", "swap")
+
+
+def schedule_frame(schedule: Schedule, times: Times = seconds_column) -> pl.DataFrame:
+    """One row per job in trace order; `times` says how a column of microseconds is shown."""
+    import polars as pl
+
+    workload = schedule.workload
+    columns = [
+        pl.Series("job", workload.columns["job"]),
+        times("submit", schedule.submit),
+        times("start", schedule.start),
+        times("end", schedule.end),
+        pl.Series("procs", schedule.procs),
+        times("walltime", schedule.walltime),
+        times("runtime", schedule.runtime),
+        times("wait", schedule.wait),
+        _names("why", schedule.why, WHY),
+        pl.Series("killed", schedule.killed.astype(np.int8)),
+        _workload_names(schedule, "user"),
+        _workload_names(schedule, "queue"),
+    ]
+    for name in ("group", "cluster", "node"):
+        codes = getattr(schedule, name)
+        if codes is not None:
+            columns.append(_names(name, codes, schedule.labels.get(name)))
+    if schedule.promise is not None:
+        columns.append(times("promise", schedule.promise, absent=NONE))
+    columns += _differences(schedule, times)
+    if schedule.waiting is not None:
+        columns.append(times("waiting", schedule.waiting))
+    for name in EXTRAS:
+        if name in workload.columns:
+            columns.append(_extra(name, workload.columns[name], times))
+    return pl.DataFrame(columns)
+
+
+def runs_frame(schedule: Schedule, times: Times = seconds_column) -> pl.DataFrame:
+    """One row per piece, by job in trace order, then run, then time."""
+    import polars as pl
+
+    pieces = all_pieces(schedule)
+    order = pieces.in_order()
+    empty = (
+        pl.Series([None], dtype=pl.String).extend_constant(None, max(len(pieces) - 1, 0)).head(len(pieces))
+    )
+    columns = [
+        pl.Series("job", schedule.workload.columns["job"][pieces.job[order]]),
+        pl.Series("run", pieces.run[order]),
+        _names("state", pieces.state[order], STATES),
+        times("start", pieces.start[order]),
+        times("end", pieces.end[order]),
+        pl.Series("procs", pieces.procs[order]),
+    ]
+    for name in ("cluster", "group", "node"):
+        codes = getattr(pieces, name)
+        columns.append(
+            empty.alias(name) if codes is None else _names(name, codes[order], schedule.labels.get(name))
+        )
+    if pieces.processors is None:
+        columns.append(empty.alias("processors"))
+    else:
+        sets = pl.Series("processors", list(pieces.processors), dtype=pl.String)[order]
+        columns.append(sets.replace("", None))
+    columns.append(_names("ended", pieces.ended[order], ENDED))
+    return pl.DataFrame(columns)
+
+
+def all_pieces(schedule: Schedule) -> Pieces:
+    """The pieces of every job; jobs without any in the table ran in one, from start to end."""
+    jobs = len(schedule)
+    given = schedule.pieces
+    alone = np.arange(jobs) if given is None else np.setdiff1d(np.arange(jobs), given.job)
+    single = Pieces(
+        job=alone,
+        run=np.zeros(len(alone), np.int64),
+        state=np.full(len(alone), STATES.index("running")),
+        start=schedule.start[alone],
+        end=schedule.end[alone],
+        procs=schedule.procs[alone],
+        ended=np.where(schedule.killed[alone], ENDED.index("walltime"), ENDED.index("done")),
+        **{
+            name: None if getattr(schedule, name) is None else getattr(schedule, name)[alone]
+            for name in ("cluster", "group", "node")
+        },
+    )
+    return single if given is None else _joined(given, single)
+
+
+def _joined(first: Pieces, second: Pieces) -> Pieces:
+    if not len(second):
+        return first
+
+    def both(name: str) -> NDArray[np.int64]:
+        return np.concatenate([getattr(first, name), getattr(second, name)])
+
+    def optional(name: str) -> NDArray[np.int64] | None:
+        columns = [getattr(table, name) for table in (first, second)]
+        if columns[0] is None and columns[1] is None:
+            return None
+        lengths = (len(first), len(second))
+        return np.concatenate(
+            [np.full(n, NONE) if c is None else c for c, n in zip(columns, lengths, strict=True)]
+        )
+
+    sets = None if first.processors is None else [*first.processors, *[""] * len(second)]
+    return Pieces(
+        job=both("job"),
+        run=both("run"),
+        state=both("state"),
+        start=both("start"),
+        end=both("end"),
+        procs=both("procs"),
+        ended=both("ended"),
+        cluster=optional("cluster"),
+        group=optional("group"),
+        node=optional("node"),
+        processors=sets,
+    )
+
+
+def _names(name: str, codes: NDArray[np.generic], names: object) -> pl.Series:
+    """Codes as their names; the numbers themselves where there are no names; null for NONE."""
+    import polars as pl
+
+    numbers = pl.Series(name, np.asarray(codes, dtype=np.int64))
+    if names is None:
+        return _without(numbers, np.asarray(codes) == NONE)
+    table = pl.Series(name, list(names), dtype=pl.String)  # type: ignore[call-overload]
+    missing = np.asarray(codes, dtype=np.int64) < 0
+    if missing.all():
+        return pl.Series(name, [None] * len(numbers), dtype=pl.String)
+    return _without(table.gather(np.where(missing, 0, codes)), missing)
+
+
+def _without(values: pl.Series, missing: NDArray[np.bool_]) -> pl.Series:
+    import polars as pl
+
+    if not missing.any():
+        return values
+    kept = pl.select(pl.when(pl.Series(~missing)).then(values).otherwise(None)).to_series()
+    return kept.alias(values.name)
+
+
+def _workload_names(schedule: Schedule, name: str) -> pl.Series:
+    """User or queue as the log calls them; SWF's numbers (with -1 for unknown) are names themselves."""
+    import polars as pl
+
+    codes = schedule.workload.columns[name]
+    labels = schedule.workload.labels.get(name)
+    return pl.Series(name, codes) if labels is None else _names(name, codes, labels)
+
+
+def _differences(schedule: Schedule, times: Times) -> list[pl.Series]:
+    """The log's own values where the run had others."""
+    import polars as pl
+
+    columns = []
+    for name in ("procs", "walltime", "runtime"):
+        logged = schedule.workload.columns[name]
+        if not np.array_equal(logged, getattr(schedule, name)):
+            text = f"trace_{name}"
+            columns.append(pl.Series(text, logged) if name == "procs" else times(text, logged))
+    return columns
+
+
+def _extra(name: str, values: NDArray[np.generic], times: Times) -> pl.Series:
+    import polars as pl
+
+    if name in EXTRA_TIMES:
+        return times(name, values, absent=NONE)
+    if values.dtype == np.bool_:
+        return pl.Series(name, values.astype(np.int8))
+    if values.dtype.kind == "f":
+        return pl.Series(name, values).fill_nan(None)
+    return _without(pl.Series(name, values), np.asarray(values) == NONE)
