@@ -1,0 +1,194 @@
+"""Policy specs: ``easy(backfill=sjf)`` as text, checked against the catalogue, and back.
+
+parse_spec("easy(backfill=sjf)")            a policy of the catalogue, all parameters filled in
+parse_spec("./mine.py:Mine(k=3)")           a user's own, from a file; parameters are passed on as they are
+parse_spec("package.module:Mine")           the same from an installed module
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from headway.errors import UsageError
+from headway.grammar import Call, Value, parse_call, value_text
+from headway.policies.catalogue import ALIASES, POLICIES, Parameter, PolicyInfo
+from headway.policies.catalogue.entry import number_text
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A policy with its parameters; ``str()`` is the canonical text, which parses back to the same spec.
+
+    ``params`` holds every parameter, defaults included; one that another stands instead of is absent. Words
+    are texts, numbers are int, float or ``math.inf``, nested policies are specs. For a user's policy they are
+    what was given, ``file`` is the Python file or ``module`` the module, and ``attribute`` the name in it.
+    """
+
+    name: str
+    params: Mapping[str, object] = field(default_factory=dict)
+    file: str | None = None
+    module: str | None = None
+    attribute: str | None = None
+
+    @property
+    def is_user(self) -> bool:
+        """Whether it comes from a user's file or module and not from the catalogue."""
+        return self.attribute is not None
+
+    def __str__(self) -> str:
+        return self._text(self.params, full=True)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @property
+    def brief(self) -> str:
+        """The shortest text that means the same: defaults are left out."""
+        if self.is_user:
+            return str(self)
+        defaults = make_spec(self.name).params
+        given = {
+            key: value
+            for key, value in self.params.items()
+            if value
+            != (self.params.get(follows) if (follows := _follows(self.name, key)) else defaults.get(key))
+        }
+        return self._text(given, full=False)
+
+    def _text(self, params: Mapping[str, object], full: bool) -> str:
+        items = ", ".join(f"{key}={self._value(value, full)}" for key, value in params.items())
+        return f"{self.name}({items})" if items else self.name
+
+    def _value(self, value: object, full: bool) -> str:
+        if isinstance(value, Spec):
+            return str(value) if full else value.brief
+        return value_text(value) if self.is_user else number_text(value)
+
+
+def parse_spec(text: str | Spec) -> Spec:
+    """The policy that a text names, every parameter checked; a spec is returned as it is."""
+    if isinstance(text, Spec):
+        return text
+    if not text.strip():
+        raise UsageError(f"the policy is empty; {_known_policies()}")
+    return _from_call(parse_call(text))
+
+
+def make_spec(name: str, **params: object) -> Spec:
+    """The spec of a policy of the catalogue with these parameters; values may be texts, numbers or specs."""
+    info = _find(name)
+    for key in params:
+        if info.parameter(key) is None:
+            raise _unknown_parameter(info, key)
+    checked: dict[str, object] = {}
+    for parameter in info.parameters:
+        if parameter.name in params:
+            checked[parameter.name] = _check(info, parameter, params[parameter.name])
+            if parameter.instead_of:
+                if parameter.instead_of in params:
+                    raise UsageError(
+                        f"{info.name}: give either {parameter.instead_of} or {parameter.name}, not both"
+                    )
+                checked.pop(parameter.instead_of, None)
+        elif parameter.follows:
+            checked[parameter.name] = checked[parameter.follows]
+        elif not parameter.instead_of:
+            checked[parameter.name] = _check(info, parameter, parameter.default)
+    return Spec(info.name, checked)
+
+
+def _from_call(call: Call) -> Spec:
+    if call.args:
+        raise UsageError(
+            f"{call.name}: write parameters as name=value, not {value_text(call.args[0])!r} alone"
+        )
+    if ":" in call.name:
+        return _user(call)
+    return make_spec(call.name, **call.kwargs)
+
+
+def _user(call: Call) -> Spec:
+    # The last colon: a drive letter may hold another.
+    home, _, attribute = call.name.rpartition(":")
+    if not home or not attribute.isidentifier():
+        raise UsageError(f"{call.name!r}: a policy of your own is written ./file.py:Name or module:Name")
+    params = {key: _user_value(value) for key, value in call.kwargs.items()}
+    if home.endswith(".py"):
+        return Spec(call.name, params, file=home, attribute=attribute)
+    if "/" in home or not all(part.isidentifier() for part in home.split(".")):
+        raise UsageError(f"{call.name!r}: {home!r} is neither a Python file (.py) nor the name of a module")
+    return Spec(call.name, params, module=home, attribute=attribute)
+
+
+def _user_value(value: Value) -> object:
+    if isinstance(value, Call):
+        return _from_call(value)
+    return [_user_value(item) for item in value] if isinstance(value, list) else value
+
+
+def _find(name: str) -> PolicyInfo:
+    info = POLICIES.get(ALIASES.get(name, name))
+    if info is not None:
+        return info
+    if name.endswith(".py"):
+        raise UsageError(f"{name!r} names a file but no policy in it; write {name}:Name")
+    raise UsageError(f"there is no policy {name!r}{_close(name, [*POLICIES, *ALIASES])}; {_known_policies()}")
+
+
+def _check(info: PolicyInfo, parameter: Parameter, value: object) -> object:
+    """The value as params hold it, or an error that says what is accepted."""
+    wrong = UsageError(f"{info.name}: {parameter.name} must be {parameter.accepts}, not {_shown(value)}")
+    if parameter.policies:
+        nested = _nested(value)
+        if nested is None or nested.name not in parameter.policies:
+            raise wrong
+        return nested
+    if value is None:
+        value = "none"
+    if isinstance(value, str):
+        if value not in parameter.choices:
+            raise wrong
+        return math.inf if value == "inf" else value
+    if parameter.number is None or isinstance(value, bool) or not isinstance(value, int | float):
+        raise wrong
+    if math.isinf(value) and value > 0 and "inf" in parameter.choices:
+        return math.inf
+    if not math.isfinite(value) or (parameter.number is int and value != int(value)):
+        raise wrong
+    if value < parameter.low or (parameter.open_low and value == parameter.low):
+        raise wrong
+    if value > parameter.high or (parameter.open_high and value == parameter.high):
+        raise wrong
+    return parameter.number(value)
+
+
+def _nested(value: object) -> Spec | None:
+    if isinstance(value, Call):
+        return _from_call(value)
+    return parse_spec(value) if isinstance(value, str | Spec) else None
+
+
+def _follows(name: str, key: str) -> str:
+    parameter = POLICIES[name].parameter(key)
+    return parameter.follows if parameter else ""
+
+
+def _shown(value: object) -> str:
+    return repr(value) if isinstance(value, str) else value_text(value)
+
+
+def _unknown_parameter(info: PolicyInfo, key: str) -> UsageError:
+    names = [parameter.name for parameter in info.parameters]
+    return UsageError(f"{info.name} has no parameter {key!r}{_close(key, names)}; it has {', '.join(names)}")
+
+
+def _known_policies() -> str:
+    return f"there are {', '.join(POLICIES)}, and your own as ./file.py:Name"
+
+
+def _close(word: str, known: list[str]) -> str:
+    close = get_close_matches(word.lower(), known, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
