@@ -47,6 +47,8 @@ def value_text(value: object) -> str:
     if isinstance(value, str):
         plain = _NAME.fullmatch(value) is not None and value not in _WORDS
         return value if plain else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
     return str(value)
 
 

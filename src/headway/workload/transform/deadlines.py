@@ -1,0 +1,41 @@
+"""Flexible jobs: those that only need to be done by a deadline."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.errors import UsageError
+from headway.units import microseconds
+from headway.workload.table import Workload
+from headway.workload.transform.rebuild import generator, submission_order
+from headway.workload.transform.registry import transformation
+
+
+@transformation
+def deadlines(
+    workload: Workload,
+    every: int = 3,
+    share: float | None = None,
+    horizon: float = 86400.0,
+    factor: float = 2.0,
+    seed: int = 0,
+) -> Workload:
+    """Give some jobs a deadline, submit + max(horizon, factor x walltime); the others have none.
+
+    every: each job whose place in submission order is a multiple of this one (3: the third, the sixth, ...).
+    share: instead, each job with this probability.
+    horizon: seconds from the submission to the deadline, at least.
+    factor: walltimes from the submission to the deadline, at least.
+    seed: of the random numbers, for a share.
+    """
+    if every < 1 or horizon < 0 or factor < 0 or (share is not None and not 0 <= share <= 1):
+        raise UsageError("deadlines: every must be at least 1, share in 0..1, horizon and factor at least 0.")
+    chosen = np.zeros(len(workload), np.bool_)
+    order = submission_order(workload)
+    if share is None:
+        chosen[order[every - 1 :: every]] = True
+    else:
+        chosen[order] = generator(seed).random(len(workload)) < share
+    slack = np.ceil(workload.walltime * factor).astype(np.int64)
+    latest = workload.submit + np.maximum(slack, microseconds(horizon))
+    return workload.with_columns(deadline=np.where(chosen, latest, -1))

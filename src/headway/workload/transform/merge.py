@@ -1,0 +1,145 @@
+"""Several logs as one workload: the grid of the machines they come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from headway.errors import UsageError
+from headway.units import SECOND
+from headway.workload.header import Header
+from headway.workload.ledger import Ledger, LedgerEntry
+from headway.workload.table import ALWAYS, Workload
+from headway.workload.transform.rebuild import Column, missing, shifted
+from headway.workload.transform.registry import transformation
+
+PEOPLE = ("user", "group", "queue", "partition", "executable")
+"""Columns whose numbers mean something only within their log."""
+
+
+@transformation
+def merge(
+    workload: Workload,
+    with_: list[Any],
+    names: list[str] | None = None,
+    align: Literal["start", "clock"] = "start",
+) -> Workload:
+    """Merge other logs into this one; each job's home cluster is the log it comes from.
+
+    with: the other logs: files, or workloads already read.
+    names: names of the clusters, this log's first; by default the names of the files.
+    align: start: every log begins at 0; clock: as their UnixStartTime says.
+
+    Jobs are in submission order. Job numbers, and numbers of users, groups, queues, partitions and
+    executables, of the second log on are raised above those before, so that none is mistaken for another.
+    """
+    logs = [workload, *(_opened(other) for other in with_)]
+    names = [_short_name(log, k) for k, log in enumerate(logs)] if names is None else names
+    if len(names) != len(logs) or len(set(names)) != len(names):
+        raise UsageError(f"merge: {len(logs)} logs need {len(logs)} different names, not {', '.join(names)}.")
+    logs = _aligned(logs, align)
+    columns: dict[str, list[Column]] = {}
+    labels: dict[str, list[str]] = {}
+    every = [*ALWAYS, *dict.fromkeys(name for log in logs for name in log.columns if name not in ALWAYS)]
+    for name in every:
+        columns[name] = [log.columns.get(name, missing(name, len(log))) for log in logs]
+    columns["cluster"] = [np.full(len(log), k, np.int64) for k, log in enumerate(logs)]
+    columns["job"] = _raised(columns["job"])
+    for name in [n for n in every if n in PEOPLE or n == "file"]:
+        if any(name in log.labels for log in logs):
+            columns[name], labels[name] = _relabelled(name, logs, columns[name], names)
+        else:
+            columns[name] = _raised(columns[name])
+    labels["cluster"] = list(names)
+    joined = {name: np.concatenate(parts) for name, parts in columns.items()}
+    order = np.argsort(joined["submit"], kind="stable")
+    return Workload(
+        {name: values[order] for name, values in joined.items()},
+        header=_header(logs, names),
+        ledger=_ledger(logs, names),
+        source=workload.source,
+        transformations=workload.transformations,
+        labels=labels,
+        rules=workload.rules,
+    )
+
+
+def _opened(other: Any) -> Workload:
+    if isinstance(other, Workload):
+        return other
+    if not isinstance(other, (str, Path)):
+        raise UsageError(f"merge: with takes files or workloads, not {other!r}.")
+    from headway.workload import read  # here, because reading is not needed to describe transformations
+
+    return read(other)
+
+
+def _short_name(log: Workload, place: int) -> str:
+    name = Path(log.source.name).name.split(".")[0]
+    return name if name and name not in ("-", "generated") else f"log{place + 1}"
+
+
+def _aligned(logs: list[Workload], align: str) -> list[Workload]:
+    if align == "start":
+        return [shifted(log, int(log.submit.min())) if len(log) else log for log in logs]
+    starts = [log.header.number("UnixStartTime") for log in logs]
+    known = [start for start in starts if start is not None]
+    if len(known) != len(logs):
+        raise UsageError("merge: align=clock needs a UnixStartTime in every log; use align=start.")
+    return [shifted(log, (min(known) - start) * SECOND) for log, start in zip(logs, known, strict=True)]
+
+
+def _raised(parts: list[Column]) -> list[Column]:
+    """Numbers of each part moved above all of the parts before; negative ones mean unknown and stay."""
+    raised: list[Column] = []
+    floor = 0
+    for part in parts:
+        low = int(part[part >= 0].min()) if np.any(part >= 0) else 0
+        # The first log keeps its numbers; later ones keep their order.
+        offset = max(floor - low, 0) if raised else 0
+        moved = np.where(part >= 0, part + offset, part)
+        floor = max(floor, int(moved.max()) + 1 if len(moved) else 0)
+        raised.append(moved)
+    return raised
+
+
+def _relabelled(
+    name: str, logs: list[Workload], parts: list[Column], names: list[str]
+) -> tuple[list[Column], list[str]]:
+    """Codes of all logs in one list of names, each with its log's name in front."""
+    labels: list[str] = []
+    codes = []
+    for log, part, prefix in zip(logs, parts, names, strict=True):
+        own = log.labels.get(name)
+        if own is None:
+            numbers = np.unique(part[part >= 0])
+            own = [str(number) for number in numbers.tolist()]
+            part = np.where(part >= 0, np.searchsorted(numbers, part), part)
+        codes.append(np.where(part >= 0, part + len(labels), part))
+        labels += [f"{prefix}/{label}" for label in own]
+    return codes, labels
+
+
+def _header(logs: list[Workload], names: list[str]) -> Header:
+    sizes = [log.header.max_procs for log in logs]
+    lines = ["; Version: 2.2", f"; Computer: {' + '.join(names)}"]
+    if all(size is not None for size in sizes):
+        lines.append(f"; MaxProcs: {sum(size for size in sizes if size is not None)}")
+    starts = [log.header.get("UnixStartTime") for log in logs]
+    if starts[0] is not None and len(set(starts)) == 1:
+        lines.append(f"; UnixStartTime: {starts[0]}")
+    for log, name, size in zip(logs, names, sizes, strict=True):
+        of = "" if size is None else f" of {size} processors"
+        lines.append(f"; Note: {name}: {len(log)} jobs{of} from {Path(log.source.name).name}")
+    return Header(lines)
+
+
+def _ledger(logs: list[Workload], names: list[str]) -> Ledger:
+    entries = [
+        LedgerEntry(entry.rule, f"{name}: {entry.action}", entry.count, entry.jobs, entry.dropped)
+        for log, name in zip(logs, names, strict=True)
+        for entry in log.ledger
+    ]
+    return Ledger(sum(log.ledger.total for log in logs), tuple(entries))

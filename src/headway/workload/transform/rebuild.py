@@ -1,0 +1,180 @@
+"""Building a workload out of another one: shifted clocks, changed headers, added rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import UsageError
+from headway.units import SECOND
+from headway.workload.header import Header
+from headway.workload.ledger import Ledger, LedgerEntry
+from headway.workload.table import TYPES, Workload
+
+Column = NDArray[Any]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def rebuilt(
+    workload: Workload,
+    *,
+    columns: Mapping[str, Column] | None = None,
+    changed: Mapping[str, Column] | None = None,
+    header: Header | None = None,
+    ledger: Ledger | None = None,
+    labels: Mapping[str, list[str]] | None = None,
+) -> Workload:
+    """The workload with all columns replaced, or some changed, or other parts; provenance and rules stay."""
+    return Workload(
+        dict(workload.columns if columns is None else columns) | dict(changed or {}),
+        header=workload.header if header is None else header,
+        ledger=workload.ledger if ledger is None else ledger,
+        source=workload.source,
+        transformations=workload.transformations,
+        labels=workload.labels if labels is None else labels,
+        rules=workload.rules,
+    )
+
+
+def with_key(header: Header, key: str, value: object) -> Header:
+    """The header with the first line of a key replaced, or the key added at the end."""
+    line = f"; {key}: {value}"
+    lines = list(header.lines)
+    for k, old in enumerate(lines):
+        if old.lstrip("; \t").lower().startswith(key.lower() + ":"):
+            lines[k] = line
+            return Header(lines)
+    return Header([*lines, line])
+
+
+def shifted(workload: Workload, by: int) -> Workload:
+    """All clocks moved back by `by` µs: submits, deadlines, and the date the log starts at."""
+    columns: dict[str, Column] = {"submit": workload.submit - by}
+    deadline = workload.get("deadline")
+    if deadline is not None:
+        columns["deadline"] = np.where(deadline >= 0, deadline - by, deadline)
+    header = workload.header
+    started = header.number("UnixStartTime")
+    if started is not None and by % SECOND == 0:
+        header = with_key(header, "UnixStartTime", started + by // SECOND)
+    return rebuilt(workload, changed=columns, header=header)
+
+
+def moved(workload: Workload, submit: Ints) -> dict[str, Column]:
+    """Columns for new submit times; a deadline keeps its distance from the submission."""
+    columns: dict[str, Column] = {"submit": submit}
+    deadline = workload.get("deadline")
+    if deadline is not None:
+        columns["deadline"] = np.where(deadline >= 0, submit + (deadline - workload.submit), deadline)
+    return columns
+
+
+def on_grid(times: NDArray[np.float64], like: Column) -> Ints:
+    """Times (µs) to the nearest second where all of `like` are whole seconds, else to the nearest µs."""
+    step = SECOND if not np.any(like % SECOND) else 1
+    rounded: Ints = np.rint(times / step).astype(np.int64) * step
+    return rounded
+
+
+def missing(name: str, rows: int) -> Column:
+    """What a column holds for jobs that have no such value."""
+    kind = TYPES.get(name, np.int64)
+    if kind is np.bool_:
+        return np.zeros(rows, np.bool_)
+    return np.full(rows, np.nan) if kind is np.float64 else np.full(rows, -1, np.int64)
+
+
+def with_rows(workload: Workload, added: Mapping[str, Column], *, rule: str, action: str) -> Workload:
+    """The workload with jobs added at its end, under the next free job numbers, told in the ledger."""
+    rows = len(added["submit"])
+    ids = next_job(workload) + np.arange(rows)
+    new = {"job": ids, **added}
+    names = [*workload.columns, *(name for name in new if name not in workload.columns)]
+    columns = {
+        name: np.concatenate(
+            [
+                workload.columns.get(name, missing(name, len(workload))),
+                new.get(name, missing(name, rows)),
+            ]
+        )
+        for name in names
+    }
+    ledger = Ledger(workload.ledger.total + rows, workload.ledger.entries)
+    entry = LedgerEntry.of(rule, action, ids.tolist(), rows, dropped=False)
+    return rebuilt(workload, columns=columns, ledger=ledger.with_entries(entry))
+
+
+def next_job(workload: Workload) -> int:
+    """The smallest job number above all others."""
+    return int(workload.job.max()) + 1 if len(workload) else 1
+
+
+def machine_size(workload: Workload, procs: int | None, where: str) -> int:
+    """Processors as given, else as the log's header says."""
+    size = procs if procs is not None else workload.header.max_procs
+    if size is None:
+        raise UsageError(f"{where}: the log does not say how many processors there are; give procs.")
+    if size < 1:
+        raise UsageError(f"{where}: procs must be at least 1, not {size}.")
+    return size
+
+
+def named(workload: Workload, column: str, wanted: list[int | str]) -> Mask:
+    """Which jobs have one of these users, groups, queues or partitions, by number or by name."""
+    labels = workload.labels.get(column)
+    values = workload.columns[column]
+    if labels is None:
+        numbers = [int(name) for name in wanted if str(name).lstrip("-").isdigit()]
+        return np.isin(values, np.array(numbers, np.int64))
+    texts = {str(name) for name in wanted}
+    codes = [code for code, label in enumerate(labels) if label in texts]
+    return np.isin(values, np.array(codes, np.int64))
+
+
+def submission_order(workload: Workload) -> Ints:
+    """Rows by submit, then by position in the log."""
+    order: Ints = np.argsort(workload.submit, kind="stable")
+    return order
+
+
+def generator(seed: int) -> np.random.Generator:
+    """The random numbers of a seed: the same on every machine."""
+    return np.random.Generator(np.random.PCG64(seed))
+
+
+def probabilities(shares: list[float], where: str) -> NDArray[np.float64]:
+    """Shares as probabilities; they need not add up to 1."""
+    values = np.array(shares, float)
+    if len(values) == 0 or np.any(values < 0) or values.sum() <= 0:
+        raise UsageError(f"{where}: shares must be at least 0 and not all 0.")
+    normalised: NDArray[np.float64] = values / values.sum()
+    return normalised
+
+
+def executed_area(workload: Workload) -> NDArray[np.float64]:
+    """Processor-seconds each job uses when it runs: procs x min(runtime, walltime)."""
+    ran = np.minimum(workload.runtime, workload.walltime)
+    area: NDArray[np.float64] = workload.procs * (ran / SECOND)
+    return area
+
+
+def asking(workload: Workload, walltime: Column) -> dict[str, Column]:
+    """Columns for new walltimes; the log's own record of the request, where kept, follows."""
+    columns: dict[str, Column] = {"walltime": walltime}
+    if "requested_time" in workload:
+        columns["requested_time"] = walltime
+    return columns
+
+
+def resized(workload: Workload, procs: Column) -> dict[str, Column]:
+    """Columns for new processor counts; the log's own records of them, where kept, follow."""
+    columns: dict[str, Column] = {"procs": procs}
+    if "requested_procs" in workload:
+        columns["requested_procs"] = procs
+    if "allocated" in workload:
+        columns["allocated"] = np.where(workload.allocated > 0, procs, workload.allocated)
+    return columns

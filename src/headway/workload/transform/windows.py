@@ -1,0 +1,51 @@
+"""Cutting a log in time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.errors import UsageError
+from headway.units import SECOND, microseconds
+from headway.workload.table import Workload
+from headway.workload.transform.rebuild import shifted, submission_order
+from headway.workload.transform.registry import transformation
+
+
+@transformation
+def window(workload: Workload, from_: float = 0.0, to: float | None = None, shift: bool = True) -> Workload:
+    """Jobs submitted in [from, to); the clock then starts at `from`.
+
+    from: first second of the window on the log's clock.
+    to: first second after it; none goes to the end of the log.
+    shift: whether submits (and deadlines) are moved so that the window starts at 0.
+    """
+    begin = microseconds(from_)
+    end = None if to is None else microseconds(to)
+    if end is not None and end < begin:
+        raise UsageError(f"window: to ({to:g}) is before from ({from_:g}).")
+    inside = workload.submit >= begin
+    if end is not None:
+        inside &= workload.submit < end
+    kept = workload.select(inside, rule="window", action="submitted outside the window: left out")
+    return shifted(kept, begin) if shift else kept
+
+
+@transformation
+def first(workload: Workload, jobs: int) -> Workload:
+    """The first jobs in submission order.
+
+    jobs: how many to keep.
+    """
+    chosen = np.zeros(len(workload), np.bool_)
+    chosen[submission_order(workload)[: max(jobs, 0)]] = True
+    return workload.select(chosen, rule="first", action=f"after the first {jobs} jobs: left out")
+
+
+@transformation
+def from_zero(workload: Workload) -> Workload:
+    """Move the clock so that the first job is submitted at 0."""
+    if not len(workload):
+        return workload
+    begin = int(workload.submit.min())
+    # Whole seconds keep the log's start date exact.
+    return shifted(workload, begin - begin % SECOND)
