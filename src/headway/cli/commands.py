@@ -1,0 +1,11 @@
+"""All commands, in the order in which ``headway --help`` lists them."""
+
+from __future__ import annotations
+
+from headway.cli import simulate as simulate  # isort: skip
+from headway.cli import compare as compare  # isort: skip
+from headway.cli import audit as audit  # isort: skip
+from headway.cli import inspect as inspect  # isort: skip
+from headway.cli import convert as convert  # isort: skip
+from headway.cli import policies as policies  # isort: skip
+from headway.cli import demo as demo  # isort: skip

@@ -1,0 +1,95 @@
+"""``headway compare``: several policies on one log, side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import INTERRUPTED, command
+from headway.errors import UsageError
+
+if TYPE_CHECKING:
+    from headway.policies.spec import Spec
+
+
+@command("compare", example="headway compare log.swf.gz --policy easy --policy conservative --out results")
+def compare(
+    trace: options.Trace,
+    policy: Annotated[
+        list[str],
+        typer.Option("--policy", metavar="SPEC", help="Policy, given twice or more.", show_default=False),
+    ],
+    procs: options.Procs = None,
+    platform: options.PlatformFile = None,
+    annotations: options.Annotations = None,
+    rule: options.Rules = None,
+    seed: options.Seed = 0,
+    unequal: Annotated[
+        bool,
+        typer.Option(
+            "--unequal", help="Leave other policies at N where one uses a redirection group besides."
+        ),
+    ] = False,
+    out: options.Out = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> int | None:
+    """Simulate several policies on a log and show their metrics side by side."""
+    from headway.cli.inputs import check_choices, parse_rules
+
+    check_choices(procs, platform, json, quiet)
+    specs = _specs(policy)
+    rules = parse_rules(rule)
+
+    from headway.cli.machines import machines
+    from headway.cli.runs import Inputs
+    from headway.metrics.comparison import compare as hold_side_by_side
+    from headway.schedule.folder import refuse_occupied
+
+    if out is not None:
+        refuse_occupied(out, force)
+    inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet)
+    platforms = machines(specs, inputs.platform, equal=not unequal, say=inputs.display.say)
+    schedules, interrupted = [], False
+    try:
+        for spec, machine in zip(specs, platforms, strict=True):
+            schedules.append(inputs.run(spec, seed, machine))
+    except KeyboardInterrupt:
+        # What is finished is kept.
+        if not schedules:
+            raise
+        interrupted = True
+    comparison = hold_side_by_side(schedules)
+    if out is not None:
+        from headway.cli.folders import save_comparison
+
+        save_comparison(comparison, out, force)
+    if json:
+        from headway.cli.display import print_json
+
+        print_json(comparison.describe() | {"ledger": schedules[0].workload.ledger.rows()})
+    elif not quiet:
+        from headway.cli.display import output
+        from headway.cli.tables import comparison_table, ledger_table
+
+        console = output()
+        ledger_table(console, schedules[0].workload.ledger)
+        comparison_table(console, comparison)
+        if out is not None:
+            console.print(f"\nwritten to {out}", markup=False)
+    return INTERRUPTED if interrupted else None
+
+
+def _specs(policies: list[str]) -> list[Spec]:
+    from headway.policies.spec import parse_spec
+
+    specs = [parse_spec(policy) for policy in policies]
+    if len(specs) < 2:
+        raise UsageError("compare needs at least two policies; give --policy twice or more")
+    for spec in specs:
+        if specs.count(spec) > 1:
+            raise UsageError(f"--policy {spec.brief} is given twice; each policy is compared once")
+    return specs

@@ -1,0 +1,85 @@
+"""What a run shows while it works: one-line messages, and progress once it takes more than a second."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Timer
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PATIENCE = 1.0
+"""Seconds without a display: what takes no longer needs none."""
+
+PIPED_WIDTH = 120
+"""Columns of a table that goes to a file or a pipe."""
+
+Progress = Callable[[int, int], None]
+
+
+def output() -> Console:
+    """Standard output for tables and text."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
+
+
+class Display:
+    """Messages and progress on standard error; nothing at all when quiet."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+
+    def say(self, sentence: str) -> None:
+        """One line, at once."""
+        if not self.quiet:
+            sys.stderr.write(f"{sentence}\n")
+            sys.stderr.flush()
+
+    @contextmanager
+    def working(self, what: str) -> Iterator[Progress]:
+        """Show `what` with a bar from the first second on; the callback takes (done, total)."""
+        if self.quiet or not sys.stderr.isatty():
+            yield lambda done, total: None
+            return
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            SpinnerColumn,
+            TaskProgressColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+        from rich.progress import Progress as Bar
+
+        bar = Bar(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        task = bar.add_task(what, total=None)
+        timer = Timer(PATIENCE, bar.start)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+        finally:
+            timer.cancel()
+            timer.join()
+            bar.stop()
+
+
+def print_json(document: object) -> None:
+    """One JSON document on standard output."""
+    import json
+
+    from headway.schedule.files import plain
+
+    sys.stdout.write(json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n")

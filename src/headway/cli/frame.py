@@ -1,0 +1,94 @@
+"""The command and what surrounds every run of it: errors in one line, interrupts, a closed pipe."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, ParamSpec
+
+import typer
+
+from headway import __version__
+from headway.errors import HeadwayError
+
+DONE, FAULT, BAD, INTERRUPTED = 0, 1, 2, 130
+
+Arguments = ParamSpec("Arguments")
+
+app = typer.Typer(
+    name="headway",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: headway demo",
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"headway {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def headway(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Batch scheduling for HPC: read a job log, simulate a policy exactly, judge the schedule."""
+
+
+def command(
+    name: str, example: str
+) -> Callable[[Callable[Arguments, int | None]], Callable[Arguments, int | None]]:
+    """Register a command; its function returns the exit status, None for done."""
+
+    def register(function: Callable[Arguments, int | None]) -> Callable[Arguments, int | None]:
+        @wraps(function)
+        def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> int | None:
+            try:
+                status = function(*args, **kwargs)
+                sys.stdout.flush()
+            except BrokenPipeError:
+                # Whoever read our output has seen enough, as in `headway policies | head`.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                return DONE
+            return status
+
+        app.command(name, epilog=f"Example: {example}")(run)
+        return run
+
+    return register
+
+
+def main() -> None:
+    """Entry point of the ``headway`` command."""
+    # Imported for their commands; here, because they need `command` from above.
+    from headway.cli import commands  # noqa: F401
+
+    try:
+        status = app(standalone_mode=False)
+    except HeadwayError as error:
+        status = _refuse(str(error))
+    except typer.TyperException as error:
+        status = _refuse(error.format_message())
+    except (KeyboardInterrupt, typer.Abort):
+        status = INTERRUPTED
+    except MemoryError:
+        status = _refuse("there is not enough memory for this run")
+    except OSError as error:
+        status = _refuse(f"{error.filename or 'input or output'}: {error.strerror or error}")
+    if status == INTERRUPTED:
+        print("headway: interrupted", file=sys.stderr)  # noqa: T201
+    sys.exit(status or DONE)
+
+
+def _refuse(sentence: str) -> int:
+    one_line = " ".join(sentence.split())
+    print(f"headway: {one_line}", file=sys.stderr)  # noqa: T201
+    return BAD

@@ -1,0 +1,67 @@
+"""From options to what a run needs: rules, workload, platform."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.errors import UsageError
+from headway.platform import Platform
+
+if TYPE_CHECKING:
+    from headway.workload import Workload
+
+
+def parse_rules(given: Sequence[str] | None) -> dict[str, str]:
+    """``KEY=VALUE`` texts as a dictionary; what the keys mean is the reader's business."""
+    rules: dict[str, str] = {}
+    for text in given or ():
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not (key and equals and value):
+            raise UsageError(f"--rule {text!r} must be written KEY=VALUE, as in --rule overrun=trust")
+        if rules.get(key, value) != value:
+            raise UsageError(f"--rule {key} is given twice, as {rules[key]} and as {value}")
+        rules[key] = value
+    return rules
+
+
+def check_choices(procs: int | None, platform: str | None, json: bool = False, quiet: bool = False) -> None:
+    """Refuse options that contradict each other before anything is read."""
+    if procs is not None and platform is not None:
+        raise UsageError("give either --procs or --platform, not both")
+    if json and quiet:
+        raise UsageError("give either --json or --quiet, not both")
+
+
+def chosen_platform(procs: int | None, platform: str | None) -> Platform | None:
+    """The machine the options ask for, or None where the log has to say."""
+    if procs is not None:
+        try:
+            return Platform.procs(procs)
+        except UsageError as error:
+            raise UsageError(f"--{error}") from None
+    return None if platform is None else Platform.load(platform)
+
+
+def log_platform(workload: Workload) -> Platform:
+    """The machine the log's header describes."""
+    procs = workload.header.max_procs
+    if procs is None:
+        raise UsageError(
+            f"{workload.source.name}: the header has neither MaxProcs nor MaxNodes, so the machine's "
+            "size is not known; give --procs N or --platform FILE"
+        )
+    return Platform.procs(procs)
+
+
+def read_workload(trace: str, rules: dict[str, str], annotations: Path | None = None) -> Workload:
+    """The workload of a log with its annotations."""
+    import headway
+
+    workload: Workload = headway.read(trace, **rules)
+    if annotations is None:
+        return workload
+    from headway.workload import read_annotations
+
+    return read_annotations(workload, annotations)

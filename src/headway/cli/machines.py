@@ -1,0 +1,34 @@
+"""The machine of each policy of a comparison: all get as many processors in all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from headway.platform import Platform
+from headway.policies.group_size import added_procs
+from headway.policies.spec import Spec
+
+
+def machines(
+    specs: Sequence[Spec], platform: Platform, equal: bool, say: Callable[[str], None]
+) -> list[Platform]:
+    """One platform per policy.
+
+    Redirection takes the machine as its principal group and a second group besides. The other policies get
+    as many more, unless `equal` is false; where several redirections differ, as many as the largest adds.
+    """
+    added = [added_procs(spec, platform.total_procs) for spec in specs]
+    most = max(added)
+    others = [spec.brief for spec, more in zip(specs, added, strict=True) if not more]
+    if not most or not others:
+        return [platform] * len(specs)
+    total, named = platform.total_procs, ", ".join(others)
+    begin = f"redirection adds {most} processors to its {total};"
+    if not equal:
+        say(f"{begin} left at {total} by --unequal: {named}")
+        return [platform] * len(specs)
+    if len(platform.clusters) > 1 or platform.has_nodes:
+        say(f"{begin} left at {total}, as the platform has its nodes: {named}")
+        return [platform] * len(specs)
+    say(f"{begin} given {total + most} too (--unequal leaves them at {total}): {named}")
+    return [platform if more else Platform.procs(total + most) for more in added]

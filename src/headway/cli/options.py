@@ -1,0 +1,45 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+Trace: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="TRACE", help="Job log: SWF, plain or .gz, or - for standard input.", show_default=False
+    ),
+]
+Procs: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--procs", metavar="N", help="Processors of the machine; else what the log's header says."),
+]
+PlatformFile: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--platform", metavar="FILE", help="Platform file (TOML), or the name of a known platform."),
+]
+Annotations: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--annotations", metavar="FILE", help="CSV with further columns for the jobs, such as deadlines."
+    ),
+]
+Rules: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--rule", metavar="KEY=VALUE", help="Reading rule, such as overrun=trust; may be repeated."),
+]
+Seed: TypeAlias = Annotated[
+    int, typer.Option("--seed", metavar="N", help="Seed of whatever is drawn at random.")
+]
+Out: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="Write schedule, summary and provenance into this folder."),
+]
+Force: TypeAlias = Annotated[
+    bool, typer.Option("--force", help="Replace files in a folder that is not empty.")
+]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
+Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]

@@ -1,0 +1,56 @@
+"""One workload and machine, and runs of policies on them, with progress shown."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import headway
+from headway.cli.display import Display
+from headway.cli.inputs import chosen_platform, log_platform, read_workload
+from headway.platform import Platform
+from headway.policies.spec import Spec
+from headway.schedule import Schedule
+from headway.workload import Workload
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What every run of one command shares."""
+
+    workload: Workload
+    platform: Platform
+    display: Display
+
+    @classmethod
+    def read(
+        cls,
+        trace: str,
+        procs: int | None,
+        platform: str | None,
+        annotations: Path | None,
+        rules: dict[str, str],
+        quiet: bool,
+    ) -> Inputs:
+        """Read the log; the machine is the one asked for, else the one in the log's header."""
+        machine = chosen_platform(procs, platform)
+        display = Display(quiet)
+        with display.working(f"reading {trace}"):
+            workload = read_workload(trace, rules, annotations)
+        return cls(workload, machine or log_platform(workload), display)
+
+    def run(self, spec: Spec, seed: int, platform: Platform | None = None) -> Schedule:
+        """Simulate one policy, on the common machine or another."""
+        with self.display.working(spec.brief) as progress:
+            schedule: Schedule = headway.simulate(
+                self.workload,
+                platform or self.platform,
+                spec,
+                progress=progress,
+                notify=self.display.say,
+                seed=seed,
+            )
+        schedule.provenance["command"] = shlex.join(["headway", *sys.argv[1:]])
+        return schedule

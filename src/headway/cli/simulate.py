@@ -1,0 +1,60 @@
+"""``headway simulate``: one policy on one log."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import command
+
+
+@command("simulate", example="headway simulate log.swf.gz --policy 'easy(backfill=sjf)' --out result")
+def simulate(
+    trace: options.Trace,
+    policy: Annotated[
+        str,
+        typer.Option("--policy", metavar="SPEC", help="Policy; see headway policies.", show_default=False),
+    ],
+    procs: options.Procs = None,
+    platform: options.PlatformFile = None,
+    annotations: options.Annotations = None,
+    rule: options.Rules = None,
+    seed: options.Seed = 0,
+    out: options.Out = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Simulate a policy on a log, print the ledger and the summary, write the schedule."""
+    from headway.cli.inputs import check_choices, parse_rules
+    from headway.policies.spec import parse_spec
+
+    check_choices(procs, platform, json, quiet)
+    spec = parse_spec(policy)
+    rules = parse_rules(rule)
+
+    from headway.cli.runs import Inputs
+    from headway.schedule.folder import refuse_occupied
+
+    if out is not None:
+        refuse_occupied(out, force)
+    inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet)
+    schedule = inputs.run(spec, seed)
+    summary = schedule.summary()
+    if out is not None:
+        schedule.save(out, force=force)
+    if json:
+        from headway.cli.display import print_json
+
+        print_json(summary | {"policy": schedule.policy, "ledger": schedule.workload.ledger.rows()})
+    elif not quiet:
+        from headway.cli.display import output
+        from headway.cli.tables import ledger_table, summary_table
+
+        console = output()
+        ledger_table(console, schedule.workload.ledger)
+        summary_table(console, schedule, summary)
+        if out is not None:
+            console.print(f"\nwritten to {out}", markup=False)

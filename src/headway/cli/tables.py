@@ -1,0 +1,116 @@
+"""Tables for people: the ledger, the summary of a run, several runs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from headway.metrics import METRICS
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from headway.metrics.comparison import Comparison, Row
+    from headway.schedule import Schedule
+    from headway.workload import Ledger
+
+UNITS = {metric.name: metric.unit for metric in METRICS}
+ALWAYS_SHOWN = ("jobs", "dropped", "killed")
+"""Counts that are shown even where they are 0; other zero counts and areas say nothing."""
+
+Number = int | float | None
+
+
+def ledger_table(console: Console, ledger: Ledger) -> None:
+    """What was odd in the log and what was done about it; one line where nothing was."""
+    if not len(ledger):
+        console.print(f"{ledger.total:,} jobs in the log, nothing odd in them\n", markup=False)
+        return
+    table = Table(title="Ledger", title_justify="left", box=None, pad_edge=False)
+    table.add_column("rule", no_wrap=True)
+    table.add_column("what was done")
+    table.add_column("jobs", justify="right", no_wrap=True)
+    table.add_column("first of them", overflow="ellipsis", no_wrap=True)
+    for entry in ledger:
+        ids = ", ".join(map(str, entry.jobs[:5])) + (", ..." if entry.count > 5 else "")
+        table.add_row(entry.rule, Text(entry.action), f"{entry.count:,}", ids)
+    console.print(table)
+    console.print(
+        f"{ledger.total:,} jobs in the log = {ledger.kept:,} scheduled + {ledger.dropped:,} dropped\n",
+        markup=False,
+    )
+
+
+def summary_table(console: Console, schedule: Schedule, summary: Mapping[str, Any]) -> None:
+    """Every number of a summary with its unit."""
+    console.print(f"{schedule.policy} on {schedule.capacity:,} processors", style="bold", markup=False)
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, style="dim")
+    for name, value in shown(summary).items():
+        unit = UNITS.get(name, "")
+        table.add_row(
+            name, number(value), "" if unit == "1" else unit, in_words(value) if unit == "s" else ""
+        )
+    console.print(table)
+
+
+def shown(summary: Mapping[str, Any]) -> dict[str, Number]:
+    """The single numbers of a summary, without zeros that say nothing and the tables by class."""
+    return {
+        name: value
+        for name, value in summary.items()
+        if (value is None or isinstance(value, int | float))
+        and (value or UNITS.get(name) not in ("jobs", "processor-seconds") or name in ALWAYS_SHOWN)
+    }
+
+
+def number(value: Number) -> str:
+    """A number for people: thousands apart, four significant digits behind small ones, - for none."""
+    if value is None:
+        return "-"
+    if isinstance(value, int) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def in_words(seconds: Number) -> str:
+    """A time in its two largest units; nothing for less than two minutes."""
+    if seconds is None or abs(seconds) < 120:
+        return ""
+    whole = round(seconds)
+    days, hours, minutes = whole // 86400, whole % 86400 // 3600, whole % 3600 // 60
+    if days:
+        return f"{days:,} d {hours} h"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {whole % 60} s"
+
+
+def comparison_table(console: Console, comparison: Comparison) -> None:
+    """Metrics in lines, policies in columns; all but the first say how much better or worse they are."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("metric", no_wrap=True)
+    table.add_column("unit", no_wrap=True)
+    for name in comparison.names:
+        table.add_column(Text(name), justify="right")
+    capacities = [f"{schedule.capacity:,}" for schedule in comparison.schedules]
+    table.add_row("processors", "", *capacities)
+    for row in comparison.rows():
+        if any(row.metric in shown(summary) for summary in comparison.summaries):
+            table.add_row(row.metric, "" if row.unit == "1" else row.unit, *(_compared(row)))
+    console.print(table)
+
+
+def _compared(row: Row) -> list[Text]:
+    cells = []
+    for value, change, verdict in zip(row.values, row.change, row.verdict, strict=True):
+        cell = Text(number(value))
+        if verdict in ("better", "worse"):
+            much = "" if change is None else f"{change:+.1%} "
+            cell.append(f" {much}{verdict}", style="green" if verdict == "better" else "red")
+        cells.append(cell)
+    return cells

@@ -1,0 +1,154 @@
+"""A module imports only from its own layer and those above it, and light commands stay light."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import headway
+
+PACKAGE = Path(headway.__file__).parent
+
+LAYERS = (
+    ("units", "errors", "jit", "grammar", "binding"),
+    ("workload", "platform"),
+    ("engine",),
+    ("policies",),
+    ("schedule",),
+    ("simulate",),
+    ("audit", "metrics", "explain"),
+    ("figures", "campaign", "papers", "report"),
+    ("cli", "__main__"),
+)
+FORWARD = {("schedule", "metrics"), ("schedule", "figures")}
+"""Methods of a result that reach forward for convenience; only inside a function, when they are called."""
+
+LAYER = {name: number for number, layer in enumerate(LAYERS) for name in layer}
+
+HEAVY = ("numba", "polars", "matplotlib", "plotly", "numpy")
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def part(module: str) -> str:
+    """The second component of a dotted name: what the layers are named after."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def imported(path: Path) -> Iterator[tuple[ast.stmt, str]]:
+    """Statement and dotted name of every headway module that a file imports, anywhere in it."""
+    package = ["headway", *path.relative_to(PACKAGE).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "headway":
+                    yield node, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            home = node.module or ""
+            if node.level:
+                home = ".".join([*package[: len(package) - node.level + 1], *([home] if home else [])])
+            if home == "headway":
+                for alias in node.names:
+                    yield node, f"headway.{alias.name}"
+            elif home.split(".")[0] == "headway":
+                yield node, home
+
+
+def faults(path: Path) -> list[str]:
+    """What in a file breaks the layers."""
+    name = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    if name == "__init__":
+        return []  # the public face: it imports nothing at run time, as the test below holds
+    if name not in LAYER:
+        return [f"{path.relative_to(PACKAGE)}: {name} has no layer"]
+    return [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}: imports {module}, which is in a lower layer"
+        for node, module in imported(path)
+        if part(module) in LAYER
+        and LAYER[part(module)] > LAYER[name]
+        and not ((name, part(module)) in FORWARD and node.col_offset > 0)
+    ]
+
+
+def test_no_module_imports_from_a_lower_layer() -> None:
+    assert len(modules()) > 10
+    assert [fault for path in modules() for fault in faults(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "fault"),
+    [
+        ("engine/clock.py", "from headway.policies.spec import Spec", True),
+        ("engine/clock.py", "def f():\n    import headway.simulate", True),
+        ("engine/clock.py", "from headway import schedule", True),
+        ("engine/clock.py", "from ..cli import main", True),
+        ("engine/clock.py", "from . import heap\nfrom headway.workload import Workload\nimport numpy", False),
+        ("schedule/schedule.py", "import headway.metrics", True),
+        ("schedule/schedule.py", "def f():\n    import headway.metrics", False),
+        ("mystery.py", "", True),
+    ],
+)
+def test_the_check_sees_every_form_of_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, text: str, fault: bool
+) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
+    file = tmp_path / place
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    assert bool(faults(file)) == fault
+
+
+def test_the_public_face_imports_nothing_of_the_package() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
+    outside = [node for node in tree.body if not isinstance(node, ast.If)]
+    found = [
+        ast.unparse(node)
+        for node in outside
+        if "headway" in ast.unparse(node) and isinstance(node, ast.ImportFrom)
+    ]
+    assert found == []
+
+
+def loaded_by(code: str) -> set[str]:
+    """Which of the heavy libraries a fresh interpreter has loaded after running some code."""
+    loaded = f"[name for name in {HEAVY!r} if name in sys.modules]"
+    script = f"{code}\nimport json, sys\nprint(json.dumps({loaded}), file=sys.stderr)"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(json.loads(run.stderr.splitlines()[-1]))
+
+
+def test_importing_headway_loads_nothing_heavy() -> None:
+    assert loaded_by("import headway; headway.UsageError; headway.Platform.procs(4)") == set()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["simulate", "--help"], ["policies"], ["policies", "easy"]]
+)
+def test_light_commands_load_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import sys\nfrom headway.cli import main\n"
+        f"sys.argv = ['headway', *{arguments!r}]\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code"
+    )
+    assert loaded_by(code) == set()
+
+
+def test_public_names_exist_and_functions_are_not_hidden_by_their_modules() -> None:
+    code = (
+        "import headway, headway.simulate, headway.audit\n"
+        "from headway.simulate import simulate as function\n"
+        "assert headway.simulate is function and callable(headway.audit), headway.simulate\n"
+        "for name in headway.__all__:\n    getattr(headway, name)\n"
+        "assert set(headway.__all__) <= set(dir(headway))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        headway.nothing  # noqa: B018
