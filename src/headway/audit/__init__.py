@@ -1,0 +1,42 @@
+"""The audit: an independent judgement of any schedule, ours or another tool's.
+
+It looks at the schedule and the log alone. Each law stands in a file of its own under `laws`.
+"""
+
+from __future__ import annotations
+
+from headway.audit.foreign import read_foreign
+from headway.audit.laws import UNIVERSAL
+from headway.audit.policy_laws import laws_of
+from headway.audit.record import Record, record_of
+from headway.audit.verdict import Audit, Fault, Law
+from headway.schedule import Schedule
+from headway.workload import Workload
+
+__all__ = ["UNIVERSAL", "Audit", "Fault", "Law", "Record", "audit", "read_foreign", "record_of"]
+
+
+def audit(schedule: Schedule | Record, workload: Workload | None = None, policy: str | None = None) -> Audit:
+    """Check every law that applies.
+
+    `schedule` is one of ours or what `read_foreign` gives. `workload` is the log to judge it by, where
+    that is another than the schedule's own. `policy` adds the laws of a policy; by default the one that the
+    schedule says it was made by.
+    """
+    if isinstance(schedule, Schedule):
+        record = record_of(schedule, workload)
+        policy = policy or schedule.policy
+    else:
+        record = schedule
+    laws = {law.name: law for law in UNIVERSAL}
+    laws |= {law.name: law for law in (laws_of(policy, record) if policy else ())}
+    checked: list[Law] = []
+    counts: dict[str, int] = {}
+    faults: list[Fault] = []
+    for law in laws.values():
+        finding = law.check(record)
+        if finding is not None:
+            checked.append(law)
+            counts[law.name] = finding.count
+            faults.extend(finding.faults)
+    return Audit(len(record), tuple(checked), counts, faults)

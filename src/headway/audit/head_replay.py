@@ -1,0 +1,150 @@
+"""The head of a first-come-first-served queue, replayed from a finished schedule.
+
+While job h is the head, each completion lets the scheduler look again. With R the jobs that run then
+(those backfilled in the same pass left out) and q their processors, the head's shadow time lies before its
+real start exactly if
+
+    m - (sum of q over the jobs of R expected to end at or after start_h)  >=  q_h
+
+because all others would have left by then. So a head that starts late is found without computing the shadow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Column = NDArray[np.int64]
+
+COMPILE_FROM = 3000
+"""Jobs from which compiling (or loading) the loop costs less than running it interpreted."""
+
+
+def late_heads(
+    start: Column,
+    end: Column,
+    expected_end: Column,
+    submit: Column,
+    row: Column,
+    procs: Column,
+    capacity: int,
+) -> tuple[Column, Column]:
+    """Jobs (positions) that were heads and started late, and the first instant that shows it."""
+    jobs = len(start)
+    queue = np.lexsort((row, submit))
+    place = np.empty(jobs, np.int64)
+    place[queue] = np.arange(jobs)
+    started = np.maximum.accumulate(start[queue]) if jobs else start
+    earlier = np.append(np.iinfo(np.int64).min, started[:-1])
+    head_from = np.maximum(submit[queue], earlier)
+    waited = head_from < start[queue]
+    late = np.full(jobs, -1, np.int64)
+    replay: Callable[..., Any] = _replay if jobs < COMPILE_FROM else _compiled()
+    replay(
+        queue[waited],
+        head_from[waited],
+        place,
+        np.lexsort((end, start)),
+        np.argsort(end, kind="stable"),
+        np.unique(start[start == end]),
+        start,
+        end,
+        expected_end,
+        procs,
+        capacity,
+        np.empty(jobs, np.int64),
+        np.full(jobs, -1, np.int64),
+        late,
+    )
+    found = np.flatnonzero(late >= 0)
+    found = found[np.argsort(late[found], kind="stable")]
+    return found, late[found]
+
+
+@cache
+def _compiled() -> Callable[..., Any]:
+    from headway.jit import routine
+
+    return routine(_replay)
+
+
+def _replay(  # type: ignore[no-untyped-def]
+    heads,
+    head_from,
+    place,
+    by_start,
+    by_end,
+    turns,
+    start,
+    end,
+    expected_end,
+    procs,
+    capacity,
+    running,
+    slot,
+    late,
+):
+    """Go through the heads in queue order; late[h] becomes the instant that shows h to be late.
+
+    `running` is a bag of jobs with `slot` as its index; `turns` are the instants with zero-length jobs, at
+    which several passes follow one another: there the jobs backfilled at the instant count as running, for
+    which of them came in an earlier pass cannot be told.
+    """
+    jobs = len(by_start)
+    count = 0  # of running jobs
+    entered = 0  # in by_start
+    left = 0  # in by_end
+    turn = 0
+    for number in range(len(heads)):
+        head = heads[number]
+        begin = start[head]
+        t = head_from[number]
+        needed = capacity - procs[head]  # the head is not late as long as others block more than this
+        blocked = 0  # processors of running jobs expected to end at `begin` or later
+        fresh = True
+        while t < begin:
+            while entered < jobs and start[by_start[entered]] < t:
+                job = by_start[entered]
+                entered += 1
+                if end[job] > start[job]:
+                    running[count] = job
+                    slot[job] = count
+                    count += 1
+                    if not fresh and expected_end[job] >= begin:
+                        blocked += procs[job]
+            while left < jobs and end[by_end[left]] <= t:
+                job = by_end[left]
+                left += 1
+                if slot[job] >= 0:
+                    count -= 1
+                    moved = running[count]
+                    running[slot[job]] = moved
+                    slot[moved] = slot[job]
+                    slot[job] = -1
+                    if not fresh and expected_end[job] >= begin:
+                        blocked -= procs[job]
+            if fresh:
+                fresh = False
+                for index in range(count):
+                    if expected_end[running[index]] >= begin:
+                        blocked += procs[running[index]]
+            while turn < len(turns) and turns[turn] < t:
+                turn += 1
+            several = turn < len(turns) and turns[turn] == t
+            now = blocked
+            ahead = entered
+            while ahead < jobs and start[by_start[ahead]] == t:
+                job = by_start[ahead]
+                ahead += 1
+                if end[job] > t and (several or place[job] < place[head]) and expected_end[job] >= begin:
+                    now += procs[job]
+            if now <= needed:
+                late[head] = t
+                break
+            if left >= jobs:
+                break
+            t = end[by_end[left]]

@@ -1,0 +1,43 @@
+"""The laws, one file each. Universal ones hold for every schedule, others where a policy is named."""
+
+from __future__ import annotations
+
+from headway.audit.laws import (
+    capacity,
+    complete,
+    easy_head,
+    final_run,
+    killing,
+    pieces,
+    processor_sets,
+    promise,
+    queue_order,
+    request,
+    run_length,
+    submission,
+    walltime,
+)
+from headway.audit.verdict import Law
+
+UNIVERSAL = (
+    Law("complete", "every job of the log is scheduled once, and nothing else is", complete.check),
+    Law("submission", "no job starts before it is submitted", submission.check),
+    Law("pieces", "pieces of one job do not overlap and agree with its start and end", pieces.check),
+    Law("one final run", "exactly one run of each job comes to its end, the last", final_run.check),
+    Law("run length", "a job runs for min(runtime, walltime)", run_length.check),
+    Law("walltime", "no run is longer than the walltime", walltime.check),
+    Law("killing", "exactly the jobs that need more than their walltime are killed", killing.check),
+    Law("request", "jobs have the processors and times of the log, moldable ones apart", request.check),
+    Law("capacity", "at no instant are more processors held than there are", capacity.check_machine),
+    Law("group capacity", "the same for each group of processors", capacity.check_of("group")),
+    Law("cluster capacity", "the same for each cluster", capacity.check_of("cluster")),
+    Law("node capacity", "the same for each node", capacity.check_of("node")),
+    Law("processor sets", "no two jobs hold the same processor at once", processor_sets.check),
+    Law("promise", "no job starts later than it was promised", promise.check),
+)
+"""For every schedule; each says itself where it does not apply."""
+
+FCFS_ORDER = Law("fcfs order", "starts do not decrease in order of submission", queue_order.check_order)
+FCFS_HEAD = Law("fcfs head", "the head of the queue starts as soon as it fits", queue_order.check_prompt)
+EASY_HEAD = Law("easy head", "the head starts no later than any shadow time it was given", easy_head.check)
+PROMISE = Law("promise", "no job starts later than it was promised", promise.kept)

@@ -1,0 +1,84 @@
+"""At no instant are more processors held than there are: machine, groups, clusters, nodes.
+
+Intervals are half-open, so that a job ending at t leaves its processors to one that starts at t. A
+job of length zero holds nothing after its instant; in it, it must fit beside the jobs that run across
+(start < t < end). It need not fit beside those that start at t or beside another of length zero:
+they may follow one another in turns at the same t::
+
+    across  ######|######        needs  across + zero-length <= processors
+    starting      |######        may come in the turn after
+    zero-length   |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.audit.record import Record
+from headway.audit.verdict import Fault, Finding, fault, found, listed, together
+from headway.units import seconds_text
+
+Column = NDArray[np.int64]
+
+
+def overfull(start: Column, end: Column, procs: Column, size: int) -> tuple[Column, Column]:
+    """Instants at which more than `size` processors are needed, in order, and how many are."""
+    long = end > start
+    by_start = np.argsort(start[long], kind="stable")
+    by_end = np.argsort(end[long], kind="stable")
+    starts, ends = start[long][by_start], end[long][by_end]
+    taken = np.concatenate([[0], np.cumsum(procs[long][by_start])])
+    freed = np.concatenate([[0], np.cumsum(procs[long][by_end])])
+    # Use only ever grows at starts. Of several at one instant the last one counts them all.
+    used = taken[1:] - freed[np.searchsorted(ends, starts, side="right")]
+    last = np.append(starts[1:] != starts[:-1], True) if len(starts) else np.zeros(0, np.bool_)
+    over = (used > size) & last
+    instants, needs = starts[over], used[over]
+    if not long.all():
+        at, width = start[end == start], procs[end == start]
+        across = taken[np.searchsorted(starts, at)] - freed[np.searchsorted(ends, at, side="right")]
+        tight = across + width > size
+        instants = np.concatenate([instants, at[tight]])
+        needs = np.concatenate([needs, (across + width)[tight]])
+        order = np.argsort(instants, kind="stable")
+        instants, needs = instants[order], needs[order]
+    return instants, needs
+
+
+def check_machine(record: Record) -> Finding:
+    """The whole machine."""
+    everything = np.ones(len(record.intervals[0]), np.bool_)
+    return _overfull_place("capacity", record, everything, "the machine", record.capacity)
+
+
+def check_of(kind: str) -> Callable[[Record], Finding | None]:
+    """The check of every group, cluster or node."""
+
+    def check(record: Record) -> Finding | None:
+        places = record.places.get(kind)
+        if places is None:
+            return None
+        findings = []
+        for code in np.unique(places.codes[places.codes >= 0]).tolist():
+            name, size = f"{kind} {places.names[code]}", places.sizes[code]
+            findings.append(_overfull_place(f"{kind} capacity", record, places.codes == code, name, size))
+        return together(*findings)
+
+    return check
+
+
+def _overfull_place(law: str, record: Record, inside: NDArray[np.bool_], name: str, size: int) -> Finding:
+    job, start, end, procs = (column[inside] for column in record.intervals)
+    instants, needs = overfull(start, end, procs, size)
+
+    def describe(place: int) -> Fault:
+        t = instants[place]
+        there = (start <= t) & ((t < end) | ((start == end) & (start == t)))
+        jobs = record.job[np.unique(job[there])].tolist()
+        need = f"need {needs[place]} processors, {name} has {size}"
+        return fault(law, t, jobs, f"at {seconds_text(t)} {listed(jobs)} {need}")
+
+    return found(list(range(len(instants))), describe)

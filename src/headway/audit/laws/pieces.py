@@ -1,0 +1,59 @@
+"""The pieces of a job follow one another, and those of its final run agree with the schedule."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.audit.record import Record
+from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.schedule import Pieces
+from headway.units import seconds_text
+
+NAME = "pieces"
+
+
+def check(record: Record) -> Finding:
+    """end >= start; no overlap within a job; the final run goes from the job's start to its end."""
+
+    def backwards(row: int) -> Fault:
+        job, start, end = record.job[row], record.start[row], record.end[row]
+        message = f"job {job} ends at {seconds_text(end)}, before its start at {seconds_text(start)}"
+        return fault(NAME, start, (job,), message)
+
+    jobs = found(np.flatnonzero(record.end < record.start).tolist(), backwards)
+    if record.pieces is None:
+        return jobs
+    return together(jobs, _order(record, record.pieces), _outline(record, record.pieces))
+
+
+def _order(record: Record, pieces: Pieces) -> Finding:
+    order = pieces.in_order()
+    job, start, end = pieces.job[order], pieces.start[order], pieces.end[order]
+    early = np.zeros(len(order), np.bool_)
+    early[1:] = (job[1:] == job[:-1]) & (start[1:] < end[:-1])
+
+    def describe(place: int) -> Fault:
+        number, t = record.job[job[place]], start[place]
+        if end[place] < t:
+            return fault(NAME, t, (number,), f"a piece of job {number} ends before it starts")
+        return fault(NAME, t, (number,), f"two pieces of job {number} overlap at {seconds_text(t)}")
+
+    return found(np.flatnonzero(early | (end < start)).tolist(), describe)
+
+
+def _outline(record: Record, pieces: Pieces) -> Finding:
+    final = pieces.final(len(record))
+    first = np.full(len(record), np.iinfo(np.int64).max)
+    last = np.full(len(record), np.iinfo(np.int64).min)
+    np.minimum.at(first, pieces.job[final], pieces.start[final])
+    np.maximum.at(last, pieces.job[final], pieces.end[final])
+    wrong = record.in_pieces & ((first != record.start) | (last != record.end))
+
+    def describe(row: int) -> Fault:
+        job, start, end = record.job[row], record.start[row], record.end[row]
+        by_pieces = f"from {seconds_text(first[row])} to {seconds_text(last[row])} by its pieces"
+        by_schedule = f"from {seconds_text(start)} to {seconds_text(end)} by the schedule"
+        message = f"the final run of job {job} goes {by_pieces}, {by_schedule}"
+        return fault(NAME, start, (job,), message)
+
+    return found(np.flatnonzero(wrong).tolist(), describe)

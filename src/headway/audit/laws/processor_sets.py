@@ -1,0 +1,80 @@
+"""Where processors are named, a piece has as many as it holds, and no two pieces hold the same at once."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from headway.audit.record import Record
+from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.schedule import Pieces
+from headway.units import seconds_text
+
+NAME = "processor sets"
+RANGES = re.compile(r"\d+(-\d+)?([, ]\d+(-\d+)?)*")
+
+
+def numbers(text: str) -> list[int]:
+    """The processors of "0-3,7"; ValueError where the text is something else."""
+    if not RANGES.fullmatch(text):
+        raise ValueError(text)
+    found: list[int] = []
+    for part in re.split("[, ]", text):
+        low, _, high = part.partition("-")
+        found.extend(range(int(low), int(high or low) + 1))
+    return found
+
+
+def check(record: Record) -> Finding | None:
+    """Sets of the pieces that hold processors; not where none are given."""
+    pieces = record.pieces
+    if pieces is None or pieces.processors is None or not any(pieces.processors):
+        return None
+    bad: list[Fault] = []
+    held: list[tuple[int, int]] = []  # piece, processor
+    for piece in np.flatnonzero(pieces.holding).tolist():
+        text = pieces.processors[piece]
+        if not text:
+            continue
+        job, start = int(record.job[pieces.job[piece]]), int(pieces.start[piece])
+        try:
+            members = numbers(text)
+        except ValueError:
+            bad.append(Fault(NAME, start, (job,), f"job {job}: {text!r} is no set of processors like 0-3,7"))
+            continue
+        if len(set(members)) != pieces.procs[piece]:
+            message = (
+                f"job {job} holds {pieces.procs[piece]} processors, its set {text} has {len(set(members))}"
+            )
+            bad.append(Fault(NAME, start, (job,), message))
+        if max(members) >= record.capacity:
+            message = f"job {job} holds processor {max(members)} of a machine of {record.capacity}"
+            bad.append(Fault(NAME, start, (job,), message))
+        held.extend((piece, member) for member in set(members))
+    return together(Finding(len(bad), tuple(bad)), _disjoint(record, pieces, held))
+
+
+def _disjoint(record: Record, pieces: Pieces, held: list[tuple[int, int]]) -> Finding:
+    if not held:
+        return Finding()
+    piece, processor = np.array(held, dtype=np.int64).T
+    long = pieces.end[piece] > pieces.start[piece]
+    piece, processor = piece[long], processor[long]
+    # Processors are numbered within their cluster, group or node where pieces say which.
+    where = [getattr(pieces, name) for name in ("cluster", "group", "node")]
+    keys = [processor, *(codes[piece] for codes in where if codes is not None)]
+    order = np.lexsort((pieces.start[piece], *keys))
+    same = np.ones(max(len(order) - 1, 0), np.bool_)
+    for key in keys:
+        same &= key[order][1:] == key[order][:-1]
+    start, end = pieces.start[piece][order], pieces.end[piece][order]
+    clash = np.flatnonzero(same & (start[1:] < end[:-1])).tolist()
+
+    def describe(place: int) -> Fault:
+        jobs = [record.job[pieces.job[piece[order[place + step]]]] for step in (0, 1)]
+        number, t = processor[order[place]], start[place + 1]
+        message = f"jobs {jobs[0]} and {jobs[1]} both hold processor {number} at {seconds_text(t)}"
+        return fault(NAME, t, jobs, message)
+
+    return found(clash, describe)

@@ -1,0 +1,57 @@
+"""Jobs run with the processors, the walltime and the run time of the log, moldable ones apart.
+
+On clusters of other speeds than 1 times differ from the log's, so that only processors are compared there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.audit.record import Record
+from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.units import seconds_text
+
+NAME = "request"
+Column = NDArray[np.int64]
+
+
+def check(record: Record) -> Finding:
+    """Rigid jobs as the log has them; pieces of the final run with the processors of their job."""
+    findings = [_compare(record, "processors", record.procs, record.asked, str)]
+    if not record.speeds:
+        walltimes, runtimes = record.asked_walltime, record.asked_runtime
+        findings.append(_compare(record, "s of walltime", record.walltime, walltimes, seconds_text))
+        findings.append(_compare(record, "s of run time", record.runtime, runtimes, seconds_text))
+    findings.append(_pieces(record))
+    return together(*findings)
+
+
+def _compare(record: Record, unit: str, had: Column, asked: Column, text: Callable[[int], str]) -> Finding:
+    differs = had != asked
+    if record.moldable is not None:
+        differs &= ~record.moldable
+
+    def describe(row: int) -> Fault:
+        job = record.job[row]
+        message = f"job {job} has {text(had[row])} {unit}, the log says {text(asked[row])}"
+        return fault(NAME, record.start[row], (job,), message)
+
+    return found(np.flatnonzero(differs).tolist(), describe)
+
+
+def _pieces(record: Record) -> Finding:
+    if record.pieces is None:
+        return Finding()
+    pieces = record.pieces
+    wrong = pieces.final(len(record)) & (pieces.procs != record.procs[pieces.job])
+
+    def describe(piece: int) -> Fault:
+        row = pieces.job[piece]
+        job, had = record.job[row], pieces.procs[piece]
+        message = f"a piece of job {job} has {had} processors, the schedule says {record.procs[row]}"
+        return fault(NAME, pieces.start[piece], (job,), message)
+
+    return found(np.flatnonzero(wrong).tolist(), describe)

@@ -1,0 +1,43 @@
+"""No run, final or not, is longer than the walltime; suspensions and swaps do not count."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.audit.record import Record
+from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.schedule import STATES
+from headway.units import seconds_text
+
+NAME = "walltime"
+Column = NDArray[np.int64]
+
+
+def check(record: Record) -> Finding:
+    """Jobs in one piece by their start and end, the others run by run."""
+    alone = np.where(record.in_pieces, 0, record.end - record.start)
+    findings = [_longer(record, np.arange(len(record)), alone)]
+    if record.pieces is not None:
+        pieces = record.pieces
+        counts = np.isin(pieces.state, [STATES.index("running"), STATES.index("loading")])
+        keys = np.stack([pieces.job, pieces.run], axis=1)[counts]
+        runs, place = np.unique(keys, axis=0, return_inverse=True)
+        spent = np.zeros(len(runs), np.int64)
+        np.add.at(spent, place.ravel(), (pieces.end - pieces.start)[counts])
+        findings.append(_longer(record, runs[:, 0], spent))
+    return together(*findings)
+
+
+def _longer(record: Record, rows: Column, spent: Column) -> Finding:
+    """The runs (of the jobs at `rows`) that took more than the walltime."""
+
+    def describe(place: int) -> Fault:
+        row = rows[place]
+        job, walltime = record.job[row], record.walltime[row]
+        message = (
+            f"job {job} runs for {seconds_text(spent[place])} s, its walltime is {seconds_text(walltime)} s"
+        )
+        return fault(NAME, record.start[row] + walltime, (job,), message)
+
+    return found(np.flatnonzero(spent > record.walltime[rows]).tolist(), describe)

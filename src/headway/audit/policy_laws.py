@@ -1,0 +1,40 @@
+"""Which laws a policy's name adds. They are recomputed from the schedule, never asked of the policy."""
+
+from __future__ import annotations
+
+from headway.audit.laws import EASY_HEAD, FCFS_HEAD, FCFS_ORDER, PROMISE
+from headway.audit.record import Record
+from headway.audit.verdict import Law
+from headway.errors import UsageError
+from headway.policies.spec import Spec, parse_spec
+
+
+def laws_of(policy: str, record: Record) -> tuple[Law, ...]:
+    """The laws that a policy promises beside the universal ones; none for a policy we do not know."""
+    try:
+        spec = parse_spec(policy)
+    except UsageError:
+        return ()
+    if record.pieces is not None or any(name in record.places for name in ("group", "cluster", "node")):
+        return ()  # several queues or places: the replay of one queue on one pool says nothing
+    if spec.name == "conservative" and spec.params.get("compress") != "scratch":
+        return (PROMISE,)
+    if not _one_queue(spec, record):
+        return ()
+    if spec.name == "fcfs":
+        return (FCFS_ORDER, FCFS_HEAD)
+    if spec.name == "easy" and _plain_easy(spec):
+        return (EASY_HEAD,)
+    return ()
+
+
+def _one_queue(spec: Spec, record: Record) -> bool:
+    """Whether urgent jobs, if there are any, wait with the others."""
+    urgent = record.urgent is not None and bool(record.urgent.any())
+    return not urgent or spec.params.get("urgent", "ignore") == "ignore"
+
+
+def _plain_easy(spec: Spec) -> bool:
+    """Whether the head is the first to have come, and planned with its requested time."""
+    wanted = {"order": "fcfs", "estimate": "requested", "age": "none"}
+    return all(str(spec.params.get(name, value)) == value for name, value in wanted.items())

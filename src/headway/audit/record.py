@@ -1,0 +1,250 @@
+"""What a schedule claims, beside what the log asked for: all that the laws look at.
+
+Nothing here knows an engine or a policy; a record is made from our schedules and from other tools' alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.platform import Platform
+from headway.schedule import ENDED, STATES, Pieces, Schedule
+from headway.schedule.pieces import NONE
+from headway.schedule.pieces_file import rows_of
+from headway.workload import Workload
+
+Column = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where pieces were: a code per piece (-1 unknown), and name and processors of each place."""
+
+    codes: Column
+    names: Sequence[str]
+    sizes: Sequence[int]
+
+
+@dataclass(eq=False)
+class Record:
+    """One row per claimed job that the log has, at its first mention; times in µs.
+
+    `row` is the job's position in the log, `asked`, `asked_walltime` and `asked_runtime` what the log says,
+    `procs`, `walltime` and `runtime` what the run had. `pieces.job` counts rows of this record.
+    """
+
+    row: Column
+    job: Column
+    submit: Column
+    asked: Column
+    asked_walltime: Column
+    asked_runtime: Column
+    start: Column
+    end: Column
+    procs: Column
+    walltime: Column
+    runtime: Column
+    capacity: int
+    killed: NDArray[np.bool_] | None = None
+    moldable: NDArray[np.bool_] | None = None
+    urgent: NDArray[np.bool_] | None = None
+    promise: Column | None = None
+    promise_kind: str = ""
+    speeds: bool = False
+    """Whether some cluster's speed is not 1, so that times differ from the log's."""
+    pieces: Pieces | None = None
+    places: Mapping[str, Places] = field(default_factory=dict)
+    missing: Sequence[int] = ()
+    foreign: Sequence[int] = ()
+    repeated: Sequence[int] = ()
+    lost: int = 0
+    """Jobs that the run's own papers count and its table does not have."""
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @cached_property
+    def in_pieces(self) -> NDArray[np.bool_]:
+        """Which jobs are in the table of pieces; the others ran in one, from start to end."""
+        inside = np.zeros(len(self), np.bool_)
+        if self.pieces is not None:
+            inside[self.pieces.job] = True
+        return inside
+
+    @cached_property
+    def intervals(self) -> tuple[Column, Column, Column, Column]:
+        """Job (row), start, end and processors of whatever holds processors."""
+        everything = np.arange(len(self))
+        if self.pieces is None:
+            return everything, self.start, self.end, self.procs
+        alone, holds = everything[~self.in_pieces], self.pieces.holding
+        return (
+            np.concatenate([self.pieces.job[holds], alone]),
+            np.concatenate([self.pieces.start[holds], self.start[alone]]),
+            np.concatenate([self.pieces.end[holds], self.end[alone]]),
+            np.concatenate([self.pieces.procs[holds], self.procs[alone]]),
+        )
+
+    def time_in(self, states: Sequence[str], final: bool = True) -> Column:
+        """Time each job spent in some states of its final run (µs); 0 for jobs not in the table of pieces."""
+        spent = np.zeros(len(self), np.int64)
+        if self.pieces is not None:
+            chosen = np.isin(self.pieces.state, [STATES.index(state) for state in states])
+            if final:
+                chosen &= self.pieces.final(len(self))
+            np.add.at(spent, self.pieces.job[chosen], (self.pieces.end - self.pieces.start)[chosen])
+        return spent
+
+
+def record_of(schedule: Schedule, workload: Workload | None = None) -> Record:
+    """The record of a schedule, against its own workload or against the log as somebody else read it."""
+    claimed = schedule.workload
+    log = claimed if workload is None else workload
+    ran = schedule.start != NONE  # a job that never started is missing, not early
+    kept, missing, foreign, repeated = match(log, claimed.columns["job"][ran])
+    chosen = np.flatnonzero(ran)[kept.claims]
+    pieces, places = _pieces_of(schedule, chosen)
+    record = Record(
+        **asked(log, kept.rows),
+        start=schedule.start[chosen],
+        end=schedule.end[chosen],
+        procs=schedule.procs[chosen],
+        walltime=schedule.walltime[chosen],
+        runtime=schedule.runtime[chosen],
+        capacity=schedule.capacity,
+        killed=schedule.killed[chosen],
+        promise=None if schedule.promise is None else schedule.promise[chosen],
+        promise_kind=schedule.promise_kind,
+        speeds=any(cluster.speed != 1 for cluster in schedule.platform.clusters),
+        pieces=pieces,
+        places=places,
+        missing=missing,
+        foreign=foreign,
+        repeated=repeated,
+    )
+    record.lost = int(schedule.provenance.get("jobs", len(schedule))) - len(schedule)
+    return record
+
+
+@dataclass(frozen=True)
+class Match:
+    """Positions among the claims and rows of the log that belong together."""
+
+    claims: Column
+    rows: Column
+
+
+def match(log: Workload, jobs: Column) -> tuple[Match, list[int], list[int], list[int]]:
+    """First mention of each job that the log has; then the missing, the foreign and the repeated numbers."""
+    known, rows = rows_of(log, jobs)
+    first = np.unique(rows, return_index=True)[1]
+    first.sort()
+    claims = np.flatnonzero(known)[first]
+    times = np.bincount(rows, minlength=len(log))
+    numbers = log.columns["job"]
+    kept = Match(claims, rows[first])
+    return kept, numbers[times == 0].tolist(), jobs[~known].tolist(), numbers[times > 1].tolist()
+
+
+def asked(log: Workload, rows: Column) -> dict[str, Any]:
+    """The log's side of a record."""
+    fraction, urgent = log.get("parallel_fraction"), log.get("urgent")
+    columns = {
+        name: log.columns[column][rows]
+        for name, column in (
+            ("job", "job"),
+            ("submit", "submit"),
+            ("asked", "procs"),
+            ("asked_walltime", "walltime"),
+            ("asked_runtime", "runtime"),
+        )
+    }
+    return columns | {
+        "row": rows,
+        "moldable": None if fraction is None else ~np.isnan(fraction[rows]),
+        "urgent": None if urgent is None else urgent[rows],
+    }
+
+
+def _pieces_of(schedule: Schedule, chosen: Column) -> tuple[Pieces | None, dict[str, Places]]:
+    """Pieces counted in rows of the record, and the places of whatever holds processors."""
+    back = np.full(len(schedule), NONE, np.int64)
+    back[chosen] = np.arange(len(chosen))
+    given = schedule.pieces
+    pieces = None if given is None else select_pieces(given, back)
+    codes = {}
+    for name in ("group", "cluster", "node"):
+        of_jobs = getattr(schedule, name)
+        of_jobs = None if of_jobs is None else of_jobs[chosen]
+        codes[name] = interval_codes(name, of_jobs, pieces, len(chosen))
+    return pieces, places_of(codes, schedule.labels, schedule.groups, schedule.platform)
+
+
+def select_pieces(pieces: Pieces, back: Column) -> Pieces:
+    """The pieces of jobs that are in the record, with `job` as the record counts."""
+    kept = (pieces.job >= 0) & (pieces.job < len(back))
+    kept[kept] = back[pieces.job[kept]] >= 0
+    columns: dict[str, Any] = {
+        name: None if getattr(pieces, name) is None else getattr(pieces, name)[kept]
+        for name in ("run", "state", "start", "end", "procs", "ended", "cluster", "group", "node")
+    }
+    sets = pieces.processors
+    if sets is not None:
+        sets = [sets[row] for row in np.flatnonzero(kept).tolist()]
+    return Pieces(job=back[pieces.job[kept]], processors=sets, **columns)
+
+
+def interval_codes(name: str, of_jobs: Column | None, pieces: Pieces | None, jobs: int) -> Column | None:
+    """Place codes in the order of `Record.intervals`."""
+    if pieces is None:
+        return of_jobs
+    of_pieces = getattr(pieces, name)
+    if of_pieces is None and of_jobs is None:
+        return None
+    alone = np.ones(jobs, np.bool_)
+    alone[pieces.job] = False
+    holds = pieces.holding
+    return np.concatenate(
+        [
+            np.full(int(holds.sum()), NONE) if of_pieces is None else of_pieces[holds],
+            np.full(int(alone.sum()), NONE) if of_jobs is None else of_jobs[alone],
+        ]
+    )
+
+
+def places_of(
+    codes: Mapping[str, Column | None],
+    labels: Mapping[str, Sequence[str]],
+    groups: Mapping[str, int],
+    platform: Platform,
+) -> dict[str, Places]:
+    """Places whose sizes are known: groups, clusters and nodes (numbered through all clusters)."""
+    cores = [
+        group.cores for cluster in platform.clusters for group in cluster.nodes for _ in range(group.count)
+    ]
+    known = {
+        "group": (list(groups), list(groups.values())),
+        "cluster": ([c.name for c in platform.clusters], [c.procs for c in platform.clusters]),
+        "node": ([str(number) for number in range(len(cores))], cores),
+    }
+    places = {}
+    for name, column in codes.items():
+        names, sizes = known[name]
+        if column is None or not names:
+            continue
+        given = labels.get(name)
+        if given is None or len(given) == len(names):
+            places[name] = Places(column, given or names, sizes)
+        elif set(given) <= set(names):
+            places[name] = Places(column, given, [sizes[names.index(label)] for label in given])
+    return places
+
+
+ENDS_A_RUN = tuple(ENDED.index(name) for name in ("done", "walltime"))
+GIVES_UP = tuple(ENDED.index(name) for name in ("redirected", "preempted"))

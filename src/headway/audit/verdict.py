@@ -1,0 +1,94 @@
+"""What an audit says: which laws were checked, and every fault in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headway.audit.record import Record
+
+SHOWN = 10
+"""Faults told in full for each law; all are counted."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One broken law: when (µs, None where no instant applies), whose (job numbers), and in words."""
+
+    law: str
+    time: int | None
+    jobs: tuple[int, ...]
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.law}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one law's check found: how many faults in all, and the first of them."""
+
+    count: int = 0
+    faults: tuple[Fault, ...] = ()
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law by name, what it demands, and its check, which answers None where it does not apply."""
+
+    name: str
+    demands: str
+    check: Callable[[Record], Finding | None]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The verdict on one schedule. `laws` were checked; `counts` says how often each was broken."""
+
+    jobs: int
+    laws: tuple[Law, ...]
+    counts: dict[str, int]
+    faults: list[Fault]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every law that was checked holds."""
+        return not self.faults
+
+    def table(self) -> list[dict[str, Any]]:
+        """One row per law checked: its name, what it demands, the number of faults."""
+        return [
+            {"law": law.name, "demands": law.demands, "faults": self.counts[law.name]} for law in self.laws
+        ]
+
+    def __str__(self) -> str:
+        laws = f"{len(self.laws)} laws checked on {self.jobs} jobs"
+        if self.ok:
+            return f"{laws}: all hold"
+        broken = [f"{law.name} ({self.counts[law.name]})" for law in self.laws if self.counts[law.name]]
+        return f"{laws}: broken are {', '.join(broken)}"
+
+
+def fault(law: str, time: Any, jobs: Iterable[Any], message: str) -> Fault:
+    """A fault from numpy's numbers."""
+    return Fault(law, None if time is None else int(time), tuple(int(job) for job in jobs), message)
+
+
+def found(rows: Sequence[int], describe: Callable[[int], Fault]) -> Finding:
+    """The faults at some rows; only the first few are described."""
+    return Finding(len(rows), tuple(describe(row) for row in rows[:SHOWN]))
+
+
+def together(*findings: Finding) -> Finding:
+    """Several findings of one law as one."""
+    faults = [fault for finding in findings for fault in finding.faults]
+    return Finding(sum(finding.count for finding in findings), tuple(faults[:SHOWN]))
+
+
+def listed(jobs: Sequence[int]) -> str:
+    """The first few job numbers as text."""
+    some = ", ".join(str(int(job)) for job in jobs[:SHOWN])
+    more = f" and {len(jobs) - SHOWN} more" if len(jobs) > SHOWN else ""
+    return f"{'job' if len(jobs) == 1 else 'jobs'} {some}{more}"

@@ -1,0 +1,101 @@
+"""Small schedules for tests, made by plain Python that is obviously right and shares nothing with the package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from headway.platform import Platform
+from headway.schedule import WHY, Schedule
+from headway.workload import Workload
+
+Job = tuple[float, int, float, float]
+"""submit, procs, runtime, walltime; times in seconds."""
+
+
+def workload(jobs: Sequence[Job], **columns: Any) -> Workload:
+    submit, procs, runtime, walltime = (list(column) for column in zip(*jobs, strict=True)) if jobs else ([],) * 4
+    return Workload.from_arrays(
+        unit="s", submit=submit, procs=procs, runtime=runtime, walltime=walltime, **columns
+    )
+
+
+def schedule(
+    jobs: Sequence[Job], starts: Sequence[float], procs: int, policy: str = "", columns: Any = None, **more: Any
+) -> Schedule:
+    """Each job from its start for min(runtime, walltime), everything else as the laws want it."""
+    log = workload(jobs, **(columns or {}))
+    start = np.array([round(start * 1_000_000) for start in starts], dtype=np.int64)
+    return Schedule(
+        log,
+        Platform.procs(procs),
+        policy,
+        start,
+        start + np.minimum(log.runtime, log.walltime),
+        np.full(len(log), WHY.index("head")),
+        log.runtime > log.walltime,
+        **more,
+    )
+
+
+def fcfs_starts(jobs: Sequence[Job], procs: int) -> list[float]:
+    """First come, first served: each job at the first instant, not before its elders, at which it fits."""
+    starts = [0.0] * len(jobs)
+    running: list[tuple[float, int]] = []
+    now = 0.0
+    for place in sorted(range(len(jobs)), key=lambda place: (jobs[place][0], place)):
+        submit, width, runtime, walltime = jobs[place]
+        now = max(now, submit)
+        running = [(end, held) for end, held in running if end > now]
+        while sum(held for _, held in running) + width > procs:
+            now = min(end for end, _ in running)
+            running = [(end, held) for end, held in running if end > now]
+        starts[place] = now
+        running.append((now + min(runtime, walltime), width))
+    return starts
+
+
+def easy_starts(jobs: Sequence[Job], procs: int) -> list[float]:
+    """EASY backfilling in FCFS order, the textbook scan at every event."""
+    starts: list[float | None] = [None] * len(jobs)
+    waiting: list[int] = []
+    coming = sorted(range(len(jobs)), key=lambda place: (jobs[place][0], place))
+    running: list[int] = []
+
+    def end(place: int) -> float:
+        begin = starts[place]
+        assert begin is not None
+        return begin + min(jobs[place][2], jobs[place][3])
+
+    while coming or waiting:
+        now = min([jobs[coming[0]][0]] if coming else [], default=float("inf"))
+        now = min([now, *(end(place) for place in running)])
+        running = [place for place in running if end(place) > now]
+        while coming and jobs[coming[0]][0] == now:
+            waiting.append(coming.pop(0))
+        free = procs - sum(jobs[place][1] for place in running)
+        while waiting and jobs[waiting[0]][1] <= free:
+            free -= jobs[waiting[0]][1]
+            starts[waiting[0]] = now
+            running.append(waiting.pop(0))
+        if not waiting:
+            continue
+        width, room, shadow = jobs[waiting[0]][1], free, now
+        expected = {place: float(starts[place] or 0) + jobs[place][3] for place in running}
+        for shadow in sorted(set(expected.values())):
+            room = free + sum(jobs[place][1] for place in running if expected[place] <= shadow)
+            if room >= width:
+                break
+        extra = room - width
+        for place in waiting[1:]:
+            _, wide, _, walltime = jobs[place]
+            in_time = now + walltime <= shadow
+            if wide <= free and (in_time or wide <= extra):
+                free -= wide
+                extra -= 0 if in_time else wide
+                starts[place] = now
+                running.append(place)
+        waiting = [place for place in waiting if starts[place] is None]
+    return [float(start or 0) for start in starts]
