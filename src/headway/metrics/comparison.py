@@ -1,4 +1,4 @@
-"""Several schedules of one workload side by side: the values of each metric, better or worse."""
+"""Several schedules side by side: the same metrics, and how they differ from the first."""
 
 from __future__ import annotations
 
@@ -6,91 +6,116 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from headway.errors import UsageError
 from headway.metrics.catalogue import BY_NAME
 from headway.schedule import Schedule
 from headway.schedule.files import write_json
 
-Verdict = Literal["better", "worse", "same", ""]
+if TYPE_CHECKING:
+    import polars as pl
+
+Value = int | float | None
 
 
 @dataclass(frozen=True)
 class Row:
-    """One metric over all schedules.
+    """One metric of every schedule.
 
-    ``change`` is (value - first) / first, None where that is not a number. ``verdict`` is empty for the
-    first schedule and where no direction is better.
+    `change` is relative to the first schedule, 0.1 for 10 % more; None for the first itself and where it has
+    nothing to compare with. `verdict` is better, worse, same or, where no direction is an improvement, empty.
     """
 
     metric: str
     unit: str
-    better: str
-    values: tuple[int | float | None, ...]
+    values: tuple[Value, ...]
     change: tuple[float | None, ...]
-    verdict: tuple[Verdict, ...]
+    verdict: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Schedules, what to call them, and their summaries; the first is what the others are held against."""
+    """Schedules of one log, their names and their summaries."""
 
-    schedules: tuple[Schedule, ...]
     names: tuple[str, ...]
+    schedules: tuple[Schedule, ...]
     summaries: tuple[dict[str, Any], ...]
 
+    @property
+    def same_jobs(self) -> bool:
+        """Whether all schedules have the same jobs; a policy that refuses some makes them differ."""
+        jobs = [np.sort(schedule.workload.columns["job"]) for schedule in self.schedules]
+        return all(np.array_equal(numbers, jobs[0]) for numbers in jobs[1:])
+
     def rows(self) -> list[Row]:
-        """Every single number that one of the summaries has."""
-        names = dict.fromkeys(name for summary in self.summaries for name in summary)
-        return [
-            _row(name, [summary.get(name) for summary in self.summaries])
-            for name in names
-            if all(isinstance(summary.get(name), int | float | None) for summary in self.summaries)
-        ]
+        """Every single number that some schedule has, in the order of the catalogue, policies' own last."""
+        names = {
+            name: None
+            for summary in self.summaries
+            for name, value in summary.items()
+            if value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+        }
+        known = [name for name in BY_NAME if name in names]
+        return [self._row(name) for name in (*known, *(name for name in names if name not in BY_NAME))]
+
+    def frame(self) -> pl.DataFrame:
+        """One line per schedule, one column per metric; times in seconds."""
+        import polars as pl
+
+        columns: dict[str, Any] = {"policy": [schedule.policy for schedule in self.schedules]}
+        columns["processors"] = [schedule.capacity for schedule in self.schedules]
+        return pl.DataFrame(columns | {row.metric: row.values for row in self.rows()}, strict=False)
 
     def describe(self) -> dict[str, Any]:
-        """Plain data for comparison.json."""
+        """Everything as plain JSON data: name, policy, processors and summary of each schedule."""
         return {
-            "base": self.names[0],
-            "policies": [
+            "same_jobs": self.same_jobs,
+            "schedules": [
                 {"name": name, "policy": schedule.policy, "processors": schedule.capacity, "summary": summary}
                 for name, schedule, summary in zip(self.names, self.schedules, self.summaries, strict=True)
-            ],
-            "differences": [
-                {
-                    "metric": row.metric,
-                    "unit": row.unit,
-                    "better": row.better,
-                    "change": list(row.change),
-                    "verdict": list(row.verdict),
-                }
-                for row in self.rows()
             ],
         }
 
     def write(self, folder: Path) -> None:
-        """comparison.csv, one line per schedule and one column per metric, and comparison.json."""
+        """comparison.csv, one line per schedule, and comparison.json."""
         rows = self.rows()
         with (folder / "comparison.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["policy", "processors", *(row.metric for row in rows)])
-            for at, (name, schedule) in enumerate(zip(self.names, self.schedules, strict=True)):
-                values = ["" if row.values[at] is None else row.values[at] for row in rows]
-                writer.writerow([name, schedule.capacity, *values])
+            table = csv.writer(file, lineterminator="\n")
+            table.writerow(["policy", "processors", *(row.metric for row in rows)])
+            for place, schedule in enumerate(self.schedules):
+                table.writerow(
+                    [schedule.policy, schedule.capacity]
+                    + ["" if row.values[place] is None else row.values[place] for row in rows]
+                )
         write_json(folder / "comparison.json", self.describe())
 
+    def _row(self, name: str) -> Row:
+        metric = BY_NAME.get(name)
+        values = tuple(summary.get(name) for summary in self.summaries)
+        better = metric.better if metric else ""
+        verdicts = tuple(_verdict(value, values[0], better) for value in values[1:])
+        changes = tuple(_change(value, values[0]) for value in values[1:])
+        return Row(name, metric.unit if metric else "", values, (None, *changes), ("", *verdicts))
 
-def compare(
-    schedules: Sequence[Schedule], *, tau: float = 10, names: Sequence[str] | None = None
-) -> Comparison:
-    """Hold schedules against the first of them; `tau` in seconds, `names` instead of the policies' own."""
+
+def compare(schedules: Sequence[Schedule], tau: float = 10, trim: float = 0) -> Comparison:
+    """Hold schedules of one log side by side; the first is the one the others are measured against."""
     if not schedules:
-        raise UsageError("compare needs at least one schedule")
-    called = tuple(names) if names is not None else tuple(_brief(schedule.policy) for schedule in schedules)
-    if len(called) != len(schedules):
-        raise UsageError(f"compare got {len(called)} names for {len(schedules)} schedules")
-    return Comparison(tuple(schedules), called, tuple(schedule.summary(tau=tau) for schedule in schedules))
+        raise UsageError("there is nothing to compare; give at least one schedule")
+    summaries = tuple(schedule.summary(tau=tau, trim=trim) for schedule in schedules)
+    return Comparison(_names(schedules), tuple(schedules), summaries)
+
+
+def _names(schedules: Sequence[Schedule]) -> tuple[str, ...]:
+    """The policies as briefly as they can be written; with the processors where that tells them apart."""
+    brief = [_brief(schedule.policy) for schedule in schedules]
+    return tuple(
+        name if brief.count(name) == 1 else f"{name} on {schedule.capacity}"
+        for name, schedule in zip(brief, schedules, strict=True)
+    )
 
 
 def _brief(policy: str) -> str:
@@ -98,23 +123,16 @@ def _brief(policy: str) -> str:
 
     try:
         return parse_spec(policy).brief
-    except UsageError:  # a schedule of another tool may name its policy as it likes
-        return policy
+    except UsageError:
+        return policy  # a name that only its author knows
 
 
-def _row(name: str, values: list[int | float | None]) -> Row:
-    metric = BY_NAME.get(name)
-    better = metric.better if metric else ""
-    base = values[0]
-    changes = tuple(
-        None if base is None or value is None or base == 0 else (value - base) / base for value in values
-    )
-    verdicts = tuple(_verdict(base, value, better) if at else "" for at, value in enumerate(values))
-    return Row(name, metric.unit if metric else "", better, tuple(values), changes, verdicts)
+def _change(value: Value, base: Value) -> float | None:
+    return (value - base) / base if value is not None and base else None
 
 
-def _verdict(base: int | float | None, value: int | float | None, better: str) -> Verdict:
-    if not better or base is None or value is None:
+def _verdict(value: Value, base: Value, better: str) -> str:
+    if value is None or base is None or not better:
         return ""
     if value == base:
         return "same"
