@@ -111,11 +111,18 @@ def _utilisation(workload: Workload, starts: NDArray[np.int64], span: int, kind:
         raise UsageError("weeks: the log has no waits; use utilisation=submitted.")
     ran = workload.wait >= 0
     begin = (workload.submit + workload.wait)[ran]
-    width = workload.procs[ran].astype(float)
+    width = _recorded_width(workload)[ran]
     end = begin + workload.runtime[ran]
     edges = np.concatenate([starts, starts + span])
     area = _area_until(edges, begin, width) - _area_until(edges, end, width)
     return area[len(starts) :] - area[: len(starts)]
+
+
+def _recorded_width(workload: Workload) -> Floats:
+    """Processors a job ran on: allocated where the log says so, else requested."""
+    allocated = workload.get("allocated")
+    width = workload.procs if allocated is None else np.where(allocated > 0, allocated, workload.procs)
+    return width.astype(float)
 
 
 def _area_until(times: NDArray[np.int64], since: NDArray[np.int64], width: Floats) -> Floats:
