@@ -4,6 +4,20 @@ from __future__ import annotations
 
 from headway.workload.header import Header, Source
 from headway.workload.ledger import Ledger, LedgerEntry
+from headway.workload.read import read
+from headway.workload.rules import RULES
+from headway.workload.swf import read_swf
+from headway.workload.swf_write import write_swf
 from headway.workload.table import Workload
 
-__all__ = ["Header", "Ledger", "LedgerEntry", "Source", "Workload"]
+__all__ = [
+    "RULES",
+    "Header",
+    "Ledger",
+    "LedgerEntry",
+    "Source",
+    "Workload",
+    "read",
+    "read_swf",
+    "write_swf",
+]

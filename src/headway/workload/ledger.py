@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
 
 LISTED = 20
 """How many job ids an entry names; the count is always complete."""
@@ -18,12 +21,15 @@ class LedgerEntry:
     count: int
     jobs: tuple[int, ...] = ()
     dropped: bool = False
+    every: npt.NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
+    """Ids of all dropped jobs; None where jobs were kept."""
 
     @classmethod
-    def of(cls, rule: str, action: str, jobs: Iterable[int], count: int, *, dropped: bool) -> LedgerEntry:
-        """An entry that names the first of `jobs`; `count` is the number of all of them."""
-        listed = tuple(int(job) for job, _ in zip(jobs, range(LISTED), strict=False))
-        return cls(rule, action, int(count), listed, dropped)
+    def of(cls, rule: str, action: str, jobs: npt.ArrayLike, *, dropped: bool) -> LedgerEntry:
+        """An entry for these job ids."""
+        ids = np.asarray(jobs, dtype=np.int64)
+        listed = tuple(ids[:LISTED].tolist())
+        return cls(rule, action, len(ids), listed, dropped, ids if dropped else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,7 @@ class Ledger:
     """Entries of a log with `total` job lines: total == kept + dropped, each line dropped at most once."""
 
     total: int
-    entries: tuple[LedgerEntry, ...] = field(default=())
+    entries: tuple[LedgerEntry, ...] = ()
 
     @property
     def dropped(self) -> int:
@@ -46,6 +52,18 @@ class Ledger:
     def with_entries(self, *entries: LedgerEntry) -> Ledger:
         """This ledger with more entries at its end; those that count nothing are left out."""
         return Ledger(self.total, self.entries + tuple(entry for entry in entries if entry.count))
+
+    def dropped_jobs(self) -> npt.NDArray[np.int64]:
+        """Ids of all dropped jobs, entry by entry."""
+        every = [entry.every for entry in self.entries if entry.every is not None]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *every])
+
+    def why_dropped(self, job: int) -> LedgerEntry | None:
+        """The entry under which a job was dropped, or None."""
+        for entry in self.entries:
+            if entry.every is not None and (entry.every == job).any():
+                return entry
+        return None
 
     def rows(self) -> list[dict[str, object]]:
         """Entries as plain data, as they stand in run.json."""

@@ -182,7 +182,7 @@ class Workload:
             raise ValueError("select takes each row at most once")
         if not count and chosen.dtype == np.bool_:
             return self._replaced(transformation=transformation)
-        entry = LedgerEntry.of(rule, action, self.job[left_out], count, dropped=True)
+        entry = LedgerEntry.of(rule, action, self.job[left_out], dropped=True)
         columns = {name: values[chosen] for name, values in self._columns.items()}
         return self._replaced(
             columns=columns, ledger=self.ledger.with_entries(entry), transformation=transformation

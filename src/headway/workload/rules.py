@@ -1,0 +1,63 @@
+"""Reading rules: for everything odd in a log, what is done about it. The default stands first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from headway.errors import UsageError
+
+RULES: dict[str, tuple[str, ...]] = {
+    "procs": ("requested", "allocated"),
+    "zero_runtime": ("keep", "raise", "drop"),
+    "overrun": ("kill", "trust"),
+    "cancelled": ("drop", "keep"),
+    "no_estimate": ("runtime", "error"),
+    "too_large": ("drop", "error"),
+    "partial": ("join", "skip"),
+    "no_submit": ("drop", "error"),
+    "unknown_runtime": ("drop", "error"),
+    "no_procs": ("drop", "error"),
+    "duplicates": ("renumber", "drop", "error"),
+    "out_of_order": ("sort", "error"),
+    "missing_fields": ("unknown", "error"),
+    "extra_fields": ("ignore", "error"),
+    "foreign_status": ("keep", "error"),
+    "negative": ("unknown", "error"),
+    "fraction": ("round", "error"),
+}
+"""Each rule's values, default first.
+
+procs            which processor count a job has; the other one where that is missing
+zero_runtime     run time 0: keep as a job of no length, raise to one second, drop
+overrun          a run longer than its request: killed at the request, or the request raised to the run
+cancelled        status 5 and no run time: drop, or keep where the run time is 0
+no_estimate      requested time missing or 0: the run time stands for it
+too_large        more processors than the machine has
+partial          lines of a checkpointed job (status 2, 3, 4) that has no summary line: join or skip
+no_submit        submit time unknown
+unknown_runtime  run time unknown
+no_procs         neither requested nor allocated processors
+duplicates       job number missing or used by a job above: fresh number above the largest, drop
+out_of_order     submitted before a job above: scheduled in order of submit all the same
+missing_fields   fewer than 18 fields: those at the end are unknown
+extra_fields     more than 18 fields
+foreign_status   a status outside -1 to 5
+negative         a negative quantity other than -1: read as unknown
+fraction         a fraction where a whole number belongs (rounded up), or of a microsecond (nearest)
+"""
+
+
+def choose(chosen: Mapping[str, str]) -> dict[str, str]:
+    """Every rule with its value: the one chosen, else the default.
+
+    >>> choose({"overrun": "trust"})["overrun"], choose({})["overrun"]
+    ('trust', 'kill')
+    """
+    rules = {rule: values[0] for rule, values in RULES.items()}
+    for rule, value in chosen.items():
+        if rule not in RULES:
+            raise UsageError(f"there is no reading rule {rule!r}; the rules are {', '.join(RULES)}")
+        if value not in RULES[rule]:
+            raise UsageError(f"rule {rule} cannot be {value!r}; it is one of {', '.join(RULES[rule])}")
+        rules[rule] = value
+    return rules

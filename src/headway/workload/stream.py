@@ -1,0 +1,131 @@
+"""Bytes of a log, plain or gzipped, from a file or standard input, in chunks of whole lines."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+
+from headway.errors import InputError
+
+CHUNK = 1 << 20
+"""Bytes of text handed on at a time, about 10,000 jobs: parsed fast, and little beside the columns."""
+
+LONGEST_LINE = 1 << 22
+
+_FOREIGN = {
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PK\x03\x04": "zip",
+    b"\x1f\x9d": "compress",
+}
+
+
+class LogStream:
+    """Chunks of whole lines with `\\n` ends; `sha256` is of the bytes as stored, once all have been read."""
+
+    def __init__(self, path: str | os.PathLike[str] | BinaryIO) -> None:
+        self._path = path
+        if isinstance(path, (str, os.PathLike)):
+            self.name = os.fspath(path)
+        else:
+            self.name = str(getattr(path, "name", "-"))
+        self._hash = hashlib.sha256()
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Chunks of text, each ending at a line end (the last one perhaps without)."""
+        pieces: list[bytes] = []
+        held = 0
+        for text in _one_line_end(self._text()):
+            cut = text.rfind(b"\n") + 1
+            if cut:
+                yield b"".join((*pieces, text[:cut]))
+                pieces, held = [], 0
+            if cut < len(text):
+                pieces.append(text[cut:])
+                held += len(text) - cut
+            if held > LONGEST_LINE:
+                raise InputError("has a line of more than 4 MiB; is it a text file?", file=self.name)
+        if pieces:
+            yield b"".join(pieces)
+
+    def _text(self) -> Iterator[bytes]:
+        """The bytes, unpacked where they are gzip data."""
+        stored = self._stored()
+        first = next(stored, b"")
+        while len(first) < 6 and (more := next(stored, b"")):
+            first += more
+        for magic, kind in _FOREIGN.items():
+            if first.startswith(magic):
+                raise InputError(f"is a {kind} file; unpack it, or pack it with gzip", file=self.name)
+        if first.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise InputError("is UTF-16 text; save it as plain ASCII or UTF-8", file=self.name)
+        if first.startswith(b"\x1f\x8b"):
+            yield from self._unpacked(first, stored)
+            return
+        yield first.removeprefix(b"\xef\xbb\xbf")
+        yield from stored
+
+    def _stored(self) -> Iterator[bytes]:
+        try:
+            with ExitStack() as stack:
+                if not isinstance(self._path, (str, os.PathLike)):
+                    stored = self._path
+                elif self.name == "-":
+                    stored = sys.stdin.buffer
+                else:
+                    stored = stack.enter_context(Path(self._path).open("rb"))
+                while block := stored.read(CHUNK):
+                    self._hash.update(block)
+                    yield block
+        except FileNotFoundError:
+            raise InputError("there is no such file; check the path", file=self.name) from None
+        except IsADirectoryError:
+            raise InputError("is a folder; name a file in it", file=self.name) from None
+        except (OSError, ValueError) as error:  # ValueError: a path with a null byte, a closed stream
+            raise InputError(
+                f"cannot be read: {getattr(error, 'strerror', None) or error}", file=self.name
+            ) from None
+
+    def _unpacked(self, block: bytes, stored: Iterator[bytes]) -> Iterator[bytes]:
+        """Text of gzip data, which may have several members and zero bytes behind the last."""
+        member = zlib.decompressobj(wbits=31)
+        try:
+            while block or (block := next(stored, b"")):
+                if member.eof:
+                    block = block.lstrip(b"\0")
+                    if not block:
+                        continue
+                    member = zlib.decompressobj(wbits=31)
+                yield member.decompress(block, CHUNK)
+                block = member.unused_data if member.eof else member.unconsumed_tail
+        except zlib.error:
+            raise InputError("has damaged gzip data; copy or download it again", file=self.name) from None
+        if not member.eof:
+            raise InputError("has gzip data that end early; copy or download it again", file=self.name)
+
+
+def _one_line_end(texts: Iterator[bytes]) -> Iterator[bytes]:
+    """The texts with `\\r\\n` and `\\r` made `\\n`, also where a pair is split between two of them."""
+    held = b""
+    for part in texts:
+        text = held + part
+        held = b""
+        if text.endswith(b"\r"):
+            text, held = text[:-1], b"\r"
+        if b"\r" in text:
+            text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if text:
+            yield text
+    if held:
+        yield b"\n"

@@ -1,0 +1,155 @@
+"""Read the Standard Workload Format: text to columns to a workload with its ledger."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+
+from headway.errors import InputError
+from headway.workload import swf_lines
+from headway.workload.header import Header, Source
+from headway.workload.rules import choose
+from headway.workload.stream import LogStream
+from headway.workload.swf_fields import FIELDS, SCALE, job_line
+from headway.workload.swf_lines import Ints, Lines
+from headway.workload.swf_rules import apply_rules
+from headway.workload.table import Workload
+
+Parser = Callable[[bytes, int], Lines]
+
+_COMMENTS = re.compile(rb"(?:[ \t]*(?:;[^\n]*)?\n)+")
+
+
+def read_swf(
+    path: str | os.PathLike[str] | BinaryIO,
+    rules: Mapping[str, str] | None = None,
+    *,
+    compiled: bool | None = None,
+) -> Workload:
+    """Read an SWF log, plain or gzipped; "-" is standard input.
+
+    `rules` are reading rules by name (see RULES). `compiled` chooses the parser, never the result: compiled
+    code where it is true, none where it is false, and by default only if numba is already in the process.
+    """
+    chosen = choose(rules or {})
+    stream = LogStream(path)
+    log = _Columns(stream.name)
+    parser = _parser(compiled)
+    for text in stream:
+        log.add(text, parser)
+    if not log.jobs:
+        raise InputError("has no job lines; is it a complete SWF log?", file=stream.name)
+    columns, ledger = apply_rules(log.columns(), log.lines(), log.flags(), chosen, stream.name)
+    return Workload(
+        columns,
+        header=Header(log.comments),
+        ledger=ledger,
+        source=Source(stream.name, stream.sha256, "swf"),
+        rules=chosen,
+    )
+
+
+def _parser(compiled: bool | None) -> Parser:
+    if compiled or (compiled is None and "numba" in sys.modules):
+        from headway.workload import swf_kernel
+
+        return swf_kernel.parse
+    return swf_lines.parse
+
+
+@dataclass
+class _Part:
+    """What one chunk held: a column per field, None where all are -1."""
+
+    jobs: int
+    values: list[Ints | None]
+    line: Ints
+    flags: Ints
+
+
+class _Columns:
+    """Fields of all job lines, gathered chunk by chunk."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.comments: list[str] = []
+        self.jobs = 0
+        self._parts: list[_Part] = []
+        self._line = 1
+
+    def add(self, text: bytes, parser: Parser) -> None:
+        """Parse a chunk of whole lines that follows those already added."""
+        if comments := _COMMENTS.match(text):
+            for line in comments[0].split(b"\n")[:-1]:
+                self._comment(line)
+            self._line += comments[0].count(b"\n")
+            text = text[comments.end() :]
+        if not text:
+            return
+        parsed = parser(text, self._line)
+        lines = self._with_odd_lines(text, parsed)
+        self._line += text.count(b"\n")
+        self.jobs += len(lines.line)
+        values = [
+            None if (column == -scale).all() else column.copy()
+            for column, scale in zip(lines.values, SCALE, strict=True)
+        ]
+        self._parts.append(_Part(len(lines.line), values, lines.line, lines.flags))
+
+    def _comment(self, line: bytes) -> None:
+        if line.strip():
+            # Bytes that are not UTF-8 are carried along, so that the comment can be written back as it was.
+            self.comments.append(line.decode("utf-8", "surrogateescape"))
+
+    def _with_odd_lines(self, text: bytes, lines: Lines) -> Lines:
+        """The lines of a chunk with those the parser left, read one by one."""
+        rows: list[list[int]] = []
+        marks: list[tuple[int, int]] = []
+        for start, end, line in lines.odd.tolist():
+            content = text[start:end]
+            if not content.strip() or content.lstrip().startswith(b";"):
+                self._comment(content)
+                continue
+            values, flags = job_line(content, self.name, line)
+            rows.append(values)
+            marks.append((line, flags))
+        if not rows:
+            return lines
+        line = np.append(lines.line, [mark[0] for mark in marks])
+        order = np.argsort(line, kind="stable")
+        return Lines(
+            np.concatenate((lines.values, np.array(rows, dtype=np.int64).T), axis=1)[:, order],
+            line[order],
+            np.append(lines.flags, [mark[1] for mark in marks])[order],
+            lines.odd[:0],
+        )
+
+    def columns(self) -> dict[str, Ints]:
+        """Columns by name, without those that are -1 throughout. Parts are let go as they are joined."""
+        columns = {}
+        for index, field in enumerate(FIELDS):
+            pieces = [part.values[index] for part in self._parts]
+            if any(piece is not None for piece in pieces):
+                column = np.full(self.jobs, -SCALE[index], dtype=np.int64)
+                at = 0
+                for part, piece in zip(self._parts, pieces, strict=True):
+                    if piece is not None:
+                        column[at : at + part.jobs] = piece
+                    at += part.jobs
+                    part.values[index] = None
+                columns[field.name] = column
+        return columns
+
+    def lines(self) -> Ints:
+        """Line numbers of the jobs."""
+        return np.concatenate([part.line for part in self._parts])
+
+    def flags(self) -> Ints:
+        """Flags of the job lines (MISSING, EXTRA, ROUNDED)."""
+        return np.concatenate([part.flags for part in self._parts])

@@ -1,0 +1,102 @@
+"""Checkpointed jobs in an SWF log: lines of status 2, 3 and 4 are pieces of one job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headway.errors import InputError
+from headway.units import LONGEST
+from headway.workload.ledger import LedgerEntry
+from headway.workload.swf_fields import FIELDS, place
+
+if TYPE_CHECKING:
+    from headway.workload.swf_rules import Reading
+
+PIECES = (2, 4)
+"""Least and greatest status of a piece; the last piece has 3 (done) or 4 (failed)."""
+SUMMARIES = (0, 1, 5)
+
+ADDED = ("runtime", "cpu_time")
+LARGEST_OF = ("allocated", "requested_procs", "requested_time", "used_memory_kb", "requested_memory_kb")
+LAST_OF = ("status",)
+
+
+def join_partial(log: Reading) -> None:
+    """Leave one line per job: the summary line where there is one, else its pieces joined or skipped.
+
+    A joined job stands at its first piece, with the first known submit time, run times added up, the largest
+    request and the last status. Joined and skipped lines count as dropped, so that the ledger adds up.
+    """
+    status = log.columns.get("status")
+    if status is None:
+        return
+    piece = (status >= PIECES[0]) & (status <= PIECES[1])
+    if not piece.any():
+        return
+    job = log.get("job")
+    summarised = piece & (job >= 0) & np.isin(job, job[np.isin(status, SUMMARIES)])
+    _drop(log, summarised, "a piece of a job that has a summary line: left out")
+    lone = np.flatnonzero(piece & ~summarised)
+    if not len(lone):
+        return
+    if log.rules["partial"] == "skip":
+        mask = np.zeros(len(job), dtype=np.bool_)
+        mask[lone] = True
+        _drop(log, mask, "a piece of a job without a summary line: skipped")
+        return
+    # Pieces of one job side by side, in file order; lines without a job number are jobs of their own.
+    keys = np.where(job[lone] >= 0, job[lone], -1 - lone)
+    order = np.argsort(keys, kind="stable")
+    lone, keys = lone[order], keys[order]
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    firsts = lone[starts]
+    _join(log, lone, starts, firsts)
+    merged = np.zeros(len(job), dtype=np.bool_)
+    merged[lone] = True
+    merged[firsts] = False
+    action = "pieces of a job without a summary line: joined into one job"
+    log.entries.append(LedgerEntry.of("partial", action, job[np.sort(firsts)], dropped=False))
+    _drop(log, merged, "further pieces of a job: part of the joined job")
+
+
+def _join(log: Reading, pieces: np.ndarray, starts: np.ndarray, firsts: np.ndarray) -> None:
+    """Write each job's joined values into its first piece."""
+    lasts = pieces[np.append(starts[1:], len(pieces)) - 1]
+    submit = log.columns.get("submit")
+    if submit is not None:
+        known = np.where(submit[pieces] >= 0, np.arange(len(pieces)), len(pieces))
+        first_known = np.minimum.reduceat(known, starts)
+        found = first_known < len(pieces)
+        submit[firsts[found]] = submit[pieces[first_known[found]]]
+    for name in ADDED:
+        if (column := log.columns.get(name)) is not None:
+            values = column[pieces]
+            unknown = np.logical_and.reduceat(values < 0, starts)
+            values = np.maximum(values, 0)
+            if np.add.reduceat(values.astype(np.float64), starts).max() > LONGEST:
+                _too_long(log, name, firsts)
+            column[firsts] = np.where(unknown, column[firsts], np.add.reduceat(values, starts))
+    for name in LARGEST_OF:
+        if (column := log.columns.get(name)) is not None:
+            column[firsts] = np.maximum.reduceat(column[pieces], starts)
+    for name in LAST_OF:
+        log.columns[name][firsts] = log.columns[name][lasts]
+
+
+def _too_long(log: Reading, name: str, firsts: np.ndarray) -> None:
+    index = next(index for index, field in enumerate(FIELDS) if field.name == name)
+    raise InputError(
+        "the pieces of a checkpointed job add up to more than can be kept; correct their times",
+        file=log.file,
+        line=int(log.line[firsts.min()]),
+        field=place(index),
+    )
+
+
+def _drop(log: Reading, lines: np.ndarray, action: str) -> None:
+    log.alive &= ~lines
+    entry = LedgerEntry.of("partial", action, log.get("job")[lines], dropped=True)
+    if entry.count:
+        log.entries.append(entry)

@@ -1,0 +1,254 @@
+"""Reading rules applied to the columns of an SWF log: which lines become jobs, and what the ledger says.
+
+The order matters: a line is dropped under the first rule that wants it, and a rule sees only what the ones
+before it left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from headway.errors import InputError
+from headway.units import SECOND
+from headway.workload.ledger import Ledger, LedgerEntry
+from headway.workload.rules import RULES
+from headway.workload.swf_fields import EXTRA, FIELDS, MISSING, ROUNDED, place
+from headway.workload.swf_lines import Ints, Mask
+from headway.workload.swf_partial import join_partial
+from headway.workload.table import ALWAYS, OPTIONAL
+
+_INDEX = {field.name: index for index, field in enumerate(FIELDS)}
+CANCELLED = 5
+QUANTITIES = (
+    "wait", "cpu_time", "think_time", "allocated", "used_memory_kb", "requested_procs", "requested_time",
+    "requested_memory_kb",
+)  # fmt: skip
+"""Fields that say -1 where they say nothing, and nothing else below zero."""
+
+_MADE_FROM = {"requested_procs": "procs", "requested_time": "walltime", "requested_memory_kb": "memory_kb"}
+"""The log's own value, and the column that rules make of it."""
+
+
+class Reading:
+    """A log while rules are applied: its columns, which lines still stand for a job, what happened so far."""
+
+    def __init__(self, columns: dict[str, Ints], line: Ints, rules: Mapping[str, str], file: str) -> None:
+        self.columns = columns
+        self.line = line
+        self.rules = rules
+        self.file = file
+        self.alive: Mask = np.ones(len(line), dtype=np.bool_)
+        self.entries: list[LedgerEntry] = []
+
+    def get(self, name: str) -> Ints:
+        """A column, unknown throughout where the log has none."""
+        column = self.columns.get(name)
+        return np.full(len(self.line), -1, dtype=np.int64) if column is None else column
+
+    def act(self, rule: str, lines: Mask, field: int | None, problem: str, **done: str) -> Mask:
+        """Apply a rule to the lines that have a problem; `done` says what each of its values does.
+
+        The value "drop" drops them, "error" stops; any other effect is the caller's, on the lines returned.
+        """
+        lines = lines & self.alive
+        if not lines.any():
+            return lines
+        value = self.rules[rule]
+        if value == "error":
+            raise InputError(
+                f"{problem}; correct the line, or choose the rule {rule}={RULES[rule][0]}",
+                file=self.file,
+                line=int(self.line[np.argmax(lines)]),
+                field=None if field is None else place(field),
+            )
+        if value == "drop":
+            self.alive &= ~lines
+        jobs = self.get("job")[lines]
+        self.entries.append(LedgerEntry.of(rule, f"{problem}: {done[value]}", jobs, dropped=value == "drop"))
+        return lines
+
+
+def apply_rules(
+    columns: dict[str, Ints], line: Ints, flags: Ints, rules: Mapping[str, str], file: str
+) -> tuple[dict[str, Ints], Ledger]:
+    """Columns of the jobs to be scheduled, in file order, and the ledger of all job lines.
+
+    `columns` are the log's fields, times in µs, and are changed in place.
+    """
+    log = Reading(columns, line, rules, file)
+    _as_written(log, flags)
+    join_partial(log)
+    _no_job(log)
+    columns["procs"] = _procs(log)
+    _times(log)
+    _unique_jobs(log)
+    _memory(log)
+    _submit_order(log)
+    return _kept(log), Ledger(len(line), tuple(log.entries))
+
+
+def _as_written(log: Reading, flags: Ints) -> None:
+    """Rules about how the lines are written; times below zero become -1 whatever their unit."""
+    log.act(
+        "missing_fields",
+        flags & MISSING > 0,
+        None,
+        "fewer than 18 fields",
+        unknown="the missing ones are unknown",
+    )
+    log.act("extra_fields", flags & EXTRA > 0, None, "more than 18 fields", ignore="the others are ignored")
+    rounded = flags >= ROUNDED
+    if rounded.any():
+        first = int(flags[np.argmax(rounded)]) // ROUNDED - 1
+        problem = "a fraction where a whole number belongs, or of a microsecond"
+        log.act("fraction", rounded, first, problem, round="rounded")
+    status = log.columns.get("status")
+    if status is not None:
+        foreign = (status < -1) | (status > CANCELLED)
+        log.act("foreign_status", foreign, _INDEX["status"], "a status outside -1 to 5", keep="kept as it is")
+    negative = np.zeros(len(log.line), dtype=np.bool_)
+    first = -1
+    for name in QUANTITIES:
+        column = log.columns.get(name)
+        if column is None:
+            continue
+        below = column < 0
+        wrong = below & (column != (-SECOND if FIELDS[_INDEX[name]].is_time else -1))
+        if wrong.any() and (first < 0 or np.argmax(wrong) < np.argmax(negative)):
+            first = _INDEX[name]
+        negative |= wrong
+        column[below] = -1
+    log.act("negative", negative, first, "a negative number other than -1", unknown="read as unknown")
+
+
+def _no_job(log: Reading) -> None:
+    """Drop lines that no job can be made of for want of a submit or a run time."""
+    submit, runtime, status = log.get("submit"), log.get("runtime"), log.get("status")
+    log.act("no_submit", submit < 0, _INDEX["submit"], "submit time unknown", drop="dropped")
+    cancelled = status == CANCELLED
+    # Kept or not, a cancelled job whose run time is unknown cannot be run: that is the next rule's.
+    cancelled &= runtime <= 0 if log.rules["cancelled"] == "drop" else runtime == 0
+    log.act(
+        "cancelled",
+        cancelled,
+        _INDEX["status"],
+        "cancelled before it ran",
+        drop="dropped",
+        keep="kept as a job",
+    )
+    log.act("unknown_runtime", runtime < 0, _INDEX["runtime"], "run time unknown", drop="dropped")
+
+
+def _procs(log: Reading) -> Ints:
+    """Processors by the rule `procs`; lines without any are dropped."""
+    names = {"requested": log.get("requested_procs"), "allocated": log.get("allocated")}
+    wanted = log.rules["procs"]
+    other = "allocated" if wanted == "requested" else "requested"
+    first, second = names[wanted], names[other]
+    procs = np.where(first > 0, first, second)
+    field = _INDEX["requested_procs"]
+    log.act("no_procs", procs <= 0, field, "neither requested nor allocated processors", drop="dropped")
+    taken = f"the {other} ones taken"
+    log.act("procs", first <= 0, None, f"{wanted} processors missing", requested=taken, allocated=taken)
+    differ = (first > 0) & (second > 0) & (first != second)
+    taken = f"the {wanted} ones taken"
+    problem = "requested and allocated processors differ"
+    log.act("procs", differ, None, problem, requested=taken, allocated=taken)
+    return procs
+
+
+def _times(log: Reading) -> None:
+    """Run times of zero, requested times that are missing, runs beyond the request."""
+    runtime = log.get("runtime")
+    zero = log.act(
+        "zero_runtime", runtime == 0, _INDEX["runtime"], "run time 0",
+        keep="kept as a job of no length", drop="dropped", **{"raise": "raised to 1 s"},
+    )  # fmt: skip
+    if log.rules["zero_runtime"] == "raise":
+        runtime[zero] = SECOND
+    walltime = log.get("requested_time").copy()
+    missing = walltime <= 0
+    whole = " in the whole log" if missing[log.alive].all() else ""
+    done = "the run time stands for it"
+    missing = log.act(
+        "no_estimate", missing, _INDEX["requested_time"], f"no requested time{whole}", runtime=done
+    )
+    walltime[missing] = runtime[missing]
+    over = log.act(
+        "overrun", runtime > walltime, _INDEX["runtime"], "a run beyond the requested time",
+        kill="killed at the requested time", trust="the request raised to the run",
+    )  # fmt: skip
+    if log.rules["overrun"] == "trust":
+        walltime[over] = runtime[over]
+    log.columns["walltime"] = walltime
+
+
+def _unique_jobs(log: Reading) -> None:
+    """Give every job a number of its own; numbers of dropped lines do not count as used."""
+    job = log.get("job")
+    kept = np.flatnonzero(log.alive)
+    ids = job[kept]
+    if not len(ids) or (ids[0] >= 0 and (np.diff(ids) > 0).all()):
+        return
+    again = np.ones(len(ids), dtype=np.bool_)
+    again[np.unique(ids, return_index=True)[1]] = False
+    again |= ids < 0
+    lines = np.zeros(len(job), dtype=np.bool_)
+    lines[kept[again]] = True
+    if not again.any():
+        return
+    fresh = max(int(job.max()), 0) + 1 + np.arange(np.count_nonzero(again))
+    old, new = ids[again][0], fresh[0]
+    done = f"given new numbers from {new} up, in file order (the first was {old})"
+    problem = "a job number missing or used above"
+    if log.rules["duplicates"] == "renumber":
+        job[lines] = fresh  # before the entry is made, which lists the jobs by the numbers they now have
+    log.act("duplicates", lines, _INDEX["job"], problem, renumber=done, drop="dropped")
+
+
+def _memory(log: Reading) -> None:
+    """Memory per processor: requested, else used, else unknown."""
+    requested, used = log.columns.get("requested_memory_kb"), log.columns.get("used_memory_kb")
+    if requested is not None or used is not None:
+        requested, used = log.get("requested_memory_kb"), log.get("used_memory_kb")
+        log.columns["memory_kb"] = np.where(requested > 0, requested, np.where(used > 0, used, -1))
+        log.columns["requested_memory_kb"] = requested
+
+
+def _submit_order(log: Reading) -> None:
+    """Mention jobs submitted before one that stands above them; rows stay in file order."""
+    submit = log.get("submit")
+    kept = submit[log.alive]
+    if len(kept) and (np.diff(kept) < 0).any():
+        early = np.zeros(len(submit), dtype=np.bool_)
+        early[log.alive] = kept < np.maximum.accumulate(kept)
+        done = "scheduled in order of submit"
+        log.act("out_of_order", early, _INDEX["submit"], "submitted before a job above it", sort=done)
+
+
+def _kept(log: Reading) -> dict[str, Ints]:
+    """The columns of a workload from those of the log, for the lines that stand for a job."""
+    for raw in _MADE_FROM:
+        log.columns.setdefault(raw, log.get(raw))
+    everything = bool(log.alive.all())
+    columns: dict[str, Ints] = {}
+    for name in (*ALWAYS, *OPTIONAL):
+        values = log.columns.pop(name, None)
+        if values is None and name not in ALWAYS:
+            continue
+        if values is None:
+            values = np.full(len(log.alive), -1, dtype=np.int64)
+        columns[name] = values if everything else values[log.alive]
+    return {
+        name: values for name, values in columns.items() if name in ALWAYS or _says_something(name, columns)
+    }
+
+
+def _says_something(name: str, columns: Mapping[str, Ints]) -> bool:
+    """Whether an optional column holds more than the unknown, or more than the column made from it."""
+    if name in _MADE_FROM:
+        made = columns.get(_MADE_FROM[name])
+        return made is not None and not np.array_equal(columns[name], made)
+    return bool((columns[name] != -1).any())

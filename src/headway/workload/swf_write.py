@@ -1,0 +1,112 @@
+"""Write the Standard Workload Format: the header as it was, 18 fields a line, nothing half written."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from headway.errors import InputError
+from headway.units import SECOND, seconds_text
+from headway.workload.swf_fields import FIELDS
+from headway.workload.swf_lines import Ints
+from headway.workload.table import Workload
+
+ROWS = 1 << 16
+"""Jobs put into text at a time."""
+
+
+def write_swf(workload: Workload, path: str | os.PathLike[str]) -> None:
+    """Write a workload as SWF, gzipped if the name ends with .gz; "-" is standard output.
+
+    Where the log left out processors, a requested time or memory, and nothing changed them since, they are
+    left out again. Columns the format does not know, such as deadlines, are not written.
+    """
+    name = os.fspath(path)
+    if name == "-":
+        for text in _texts(workload):
+            sys.stdout.buffer.write(text)
+        sys.stdout.buffer.flush()
+        return
+    target = Path(name)
+    unfinished = target.with_name(target.name + ".part")
+    try:
+        with unfinished.open("wb") as file:
+            _write(file, workload, packed=target.suffix == ".gz")
+        unfinished.replace(target)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise InputError(
+            f"cannot be written: {error.strerror or error}; choose another place", file=name
+        ) from None
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def _write(file: IO[bytes], workload: Workload, *, packed: bool) -> None:
+    if not packed:
+        file.writelines(_texts(workload))
+        return
+    # No name and no time in the gzip header: the same workload gives the same bytes.
+    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as archive:
+        for text in _texts(workload):
+            archive.write(text)
+
+
+def _texts(workload: Workload) -> Iterator[bytes]:
+    for comment in workload.header.lines:
+        for line in comment.split("\n"):
+            mark = "" if line.lstrip().startswith(";") else "; "
+            yield f"{mark}{line}\n".encode("utf-8", "surrogateescape")
+    columns = {field.name: _field(workload, field.name) for field in FIELDS}
+    form = " ".join(["%s"] * len(FIELDS)) + "\n"
+    for start in range(0, len(workload), ROWS):
+        rows = slice(start, min(start + ROWS, len(workload)))
+        fields = [_text(columns[field.name], rows, field.is_time) for field in FIELDS]
+        yield "".join(map(form.__mod__, zip(*fields, strict=True))).encode("ascii")
+
+
+def _field(workload: Workload, name: str) -> Ints | None:
+    """A field's column; None where it is unknown throughout.
+
+    The log's own requests are written where reading them again gives what the workload has, else that.
+    """
+    column = workload.get(name)
+    if name == "requested_procs":
+        otherwise = workload.get("allocated")
+        return _request(column, otherwise, workload.procs)
+    if name == "requested_time":
+        return _request(column, workload.runtime, workload.walltime)
+    if name == "requested_memory_kb":
+        made = workload.get("memory_kb")
+        return column if made is None else _request(column, workload.get("used_memory_kb"), made)
+    return column
+
+
+def _request(request: Ints | None, otherwise: Ints | None, made: Ints) -> Ints:
+    if request is None:
+        return made
+    again = request if otherwise is None else np.where(request > 0, request, otherwise)
+    # Nothing above zero in either reads as unknown, which is -1 in the column made from them.
+    again = np.where((again <= 0) & (made < 0), made, again)
+    return np.where(again == made, request, made)
+
+
+def _text(column: Ints | None, rows: slice, is_time: bool) -> list[object]:
+    """Values of some rows as they are printed: whole numbers, or seconds with the decimals they need."""
+    if column is None:
+        return [-1] * (rows.stop - rows.start)
+    part = column[rows]
+    if not is_time:
+        return part.tolist()  # type: ignore[no-any-return]
+    seconds, rest = np.divmod(part, SECOND)
+    texts: list[object] = np.where(part < 0, -1, seconds).tolist()
+    for row in np.flatnonzero((rest > 0) & (part >= 0)).tolist():
+        texts[row] = seconds_text(int(part[row]))
+    return texts
