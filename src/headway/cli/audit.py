@@ -1,1 +1,170 @@
-"""Being written."""
+"""``headway audit``: check a schedule, ours or another tool's, against every law."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import DONE, FAULT, command
+from headway.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from headway.audit import Audit
+
+
+@command("audit", example="headway audit schedule.csv --trace log.swf.gz --procs 128")
+def audit(
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR|SCHEDULE.csv",
+            help="Folder that simulate or compare wrote, or a CSV file with job, start, end, perhaps procs.",
+            show_default=False,
+        ),
+    ],
+    trace: Annotated[
+        str | None,
+        typer.Option("--trace", metavar="TRACE", help="The log to judge it by; needed for a CSV file."),
+    ] = None,
+    procs: options.Procs = None,
+    platform: options.PlatformFile = None,
+    annotations: options.Annotations = None,
+    policy: Annotated[
+        str | None, typer.Option("--policy", metavar="SPEC", help="Check what this policy promises, too.")
+    ] = None,
+    runs: Annotated[
+        Path | None,
+        typer.Option("--runs", metavar="FILE", help="CSV with the pieces of jobs that ran in several."),
+    ] = None,
+    rule: options.Rules = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Check a schedule against every law.
+
+    Capacity at every instant, no start before submission, run lengths, one run per job, promises. The check
+    knows no engine and no policy, and judges other tools' schedules as well as ours.
+    """
+    from headway.cli.inputs import check_choices, parse_rules
+
+    check_choices(procs, platform, json, quiet)
+    rules = parse_rules(rule)
+    if policy is not None:
+        from headway.policies.spec import parse_spec
+
+        policy = str(parse_spec(policy))
+    if target.is_dir():
+        for option, given in (("--procs", procs), ("--platform", platform), ("--runs", runs)):
+            if given is not None:
+                raise UsageError(f"{option} is for a CSV file; the folder {target} says it itself")
+        verdicts = _folders(target, trace, annotations, rules, policy)
+    else:
+        verdicts = {"": _csv(target, trace, procs, platform, annotations, rules, policy, runs)}
+    if json:
+        _print_json(verdicts)
+    elif not quiet:
+        for name, verdict in verdicts.items():
+            _print(name, verdict)
+    return DONE if all(verdict.ok for verdict in verdicts.values()) else FAULT
+
+
+def _folders(
+    folder: Path, trace: str | None, annotations: Path | None, rules: dict[str, str], policy: str | None
+) -> dict[str, Audit]:
+    """The verdict on a run, or on each run of a comparison."""
+    from headway.audit import audit as judge
+    from headway.schedule import Schedule
+
+    if annotations is not None and trace is None:
+        raise UsageError("--annotations needs --trace, the log whose jobs they describe")
+    compared = (folder / "comparison.json").is_file()
+    runs = sorted(entry.parent for entry in folder.glob("*/run.json")) if compared else [folder]
+    verdicts = {}
+    for run in runs:
+        schedule = Schedule.load(run)
+        workload = None
+        if trace is not None:
+            from headway.cli.inputs import read_workload
+
+            workload = read_workload(trace, dict(schedule.workload.rules) | rules, annotations)
+            workload = workload.fit_to(schedule.capacity)
+        verdicts[run.name if compared else ""] = judge(schedule, workload, policy)
+    return verdicts
+
+
+def _csv(
+    file: Path,
+    trace: str | None,
+    procs: int | None,
+    platform: str | None,
+    annotations: Path | None,
+    rules: dict[str, str],
+    policy: str | None,
+    runs: Path | None,
+) -> Audit:
+    if not file.exists():
+        raise InputError("there is no such file or folder", file=file)
+    if trace is None:
+        raise UsageError(f"{file} is judged against a log; give it with --trace TRACE")
+    from headway.audit import audit as judge
+    from headway.audit import read_foreign
+    from headway.cli.inputs import chosen_platform, log_platform, read_workload
+
+    machine = chosen_platform(procs, platform)
+    workload = read_workload(trace, rules, annotations)
+    machine = machine or log_platform(workload)
+    workload = workload.fit_to(machine.total_procs)
+    return judge(read_foreign(file, workload, machine, runs), policy=policy)
+
+
+def _print_json(verdicts: dict[str, Audit]) -> None:
+    from headway.cli.display import print_json
+
+    documents = [
+        {
+            "name": name,
+            "ok": verdict.ok,
+            "jobs": verdict.jobs,
+            "laws": verdict.table(),
+            "faults": [
+                {
+                    "law": fault.law,
+                    "time": None if fault.time is None else fault.time / 1e6,
+                    "jobs": list(fault.jobs),
+                    "message": fault.message,
+                }
+                for fault in verdict.faults
+            ],
+        }
+        for name, verdict in verdicts.items()
+    ]
+    print_json(
+        documents[0]
+        if list(verdicts) == [""]
+        else {"ok": all(v.ok for v in verdicts.values()), "runs": documents}
+    )
+
+
+def _print(name: str, verdict: Audit) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from headway.cli.display import output
+
+    console = output()
+    if name:
+        console.print(name, style="bold", markup=False)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("law", no_wrap=True)
+    table.add_column("demands")
+    table.add_column("faults", justify="right")
+    for row in verdict.table():
+        count = Text(f"{row['faults']:,}", style="red" if row["faults"] else "green")
+        table.add_row(row["law"], Text(row["demands"]), count)
+    console.print(table)
+    for fault in verdict.faults:
+        console.print(str(fault), style="red", markup=False)
+    console.print(str(verdict), style="bold", markup=False)

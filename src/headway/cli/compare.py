@@ -37,22 +37,26 @@ def compare(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int | None:
-    """Simulate several policies on a log and show their metrics side by side."""
+    """Simulate several policies, side by side.
+
+    The first is what the others are held against. With --out, one folder per policy and comparison.csv.
+    """
     from headway.cli.inputs import check_choices, parse_rules
 
     check_choices(procs, platform, json, quiet)
     specs = _specs(policy)
     rules = parse_rules(rule)
 
-    from headway.cli.machines import machines
+    from headway.cli.machines import machines, widest
     from headway.cli.runs import Inputs
-    from headway.metrics.comparison import compare as hold_side_by_side
+    from headway.metrics import compare as hold_side_by_side
     from headway.schedule.folder import refuse_occupied
 
     if out is not None:
         refuse_occupied(out, force)
     inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet)
     platforms = machines(specs, inputs.platform, equal=not unequal, say=inputs.display.say)
+    inputs = inputs.fitted(widest(specs, inputs.platform))
     schedules, interrupted = [], False
     try:
         for spec, machine in zip(specs, platforms, strict=True):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from headway.metrics.comparison import Comparison
+from headway.metrics import Comparison
 from headway.schedule.files import write_files
 from headway.schedule.folder import whole_folder
 

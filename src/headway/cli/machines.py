@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from headway.platform import Platform
-from headway.policies.group_size import added_procs
+from headway.policies.group_size import added_procs, group_sizes
 from headway.policies.spec import Spec
 
 
@@ -32,3 +32,9 @@ def machines(
         return [platform] * len(specs)
     say(f"{begin} given {total + most} too (--unequal leaves them at {total}): {named}")
     return [platform if more else Platform.procs(total + most) for more in added]
+
+
+def widest(specs: Sequence[Spec], platform: Platform) -> int:
+    """Processors of the widest job that every policy can run; all are compared on the same jobs."""
+    total = platform.total_procs
+    return min(group_sizes(spec, total)[0] if spec.name == "redirection" else total for spec in specs)

@@ -14,7 +14,7 @@ from headway.policies.catalogue import POLICIES, PolicyInfo
 def policies(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show this policy in full.")] = None,
 ) -> None:
-    """List the policies, or show one with its parameters, references and an example."""
+    """List the policies, or show one in full."""
     if name is None:
         _list()
     else:

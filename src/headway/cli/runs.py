@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import headway
@@ -40,6 +40,10 @@ class Inputs:
         with display.working(f"reading {trace}"):
             workload = read_workload(trace, rules, annotations)
         return cls(workload, machine or log_platform(workload), display)
+
+    def fitted(self, procs: int) -> Inputs:
+        """The same without jobs of more than `procs` processors, which the ledger then names."""
+        return replace(self, workload=self.workload.fit_to(procs))
 
     def run(self, spec: Spec, seed: int, platform: Platform | None = None) -> Schedule:
         """Simulate one policy, on the common machine or another."""

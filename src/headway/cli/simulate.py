@@ -27,7 +27,10 @@ def simulate(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Simulate a policy on a log, print the ledger and the summary, write the schedule."""
+    """Simulate one policy on a log.
+
+    Prints the ledger (what was odd in the log and what was done about it) and the summary with units.
+    """
     from headway.cli.inputs import check_choices, parse_rules
     from headway.policies.spec import parse_spec
 
