@@ -27,13 +27,13 @@ def amdahl(parallel_fraction: ArrayLike, n: ArrayLike) -> Floats:
 def downey(average: float, sigma: float, n: ArrayLike) -> Floats:
     """Speedup on n processors for average parallelism (at least 1) and variance sigma (at least 0).
 
-        S                              sigma <= 1: a small loss up to A, a bend up to 2A - 1
-        A |            ___________     sigma >= 1: one hyperbola up to A + A sigma - sigma
-          |        _--'
-          |     _-'
-          |   ,'
-        1 |__/____________________ n
-          1        A      2A-1
+    S                              sigma <= 1: a small loss up to A, a bend up to 2A - 1
+    A |            ___________     sigma >= 1: one hyperbola up to A + A sigma - sigma
+      |        _--'
+      |     _-'
+      |   ,'
+    1 |__/____________________ n
+      1        A      2A-1
     """
     count = np.asarray(n, float)
     if average < 1 or sigma < 0 or np.any(count < 1):
