@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headway.cli import options
 from headway.cli.frame import command
 
 if TYPE_CHECKING:
@@ -29,7 +30,13 @@ Real logs: https://www.cs.huji.ac.il/labs/parallel/workload/"""
 @command("demo", example="headway demo")
 def demo(
     jobs: Annotated[
-        int, typer.Option("--jobs", metavar="N", help="Jobs of the generated workload.", min=10)
+        int,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            help="Jobs of the generated workload.",
+            parser=options.whole_number("--jobs", 10),
+        ),
     ] = 2000,
 ) -> None:
     """See what Headway does, in a minute."""

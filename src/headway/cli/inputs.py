@@ -37,10 +37,7 @@ def check_choices(procs: int | None, platform: str | None, json: bool = False, q
 def chosen_platform(procs: int | None, platform: str | None) -> Platform | None:
     """The machine the options ask for, or None where the log has to say."""
     if procs is not None:
-        try:
-            return Platform.procs(procs)
-        except UsageError as error:
-            raise UsageError(f"--{error}") from None
+        return Platform.procs(procs)
     return None if platform is None else Platform.load(platform)
 
 

@@ -70,7 +70,7 @@ def _facts(console: Console, described: dict[str, Any]) -> None:
     table.add_column(justify="right", no_wrap=True)
     table.add_column(style="dim", no_wrap=True)
     for name, (value, unit) in described["facts"].items():
-        table.add_row(name, number(value), in_words(value) if unit == "s" else unit)
+        table.add_row(name, number(value), f"s  {in_words(value)}" if unit == "s" else unit)
     console.print(table)
 
 

@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
+
+from headway.errors import UsageError
+
+
+def whole_number(option: str, low: int, high: int = 2**63 - 1) -> Callable[[str], int]:
+    """A parser of an option's value that says in one sentence what it takes."""
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise UsageError(f"{option} must be a whole number, not {text!r}") from None
+        if not low <= value <= high:
+            limit = f"at least {low}" if value < low else f"at most {high}"
+            raise UsageError(f"{option} must be {limit}, not {value}")
+        return value
+
+    return parse
+
 
 Trace: TypeAlias = Annotated[
     str,
@@ -15,7 +35,12 @@ Trace: TypeAlias = Annotated[
 ]
 Procs: TypeAlias = Annotated[
     int | None,
-    typer.Option("--procs", metavar="N", help="Processors of the machine; else what the log's header says."),
+    typer.Option(
+        "--procs",
+        metavar="N",
+        help="Processors of the machine; else what the log's header says.",
+        parser=whole_number("--procs", 1, 2**31 - 1),
+    ),
 ]
 PlatformFile: TypeAlias = Annotated[
     str | None,
@@ -32,7 +57,13 @@ Rules: TypeAlias = Annotated[
     typer.Option("--rule", metavar="KEY=VALUE", help="Reading rule, such as overrun=trust; may be repeated."),
 ]
 Seed: TypeAlias = Annotated[
-    int, typer.Option("--seed", metavar="N", help="Seed of whatever is drawn at random.")
+    int,
+    typer.Option(
+        "--seed",
+        metavar="N",
+        help="Seed of whatever is drawn at random.",
+        parser=whole_number("--seed", 0),
+    ),
 ]
 Out: TypeAlias = Annotated[
     Path | None,
