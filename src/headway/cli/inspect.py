@@ -90,6 +90,8 @@ def _load(console: Console, described: dict[str, Any]) -> None:
 def _sizes(console: Console, described: dict[str, Any]) -> None:
     from headway.cli.chart import bar, labelled
 
+    if not described["sizes"]:
+        return
     console.print("\nJobs by processors", style="bold")
     top = max(count for _, count in described["sizes"])
     for name, count in described["sizes"]:

@@ -15,8 +15,8 @@ EASY = PolicyInfo(
         Parameter("backfill", "order in which the others are tried", choices=ORDERS, follows="order"),
         Parameter(
             "estimate",
-            "run times the scheduler plans with: as requested, exact, or requested times a factor; "
-            "jobs are still killed at the requested time",
+            "the time the scheduler plans with: as requested, the real run time (exact), or that times a "
+            "factor and at most the request; jobs are killed at the request whatever is planned",
             "requested",
             ("requested", "exact"),
             float,

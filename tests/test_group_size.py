@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from headway.errors import UsageError
+from headway.policies.group_size import added_procs, group_sizes
+from headway.policies.spec import parse_spec
+
+
+@pytest.mark.parametrize(
+    ("spec", "sizes"),
+    [
+        ("redirection", (100, 15)),
+        ("redirection(alpha=0)", (100, 0)),
+        ("redirection(alpha=0.29)", (100, 29)),  # 0.29 * 100 is 28.999... in binary
+        ("redirection(alpha=0.999)", (100, 99)),
+        ("redirection(alpha=0.25, size=share)", (100, 33)),  # 25 / 0.75
+        ("redirection(alpha=0.2, size=share)", (100, 25)),
+        ("redirection(alpha=0.15, size=split)", (85, 15)),
+        ("redirection(group=7)", (100, 7)),
+        ("redirection(group=7, size=share)", (100, 7)),
+        ("redirection(group=7, size=split)", (93, 7)),
+        ("redirection(group=300)", (100, 300)),
+    ],
+)
+def test_sizes_on_100_processors(spec: str, sizes: tuple[int, int]) -> None:
+    assert group_sizes(parse_spec(spec), 100) == sizes
+
+
+def test_split_must_leave_something() -> None:
+    with pytest.raises(UsageError, match="a group of 100 leaves nothing of 100 processors"):
+        group_sizes(parse_spec("redirection(group=100, size=split)"), 100)
+
+
+def test_only_redirection_adds_processors() -> None:
+    assert added_procs(parse_spec("easy"), 100) == 0
+    assert added_procs(parse_spec("redirection"), 100) == 15
+    assert added_procs(parse_spec("redirection(size=split)"), 100) == 0
