@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headway.workload.annotations import read_annotations
 from headway.workload.header import Header, Source
 from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.read import read
@@ -18,6 +19,7 @@ __all__ = [
     "Source",
     "Workload",
     "read",
+    "read_annotations",
     "read_swf",
     "write_swf",
 ]

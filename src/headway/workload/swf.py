@@ -23,6 +23,9 @@ from headway.workload.table import Workload
 
 Parser = Callable[[bytes, int], Lines]
 
+WORTH_COMPILING = 4
+"""Chunks (about 40,000 jobs) after which a fresh machine had better compile the parser than go on without."""
+
 _COMMENTS = re.compile(rb"(?:[ \t]*(?:;[^\n]*)?\n)+")
 
 
@@ -35,14 +38,13 @@ def read_swf(
     """Read an SWF log, plain or gzipped; "-" is standard input.
 
     `rules` are reading rules by name (see RULES). `compiled` chooses the parser, never the result: compiled
-    code where it is true, none where it is false, and by default only if numba is already in the process.
+    code where it is true, none where it is false, and by default only if numba is in the process already.
     """
     chosen = choose(rules or {})
     stream = LogStream(path)
     log = _Columns(stream.name)
-    parser = _parser(compiled)
-    for text in stream:
-        log.add(text, parser)
+    for chunk, text in enumerate(stream):
+        log.add(text, _parser(compiled, chunk))
     if not log.jobs:
         raise InputError("has no job lines; is it a complete SWF log?", file=stream.name)
     columns, ledger = apply_rules(log.columns(), log.lines(), log.flags(), chosen, stream.name)
@@ -55,12 +57,16 @@ def read_swf(
     )
 
 
-def _parser(compiled: bool | None) -> Parser:
-    if compiled or (compiled is None and "numba" in sys.modules):
-        from headway.workload import swf_kernel
+def _parser(compiled: bool | None, chunk: int) -> Parser:
+    """The parser for a chunk; by default the compiled one if it is loaded, or if numba is and the log long."""
+    if compiled is None:
+        long = chunk >= WORTH_COMPILING and "numba" in sys.modules
+        compiled = long or "headway.workload.swf_kernel" in sys.modules
+    if not compiled:
+        return swf_lines.parse
+    from headway.workload import swf_kernel
 
-        return swf_kernel.parse
-    return swf_lines.parse
+    return swf_kernel.parse
 
 
 @dataclass

@@ -81,7 +81,7 @@ def _parse_lines(
     largest: Ints,
     found: Ints,
 ) -> None:
-    """Fill the tables from text that ends with a newline; `found` receives the counts of job and odd lines."""
+    """Fill the tables from text that ends with a newline; `found` gets the counts of job and odd lines."""
     end = len(text)
     at = 0
     row = 0
