@@ -1,4 +1,4 @@
-"""Small schedules for tests, made by plain Python that is obviously right and shares nothing with the package."""
+"""Small schedules for tests, made by plain Python that shares nothing with the package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from headway.platform import Platform
-from headway.schedule import WHY, Schedule
+from headway.schedule import ENDED, STATES, WHY, Pieces, Schedule
 from headway.workload import Workload
 
 Job = tuple[float, int, float, float]
@@ -16,14 +16,21 @@ Job = tuple[float, int, float, float]
 
 
 def workload(jobs: Sequence[Job], **columns: Any) -> Workload:
-    submit, procs, runtime, walltime = (list(column) for column in zip(*jobs, strict=True)) if jobs else ([],) * 4
+    submit, procs, runtime, walltime = (
+        (list(column) for column in zip(*jobs, strict=True)) if jobs else ([],) * 4
+    )
     return Workload.from_arrays(
         unit="s", submit=submit, procs=procs, runtime=runtime, walltime=walltime, **columns
     )
 
 
 def schedule(
-    jobs: Sequence[Job], starts: Sequence[float], procs: int, policy: str = "", columns: Any = None, **more: Any
+    jobs: Sequence[Job],
+    starts: Sequence[float],
+    procs: int,
+    policy: str = "",
+    columns: Any = None,
+    **more: Any,
 ) -> Schedule:
     """Each job from its start for min(runtime, walltime), everything else as the laws want it."""
     log = workload(jobs, **(columns or {}))
@@ -36,6 +43,24 @@ def schedule(
         start + np.minimum(log.runtime, log.walltime),
         np.full(len(log), WHY.index("head")),
         log.runtime > log.walltime,
+        **more,
+    )
+
+
+Piece = tuple[int, int, str, float, float, int, str]
+"""row of the job, run, state, start, end, procs, ended; times in seconds."""
+
+
+def pieces(rows: Sequence[Piece], **more: Any) -> Pieces:
+    job, run, state, start, end, procs, ended = zip(*rows, strict=True)
+    return Pieces(
+        job=np.array(job),
+        run=np.array(run),
+        state=np.array([STATES.index(name) for name in state]),
+        start=np.array([round(t * 1_000_000) for t in start]),
+        end=np.array([round(t * 1_000_000) for t in end]),
+        procs=np.array(procs),
+        ended=np.array([ENDED.index(name) for name in ended]),
         **more,
     )
 

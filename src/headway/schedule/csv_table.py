@@ -102,7 +102,7 @@ class CsvTable:
         """The line of the file on which a row ends, counted from 1."""
         with self.path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file)
-            rows = (cells for cells in reader if cells)
+            rows = (cells for cells in reader if any(cells))
             for number, _ in enumerate(rows, start=-1):
                 if number == row:
                     return reader.line_num
@@ -139,7 +139,8 @@ def _read(path: Path) -> pl.DataFrame:
         raise InputError("the file is empty; a header line is needed", file=path) from None
     except pl.exceptions.PolarsError:
         raise _ragged(path) from None
-    return frame.rename(lambda name: name.strip().lower())
+    blank = pl.all_horizontal(pl.all().is_null())
+    return frame.filter(~blank).rename(lambda name: name.strip().lower())
 
 
 def _ragged(path: Path) -> InputError:
