@@ -1,0 +1,303 @@
+"""UJF, and UJFB: urgent jobs first, with backfilling and suspend/resume (or kill/restart) of regular jobs.
+
+Processors are numbered, because a suspended job owns its processors and resumes on them; only urgent jobs may
+use them meanwhile.
+
+Decisions.
+- Swap time: ``swap`` if given, else the job's own column; kill mode swaps nothing.
+- Victims: latest *first* start first (or fewest, or most processors first), ties by submit, then file order.
+- Host memory: ``host_memory`` GB for each ``host_size`` processors in number order.  Victims are taken one
+  after the other, and one whose processes do not fit beside what is swapped out already (victims chosen
+  before it included) is passed over.  The memory is given back when the swap-in begins.
+- An urgent job starts (is said to start) when it runs, at t + PD.  A job stopped during its swap-in has to be
+  swapped out again in full.
+- backfill or precede is judged on the regular reservations of the last pass, on processors that neither a
+  regular job owns nor an urgent job uses.
+- urgentQ: every job is tried, in order; one that cannot go does not stop the next.  Reservations of urgentQ
+  jobs are earliest starts on the same profile; they hold regular jobs back and start nothing themselves.
+- ``promise``: the first reservation computed for a regular job (told, not a law); none for urgent jobs.
+- ``why``: urgent (preceding), urgent_backfill, urgent_preempt; regular jobs as in conservative backfilling,
+  and resumed for a job that was suspended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from .jobs import Job, Result
+from .loop import drive, soonest
+from .profile import Profile
+from .strict import simulate_strict
+
+
+def simulate_ujf(jobs: Sequence[Job], m: int) -> list[Result]:
+    """FCFS on the queue sorted (urgent first, arrival): strict, no preemption."""
+    return simulate_strict(jobs, m, "fcfs", urgent="first")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of one job's life: running, swap_out, suspended, swap_in, or lost (kill mode)."""
+
+    job: int
+    state: str
+    start: int
+    end: int
+    processors: tuple[int, ...]
+
+
+@dataclass
+class Held:
+    """A job that holds processors.  Progress counts from ``begin`` on, which lies ahead during a swap-in."""
+
+    job: int
+    processors: tuple[int, ...]
+    first_start: int
+    begin: int
+    done: int = 0
+    suspended: int | None = None  # since when
+    resumed: int | None = None  # when last
+
+
+@dataclass
+class Urgent:
+    results: list[Result]
+    pieces: list[Piece]
+    suspensions: int  # regular jobs stopped, a job counted each time
+    preempting: int  # urgent jobs that stopped some
+    waste: int  # processors x time lost by kills
+
+
+@dataclass
+class Ujfb:
+    jobs: Sequence[Job]
+    m: int
+    preempt: str = "suspend"
+    victims: str = "latest"
+    swap: int | None = None
+    host_memory: Fraction | None = None
+    host_size: int = 8
+    regular: dict[int, Held] = field(default_factory=dict)  # running or suspended: the owners
+    urgent: dict[int, Held] = field(default_factory=dict)  # the users
+    urgent_queue: list[int] = field(default_factory=list)
+    regular_queue: list[int] = field(default_factory=list)
+    reserved: dict[int, int] = field(default_factory=dict)
+    promises: dict[int, int] = field(default_factory=dict)
+    why: dict[int, str] = field(default_factory=dict)
+    results: dict[int, Result] = field(default_factory=dict)
+    pieces: list[Piece] = field(default_factory=list)
+    suspensions: int = 0
+    preempting: int = 0
+    waste: int = 0
+    now: int = -1
+
+    # ---- views ----
+
+    def owner(self, p: int) -> Held | None:
+        return next((held for held in self.regular.values() if p in held.processors), None)
+
+    def used(self, p: int) -> bool:
+        return any(p in held.processors for held in self.urgent.values())
+
+    def unowned(self) -> list[int]:
+        """Free for regular jobs."""
+        return [p for p in range(self.m) if self.owner(p) is None and not self.used(p)]
+
+    def lent(self) -> list[int]:
+        """Processors of suspended jobs that no urgent job uses."""
+        owners = {p: self.owner(p) for p in range(self.m)}
+        return [p for p, held in owners.items() if held and held.suspended is not None and not self.used(p)]
+
+    def swap_time(self, j: int) -> int:
+        if self.preempt == "kill":
+            return 0
+        return self.jobs[j].swap if self.swap is None else self.swap
+
+    def end(self, held: Held) -> int:
+        return held.begin + self.jobs[held.job].length - held.done
+
+    def expected_end(self, t: int, held: Held) -> int:
+        left = self.jobs[held.job].walltime - held.done
+        if held.suspended is None:
+            return held.begin + left
+        users = [u for u in self.urgent.values() if set(u.processors) & set(held.processors)]
+        back = max([t] + [self.expected_end(t, u) for u in users])
+        return back + self.swap_time(held.job) + left
+
+    def profile(self, t: int) -> Profile:
+        """When regular jobs can have each processor: after its owner and its user."""
+        profile = Profile(self.m)
+        for p in range(self.m):
+            holders = [h for h in [*self.regular.values(), *self.urgent.values()] if p in h.processors]
+            if holders:
+                profile.add(t, max(self.expected_end(t, h) for h in holders), 1)
+        return profile
+
+    # ---- urgent jobs ----
+
+    def try_urgent(self, t: int, j: int) -> bool:
+        """Algorithm 1: execute, or preempt and execute, or answer no."""
+        job = self.jobs[j]
+        available = self.unowned() + self.lent()
+        if len(available) >= job.procs:
+            profile = self.profile(t)
+            for k, s in self.reserved.items():
+                profile.add(s, s + self.jobs[k].walltime, self.jobs[k].procs)
+            fits = profile.fits(t, job.walltime, job.procs)
+            self.execute(t, j, available, 0, "urgent_backfill" if fits else "urgent")
+            return True
+        chosen = self.select(len(available), job.procs)
+        if chosen is None:
+            return False
+        delay = max(self.swap_time(held.job) for held in chosen)
+        taken = sorted(p for held in chosen for p in held.processors)
+        for held in chosen:
+            self.stop(t, held)
+        self.preempting += 1
+        self.execute(t, j, available + taken, delay, "urgent_preempt")
+        return True
+
+    def select(self, available: int, needed: int) -> list[Held] | None:
+        """The victims, or None if there are not enough."""
+        keys: dict[str, Callable[[Held], int]] = {
+            "latest": lambda held: -held.first_start,
+            "smallest": lambda held: len(held.processors),
+            "largest": lambda held: -len(held.processors),
+        }
+        running = [held for held in self.regular.values() if held.suspended is None]
+        running.sort(key=lambda h: (keys[self.victims](h), self.jobs[h.job].submit, h.job))
+        chosen: list[Held] = []
+        for held in running:
+            if available + sum(len(h.processors) for h in chosen) >= needed:
+                break
+            if self.fits_in_hosts([*chosen, held]):
+                chosen.append(held)
+        if available + sum(len(h.processors) for h in chosen) < needed:
+            return None
+        for held in list(chosen):
+            rest = [h for h in chosen if h is not held]
+            if available + sum(len(h.processors) for h in rest) >= needed:
+                chosen = rest
+        return chosen
+
+    def fits_in_hosts(self, chosen: list[Held]) -> bool:
+        if self.host_memory is None or self.preempt == "kill":
+            return True
+        out = [held for held in self.regular.values() if held.suspended is not None] + chosen
+        for host in range(0, self.m, self.host_size):
+            here = range(host, host + self.host_size)
+            load = sum(self.jobs[h.job].memory_gb * sum(p in here for p in h.processors) for h in out)
+            if load > self.host_memory:
+                return False
+        return True
+
+    def execute(self, t: int, j: int, available: list[int], delay: int, why: str) -> None:
+        processors = tuple(available[: self.jobs[j].procs])
+        self.urgent[j] = Held(j, processors, t + delay, t + delay)
+        self.why[j] = why
+
+    # ---- regular jobs ----
+
+    def stop(self, t: int, held: Held) -> None:
+        self.suspensions += 1
+        if self.preempt == "kill":
+            del self.regular[held.job]
+            self.pieces.append(Piece(held.job, "lost", held.begin, t, held.processors))
+            self.waste += len(held.processors) * (t - held.begin)
+            self.regular_queue.append(held.job)
+            self.regular_queue.sort(key=lambda j: (self.jobs[j].submit, j))
+            return
+        self.close(t, held)
+        held.suspended = t
+        self.why[held.job] = "resumed"
+
+    def close(self, t: int, held: Held) -> None:
+        """Write down what the job did since it was started or resumed."""
+        if held.resumed is not None:
+            swapped = min(held.begin, t)
+            self.pieces.append(Piece(held.job, "swap_in", held.resumed, swapped, held.processors))
+        if t >= held.begin:
+            self.pieces.append(Piece(held.job, "running", held.begin, t, held.processors))
+            held.done += t - held.begin
+
+    def resume(self, t: int, held: Held) -> None:
+        assert held.suspended is not None
+        swap = self.swap_time(held.job)
+        out = held.suspended + swap
+        assert out <= t
+        self.pieces.append(Piece(held.job, "swap_out", held.suspended, out, held.processors))
+        self.pieces.append(Piece(held.job, "suspended", out, t, held.processors))
+        held.suspended, held.resumed, held.begin = None, t, t + swap
+
+    # ---- the steps of one instant ----
+
+    def complete(self, t: int) -> None:
+        for side in (self.urgent, self.regular):
+            for held in list(side.values()):
+                if held.suspended is None and self.end(held) == t:
+                    job = self.jobs[held.job]
+                    self.close(t, held)
+                    killed = job.runtime > job.walltime
+                    self.results[held.job] = Result(
+                        held.first_start, t, killed, self.why[held.job], self.promises.get(held.job)
+                    )
+                    del side[held.job]
+
+    def schedule(self, t: int) -> None:
+        """Regular reservations from scratch; those due start."""
+        profile = self.profile(t)
+        self.reserved = {}
+        for j in self.urgent_queue + self.regular_queue:
+            job = self.jobs[j]
+            s = profile.earliest(t, job.procs, job.walltime)
+            profile.add(s, s + job.walltime, job.procs)
+            if not job.urgent:
+                self.reserved[j] = s
+                self.promises.setdefault(j, s)
+        due = [j for j in self.regular_queue if self.reserved[j] == t]
+        for j in sorted(due, key=lambda j: self.jobs[j].walltime > 0):
+            free = self.unowned()
+            if len(free) < self.jobs[j].procs:
+                return
+            self.regular_queue.remove(j)
+            del self.reserved[j]
+            self.regular[j] = Held(j, tuple(free[: self.jobs[j].procs]), t, t)
+            self.why[j] = "immediate" if t == self.jobs[j].submit else "reservation"
+
+    def turn(self, t: int, arrivals: list[int]) -> None:
+        self.now = t
+        self.complete(t)
+        self.urgent_queue = [j for j in self.urgent_queue if not self.try_urgent(t, j)]
+        for j in arrivals:
+            if not self.jobs[j].urgent:
+                self.regular_queue.append(j)
+            elif not self.try_urgent(t, j):
+                self.urgent_queue.append(j)
+        for held in self.regular.values():
+            if held.suspended is not None and not any(self.used(p) for p in held.processors):
+                self.resume(t, held)
+        self.schedule(t)
+
+    def next_event(self) -> int | None:
+        holders = [h for h in [*self.urgent.values(), *self.regular.values()] if h.suspended is None]
+        ends = [self.end(held) for held in holders]
+        swaps = [held.begin for held in holders if held.begin > self.now]
+        return soonest(*ends, *swaps, *self.reserved.values())
+
+
+def simulate_ujfb(
+    jobs: Sequence[Job],
+    m: int,
+    preempt: str = "suspend",
+    victims: str = "latest",
+    swap: int | None = None,
+    host_memory: Fraction | None = None,
+    host_size: int = 8,
+) -> Urgent:
+    state = Ujfb(jobs, m, preempt, victims, swap, host_memory, host_size)
+    drive(jobs, state.next_event, state.turn)
+    assert not state.regular and not state.urgent and len(state.results) == len(jobs)
+    results = [state.results[j] for j in range(len(jobs))]
+    return Urgent(results, state.pieces, state.suspensions, state.preempting, state.waste)
