@@ -24,7 +24,11 @@ def output() -> Console:
     """Standard output for tables and text."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # what that means is decided in one place, around every command
+
+    return Output(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
 
 
 class Display:

@@ -1,0 +1,329 @@
+"""What the commands do when all is well, on a log small enough to schedule by hand."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import headway as package
+from commands import SWF, Headway
+from headway.cli.frame import app
+from headway.cli.machines import machines, widest
+from headway.platform import Platform
+from headway.policies.catalogue import POLICIES
+from headway.policies.spec import parse_spec
+
+
+@pytest.fixture
+def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
+    command = Headway(tmp_path, capsys, monkeypatch)
+    command.write("log.swf", SWF)
+    return command
+
+
+# Job 1 (2 processors) runs 0-10 of 12 requested. Job 2 needs all four and waits; its shadow is 12. Job 3
+# (2 processors, 8 s) fits in before it at 2; job 4 (20 s) would not, and starts after job 2.
+EASY_STARTS = {"1": "0", "2": "10", "3": "2", "4": "20"}
+FCFS_STARTS = {"1": "0", "2": "10", "3": "20", "4": "20"}
+
+
+def starts(schedule: Path) -> dict[str, str]:
+    with schedule.open(newline="") as file:
+        return {row["job"]: row["start"] for row in csv.DictReader(file)}
+
+
+def test_simulate_writes_the_schedule_worked_by_hand(headway: Headway) -> None:
+    result = headway("simulate", "log.swf", "--policy", "easy", "--out", "result")
+    assert (result.status, result.err) == (0, "")
+    folder = headway.folder / "result"
+    assert starts(folder / "schedule.csv") == EASY_STARTS
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "run.json",
+        "schedule.csv",
+        "schedule.parquet",
+        "summary.json",
+    ]
+    summary = json.loads((folder / "summary.json").read_text())
+    assert (summary["jobs"], summary["mean_wait"], summary["max_wait"]) == (4, 6.5, 17)
+    run = json.loads((folder / "run.json").read_text())
+    assert run["command"] == "headway simulate log.swf --policy easy --out result"
+    assert run["policy"] == str(parse_spec("easy"))
+    assert run["platform"]["total_procs"] == 4
+    assert "mean_wait" in result.out and "written to result" in result.out
+
+
+def test_the_summary_has_units(headway: Headway) -> None:
+    lines = headway("simulate", "log.swf", "--policy", "easy").out.splitlines()
+    [wait] = [line.split() for line in lines if line.startswith("mean_wait")]
+    assert wait == ["mean_wait", "6.5", "s"]
+    assert lines[0] == "4 jobs in the log, nothing odd in them"
+    assert "easy(order=fcfs, backfill=fcfs," in lines[2] and lines[2].endswith("on 4 processors")
+
+
+def test_the_ledger_is_shown_and_adds_up(headway: Headway) -> None:
+    headway.write("odd.swf", SWF + "5 4 -1 10 9 -1 -1 9 10 -1 1 1 1 -1 1 -1 -1 -1\n")
+    out = headway("simulate", "odd.swf", "--policy", "fcfs").out
+    assert "too_large" in out
+    assert "5 jobs in the log = 4 scheduled + 1 dropped" in out
+
+
+def test_json_is_one_document(headway: Headway) -> None:
+    result = headway("simulate", "log.swf", "--policy", "fcfs", "--json", "--out", "result")
+    document = json.loads(result.out)
+    assert document["mean_wait"] == (0 + 9 + 18 + 17) / 4
+    assert document["ledger"] == []
+    saved = json.loads((headway.folder / "result/summary.json").read_text())
+    assert {key: document[key] for key in saved} == saved
+
+
+def test_quiet_prints_nothing(headway: Headway) -> None:
+    result = headway("simulate", "log.swf", "--policy", "easy", "--quiet", "--out", "result")
+    assert (result.status, result.out, result.err) == (0, "", "")
+    assert starts(headway.folder / "result/schedule.csv") == EASY_STARTS
+
+
+def test_gzip_and_standard_input_give_the_same(headway: Headway, monkeypatch: pytest.MonkeyPatch) -> None:
+    headway.write("log.swf.gz", gzip.compress(SWF.encode()))
+    headway("simulate", "log.swf.gz", "--policy", "easy", "--out", "packed")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SWF.encode())))
+    headway("simulate", "-", "--policy", "easy", "--out", "piped")
+    assert starts(headway.folder / "packed/schedule.csv") == EASY_STARTS
+    assert starts(headway.folder / "piped/schedule.csv") == EASY_STARTS
+
+
+def test_two_runs_write_the_same_bytes(headway: Headway) -> None:
+    for name in ("first", "second"):
+        headway("simulate", "log.swf", "--policy", "conservative", "--seed", "5", "--out", name)
+    for file in ("schedule.csv", "schedule.parquet", "summary.json"):
+        first, second = (headway.folder / name / file for name in ("first", "second"))
+        assert first.read_bytes() == second.read_bytes()
+
+
+def test_procs_and_platform_overrule_the_header(headway: Headway) -> None:
+    headway.write("machine.toml", "[[cluster]]\nname = 'big'\nprocs = 9\n")
+    for option in (("--procs", "9"), ("--platform", "machine.toml")):
+        out = headway("simulate", "log.swf", "--policy", "fcfs", *option, "--json").out
+        assert json.loads(out)["max_wait"] == 0  # 2 + 4 + 2 + 1 processors: nobody waits
+
+
+def test_rules_reach_the_reader(headway: Headway) -> None:
+    headway.write("over.swf", SWF.replace("3 2 -1 5 2 -1 -1 2 8", "3 2 -1 9 2 -1 -1 2 8"))
+    killed = json.loads(headway("simulate", "over.swf", "--policy", "easy", "--json").out)
+    trusted = json.loads(
+        headway("simulate", "over.swf", "--policy", "easy", "--rule", "overrun=trust", "--json").out
+    )
+    assert (killed["killed"], trusted["killed"]) == (1, 0)
+
+
+def test_force_replaces_the_files_and_nothing_else(headway: Headway) -> None:
+    headway("simulate", "log.swf", "--policy", "fcfs", "--out", "result")
+    headway.write("result/mine.txt", "keep me")
+    result = headway("simulate", "log.swf", "--policy", "easy", "--out", "result", "--force")
+    assert result.status == 0
+    assert starts(headway.folder / "result/schedule.csv") == EASY_STARTS
+    assert (headway.folder / "result/mine.txt").read_text() == "keep me"
+
+
+def test_compare_side_by_side(headway: Headway) -> None:
+    result = headway("compare", "log.swf", "--policy", "fcfs", "--policy", "easy", "--out", "both")
+    assert result.status == 0
+    [line] = [line for line in result.out.splitlines() if line.startswith("mean_wait")]
+    assert line.split() == ["mean_wait", "s", "11", "6.5", "-40.9%", "better"]
+    folder = headway.folder / "both"
+    assert starts(folder / "fcfs/schedule.csv") == FCFS_STARTS
+    assert starts(folder / "easy/schedule.csv") == EASY_STARTS
+    with (folder / "comparison.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["mean_wait"]) for row in rows] == [11, 6.5]
+    document = json.loads((folder / "comparison.json").read_text())
+    assert [entry["name"] for entry in document["schedules"]] == ["fcfs", "easy"]
+
+
+def test_compare_gives_folders_names_for_any_shell(headway: Headway) -> None:
+    policies = ("easy", "easy(backfill=sjf)", "easy(backfill=saf, depth=2)")
+    words = [word for policy in policies for word in ("--policy", policy)]
+    assert headway("compare", "log.swf", *words, "--quiet", "--out", "all").status == 0
+    names = sorted(path.name for path in (headway.folder / "all").iterdir() if path.is_dir())
+    assert names == ["easy", "easy-backfill=saf-depth=2", "easy-backfill=sjf"]
+
+
+def test_interrupted_comparison_keeps_what_is_finished(
+    headway: Headway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulate = package.simulate
+    seen: list[str] = []
+
+    def interrupted(workload: object, platform: object, spec: object, **others: object) -> object:
+        seen.append(str(spec))
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        return simulate(workload, platform, spec, **others)
+
+    monkeypatch.setattr(package, "simulate", interrupted)
+    words = ("--policy", "fcfs", "--policy", "easy", "--policy", "sjf")
+    result = headway("compare", "log.swf", *words, "--out", "some")
+    assert result.status == 130
+    assert result.err == "headway: interrupted\n"
+    assert len(seen) == 2
+    assert starts(headway.folder / "some/fcfs/schedule.csv") == FCFS_STARTS
+    assert not (headway.folder / "some/easy").exists()
+
+
+def test_interrupted_simulation_leaves_nothing(headway: Headway, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(package, "simulate", interrupted)
+    before = headway.files()
+    result = headway("simulate", "log.swf", "--policy", "easy", "--out", "result")
+    assert (result.status, result.out, result.err) == (130, "", "headway: interrupted\n")
+    assert headway.files() == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_real_interrupt_ends_with_130(tmp_path: Path) -> None:
+    pipe = tmp_path / "log.swf"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "headway", "simulate", str(pipe), "--policy", "easy", "--procs", "4"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        held = pipe.open("wb")  # returns once the command has opened the log for reading
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        held.close()
+    assert (process.returncode, out, err) == (130, "", "headway: interrupted\n")
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = [sys.executable, "-m", "headway", "policies"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
+
+
+def test_audit_of_our_own_run(headway: Headway) -> None:
+    headway("simulate", "log.swf", "--policy", "conservative", "--out", "result")
+    for words in ((), ("--trace", "log.swf")):
+        result = headway("audit", "result", *words)
+        assert (result.status, result.err) == (0, "")
+        assert result.out.rstrip().endswith("all hold")
+
+
+def test_audit_of_a_comparison_judges_every_run(headway: Headway) -> None:
+    headway("compare", "log.swf", "--policy", "fcfs", "--policy", "easy", "--out", "both")
+    document = json.loads(headway("audit", "both", "--json").out)
+    assert document["ok"] is True
+    assert [run["name"] for run in document["runs"]] == ["easy", "fcfs"]
+
+
+def test_audit_of_another_tools_schedule(headway: Headway) -> None:
+    good = "job,start,end\n1,0,10\n2,10,20\n3,2,7\n4,20,40\n"
+    headway.write("good.csv", good)
+    headway.write("bad.csv", good.replace("2,10,20", "2,5,15"))  # while jobs 1 and 3 still run
+    assert headway("audit", "good.csv", "--trace", "log.swf").status == 0
+    result = headway("audit", "bad.csv", "--trace", "log.swf", "--json")
+    assert result.status == 1
+    document = json.loads(result.out)
+    assert document["ok"] is False
+    assert any(2 in fault["jobs"] for fault in document["faults"])
+    shown = headway("audit", "bad.csv", "--trace", "log.swf")
+    assert shown.status == 1
+    assert document["faults"][0]["message"] in shown.out
+
+
+def test_audit_says_nothing_when_quiet_but_the_status(headway: Headway) -> None:
+    headway.write("bad.csv", "job,start,end\n1,0,10\n")
+    result = headway("audit", "bad.csv", "--trace", "log.swf", "--quiet")
+    assert (result.status, result.out, result.err) == (1, "", "")
+
+
+def test_inspect_shows_header_load_and_ledger(headway: Headway) -> None:
+    out = headway("inspect", "log.swf").out
+    assert "Computer: Test machine" in out
+    assert "Offered load" in out
+    assert "nothing odd" in out
+    document = json.loads(headway("inspect", "log.swf", "--json").out)
+    # 20 + 40 + 10 + 20 processor-seconds in 3 seconds of submissions on 4 processors.
+    assert document["facts"]["offered load"][0] == pytest.approx(90 / 12)
+
+
+def test_convert_writes_a_log_that_reads_the_same(headway: Headway) -> None:
+    assert headway("convert", "log.swf", "new.swf.gz").status == 0
+    assert gzip.decompress((headway.folder / "new.swf.gz").read_bytes()).decode() == SWF
+    assert headway("convert", "log.swf", "exact.swf", "--apply", "exact", "--quiet").status == 0
+    workload = package.read(headway.folder / "exact.swf")
+    assert (workload.walltime == workload.runtime).all()
+
+
+def test_policies_lists_all_of_them(headway: Headway) -> None:
+    out = headway("policies").out
+    for info in POLICIES.values():
+        assert info.summary in out
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_policies_shows_parameters_and_references(headway: Headway, name: str) -> None:
+    out = " ".join(headway("policies", name).out.split())
+    info = POLICIES[name]
+    for reference in info.citation:
+        assert reference in out
+    for parameter in info.parameters:
+        assert parameter.name in out
+    assert f"--policy '{info.example}'" in out
+
+
+def test_demo_compares_and_says_what_is_next(headway: Headway) -> None:
+    result = headway("demo", "--jobs", "60")
+    assert result.status == 0
+    for words in ("60 jobs", "conservative", "mean_bsld", "Waiting jobs over", "What to type next"):
+        assert words in result.out
+    assert headway.files() == ["log.swf"]
+
+
+def test_every_command_has_an_example_in_its_help(headway: Headway) -> None:
+    names = [command.name for command in app.registered_commands]
+    assert len(names) >= 7
+    for name in names:
+        result = headway(name, "--help")
+        assert result.status == 0
+        assert f"Example: headway {name}" in result.out
+
+
+def test_version_and_module_entry() -> None:
+    command = [sys.executable, "-m", "headway", "--version"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout == f"headway {package.__version__}\n"
+
+
+def test_without_a_command_help_is_shown(headway: Headway) -> None:
+    assert "Commands:" in headway("--help").out
+
+
+def test_other_policies_get_as_many_processors_as_redirection() -> None:
+    specs = [parse_spec("easy"), parse_spec("redirection"), parse_spec("redirection(size=split)")]
+    said: list[str] = []
+    platforms = machines(specs, Platform.procs(100), equal=True, say=said.append)
+    assert [platform.total_procs for platform in platforms] == [115, 100, 115]
+    assert "redirection adds 15 processors to its 100; given 115 too" in said[0]
+    said.clear()
+    platforms = machines(specs, Platform.procs(100), equal=False, say=said.append)
+    assert [platform.total_procs for platform in platforms] == [100, 100, 100]
+    assert "--unequal" in said[0]
+    assert widest(specs, Platform.procs(100)) == 85
+
+
+def test_without_redirection_nothing_is_said_of_machines() -> None:
+    said: list[str] = []
+    specs = [parse_spec("easy"), parse_spec("fcfs")]
+    assert machines(specs, Platform.procs(9), equal=True, say=said.append) == [Platform.procs(9)] * 2
+    assert said == []
