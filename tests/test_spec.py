@@ -143,6 +143,7 @@ def test_make_spec_from_python() -> None:
         ("", "the policy is empty"),
         ("  ", "the policy is empty"),
         ("42", "expected a name"),
+        ("redirection(principal=" * 5000, "is nested too deeply"),
         ("mine.py", "names a file but no policy in it; write mine.py:Name"),
         ("./mine.py:", "a policy of your own is written ./file.py:Name"),
         ("./mine.py:3x", "a policy of your own is written ./file.py:Name"),

@@ -74,7 +74,10 @@ def parse_spec(text: str | Spec) -> Spec:
         return text
     if not text.strip():
         raise UsageError(f"the policy is empty; {_known_policies()}")
-    return _from_call(parse_call(text))
+    try:
+        return _from_call(parse_call(text))
+    except RecursionError:
+        raise UsageError(f"the policy {text[:40]!r}... is nested too deeply") from None
 
 
 def make_spec(name: str, **params: object) -> Spec:
