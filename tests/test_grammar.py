@@ -136,7 +136,7 @@ def test_values_are_checked_and_converted() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("sample", "sample: size is missing; give a whole number."),
+        ("sample", "sample: size is missing; give a whole number"),
         ("sample(size=x)", "size must be a whole number, not x"),
         ("sample(size=1.5)", "size must be a whole number, not 1.5"),
         ("sample(size=true)", "size must be a whole number, not true"),

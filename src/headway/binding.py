@@ -63,20 +63,20 @@ def bind(call: Call, parameters: tuple[Parameter, ...], *, where: str) -> dict[s
     """Keyword arguments for a call's values, by position or by name; `where` begins every error sentence."""
     names = [p.name for p in parameters]
     if len(call.args) > len(parameters):
-        raise UsageError(f"{where}: takes {len(parameters)} parameters ({', '.join(names) or 'none'}).")
+        raise UsageError(f"{where}: takes {len(parameters)} parameters ({', '.join(names) or 'none'})")
     given = dict(zip(names, call.args, strict=False))
     for name, value in call.kwargs.items():
         if name not in names:
-            raise UsageError(f"{where}: no parameter {name}; there are {', '.join(names) or 'none'}.")
+            raise UsageError(f"{where}: no parameter {name}; there are {', '.join(names) or 'none'}")
         if name in given:
-            raise UsageError(f"{where}: the parameter {name} is given twice.")
+            raise UsageError(f"{where}: the parameter {name} is given twice")
         given[name] = value
     bound = {}
     for parameter in parameters:
         if parameter.name in given:
             bound[parameter.keyword] = check(parameter, given[parameter.name], where)
         elif parameter.required:
-            raise UsageError(f"{where}: {parameter.name} is missing; give {parameter.expected()}.")
+            raise UsageError(f"{where}: {parameter.name} is missing; give {parameter.expected()}")
     return bound
 
 
@@ -84,9 +84,7 @@ def check(parameter: Parameter, value: object, where: str) -> Any:
     """The value in the parameter's type, or a UsageError that says what is expected."""
     converted = _converted(parameter.annotation, value)
     if converted is _NO:
-        raise UsageError(
-            f"{where}: {parameter.name} must be {parameter.expected()}, not {value_text(value)}."
-        )
+        raise UsageError(f"{where}: {parameter.name} must be {parameter.expected()}, not {value_text(value)}")
     return converted
 
 

@@ -62,7 +62,7 @@ def parse_call(text: str) -> Call:
     if isinstance(value, str):
         return Call(value)
     if not isinstance(value, Call):
-        raise UsageError(f"{text!r}: expected a name, optionally with parameters in parentheses.")
+        raise UsageError(f"{text!r}: expected a name, optionally with parameters in parentheses")
     return value
 
 
@@ -75,7 +75,7 @@ class _Reader:
     def error(self, expected: str) -> UsageError:
         rest = self.text[self.at :]
         seen = f"before {rest[:20]!r}" if rest else "at the end"
-        return UsageError(f"{self.text!r}: expected {expected} {seen}.")
+        return UsageError(f"{self.text!r}: expected {expected} {seen}")
 
     def space(self) -> None:
         match = _SPACE.match(self.text, self.at)
@@ -159,6 +159,6 @@ class _Reader:
                 continue
             key = key.rstrip("= \t\n")
             if key in kwargs:
-                raise UsageError(f"{self.text!r}: the parameter {key} is given twice.")
+                raise UsageError(f"{self.text!r}: the parameter {key} is given twice")
             kwargs[key] = self.value()
         return Call(name, tuple(args), kwargs)

@@ -22,5 +22,5 @@ def generate(spec: str) -> Workload:
     call = parse_call(spec)
     model = MODELS.get(call.name)
     if model is None:
-        raise UsageError(f"no model {call.name}; there are {', '.join(MODELS)}.")
+        raise UsageError(f"no model {call.name}; there are {', '.join(MODELS)}")
     return model(**bind(call, describe(model), where=call.name))

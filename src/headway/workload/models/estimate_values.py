@@ -54,7 +54,7 @@ def distinct_estimates(jobs: int, model: Distinct = "linear") -> int:
     if model == "power":
         return max(1, round(float(0.653566 * jobs**0.547761)))
     if model != "linear":
-        raise UsageError(f"tsafrir: distinct must be linear, power or a number, not {model!r}.")
+        raise UsageError(f"tsafrir: distinct must be linear, power or a number, not {model!r}")
     points, values = zip(*DISTINCT_BY_JOBS, strict=True)
     return max(1, round(float(np.interp(jobs, points, values))))
 
@@ -110,7 +110,7 @@ def histogram(
     """
     known = dict(popular or {})
     if len(known) > HEAD or any(not 0 < v <= longest for v in known) or sum(known.values()) > 100:
-        raise UsageError("tsafrir: popular takes up to 20 estimates up to the longest, 100 % in all.")
+        raise UsageError("tsafrir: popular takes up to 20 estimates up to the longest, 100 % in all")
     total = max(min(distinct_estimates(jobs, distinct), jobs), len(known), 1)
     shares = _head_shares(longest, min(HEAD, total), known, rng)
     rare = rare_values(longest, total - len(shares), set(shares)) if total > len(shares) else []

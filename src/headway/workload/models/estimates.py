@@ -32,7 +32,7 @@ def tsafrir(
     if longest * SECOND < most:
         raise UsageError(
             f"tsafrir: the longest estimate, {longest} s, is below the longest run, "
-            f"{most / SECOND:g} s; raise it."
+            f"{most / SECOND:g} s; raise it"
         )
     rng = np.random.Generator(np.random.PCG64(seed))
     drawn = histogram(len(runtime), longest, rng, distinct, popular)
@@ -80,7 +80,7 @@ def f_model(runtime: Ints, f: float, seed: int) -> Ints:
     the run leaks its length to the scheduler. Kept for comparison with older studies.
     """
     if f < 0:
-        raise UsageError(f"f-model: f must be at least 0, not {f}.")
+        raise UsageError(f"f-model: f must be at least 0, not {f}")
     rng = np.random.Generator(np.random.PCG64(seed))
     estimate = runtime * (1.0 + f * rng.random(len(runtime)))
     whole = np.ceil(estimate / SECOND).astype(np.int64) * SECOND

@@ -59,4 +59,4 @@ def estimated(runtime: Ints, estimates: str, seed: int) -> Ints:
     if call.name == "f":
         factor = bind(call, describe(f_model, skip=1)[:1], where="estimates f")
         return f_model(runtime, **factor, seed=own_seed)
-    raise UsageError(f"estimates: no model {call.name}; there are exact, tsafrir and f(number).")
+    raise UsageError(f"estimates: no model {call.name}; there are exact, tsafrir and f(number)")

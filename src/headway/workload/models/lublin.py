@@ -147,13 +147,13 @@ def lublin_jobs(
     start_hour: hour of the day at time 0 (whole half hours).
     """
     if jobs < 0 or procs < 1:
-        raise UsageError(f"lublin: jobs must be at least 0 and procs at least 1, not {jobs} and {procs}.")
+        raise UsageError(f"lublin: jobs must be at least 0 and procs at least 1, not {jobs} and {procs}")
     if kind not in CLASSES:
-        raise UsageError(f"lublin: kind must be one of {', '.join(CLASSES)}, not {kind!r}.")
+        raise UsageError(f"lublin: kind must be one of {', '.join(CLASSES)}, not {kind!r}")
     if load is not None and (load <= 0 or jobs < 2):
-        raise UsageError(f"lublin: a load must be above 0 and needs two jobs, not {load} with {jobs} jobs.")
+        raise UsageError(f"lublin: a load must be above 0 and needs two jobs, not {load} with {jobs} jobs")
     if not 0 <= start_hour < 24 or start_hour * 2 != int(start_hour * 2):
-        raise UsageError(f"lublin: start_hour must be a half hour of 0..23.5, not {start_hour}.")
+        raise UsageError(f"lublin: start_hour must be a half hour of 0..23.5, not {start_hour}")
     streams = []
     seeds = np.random.SeedSequence(seed).spawn(len(CLASSES[kind]))
     for (job_class, queue), root in zip(CLASSES[kind], seeds, strict=True):

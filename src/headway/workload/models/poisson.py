@@ -28,7 +28,7 @@ def poisson(
     seed: of the random numbers.
     """
     if jobs < 0 or rate <= 0 or procs < 1:
-        raise UsageError("poisson: jobs must be at least 0, rate above 0 and procs at least 1.")
+        raise UsageError("poisson: jobs must be at least 0, rate above 0 and procs at least 1")
     roots = np.random.SeedSequence(seed).spawn(2)
     gap_rng, run_rng = (np.random.Generator(np.random.PCG64(root)) for root in roots)
     submit = np.rint(np.cumsum(gap_rng.exponential(1.0 / rate, jobs)) * SECOND).astype(np.int64)
@@ -48,7 +48,7 @@ def service_times(service: Call, jobs: int, rng: np.random.Generator) -> Ints:
     numbers = [float(value) for value in service.args if isinstance(value, (int, float))]
     if len(numbers) != counts.get(service.name) or len(service.args) != len(numbers) or min(numbers) < 0:
         known = ", ".join(f"{name} with {count} numbers" for name, count in counts.items())
-        raise UsageError(f"poisson: service {service} is not one of {known}, all at least 0.")
+        raise UsageError(f"poisson: service {service} is not one of {known}, all at least 0")
     if service.name == "exponential":
         seconds = rng.exponential(numbers[0], jobs)
     elif service.name == "constant":

@@ -19,7 +19,7 @@ def amdahl(parallel_fraction: ArrayLike, n: ArrayLike) -> Floats:
     """Speedup on n processors of a job of which the share parallel_fraction (0..1) is parallel."""
     fraction, count = np.asarray(parallel_fraction, float), np.asarray(n, float)
     if np.any((fraction < 0) | (fraction > 1)) or np.any(count < 1):
-        raise UsageError("amdahl: parallel_fraction must be in 0..1 and n at least 1.")
+        raise UsageError("amdahl: parallel_fraction must be in 0..1 and n at least 1")
     speedup: Floats = 1.0 / ((1.0 - fraction) + fraction / count)
     return speedup
 
@@ -37,7 +37,7 @@ def downey(average: float, sigma: float, n: ArrayLike) -> Floats:
     """
     count = np.asarray(n, float)
     if average < 1 or sigma < 0 or np.any(count < 1):
-        raise UsageError("downey: average and n must be at least 1 and sigma at least 0.")
+        raise UsageError("downey: average and n must be at least 1 and sigma at least 0")
     a, s = average, sigma
     if s <= 1:
         steady = a * count / (a + s * (count - 1) / 2)

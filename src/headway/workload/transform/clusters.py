@@ -26,12 +26,12 @@ def home(
     seed: of the random numbers.
     """
     if sizes is not None and len(sizes) != len(clusters):
-        raise UsageError("home: sizes must name one number for each cluster.")
+        raise UsageError("home: sizes must name one number for each cluster")
     if shares is None:
         shares = [1.0] * len(clusters) if sizes is None else [float(size) for size in sizes]
     chances = probabilities(shares, "home")
     if len(chances) != len(clusters) or len(set(clusters)) != len(clusters):
-        raise UsageError("home: clusters need different names and one share each.")
+        raise UsageError("home: clusters need different names and one share each")
     weight = np.broadcast_to(chances, (len(workload), len(clusters))).copy()
     if sizes is not None:
         weight[workload.procs[:, None] > np.array(sizes)[None, :]] = 0.0
@@ -51,9 +51,9 @@ def local(workload: Workload, share: float = 2 / 3, seed: int = 0) -> Workload:
     seed: of the random numbers.
     """
     if not 0 <= share <= 1:
-        raise UsageError(f"local: share must be in 0..1, not {share:g}.")
+        raise UsageError(f"local: share must be in 0..1, not {share:g}")
     if "cluster" not in workload:
-        raise UsageError("local: the jobs have no home cluster yet; apply home or merge before.")
+        raise UsageError("local: the jobs have no home cluster yet; apply home or merge before")
     drawn = np.empty(len(workload), np.bool_)
     drawn[submission_order(workload)] = generator(seed).random(len(workload)) < share
     return workload.with_columns(local=drawn & (workload.cluster >= 0))

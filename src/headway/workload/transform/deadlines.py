@@ -29,7 +29,7 @@ def deadlines(
     seed: of the random numbers, for a share.
     """
     if every < 1 or horizon < 0 or factor < 0 or (share is not None and not 0 <= share <= 1):
-        raise UsageError("deadlines: every must be at least 1, share in 0..1, horizon and factor at least 0.")
+        raise UsageError("deadlines: every must be at least 1, share in 0..1, horizon and factor at least 0")
     chosen = np.zeros(len(workload), np.bool_)
     order = submission_order(workload)
     if share is None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from headway.workload.models.generated import estimated
 from headway.workload.table import Workload
-from headway.workload.transform.rebuild import asking, rebuilt
 from headway.workload.transform.registry import transformation
 
 
 @transformation
 def exact(workload: Workload) -> Workload:
     """Set every walltime to the run time: users who know."""
-    return rebuilt(workload, changed=asking(workload, workload.runtime))
+    return workload.with_columns(walltime=workload.runtime)
 
 
 @transformation
@@ -21,4 +20,4 @@ def estimates(workload: Workload, model: str = "tsafrir", seed: int = 0) -> Work
     model: exact, tsafrir, tsafrir(longest=..., distinct=linear|power|number) or f(2) (unrealistic).
     seed: of the random numbers.
     """
-    return rebuilt(workload, changed=asking(workload, estimated(workload.runtime, model, seed)))
+    return workload.with_columns(walltime=estimated(workload.runtime, model, seed))

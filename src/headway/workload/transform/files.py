@@ -47,7 +47,7 @@ def files(
     classes = np.array([128.0] if memory is None else memory)
     chances = probabilities([1.0] * len(classes) if shares is None else shares, "files")
     if len(chances) != len(classes) or np.any(classes <= 0) or cores < 1 or within < 0:
-        raise UsageError("files: memory and shares go together; memory, cores and within are above 0.")
+        raise UsageError("files: memory and shares go together; memory, cores and within are above 0")
     rows = submission_order(workload)
     rows = rows[workload.procs[rows] >= least]
     rows, fresh = _sessions(workload, rows, microseconds(within), chain)

@@ -53,10 +53,10 @@ def _triples(flurries: str | list[list[int]] | None) -> list[list[int]]:
         return []
     if isinstance(flurries, str):
         if flurries not in FLURRIES:
-            raise UsageError(f"without: no flurries known of {flurries}; there are {', '.join(FLURRIES)}.")
+            raise UsageError(f"without: no flurries known of {flurries}; there are {', '.join(FLURRIES)}")
         return FLURRIES[flurries]
     if any(len(triple) not in (1, 3) for triple in flurries):
-        raise UsageError("without: a flurry is [user, first job, last job] or [user].")
+        raise UsageError("without: a flurry is [user, first job, last job] or [user]")
     return flurries
 
 

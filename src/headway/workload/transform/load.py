@@ -28,15 +28,15 @@ def load(
     procs: processors of the machine, for a target; by default as the log says.
     """
     if (target is None) == (factor is None):
-        raise UsageError("load: give either target or factor.")
+        raise UsageError("load: give either target or factor")
     if target is not None:
         now = offered_load(workload, machine_size(workload, procs, "load"))
         if not 0 < now < float("inf"):
-            raise UsageError("load: the log's own load is not defined (no work, or no span of time).")
+            raise UsageError("load: the log's own load is not defined (no work, or no span of time)")
         factor = target / now
     assert factor is not None
     if factor <= 0:
-        raise UsageError("load: target and factor must be above 0.")
+        raise UsageError("load: target and factor must be above 0")
     if not len(workload):
         return workload
     start = int(workload.submit.min())

@@ -29,7 +29,7 @@ def machine(
     """
     old = machine_size(workload, of, "machine")
     if procs < 1:
-        raise UsageError(f"machine: procs must be at least 1, not {procs}.")
+        raise UsageError(f"machine: procs must be at least 1, not {procs}")
     # In whole numbers, so that exact multiples stay exact.
     scaled = workload.procs * procs
     offset = {"nearest": old // 2, "up": old - 1, "down": 0}[rounding]
@@ -47,7 +47,7 @@ def split(workload: Workload, cores: int = 20) -> Workload:
         job's number, the others get the next free ones; all other properties are repeated.
     """
     if cores < 1:
-        raise UsageError(f"split: cores must be at least 1, not {cores}.")
+        raise UsageError(f"split: cores must be at least 1, not {cores}")
     parts = np.maximum(-(-workload.procs // cores), 1)
     added = int(parts.sum()) - len(workload)
     rows = np.repeat(np.arange(len(workload)), parts)
@@ -59,8 +59,7 @@ def split(workload: Workload, cores: int = 20) -> Workload:
     entry = LedgerEntry.of(
         "split",
         f"wider than a node of {cores}: split, {added} parts added",
-        workload.job[wide].tolist(),
-        int(wide.sum()),
+        workload.job[wide],
         dropped=False,
     )
     ledger = Ledger(workload.ledger.total + added, workload.ledger.entries).with_entries(entry)

@@ -8,12 +8,12 @@ import numpy as np
 
 from headway.errors import UsageError
 from headway.units import SECOND
+from headway.workload.annotations import KB_PER_MB
 from headway.workload.table import Workload
 from headway.workload.transform.rebuild import Column, generator, submission_order
 from headway.workload.transform.registry import transformation
 from headway.workload.transform.swap_table import SWAP_TABLE
 
-KB_PER_MB = 1024
 BANDWIDTH = 6000.0
 """MB/s at which a process is swapped out or in; the table's line has 6071."""
 
@@ -41,7 +41,7 @@ def memory(
         return workload.with_columns(memory_kb=sizes)
     if source == "constant":
         if mb is None or mb < 0:
-            raise UsageError("memory: constant needs mb, a number of MB of at least 0.")
+            raise UsageError("memory: constant needs mb, a number of MB of at least 0")
         return workload.with_columns(memory_kb=np.full(len(workload), round(mb * KB_PER_MB)))
     known = _recorded(workload)
     have = known > 0
@@ -49,7 +49,7 @@ def memory(
         known = np.where(have, known, sizes)
     elif missing == "median":
         if not have.any():
-            raise UsageError("memory: the log names no job's memory; use source=table or constant.")
+            raise UsageError("memory: the log names no job's memory; use source=table or constant")
         known = np.where(have, known, int(np.median(known[have])))
     return workload.with_columns(memory_kb=known)
 
@@ -72,7 +72,7 @@ def swap(
     """
     if source == "constant":
         if seconds is None or seconds < 0:
-            raise UsageError("swap: constant needs seconds, a number of at least 0.")
+            raise UsageError("swap: constant needs seconds, a number of at least 0")
         return workload.with_columns(swap=np.full(len(workload), round(seconds * SECOND)))
     if source == "table":
         drawn = _drawn_rows(workload, seed)
@@ -80,10 +80,10 @@ def swap(
         sizes = np.rint(np.array([row[2] for row in SWAP_TABLE]) * KB_PER_MB).astype(np.int64)[drawn]
         return workload.with_columns(swap=times, memory_kb=sizes)
     if bandwidth <= 0:
-        raise UsageError(f"swap: bandwidth must be above 0, not {bandwidth:g}.")
+        raise UsageError(f"swap: bandwidth must be above 0, not {bandwidth:g}")
     size = workload.get("memory_kb")
     if size is None or not np.any(size >= 0):
-        raise UsageError("swap: the log names no job's memory; apply memory(source=table) before.")
+        raise UsageError("swap: the log names no job's memory; apply memory(source=table) before")
     duration = np.ceil(size / KB_PER_MB / bandwidth * SECOND).astype(np.int64)
     return workload.with_columns(swap=np.where(size >= 0, duration, -1))
 

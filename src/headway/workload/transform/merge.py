@@ -11,6 +11,7 @@ from headway.errors import UsageError
 from headway.units import SECOND
 from headway.workload.header import Header
 from headway.workload.ledger import Ledger, LedgerEntry
+from headway.workload.read import read
 from headway.workload.table import ALWAYS, Workload
 from headway.workload.transform.rebuild import Column, missing, shifted
 from headway.workload.transform.registry import transformation
@@ -38,7 +39,7 @@ def merge(
     logs = [workload, *(_opened(other) for other in with_)]
     names = [_short_name(log, k) for k, log in enumerate(logs)] if names is None else names
     if len(names) != len(logs) or len(set(names)) != len(names):
-        raise UsageError(f"merge: {len(logs)} logs need {len(logs)} different names, not {', '.join(names)}.")
+        raise UsageError(f"merge: {len(logs)} logs need {len(logs)} different names, not {', '.join(names)}")
     logs = _aligned(logs, align)
     columns: dict[str, list[Column]] = {}
     labels: dict[str, list[str]] = {}
@@ -46,7 +47,8 @@ def merge(
     for name in every:
         columns[name] = [log.columns.get(name, missing(name, len(log))) for log in logs]
     columns["cluster"] = [np.full(len(log), k, np.int64) for k, log in enumerate(logs)]
-    columns["job"] = _raised(columns["job"])
+    offsets = _offsets([np.concatenate([log.job, log.ledger.dropped_jobs()]) for log in logs])
+    columns["job"] = [log.job + offset for log, offset in zip(logs, offsets, strict=True)]
     for name in [n for n in every if n in PEOPLE or n == "file"]:
         if any(name in log.labels for log in logs):
             columns[name], labels[name] = _relabelled(name, logs, columns[name], names)
@@ -58,7 +60,7 @@ def merge(
     return Workload(
         {name: values[order] for name, values in joined.items()},
         header=_header(logs, names),
-        ledger=_ledger(logs, names),
+        ledger=_ledger(logs, names, offsets),
         source=workload.source,
         transformations=workload.transformations,
         labels=labels,
@@ -70,9 +72,7 @@ def _opened(other: Any) -> Workload:
     if isinstance(other, Workload):
         return other
     if not isinstance(other, (str, Path)):
-        raise UsageError(f"merge: with takes files or workloads, not {other!r}.")
-    from headway.workload import read  # here, because reading is not needed to describe transformations
-
+        raise UsageError(f"merge: with takes files or workloads, not {other!r}")
     return read(other)
 
 
@@ -87,22 +87,25 @@ def _aligned(logs: list[Workload], align: str) -> list[Workload]:
     starts = [log.header.number("UnixStartTime") for log in logs]
     known = [start for start in starts if start is not None]
     if len(known) != len(logs):
-        raise UsageError("merge: align=clock needs a UnixStartTime in every log; use align=start.")
+        raise UsageError("merge: align=clock needs a UnixStartTime in every log; use align=start")
     return [shifted(log, (min(known) - start) * SECOND) for log, start in zip(logs, known, strict=True)]
 
 
 def _raised(parts: list[Column]) -> list[Column]:
     """Numbers of each part moved above all of the parts before; negative ones mean unknown and stay."""
-    raised: list[Column] = []
+    offsets = _offsets(parts)
+    return [np.where(part >= 0, part + offset, part) for part, offset in zip(parts, offsets, strict=True)]
+
+
+def _offsets(parts: list[Column]) -> list[int]:
+    """What to add to the numbers of each part; nothing to those of the first."""
+    offsets: list[int] = []
     floor = 0
     for part in parts:
-        low = int(part[part >= 0].min()) if np.any(part >= 0) else 0
-        # The first log keeps its numbers; later ones keep their order.
-        offset = max(floor - low, 0) if raised else 0
-        moved = np.where(part >= 0, part + offset, part)
-        floor = max(floor, int(moved.max()) + 1 if len(moved) else 0)
-        raised.append(moved)
-    return raised
+        known = part[part >= 0]
+        offsets.append(max(floor - int(known.min()), 0) if offsets and len(known) else 0)
+        floor = max(floor, int(known.max()) + 1 + offsets[-1] if len(known) else 0)
+    return offsets
 
 
 def _relabelled(
@@ -136,10 +139,13 @@ def _header(logs: list[Workload], names: list[str]) -> Header:
     return Header(lines)
 
 
-def _ledger(logs: list[Workload], names: list[str]) -> Ledger:
-    entries = [
-        LedgerEntry(entry.rule, f"{name}: {entry.action}", entry.count, entry.jobs, entry.dropped)
-        for log, name in zip(logs, names, strict=True)
-        for entry in log.ledger
-    ]
+def _ledger(logs: list[Workload], names: list[str], offsets: list[int]) -> Ledger:
+    """All entries under the new job numbers; those of dropped jobs move with their log."""
+    entries = []
+    for log, name, offset in zip(logs, names, offsets, strict=True):
+        for entry in log.ledger:
+            jobs = tuple(job + offset if job >= 0 else job for job in entry.jobs)
+            every = None if entry.every is None else np.where(entry.every >= 0, entry.every + offset, -1)
+            action = f"{name}: {entry.action}"
+            entries.append(LedgerEntry(entry.rule, action, entry.count, jobs, entry.dropped, every))
     return Ledger(sum(log.ledger.total for log in logs), tuple(entries))

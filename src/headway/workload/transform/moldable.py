@@ -37,9 +37,9 @@ def moldable(
     limit = np.array(default_limits if limits is None else limits)
     chances = probabilities(list(default_shares) if shares is None else shares, "moldable")
     if not len(fraction) == len(limit) == len(chances):
-        raise UsageError("moldable: fractions, limits and shares must be lists of one length.")
+        raise UsageError("moldable: fractions, limits and shares must be lists of one length")
     if np.any((fraction < 0) | (fraction > 1)) or np.any(limit < 1):
-        raise UsageError("moldable: fractions must be in 0..1 and limits at least 1.")
+        raise UsageError("moldable: fractions must be in 0..1 and limits at least 1")
     kind = np.empty(len(workload), np.int64)
     kind[submission_order(workload)] = generator(seed).choice(len(chances), len(workload), p=chances)
     rigid = workload.procs <= 1

@@ -104,22 +104,23 @@ def with_rows(workload: Workload, added: Mapping[str, Column], *, rule: str, act
         for name in names
     }
     ledger = Ledger(workload.ledger.total + rows, workload.ledger.entries)
-    entry = LedgerEntry.of(rule, action, ids.tolist(), rows, dropped=False)
+    entry = LedgerEntry.of(rule, action, ids, dropped=False)
     return rebuilt(workload, columns=columns, ledger=ledger.with_entries(entry))
 
 
 def next_job(workload: Workload) -> int:
-    """The smallest job number above all others."""
-    return int(workload.job.max()) + 1 if len(workload) else 1
+    """The smallest job number above all others, those of dropped jobs included."""
+    dropped = workload.ledger.dropped_jobs()
+    return 1 + max(int(workload.job.max(initial=0)), int(dropped.max(initial=0)))
 
 
 def machine_size(workload: Workload, procs: int | None, where: str) -> int:
     """Processors as given, else as the log's header says."""
     size = procs if procs is not None else workload.header.max_procs
     if size is None:
-        raise UsageError(f"{where}: the log does not say how many processors there are; give procs.")
+        raise UsageError(f"{where}: the log does not say how many processors there are; give procs")
     if size < 1:
-        raise UsageError(f"{where}: procs must be at least 1, not {size}.")
+        raise UsageError(f"{where}: procs must be at least 1, not {size}")
     return size
 
 
@@ -150,7 +151,7 @@ def probabilities(shares: list[float], where: str) -> NDArray[np.float64]:
     """Shares as probabilities; they need not add up to 1."""
     values = np.array(shares, float)
     if len(values) == 0 or np.any(values < 0) or values.sum() <= 0:
-        raise UsageError(f"{where}: shares must be at least 0 and not all 0.")
+        raise UsageError(f"{where}: shares must be at least 0 and not all 0")
     normalised: NDArray[np.float64] = values / values.sum()
     return normalised
 
@@ -162,19 +163,9 @@ def executed_area(workload: Workload) -> NDArray[np.float64]:
     return area
 
 
-def asking(workload: Workload, walltime: Column) -> dict[str, Column]:
-    """Columns for new walltimes; the log's own record of the request, where kept, follows."""
-    columns: dict[str, Column] = {"walltime": walltime}
-    if "requested_time" in workload:
-        columns["requested_time"] = walltime
-    return columns
-
-
 def resized(workload: Workload, procs: Column) -> dict[str, Column]:
-    """Columns for new processor counts; the log's own records of them, where kept, follow."""
+    """Columns for new processor counts; the record of those allocated, where kept, follows."""
     columns: dict[str, Column] = {"procs": procs}
-    if "requested_procs" in workload:
-        columns["requested_procs"] = procs
     if "allocated" in workload:
         columns["allocated"] = np.where(workload.allocated > 0, procs, workload.allocated)
     return columns

@@ -72,7 +72,7 @@ def apply(workload: Workload, *specs: str | Call) -> Workload:
     for spec in specs:
         entry, arguments = _resolved(spec)
         if entry.many:
-            raise UsageError(f"{entry.name} gives several workloads, where one is wanted; use apply_each.")
+            raise UsageError(f"{entry.name} gives several workloads, where one is wanted; use apply_each")
         [workload] = entry.run(workload, **arguments)
     return workload
 
@@ -100,5 +100,5 @@ def _resolved(spec: str | Call) -> tuple[Transformation, dict[str, Any]]:
     entry = TRANSFORMATIONS.get(call.name)
     if entry is None:
         known = ", ".join(sorted(TRANSFORMATIONS))
-        raise UsageError(f"no transformation {call.name}; there are {known}.")
+        raise UsageError(f"no transformation {call.name}; there are {known}")
     return entry, bind(call, entry.parameters, where=call.name)

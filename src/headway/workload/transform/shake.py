@@ -26,7 +26,7 @@ def shake(workload: Workload, arrivals: float = 60.0, runtimes: float = 0.0, see
     seed: of the random numbers.
     """
     if arrivals < 0 or not 0 <= runtimes < 1:
-        raise UsageError("shake: arrivals must be at least 0 seconds and runtimes a share of 0..1.")
+        raise UsageError("shake: arrivals must be at least 0 seconds and runtimes a share of 0..1")
     rng = generator(seed)
     rows = len(workload)
     shift = rng.uniform(-1.0, 1.0, rows) * microseconds(arrivals)

@@ -38,7 +38,7 @@ def urgent(
     seed: of the random numbers, for a share.
     """
     if queues is None and users is None and share is None:
-        raise UsageError("urgent: give queues, users or a share.")
+        raise UsageError("urgent: give queues, users or a share")
     marked = np.zeros(len(workload), np.bool_)
     if "urgent" in workload:
         marked |= workload.urgent
@@ -48,7 +48,7 @@ def urgent(
         marked |= named(workload, "user", users)
     if share is not None:
         if not 0 <= share <= 1:
-            raise UsageError(f"urgent: share must be in 0..1, not {share:g}.")
+            raise UsageError(f"urgent: share must be in 0..1, not {share:g}")
         drawn = np.zeros(len(workload), np.bool_)
         drawn[submission_order(workload)] = generator(seed).random(len(workload)) < share
         marked |= drawn
@@ -78,7 +78,7 @@ def inject(
     """
     shapes = _shapes(jobs, procs if procs is not None else workload.header.max_procs)
     if stretch < 1 or count < 0:
-        raise UsageError("inject: stretch must be at least 1 and count at least 0.")
+        raise UsageError("inject: stretch must be at least 1 and count at least 0")
     rng = generator(seed)
     times = _arrival_times(workload, arrivals, count, rng)
     if choose == "cycle":
@@ -103,13 +103,13 @@ def inject(
 def _shapes(jobs: str | list[list[float]], machine: int | None) -> list[list[float]]:
     if isinstance(jobs, str):
         if jobs not in JOB_SETS:
-            raise UsageError(f"inject: no set of urgent jobs {jobs}; there are {', '.join(JOB_SETS)}.")
+            raise UsageError(f"inject: no set of urgent jobs {jobs}; there are {', '.join(JOB_SETS)}")
         jobs = JOB_SETS[jobs]
     if any(len(shape) != 2 or shape[0] < 1 or shape[0] % 1 or shape[1] < 0 for shape in jobs):
-        raise UsageError("inject: a job is [processors, seconds].")
+        raise UsageError("inject: a job is [processors, seconds]")
     fitting = [shape for shape in jobs if machine is None or shape[0] <= machine]
     if not fitting:
-        raise UsageError(f"inject: every urgent job is wider than the machine of {machine} processors.")
+        raise UsageError(f"inject: every urgent job is wider than the machine of {machine} processors")
     return fitting
 
 
@@ -126,6 +126,6 @@ def _arrival_times(
     elif call.name == "poisson" and len(call.args) == 1 and isinstance(call.args[0], (int, float)):
         seconds = begin / SECOND + np.cumsum(rng.exponential(call.args[0], count))
     else:
-        raise UsageError(f"inject: arrivals {arrivals} is not uniform, poisson(seconds) or a list of times.")
+        raise UsageError(f"inject: arrivals {arrivals} is not uniform, poisson(seconds) or a list of times")
     whole: Ints = np.floor(seconds).astype(np.int64) * SECOND
     return np.maximum(whole, begin)

@@ -68,7 +68,7 @@ def weeks(
     step: between possible starts of sliding windows, in seconds.
     """
     if length <= 0 or step <= 0 or (count is not None and count < 0):
-        raise UsageError("weeks: length and step must be above 0 and count at least 0.")
+        raise UsageError("weeks: length and step must be above 0 and count at least 0")
     machine = machine_size(workload, procs, "weeks")
     if not len(workload):
         return []
@@ -108,7 +108,7 @@ def _utilisation(workload: Workload, starts: NDArray[np.int64], span: int, kind:
             total[np.searchsorted(submit, starts + span)] - total[np.searchsorted(submit, starts)]
         )
     if "wait" not in workload or not np.any(workload.wait >= 0):
-        raise UsageError("weeks: the log has no waits; use utilisation=submitted.")
+        raise UsageError("weeks: the log has no waits; use utilisation=submitted")
     ran = workload.wait >= 0
     begin = (workload.submit + workload.wait)[ran]
     width = _recorded_width(workload)[ran]

@@ -22,7 +22,7 @@ def window(workload: Workload, from_: float = 0.0, to: float | None = None, shif
     begin = microseconds(from_)
     end = None if to is None else microseconds(to)
     if end is not None and end < begin:
-        raise UsageError(f"window: to ({to:g}) is before from ({from_:g}).")
+        raise UsageError(f"window: to ({to:g}) is before from ({from_:g})")
     inside = workload.submit >= begin
     if end is not None:
         inside &= workload.submit < end
