@@ -29,7 +29,7 @@ bench: $(VENV)/.test-installed
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.test-installed
-	$(PIP) install "mkdocs-material>=9.6"
+	$(PIP) install --no-build-isolation --editable ".[docs]"
 	$(BIN)/mkdocs build --strict
 
 # Exact versions for tests: what a clean resolve of the project and its test extra gives today.
