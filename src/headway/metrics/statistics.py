@@ -29,7 +29,7 @@ def mean_time(times: Times) -> float | None:
 
 
 def mean_ratio(ratios: Ratios) -> float | None:
-    """The mean of the jobs' ratios (never the ratio of means), summed exactly and rounded once."""
+    """The mean of the jobs' ratios (never the ratio of means); the sum does not depend on their order."""
     return math.fsum(ratios.tolist()) / len(ratios) if len(ratios) else None
 
 
