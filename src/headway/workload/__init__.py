@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headway.workload.annotations import read_annotations
+from headway.workload.annotations_write import write_annotations
 from headway.workload.header import Header, Source
 from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.read import read
@@ -21,5 +22,6 @@ __all__ = [
     "read",
     "read_annotations",
     "read_swf",
+    "write_annotations",
     "write_swf",
 ]
