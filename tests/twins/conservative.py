@@ -65,12 +65,16 @@ class Conservative:
 
     def ended(self, t: int, runs: list[Run]) -> None:
         early = any(run.end < run.expected for run in runs)
-        if (self.compress == "early" and early) or (self.compress == "every" and runs):
+        if early or (self.compress == "every" and runs):
+            self.compress_now(t)
+
+    def compress_now(self, t: int) -> None:
+        if self.compress in ("early", "every"):
             self.sweep(t)
-        elif self.compress == "fixpoint" and early:
+        elif self.compress == "fixpoint":
             while self.sweep(t):
                 pass
-        elif self.compress == "scratch" and early:
+        elif self.compress == "scratch":
             self.replace_all(t)
 
     def sweep(self, t: int) -> bool:
