@@ -58,13 +58,9 @@ def makespan(schedule: Schedule) -> int | None:
     return int(schedule.end.max()) - int(schedule.submit.min()) if len(schedule) else None
 
 
-def utilization(schedule: Schedule, group: int | None = None) -> float | None:
-    """Useful area over processors times makespan; None where that is zero."""
-    processors = schedule.capacity if group is None else list(schedule.groups.values())[group]
-    span = makespan(schedule)
-    if not span or not processors:
-        return None
-    return areas(schedule, group).useful / (processors * (span / SECOND))
+def utilization(useful: float, processors: int, span: int | None) -> float | None:
+    """Useful area over processors times makespan (µs); None where that is zero."""
+    return useful / (processors * (span / SECOND)) if span and processors else None
 
 
 def _chosen(codes: NDArray[np.int64] | None, group: int | None, length: int) -> Mask:

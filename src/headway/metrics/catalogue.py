@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from headway.metrics import ratios
-from headway.metrics.areas import makespan, utilization
+from headway.metrics.areas import utilization
 from headway.metrics.over_time import queue_length, waiting_intervals
 from headway.metrics.sample import Sample
 from headway.metrics.statistics import (
@@ -44,14 +44,12 @@ class Metric:
 
 
 def _makespan(sample: Sample) -> Value:
-    span = makespan(sample.schedule)
-    return None if span is None else seconds(span)
+    return None if sample.span is None else seconds(sample.span)
 
 
 def _mean_queue(sample: Sample) -> Value:
-    span = makespan(sample.schedule)
     begin, end = waiting_intervals(sample.schedule)
-    return total(end - begin) / span if span else None
+    return total(end - begin) / sample.span if sample.span else None
 
 
 METRICS: tuple[Metric, ...] = (
@@ -64,7 +62,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "utilization", "1",
         "sum of procs x (time running or loading in the final run) / (processors x makespan)",
-        lambda s: utilization(s.schedule), FEITELSON, "higher",
+        lambda s: utilization(s.areas.useful, s.schedule.capacity, s.span), FEITELSON, "higher",
     ),
     Metric(
         "wasted_area", "processor-seconds", "procs x time of runs that were killed to start again",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.metrics.areas import utilization
+from headway.metrics.areas import areas, utilization
 from headway.metrics.sample import Sample
 from headway.units import SECOND
 
@@ -47,7 +47,8 @@ def by_group(sample: Sample) -> list[Row]:
     rows = _table(sample, "group", sample.column(schedule.group), lambda code: names[code])
     for row in rows:
         row["processors"] = schedule.groups[row["group"]]
-        row["utilization"] = utilization(schedule, names.index(row["group"]))
+        useful = areas(schedule, names.index(row["group"])).useful
+        row["utilization"] = utilization(useful, row["processors"], sample.span)
     return rows
 
 

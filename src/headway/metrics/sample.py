@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from headway.errors import UsageError
 from headway.metrics import ratios
-from headway.metrics.areas import Areas, areas
+from headway.metrics.areas import Areas, areas, makespan
 from headway.schedule import Schedule
 from headway.units import microseconds, microseconds_up
 
@@ -73,6 +73,11 @@ class Sample:
     @cached_property
     def areas(self) -> Areas:
         return areas(self.schedule)
+
+    @cached_property
+    def span(self) -> int | None:
+        """The makespan in µs; None without jobs."""
+        return makespan(self.schedule)
 
     @cached_property
     def load(self) -> Times:

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.units import SECOND, microseconds
+from headway.units import LONGEST, SECOND, microseconds
 
 if TYPE_CHECKING:
     import polars as pl
 
 PLAIN = r"^\s*[+-]?(\d{1,12}(\.\d{0,6})?|\.\d{1,6})\s*$"
 """Decimal seconds that the fast path reads; the rest (exponents, more digits) goes one by one."""
+
+
+SURE = float(1 << 50) / SECOND
+"""Seconds (36 years) below which six decimals survive as a double, so that rounding finds them again."""
 
 
 def seconds_column(name: str, us: NDArray[np.int64], *, absent: int | None = None) -> pl.Series:
@@ -56,9 +60,12 @@ def microseconds_column(texts: pl.Series) -> tuple[NDArray[np.int64], int | None
     """
     import polars as pl
 
-    if texts.dtype.is_integer():
-        column = texts.cast(pl.Int64)
-        return np.asarray(column.fill_null(0).to_numpy() * SECOND), _first(column.is_null())
+    whole = texts.cast(pl.Int64, strict=False)
+    if not whole.null_count() and not (whole.abs() > LONGEST // SECOND).any():
+        return np.array(whole.to_numpy() * SECOND), None
+    near = texts.cast(pl.Float64, strict=False)
+    if not near.null_count() and (near.abs() < SURE).all():
+        return np.rint(near.to_numpy() * SECOND).astype(np.int64), None
     plain = texts.str.contains(PLAIN).fill_null(False)
     if plain.all():
         return _decimal_microseconds(texts), None
@@ -69,7 +76,7 @@ def microseconds_column(texts: pl.Series) -> tuple[NDArray[np.int64], int | None
             value = microseconds(str(texts[row]).strip())
         except ValueError:
             return result, row
-        if abs(value) >= 1 << 62:
+        if abs(value) > LONGEST:
             return result, row
         result[row] = value
     return result, None
@@ -97,8 +104,3 @@ def _with_nulls(values: pl.Series, present: NDArray[np.bool_] | None) -> pl.Seri
         return values
     nulled = pl.select(pl.when(pl.Series(present)).then(values).otherwise(None)).to_series()
     return nulled.alias(values.name)
-
-
-def _first(mask: pl.Series) -> int | None:
-    rows = np.flatnonzero(mask.to_numpy())
-    return int(rows[0]) if len(rows) else None
