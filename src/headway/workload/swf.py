@@ -58,7 +58,7 @@ def read_swf(
 
 
 def _parser(compiled: bool | None, chunk: int) -> Parser:
-    """The parser for a chunk; by default the compiled one if it is loaded, or if numba is and the log long."""
+    """The parser for a chunk; by default the compiled one if loaded, or if numba is and the log is long."""
     if compiled is None:
         long = chunk >= WORTH_COMPILING and "numba" in sys.modules
         compiled = long or "headway.workload.swf_kernel" in sys.modules

@@ -67,13 +67,9 @@ def number(token: bytes, index: int, file: str, line: int) -> tuple[int, bool]:
     Fractions of a whole-number field are rounded up: a job that asks for 2.5 processors needs 3.
     """
     if len(token) > 100 or not _NUMBER.fullmatch(token):
-        shown = token[:20].decode("ascii", "backslashreplace") + ("..." if len(token) > 20 else "")
-        raise InputError(
-            f"'{shown}' is not a number; write a number, or -1 where it is unknown",
-            file=file,
-            line=line,
-            field=place(index),
-        )
+        shown = ascii(token[:20].decode("latin-1")) + ("..." if len(token) > 20 else "")
+        message = f"{shown} is not a number; write a number, or -1 where it is unknown"
+        raise InputError(message, file=file, line=line, field=place(index))
     value = Decimal(token.decode("ascii"))
     scale = int(SCALE[index])
     if abs(value) * scale > LONGEST:

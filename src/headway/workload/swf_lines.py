@@ -45,7 +45,8 @@ class _Layout:
     """
 
     def __init__(self, text: bytes) -> None:
-        self.padded = b" " * _PAD + text + (b"" if text.endswith(b"\n") else b"\n")
+        whole = text if text.endswith(b"\n") or not text else text + b"\n"
+        self.padded = b" " * _PAD + whole
         self.codes: Bytes = np.frombuffer(self.padded, dtype=np.uint8)
         self.ends = np.flatnonzero(self.codes == _NEWLINE)
         # Below the digits the subtraction wraps to large numbers, so one comparison is enough.
@@ -62,7 +63,7 @@ class _Layout:
     @property
     def starts(self) -> Ints:
         """First bytes of the lines."""
-        return np.concatenate(([_PAD], self.ends[:-1] + 1))
+        return np.append(_PAD, self.ends + 1)[:-1]
 
     def odd(self) -> Mask:
         """Lines that hold anything but blanks and at least five plain numbers of at most six decimals."""

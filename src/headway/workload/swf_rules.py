@@ -43,9 +43,10 @@ class Reading:
         self.entries: list[LedgerEntry] = []
 
     def get(self, name: str) -> Ints:
-        """A column, unknown throughout where the log has none."""
-        column = self.columns.get(name)
-        return np.full(len(self.line), -1, dtype=np.int64) if column is None else column
+        """A column, which may be written to; made, unknown throughout, where the log has none."""
+        if name not in self.columns:
+            self.columns[name] = np.full(len(self.line), -1, dtype=np.int64)
+        return self.columns[name]
 
     def act(self, rule: str, lines: Mask, field: int | None, problem: str, **done: str) -> Mask:
         """Apply a rule to the lines that have a problem; `done` says what each of its values does.
@@ -214,7 +215,6 @@ def _memory(log: Reading) -> None:
     if requested is not None or used is not None:
         requested, used = log.get("requested_memory_kb"), log.get("used_memory_kb")
         log.columns["memory_kb"] = np.where(requested > 0, requested, np.where(used > 0, used, -1))
-        log.columns["requested_memory_kb"] = requested
 
 
 def _submit_order(log: Reading) -> None:
@@ -230,17 +230,14 @@ def _submit_order(log: Reading) -> None:
 
 def _kept(log: Reading) -> dict[str, Ints]:
     """The columns of a workload from those of the log, for the lines that stand for a job."""
-    for raw in _MADE_FROM:
-        log.columns.setdefault(raw, log.get(raw))
+    for name in (*ALWAYS, *_MADE_FROM):
+        log.get(name)
     everything = bool(log.alive.all())
     columns: dict[str, Ints] = {}
     for name in (*ALWAYS, *OPTIONAL):
-        values = log.columns.pop(name, None)
-        if values is None and name not in ALWAYS:
-            continue
-        if values is None:
-            values = np.full(len(log.alive), -1, dtype=np.int64)
-        columns[name] = values if everything else values[log.alive]
+        if name in log.columns:
+            values = log.columns.pop(name)
+            columns[name] = values if everything else values[log.alive]
     return {
         name: values for name, values in columns.items() if name in ALWAYS or _says_something(name, columns)
     }

@@ -1,0 +1,109 @@
+"""Writing SWF: what is read, written and read again is the same workload."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+from headway.errors import InputError
+from headway.workload import Workload, read, read_swf, write_swf
+from swf_texts import CHOSEN, TEXTS
+
+ORDINARY = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def from_text(text: str, **rules: str) -> Workload:
+    return read_swf(io.BytesIO(text.encode()), rules)
+
+
+@ORDINARY
+@given(text=TEXTS, rules=CHOSEN)
+def test_written_and_read_again_it_is_the_same(tmp_path: Path, text: str, rules: dict[str, str]) -> None:
+    workload = from_text(text, **rules)
+    assume(len(workload))
+    path = tmp_path / "again.swf"
+    write_swf(workload, path)
+    again = read_swf(path, rules)
+    assert again.header == workload.header
+    assert again.ledger.dropped == 0
+    # Where a rule chose or raised a number, that one is written, so that the file says it under any rule.
+    only_here = {"requested_procs"} if rules.get("procs") == "allocated" else set()
+    only_here |= {"requested_time"} if rules.get("overrun") == "trust" else set()
+    assert set(again.columns) - only_here == set(workload.columns) - only_here
+    for name in set(workload.columns) - only_here:
+        assert np.array_equal(again.columns[name], workload.columns[name]), name
+
+
+@ORDINARY
+@given(text=TEXTS, rules=CHOSEN)
+def test_the_file_stands_for_itself(tmp_path: Path, text: str, rules: dict[str, str]) -> None:
+    """Whatever rules made a workload, its file read with the default ones gives the same jobs to schedule."""
+    workload = from_text(text, **rules)
+    assume(len(workload))
+    path = tmp_path / "again.swf"
+    write_swf(workload, path)
+    again = read(path, cancelled="keep")
+    for name in ("job", "submit", "procs", "walltime", "runtime", "user", "queue"):
+        assert np.array_equal(again.columns[name], workload.columns[name]), name
+
+
+def test_lines_are_written_as_they_were() -> None:
+    lines = [
+        "; MaxProcs: 64   ",
+        ";\tTabbed é",
+        "1 0 5 100 4 99.5 -1 -1 -1 -1 1 7 8 -1 2 3 -1 -1",
+        "2 10 -1 0 8 -1 500 16 3600 -1 0 7 8 -1 2 3 1 60",
+        "3 20.25 0 7 8 -1 500 0 3600 900 -1 7 8 -1 2 3 -1 -1",
+    ]
+    text = "\n".join(lines) + "\n"
+    code = "import sys; from headway.workload import read, write_swf; write_swf(read('-'), '-')"
+    done = subprocess.run([sys.executable, "-c", code], input=text.encode(), capture_output=True, check=True)
+    assert done.stdout.decode() == text
+
+
+def test_comments_that_are_not_utf8_come_back(tmp_path: Path) -> None:
+    data = b"; Installation: Universit\xe9\n1 0 5 100 4 -1 -1 4 200 -1 1 7 8 -1 2 3 -1 -1\n"
+    (tmp_path / "a.swf").write_bytes(data)
+    write_swf(read(tmp_path / "a.swf"), tmp_path / "b.swf")
+    assert (tmp_path / "b.swf").read_bytes() == data
+
+
+def test_changed_columns_are_written_as_changed(tmp_path: Path) -> None:
+    workload = from_text("1 0 5 100 4 -1 70 -1 -1 -1 1\n2 0 5 100 4 -1 70 -1 -1 -1 1\n")
+    changed = workload.with_columns(procs=[4, 9], walltime=[100_000_000, 1_500_000], memory_kb=[70, 80])
+    write_swf(changed, tmp_path / "changed.swf")
+    first, second = (tmp_path / "changed.swf").read_text().splitlines()
+    assert first == "1 0 5 100 4 -1 70 -1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1"
+    assert second == "2 0 5 100 4 -1 70 9 1.5 80 1 -1 -1 -1 -1 -1 -1 -1"
+
+
+def test_gzip_is_chosen_by_the_name_and_reproducible(tmp_path: Path) -> None:
+    workload = Workload.from_arrays(unit="s", submit=[0, 1.5], procs=[1, 2], runtime=[3, 4])
+    one, other = tmp_path / "one.swf.gz", tmp_path / "other.swf.gz"
+    write_swf(workload, one)
+    write_swf(workload, other)
+    assert one.read_bytes() == other.read_bytes()
+    assert gzip.decompress(one.read_bytes()).decode().splitlines() == [
+        "1 0 -1 3 -1 -1 -1 1 3 -1 -1 -1 -1 -1 -1 -1 -1 -1",
+        "2 1.5 -1 4 -1 -1 -1 2 4 -1 -1 -1 -1 -1 -1 -1 -1 -1",
+    ]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.swf.gz", "other.swf.gz"]
+
+
+def test_nothing_is_written_half(tmp_path: Path) -> None:
+    workload = Workload.from_arrays(unit="s", submit=[0], procs=[1], runtime=[3])
+    with pytest.raises(InputError, match="cannot be written"):
+        write_swf(workload, tmp_path / "absent" / "a.swf")
+    (tmp_path / "folder.swf").mkdir()
+    with pytest.raises(InputError, match=r"folder\.swf: cannot be written"):
+        write_swf(workload, tmp_path / "folder.swf")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.swf"]
