@@ -67,9 +67,9 @@ def late_heads(
 
 @cache
 def _compiled() -> Callable[..., Any]:
-    from headway.jit import routine
+    from headway.jit import entry
 
-    return routine(_replay)
+    return entry(_replay)
 
 
 def _replay(  # type: ignore[no-untyped-def]

@@ -238,11 +238,11 @@ def places_of(
         names, sizes = known[name]
         if column is None or not names:
             continue
-        given = labels.get(name)
-        if given is None or len(given) == len(names):
-            places[name] = Places(column, given or names, sizes)
-        elif set(given) <= set(names):
+        given = labels.get(name) or names
+        if set(given) <= set(names):
             places[name] = Places(column, given, [sizes[names.index(label)] for label in given])
+        elif len(given) == len(names):
+            places[name] = Places(column, given, sizes)  # nodes with names of their own, in the same order
     return places
 
 

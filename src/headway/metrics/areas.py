@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.metrics.statistics import exact_sum
 from headway.schedule import STATES, Schedule
 from headway.units import SECOND
 
@@ -71,4 +71,4 @@ def _chosen(codes: NDArray[np.int64] | None, group: int | None, length: int) -> 
 
 def _area(procs: NDArray[np.int64], start: NDArray[np.int64], end: NDArray[np.int64], chosen: Mask) -> float:
     held = procs[chosen].astype(np.float64) * (end[chosen] - start[chosen]) / SECOND
-    return math.fsum(held.tolist())
+    return exact_sum(held)

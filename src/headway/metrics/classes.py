@@ -43,7 +43,7 @@ def by_group(sample: Sample) -> list[Row]:
     schedule = sample.schedule
     if schedule.group is None or not schedule.groups:
         return []
-    names = list(schedule.groups)
+    names = schedule.labels.get("group") or list(schedule.groups)
     rows = _table(sample, "group", sample.column(schedule.group), lambda code: names[code])
     for row in rows:
         row["processors"] = schedule.groups[row["group"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from headway.units import SECOND
 
 Times = NDArray[np.int64]
 Ratios = NDArray[np.float64]
+
+BLOCK = 1 << 16
 
 
 def seconds(us: int) -> int | float:
@@ -28,9 +31,15 @@ def mean_time(times: Times) -> float | None:
     return total(times) / (len(times) * SECOND) if len(times) else None
 
 
+def exact_sum(values: Ratios) -> float:
+    """The sum as if with unlimited digits, rounded once; a block at a time, for memory's sake."""
+    blocks = (values[place : place + BLOCK].tolist() for place in range(0, len(values), BLOCK))
+    return math.fsum(chain.from_iterable(blocks))
+
+
 def mean_ratio(ratios: Ratios) -> float | None:
     """The mean of the jobs' ratios (never the ratio of means); the sum does not depend on their order."""
-    return math.fsum(ratios.tolist()) / len(ratios) if len(ratios) else None
+    return exact_sum(ratios) / len(ratios) if len(ratios) else None
 
 
 def quantile_time(times: Times, percent: float) -> float | None:

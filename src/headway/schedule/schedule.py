@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from headway.schedule.pieces import NONE, Pieces
+from headway.schedule.pieces import Pieces
 
 if TYPE_CHECKING:
     import polars as pl
@@ -132,14 +132,6 @@ class Schedule:
         from headway.schedule.files import load
 
         return load(Path(folder))
-
-    def names(self, what: str, codes: ArrayLike) -> list[str]:
-        """Names of group, cluster or node codes; "" for a job that has none."""
-        names = self.labels.get(what)
-        return [
-            "" if code == NONE else (names[code] if names is not None else str(code))
-            for code in np.asarray(codes).tolist()
-        ]
 
 
 def _column(values: ArrayLike, name: str, length: int, dtype: Any) -> Any:
