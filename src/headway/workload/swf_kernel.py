@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from headway.jit import kernel, routine
+from headway.jit import entry, kernel
 from headway.workload.swf_fields import EXTRA, FEWEST, LARGEST, MISSING, ROUNDED, SCALE, WIDTH
 from headway.workload.swf_lines import Ints, Lines
 
@@ -69,7 +69,7 @@ def _read_number(text: npt.NDArray[np.uint8], at: int) -> tuple[int, np.int64, n
     return at, whole, millionths, negative
 
 
-@routine
+@entry
 def _parse_lines(
     text: npt.NDArray[np.uint8],
     first_line: int,
