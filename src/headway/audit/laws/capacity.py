@@ -81,4 +81,4 @@ def _overfull_place(law: str, record: Record, inside: NDArray[np.bool_], name: s
         need = f"need {needs[place]} processors, {name} has {size}"
         return fault(law, t, jobs, f"at {seconds_text(t)} {listed(jobs)} {need}")
 
-    return found(list(range(len(instants))), describe)
+    return found(range(len(instants)), describe)

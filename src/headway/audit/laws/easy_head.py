@@ -33,7 +33,7 @@ def check(record: Record) -> Finding:
         )
         return fault(NAME, t, (job,), message)
 
-    return found(list(range(len(heads))), describe)
+    return found(range(len(heads)), describe)
 
 
 def shadow(record: Record, head: int, t: int, expected: NDArray[np.int64]) -> int:

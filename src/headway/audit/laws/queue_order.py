@@ -40,4 +40,4 @@ def check_prompt(record: Record) -> Finding:
         message = f"job {job} is the head and fits at {seconds_text(t)}, it starts at {seconds_text(start)}"
         return fault(PROMPT, t, (job,), message)
 
-    return found(list(range(len(heads))), describe)
+    return found(range(len(heads)), describe)
