@@ -37,7 +37,7 @@ def parse(text: bytes, first_line: int) -> Lines:
 def _read_number(text: npt.NDArray[np.uint8], at: int) -> tuple[int, np.int64, np.int64, bool]:
     """Read the number at a place: the place behind it, its whole part, its millionths, whether negative.
 
-    The place is -1 where it is not a plain number of at most 18 digits and 6 decimals.
+    The place is -1 where there is no plain number of at most 18 digits and 6 decimals.
     """
     negative = text[at] == _MINUS
     if negative:
@@ -46,11 +46,11 @@ def _read_number(text: npt.NDArray[np.uint8], at: int) -> tuple[int, np.int64, n
     whole = np.int64(0)
     millionths = np.int64(0)
     digit = np.int64(text[at]) - _ZERO
-    while 0 <= digit < 10:
+    while 0 <= digit < 10 and at - first < _DIGITS:
         whole = whole * 10 + digit
         at += 1
         digit = np.int64(text[at]) - _ZERO
-    if at == first or at - first > _DIGITS:
+    if at == first:
         return -1, whole, millionths, negative
     if text[at] == _POINT:
         at += 1
