@@ -6,10 +6,10 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 
 from headway.errors import InputError
 from headway.workload import swf_lines
@@ -69,14 +69,30 @@ def _parser(compiled: bool | None, chunk: int) -> Parser:
     return swf_kernel.parse
 
 
-@dataclass
-class _Part:
-    """What one chunk held: a column per field, None where all are -1."""
+class _Growing:
+    """A column that grows at its end; it takes no memory while every value is the unknown one."""
 
-    jobs: int
-    values: list[Ints | None]
-    line: Ints
-    flags: Ints
+    def __init__(self, unknown: int = 0, dtype: type[np.integer[Any]] = np.int64) -> None:
+        self._unknown = unknown
+        self._dtype = dtype
+        self._values: npt.NDArray[Any] | None = None
+        self._size = 0
+
+    def append(self, values: npt.NDArray[Any]) -> None:
+        start, self._size = self._size, self._size + len(values)
+        if self._values is None and (values == self._unknown).all():
+            return
+        if self._values is None or self._size > len(self._values):
+            # Pages beyond the end are not touched, so doubling costs addresses rather than memory.
+            larger = np.empty(max(2 * self._size, 1 << 16), dtype=self._dtype)
+            larger[:start] = self._unknown if self._values is None else self._values[:start]
+            self._values = larger
+        self._values[start : self._size] = values
+
+    def take(self) -> npt.NDArray[Any] | None:
+        """The column, None where all is unknown; it is given away, not kept."""
+        values, self._values = self._values, None
+        return None if values is None else values[: self._size]
 
 
 class _Columns:
@@ -86,7 +102,9 @@ class _Columns:
         self.name = name
         self.comments: list[str] = []
         self.jobs = 0
-        self._parts: list[_Part] = []
+        self._values = [_Growing(-scale) for scale in SCALE.tolist()]
+        self._lines = _Growing(dtype=np.uint32)
+        self._flags = _Growing(dtype=np.uint8)
         self._line = 1
 
     def add(self, text: bytes, parser: Parser) -> None:
@@ -102,11 +120,10 @@ class _Columns:
         lines = self._with_odd_lines(text, parsed)
         self._line += text.count(b"\n")
         self.jobs += len(lines.line)
-        values = [
-            None if (column == -scale).all() else column.copy()
-            for column, scale in zip(lines.values, SCALE, strict=True)
-        ]
-        self._parts.append(_Part(len(lines.line), values, lines.line, lines.flags))
+        for column, values in zip(self._values, lines.values, strict=True):
+            column.append(values)
+        self._lines.append(lines.line)
+        self._flags.append(lines.flags)
 
     def _comment(self, line: bytes) -> None:
         if line.strip():
@@ -137,25 +154,16 @@ class _Columns:
         )
 
     def columns(self) -> dict[str, Ints]:
-        """Columns by name, without those that are -1 throughout. Parts are let go as they are joined."""
-        columns = {}
-        for index, field in enumerate(FIELDS):
-            pieces = [part.values[index] for part in self._parts]
-            if any(piece is not None for piece in pieces):
-                column = np.full(self.jobs, -SCALE[index], dtype=np.int64)
-                at = 0
-                for part, piece in zip(self._parts, pieces, strict=True):
-                    if piece is not None:
-                        column[at : at + part.jobs] = piece
-                    at += part.jobs
-                    part.values[index] = None
-                columns[field.name] = column
-        return columns
+        """Columns by name, without those that are -1 throughout."""
+        taken = {field.name: column.take() for field, column in zip(FIELDS, self._values, strict=True)}
+        return {name: values for name, values in taken.items() if values is not None}
 
-    def lines(self) -> Ints:
+    def lines(self) -> npt.NDArray[np.uint32]:
         """Line numbers of the jobs."""
-        return np.concatenate([part.line for part in self._parts])
+        values = self._lines.take()
+        return np.zeros(0, dtype=np.uint32) if values is None else values
 
-    def flags(self) -> Ints:
+    def flags(self) -> npt.NDArray[np.uint8]:
         """Flags of the job lines (MISSING, EXTRA, ROUNDED)."""
-        return np.concatenate([part.flags for part in self._parts])
+        values = self._flags.take()
+        return np.zeros(self.jobs, dtype=np.uint8) if values is None else values

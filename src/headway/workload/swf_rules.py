@@ -17,7 +17,7 @@ from headway.workload.rules import RULES
 from headway.workload.swf_fields import EXTRA, FIELDS, MISSING, ROUNDED, place
 from headway.workload.swf_lines import Ints, Mask
 from headway.workload.swf_partial import join_partial
-from headway.workload.table import ALWAYS, OPTIONAL
+from headway.workload.table import ALWAYS, OPTIONAL, Column
 
 _INDEX = {field.name: index for index, field in enumerate(FIELDS)}
 CANCELLED = 5
@@ -34,7 +34,7 @@ _MADE_FROM = {"requested_procs": "procs", "requested_time": "walltime", "request
 class Reading:
     """A log while rules are applied: its columns, which lines still stand for a job, what happened so far."""
 
-    def __init__(self, columns: dict[str, Ints], line: Ints, rules: Mapping[str, str], file: str) -> None:
+    def __init__(self, columns: dict[str, Ints], line: Column, rules: Mapping[str, str], file: str) -> None:
         self.columns = columns
         self.line = line
         self.rules = rules
@@ -72,7 +72,7 @@ class Reading:
 
 
 def apply_rules(
-    columns: dict[str, Ints], line: Ints, flags: Ints, rules: Mapping[str, str], file: str
+    columns: dict[str, Ints], line: Column, flags: Column, rules: Mapping[str, str], file: str
 ) -> tuple[dict[str, Ints], Ledger]:
     """Columns of the jobs to be scheduled, in file order, and the ledger of all job lines.
 
@@ -90,7 +90,7 @@ def apply_rules(
     return _kept(log), Ledger(len(line), tuple(log.entries))
 
 
-def _as_written(log: Reading, flags: Ints) -> None:
+def _as_written(log: Reading, flags: Column) -> None:
     """Rules about how the lines are written; times below zero become -1 whatever their unit."""
     log.act(
         "missing_fields",
