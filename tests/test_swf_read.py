@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from headway.errors import InputError, UsageError
 from headway.units import SECOND
 from headway.workload import RULES, Workload, read, read_swf
+from headway.workload.rules import MEANING
 from headway.workload.table import OPTIONAL
 from swf_texts import CHOSEN, TEXTS
 from swf_twin import NAMES, Twin
@@ -244,6 +245,22 @@ def test_header_lines_are_kept_and_asked_by_key() -> None:
     assert from_text(job()).header.max_procs is None
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("430", 430),
+        ("93,312", 93_312),
+        ("64.0", 64),
+        ("12.5", None),
+        ("many", None),
+        ("1,2", None),
+        ("9" * 30, None),
+    ],
+)
+def test_machine_sizes_as_headers_write_them(value: str, expected: int | None) -> None:
+    assert from_text(f"; MaxProcs: {value}\n{job()}").header.max_procs == expected
+
+
 def test_source_is_named_and_hashed_as_stored(tmp_path: Path) -> None:
     text = (job() + "\r\n").encode()
     plain, packed = tmp_path / "a.swf", tmp_path / "b.dat"
@@ -283,6 +300,7 @@ def test_rules_and_formats_that_do_not_exist_are_refused_with_those_that_do(tmp_
     with pytest.raises(UsageError, match="no format 'xml'; the formats are swf"):
         read(path, format="xml")
     assert read(path, too_large="error").rules["too_large"] == "error"
+    assert MEANING.keys() == RULES.keys()
 
 
 @settings(max_examples=200, deadline=None)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _KEY = re.compile(r"\s*;+\s*([A-Za-z][A-Za-z0-9_]*)\s*:\s*(.*?)\s*$")
-_LEADING_NUMBER = re.compile(r"\s*\+?(\d{1,18})(?![\d.])")
+_LEADING_NUMBER = re.compile(r"\s*(\d{1,3}(?:,\d{3})+|\d{1,18})(?![\d,]|\.0*[1-9])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class Header:
         return list(self._values.get(key.lower(), ()))
 
     def number(self, key: str) -> int | None:
-        """The whole number a value begins with, as in `MaxNodes: 400 (48 interactive)`, or None."""
+        """The whole number a value begins with, as in `400 (48 interactive)` or `93,312`, or None."""
         match = _LEADING_NUMBER.match(self.get(key) or "")
-        return int(match[1]) if match else None
+        return int(match[1].replace(",", "")) if match else None
 
     @property
     def max_procs(self) -> int | None:

@@ -25,26 +25,28 @@ RULES: dict[str, tuple[str, ...]] = {
     "negative": ("unknown", "error"),
     "fraction": ("round", "error"),
 }
-"""Each rule's values, default first.
+"""Each rule's values, default first."""
 
-procs            which processor count a job has; the other one where that is missing
-zero_runtime     run time 0: keep as a job of no length, raise to one second, drop
-overrun          a run longer than its request: killed at the request, or the request raised to the run
-cancelled        status 5 and no run time: drop, or keep where the run time is 0
-no_estimate      requested time missing or 0: the run time stands for it
-too_large        more processors than the machine has
-partial          lines of a checkpointed job (status 2, 3, 4) that has no summary line: join or skip
-no_submit        submit time unknown
-unknown_runtime  run time unknown
-no_procs         neither requested nor allocated processors
-duplicates       job number missing or used by a job above: fresh number above the largest, drop
-out_of_order     submitted before a job above: scheduled in order of submit all the same
-missing_fields   fewer than 18 fields: those at the end are unknown
-extra_fields     more than 18 fields
-foreign_status   a status outside -1 to 5
-negative         a negative quantity other than -1: read as unknown
-fraction         a fraction where a whole number belongs (rounded up), or of a microsecond (nearest)
-"""
+MEANING: dict[str, str] = {
+    "procs": "which processor count a job has; the other one where that is missing",
+    "zero_runtime": "run time 0: keep as a job of no length, raise to one second, drop",
+    "overrun": "a run longer than its request: killed at the request, or the request raised to the run",
+    "cancelled": "status 5 and no run time: drop, or keep where the run time is 0",
+    "no_estimate": "requested time missing or 0: the run time stands for it",
+    "too_large": "more processors than the machine has",
+    "partial": "lines of a checkpointed job (status 2, 3, 4) that has no summary line: join or skip",
+    "no_submit": "submit time unknown",
+    "unknown_runtime": "run time unknown",
+    "no_procs": "neither requested nor allocated processors",
+    "duplicates": "job number missing or used by a job above: fresh number above the largest, drop",
+    "out_of_order": "submitted before a job above: scheduled in order of submit all the same",
+    "missing_fields": "fewer than 18 fields: those at the end are unknown",
+    "extra_fields": "more than 18 fields",
+    "foreign_status": "a status outside -1 to 5",
+    "negative": "a negative quantity other than -1: read as unknown",
+    "fraction": "a fraction where a whole number belongs (rounded up), or of a microsecond (nearest)",
+}
+"""What each rule is about, for help and documentation."""
 
 
 def choose(chosen: Mapping[str, str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -139,15 +140,9 @@ class Workload:
         return f"Workload({self.source.name!r}, {len(self)} jobs, {len(self._columns)} columns)"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (
-            self._columns,
-            self.header,
-            self.ledger,
-            self.source,
-            self.transformations,
-            self.labels,
-            self.rules,
-        )
+        # Built anew, so that the columns of a copy are read-only as well.
+        rest = {name: getattr(self, name) for name in self.__slots__ if name != "_columns"}
+        return partial(Workload, **rest), (self._columns,)
 
     def with_columns(self, *, transformation: str | None = None, **arrays: npt.ArrayLike) -> Workload:
         """The same jobs with columns replaced or added; `transformation` says in provenance what was done."""
@@ -223,26 +218,6 @@ class Workload:
             labels=self.labels if labels is None else labels,
             rules=self.rules,
         )
-
-
-def _rebuild(
-    columns: Mapping[str, Column],
-    header: Header,
-    ledger: Ledger,
-    source: Source,
-    transformations: tuple[str, ...],
-    labels: Mapping[str, list[str]],
-    rules: Mapping[str, str],
-) -> Workload:
-    return Workload(
-        columns,
-        header=header,
-        ledger=ledger,
-        source=source,
-        transformations=transformations,
-        labels=labels,
-        rules=rules,
-    )
 
 
 def _read_only(name: str, values: Column) -> Column:
