@@ -45,8 +45,9 @@ def message(data: bytes) -> str:
         (b"2 10 5 1", "-:3: has 4 of a job's 18 fields"),
         (b"2", "-:3: has 1 of a job's 18 fields"),
     ],
+    ids=lambda value: value[:30].decode("latin-1") if isinstance(value, bytes) else "",
 )
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("compiled", [False, True], ids=["numpy", "compiled"])
 def test_a_bad_line_is_named(bad: bytes, expected: str, compiled: bool) -> None:
     with pytest.raises(InputError) as caught:
         read_swf(io.BytesIO(b"; header\n" + GOOD + bad + b"\n" + b"also bad\n"), compiled=compiled)
@@ -69,6 +70,20 @@ def test_a_bad_line_is_named(bad: bytes, expected: str, compiled: bool) -> None:
         (b"BZh91AY&SY", "is a bzip2 file"),
         (b"PK\x03\x04rest", "is a zip file"),
         (b"9" * (6 << 20), "has a line of more than 4 MiB"),
+    ],
+    ids=[
+        "empty",
+        "blank",
+        "header only",
+        "nothing packed",
+        "cut",
+        "cut short",
+        "not gzip",
+        "rubbish behind",
+        "utf-16",
+        "bzip2",
+        "zip",
+        "endless line",
     ],
 )
 def test_a_file_that_is_no_log_is_named(data: bytes, expected: str) -> None:
