@@ -3,8 +3,8 @@
 Decisions.
 - ``estimate``: the time the scheduler plans with, for running and waiting jobs and in the order's keys; the
   kill stays at the walltime.  ``requested``: the walltime.  ``exact``: what the job will get, min(run,
-  walltime).  A number f: min(walltime, max(1, f * min(run, walltime) rounded up)), f read as the decimal it
-  is written as.  A job that started before t and is still running at t >= start + estimate has outlived it:
+  walltime).  A number f: f * walltime rounded up, f read as the decimal it is written as; above 1 it plans
+  beyond the kill.  A job that started before t and is still running at t >= start + estimate has outlived it:
   from then on start + walltime is planned.
   (A job of length zero started in this very pass has outlived nothing.)  No event marks that moment.
 - ``promise``: the smallest shadow the job was given as head; only in FCFS order with requested times and
@@ -32,8 +32,7 @@ def planned_time(job: Job, estimate: Estimate) -> int:
         return job.walltime
     if estimate == "exact":
         return job.length
-    factor = Fraction(str(estimate))
-    return min(job.walltime, max(1, math.ceil(factor * job.length)))
+    return math.ceil(Fraction(str(estimate)) * job.walltime)
 
 
 class Easy:

@@ -1,0 +1,163 @@
+"""Time moves here and nowhere else.
+
+One instant: what is due ends, then arrivals join in file order, then the policy has its turn. A job of
+zero length ends in a second turn at the same time.
+"""
+
+from __future__ import annotations
+
+from headway.engine.heap import pop, push
+from headway.engine.tables import (
+    AT_WALLTIME,
+    BROKEN,
+    BY_ITSELF,
+    DONE,
+    ENDED,
+    ENDED_RUNS,
+    FAULT,
+    FINISH,
+    FINISHED,
+    FIRST_NEW,
+    FRESH,
+    GROW,
+    INSTANTS,
+    LAST_NEW,
+    LIVE_ROOM,
+    NONE,
+    NOW,
+    OPEN,
+    OUTLIVES,
+    PASS,
+    PHASE,
+    R_END,
+    R_JOB,
+    R_START,
+    RUNS,
+    RUNS_NOW,
+    SUBMIT,
+    TICK,
+    WAITING,
+    WAITS,
+    WAITS_MAX,
+    WAITS_SUM,
+    WAKE,
+    WALL,
+    State,
+    World,
+)
+from headway.engine.verbs import stop
+from headway.jit import entry, kernel
+from headway.units import NEVER
+
+
+@kernel
+def duration(state: State, world: World, job: int) -> int:
+    """How long a run of a job really lasts: what the program needs, at most the walltime."""
+    return min(world.runtime[job], state.jobs[WALL, job])
+
+
+@kernel
+def foresee(state: State, world: World) -> None:
+    """Note the real ends of the runs that the last turn started."""
+    for run in range(state.clock[FRESH], state.clock[RUNS]):
+        if state.runs[R_END, run] != OPEN:
+            continue
+        job, begin = state.runs[R_JOB, run], state.runs[R_START, run]
+        push(world.ends, 0, world.size[0], begin + duration(state, world, job), run)
+        world.size[0] += 1
+    state.clock[FRESH] = state.clock[RUNS]
+
+
+@kernel
+def next_end(state: State, world: World) -> int:
+    """When the next run ends; entries of runs that were stopped before are dropped."""
+    while world.size[0] > 0:
+        if state.runs[R_END, world.ends[1, 0]] == OPEN:
+            return int(world.ends[0, 0])
+        pop(world.ends, 0, world.size[0])
+        world.size[0] -= 1
+    return NEVER
+
+
+@kernel
+def end_due(state: State, world: World, t: int) -> None:
+    """End every run that is due at ``t``, at its natural end or at its walltime."""
+    ended = 0
+    while next_end(state, world) == t:
+        run = world.ends[1, 0]
+        job = state.runs[R_JOB, run]
+        stop(state, run, AT_WALLTIME if world.runtime[job] > state.jobs[WALL, job] else BY_ITSELF)
+        state.jobs[PHASE, job] = DONE
+        state.clock[FINISHED] += 1
+        state.lists[ENDED_RUNS, ended] = run
+        ended += 1
+    state.clock[ENDED] = ended
+
+
+@kernel
+def admit(state: State, t: int) -> None:
+    """Let the jobs submitted at ``t`` arrive, all of them as one batch."""
+    job = state.clock[LAST_NEW]
+    state.clock[FIRST_NEW] = job
+    jobs = state.jobs.shape[1]
+    while job < jobs and state.jobs[SUBMIT, job] == t:
+        state.jobs[PHASE, job] = WAITING
+        job += 1
+    state.clock[LAST_NEW] = job
+    state.clock[WAITS] += job - state.clock[FIRST_NEW]
+
+
+@kernel
+def arrivals_at(state: State, t: int) -> int:
+    """How many jobs will arrive at ``t``."""
+    first = state.clock[LAST_NEW]
+    job = first
+    while job < state.jobs.shape[1] and state.jobs[SUBMIT, job] == t:
+        job += 1
+    return int(job - first)
+
+
+@kernel
+def step(state: State, world: World) -> int:
+    """Close the present instant and open the next: ends, then arrivals; then it is the policy's turn."""
+    foresee(state, world)
+    clock = state.clock
+    t = min(next_end(state, world), clock[WAKE])
+    if clock[LAST_NEW] < state.jobs.shape[1]:
+        t = min(t, state.jobs[SUBMIT, clock[LAST_NEW]])
+    if t == NEVER:
+        return FINISH
+    live = clock[WAITS] + clock[RUNS_NOW] + arrivals_at(state, t)
+    if (
+        live > clock[LIVE_ROOM]
+        or clock[RUNS] + live > state.runs.shape[1]
+        or world.size[0] + live > world.ends.shape[1]
+        or clock[OUTLIVES] + live > state.lists.shape[1]
+    ):
+        return GROW
+    clock[NOW] = t
+    clock[WAKE] = NEVER
+    end_due(state, world, t)
+    admit(state, t)
+    clock[INSTANTS] += 1
+    clock[WAITS_SUM] += clock[WAITS]
+    clock[WAITS_MAX] = max(clock[WAITS_MAX], clock[WAITS])
+    return PASS
+
+
+@entry
+def one_step(state: State, world: World) -> int:
+    """:func:`step` for callers in Python: policies written in Python, learners, live clusters."""
+    return step(state, world)
+
+
+def loop(hook, state, world, instants):  # type: ignore[no-untyped-def]
+    """Run the compiled policy ``hook`` for a number of instants; compiled with its types by the driver."""
+    for _ in range(instants):
+        code = step(state, world)
+        if code != PASS:
+            return code
+        hook(state.clock[NOW], state)
+        if state.clock[FAULT] != NONE:
+            return BROKEN
+    return TICK

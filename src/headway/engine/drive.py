@@ -1,0 +1,237 @@
+"""Runs a simulation from Python: makes the tables, lets them grow, reports progress, explains faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from headway import jit
+from headway.engine import clock as clockwork
+from headway.engine.profile import clear, copy_profile
+from headway.engine.tables import (
+    BROKEN,
+    FAULT,
+    FAULT_JOB,
+    FINISH,
+    FINISHED,
+    FREE,
+    GROW,
+    INSTANTS,
+    JOB_ROWS,
+    LAST_NEW,
+    LIVE_ROOM,
+    NOT_RUNNING,
+    NOT_WAITING,
+    NOW,
+    PHASE,
+    PLAN,
+    POOL_ROWS,
+    PROCS,
+    PROMISE,
+    RUN,
+    RUNNING,
+    RUNS,
+    SIZE,
+    SLEPT,
+    SUBMIT,
+    TOO_WIDE,
+    WAITING,
+    WAITS_MAX,
+    WAITS_SUM,
+    WAKE,
+    WALL,
+    State,
+    Table,
+    World,
+    new_state,
+    new_world,
+)
+from headway.errors import PolicyError
+from headway.units import NEVER, seconds_text
+
+Progress = Callable[[int, int], None]
+
+FIRST_ROOM = 4096
+"""Live jobs (waiting or running) the tables hold at first; they double when more come."""
+
+BATCH = 200_000
+"""Instants between two reports of progress."""
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """What the engine simulates, in order of submit then file (times in µs)."""
+
+    submit: Table
+    procs: Table
+    walltime: Table
+    runtime: Table
+    plan: Table
+    """The time the scheduler plans with: the walltime, or an estimate."""
+
+    def __len__(self) -> int:
+        return len(self.submit)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a policy needs of the engine."""
+
+    pools: tuple[int, ...]
+    """Processors of each pool."""
+    hook: Callable[[int, State], None]
+    """The compiled policy, called once per instant."""
+    options: tuple[int, ...] = ()
+    """The policy's parameters, then room for its notes."""
+    queues: int = 1
+    """Waiting lines; the first belong to the pools of the same number."""
+    prepare: Callable[[State], None] | None = None
+    """Fills further job rows, such as keys, before the run."""
+
+
+def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State, World]:
+    """The tables at the beginning: every job in the future, every processor free."""
+    table = np.zeros((JOB_ROWS, len(jobs)), np.int64)
+    for row, column in ((SUBMIT, "submit"), (PROCS, "procs"), (WALL, "walltime"), (PLAN, "plan")):
+        table[row] = getattr(jobs, column)
+    table[PROMISE] = -1
+    table[RUN] = -1
+    pools = np.zeros((POOL_ROWS, max(len(setup.pools), setup.queues)), np.int64)
+    pools[SIZE, : len(setup.pools)] = pools[FREE, : len(setup.pools)] = setup.pools
+    room = max(1, min(room, len(jobs)))
+    options = np.array(setup.options or (0,), np.int64)
+    state = new_state(table, pools, options, room, len(jobs) + room)
+    state.clock[LIVE_ROOM] = room
+    begin = int(jobs.submit[0]) if len(jobs) else 0
+    for pool, size in enumerate(setup.pools):
+        clear(state.profile, pool, begin, size)
+    state.clock[WAKE] = NEVER
+    if setup.prepare is not None:
+        setup.prepare(state)
+    return state, new_world(np.ascontiguousarray(jobs.runtime), room)
+
+
+def copy_into(larger: Table, table: Table) -> None:
+    """Copy a table into the upper left of a larger one."""
+    larger[tuple(slice(n) for n in table.shape)] = table
+
+
+def grow(state: State, world: World) -> tuple[State, World]:
+    """Tables for twice as many live jobs, with the same content."""
+    room = 2 * int(state.clock[LIVE_ROOM])
+    state.clock[LIVE_ROOM] = room
+    larger = new_state(state.jobs[:, :0], state.pools, state.options, room, 1)
+    copy_into(larger.queue, state.queue)
+    copy_into(larger.lists, state.lists)
+    copy_profile(state.profile, larger.profile)
+    runs = np.zeros((state.runs.shape[0], max(state.runs.shape[1] * 5 // 4, room)), np.int64)
+    copy_into(runs, state.runs)
+    larger_world = new_world(world.runtime, room)
+    copy_into(larger_world.ends, world.ends)
+    larger_world.size[:] = world.size
+    return larger._replace(clock=state.clock, jobs=state.jobs, runs=runs), larger_world
+
+
+def hook_signature() -> Any:
+    """The type of a compiled policy: nothing from (instant, state)."""
+    state, _ = make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None))
+    return jit.types.void(jit.types.int64, jit.type_of(state))
+
+
+@cache
+def compiled_loop() -> Callable[..., int]:
+    """The loop, compiled once for every policy: policies are passed to it as values."""
+    if jit.INTERPRETED:
+        return clockwork.loop
+    state, world = make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None))
+    hook = jit.function_type(hook_signature())
+    signature = jit.types.int64(hook, jit.type_of(state), jit.type_of(world), jit.types.int64)
+    return jit.with_signature(signature)(clockwork.loop)
+
+
+@cache
+def compiled_hook(hook: Callable[[int, State], None]) -> Callable[[int, State], None]:
+    """A policy compiled for the loop."""
+    return hook if jit.INTERPRETED else jit.with_signature(hook_signature())(hook)
+
+
+def is_cached(hook: Callable[[int, State], None]) -> bool:
+    """Whether the loop and a policy were compiled before on this machine."""
+    if jit.INTERPRETED:
+        return True
+    return all(jit.in_cache(function) for function in (clockwork.loop, hook))
+
+
+EMPTY = Jobs(*(np.zeros(0, np.int64) for _ in range(5)))
+
+
+def run(jobs: Jobs, setup: Setup, progress: Progress | None = None, batch: int = BATCH) -> State:
+    """Simulate until every job has finished; the state then holds the log of runs."""
+    go, hook = compiled_loop(), compiled_hook(setup.hook)
+    state, world = make_state(jobs, setup)
+    while True:
+        code = go(hook, state, world, batch)
+        if progress is not None:
+            progress(int(state.clock[FINISHED]), len(jobs))
+        if code == FINISH:
+            break
+        if code == GROW:
+            state, world = grow(state, world)
+        elif code == BROKEN:
+            raise PolicyError(explain_fault(state))
+    check_finished(state)
+    return state
+
+
+def check_finished(state: State) -> None:
+    """Every job must have had its run: a policy that forgets one is at fault."""
+    waiting = np.flatnonzero(state.jobs[PHASE] == WAITING)
+    if len(waiting):
+        at = seconds_text(int(state.clock[NOW]))
+        raise PolicyError(
+            f"the policy left {len(waiting)} of {state.jobs.shape[1]} jobs waiting for ever: nothing was"
+            f" running and nothing more would arrive after {at} s, the first forgotten one was submitted at"
+            f" {seconds_text(int(state.jobs[SUBMIT, waiting[0]]))} s and wants"
+            f" {state.jobs[PROCS, waiting[0]]} processors"
+        )
+
+
+def explain_fault(state: State) -> str:
+    """One sentence on the verb that was refused."""
+    job = int(state.clock[FAULT_JOB])
+    at = f"at {seconds_text(int(state.clock[NOW]))} s"
+    fault = int(state.clock[FAULT])
+    if fault == SLEPT:
+        return f"{at} the policy asked to be woken at a time that is past"
+    known = 0 <= job < state.jobs.shape[1]
+    name = f"arrival {job}"
+    if not known:
+        return f"{at} the policy named {name}, which does not exist: there are {state.jobs.shape[1]} jobs"
+    procs = int(state.jobs[PROCS, job])
+    if fault == TOO_WIDE:
+        free = ", ".join(str(int(n)) for n in state.pools[FREE])
+        return f"{at} the policy started {name}, which wants {procs} processors, but only {free} are free"
+    phase = int(state.jobs[PHASE, job])
+    words = {WAITING: "is waiting", RUNNING: "is running already"}
+    doing = words.get(phase, "has not arrived yet" if job >= state.clock[LAST_NEW] else "has finished")
+    if fault == NOT_WAITING:
+        return f"{at} the policy started {name}, which {doing}; only waiting jobs can start"
+    if fault == NOT_RUNNING:
+        return f"{at} the policy stopped {name}, which {doing}; only running jobs can be stopped"
+    return f"{at} the policy broke rule {fault} with {name}"
+
+
+def counts(state: State) -> dict[str, float]:
+    """Instants, mean and largest queue of a run, for its provenance."""
+    instants = int(state.clock[INSTANTS])
+    return {
+        "passes": instants,
+        "events": int(state.clock[FINISHED]) + int(state.clock[LAST_NEW]),
+        "runs": int(state.clock[RUNS]),
+        "mean_queue": round(int(state.clock[WAITS_SUM]) / max(instants, 1), 3),
+        "max_queue": int(state.clock[WAITS_MAX]),
+    }

@@ -1,0 +1,75 @@
+"""Keeps the profile of a pool in step with what runs there, for policies that plan ahead."""
+
+from __future__ import annotations
+
+from headway.engine.heap import pop, push
+from headway.engine.profile import change
+from headway.engine.tables import (
+    ENDED,
+    ENDED_RUNS,
+    NOW,
+    OPEN,
+    OUTLIVE_RUN,
+    OUTLIVE_TIME,
+    OUTLIVES,
+    PLAN,
+    PROCS,
+    R_END,
+    R_EXPECTED,
+    R_JOB,
+    R_POOL,
+    R_START,
+    RUN,
+    WALL,
+    State,
+)
+from headway.engine.verbs import start
+from headway.jit import kernel, routine
+
+
+@kernel
+def settle(t: int, state: State, pool: int) -> int:
+    """Runs that ended give back what the profile still held for them. How many ended before they were due."""
+    early = 0
+    for i in range(state.clock[ENDED]):
+        run = state.lists[ENDED_RUNS, i]
+        if state.runs[R_POOL, run] == pool and state.runs[R_EXPECTED, run] > t:
+            early += 1
+            release(t, state, pool, run)
+    if state.clock[OUTLIVES] > 0:
+        outlive(t, state)
+    return early
+
+
+@kernel
+def release(t: int, state: State, pool: int, run: int) -> None:
+    """Give back the processors that the profile holds for a run from now on."""
+    procs = state.jobs[PROCS, state.runs[R_JOB, run]]
+    change(state.profile, pool, t, state.runs[R_EXPECTED, run], procs, t)
+
+
+@routine
+def outlive(t: int, state: State) -> None:
+    """Runs that outlived their estimate are expected to last as long as was requested."""
+    while state.clock[OUTLIVES] > 0 and state.lists[OUTLIVE_TIME, 0] <= t:
+        run = state.lists[OUTLIVE_RUN, 0]
+        pop(state.lists, OUTLIVE_TIME, state.clock[OUTLIVES])
+        state.clock[OUTLIVES] -= 1
+        if state.runs[R_END, run] == OPEN:
+            job = state.runs[R_JOB, run]
+            expected = state.runs[R_START, run] + state.jobs[WALL, job]
+            state.runs[R_EXPECTED, run] = expected
+            change(state.profile, state.runs[R_POOL, run], t, expected, -state.jobs[PROCS, job], t)
+
+
+@kernel
+def start_and_book(state: State, job: int, pool: int, why: int) -> bool:
+    """Start a waiting job now; the profile holds its processors until its expected end."""
+    if not start(state, job, pool, why):
+        return False
+    now, plan = state.clock[NOW], state.jobs[PLAN, job]
+    change(state.profile, pool, now, now + plan, -state.jobs[PROCS, job], now)
+    if plan < state.jobs[WALL, job]:
+        push(state.lists, OUTLIVE_TIME, state.clock[OUTLIVES], now + plan, state.jobs[RUN, job])
+        state.clock[OUTLIVES] += 1
+    return True

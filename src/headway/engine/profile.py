@@ -1,0 +1,291 @@
+"""Free processors over time: the one clever data structure under every policy that plans ahead.
+
+A profile is a step function. Each step is a time and the number of processors free from then until the
+next step; the last step lasts for ever. Steps stand in time order in blocks; a block knows its least and
+greatest level, so a search skips blocks that cannot matter, and a change of many steps touches whole
+blocks by one lazy addition:
+
+    free                ┌──────┐              a job that ends at x frees its processors at x
+      │  ┌────┐         │      └───── ...     (intervals are half open)
+      │──┘    └─────────┘
+      └──┴────┴─────────┴──────┴───────── time
+        [   block 0    ][   block 1   ...
+
+Steps that no longer matter (the past, or equal to the one before) stay until a block is full; then all
+blocks are laid anew, each half full. Many profiles live in one set of tables, one per pool; every function
+takes the pool's number ``k``. Two intervals of length zero at one instant both fit: they hold nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.jit import entry, kernel, routine
+from headway.units import NEVER
+
+Table = npt.NDArray[np.int64]
+
+BLOCK = 32
+FILLED = 16
+"""Steps in a block when it is laid."""
+
+# Rows of `steps` and of `blocks` for each pool. COUNTS holds: blocks in use, the half of `steps` in use.
+TIME, LEVEL = range(2)
+FIRST, USED, ADDED, LEAST, GREATEST, COUNTS = range(6)
+STEP_ROWS, BLOCK_ROWS = 2, 6
+BLOCKS_USED, HALF = range(2)
+
+
+class Profile(NamedTuple):
+    """The tables of all pools' profiles."""
+
+    steps: Table
+    """[2 k + TIME | LEVEL, place] when a step begins (µs), and the processors free from then on, less what
+    its block has ``ADDED``. Block b begins at place ``BLOCK * b`` of the half in use."""
+    blocks: Table
+    """[6 k + field, b] the blocks in the order of time."""
+
+
+def new_profile(pools: int, jobs: int) -> Profile:
+    """Empty tables with room for ``jobs`` intervals in each of ``pools`` profiles."""
+    blocks = (2 * jobs + 2) // FILLED + 4
+    return Profile(
+        np.zeros((STEP_ROWS * pools, 2 * blocks * BLOCK), np.int64),
+        np.zeros((BLOCK_ROWS * pools, blocks), np.int64),
+    )
+
+
+def copy_profile(source: Profile, target: Profile) -> None:
+    """Copy every profile into larger tables."""
+    old, new = source.steps.shape[1] // 2, target.steps.shape[1] // 2
+    for half in range(2):
+        target.steps[:, half * new : half * new + old] = source.steps[:, half * old : (half + 1) * old]
+    target.blocks[:, : source.blocks.shape[1]] = source.blocks
+
+
+@entry
+def clear(profile: Profile, k: int, now: int, procs: int) -> None:
+    """All ``procs`` processors of pool ``k`` are free from ``now`` on."""
+    profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED] = 1
+    profile.blocks[BLOCK_ROWS * k + COUNTS, HALF] = 0
+    profile.blocks[BLOCK_ROWS * k + FIRST, 0] = now
+    profile.blocks[BLOCK_ROWS * k + USED, 0] = 1
+    profile.blocks[BLOCK_ROWS * k + ADDED, 0] = 0
+    profile.steps[STEP_ROWS * k + TIME, 0] = now
+    profile.steps[STEP_ROWS * k + LEVEL, 0] = procs
+
+
+@kernel
+def base_of(profile: Profile, k: int, b: int) -> int:
+    """The first place of block ``b``."""
+    half = profile.blocks[BLOCK_ROWS * k + COUNTS, HALF]
+    return int(half * (profile.steps.shape[1] >> 1) + b * BLOCK)
+
+
+@kernel
+def locate(profile: Profile, k: int, x: int) -> int:
+    """The block that holds time ``x``."""
+    low, high = 0, profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if profile.blocks[BLOCK_ROWS * k + FIRST, middle] <= x:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def find(profile: Profile, k: int, b: int, x: int) -> int:
+    """The place of the last step of block ``b`` that begins at or before ``x``."""
+    low = base_of(profile, k, b)
+    high = low + profile.blocks[BLOCK_ROWS * k + USED, b]
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if profile.steps[STEP_ROWS * k + TIME, middle] <= x:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def measure(profile: Profile, k: int, b: int) -> None:
+    """Set the least and greatest level of block ``b``."""
+    low = base_of(profile, k, b)
+    least = greatest = profile.steps[STEP_ROWS * k + LEVEL, low]
+    for place in range(low + 1, low + profile.blocks[BLOCK_ROWS * k + USED, b]):
+        level = profile.steps[STEP_ROWS * k + LEVEL, place]
+        least = min(least, level)
+        greatest = max(greatest, level)
+    profile.blocks[BLOCK_ROWS * k + LEAST, b] = least + profile.blocks[BLOCK_ROWS * k + ADDED, b]
+    profile.blocks[BLOCK_ROWS * k + GREATEST, b] = greatest + profile.blocks[BLOCK_ROWS * k + ADDED, b]
+
+
+@routine
+def lay_anew(profile: Profile, k: int, now: int) -> None:
+    """Copy the steps that matter from ``now`` on to the other half, ``FILLED`` to a block."""
+    count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
+    half = profile.blocks[BLOCK_ROWS * k + COUNTS, HALF]
+    target = (1 - half) * (profile.steps.shape[1] >> 1)
+    last = -1
+    steps = 0
+    for b in range(count):
+        base = base_of(profile, k, b)
+        for place in range(base, base + profile.blocks[BLOCK_ROWS * k + USED, b]):
+            level = profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
+            time = max(profile.steps[STEP_ROWS * k + TIME, place], now)
+            if steps > 0 and time == now:
+                steps = 0  # the step before it is past
+            elif steps > 0 and level == last:
+                continue
+            new = target + steps // FILLED * BLOCK + steps % FILLED
+            profile.steps[STEP_ROWS * k + TIME, new] = time
+            profile.steps[STEP_ROWS * k + LEVEL, new] = level
+            last = level
+            steps += 1
+    count = (steps + FILLED - 1) // FILLED
+    profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED] = count
+    profile.blocks[BLOCK_ROWS * k + COUNTS, HALF] = 1 - half
+    for b in range(count):
+        profile.blocks[BLOCK_ROWS * k + FIRST, b] = profile.steps[STEP_ROWS * k + TIME, target + b * BLOCK]
+        profile.blocks[BLOCK_ROWS * k + USED, b] = min(FILLED, steps - b * FILLED)
+        profile.blocks[BLOCK_ROWS * k + ADDED, b] = 0
+        measure(profile, k, b)
+
+
+@kernel
+def crowded(profile: Profile, k: int, x: int) -> bool:
+    """Whether the block of time ``x`` has no room for two more steps."""
+    return bool(profile.blocks[BLOCK_ROWS * k + USED, locate(profile, k, x)] > BLOCK - 2)
+
+
+@kernel
+def step_at(profile: Profile, k: int, x: int, now: int) -> int:
+    """Let a step begin at ``x``, with the level that is there; its block. What was before ``now`` may go."""
+    b = locate(profile, k, x)
+    if x == now:  # the step that lasts through now may as well begin now
+        profile.steps[STEP_ROWS * k + TIME, find(profile, k, b, x)] = now
+        return b
+    place = find(profile, k, b, x)
+    if profile.steps[STEP_ROWS * k + TIME, place] != x:
+        end = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b]
+        for i in range(end, place + 1, -1):
+            profile.steps[STEP_ROWS * k + TIME, i] = profile.steps[STEP_ROWS * k + TIME, i - 1]
+            profile.steps[STEP_ROWS * k + LEVEL, i] = profile.steps[STEP_ROWS * k + LEVEL, i - 1]
+        profile.steps[STEP_ROWS * k + TIME, place + 1] = x
+        profile.steps[STEP_ROWS * k + LEVEL, place + 1] = profile.steps[STEP_ROWS * k + LEVEL, place]
+        profile.blocks[BLOCK_ROWS * k + USED, b] += 1
+    return b
+
+
+@routine
+def change(profile: Profile, k: int, begin: int, end: int, procs: int, now: int) -> None:
+    """Add ``procs`` (negative: take them) to every level in [begin, end); what was before ``now`` may go."""
+    if begin >= end:
+        return
+    if crowded(profile, k, begin) or crowded(profile, k, end):
+        lay_anew(profile, k, now)
+    step_at(profile, k, begin, now)
+    last = step_at(profile, k, end, now)
+    b = locate(profile, k, begin)
+    place = find(profile, k, b, begin)
+    while b <= last:
+        base = base_of(profile, k, b)
+        if place == base and b < last:
+            profile.blocks[BLOCK_ROWS * k + ADDED, b] += procs
+            profile.blocks[BLOCK_ROWS * k + LEAST, b] += procs
+            profile.blocks[BLOCK_ROWS * k + GREATEST, b] += procs
+        else:
+            stop = base + profile.blocks[BLOCK_ROWS * k + USED, b]
+            if b == last:
+                stop = find(profile, k, b, end)
+            for i in range(place, stop):
+                profile.steps[STEP_ROWS * k + LEVEL, i] += procs
+            measure(profile, k, b)
+        b += 1
+        place = base_of(profile, k, b)
+
+
+@kernel
+def level_at(profile: Profile, k: int, x: int) -> int:
+    """Processors free at time ``x``."""
+    b = locate(profile, k, x)
+    return int(profile.steps[STEP_ROWS * k + LEVEL, find(profile, k, b, x)] + profile.blocks[BLOCK_ROWS * k + ADDED, b])
+
+
+@kernel
+def next_high(profile: Profile, k: int, b: int, place: int, procs: int) -> tuple[int, int]:
+    """The first step from (block, place) on with at least ``procs`` free; block -1 if there is none."""
+    count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
+    while True:
+        base = base_of(profile, k, b)
+        wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
+        for i in range(place, base + profile.blocks[BLOCK_ROWS * k + USED, b]):
+            if profile.steps[STEP_ROWS * k + LEVEL, i] >= wanted:
+                return b, i
+        b += 1
+        while b < count and profile.blocks[BLOCK_ROWS * k + GREATEST, b] < procs:
+            b += 1
+        if b >= count:
+            return -1, 0
+        place = base_of(profile, k, b)
+
+
+@kernel
+def next_low(profile: Profile, k: int, b: int, place: int, procs: int) -> tuple[int, int]:
+    """The first step from (block, place) on with fewer than ``procs`` free; block -1 if there is none."""
+    count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
+    while True:
+        base = base_of(profile, k, b)
+        wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
+        for i in range(place, base + profile.blocks[BLOCK_ROWS * k + USED, b]):
+            if profile.steps[STEP_ROWS * k + LEVEL, i] < wanted:
+                return b, i
+        b += 1
+        while b < count and profile.blocks[BLOCK_ROWS * k + LEAST, b] >= procs:
+            b += 1
+        if b >= count:
+            return -1, 0
+        place = base_of(profile, k, b)
+
+
+@kernel
+def earliest_before(profile: Profile, k: int, after: int, procs: int, duration: int, limit: int) -> int:
+    """The smallest x in [after, limit) with ``procs`` free on [x, min(x + duration, limit)); else ``limit``.
+
+    With ``limit`` = a job's present reservation this is the place it can move forward to: what lies
+    at and beyond the limit is its own. ``x`` itself is always tested, for a duration of 0 too.
+    """
+    b = locate(profile, k, after)
+    place = find(profile, k, b, after)
+    while True:
+        b, place = next_high(profile, k, b, place, procs)
+        if b < 0:
+            return limit
+        x = max(after, profile.steps[STEP_ROWS * k + TIME, place])
+        if x >= limit:
+            return limit
+        b, place = next_low(profile, k, b, place, procs)
+        if b < 0 or profile.steps[STEP_ROWS * k + TIME, place] >= min(x + duration, limit):
+            return x
+
+
+@kernel
+def earliest(profile: Profile, k: int, after: int, procs: int, duration: int) -> int:
+    """The smallest x >= after with ``procs`` free on [x, x + duration)."""
+    return earliest_before(profile, k, after, procs, duration, NEVER)
+
+
+@kernel
+def fits(profile: Profile, k: int, begin: int, procs: int, duration: int) -> bool:
+    """Whether ``procs`` are free on [begin, begin + duration); ``begin`` itself is always tested."""
+    b = locate(profile, k, begin)
+    place = find(profile, k, b, begin)
+    if profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b] < procs:
+        return False
+    b, place = next_low(profile, k, b, place, procs)
+    return b < 0 or profile.steps[STEP_ROWS * k + TIME, place] >= begin + duration

@@ -1,0 +1,134 @@
+"""Reservations: waiting jobs that hold processors in the profile from a reserved start on.
+
+``jobs[RESERVED]`` is the start, ``jobs[PLAN]`` the length, and a heap per pool knows who is due next.
+
+A reservation of no length holds nothing in the profile, but it is a pin in it: a job whose time spans that
+instant must leave room, or the pinned job could not start then. Pins at one instant take turns.
+"""
+
+from __future__ import annotations
+
+from headway.engine.heap import add_due, drop_due, sift_up
+from headway.engine.profile import change, earliest_before, level_at
+from headway.engine.tables import DUE, DUE_COUNT, NOW, PIN_COUNT, PLAN, PROCS, RESERVED, SLOT, State
+from headway.jit import kernel, routine
+from headway.units import NEVER
+
+NOT_RESERVED = -1
+"""``jobs[RESERVED]`` of a job without a reservation."""
+
+
+@routine
+def first_pin_in_the_way(state: State, k: int, job: int, begin: int) -> int:
+    """The first pinned instant that ``job``, starting at ``begin``, would not leave room at; else NEVER."""
+    end, procs, own = begin + state.jobs[PLAN, job], state.jobs[PROCS, job], state.jobs[RESERVED, job]
+    first = NEVER
+    for i in range(state.pools[PIN_COUNT, k]):
+        pinned = state.lists[DUE + 2 * k + 1, i]
+        at = state.jobs[RESERVED, pinned]
+        if pinned != job and begin < at < end and at < first:
+            free = level_at(state.profile, k, at)
+            if own >= 0 and own <= at < own + state.jobs[PLAN, job]:
+                free += procs  # what the job itself holds there would move with it
+            if free - state.jobs[PROCS, pinned] < procs:
+                first = at
+    return first
+
+
+@kernel
+def earliest_start(state: State, k: int, job: int, after: int, limit: int, more: int) -> int:
+    """The earliest start of a job from ``after`` on and before ``limit``; else ``limit``.
+
+    ``limit`` is the job's present reservation, or NEVER. A hole must be ``more`` µs longer than the job.
+    """
+    plan, procs = state.jobs[PLAN, job], state.jobs[PROCS, job]
+    length = plan + more if plan > 0 else plan
+    begin = earliest_before(state.profile, k, after, procs, length, limit)
+    while state.pools[PIN_COUNT, k] > 0 and begin < limit:
+        after = first_pin_in_the_way(state, k, job, begin)
+        if after == NEVER:
+            break
+        begin = earliest_before(state.profile, k, after, procs, length, limit)
+    return begin
+
+
+@kernel
+def pin(state: State, k: int, job: int) -> None:
+    """Note a reservation of no length."""
+    state.lists[DUE + 2 * k + 1, state.pools[PIN_COUNT, k]] = job
+    state.pools[PIN_COUNT, k] += 1
+
+
+@routine
+def unpin(state: State, k: int, job: int) -> None:
+    """Forget a reservation of no length."""
+    last = state.pools[PIN_COUNT, k] - 1
+    for i in range(last):
+        if state.lists[DUE + 2 * k + 1, i] == job:
+            state.lists[DUE + 2 * k + 1, i] = state.lists[DUE + 2 * k + 1, last]
+            break
+    state.pools[PIN_COUNT, k] = last
+
+
+@kernel
+def book(state: State, k: int, job: int, procs: int) -> None:
+    """Add ``procs`` to the profile where a job's reservation is (negative: hold them)."""
+    begin = state.jobs[RESERVED, job]
+    change(state.profile, k, begin, begin + state.jobs[PLAN, job], procs, state.clock[NOW])
+
+
+@routine
+def reserve(state: State, k: int, job: int, begin: int) -> None:
+    """Hold a job's processors from ``begin`` on."""
+    state.jobs[RESERVED, job] = begin
+    book(state, k, job, -state.jobs[PROCS, job])
+    add_due(state, k, state.pools[DUE_COUNT, k], job)
+    state.pools[DUE_COUNT, k] += 1
+    if state.jobs[PLAN, job] == 0:
+        pin(state, k, job)
+
+
+@routine
+def give_up(state: State, k: int, job: int) -> None:
+    """Free what a job's reservation holds."""
+    book(state, k, job, state.jobs[PROCS, job])
+    forget(state, k, job)
+
+
+@kernel
+def forget(state: State, k: int, job: int) -> None:
+    """Take a job off the list of those due; the profile goes on holding its processors, for its run."""
+    drop_due(state, k, state.pools[DUE_COUNT, k], job)
+    state.pools[DUE_COUNT, k] -= 1
+    state.jobs[RESERVED, job] = NOT_RESERVED
+    if state.jobs[PLAN, job] == 0:
+        unpin(state, k, job)
+
+
+@routine
+def bring_forward(state: State, k: int, job: int, begin: int) -> None:
+    """Move a reservation to an earlier start: only the parts that differ change in the profile.
+
+        before           [  s ..... s + w )
+        after     [ x ..... x + w )
+                  └ held ┘         └ freed ┘
+    """
+    old, length, procs = state.jobs[RESERVED, job], state.jobs[PLAN, job], state.jobs[PROCS, job]
+    now = state.clock[NOW]
+    change(state.profile, k, begin, min(begin + length, old), -procs, now)
+    change(state.profile, k, max(begin + length, old), old + length, procs, now)
+    state.jobs[RESERVED, job] = begin
+    sift_up(state, k, state.jobs[SLOT, job])
+
+
+@kernel
+def next_due(state: State, k: int) -> int:
+    """The job that is due first, or -1."""
+    return int(state.lists[DUE + 2 * k, 0]) if state.pools[DUE_COUNT, k] > 0 else -1
+
+
+@kernel
+def next_reserved_start(state: State, k: int) -> int:
+    """When the first reservation falls due."""
+    job = next_due(state, k)
+    return int(state.jobs[RESERVED, job]) if job >= 0 else NEVER

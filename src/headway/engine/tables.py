@@ -1,0 +1,151 @@
+"""The state of a simulation: a few int64 tables with named rows, in one tuple.
+
+A policy gets the :class:`State` and the verbs; it never gets the run times. Those are in the
+:class:`World`, which belongs to the engine alone, together with the heap of real ends.
+
+Jobs are numbered in the order of submit, then of the file, so a smaller number is an earlier arrival.
+Times are microseconds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.engine.profile import Profile, new_profile
+
+Table = npt.NDArray[np.int64]
+
+# Rows of `jobs`.
+SUBMIT, PROCS, WALL, PLAN, KEY, BACKFILL_KEY, CLASS, PHASE, RUN, RESERVED, SLOT, PROMISE = range(12)
+JOB_ROWS = 12
+# Phases of a job.
+FUTURE, WAITING, RUNNING, DONE, REFUSED = range(5)
+
+# Rows of `runs`, the append-only log.
+R_JOB, R_START, R_END, R_POOL, R_WHY, R_ENDED, R_EXPECTED = range(7)
+RUN_ROWS = 7
+OPEN = -1
+"""``R_END`` of a run that has not ended."""
+
+# Rows of `pools`: size, free processors, the line of jobs that wait there, how many hold reservations.
+SIZE, FREE, Q_HEAD, Q_TAIL, Q_COUNT, DUE_COUNT, PIN_COUNT = range(7)
+POOL_ROWS = 7
+
+# Why a run started, and how it ended.
+(
+    IMMEDIATE,
+    HEAD,
+    BACKFILL,
+    RESERVATION,
+    RESUMED,
+    REDIRECTED,
+    URGENT,
+    URGENT_BACKFILL,
+    URGENT_PREEMPT,
+    PROMOTED,
+    MOVED,
+) = range(11)
+BY_ITSELF, AT_WALLTIME, BY_REDIRECTION, BY_PREEMPTION = range(4)
+
+# Fields of a queue's entries.
+Q_JOB, Q_KEY, Q_PROCS, Q_PLAN = range(4)
+Q_FIELDS = 4
+GONE = 1 << 60
+"""``Q_PROCS`` of an entry that has left the queue: it fits nowhere."""
+
+# Rows of `lists`: the runs that ended at this instant, room to sort in, a heap (time, run) of estimates
+# that running jobs may outlive, and for each pool a heap of reservations and a list of those of no length.
+ENDED_RUNS, SCRATCH, SPARE_SCRATCH, OUTLIVE_TIME, OUTLIVE_RUN, DUE = range(6)
+
+# Entries of `clock`.
+(
+    NOW,
+    FIRST_NEW,
+    LAST_NEW,
+    ENDED,
+    WAKE,
+    FAULT,
+    FAULT_JOB,
+    RUNS,
+    FRESH,
+    WAITS,
+    RUNS_NOW,
+    FINISHED,
+    INSTANTS,
+    WAITS_SUM,
+    WAITS_MAX,
+    AGED,
+    OUTLIVES,
+    LIVE_ROOM,
+) = range(18)
+CLOCK_ENTRIES = 18
+
+# What step returns.
+PASS, TICK, GROW, FINISH, BROKEN = range(5)
+
+# Faults: verbs that were refused.
+NONE, NOT_WAITING, TOO_WIDE, NOT_RUNNING, SLEPT = range(5)
+
+
+class State(NamedTuple):
+    """Everything a scheduler may know."""
+
+    clock: Table
+    """Scalars: the present instant, its newcomers and completions, counts, the fault if any."""
+    jobs: Table
+    """[row, job]"""
+    runs: Table
+    """[row, run] one column per started run, in the order of starting."""
+    pools: Table
+    """[row, pool] a pool is a count of interchangeable processors (a cluster, a group, a node) with a queue."""
+    queue: Table
+    """[4 q + field, place] waiting jobs in scheduling order, with gaps where jobs have left."""
+    lists: Table
+    """[row, place] the runs that ended at this instant, room to sort in, and for each pool a heap of jobs
+    by reserved start (``jobs[SLOT]`` is a job's place in it)."""
+    profile: Profile
+    """Free processors over time, for policies that plan ahead."""
+    keys: npt.NDArray[np.float64]
+    """[place] the keys of the present instant, for orders that change with time."""
+    options: Table
+    """The policy's parameters, then its own notes."""
+
+
+class World(NamedTuple):
+    """What only the engine knows: how long jobs really run."""
+
+    runtime: Table
+    """[job] µs"""
+    ends: Table
+    """[time | run, place] a heap of real ends; a run that has an end already is stale."""
+    size: Table
+    """[1] entries in the heap."""
+
+
+def new_state(jobs: Table, pools: Table, options: Table, live: int, log: int) -> State:
+    """Empty tables for these jobs [row, job] and pools [row, pool], with room for ``live`` jobs at once."""
+    count = pools.shape[1]
+    return State(
+        clock=np.zeros(CLOCK_ENTRIES, np.int64),
+        jobs=jobs,
+        runs=np.zeros((RUN_ROWS, log), np.int64),
+        pools=pools,
+        queue=np.zeros((Q_FIELDS * count, queue_room(live)), np.int64),
+        lists=np.zeros((DUE + 2 * count, queue_room(live)), np.int64),
+        profile=new_profile(count, live),
+        keys=np.zeros(queue_room(live), np.float64),
+        options=options,
+    )
+
+
+def new_world(runtime: Table, live: int) -> World:
+    """An empty heap with room for ``live`` running jobs and as many stale entries."""
+    return World(runtime=runtime, ends=np.zeros((2, 2 * live), np.int64), size=np.zeros(1, np.int64))
+
+
+def queue_room(live: int) -> int:
+    """Places in a queue of at most ``live`` jobs: gaps are closed when twice as many are used."""
+    return 2 * live + 64

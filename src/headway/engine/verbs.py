@@ -1,0 +1,105 @@
+"""What a policy can do. Verbs are the only writers of jobs, runs and pools.
+
+A verb that cannot be done sets the fault and changes nothing; the engine then stops the run with an
+explanation that names the job and the instant.
+"""
+
+from __future__ import annotations
+
+from headway.engine.tables import (
+    FAULT,
+    FAULT_JOB,
+    FREE,
+    NONE,
+    NOT_RUNNING,
+    NOT_WAITING,
+    NOW,
+    OPEN,
+    PHASE,
+    PLAN,
+    PROCS,
+    R_END,
+    R_ENDED,
+    R_EXPECTED,
+    R_JOB,
+    R_POOL,
+    R_START,
+    R_WHY,
+    RUN,
+    RUNNING,
+    RUNS,
+    RUNS_NOW,
+    SLEPT,
+    TOO_WIDE,
+    WAITING,
+    WAITS,
+    WAKE,
+    State,
+)
+from headway.jit import kernel
+
+NOBODY = -1
+"""The job of a fault that concerns none."""
+
+
+@kernel
+def refuse(state: State, fault: int, job: int) -> bool:
+    """Note the first fault of the run."""
+    if state.clock[FAULT] == NONE:
+        state.clock[FAULT] = fault
+        state.clock[FAULT_JOB] = job
+    return False
+
+
+@kernel
+def start(state: State, job: int, pool: int, why: int) -> bool:
+    """Start a waiting job now."""
+    procs = state.jobs[PROCS, job]
+    if state.jobs[PHASE, job] != WAITING:
+        return refuse(state, NOT_WAITING, job)
+    if procs > state.pools[FREE, pool]:
+        return refuse(state, TOO_WIDE, job)
+    run = state.clock[RUNS]
+    state.clock[RUNS] = run + 1
+    now = state.clock[NOW]
+    state.runs[R_JOB, run] = job
+    state.runs[R_START, run] = now
+    state.runs[R_END, run] = OPEN
+    state.runs[R_POOL, run] = pool
+    state.runs[R_WHY, run] = why
+    state.runs[R_EXPECTED, run] = now + state.jobs[PLAN, job]
+    state.pools[FREE, pool] -= procs
+    state.jobs[PHASE, job] = RUNNING
+    state.jobs[RUN, job] = run
+    state.clock[WAITS] -= 1
+    state.clock[RUNS_NOW] += 1
+    return True
+
+
+@kernel
+def stop(state: State, run: int, ended: int) -> None:
+    """End a run now and free its processors."""
+    state.runs[R_END, run] = state.clock[NOW]
+    state.runs[R_ENDED, run] = ended
+    state.pools[FREE, state.runs[R_POOL, run]] += state.jobs[PROCS, state.runs[R_JOB, run]]
+    state.clock[RUNS_NOW] -= 1
+
+
+@kernel
+def kill(state: State, job: int, ended: int) -> bool:
+    """Stop a running job; its work is lost and it waits again."""
+    if state.jobs[PHASE, job] != RUNNING:
+        return refuse(state, NOT_RUNNING, job)
+    stop(state, state.jobs[RUN, job], ended)
+    state.jobs[PHASE, job] = WAITING
+    state.clock[WAITS] += 1
+    return True
+
+
+@kernel
+def wake(state: State, t: int) -> None:
+    """Ask for a pass at ``t`` even if nothing happens then; the earliest request of a pass counts."""
+    if t < state.clock[NOW]:
+        refuse(state, SLEPT, NOBODY)
+    elif t < state.clock[WAKE]:
+        state.clock[WAKE] = t

@@ -1,0 +1,110 @@
+"""The one place that knows numba: how kernels are compiled, and where the results are kept.
+
+Kernels are plain Python functions over NumPy tables. ``NUMBA_DISABLE_JIT=1`` runs every one of them
+interpreted, for debugging and coverage, with the same results.
+
+Three options matter for speed and never for results. ``_nrt=False`` leaves out the reference counting
+of arrays at calls, the great cost of small helpers; such kernels cannot allocate. ``forceinline`` joins
+the helpers into their caller. ``nogil`` lets threads run kernels side by side.
+
+numba's disk cache does not notice that a function called from another file changed, so the cache
+folder is named after a digest of all kernel sources and of numba's version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+KERNEL_FOLDERS = ("engine", "policies", "workload")
+
+
+def sources_digest() -> str:
+    """A short digest of every source file that may hold a kernel, and of the compiler's version."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256(f"{version('numba')} {version('numpy')}".encode())
+    for folder in KERNEL_FOLDERS:
+        for path in sorted((package / folder).rglob("*.py")):
+            digest.update(path.relative_to(package).as_posix().encode())
+            digest.update(path.read_bytes())
+    digest.update(Path(__file__).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept: the user's cache, or a temporary folder where that is read-only."""
+    base = os.environ.get("HEADWAY_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    root = Path(base) if base else Path.home() / ".cache"
+    wanted = root / "headway" / sources_digest()
+    try:
+        wanted.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=wanted):
+            return wanted
+    except OSError:
+        return Path(tempfile.gettempdir()) / "headway" / sources_digest()
+
+
+if "NUMBA_CACHE_DIR" not in os.environ:
+    os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
+
+import numba  # noqa: E402  (numba reads the cache folder when it is imported)
+from numba.core import types  # noqa: E402
+
+INTERPRETED = bool(numba.config.DISABLE_JIT)
+"""True when kernels run as plain Python."""
+
+
+def kernel(function: Function) -> Function:
+    """Compile a helper on first use, inlined into its callers. It must not allocate."""
+    compiled: Function = numba.njit(
+        cache=True, nogil=True, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
+    return compiled
+
+
+def routine(function: Function) -> Function:
+    """Compile a larger kernel that is called, not inlined. It must not allocate."""
+    compiled: Function = numba.njit(
+        cache=True, nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
+    return compiled
+
+
+def entry(function: Function) -> Function:
+    """Compile a kernel that Python calls."""
+    compiled: Function = numba.njit(cache=True, nogil=True, _nrt=False)(function)
+    return compiled
+
+
+def with_signature(signature: Any) -> Callable[[Function], Function]:
+    """Compile now for exactly these types, so that a function handed over as a value has one address."""
+
+    def decorate(function: Function) -> Function:
+        compiled: Function = numba.njit(signature, cache=True, nogil=True, _nrt=False)(function)
+        return compiled
+
+    return decorate
+
+
+def function_type(signature: Any) -> Any:
+    """The type of a compiled function passed as an argument."""
+    return types.FunctionType(signature)
+
+
+def type_of(value: Any) -> Any:
+    """numba's type of a value such as a tuple of tables."""
+    return numba.typeof(value)
+
+
+def in_cache(function: Callable[..., Any]) -> bool:
+    """Whether a compiled form of a function is on disk."""
+    name = f"{function.__qualname__}-"
+    folder = Path(os.environ["NUMBA_CACHE_DIR"])
+    return any(path.name.split(".", 1)[-1].startswith(name) for path in folder.rglob("*.nbi"))

@@ -1,0 +1,235 @@
+"""Queue orders: who comes first.
+
+An order is a key, smaller first, ties by submit then file. Keys that do not change with time are
+turned into ranks before the run; keys that do (LXF, WFP3, UNICEF) are computed anew at each pass.
+Ahead of every key stands a class: urgent jobs where asked for, then jobs older than the age limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.engine.queue import close_gaps, enter, find_job, leave
+from headway.engine.tables import (
+    AGED,
+    BACKFILL_KEY,
+    CLASS,
+    FIRST_NEW,
+    KEY,
+    LAST_NEW,
+    PHASE,
+    PLAN,
+    PROCS,
+    Q_FIELDS,
+    Q_JOB,
+    Q_KEY,
+    Q_PLAN,
+    Q_PROCS,
+    Q_TAIL,
+    SCRATCH,
+    SPARE_SCRATCH,
+    SUBMIT,
+    WAITING,
+    State,
+    Table,
+)
+from headway.jit import kernel, routine
+from headway.units import SECOND
+
+# Options that every queue policy has, at the front of its options.
+ORDER, BACKFILL_ORDER, AGE, OWN = range(4)
+# How a queue is ordered.
+FIXED, LXF, WFP3, UNICEF = range(4)
+AS_ORDER = -1
+"""``BACKFILL_ORDER`` of a policy that has one queue for both."""
+NO_AGE = -1
+
+URGENT_CLASS, REGULAR_CLASS = 1, 3
+"""Classes of jobs, smaller first; the even number before each is for jobs of that class that came of age."""
+CLASS_WEIGHT = 1 << 40
+"""Above every rank, so that one number sorts by class, then by rank."""
+
+Columns = dict[str, npt.NDArray[np.int64]]
+
+
+def seconds(column: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    return column / SECOND
+
+
+def areas(c: Columns) -> npt.NDArray[np.float64] | npt.NDArray[np.int64]:
+    """Processors x planned time; exact while the products fit into 63 bits."""
+    procs, walltime = c["procs"], c["plan"]
+    if len(procs) == 0 or int(procs.max()) * int(walltime.max()) < 1 << 63:
+        return procs * walltime
+    return procs * walltime.astype(np.float64)
+
+
+def log10_submit(c: Columns) -> npt.NDArray[np.float64]:
+    """log10 of the submit time in seconds, which is at least 1 s so that it is defined."""
+    return np.log10(np.maximum(seconds(c["submit"]), 1.0))
+
+
+FIXED_KEYS: dict[str, Callable[[Columns], npt.NDArray[np.float64] | npt.NDArray[np.int64]]] = {
+    "fcfs": lambda c: np.zeros(len(c["submit"]), np.int64),
+    "sjf": lambda c: c["plan"],
+    "ljf": lambda c: -c["plan"],
+    "sqf": lambda c: c["procs"],
+    "lqf": lambda c: -c["procs"],
+    "saf": lambda c: areas(c),
+    "laf": lambda c: -areas(c),
+    "f1": lambda c: np.log10(np.maximum(seconds(c["plan"]), 1.0)) * c["procs"] + 870 * log10_submit(c),
+    "f2": lambda c: np.sqrt(seconds(c["plan"])) * c["procs"] + 25_600 * log10_submit(c),
+    "f3": lambda c: seconds(c["plan"]) * c["procs"] + 6_860_000 * log10_submit(c),
+    "f4": lambda c: seconds(c["plan"]) * np.sqrt(c["procs"]) + 530_000 * log10_submit(c),
+}
+MOVING_KEYS = {"lxf": LXF, "wfp3": WFP3, "unicef": UNICEF}
+ORDERS = (*FIXED_KEYS, *MOVING_KEYS)
+
+
+def kind_of(order: str) -> int:
+    """FIXED, or the code of an order that changes with time."""
+    return MOVING_KEYS.get(order, FIXED)
+
+
+def ranks(order: str, columns: Columns) -> Table:
+    """The rank of each job under a fixed order; equal keys share a rank (ties are broken by the queue)."""
+    if order not in FIXED_KEYS or order == "fcfs":
+        return np.zeros(len(columns["submit"]), np.int64)
+    _, rank = np.unique(FIXED_KEYS[order](columns), return_inverse=True)
+    return rank.astype(np.int64)
+
+
+def set_order(
+    state: State, row: int, order: str, columns: Columns, urgent: npt.NDArray[np.bool_] | None
+) -> None:
+    """Fill the class row and the key row ``row`` for an order."""
+    state.jobs[CLASS] = REGULAR_CLASS
+    if urgent is not None:
+        state.jobs[CLASS, urgent] = URGENT_CLASS
+    state.jobs[row] = state.jobs[CLASS] * CLASS_WEIGHT + ranks(order, columns)
+
+
+@kernel
+def present_key(state: State, kind: int, t: int, job: int) -> float:
+    """The key of a waiting job at time ``t`` under an order that changes with time."""
+    waited = float(t - state.jobs[SUBMIT, job])
+    wall = float(max(state.jobs[PLAN, job], SECOND))
+    if kind == LXF:
+        return -((waited + wall) / wall)
+    if kind == WFP3:
+        ratio = waited / wall
+        return -(ratio * ratio * ratio * state.jobs[PROCS, job])
+    return -(waited / wall) / max(math.log2(state.jobs[PROCS, job]), 1.0)
+
+
+@kernel
+def aged(state: State, job: int) -> bool:
+    """Whether a job has come of age, so that its key counts no more."""
+    return bool(state.jobs[CLASS, job] % 2 == 0)
+
+
+@kernel
+def ahead(state: State, q: int, a: int, b: int) -> bool:
+    """Whether the entry with number ``a`` in the old order goes before ``b``: class, key, job."""
+    first, second = state.queue[Q_FIELDS * q + Q_JOB, a], state.queue[Q_FIELDS * q + Q_JOB, b]
+    if state.jobs[CLASS, first] != state.jobs[CLASS, second]:
+        return bool(state.jobs[CLASS, first] < state.jobs[CLASS, second])
+    if state.keys[a] != state.keys[b] and not aged(state, first):
+        return bool(state.keys[a] < state.keys[b])
+    return bool(first < second)
+
+
+@kernel
+def put(state: State, q: int, row: int, place: int, job: int) -> None:
+    """Write a job to a place of a queue, with the place as its key."""
+    state.queue[Q_FIELDS * q + Q_JOB, place] = job
+    state.queue[Q_FIELDS * q + Q_KEY, place] = place
+    state.queue[Q_FIELDS * q + Q_PROCS, place] = state.jobs[PROCS, job]
+    state.queue[Q_FIELDS * q + Q_PLAN, place] = state.jobs[PLAN, job]
+    state.jobs[row, job] = place
+
+
+@routine
+def reorder(state: State, q: int, row: int, kind: int, t: int) -> None:
+    """Sort queue ``q`` by the keys of time ``t`` (bottom-up merge sort of the places)."""
+    close_gaps(state, q)
+    count = state.pools[Q_TAIL, q]
+    for place in range(count):
+        state.keys[place] = present_key(state, kind, t, state.queue[Q_FIELDS * q + Q_JOB, place])
+        state.lists[SCRATCH, place] = place
+    source, target = SCRATCH, SPARE_SCRATCH
+    width = 1
+    while width < count:
+        for low in range(0, count, 2 * width):
+            middle, high = min(low + width, count), min(low + 2 * width, count)
+            i, j = low, middle
+            for out in range(low, high):
+                if i < middle and (j >= high or not ahead(state, q, state.lists[source, j], state.lists[source, i])):
+                    state.lists[target, out] = state.lists[source, i]
+                    i += 1
+                else:
+                    state.lists[target, out] = state.lists[source, j]
+                    j += 1
+        source, target = target, source
+        width *= 2
+    for place in range(count):  # `target` is free now: it carries the sorted jobs over
+        state.lists[target, place] = state.queue[Q_FIELDS * q + Q_JOB, state.lists[source, place]]
+    for place in range(count):
+        put(state, q, row, place, state.lists[target, place])
+
+
+@kernel
+def join_queues(t: int, state: State) -> None:
+    """Let newcomers and jobs that came of age take their places; then sort what changes with time.
+
+    Queue 0 is in scheduling order; queue 1, where there is one, holds the same jobs in backfill order.
+    """
+    two = state.options[BACKFILL_ORDER] != AS_ORDER
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        enter(state, 0, job, state.jobs[KEY, job])
+        if two:
+            enter(state, 1, job, state.jobs[BACKFILL_KEY, job])
+    if state.options[AGE] != NO_AGE:
+        come_of_age(t, state, two)
+    if state.options[ORDER] != FIXED:
+        reorder(state, 0, KEY, state.options[ORDER], t)
+    if two and state.options[BACKFILL_ORDER] != FIXED:
+        reorder(state, 1, BACKFILL_KEY, state.options[BACKFILL_ORDER], t)
+
+
+@kernel
+def grow_old(state: State, q: int, row: int, job: int) -> None:
+    """Move a job to the aged ones of its class, who stand in order of arrival."""
+    leave(state, q, find_job(state, q, row, job))
+    state.jobs[row, job] = state.jobs[CLASS, job] * CLASS_WEIGHT
+    enter(state, q, job, state.jobs[row, job])
+
+
+@routine
+def come_of_age(t: int, state: State, two: bool) -> None:
+    """Jobs that have waited longer than the age limit go before the others, oldest first."""
+    job = state.clock[AGED]
+    while job < state.clock[LAST_NEW] and t - state.jobs[SUBMIT, job] > state.options[AGE]:
+        if state.jobs[PHASE, job] == WAITING:
+            state.jobs[CLASS, job] -= 1
+            grow_old(state, 0, KEY, job)
+            if two:
+                grow_old(state, 1, BACKFILL_KEY, job)
+        job += 1
+    state.clock[AGED] = job
+
+
+@kernel
+def withdraw(state: State, q: int, place: int) -> int:
+    """Take the job at a place of queue 0 or 1 out of both; the job."""
+    job = leave(state, q, place)
+    if state.options[BACKFILL_ORDER] != AS_ORDER:
+        if q == 0:
+            leave(state, 1, find_job(state, 1, BACKFILL_KEY, job))
+        else:
+            leave(state, 0, find_job(state, 0, KEY, job))
+    return job

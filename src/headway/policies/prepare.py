@@ -1,0 +1,152 @@
+"""From a spec to what the engine runs: hook, pools, options, job rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.engine.drive import Setup
+from headway.engine.tables import BACKFILL_KEY, KEY, RESERVED, State
+from headway.errors import UsageError
+from headway.policies.spec import Spec
+from headway.units import SECOND
+
+Table = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """The jobs in order of submit, then file: what preparing a policy may look at (times in µs)."""
+
+    submit: Table
+    procs: Table
+    walltime: Table
+    length: Table
+    """What each job will get, min(run, walltime); only for ``estimate=exact``."""
+    extra: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    """Further columns of the workload, such as ``urgent``."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A policy ready to run."""
+
+    setup: Setup
+    plan: Table
+    """The time the scheduler plans with, per job."""
+    promise_kind: str = ""
+    groups: dict[str, int] = field(default_factory=dict)
+    """Names and sizes of the pools, where there are several."""
+    own: Callable[[State], dict[str, object]] | None = None
+    """The policy's own summary numbers."""
+
+
+PREPARERS: dict[str, str] = {
+    "easy": "headway.policies.prepare:easy",
+    "conservative": "headway.policies.prepare:conservative",
+}
+"""Who prepares a policy; every strict order is prepared by :func:`strict`."""
+
+
+def prepare(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+    """Everything the engine needs to run a policy on ``procs`` processors."""
+    module, _, name = PREPARERS.get(spec.name, "headway.policies.prepare:strict").partition(":")
+    function: Callable[[Spec, Arrivals, int], Prepared] = getattr(import_module(module), name)
+    return function(spec, arrivals, procs)
+
+
+def first_class(spec: Spec, arrivals: Arrivals) -> npt.NDArray[np.bool_] | None:
+    """The urgent jobs where the policy lets them go first, else None."""
+    urgent = arrivals.extra.get("urgent")
+    return urgent if spec.params.get("urgent") == "first" and urgent is not None else None
+
+
+def ordered(
+    arrivals: Arrivals, plan: Table, orders: dict[int, str], urgent: npt.NDArray[np.bool_] | None
+) -> Callable[[State], None]:
+    """Fills the key rows for the given orders."""
+    columns = {"submit": arrivals.submit, "procs": arrivals.procs, "plan": plan}
+
+    def fill(state: State) -> None:
+        from headway.policies.ordering import set_order
+
+        state.jobs[RESERVED] = -1
+        for row, order in orders.items():
+            set_order(state, row, order, columns, urgent)
+
+    return fill
+
+
+def strict(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+    """FCFS, SJF and the other orders without backfilling."""
+    from headway.policies.ordering import AS_ORDER, NO_AGE, kind_of
+    from headway.policies.strict import strict as hook
+
+    plan = arrivals.walltime
+    fill = ordered(arrivals, plan, {KEY: spec.name}, first_class(spec, arrivals))
+    options = (kind_of(spec.name), AS_ORDER, NO_AGE)
+    return Prepared(Setup((procs,), hook, options, prepare=fill), plan)
+
+
+def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+    """EASY with its orders, estimates, age limit and depth."""
+    from headway.policies.ordering import AS_ORDER, NO_AGE, kind_of
+
+    order, backfill, age = str(spec.params["order"]), str(spec.params["backfill"]), spec.params["age"]
+    estimate, depth = spec.params["estimate"], spec.params["depth"]
+    urgent = first_class(spec, arrivals)
+    plan = planned_times(estimate, arrivals)
+    one_queue = backfill == order
+    arrival_order = order == "fcfs" and urgent is None
+    upper_bounds = estimate in ("requested", "exact")
+    options = (
+        kind_of(order),
+        AS_ORDER if one_queue else kind_of(backfill),
+        NO_AGE if age == "none" else round(float(str(age)) * SECOND),
+        0 if depth == "all" else int(str(depth)),
+        arrival_order and estimate == "requested",
+        arrival_order and one_queue and upper_bounds,
+    )
+    orders = {KEY: order} if one_queue else {KEY: order, BACKFILL_KEY: backfill}
+    fill = ordered(arrivals, plan, orders, urgent)
+    if depth == 1:
+        from headway.policies.easy import easy as hook
+    else:
+        from headway.policies.depth import easy_deep as hook
+    setup = Setup((procs,), hook, tuple(int(n) for n in options), 1 if one_queue else 2, fill)
+    return Prepared(setup, plan, "start" if options[4] else "")
+
+
+def planned_times(estimate: object, arrivals: Arrivals) -> Table:
+    """The time the scheduler plans with: the request, the real run time, or a multiple of the request."""
+    if estimate == "requested":
+        return arrivals.walltime
+    if estimate == "exact":
+        return arrivals.length
+    numerator, denominator = Decimal(str(estimate)).as_integer_ratio()
+    longest = int(arrivals.walltime.max()) if len(arrivals.walltime) else 0
+    if longest * numerator >= 1 << 62:
+        exact = [(-(-int(w) * numerator // denominator)) for w in arrivals.walltime]
+        if max(exact) >= 1 << 60:
+            raise UsageError(f"easy: estimate={estimate} plans with times that are too long; give a smaller one")
+        return np.array(exact, np.int64)
+    return -(-arrivals.walltime * numerator // denominator)
+
+
+def conservative(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+    """Conservative backfilling."""
+    from headway.policies.conservative import conservative as hook
+    from headway.policies.ordering import AS_ORDER, FIXED, NO_AGE
+
+    modes = ("early", "every", "fixpoint", "scratch", "none")
+    compress = str(spec.params["compress"])
+    options = (FIXED, AS_ORDER, NO_AGE, modes.index(compress), int(spec.params["hole"] == "open"))
+    fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, first_class(spec, arrivals))
+    setup = Setup((procs,), hook, options, prepare=fill)
+    return Prepared(setup, arrivals.walltime, "told" if compress == "scratch" else "start")
