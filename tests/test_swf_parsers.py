@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from headway.workload import read_swf, stream, swf_kernel, swf_lines
+from headway.workload import read_swf, stream, swf, swf_kernel, swf_lines
 from headway.workload.swf_lines import Lines
 from swf_texts import TEXTS
 from traces import trace
@@ -111,3 +111,14 @@ print(jobs)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "120000"
+
+
+def test_which_parser_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
+    light, compiled = swf_lines.parse, swf_kernel.parse
+    assert swf._parser(None, 0) is compiled, "it is loaded"
+    assert (swf._parser(False, 9), swf._parser(True, 0)) == (light, compiled)
+    monkeypatch.delitem(sys.modules, "headway.workload.swf_kernel")
+    assert [swf._parser(None, chunk) for chunk in (0, 3)] == [light, light]
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert swf._parser(None, 9) is light

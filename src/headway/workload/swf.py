@@ -62,6 +62,8 @@ def _parser(compiled: bool | None, chunk: int) -> Parser:
     if compiled is None:
         long = chunk >= WORTH_COMPILING and "numba" in sys.modules
         compiled = long or "headway.workload.swf_kernel" in sys.modules
+        # Interpreted, the kernel would take minutes over what NumPy reads in a second.
+        compiled = compiled and os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
     if not compiled:
         return swf_lines.parse
     from headway.workload import swf_kernel
