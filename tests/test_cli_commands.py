@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from headway.cli.machines import machines, widest
 from headway.platform import Platform
 from headway.policies.catalogue import POLICIES
 from headway.policies.spec import parse_spec
+from headway.schedule import Schedule
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def starts(schedule: Path) -> dict[str, str]:
 
 def test_simulate_writes_the_schedule_worked_by_hand(headway: Headway) -> None:
     result = headway("simulate", "log.swf", "--policy", "easy", "--out", "result")
-    assert (result.status, result.err) == (0, "")
+    assert result.status == 0
     folder = headway.folder / "result"
     assert starts(folder / "schedule.csv") == EASY_STARTS
     assert sorted(path.name for path in folder.iterdir()) == [
@@ -162,17 +164,17 @@ def test_interrupted_comparison_keeps_what_is_finished(
     simulate = package.simulate
     seen: list[str] = []
 
-    def interrupted(workload: object, platform: object, spec: object, **others: object) -> object:
-        seen.append(str(spec))
+    def interrupted(*inputs: Any, **others: Any) -> Schedule:
+        seen.append(str(inputs[2]))
         if len(seen) == 2:
             raise KeyboardInterrupt
-        return simulate(workload, platform, spec, **others)
+        return simulate(*inputs, **others)
 
     monkeypatch.setattr(package, "simulate", interrupted)
     words = ("--policy", "fcfs", "--policy", "easy", "--policy", "sjf")
     result = headway("compare", "log.swf", *words, "--out", "some")
     assert result.status == 130
-    assert result.err == "headway: interrupted\n"
+    assert result.err.endswith("headway: interrupted\n")
     assert len(seen) == 2
     assert starts(headway.folder / "some/fcfs/schedule.csv") == FCFS_STARTS
     assert not (headway.folder / "some/easy").exists()

@@ -67,6 +67,7 @@ def test_bad_policies(headway: Headway, command: str, spec: str, culprit: str) -
         (["simulate", "log.swf", *POLICY, "--rule", "overrun"], "--rule 'overrun' must be written KEY=VALUE"),
         (["simulate", "log.swf", *POLICY, "--rule", "overrun="], "must be written KEY=VALUE"),
         (["simulate", "log.swf", *POLICY, "--rule", "speed=high"], "there is no reading rule 'speed'"),
+        (["simulate", "log.swf", *POLICY, "--rule", "format=swf"], "there is no reading rule 'format'"),
         (["simulate", "log.swf", *POLICY, "--rule", "overrun=forgive"], "rule overrun cannot be 'forgive'"),
         (
             ["simulate", "log.swf", *POLICY, "--rule", "overrun=kill", "--rule", "overrun=trust"],

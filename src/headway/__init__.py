@@ -31,11 +31,18 @@ _HOMES = {
 __all__ = ["__version__", *sorted(_HOMES)]
 
 if TYPE_CHECKING:
+    from headway.audit import Audit as Audit
+    from headway.audit import audit as audit
     from headway.errors import HeadwayError as HeadwayError
     from headway.errors import InputError as InputError
     from headway.errors import PolicyError as PolicyError
     from headway.errors import UsageError as UsageError
+    from headway.metrics import compare as compare
     from headway.platform import Platform as Platform
+    from headway.schedule import Schedule as Schedule
+    from headway.simulate import simulate as simulate
+    from headway.workload import Workload as Workload
+    from headway.workload import read as read
 
 
 class _Package(ModuleType):

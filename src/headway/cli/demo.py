@@ -1,4 +1,4 @@
-"""``headway demo``: a made-up week on a small machine, four policies, and what to type next."""
+"""``headway demo``: a few weeks of made-up jobs, four policies, and what to type next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from headway.metrics import Comparison
 
 POLICIES = ("fcfs", "easy", "easy(backfill=sjf)", "conservative")
-MODEL = "lublin(jobs=2000, procs=128, load=0.85, estimates=tsafrir, seed=1)"
+MODEL = "lublin(jobs=3000, procs=128, load=0.7, estimates=tsafrir, seed=2)"
+METRICS = ("mean_wait", "median_wait", "max_wait", "mean_bsld", "utilization", "makespan", "max_queue")
 COLUMNS = 64
 
 NEXT = """\
@@ -37,7 +38,7 @@ def demo(
             help="Jobs of the generated workload.",
             parser=options.whole_number("--jobs", 10),
         ),
-    ] = 2000,
+    ] = 3000,
 ) -> None:
     """See what Headway does, in a minute."""
     from headway.cli.display import Display, output
@@ -49,7 +50,7 @@ def demo(
     from headway.workload.models import generate
 
     console = output()
-    model = MODEL.replace("jobs=2000", f"jobs={jobs}")
+    model = MODEL.replace("jobs=3000", f"jobs={jobs}")
     workload = generate(model)
     span = (int(workload.submit.max()) - int(workload.submit.min())) / 86400e6
     console.print(
@@ -57,7 +58,7 @@ def demo(
     )
     inputs = Inputs(workload, Platform.procs(128), Display())
     comparison = compare([inputs.run(parse_spec(policy), seed=0) for policy in POLICIES])
-    comparison_table(console, comparison)
+    comparison_table(console, comparison, METRICS)
     _waiting(console, comparison)
     console.print()
     console.print(NEXT, markup=False)
@@ -78,5 +79,7 @@ def _waiting(console: Console, comparison: Comparison) -> None:
     top = max(float(mean.max()) for mean in means)
     console.print(f"\nWaiting jobs over {(end - begin) / 86400e6:.1f} days", style="bold")
     for name, queue, mean in zip(comparison.names, queues, means, strict=True):
-        [line] = curve(mean.tolist(), top)
-        console.print(labelled(name, line, f"at most {queue.largest:,}"))
+        *above, last = curve(mean.tolist(), top, height=3)
+        for line in above:
+            console.print(labelled("", line))
+        console.print(labelled(name, last, f"at most {queue.largest:,}"))

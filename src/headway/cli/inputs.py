@@ -54,11 +54,9 @@ def log_platform(workload: Workload) -> Platform:
 
 def read_workload(trace: str, rules: dict[str, str], annotations: Path | None = None) -> Workload:
     """The workload of a log with its annotations."""
-    import headway
+    from headway.workload import read, read_annotations
+    from headway.workload.rules import choose
 
-    workload: Workload = headway.read(trace, **rules)
-    if annotations is None:
-        return workload
-    from headway.workload import read_annotations
-
-    return read_annotations(workload, annotations)
+    choose(rules)  # `read` has other keywords too, which are no rules
+    workload = read(trace, format=None, compiled=None, **rules)
+    return workload if annotations is None else read_annotations(workload, annotations)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -90,8 +90,11 @@ def in_words(seconds: Number) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {whole % 60} s"
 
 
-def comparison_table(console: Console, comparison: Comparison) -> None:
-    """Metrics in lines, policies in columns; all but the first say how much better or worse they are."""
+def comparison_table(console: Console, comparison: Comparison, only: Sequence[str] = ()) -> None:
+    """Metrics in lines, policies in columns; all but the first say how much better or worse they are.
+
+    `only` names the metrics to show; by default all that say something.
+    """
     table = Table(box=None, pad_edge=False)
     table.add_column("metric", no_wrap=True)
     table.add_column("unit", no_wrap=True)
@@ -100,7 +103,7 @@ def comparison_table(console: Console, comparison: Comparison) -> None:
     capacities = [f"{schedule.capacity:,}" for schedule in comparison.schedules]
     table.add_row("processors", "", *capacities)
     for row in comparison.rows():
-        if any(row.metric in shown(summary) for summary in comparison.summaries):
+        if row.metric in only if only else any(row.metric in shown(each) for each in comparison.summaries):
             table.add_row(row.metric, "" if row.unit == "1" else row.unit, *(_compared(row)))
     console.print(table)
 
