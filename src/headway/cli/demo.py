@@ -80,6 +80,6 @@ def _waiting(console: Console, comparison: Comparison) -> None:
     console.print(f"\nWaiting jobs over {(end - begin) / 86400e6:.1f} days", style="bold")
     for name, queue, mean in zip(comparison.names, queues, means, strict=True):
         *above, last = curve(mean.tolist(), top, height=3)
-        for line in above:
+        for line in filter(str.strip, above):
             console.print(labelled("", line))
         console.print(labelled(name, last, f"at most {queue.largest:,}"))
