@@ -87,8 +87,6 @@ class Setup:
     """The compiled policy, called once per instant."""
     options: tuple[int, ...] = ()
     """The policy's parameters, then room for its notes."""
-    queues: int = 1
-    """Waiting lines; the first belong to the pools of the same number."""
     prepare: Callable[[State], None] | None = None
     """Fills further job rows, such as keys, before the run."""
 
@@ -100,7 +98,7 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
         table[row] = getattr(jobs, column)
     table[PROMISE] = -1
     table[RUN] = -1
-    pools = np.zeros((POOL_ROWS, max(len(setup.pools), setup.queues)), np.int64)
+    pools = np.zeros((POOL_ROWS, 2 * len(setup.pools)), np.int64)
     pools[SIZE, : len(setup.pools)] = pools[FREE, : len(setup.pools)] = setup.pools
     room = max(1, min(room, len(jobs)))
     options = np.array(setup.options or (0,), np.int64)

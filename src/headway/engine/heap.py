@@ -76,7 +76,9 @@ def sift_down(state: State, k: int, i: int, size: int) -> None:
         child = 2 * i + 1
         if child >= size:
             break
-        if child + 1 < size and sooner(state, state.lists[DUE + 2 * k, child + 1], state.lists[DUE + 2 * k, child]):
+        if child + 1 < size and sooner(
+            state, state.lists[DUE + 2 * k, child + 1], state.lists[DUE + 2 * k, child]
+        ):
             child += 1
         if not sooner(state, state.lists[DUE + 2 * k, child], job):
             break

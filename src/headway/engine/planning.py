@@ -7,6 +7,7 @@ from headway.engine.profile import change
 from headway.engine.tables import (
     ENDED,
     ENDED_RUNS,
+    FREED,
     NOW,
     OPEN,
     OUTLIVE_RUN,
@@ -28,24 +29,26 @@ from headway.jit import kernel, routine
 
 
 @kernel
-def settle(t: int, state: State, pool: int) -> int:
-    """Runs that ended give back what the profile still held for them. How many ended before they were due."""
+def settle(t: int, state: State, k: int) -> int:
+    """Runs that ended in pool ``k`` give back what the profile still held; how many ended early."""
     early = 0
     for i in range(state.clock[ENDED]):
         run = state.lists[ENDED_RUNS, i]
-        if state.runs[R_POOL, run] == pool and state.runs[R_EXPECTED, run] > t:
-            early += 1
-            release(t, state, pool, run)
+        if state.runs[R_POOL, run] == k:
+            state.pools[FREED, k] = 1
+            if state.runs[R_EXPECTED, run] > t:
+                early += 1
+                release(t, state, k, run)
     if state.clock[OUTLIVES] > 0:
         outlive(t, state)
     return early
 
 
 @kernel
-def release(t: int, state: State, pool: int, run: int) -> None:
+def release(t: int, state: State, k: int, run: int) -> None:
     """Give back the processors that the profile holds for a run from now on."""
     procs = state.jobs[PROCS, state.runs[R_JOB, run]]
-    change(state.profile, pool, t, state.runs[R_EXPECTED, run], procs, t)
+    change(state.profile, k, t, state.runs[R_EXPECTED, run], procs, t)
 
 
 @routine
@@ -63,12 +66,12 @@ def outlive(t: int, state: State) -> None:
 
 
 @kernel
-def start_and_book(state: State, job: int, pool: int, why: int) -> bool:
+def start_and_book(state: State, job: int, k: int, why: int) -> bool:
     """Start a waiting job now; the profile holds its processors until its expected end."""
-    if not start(state, job, pool, why):
+    if not start(state, job, k, why):
         return False
     now, plan = state.clock[NOW], state.jobs[PLAN, job]
-    change(state.profile, pool, now, now + plan, -state.jobs[PROCS, job], now)
+    change(state.profile, k, now, now + plan, -state.jobs[PROCS, job], now)
     if plan < state.jobs[WALL, job]:
         push(state.lists, OUTLIVE_TIME, state.clock[OUTLIVES], now + plan, state.jobs[RUN, job])
         state.clock[OUTLIVES] += 1

@@ -31,6 +31,8 @@ Table = npt.NDArray[np.int64]
 BLOCK = 32
 FILLED = 16
 """Steps in a block when it is laid."""
+FEW = 4
+"""Up to so many blocks are searched without skipping."""
 
 # Rows of `steps` and of `blocks` for each pool. COUNTS holds: blocks in use, the half of `steps` in use.
 TIME, LEVEL = range(2)
@@ -114,7 +116,9 @@ def find(profile: Profile, k: int, b: int, x: int) -> int:
 
 @kernel
 def measure(profile: Profile, k: int, b: int) -> None:
-    """Set the least and greatest level of block ``b``."""
+    """Set the least and greatest level of block ``b``; among a few blocks none is worth skipping."""
+    if profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED] <= FEW:
+        return
     low = base_of(profile, k, b)
     least = greatest = profile.steps[STEP_ROWS * k + LEVEL, low]
     for place in range(low + 1, low + profile.blocks[BLOCK_ROWS * k + USED, b]):
@@ -154,32 +158,36 @@ def lay_anew(profile: Profile, k: int, now: int) -> None:
         profile.blocks[BLOCK_ROWS * k + FIRST, b] = profile.steps[STEP_ROWS * k + TIME, target + b * BLOCK]
         profile.blocks[BLOCK_ROWS * k + USED, b] = min(FILLED, steps - b * FILLED)
         profile.blocks[BLOCK_ROWS * k + ADDED, b] = 0
+        profile.blocks[BLOCK_ROWS * k + LEAST, b] = -NEVER
+        profile.blocks[BLOCK_ROWS * k + GREATEST, b] = NEVER
         measure(profile, k, b)
 
 
 @kernel
-def crowded(profile: Profile, k: int, x: int) -> bool:
-    """Whether the block of time ``x`` has no room for two more steps."""
-    return bool(profile.blocks[BLOCK_ROWS * k + USED, locate(profile, k, x)] > BLOCK - 2)
+def step_at(profile: Profile, k: int, b: int, x: int, now: int) -> int:
+    """Let a step begin at ``x`` in its block ``b``, with the level that is there; the step's place."""
+    place = find(profile, k, b, x)
+    if profile.steps[STEP_ROWS * k + TIME, place] == x:
+        return place
+    if x == now:  # nobody asks for the past: the step that lasts through now may as well begin now
+        profile.steps[STEP_ROWS * k + TIME, place] = now
+        return place
+    end = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b]
+    for i in range(end, place + 1, -1):
+        profile.steps[STEP_ROWS * k + TIME, i] = profile.steps[STEP_ROWS * k + TIME, i - 1]
+        profile.steps[STEP_ROWS * k + LEVEL, i] = profile.steps[STEP_ROWS * k + LEVEL, i - 1]
+    profile.steps[STEP_ROWS * k + TIME, place + 1] = x
+    profile.steps[STEP_ROWS * k + LEVEL, place + 1] = profile.steps[STEP_ROWS * k + LEVEL, place]
+    profile.blocks[BLOCK_ROWS * k + USED, b] += 1
+    return place + 1
 
 
 @kernel
-def step_at(profile: Profile, k: int, x: int, now: int) -> int:
-    """Let a step begin at ``x``, with the level that is there; its block. What was before ``now`` may go."""
-    b = locate(profile, k, x)
-    if x == now:  # the step that lasts through now may as well begin now
-        profile.steps[STEP_ROWS * k + TIME, find(profile, k, b, x)] = now
-        return b
-    place = find(profile, k, b, x)
-    if profile.steps[STEP_ROWS * k + TIME, place] != x:
-        end = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b]
-        for i in range(end, place + 1, -1):
-            profile.steps[STEP_ROWS * k + TIME, i] = profile.steps[STEP_ROWS * k + TIME, i - 1]
-            profile.steps[STEP_ROWS * k + LEVEL, i] = profile.steps[STEP_ROWS * k + LEVEL, i - 1]
-        profile.steps[STEP_ROWS * k + TIME, place + 1] = x
-        profile.steps[STEP_ROWS * k + LEVEL, place + 1] = profile.steps[STEP_ROWS * k + LEVEL, place]
-        profile.blocks[BLOCK_ROWS * k + USED, b] += 1
-    return b
+def add(profile: Profile, k: int, b: int, low: int, high: int, procs: int) -> None:
+    """Add ``procs`` to the levels at places [low, high) of block ``b``."""
+    for i in range(low, high):
+        profile.steps[STEP_ROWS * k + LEVEL, i] += procs
+    measure(profile, k, b)
 
 
 @routine
@@ -187,34 +195,31 @@ def change(profile: Profile, k: int, begin: int, end: int, procs: int, now: int)
     """Add ``procs`` (negative: take them) to every level in [begin, end); what was before ``now`` may go."""
     if begin >= end:
         return
-    if crowded(profile, k, begin) or crowded(profile, k, end):
+    first, last = locate(profile, k, begin), locate(profile, k, end)
+    row = BLOCK_ROWS * k + USED
+    if profile.blocks[row, first] > BLOCK - 2 or profile.blocks[row, last] > BLOCK - 2:
         lay_anew(profile, k, now)
-    step_at(profile, k, begin, now)
-    last = step_at(profile, k, end, now)
-    b = locate(profile, k, begin)
-    place = find(profile, k, b, begin)
-    while b <= last:
-        base = base_of(profile, k, b)
-        if place == base and b < last:
-            profile.blocks[BLOCK_ROWS * k + ADDED, b] += procs
-            profile.blocks[BLOCK_ROWS * k + LEAST, b] += procs
-            profile.blocks[BLOCK_ROWS * k + GREATEST, b] += procs
-        else:
-            stop = base + profile.blocks[BLOCK_ROWS * k + USED, b]
-            if b == last:
-                stop = find(profile, k, b, end)
-            for i in range(place, stop):
-                profile.steps[STEP_ROWS * k + LEVEL, i] += procs
-            measure(profile, k, b)
-        b += 1
-        place = base_of(profile, k, b)
+        first, last = locate(profile, k, begin), locate(profile, k, end)
+    low, high = step_at(profile, k, first, begin, now), step_at(profile, k, last, end, now)
+    if first == last:
+        add(profile, k, first, low, high, procs)
+        return
+    add(profile, k, first, low, base_of(profile, k, first) + profile.blocks[row, first], procs)
+    for b in range(first + 1, last):
+        profile.blocks[BLOCK_ROWS * k + ADDED, b] += procs
+        profile.blocks[BLOCK_ROWS * k + LEAST, b] += procs
+        profile.blocks[BLOCK_ROWS * k + GREATEST, b] += procs
+    add(profile, k, last, base_of(profile, k, last), high, procs)
 
 
 @kernel
 def level_at(profile: Profile, k: int, x: int) -> int:
     """Processors free at time ``x``."""
     b = locate(profile, k, x)
-    return int(profile.steps[STEP_ROWS * k + LEVEL, find(profile, k, b, x)] + profile.blocks[BLOCK_ROWS * k + ADDED, b])
+    return int(
+        profile.steps[STEP_ROWS * k + LEVEL, find(profile, k, b, x)]
+        + profile.blocks[BLOCK_ROWS * k + ADDED, b]
+    )
 
 
 @kernel
@@ -233,6 +238,15 @@ def next_high(profile: Profile, k: int, b: int, place: int, procs: int) -> tuple
         if b >= count:
             return -1, 0
         place = base_of(profile, k, b)
+
+
+@kernel
+def when_free(profile: Profile, k: int, after: int, procs: int) -> tuple[int, int]:
+    """The first time from ``after`` on with ``procs`` free, and the level then."""
+    b = locate(profile, k, after)
+    b, place = next_high(profile, k, b, find(profile, k, b, after), procs)
+    level = profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
+    return max(after, profile.steps[STEP_ROWS * k + TIME, place]), level
 
 
 @kernel

@@ -109,9 +109,9 @@ def forget(state: State, k: int, job: int) -> None:
 def bring_forward(state: State, k: int, job: int, begin: int) -> None:
     """Move a reservation to an earlier start: only the parts that differ change in the profile.
 
-        before           [  s ..... s + w )
-        after     [ x ..... x + w )
-                  └ held ┘         └ freed ┘
+    before           [  s ..... s + w )
+    after     [ x ..... x + w )
+              └ held ┘         └ freed ┘
     """
     old, length, procs = state.jobs[RESERVED, job], state.jobs[PLAN, job], state.jobs[PROCS, job]
     now = state.clock[NOW]

@@ -30,9 +30,11 @@ RUN_ROWS = 7
 OPEN = -1
 """``R_END`` of a run that has not ended."""
 
-# Rows of `pools`: size, free processors, the line of jobs that wait there, how many hold reservations.
-SIZE, FREE, Q_HEAD, Q_TAIL, Q_COUNT, DUE_COUNT, PIN_COUNT = range(7)
-POOL_ROWS = 7
+# Rows of `pools`: size and free processors; how many waiting jobs hold reservations, and reservations of no
+# length; jobs that joined since the last pass, and whether processors came free since then. The last three
+# are of queues: pool k has queue 2 k in scheduling order, and queue 2 k + 1 where backfilling has its own.
+SIZE, FREE, DUE_COUNT, PIN_COUNT, NEWCOMERS, FREED, Q_HEAD, Q_TAIL, Q_COUNT = range(9)
+POOL_ROWS = 9
 
 # Why a run started, and how it ended.
 (
@@ -100,7 +102,7 @@ class State(NamedTuple):
     runs: Table
     """[row, run] one column per started run, in the order of starting."""
     pools: Table
-    """[row, pool] a pool is a count of interchangeable processors (a cluster, a group, a node) with a queue."""
+    """[row, pool or queue] a pool is a count of interchangeable processors: a cluster, a group, a node."""
     queue: Table
     """[4 q + field, place] waiting jobs in scheduling order, with gaps where jobs have left."""
     lists: Table
@@ -127,13 +129,13 @@ class World(NamedTuple):
 
 def new_state(jobs: Table, pools: Table, options: Table, live: int, log: int) -> State:
     """Empty tables for these jobs [row, job] and pools [row, pool], with room for ``live`` jobs at once."""
-    count = pools.shape[1]
+    count = pools.shape[1] // 2
     return State(
         clock=np.zeros(CLOCK_ENTRIES, np.int64),
         jobs=jobs,
         runs=np.zeros((RUN_ROWS, log), np.int64),
         pools=pools,
-        queue=np.zeros((Q_FIELDS * count, queue_room(live)), np.int64),
+        queue=np.zeros((Q_FIELDS * 2 * count, queue_room(live)), np.int64),
         lists=np.zeros((DUE + 2 * count, queue_room(live)), np.int64),
         profile=new_profile(count, live),
         keys=np.zeros(queue_room(live), np.float64),

@@ -17,7 +17,7 @@ With ``hole=open`` a hole exactly as long as the job is refused, as Simbatch doe
 from __future__ import annotations
 
 from headway.engine.planning import settle
-from headway.engine.queue import enter, find_job, leave
+from headway.engine.queue import find_job, leave
 from headway.engine.reservations import (
     bring_forward,
     earliest_start,
@@ -30,15 +30,16 @@ from headway.engine.reservations import (
 from headway.engine.tables import (
     BACKFILL,
     CLASS,
-    ENDED,
     FIRST_NEW,
     FREE,
+    FREED,
     GONE,
     IMMEDIATE,
     KEY,
     LAST_NEW,
     PROCS,
     PROMISE,
+    Q_FIELDS,
     Q_HEAD,
     Q_JOB,
     Q_PROCS,
@@ -50,8 +51,8 @@ from headway.engine.tables import (
 )
 from headway.engine.verbs import start, wake
 from headway.jit import kernel, routine
-from headway.policies.ordering import OWN, URGENT_CLASS
-from headway.policies.strict import POOL, QUEUE
+from headway.policies.ordering import OWN, URGENT_CLASS, join, option
+from headway.policies.strict import MACHINE
 from headway.units import NEVER
 
 # Options after those of every queue: how to compress, and how much longer than a job a hole must be (µs).
@@ -60,84 +61,91 @@ EARLY, EVERY, FIXPOINT, SCRATCH_MODE, NO_COMPRESSION = range(5)
 
 
 @routine
-def sweep(t: int, state: State) -> bool:
+def sweep(t: int, state: State, k: int) -> bool:
     """Move each waiting job, in queue order and alone, to its earliest start; whether any moved."""
     moved = False
-    for place in range(state.pools[Q_HEAD, QUEUE], state.pools[Q_TAIL, QUEUE]):
-        if state.queue[Q_PROCS, place] == GONE:
+    row = Q_FIELDS * 2 * k
+    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
+        if state.queue[row + Q_PROCS, place] == GONE:
             continue
-        job = state.queue[Q_JOB, place]
+        job = state.queue[row + Q_JOB, place]
         reserved = state.jobs[RESERVED, job]
-        begin = earliest_start(state, POOL, job, t, reserved, state.options[HOLE])
+        begin = earliest_start(state, k, job, t, reserved, option(state, k, HOLE))
         if begin < reserved:
-            bring_forward(state, POOL, job, begin)
+            bring_forward(state, k, job, begin)
             moved = True
     return moved
 
 
 @routine
-def place_anew(t: int, state: State) -> None:
+def place_anew(t: int, state: State, k: int) -> None:
     """Drop all reservations and place the waiting jobs again in queue order."""
+    row = Q_FIELDS * 2 * k
     for turn in range(2):
-        for place in range(state.pools[Q_HEAD, QUEUE], state.pools[Q_TAIL, QUEUE]):
-            if state.queue[Q_PROCS, place] == GONE:
+        for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
+            if state.queue[row + Q_PROCS, place] == GONE:
                 continue
-            job = state.queue[Q_JOB, place]
+            job = state.queue[row + Q_JOB, place]
             if turn == 0:
-                give_up(state, POOL, job)
+                give_up(state, k, job)
             else:
-                reserve_earliest(t, state, job)
+                reserve_earliest(t, state, k, job)
 
 
 @kernel
-def reserve_earliest(t: int, state: State, job: int) -> None:
+def reserve_earliest(t: int, state: State, k: int, job: int) -> None:
     """Reserve the earliest time at which a job fits."""
-    reserve(state, POOL, job, earliest_start(state, POOL, job, t, NEVER, state.options[HOLE]))
+    reserve(state, k, job, earliest_start(state, k, job, t, NEVER, option(state, k, HOLE)))
 
 
 @kernel
-def compress(t: int, state: State, ended_early: int) -> None:
-    """Use what a completion has left free, in the chosen way."""
-    mode = state.options[COMPRESS]
-    if mode == NO_COMPRESSION or (ended_early == 0 and mode != EVERY):
+def compress(t: int, state: State, k: int, ended_early: int) -> None:
+    """Use what completions have left free, in the chosen way."""
+    mode = option(state, k, COMPRESS)
+    if mode == NO_COMPRESSION or (ended_early == 0 and mode != EVERY) or not state.pools[FREED, k]:
         return
     if mode == SCRATCH_MODE:
-        place_anew(t, state)
+        place_anew(t, state, k)
     else:
-        while sweep(t, state) and mode == FIXPOINT:
+        while sweep(t, state, k) and mode == FIXPOINT:
             pass
 
 
 @kernel
-def start_due(t: int, state: State) -> None:
+def arrive(t: int, state: State, k: int, job: int) -> None:
+    """Give a newcomer its reservation, which is a promise."""
+    join(state, k, job)
+    reserve_earliest(t, state, k, job)
+    if option(state, k, COMPRESS) == SCRATCH_MODE and state.jobs[CLASS, job] == URGENT_CLASS:
+        place_anew(t, state, k)
+    state.jobs[PROMISE, job] = state.jobs[RESERVED, job]
+
+
+@kernel
+def start_due(t: int, state: State, k: int) -> None:
     """Start every job whose reservation begins now.
 
     One that finds its processors still held by a job of zero length starts in the next turn of this instant.
     """
-    while next_reserved_start(state, POOL) == t:
-        job = next_due(state, POOL)
-        if state.jobs[PROCS, job] > state.pools[FREE, POOL]:
+    state.pools[FREED, k] = 0
+    while next_reserved_start(state, k) == t:
+        job = next_due(state, k)
+        if state.jobs[PROCS, job] > state.pools[FREE, k]:
             return
         why = RESERVATION
-        if state.queue[Q_JOB, state.pools[Q_HEAD, QUEUE]] != job:
+        if state.queue[Q_FIELDS * 2 * k + Q_JOB, state.pools[Q_HEAD, 2 * k]] != job:
             why = BACKFILL
         elif state.jobs[SUBMIT, job] == t:
             why = IMMEDIATE
-        forget(state, POOL, job)
-        leave(state, QUEUE, find_job(state, QUEUE, KEY, job))
-        start(state, job, POOL, why)
-    wake(state, next_reserved_start(state, POOL))
+        forget(state, k, job)
+        leave(state, 2 * k, find_job(state, 2 * k, KEY, job))
+        start(state, job, k, why)
+    wake(state, next_reserved_start(state, k))
 
 
 def conservative(t: int, state: State) -> None:
-    """One pass: compress after completions, give newcomers their reservations, start what is due."""
-    early = settle(t, state, POOL)
-    if state.clock[ENDED] > 0:
-        compress(t, state, early)
+    """Conservative backfilling on the whole machine."""
+    compress(t, state, MACHINE, settle(t, state, MACHINE))
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
-        enter(state, QUEUE, job, state.jobs[KEY, job])
-        reserve_earliest(t, state, job)
-        if state.options[COMPRESS] == SCRATCH_MODE and state.jobs[CLASS, job] == URGENT_CLASS:
-            place_anew(t, state)
-        state.jobs[PROMISE, job] = state.jobs[RESERVED, job]
-    start_due(t, state)
+        arrive(t, state, MACHINE, job)
+    start_due(t, state, MACHINE)

@@ -14,8 +14,10 @@ from headway.engine.profile import fits, level_at
 from headway.engine.reservations import NOT_RESERVED, earliest_start, give_up, reserve
 from headway.engine.tables import (
     BACKFILL,
+    FIRST_NEW,
     FREE,
     GONE,
+    LAST_NEW,
     PLAN,
     PROCS,
     Q_FIELDS,
@@ -28,14 +30,14 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel, routine
-from headway.policies.easy import BACKFILL_QUEUE, DEPTH, PROMISES, begin, note_promise
-from headway.policies.ordering import AS_ORDER, BACKFILL_ORDER, join_queues
-from headway.policies.strict import POOL, QUEUE, reason
+from headway.policies.easy import DEPTH, PROMISES, begin, note_promise
+from headway.policies.ordering import has_backfill_queue, join, option, sort_queues
+from headway.policies.strict import MACHINE, reason
 from headway.units import NEVER
 
 
 @routine
-def delays_instant(t: int, state: State, job: int, reservations: int) -> bool:
+def delays_instant(t: int, state: State, k: int, job: int, reservations: int) -> bool:
     """Whether a job started now would be in the way of a reserved job of no length."""
     end = t + state.jobs[PLAN, job]
     for i in range(reservations):
@@ -47,55 +49,63 @@ def delays_instant(t: int, state: State, job: int, reservations: int) -> bool:
                 rival = state.lists[SCRATCH, n]
                 if state.jobs[PLAN, rival] == 0 and state.jobs[RESERVED, rival] == at:
                     claimed += state.jobs[PROCS, rival]
-            if level_at(state.profile, POOL, at) - claimed < state.jobs[PROCS, job]:
+            if level_at(state.profile, k, at) - claimed < state.jobs[PROCS, job]:
                 return True
     return False
 
 
 @kernel
-def can_start(t: int, state: State, job: int, reservations: int) -> bool:
+def can_start(t: int, state: State, k: int, job: int, reservations: int) -> bool:
     """Whether a job can start now and delays no reservation."""
     procs, plan = state.jobs[PROCS, job], state.jobs[PLAN, job]
-    if procs > state.pools[FREE, POOL]:
+    if procs > state.pools[FREE, k]:
         return False
     if plan == 0:
         return True
-    return fits(state.profile, POOL, t, procs, plan) and not delays_instant(t, state, job, reservations)
+    return fits(state.profile, k, t, procs, plan) and not delays_instant(t, state, k, job, reservations)
 
 
 @routine
-def reserve_or_start(t: int, state: State) -> int:
+def reserve_or_start(t: int, state: State, k: int) -> int:
     """Walk the queue in order until enough jobs have reservations; how many have."""
     count = 0
-    for place in range(state.pools[Q_HEAD, QUEUE], state.pools[Q_TAIL, QUEUE]):
-        if state.queue[Q_PROCS, place] == GONE:
+    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
+        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] == GONE:
             continue
-        job = state.queue[Q_JOB, place]
-        if can_start(t, state, job, count):
-            begin(t, state, QUEUE, place, BACKFILL if count else reason(t, state, job))
+        job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
+        if can_start(t, state, k, job, count):
+            begin(state, k, 2 * k, place, BACKFILL if count else reason(t, state, job))
             continue
-        at = earliest_start(state, POOL, job, t, NEVER, 0)
-        if count == 0 and state.options[PROMISES]:
+        at = earliest_start(state, k, job, t, NEVER, 0)
+        if count == 0 and option(state, k, PROMISES):
             note_promise(state, job, at)
-        reserve(state, POOL, job, at)
+        reserve(state, k, job, at)
         state.lists[SCRATCH, count] = job
         count += 1
-        if count == state.options[DEPTH]:
+        if count == option(state, k, DEPTH):
             break
     return count
 
 
-def easy_deep(t: int, state: State) -> None:
-    """One pass of EASY with several reservations."""
-    settle(t, state, POOL)
-    join_queues(t, state)
-    reservations = reserve_or_start(t, state)
-    candidates = QUEUE if state.options[BACKFILL_ORDER] == AS_ORDER else BACKFILL_QUEUE
-    for place in range(state.pools[Q_HEAD, candidates], state.pools[Q_TAIL, candidates]):
-        if state.queue[Q_FIELDS * candidates + Q_PROCS, place] > state.pools[FREE, POOL]:
+@kernel
+def deep_pass(t: int, state: State, k: int) -> None:
+    """One pass of EASY with several reservations on pool ``k``."""
+    sort_queues(t, state, k)
+    reservations = reserve_or_start(t, state, k)
+    q = 2 * k + 1 if has_backfill_queue(state, k) else 2 * k
+    for place in range(state.pools[Q_HEAD, q], state.pools[Q_TAIL, q]):
+        if state.queue[Q_FIELDS * q + Q_PROCS, place] > state.pools[FREE, k]:
             continue
-        job = state.queue[Q_FIELDS * candidates + Q_JOB, place]
-        if state.jobs[RESERVED, job] == NOT_RESERVED and can_start(t, state, job, reservations):
-            begin(t, state, candidates, place, BACKFILL)
+        job = state.queue[Q_FIELDS * q + Q_JOB, place]
+        if state.jobs[RESERVED, job] == NOT_RESERVED and can_start(t, state, k, job, reservations):
+            begin(state, k, q, place, BACKFILL)
     for i in range(reservations):
-        give_up(state, POOL, state.lists[SCRATCH, i])
+        give_up(state, k, state.lists[SCRATCH, i])
+
+
+def easy_deep(t: int, state: State) -> None:
+    """EASY with several reservations on the whole machine."""
+    settle(t, state, MACHINE)
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        join(state, MACHINE, job)
+    deep_pass(t, state, MACHINE)

@@ -19,37 +19,33 @@ computed anew at each pass, from the profile of the running jobs at their expect
 from __future__ import annotations
 
 from headway.engine.planning import settle, start_and_book
-from headway.engine.profile import change, earliest, fits, level_at
+from headway.engine.profile import when_free
 from headway.engine.queue import next_fit
 from headway.engine.tables import (
     BACKFILL,
-    ENDED,
     FIRST_NEW,
     FREE,
-    GONE,
-    KEY,
+    FREED,
     LAST_NEW,
+    NEWCOMERS,
     PLAN,
     PROCS,
     PROMISE,
     Q_COUNT,
+    Q_FIELDS,
     Q_HEAD,
     Q_JOB,
-    Q_PLAN,
     Q_PROCS,
     Q_TAIL,
-    RESERVED,
-    SCRATCH,
     State,
 )
-from headway.jit import kernel, routine
-from headway.policies.ordering import AS_ORDER, BACKFILL_ORDER, OWN, join_queues, withdraw
-from headway.policies.strict import POOL, QUEUE, head_fits, reason
+from headway.jit import kernel
+from headway.policies.ordering import OWN, has_backfill_queue, join, option, sort_queues, withdraw
+from headway.policies.strict import MACHINE, head_fits, reason
 
 # Options after those of every queue: reservations per pass (0 = all), whether the order is such that
-# shadow times are promises, and whether only newcomers can start while nothing ends.
+# shadow times are promises, and whether only newcomers can start while nothing comes free.
 DEPTH, PROMISES, NEWCOMERS_ONLY = OWN, OWN + 1, OWN + 2
-BACKFILL_QUEUE = 1
 
 
 @kernel
@@ -60,52 +56,59 @@ def note_promise(state: State, job: int, shadow: int) -> None:
 
 
 @kernel
-def begin(t: int, state: State, q: int, place: int, why: int) -> int:
-    """Start the job at a place of queue ``q``; the job, or -1 if the engine refused."""
-    job = withdraw(state, q, place)
-    return job if start_and_book(state, job, POOL, why) else -1
+def begin(state: State, k: int, q: int, place: int, why: int) -> int:
+    """Start the job at a place of one of pool ``k``'s queues; the job, or -1 if the engine refused."""
+    job = withdraw(state, k, q, place)
+    return job if start_and_book(state, job, k, why) else -1
 
 
 @kernel
-def first_candidate(state: State) -> int:
+def first_candidate(state: State, k: int) -> int:
     """Where the search for jobs to backfill begins: behind the head, or at the newcomers.
 
-    When nothing has ended, free processors, shadow and extra are what the last pass left, and time only
-    makes the test harder; so who could not pass then cannot pass now.
+    When nothing came free since the last pass, free processors, shadow and extra are what that pass left,
+    and time only makes the test harder; so who could not pass then cannot pass now.
     """
-    if state.options[NEWCOMERS_ONLY] and state.clock[ENDED] == 0:
-        new = state.clock[LAST_NEW] - state.clock[FIRST_NEW]
-        return int(max(state.pools[Q_HEAD, QUEUE] + 1, state.pools[Q_TAIL, QUEUE] - new))
-    return int(state.pools[Q_HEAD, QUEUE] + 1)
+    behind_head = state.pools[Q_HEAD, 2 * k] + 1
+    if option(state, k, NEWCOMERS_ONLY) and not state.pools[FREED, k]:
+        return int(max(behind_head, state.pools[Q_TAIL, 2 * k] - state.pools[NEWCOMERS, k]))
+    return int(behind_head)
+
+
+@kernel
+def easy_pass(t: int, state: State, k: int) -> None:
+    """One pass of EASY on pool ``k``."""
+    sort_queues(t, state, k)
+    order = 2 * k
+    while head_fits(state, k):
+        head = state.pools[Q_HEAD, order]
+        begin(state, k, order, head, reason(t, state, state.queue[Q_FIELDS * order + Q_JOB, head]))
+    if state.pools[Q_COUNT, order] > 0:
+        head = state.pools[Q_HEAD, order]
+        procs = state.queue[Q_FIELDS * order + Q_PROCS, head]
+        shadow, free_then = when_free(state.profile, k, t, procs)
+        extra = free_then - procs
+        if option(state, k, PROMISES):
+            note_promise(state, state.queue[Q_FIELDS * order + Q_JOB, head], shadow)
+        candidates, place = order, first_candidate(state, k)
+        if has_backfill_queue(state, k):
+            candidates, place = order + 1, state.pools[Q_HEAD, order + 1]
+        while state.pools[FREE, k] > 0:  # the head itself is no candidate: it does not fit
+            place = next_fit(state, candidates, place, state.pools[FREE, k], shadow - t, extra)
+            if place < 0:
+                break
+            job = begin(state, k, candidates, place, BACKFILL)
+            if job < 0:
+                break
+            if t + state.jobs[PLAN, job] > shadow:
+                extra -= state.jobs[PROCS, job]
+            place += 1
+    state.pools[NEWCOMERS, k] = state.pools[FREED, k] = 0
 
 
 def easy(t: int, state: State) -> None:
-    """One pass of EASY."""
-    settle(t, state, POOL)
-    join_queues(t, state)
-    while head_fits(state, QUEUE, POOL):
-        head = state.pools[Q_HEAD, QUEUE]
-        begin(t, state, QUEUE, head, reason(t, state, state.queue[Q_JOB, head]))
-    if state.pools[Q_COUNT, QUEUE] == 0:
-        return
-    head = state.pools[Q_HEAD, QUEUE]
-    procs = state.queue[Q_PROCS, head]
-    shadow = earliest(state.profile, POOL, t, procs, 0)
-    extra = level_at(state.profile, POOL, shadow) - procs
-    if state.options[PROMISES]:
-        note_promise(state, state.queue[Q_JOB, head], shadow)
-    candidates, place = QUEUE, first_candidate(state)
-    if state.options[BACKFILL_ORDER] != AS_ORDER:
-        candidates, place = BACKFILL_QUEUE, state.pools[Q_HEAD, BACKFILL_QUEUE]
-        # the head has its reservation; it is not a candidate, and cannot fit
-    while state.pools[FREE, POOL] > 0:
-        free = state.pools[FREE, POOL]
-        place = next_fit(state, candidates, place, free, shadow - t, extra)
-        if place < 0:
-            return
-        job = begin(t, state, candidates, place, BACKFILL)
-        if job < 0:
-            return
-        if t + state.jobs[PLAN, job] > shadow:
-            extra -= state.jobs[PROCS, job]
-        place += 1
+    """EASY on the whole machine."""
+    settle(t, state, MACHINE)
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        join(state, MACHINE, job)
+    easy_pass(t, state, MACHINE)

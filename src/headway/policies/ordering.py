@@ -18,9 +18,9 @@ from headway.engine.tables import (
     AGED,
     BACKFILL_KEY,
     CLASS,
-    FIRST_NEW,
     KEY,
     LAST_NEW,
+    NEWCOMERS,
     PHASE,
     PLAN,
     PROCS,
@@ -40,8 +40,9 @@ from headway.engine.tables import (
 from headway.jit import kernel, routine
 from headway.units import SECOND
 
-# Options that every queue policy has, at the front of its options.
+# Options that every queue policy has, at the front of its options; pool k's begin at k * STRIDE.
 ORDER, BACKFILL_ORDER, AGE, OWN = range(4)
+STRIDE = 8
 # How a queue is ordered.
 FIXED, LXF, WFP3, UNICEF = range(4)
 AS_ORDER = -1
@@ -168,7 +169,9 @@ def reorder(state: State, q: int, row: int, kind: int, t: int) -> None:
             middle, high = min(low + width, count), min(low + 2 * width, count)
             i, j = low, middle
             for out in range(low, high):
-                if i < middle and (j >= high or not ahead(state, q, state.lists[source, j], state.lists[source, i])):
+                if i < middle and (
+                    j >= high or not ahead(state, q, state.lists[source, j], state.lists[source, i])
+                ):
                     state.lists[target, out] = state.lists[source, i]
                     i += 1
                 else:
@@ -183,22 +186,47 @@ def reorder(state: State, q: int, row: int, kind: int, t: int) -> None:
 
 
 @kernel
-def join_queues(t: int, state: State) -> None:
-    """Let newcomers and jobs that came of age take their places; then sort what changes with time.
+def option(state: State, k: int, name: int) -> int:
+    """An option of the policy of pool ``k``."""
+    return int(state.options[k * STRIDE + name])
 
-    Queue 0 is in scheduling order; queue 1, where there is one, holds the same jobs in backfill order.
-    """
-    two = state.options[BACKFILL_ORDER] != AS_ORDER
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
-        enter(state, 0, job, state.jobs[KEY, job])
-        if two:
-            enter(state, 1, job, state.jobs[BACKFILL_KEY, job])
-    if state.options[AGE] != NO_AGE:
-        come_of_age(t, state, two)
-    if state.options[ORDER] != FIXED:
-        reorder(state, 0, KEY, state.options[ORDER], t)
-    if two and state.options[BACKFILL_ORDER] != FIXED:
-        reorder(state, 1, BACKFILL_KEY, state.options[BACKFILL_ORDER], t)
+
+@kernel
+def has_backfill_queue(state: State, k: int) -> bool:
+    """Whether pool ``k`` keeps a second queue, in backfill order."""
+    return option(state, k, BACKFILL_ORDER) != AS_ORDER
+
+
+@kernel
+def join(state: State, k: int, job: int) -> None:
+    """Let a job join the queue of pool ``k``, and its backfill queue where there is one."""
+    enter(state, 2 * k, job, state.jobs[KEY, job])
+    if has_backfill_queue(state, k):
+        enter(state, 2 * k + 1, job, state.jobs[BACKFILL_KEY, job])
+    state.pools[NEWCOMERS, k] += 1
+
+
+@kernel
+def withdraw(state: State, k: int, q: int, place: int) -> int:
+    """Take the job at a place of one of pool ``k``'s queues out of both; the job."""
+    job = leave(state, q, place)
+    if has_backfill_queue(state, k):
+        if q == 2 * k:
+            leave(state, 2 * k + 1, find_job(state, 2 * k + 1, BACKFILL_KEY, job))
+        else:
+            leave(state, 2 * k, find_job(state, 2 * k, KEY, job))
+    return job
+
+
+@kernel
+def sort_queues(t: int, state: State, k: int) -> None:
+    """Let jobs that came of age go first; then sort what changes with time."""
+    if option(state, k, AGE) != NO_AGE:
+        come_of_age(t, state, k)
+    if option(state, k, ORDER) != FIXED:
+        reorder(state, 2 * k, KEY, option(state, k, ORDER), t)
+    if has_backfill_queue(state, k) and option(state, k, BACKFILL_ORDER) != FIXED:
+        reorder(state, 2 * k + 1, BACKFILL_KEY, option(state, k, BACKFILL_ORDER), t)
 
 
 @kernel
@@ -210,26 +238,14 @@ def grow_old(state: State, q: int, row: int, job: int) -> None:
 
 
 @routine
-def come_of_age(t: int, state: State, two: bool) -> None:
+def come_of_age(t: int, state: State, k: int) -> None:
     """Jobs that have waited longer than the age limit go before the others, oldest first."""
     job = state.clock[AGED]
-    while job < state.clock[LAST_NEW] and t - state.jobs[SUBMIT, job] > state.options[AGE]:
+    while job < state.clock[LAST_NEW] and t - state.jobs[SUBMIT, job] > option(state, k, AGE):
         if state.jobs[PHASE, job] == WAITING:
             state.jobs[CLASS, job] -= 1
-            grow_old(state, 0, KEY, job)
-            if two:
-                grow_old(state, 1, BACKFILL_KEY, job)
+            grow_old(state, 2 * k, KEY, job)
+            if has_backfill_queue(state, k):
+                grow_old(state, 2 * k + 1, BACKFILL_KEY, job)
         job += 1
     state.clock[AGED] = job
-
-
-@kernel
-def withdraw(state: State, q: int, place: int) -> int:
-    """Take the job at a place of queue 0 or 1 out of both; the job."""
-    job = leave(state, q, place)
-    if state.options[BACKFILL_ORDER] != AS_ORDER:
-        if q == 0:
-            leave(state, 1, find_job(state, 1, BACKFILL_KEY, job))
-        else:
-            leave(state, 0, find_job(state, 0, KEY, job))
-    return job

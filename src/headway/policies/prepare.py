@@ -119,7 +119,7 @@ def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.easy import easy as hook
     else:
         from headway.policies.depth import easy_deep as hook
-    setup = Setup((procs,), hook, tuple(int(n) for n in options), 1 if one_queue else 2, fill)
+    setup = Setup((procs,), hook, tuple(int(n) for n in options), fill)
     return Prepared(setup, plan, "start" if options[4] else "")
 
 
@@ -134,7 +134,9 @@ def planned_times(estimate: object, arrivals: Arrivals) -> Table:
     if longest * numerator >= 1 << 62:
         exact = [(-(-int(w) * numerator // denominator)) for w in arrivals.walltime]
         if max(exact) >= 1 << 60:
-            raise UsageError(f"easy: estimate={estimate} plans with times that are too long; give a smaller one")
+            raise UsageError(
+                f"easy: estimate={estimate} plans with times that are too long; give a smaller one"
+            )
         return np.array(exact, np.int64)
     return -(-arrivals.walltime * numerator // denominator)
 

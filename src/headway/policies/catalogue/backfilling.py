@@ -15,9 +15,9 @@ EASY = PolicyInfo(
         Parameter("backfill", "order in which the others are tried", choices=ORDERS, follows="order"),
         Parameter(
             "estimate",
-            "the time the scheduler plans with: as requested, the real run time (exact), or the request times "
-            "a factor; jobs are killed at the request whatever is planned, and one that outlives its estimate "
-            "is planned to its request",
+            "the time the scheduler plans with: as requested, the real run time (exact), or the request "
+            "times a factor; jobs are killed at the request whatever is planned, and one that outlives its "
+            "estimate is planned to its request",
             "requested",
             ("requested", "exact"),
             float,

@@ -1,0 +1,63 @@
+"""One pass at a time, for policies written in Python: do what was decided, then open the next instant.
+
+A compiled function called from Python costs microseconds for each table it takes, so there is one call
+per pass and it takes only what it needs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from headway.engine.clock import step
+from headway.engine.tables import BY_PREEMPTION, ENDED, ENDED_RUNS, PASS, R_JOB, Table, World
+from headway.engine.verbs import kill, start, wake
+from headway.jit import entry
+
+# Rows of the table of orders, and the verbs in it.
+VERB, OBJECT, REASON = range(3)
+ORDER_ROWS = 3
+START, KILL, WAKE_AT = range(3)
+ONLY_POOL = 0
+
+
+class Tables(NamedTuple):
+    """The part of the state that time and verbs touch; they take it in place of the whole."""
+
+    clock: Table
+    jobs: Table
+    runs: Table
+    pools: Table
+    lists: Table
+
+
+@entry
+def act_and_step(
+    orders: Table,
+    count: int,
+    clock: Table,
+    jobs: Table,
+    runs: Table,
+    pools: Table,
+    lists: Table,
+    runtime: Table,
+    ends: Table,
+    size: Table,
+) -> int:
+    """Carry out ``count`` orders [verb | object | reason, place] of this instant, then open the next.
+
+    Returns the code of ``step``. The jobs that ended are then in the row OBJECT of ``orders``.
+    """
+    state = Tables(clock, jobs, runs, pools, lists)
+    for i in range(count):
+        verb = orders[VERB, i]
+        if verb == START:
+            start(state, orders[OBJECT, i], ONLY_POOL, orders[REASON, i])
+        elif verb == KILL:
+            kill(state, orders[OBJECT, i], BY_PREEMPTION)
+        else:
+            wake(state, orders[OBJECT, i])
+    code = step(state, World(runtime, ends, size))
+    if code == PASS:
+        for i in range(clock[ENDED]):
+            orders[OBJECT, i] = runs[R_JOB, lists[ENDED_RUNS, i]]
+    return code
