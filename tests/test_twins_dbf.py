@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twins.conservative import simulate_conservative
@@ -90,6 +90,7 @@ def test_the_safety_net() -> None:
 
 @pytest.mark.parametrize("compress", ["early", "every", "fixpoint", "none", "scratch"])
 @pytest.mark.parametrize("mode", ["strict", "literal"])
+@settings(max_examples=30)
 @given(jobs=job_lists(M, deadline=DEADLINES))
 def test_every_schedule_is_legal(mode: str, compress: str, jobs: list[Job]) -> None:
     check_schedule(jobs, M, scheduled(simulate_dbf(jobs, M, mode, compress=compress)))
@@ -115,6 +116,7 @@ def test_promises_are_kept(compress: str, jobs: list[Job]) -> None:
 
 @pytest.mark.parametrize("mode", ["strict", "literal"])
 @pytest.mark.parametrize("compress", ["early", "every", "fixpoint", "none", "scratch"])
+@settings(max_examples=40)
 @given(jobs=job_lists(M))
 def test_without_deadlines_it_is_conservative(mode: str, compress: str, jobs: list[Job]) -> None:
     plain = simulate_conservative(jobs, M, compress)

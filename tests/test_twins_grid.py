@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twins.conservative import simulate_conservative
@@ -172,6 +172,7 @@ def test_mapping_molds() -> None:
 
 @pytest.mark.parametrize("heuristic", HEURISTICS)
 @pytest.mark.parametrize("mode", ["regular", "cancel", "none"])
+@settings(max_examples=25)
 @given(
     jobs=job_lists(
         3,

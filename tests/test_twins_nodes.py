@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twins.conservative import simulate_conservative
@@ -272,6 +272,7 @@ def check(jobs: list[Job], outcome: Placed) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("presence", PRESENCES)
+@settings(max_examples=30)
 @given(jobs=file_jobs(), backfill=st.sampled_from(["none", "conservative"]))
 def test_laws_of_scores(rule: str, presence: str, jobs: list[Job], backfill: str) -> None:
     check(jobs, locality(jobs, NODES, rule, backfill, presence))
@@ -284,6 +285,7 @@ def test_laws_of_the_others(jobs: list[Job], presence: str, tmax: str) -> None:
     check(jobs, simulate_area_filling(jobs, NODES, tmax, second=1))
 
 
+@settings(max_examples=40)
 @given(jobs=file_jobs())
 def test_named_rules_are_scores(jobs: list[Job]) -> None:
     assert locality(jobs, NODES, "score") == locality(jobs, NODES, "fcfs")
@@ -294,6 +296,7 @@ def test_named_rules_are_scores(jobs: list[Job]) -> None:
 
 
 @pytest.mark.parametrize("backfill", ["none", "conservative"])
+@settings(max_examples=40)
 @given(jobs=file_jobs(sizes=False))
 def test_without_sizes_all_rules_coincide(backfill: str, jobs: list[Job]) -> None:
     reference = spans(locality(jobs, NODES, "fcfs", backfill))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twins.conservative import simulate_conservative
@@ -165,6 +165,7 @@ def test_ujf_is_strict() -> None:
 
 @pytest.mark.parametrize("preempt", ["suspend", "kill"])
 @pytest.mark.parametrize("victims", ["latest", "smallest", "largest"])
+@settings(max_examples=60)
 @given(jobs=job_lists(M, urgent=URGENT, swap=st.integers(0, 3)))
 def test_laws(preempt: str, victims: str, jobs: list[Job]) -> None:
     outcome = simulate_ujfb(jobs, M, preempt, victims)

@@ -23,13 +23,19 @@ def job_lists(
 ) -> list[Job]:
     """Jobs of at most m processors in file order (not sorted by submit); ``exact`` makes walltime = run time.
 
-    ``zero=False`` leaves out jobs of walltime 0; ``columns`` draws the optional fields.
+    ``zero=False`` leaves out jobs of walltime 0; ``columns`` draws the optional fields.  Some instances are
+    crowded
+    (most jobs come at once), and run times like to be nothing, or exactly what was asked for.
     """
     jobs = []
+    last = draw(st.sampled_from([0, 2, horizon // 2, horizon]))
     for i in range(draw(st.integers(1, max_jobs))):
+        submit = draw(st.integers(0, last))
+        procs = draw(st.integers(1, m))
         walltime = draw(st.integers(0 if zero else 1, longest))
-        runtime = walltime if exact else (draw(st.integers(0, longest + 2)) if walltime else 0)
+        runtime = walltime
+        if not exact and walltime:
+            runtime = draw(st.one_of(st.just(walltime), st.integers(0, longest + 2), st.just(0)))
         extra = {name: draw(strategy) for name, strategy in columns.items()}
-        submit, procs = draw(st.integers(0, horizon)), draw(st.integers(1, m))
         jobs.append(Job(i + 1, submit, procs, walltime, runtime, **extra))
     return jobs
