@@ -111,14 +111,15 @@ def compare(schedules: Sequence[Schedule], tau: float = 10, trim: float = 0) -> 
 
 def _names(schedules: Sequence[Schedule]) -> tuple[str, ...]:
     """The policies as briefly as they can be written; with the processors where that tells them apart."""
-    brief = [_brief(schedule.policy) for schedule in schedules]
+    names = [brief(schedule.policy) for schedule in schedules]
     return tuple(
-        name if brief.count(name) == 1 else f"{name} on {schedule.capacity}"
-        for name, schedule in zip(brief, schedules, strict=True)
+        name if names.count(name) == 1 else f"{name} on {schedule.capacity}"
+        for name, schedule in zip(names, schedules, strict=True)
     )
 
 
-def _brief(policy: str) -> str:
+def brief(policy: str) -> str:
+    """A policy's spec without the parameters that have their defaults."""
     from headway.policies.spec import parse_spec
 
     try:
