@@ -59,6 +59,7 @@ def test_simulate_writes_the_schedule_worked_by_hand(headway: Headway) -> None:
     run = json.loads((folder / "run.json").read_text())
     assert run["command"] == "headway simulate log.swf --policy easy --out result"
     assert run["policy"] == str(parse_spec("easy"))
+    assert run["version"] == package.__version__
     assert run["platform"]["total_procs"] == 4
     assert "mean_wait" in result.out and "written to result" in result.out
 

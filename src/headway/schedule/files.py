@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headway import __version__
 from headway.schedule.folder import whole_folder
 from headway.schedule.seconds import seconds_text_column
 from headway.schedule.table import runs_frame, schedule_frame
@@ -45,6 +46,7 @@ def run_record(schedule: Schedule) -> dict[str, Any]:
     """How the schedule was made: what its own object knows, then what the run added."""
     workload = schedule.workload
     record: dict[str, Any] = {
+        "version": __version__,
         "policy": schedule.policy,
         "platform": schedule.platform.describe(),
         "processors": schedule.capacity,
