@@ -62,7 +62,7 @@ def jobs_of(*rows: Row, urgent: Sequence[int] = ()) -> list[Job]:
 def log_of(jobs: Sequence[Job], **columns: Any) -> Workload:
     """The workload of jobs whose times are µs."""
     names = ("submit", "procs", "walltime", "runtime", "urgent")
-    given = {name: [getattr(job, name) for job in jobs] for name in names}
+    given: dict[str, Any] = {name: [getattr(job, name) for job in jobs] for name in names}
     return Workload.from_arrays(unit="us", job=[job.id for job in jobs], **given, **columns)
 
 
@@ -70,9 +70,7 @@ def results_of(made: Schedule) -> list[Result]:
     """A schedule in the words of the twins."""
     promise = made.promise if made.promise is not None else np.full(len(made.start), -1)
     rows = zip(made.start, made.end, made.killed, made.why, promise, strict=True)
-    return [
-        Result(int(s), int(e), bool(k), WHY[w], int(p) if p >= 0 else None) for s, e, k, w, p in rows
-    ]
+    return [Result(int(s), int(e), bool(k), WHY[w], int(p) if p >= 0 else None) for s, e, k, w, p in rows]
 
 
 def simulated(jobs: Sequence[Job], m: int, spec: str) -> list[Result]:

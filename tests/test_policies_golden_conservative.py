@@ -25,7 +25,7 @@ def whys(results: list[Result]) -> list[str]:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_everybody_gets_a_place_on_arrival(mode: str) -> None:
-    # 4 processors, everything lasts as asked. A (3) 0-10. B (4, 5 s): 10. C (2, 5 s): not beside A, nor B: 15.
+    # 4 processors, all as asked. A (3) 0-10. B (4, 5 s): 10. C (2, 5 s): not beside A, nor beside B: 15.
     # D (1, 7 s, sent at 3): beside A until 10 exactly. E (2, 9 s, sent at 4): beside C: 15. F (1, 1 s) at 5:
     # D holds the last processor until 10, B all until 15, C and E all four until 20: 20.
     jobs = jobs_of((0, 3, 10, 10), (1, 4, 5, 5), (2, 2, 5, 5), (3, 1, 7, 7), (4, 2, 9, 9), (5, 1, 1, 1))
@@ -33,7 +33,7 @@ def test_everybody_gets_a_place_on_arrival(mode: str) -> None:
     assert starts(results) == [0, 10, 15, 3, 15, 20]
     assert promises(results) == [0, 10, 15, 3, 15, 20]
     # D started at once, but out of turn: B and C were waiting. C is head when it starts, then E is.
-    assert whys(results) == ["immediate", "reservation", "reservation", "backfill", "reservation", "reservation"]
+    assert whys(results) == ["immediate", *["reservation"] * 2, "backfill", *["reservation"] * 2]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -158,8 +158,9 @@ def test_a_reserved_job_of_no_length_keeps_its_instant(mode: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_jobs_of_no_length_take_turns(mode: str) -> None:
     # 4 processors, all at 0: A (4, no length), B (4, asks 6, needs nothing), C (4, 5 s).
-    # A is told 0; B is told 0, since A holds nothing; C is told 6. B ends at once, early: C moves to 0, unless
-    # nothing moves.
-    results = simulated(jobs_of((0, 4, 0, 0), (0, 4, 6, 0), (0, 4, 5, 5)), 4, f"conservative(compress={mode})")
+    # A is told 0; B is told 0, since A holds nothing; C is told 6. B ends at once, early: C moves to 0,
+    # unless nothing moves.
+    jobs = jobs_of((0, 4, 0, 0), (0, 4, 6, 0), (0, 4, 5, 5))
+    results = simulated(jobs, 4, f"conservative(compress={mode})")
     assert starts(results) == [0, 0, 6 if mode == "none" else 0]
     assert promises(results) == [0, 0, 6]

@@ -108,8 +108,8 @@ def test_the_backfill_order_chooses_who_passes() -> None:
         # Twice the request: A is planned to 20, so is the shadow; C (2 + 18 <= 20) passes and runs to 8.
         # At 8 D (8 + 4 <= 20) passes, gone at 10.
         ("easy(estimate=2)", [0, 10, 2, 8]),
-        # Half: A is planned to 5, so is the shadow; C (2 + 4.5) may not pass. At 7 A has outlived its estimate
-        # and is planned to its request, 10: C (7 + 4.5) may not pass, D (7 + 1) may.
+        # Half: A is planned to 5, so is the shadow; C (2 + 4.5) may not pass. At 7 A has outlived its
+        # estimate and is planned to its request, 10: C (7 + 4.5) may not pass, D (7 + 1) may.
         ("easy(estimate=0.5)", [0, 10, 15, 7]),
     ],
 )
@@ -136,8 +136,8 @@ def test_the_kill_is_at_the_request_whatever_is_planned() -> None:
 
 def test_old_jobs_go_first() -> None:
     # One processor, shortest first. A 0-5; L (10 s) sent at 1; S1, S2, S3 (3 s) sent at 2, 6, 9.
-    # Without a limit L is last: S1 5, S2 8, S3 11, L 14. With age=7: at 8 L has waited 7, which is not longer:
-    # S2; at 11 it has waited 10: L 11-21, then S3.
+    # Without a limit L is last: S1 5, S2 8, S3 11, L 14. With age=7: at 8 L has waited 7, which is not
+    # longer: S2; at 11 it has waited 10: L 11-21, then S3.
     jobs = jobs_of((0, 1, 5, 5), (1, 1, 10, 10), (2, 1, 3, 3), (6, 1, 3, 3), (9, 1, 3, 3))
     assert starts(simulated(jobs, 1, "easy(order=sjf)")) == [0, 14, 5, 8, 11]
     assert starts(simulated(jobs, 1, "easy(order=sjf, age=7)")) == [0, 11, 5, 8, 21]

@@ -39,8 +39,8 @@ def test_ties_go_by_submit_then_by_file() -> None:
 
 
 def test_jobs_of_no_length_take_turns_in_one_instant() -> None:
-    # 4 processors, all sent at 0: A and C ask for nothing, B asks 6 but needs nothing, D runs. All start at 0,
-    # each in the turn after the one before. E (1) waits for D: 5.
+    # 4 processors, all sent at 0: A and C ask for nothing, B asks 6 but needs nothing, D runs. All start at
+    # 0, each in the turn after the one before. E (1) waits for D: 5.
     jobs = jobs_of((0, 4, 0, 0), (0, 4, 6, 0), (0, 4, 0, 0), (0, 4, 5, 5), (0, 1, 1, 1))
     assert [r.start / SECOND for r in simulated(jobs, 4, "fcfs")] == [0, 0, 0, 0, 5]
 
@@ -73,14 +73,15 @@ def test_fixed_orders(order: str, expected: list[int]) -> None:
 @pytest.mark.parametrize(
     ("order", "expected"),
     [
-        # 16 processors, A to 10; P (9 procs, sent at 4), Q (16, at 5), R (16, at 3), all of walltime 4, so each
-        # pass starts one of them, at 10, 14 and 18.
+        # 16 processors, A to 10; P (9 procs, sent at 4), Q (16, at 5), R (16, at 3), all of walltime 4, so
+        # each pass starts one of them, at 10, 14 and 18.
         # (wait + w) / w at 10: P 2.5, Q 2.25, R 2.75: R. At 14: P 3.5, Q 3.25: P.
         ("lxf", [0, 14, 18, 10]),
         # (wait / w)^3 q at 10: P 1.5^3 9 = 30.4, Q 1.25^3 16 = 31.3, R 1.75^3 16 = 85.8: R.
         # At 14: P 2.5^3 9 = 141, Q 2.25^3 16 = 182: Q.
         ("wfp3", [0, 18, 14, 10]),
-        # wait / (w log2 q), log2 9 = 3.17: at 10 P 1.5 / 3.17 = 0.47, Q 1.25 / 4 = 0.31, R 1.75 / 4 = 0.44: P.
+        # wait / (w log2 q), log2 9 = 3.17: at 10 P 1.5 / 3.17 = 0.47, Q 1.25 / 4 = 0.31, R 1.75 / 4 = 0.44:
+        # P.
         # At 14: Q 2.25 / 4, R 2.75 / 4: R.
         ("unicef", [0, 10, 18, 14]),
     ],

@@ -1,0 +1,262 @@
+"""The profile and the reservations in it against a bare list of bookings, under random sequences."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway.engine.drive import Jobs, Setup, make_state
+from headway.engine.profile import (
+    Profile,
+    change,
+    clear,
+    copy_profile,
+    earliest,
+    earliest_before,
+    fits,
+    level_at,
+    new_profile,
+)
+from headway.engine.reservations import (
+    bring_forward,
+    earliest_start,
+    forget,
+    give_up,
+    next_due,
+    reserve,
+)
+from headway.engine.tables import NOW, PLAN, RESERVED, State
+from headway.jit import entry
+from headway.units import NEVER
+from twins.profile import Booking
+from twins.profile import Profile as Twin
+
+Table = npt.NDArray[np.int64]
+
+CHANGE, EARLIEST, EARLIEST_BEFORE, FITS, LEVEL = range(5)
+
+
+@entry
+def play(profile: Profile, k: int, moves: Table, answers: Table) -> None:
+    """Carry out moves (rows: what, time, other time, procs, duration or now) and note the answers."""
+    for i in range(moves.shape[0]):
+        what, x, y, procs, z = moves[i, 0], moves[i, 1], moves[i, 2], moves[i, 3], moves[i, 4]
+        if what == CHANGE:
+            change(profile, k, x, y, procs, z)
+        elif what == EARLIEST:
+            answers[i] = earliest(profile, k, x, procs, z)
+        elif what == EARLIEST_BEFORE:
+            answers[i] = earliest_before(profile, k, x, procs, z, y)
+        elif what == FITS:
+            answers[i] = fits(profile, k, x, procs, z)
+        else:
+            answers[i] = level_at(profile, k, x)
+
+
+class Story:
+    """A random life of a profile: intervals come, are cut short and grow, time goes on, questions are asked.
+
+    No more than ``room`` intervals reach beyond the present, which is what the tables have room for.
+    """
+
+    def __init__(self, seed: int, m: int, room: int, moves: int, horizon: int) -> None:
+        self.random = np.random.default_rng(seed)
+        self.m, self.now = m, 0
+        self.bookings: list[Booking] = []
+        self.moves: list[tuple[int, int, int, int, int]] = []
+        self.answers: list[int] = []
+        for _ in range(moves):
+            self.one_move(room, horizon)
+
+    def note(self, what: int, x: int, y: int, procs: int, z: int, answer: int = 0) -> None:
+        self.moves.append((what, x, y, procs, z))
+        self.answers.append(answer)
+
+    def number(self, low: int, high: int) -> int:
+        return int(self.random.integers(low, high + 1))
+
+    def one_move(self, room: int, horizon: int) -> None:
+        draw = self.random.random()
+        if draw < 0.1:
+            self.now += self.number(0, horizon // 4)
+            self.bookings = [(b, e, q) for b, e, q in self.bookings if e > self.now]
+        elif draw < 0.4 and len(self.bookings) < room:
+            begin = self.now + self.number(0, 1) * self.number(0, horizon)
+            booking = (begin, begin + self.number(0, horizon), self.number(1, self.m))
+            self.note(CHANGE, *booking[:2], -booking[2], self.now)
+            if booking[1] > booking[0]:
+                self.bookings.append(booking)
+        elif draw < 0.55 and self.bookings:
+            begin, end, procs = self.bookings.pop(self.number(0, len(self.bookings) - 1))
+            self.note(CHANGE, max(begin, self.now), end, procs, self.now)
+        else:
+            self.ask(horizon)
+
+    def ask(self, horizon: int) -> None:
+        """Pose a question and answer it from the list of bookings."""
+        twin = Twin(self.m, self.bookings)
+        x = self.now + self.number(0, horizon)
+        procs, duration = self.number(1, self.m), self.number(0, horizon)
+        what = self.number(EARLIEST, LEVEL)
+        answer, y = 0, 0
+        if what == EARLIEST:
+            answer = twin.earliest(x, procs, duration)
+        elif what == EARLIEST_BEFORE:
+            y = x + self.number(0, horizon)
+            candidates = sorted({x} | {e for _, e, _ in self.bookings if x < e < y})
+            answer = min(
+                (s for s in candidates if s < y and twin.fits(s, min(duration, y - s), procs)), default=y
+            )
+        elif what == FITS:
+            answer = int(twin.fits(x, duration, procs))
+        else:
+            answer = self.m - twin.used(x)
+        self.note(what, x, y, procs, duration, answer)
+
+
+def check(profile: Profile, k: int, story: Story, first: int = 0, last: int | None = None) -> None:
+    """Play the moves from ``first`` to ``last`` and compare the answers."""
+    moves, expected = story.moves[first:last], story.answers[first:last]
+    answers = np.zeros(len(moves), np.int64)
+    play(profile, k, np.array(moves, np.int64).reshape(-1, 5), answers)
+    for move, answer, wanted in zip(moves, answers, expected, strict=True):
+        assert answer == wanted, f"(what, time, other time, procs, duration or now) = {move}"
+
+
+def test_by_hand() -> None:
+    # 4 processors: 3 taken over [0, 10), all over [10, 15).
+    profile = new_profile(1, 4)
+    clear(profile, 0, 0, 4)
+    moves = [
+        (CHANGE, 0, 10, -3, 0),
+        (CHANGE, 10, 15, -4, 0),
+        (FITS, 0, 0, 1, 10),  # exactly the hole
+        (FITS, 0, 0, 1, 11),
+        (EARLIEST, 0, 0, 1, 10),
+        (EARLIEST, 1, 0, 1, 10),  # nine are left of the hole
+        (EARLIEST, 12, 0, 4, 0),  # no length, but its own instant must be free
+        (EARLIEST_BEFORE, 1, 10, 1, 99),  # what lies at and beyond 10 is its own
+        (LEVEL, 9, 0, 0, 0),
+        (LEVEL, 10, 0, 0, 0),
+        (LEVEL, 15, 0, 0, 0),
+    ]
+    answers = np.zeros(len(moves), np.int64)
+    play(profile, 0, np.array(moves, np.int64), answers)
+    assert answers.tolist() == [0, 0, 1, 0, 0, 15, 15, 1, 1, 0, 4]
+
+
+@settings(max_examples=150)
+@given(
+    seed=st.integers(0, 2**32),
+    m=st.sampled_from([1, 3, 8]),
+    room=st.sampled_from([1, 4, 30, 150]),
+    horizon=st.sampled_from([4, 40, 4000]),
+)
+def test_random_stories(seed: int, m: int, room: int, horizon: int) -> None:
+    profile = new_profile(1, room)
+    clear(profile, 0, 0, m)
+    check(profile, 0, Story(seed, m, room, moves=200, horizon=horizon))
+
+
+@pytest.mark.parametrize("horizon", [50, 1000, 100_000])
+def test_a_long_story_fills_many_blocks(horizon: int) -> None:
+    profile = new_profile(1, 400)
+    clear(profile, 0, 0, 64)
+    check(profile, 0, Story(7, 64, 400, moves=4000, horizon=horizon))
+
+
+def test_profiles_in_one_set_of_tables_do_not_touch() -> None:
+    profile = new_profile(3, 60)
+    for k in range(3):
+        clear(profile, k, 0, 8)
+    stories = [Story(k, 8, 60, moves=600, horizon=100) for k in range(3)]
+    for first in range(0, 600, 100):  # by turns
+        for k, story in enumerate(stories):
+            check(profile, k, story, first, first + 100)
+
+
+def test_a_profile_lives_on_in_larger_tables() -> None:
+    story = Story(5, 8, 50, moves=1000, horizon=300)
+    small, large = new_profile(1, 50), new_profile(1, 333)
+    clear(small, 0, 0, 8)
+    check(small, 0, story, last=500)
+    copy_profile(small, large)
+    check(large, 0, story, first=500)
+
+
+# ---- reservations ----------------------------------------------------------------------------------------
+
+RESERVE, GIVE_UP, FORWARD, START_DUE = range(4)
+
+
+@entry
+def reserve_and_ask(state: State, what: int, job: int, now: int, more: int) -> int:
+    """One move; the start it gives to the job, or the job that was due."""
+    state.clock[NOW] = now
+    if what == RESERVE:
+        begin = earliest_start(state, 0, job, now, NEVER, more)
+        reserve(state, 0, job, begin)
+        return begin
+    if what == GIVE_UP:
+        give_up(state, 0, job)
+        return 0
+    if what == FORWARD:
+        begin = earliest_start(state, 0, job, now, state.jobs[RESERVED, job], more)
+        if begin < state.jobs[RESERVED, job]:
+            bring_forward(state, 0, job, begin)
+        return begin
+    job = next_due(state, 0)
+    if job >= 0 and state.jobs[RESERVED, job] == now:
+        forget(state, 0, job)  # its processors are held on, for its run
+        return job
+    return -1
+
+
+@settings(max_examples=150)
+@given(seed=st.integers(0, 2**32), m=st.sampled_from([2, 5]), hole=st.sampled_from(["closed", "open"]))
+def test_reservations(seed: int, m: int, hole: str) -> None:
+    """Jobs reserve their earliest start, give up, move forward, and start when they are due."""
+    random = np.random.default_rng(seed)
+    jobs, more = 24, int(hole == "open")
+    procs = random.integers(1, m + 1, jobs)
+    plan = random.choice([0, 1, 2, 5, 9], jobs)
+    zero = np.zeros(jobs, np.int64)
+    state, _ = make_state(Jobs(zero, procs, plan, plan, plan), Setup((m,), lambda t, s: None))
+    state.jobs[RESERVED] = -1
+    now = 0
+    reserved: dict[int, int] = {}
+    running: dict[int, int] = {}
+
+    def place(job: int) -> int:
+        held = {**reserved, **running}
+        booked = [(s, s + int(plan[j]), int(procs[j])) for j, s in held.items() if j != job]
+        return Twin(m, booked).earliest(now, int(procs[job]), int(plan[job]), hole)
+
+    for _ in range(80):
+        fresh = [j for j in range(jobs) if j not in reserved and j not in running]
+        draw = random.random()
+        if draw < 0.4 and fresh:
+            job = int(random.choice(fresh))
+            reserved[job] = place(job)
+            assert reserve_and_ask(state, RESERVE, job, now, more) == reserved[job]
+        elif draw < 0.5 and reserved:
+            job = int(random.choice(list(reserved)))
+            del reserved[job]
+            reserve_and_ask(state, GIVE_UP, job, now, more)
+        elif draw < 0.8 and reserved:
+            job = int(random.choice(list(reserved)))
+            reserved[job] = min(place(job), reserved[job])
+            assert reserve_and_ask(state, FORWARD, job, now, more) == reserved[job]
+        else:  # time goes on, at most to where somebody is due
+            now = min([now + int(random.integers(0, 4)), *reserved.values()])
+            due = sorted((j for j, s in reserved.items() if s == now), key=lambda j: (plan[j] > 0, j))
+            for job in [*due, -1]:
+                assert reserve_and_ask(state, START_DUE, 0, now, more) == job
+                if job >= 0:
+                    running[job] = reserved.pop(job)
+        assert {int(j) for j in np.flatnonzero(state.jobs[RESERVED] >= 0)} == set(reserved)
+        assert all(state.jobs[RESERVED, j] == s for j, s in reserved.items())
+    assert state.jobs[PLAN].tolist() == plan.tolist()
