@@ -5,6 +5,7 @@ from __future__ import annotations
 from headway.cli import simulate as simulate  # isort: skip
 from headway.cli import compare as compare  # isort: skip
 from headway.cli import audit as audit  # isort: skip
+from headway.cli import plot as plot  # isort: skip
 from headway.cli import inspect as inspect  # isort: skip
 from headway.cli import convert as convert  # isort: skip
 from headway.cli import policies as policies  # isort: skip

@@ -14,6 +14,7 @@ from headway.schedule.pieces import Pieces
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
     from headway.platform import Platform
     from headway.workload import Workload
@@ -119,6 +120,13 @@ class Schedule:
         from headway.metrics import summarise
 
         return summarise(self, tau=tau, trim=trim)
+
+    def gantt(self, **options: Any) -> Figure:
+        """Processors over time as a Matplotlib figure; the options are those of `headway.figures.gantt`."""
+        # It reaches forward too, and Matplotlib is loaded only here.
+        from headway.figures import gantt
+
+        return gantt(self, **options)
 
     def save(self, folder: str | Path, force: bool = False, *, tau: float = 10) -> Path:
         """Write the schedule's files into `folder`, all or none; see `headway.schedule.files`."""

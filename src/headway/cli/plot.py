@@ -1,0 +1,123 @@
+"""``headway plot``: a figure of one run or of several."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import command
+from headway.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from headway.schedule import Schedule
+
+KINDS = ("gantt", "utilization", "queue", "distribution")
+
+FIRST, LAST = "--from", "--to"
+
+
+@command("plot", example="headway plot result --kind gantt -o gantt.svg")
+def plot(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR...",
+            help="Folders that simulate wrote, or one that compare wrote for all of its runs.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Figure to write: .svg, .pdf or .png.", show_default=False
+        ),
+    ],
+    kind: Annotated[
+        str, typer.Option("--kind", metavar="KIND", help="One of " + ", ".join(KINDS) + ".")
+    ] = "gantt",
+    first: Annotated[
+        float | None,
+        typer.Option(FIRST, metavar="S", help="Begin so many seconds after the first submission."),
+    ] = None,
+    last: Annotated[
+        float | None, typer.Option(LAST, metavar="S", help="End so many seconds after the first submission.")
+    ] = None,
+    colour: Annotated[
+        str | None,
+        typer.Option(
+            "--colour", metavar="KEY", help="gantt: colours by why (default), size, user, queue or job."
+        ),
+    ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            "--measure", metavar="NAME", help="distribution: of wait (default), response, bsld or slowdown."
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE where it exists.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Draw a figure of one run or of several.
+
+    Processors over time (gantt), the busy share of the machine, waiting jobs, or the distribution of waits;
+    fit for print, and told apart with any colour vision.
+    """
+    if kind not in KINDS:
+        raise UsageError(f"--kind cannot be {kind!r}; it is one of {', '.join(KINDS)}")
+    given = {"colour": (colour, "gantt"), "measure": (measure, "distribution")}
+    for option, (value, owner) in given.items():
+        if value is not None and kind != owner:
+            raise UsageError(f"--{option} is for --kind {owner}, not for {kind}")
+    if kind == "distribution" and (first is not None or last is not None):
+        raise UsageError("--from and --to are for figures over time; a distribution is of all jobs")
+    if out.exists() and not force:
+        raise UsageError(f"{out} exists; give another name, or --force to replace it")
+
+    from headway import figures
+    from headway.figures.style import check_format
+
+    check_format(out)
+    chosen: dict[str, Any] = {name: value for name, (value, _) in given.items() if value is not None}
+    if first is not None or last is not None:
+        chosen["window"] = (first, last)
+    schedules = saved_schedules(folders)
+    figures.save(getattr(figures, kind)(*schedules, **chosen), out)
+    if not quiet:
+        from headway.cli.display import output
+
+        output().print(f"{kind} of {', '.join(map(str, folders))} written to {out}", markup=False)
+
+
+def saved_schedules(folders: list[Path]) -> list[Schedule]:
+    """The runs in the folders; a comparison's folder stands for all of its runs, in their order."""
+    from headway.schedule import Schedule
+
+    runs: list[Path] = []
+    for folder in folders:
+        if (folder / "comparison.json").is_file():
+            runs.extend(compared_folders(folder))
+        elif folder.is_dir():
+            runs.append(folder)
+        else:
+            raise InputError(
+                "there is no such folder; simulate and compare write one with --out", file=folder
+            )
+    return [Schedule.load(run) for run in runs]
+
+
+def compared_folders(folder: Path) -> list[Path]:
+    """The folders of a comparison's runs, in the order in which the policies were given."""
+    import json
+
+    from headway.cli.folders import folder_names
+
+    try:
+        names = [entry["name"] for entry in json.loads((folder / "comparison.json").read_text())["schedules"]]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(
+            "this is no comparison that headway wrote", file=folder / "comparison.json"
+        ) from None
+    return [folder / name for name in folder_names(names)]

@@ -1,0 +1,97 @@
+"""The pieces of a schedule that hold processors, each in its band: node, group, cluster or machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.audit.record import places_of
+from headway.schedule import STATES, Schedule
+from headway.schedule.table import all_pieces
+
+Ints = NDArray[np.int64]
+
+WORKING = STATES.index("running")
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Stacked from below: band i holds `sizes[i]` processors from `offsets[i]` on.
+
+    The other columns have one entry per piece; `job` is the row of the schedule, `lost` marks runs that
+    were killed to start again, `processors` the numbers within the band where the schedule has them.
+    """
+
+    names: Sequence[str]
+    sizes: Ints
+    offsets: Ints
+    job: Ints
+    band: Ints
+    state: Ints
+    start: Ints
+    end: Ints
+    procs: Ints
+    lost: NDArray[np.bool_]
+    processors: Sequence[str] | None
+
+    def __len__(self) -> int:
+        return len(self.job)
+
+    @property
+    def height(self) -> int:
+        """Processors of all bands."""
+        return int(self.sizes.sum())
+
+    def within(self, begin: int, end: int) -> Bands:
+        """Only the pieces that are seen between two instants (µs)."""
+        seen = (self.start < end) & ((self.end > begin) | (self.start >= begin))
+        if seen.all():
+            return self
+        kept = np.flatnonzero(seen)
+        sets = None if self.processors is None else [self.processors[row] for row in kept.tolist()]
+        columns = {
+            name: getattr(self, name)[kept]
+            for name in ("job", "band", "state", "start", "end", "procs", "lost")
+        }
+        return replace(self, processors=sets, **columns)
+
+
+def bands(schedule: Schedule) -> Bands:
+    """Nodes where jobs have nodes, else groups, else clusters, else the machine as one band."""
+    pieces = all_pieces(schedule)
+    holds = np.flatnonzero(pieces.holding)
+    names, sizes, band = _places(schedule, {
+        name: None if getattr(pieces, name) is None else getattr(pieces, name)[holds]
+        for name in ("node", "group", "cluster")
+    }, len(holds))  # fmt: skip
+    sets = None
+    if pieces.processors is not None and all(pieces.processors[row] for row in holds.tolist()):
+        sets = [pieces.processors[row] for row in holds.tolist()]
+    return Bands(
+        names=names,
+        sizes=sizes,
+        offsets=np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
+        job=pieces.job[holds],
+        band=band,
+        state=pieces.state[holds],
+        start=pieces.start[holds],
+        end=pieces.end[holds],
+        procs=pieces.procs[holds],
+        lost=~pieces.final(len(schedule))[holds],
+        processors=sets,
+    )
+
+
+def _places(
+    schedule: Schedule, codes: dict[str, Ints | None], pieces: int
+) -> tuple[Sequence[str], Ints, Ints]:
+    """Names and sizes of the bands, and the band of each piece."""
+    found = places_of(codes, schedule.labels, schedule.groups, schedule.platform)
+    for name in ("node", "group", "cluster"):
+        places = found.get(name)
+        if places is not None and len(places.names) > 1 and (places.codes >= 0).all():
+            return places.names, np.asarray(places.sizes, np.int64), places.codes
+    return ("machine",), np.array([schedule.capacity], np.int64), np.zeros(pieces, np.int64)

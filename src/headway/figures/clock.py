@@ -1,0 +1,66 @@
+"""The time axis: seconds, minutes, hours or days since the first submission."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import UsageError
+from headway.schedule import Schedule
+from headway.units import SECOND, microseconds
+
+UNITS = (("days", 86400 * SECOND), ("hours", 3600 * SECOND), ("minutes", 60 * SECOND), ("seconds", SECOND))
+
+Window = tuple[float | None, float | None]
+"""Seconds since the first submission: from, to; None for the beginning and the end."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Where the axis begins and ends (µs on the trace's clock), and its unit."""
+
+    zero: int
+    begin: int
+    end: int
+    unit: str
+    length: int
+
+    def scaled(self, times: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Times in µs as numbers of the axis."""
+        return np.asarray((times - self.zero) / self.length)
+
+    def label(self, axes: Any) -> None:
+        """Name the axis and give it its range."""
+        axes.set_xlabel(f"{self.unit} since the first submission")
+        begin, end = self.scaled(np.array([self.begin, self.end]))
+        axes.set_xlim(begin, end)
+
+    def edges(self, columns: int) -> NDArray[np.int64]:
+        """Edges of so many columns (at least 1 µs each) over the axis."""
+        count = max(1, min(columns, self.end - self.begin))
+        return np.linspace(self.begin, self.end, count + 1).astype(np.int64)
+
+
+def clock(schedules: Sequence[Schedule], window: Window | None = None) -> Clock:
+    """One axis for all schedules: from the first submission to the last end, or a part of it."""
+    held = [schedule for schedule in schedules if len(schedule)]
+    if not held:
+        raise UsageError("there is nothing to draw: the schedule has no jobs")
+    zero = min(int(schedule.submit.min()) for schedule in held)
+    last = max(int(schedule.end.max()) for schedule in held)
+    begin, end = zero, max(last, zero + 1)
+    if window is not None:
+        begin = zero if window[0] is None else zero + microseconds(window[0])
+        end = end if window[1] is None else zero + microseconds(window[1])
+        if not (begin < end and begin < max(last, zero + 1) and end > zero):
+            raise UsageError(
+                f"there is nothing to draw from {(begin - zero) / SECOND:g} to {(end - zero) / SECOND:g} s; "
+                f"the schedule lasts from 0 to {(last - zero) / SECOND:g} s after the first submission"
+            )
+    span = end - begin
+    unit, length = next(((name, size) for name, size in UNITS if span >= 3 * size), UNITS[-1])
+    return Clock(zero, begin, end, unit, length)

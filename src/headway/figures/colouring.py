@@ -1,0 +1,101 @@
+"""What the colours of a Gantt chart mean: why a job started, how wide it is, whose it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import UsageError
+from headway.figures.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SERIES, SKY, VERMILLION, YELLOW
+from headway.schedule import WHY, Schedule
+
+Ints = NDArray[np.int64]
+
+COLOURINGS = ("why", "size", "user", "queue", "job")
+
+OF_REASON = {
+    "immediate": SKY,
+    "head": BLUE,
+    "backfill": ORANGE,
+    "reservation": GREEN,
+    "resumed": YELLOW,
+    "redirected": VERMILLION,
+    "urgent": PURPLE,
+    "urgent_backfill": "#E3B8CF",
+    "urgent_preempt": "#8A3A66",
+    "promoted": BLACK,
+    "moved": "#7F6000",
+}
+"""A colour for each reason; those of urgent jobs are three lightnesses of one."""
+
+SHARES = (0, 1 / 32, 1 / 8, 1 / 4, 1 / 2)
+WIDTHS = ("#FFE945", "#BCAF6F", "#7D7C78", "#414D6B", "#00224E")
+"""From cividis, whose lightness alone tells the classes apart."""
+
+NAMED = 6
+"""Users or queues with a colour of their own; the others share grey."""
+
+
+@dataclass(frozen=True)
+class Colouring:
+    """A class per job of the schedule, and name and colour of each class; no names, no legend."""
+
+    codes: Ints
+    names: Sequence[str]
+    colours: Sequence[str]
+    title: str = ""
+
+
+def colouring(schedule: Schedule, key: str) -> Colouring:
+    """The classes of all jobs under one of COLOURINGS."""
+    if key == "why":
+        names = [name for code, name in enumerate(WHY) if (schedule.why == code).any()]
+        place = np.zeros(len(WHY), np.int64)
+        place[[WHY.index(name) for name in names]] = np.arange(len(names))
+        colours = [OF_REASON.get(name, GREY) for name in names]
+        return Colouring(place[schedule.why], [name.replace("_", " ") for name in names], colours, "started")
+    if key == "size":
+        return _by_width(schedule)
+    if key in ("user", "queue"):
+        return _by_owner(schedule, key)
+    if key == "job":
+        return Colouring(np.arange(len(schedule)) % len(SERIES), (), SERIES)
+    raise UsageError(f"colour cannot be {key!r}; it is one of {', '.join(COLOURINGS)}")
+
+
+def _by_width(schedule: Schedule) -> Colouring:
+    """Classes of processors as shares of the machine."""
+    limits = [max(1, int(schedule.capacity * share)) for share in SHARES] + [schedule.capacity]
+    codes = np.searchsorted(np.array(limits[1:-1]), schedule.procs, side="left")
+    names = [
+        f"{low + 1}-{high}" if low + 1 < high else str(high)
+        for low, high in zip([0, *limits[1:-1]], limits[1:], strict=True)
+    ]
+    held = np.unique(codes).tolist()
+    place = np.zeros(len(names), np.int64)
+    place[held] = np.arange(len(held))
+    return Colouring(
+        place[codes], [names[code] for code in held], [WIDTHS[code] for code in held], "processors"
+    )
+
+
+def _by_owner(schedule: Schedule, column: str) -> Colouring:
+    """The users or queues with the largest areas by colour, the others in grey."""
+    owners, place = np.unique(schedule.workload.columns[column], return_inverse=True)
+    area = np.bincount(place, weights=schedule.procs * (schedule.run / 1e6), minlength=len(owners))
+    ranked = np.argsort(-area, kind="stable")
+    code = np.full(len(owners), NAMED, np.int64)
+    code[ranked[:NAMED]] = np.arange(len(ranked[:NAMED]))
+    labels = schedule.workload.labels.get(column)
+    names = [
+        str(owners[owner]) if labels is None or owners[owner] < 0 else labels[owners[owner]]
+        for owner in ranked[:NAMED].tolist()
+    ]
+    others = len(owners) - len(names)
+    colours = [SKY, ORANGE, GREEN, BLUE, VERMILLION, PURPLE][: len(names)]
+    if others:
+        names, colours = [*names, f"{others} others"], [*colours, GREY]
+    return Colouring(code[place], names, colours, column)

@@ -1,0 +1,240 @@
+"""Gantt charts: processors over time, one rectangle per job while they are few, shares of them when many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.figures.bands import WORKING, Bands, bands
+from headway.figures.clock import Clock, Window, clock
+from headway.figures.colouring import Colouring, colouring
+from headway.figures.painting import strips
+from headway.figures.raster import raster
+from headway.figures.style import BLACK, GREY, PALE, house_style, sheet
+from headway.schedule import Schedule
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_RECTANGLES = 4000
+"""Pieces that are drawn one by one; more than that overlap on paper, so shares are drawn instead."""
+
+MOST_NUMBERED = 80
+"""Pieces that carry the number of their job, where it fits in."""
+
+MOST_NAMED = 16
+"""Bands that are named and, when dense, drawn as curves; more of them become the rows of a map."""
+
+COLUMNS = 700
+"""Intervals of a dense chart; about a third of a millimetre each in print."""
+
+
+def gantt(
+    *schedules: Schedule,
+    colour: str = "why",
+    window: Window | None = None,
+    names: Sequence[str] | None = None,
+    height: float = 2.4,
+    dense: bool | None = None,
+) -> Figure:
+    """Processors over time, one panel per schedule above one time axis.
+
+    Up to 4,000 pieces each is a rectangle; where the schedule only counted processors they are painted on
+    the lowest free ones. Beyond that (or with `dense`) each column of time shows the shares of its classes.
+    Groups, clusters and nodes are stacked. Lost runs are hatched and pale; loading and swapping are hatched;
+    a dotted line joins the pieces of a suspended job.
+
+    `colour` is why, size, user, queue or job. `window` is (from, to) in seconds since the first submission.
+    `names` are the titles, the policies by default; `height` of a panel is in inches.
+    """
+    axis = clock(schedules, window)
+    with house_style():
+        figure, panels = sheet(len(schedules), height)
+        titles = names if names is not None else [short_name(schedule) for schedule in schedules]
+        for axes, schedule, title in zip(panels, schedules, titles, strict=True):
+            _panel(axes, schedule, axis, colour, dense)
+            legend = axes.get_legend()
+            # A long legend has a line of its own, below the title.
+            axes.set_title(title, pad=16 if legend is not None and len(legend.get_texts()) > 4 else 5)
+        axis.label(panels[-1])
+    return figure
+
+
+def short_name(schedule: Schedule) -> str:
+    """The policy as briefly as it can be written."""
+    from headway.metrics.comparison import brief
+
+    return brief(schedule.policy)
+
+
+def _panel(axes: Axes, schedule: Schedule, axis: Clock, colour: str, dense: bool | None) -> None:
+    shown = bands(schedule).within(axis.begin, axis.end)
+    classes = colouring(schedule, colour)
+    many = len(shown) > MOST_RECTANGLES if dense is None else dense
+    if not many:
+        _rectangles(axes, schedule, shown, classes, axis)
+    elif len(shown.names) <= MOST_NAMED:
+        _shares(axes, shown, classes, axis)
+    else:
+        _map(axes, shown, axis)
+    _frame(axes, shown)
+
+
+def _frame(axes: Axes, shown: Bands) -> None:
+    """Borders and names of the bands, and the machine's limit."""
+    axes.set_ylabel("processors")
+    # A schedule that holds more than there is shows it above the limit.
+    axes.set_ylim(0, max(shown.height * 1.002, axes.dataLim.y1))
+    axes.axhline(shown.height, color=BLACK, linewidth=0.6)
+    if len(shown.names) == 1:
+        return
+    for offset in shown.offsets[1:].tolist():
+        axes.axhline(offset, color=BLACK, linewidth=0.6 if len(shown.names) <= MOST_NAMED else 0.1)
+    if len(shown.names) <= MOST_NAMED:
+        axes.set_yticks((shown.offsets + shown.sizes / 2).tolist(), list(shown.names))
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylabel("")
+    else:
+        axes.set_ylabel(f"processors of {len(shown.names)} nodes")
+
+
+def _rectangles(axes: Axes, schedule: Schedule, shown: Bands, classes: Colouring, axis: Clock) -> None:
+    from matplotlib.collections import LineCollection, PolyCollection
+
+    piece, low, count = strips(shown)
+    bottom = low + shown.offsets[shown.band[piece]]
+    top = bottom + count
+    left, right = axis.scaled(shown.start[piece]), axis.scaled(shown.end[piece])
+    corners = np.stack([np.stack([left, left, right, right], 1), np.stack([bottom, top, top, bottom], 1)], 2)
+    paint = np.array(classes.colours, object)[classes.codes[shown.job[piece]]]
+    border = 0.5 if len(shown) <= 150 else 0.2 if len(shown) <= 1000 else 0.0
+    looks: tuple[tuple[NDArray[np.bool_], dict[str, Any]], ...] = (
+        (~shown.lost & (shown.state == WORKING), {}),
+        (~shown.lost & (shown.state != WORKING), {"hatch": "//////", "alpha": 0.6}),
+        (shown.lost, {"hatch": "xxxx", "alpha": 0.3}),
+    )
+    for mask, look in looks:
+        here = mask[piece] & (right > left)
+        if here.any():
+            edge = "white" if not look else GREY
+            axes.add_collection(
+                PolyCollection(
+                    list(corners[here]), facecolors=list(paint[here]), edgecolors=edge,
+                    linewidths=border, **look,
+                )
+            )  # fmt: skip
+    instant = right == left
+    if instant.any():
+        # A job of no length is a line, as high as it is wide.
+        axes.add_collection(
+            LineCollection(list(corners[instant][:, :2]), colors=list(paint[instant]), linewidths=0.8)
+        )
+    _suspensions(axes, schedule, shown, piece, bottom + count / 2, axis)
+    if len(shown) <= MOST_NUMBERED:
+        _numbers(axes, schedule, shown, classes, piece, corners, axis)
+    axes.autoscale_view()
+    _legend(axes, classes, shown)
+
+
+def _suspensions(
+    axes: Axes, schedule: Schedule, shown: Bands, piece: NDArray[np.int64], middle: NDArray[Any], axis: Clock
+) -> None:
+    """Dotted lines from where a job was suspended to where it was resumed."""
+    from matplotlib.collections import LineCollection
+
+    if schedule.pieces is None:
+        return
+    first = np.unique(piece, return_index=True)[1]  # the first strip of each piece
+    key = piece[first]
+    order = key[np.lexsort((shown.start[key], shown.job[key]))]
+    height = dict(zip(key.tolist(), middle[first].tolist(), strict=True))
+    lines = []
+    for one, other in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):
+        if shown.job[one] == shown.job[other] and shown.end[one] < shown.start[other] and not shown.lost[one]:
+            times = axis.scaled(np.array([shown.end[one], shown.start[other]]))
+            lines.append([(times[0], height[one]), (times[1], height[other])])
+    axes.add_collection(LineCollection(lines, colors=BLACK, linewidths=0.8, linestyles=":"))
+
+
+def _numbers(
+    axes: Axes,
+    schedule: Schedule,
+    shown: Bands,
+    classes: Colouring,
+    piece: NDArray[np.int64],
+    corners: NDArray[np.float64],
+    axis: Clock,
+) -> None:
+    """The number of the job in every rectangle that has room for it."""
+    from matplotlib.colors import to_rgb
+
+    span = (axis.end - axis.begin) / axis.length
+    inches, tall = axes.figure.get_size_inches() * 0.85  # type: ignore[union-attr]
+    panels = len(axes.figure.axes)
+    dark = [sum(to_rgb(colour)) < 1.1 for colour in classes.colours]
+    for strip in range(len(piece)):
+        (left, bottom), (right, top) = corners[strip][0], corners[strip][2]
+        text = str(schedule.workload.columns["job"][shown.job[piece[strip]]])
+        wide = (right - left) / span * inches * 72
+        high = (top - bottom) / max(shown.height, 1) * tall / panels * 72
+        if wide > 4.5 * len(text) and high > 7:
+            axes.text(
+                (left + right) / 2, (bottom + top) / 2, text,
+                ha="center", va="center", fontsize=6, clip_on=True,
+                color="white" if dark[classes.codes[shown.job[piece[strip]]]] else BLACK,
+            )  # fmt: skip
+
+
+def _shares(axes: Axes, shown: Bands, classes: Colouring, axis: Clock) -> None:
+    """Stacked in each band and column: the mean processors of every class, lost and other work on top."""
+    edges = axis.edges(COLUMNS)
+    kinds = len(classes.colours) + 1
+    kind = np.where(shown.lost | (shown.state != WORKING), kinds - 1, classes.codes[shown.job])
+    cells = raster(
+        shown.band * kinds + kind, shown.start, shown.end, shown.procs, edges, len(shown.names) * kinds
+    ).reshape(len(shown.names), kinds, -1)
+    times = axis.scaled(edges)
+    for band, offset in enumerate(shown.offsets.tolist()):
+        tops = offset + np.cumsum(cells[band], axis=0)
+        floor = np.full(cells.shape[2], float(offset))
+        for number, colour in enumerate((*classes.colours, GREY)):
+            if (tops[number] > floor).any():
+                axes.stairs(
+                    tops[number], times, baseline=floor, fill=True, color=colour, linewidth=0,
+                    hatch="//////" if number == kinds - 1 else None,
+                    edgecolor="white" if number == kinds - 1 else None,
+                )  # fmt: skip
+            floor = tops[number]
+    _legend(axes, classes, shown)
+
+
+def _map(axes: Axes, shown: Bands, axis: Clock) -> None:
+    """Many nodes: one row each, the darker the busier."""
+    edges = axis.edges(COLUMNS)
+    cells = raster(shown.band, shown.start, shown.end, shown.procs, edges, len(shown.names))
+    busy = cells / shown.sizes[:, None]
+    borders = np.concatenate([shown.offsets, [shown.height]])
+    mesh = axes.pcolormesh(axis.scaled(edges), borders, busy, cmap="Blues", vmin=0, vmax=1, rasterized=True)
+    figure = axes.figure
+    figure.colorbar(mesh, ax=axes, label="busy share of a node", aspect=30, pad=0.01)
+
+
+def _legend(axes: Axes, classes: Colouring, shown: Bands) -> None:
+    from matplotlib.patches import Patch
+
+    keys = [
+        Patch(color=colour, label=name) for colour, name in zip(classes.colours, classes.names, strict=False)
+    ]
+    if (~shown.lost & (shown.state != WORKING)).any():
+        keys.append(Patch(facecolor=PALE, edgecolor=GREY, hatch="//////", label="loading or swapping"))
+    if shown.lost.any():
+        keys.append(Patch(facecolor=PALE, edgecolor=GREY, hatch="xxxx", label="lost run"))
+    if keys:
+        axes.legend(
+            handles=keys, loc="lower right", bbox_to_anchor=(1, 1), ncols=len(keys), borderaxespad=0,
+            handlelength=1.2, columnspacing=1.2,
+        )  # fmt: skip

@@ -1,0 +1,109 @@
+"""Concrete processors for pieces that were only counted: painted afterwards, lowest free ones first.
+
+Each piece gets the lowest gap that holds it whole, else the lowest free processors, in several strips::
+
+    processor
+       3  |   bbbb      b and c are placed when they start; c found 0-1 free again,
+       2  |   bbbb      a and b keep what they have to their ends
+       1  | aaaa ccc
+       0  | aaaa ccc
+"""
+
+from __future__ import annotations
+
+import heapq
+from bisect import insort
+
+import numpy as np
+
+from headway.audit.laws.processor_sets import numbers
+from headway.figures.bands import Bands, Ints
+
+Strips = tuple[Ints, Ints, Ints]
+"""Piece, lowest processor and number of processors of each strip."""
+
+
+def strips(bands: Bands) -> Strips:
+    """Where every piece lies, as strips of neighbouring processors within its band."""
+    if bands.processors is not None:
+        found = [
+            (piece, low, high - low)
+            for piece, text in enumerate(bands.processors)
+            for low, high in runs(numbers(text))
+        ]
+    else:
+        found = [
+            strip for band in np.unique(bands.band).tolist() for strip in _paint(bands, bands.band == band)
+        ]
+    table = np.array(found, np.int64).reshape(-1, 3)
+    return table[:, 0], table[:, 1], table[:, 2]
+
+
+def runs(members: list[int]) -> list[tuple[int, int]]:
+    """Neighbouring numbers as half-open ranges.
+
+    >>> runs([0, 1, 2, 7])
+    [(0, 3), (7, 8)]
+    """
+    ranges: list[tuple[int, int]] = []
+    for member in sorted(members):
+        if ranges and ranges[-1][1] == member:
+            ranges[-1] = (ranges[-1][0], member + 1)
+        else:
+            ranges.append((member, member + 1))
+    return ranges
+
+
+def _paint(bands: Bands, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[tuple[int, int, int]]:
+    """The strips of one band. What a schedule holds beyond the band's size lies above it, for all to see."""
+    rows = np.flatnonzero(here)
+    rows = rows[np.lexsort((bands.job[rows], bands.start[rows]))]
+    free: list[tuple[int, int]] = [(0, 2**62)]
+    held: list[tuple[int, int, list[tuple[int, int]]]] = []
+    painted: list[tuple[int, int, int]] = []
+    for piece, start, end, procs in zip(
+        rows.tolist(),
+        bands.start[rows].tolist(),
+        bands.end[rows].tolist(),
+        bands.procs[rows].tolist(),
+        strict=True,
+    ):
+        while held and held[0][0] <= start:
+            for gap in heapq.heappop(held)[2]:
+                _give_back(free, gap)
+        size = int(bands.sizes[bands.band[piece]])
+        taken = _take(free, procs, size)
+        if end > start:
+            heapq.heappush(held, (end, piece, taken))
+        else:
+            for gap in taken:
+                _give_back(free, gap)
+        painted.extend((piece, low, high - low) for low, high in taken)
+    return painted
+
+
+def _take(free: list[tuple[int, int]], procs: int, size: int) -> list[tuple[int, int]]:
+    """Remove and return `procs` processors, in one strip below `size` if there is a gap for it."""
+    for place, (low, high) in enumerate(free):
+        if min(high, size) - low >= procs:
+            free[place : place + 1] = [(low + procs, high)] if low + procs < high else []
+            return [(low, low + procs)]
+    taken: list[tuple[int, int]] = []
+    while procs:
+        low, high = free.pop(0)
+        much = min(procs, high - low)
+        taken.append((low, low + much))
+        procs -= much
+        if low + much < high:
+            free.insert(0, (low + much, high))
+    return taken
+
+
+def _give_back(free: list[tuple[int, int]], gap: tuple[int, int]) -> None:
+    """Put a gap among the free ones, joined to its neighbours."""
+    insort(free, gap)
+    place = free.index(gap)
+    if place + 1 < len(free) and free[place + 1][0] == free[place][1]:
+        free[place : place + 2] = [(free[place][0], free[place + 1][1])]
+    if place and free[place - 1][1] == free[place][0]:
+        free[place - 1 : place + 1] = [(free[place - 1][0], free[place][1])]

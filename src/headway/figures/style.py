@@ -1,0 +1,96 @@
+"""The house style: fit for print, told apart by people with any colour vision, the same bytes every time.
+
+Colours are those of Okabe and Ito, Color universal design, 2002; several curves differ in line style too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headway.errors import UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SKY, ORANGE, GREEN, YELLOW = "#56B4E9", "#E69F00", "#009E73", "#F0E442"
+BLUE, VERMILLION, PURPLE, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#000000"
+GREY, PALE = "#999999", "#DDDDDD"
+
+SERIES = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, BLACK, YELLOW)
+"""Colours of curves, in order."""
+
+DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+"""Line styles of curves, in order; with the colours 40 different ones."""
+
+WIDTH = 7.0
+"""Inches: the text width of a printed page."""
+
+FORMATS = ("pdf", "png", "svg")
+
+SETTINGS: Any = {
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.2,
+    "legend.frameon": False,
+    "hatch.linewidth": 0.5,
+    "figure.dpi": 100,
+    "savefig.dpi": 300,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "headway",
+}
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Draw and write within this; settings of the caller's own are as before afterwards."""
+    import matplotlib
+
+    with matplotlib.rc_context(SETTINGS):
+        yield
+
+
+def sheet(rows: int, height: float, share_time: bool = True) -> tuple[Figure, list[Axes]]:
+    """A figure of so many panels, one above the other, each `height` inches high; no global state."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, height * rows + 0.5), layout="constrained")
+    axes = figure.subplots(rows, 1, sharex=share_time, squeeze=False)
+    return figure, [axes[row, 0] for row in range(rows)]
+
+
+def line(number: int) -> dict[str, Any]:
+    """Colour and line style of the curve of that number."""
+    return {
+        "color": SERIES[number % len(SERIES)],
+        "linestyle": DASHES[(number + number // len(SERIES)) % len(DASHES)],
+    }
+
+
+def save(figure: Figure, path: str | Path) -> Path:
+    """Write a figure as its name says: .svg and .pdf for print, .png with 300 dots per inch."""
+    target = Path(path)
+    check_format(target)
+    kind = target.suffix[1:].lower()
+    # Without a date the same picture has the same bytes.
+    undated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    with house_style():
+        figure.savefig(target, format=kind, metadata=undated)
+    return target
+
+
+def check_format(path: Path) -> None:
+    """Refuse a name whose ending is no format we write."""
+    if path.suffix[1:].lower() not in FORMATS:
+        endings = ", ".join(f".{name}" for name in FORMATS)
+        raise UsageError(f"{path}: a figure's name must end in one of {endings}")
