@@ -57,7 +57,8 @@ def runs(members: list[int]) -> list[tuple[int, int]]:
 def _paint(bands: Bands, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[tuple[int, int, int]]:
     """The strips of one band. What a schedule holds beyond the band's size lies above it, for all to see."""
     rows = np.flatnonzero(here)
-    rows = rows[np.lexsort((bands.job[rows], bands.start[rows]))]
+    # A job of no length is over before another starts on its processors at the same instant.
+    rows = rows[np.lexsort((bands.job[rows], bands.end[rows] > bands.start[rows], bands.start[rows]))]
     free: list[tuple[int, int]] = [(0, 2**62)]
     held: list[tuple[int, int, list[tuple[int, int]]]] = []
     painted: list[tuple[int, int, int]] = []
