@@ -22,7 +22,7 @@ Notify = Callable[[str], None]
 def simulate(
     workload: Workload,
     platform: Platform | int,
-    policy: str | Spec,
+    policy: str | Spec | object,
     *,
     seed: int = 0,
     progress: Progress | None = None,
@@ -30,8 +30,9 @@ def simulate(
 ) -> Schedule:
     """Run ``workload`` on ``platform`` under ``policy`` and return the schedule.
 
-    ``platform`` may be a number of processors. ``progress`` is told (finished jobs, all jobs) now and then,
-    ``notify`` gets one line when a policy is compiled for the first time on this machine.
+    ``platform`` may be a number of processors, ``policy`` a text, or a policy of your own: a function of the
+    view, or an object with a method ``decide(view)``. ``progress`` is told (finished jobs, all jobs) now and
+    then, ``notify`` gets one line when a policy is compiled for the first time on this machine.
     """
     from headway.engine.drive import Jobs, counts, run
     from headway.policies.prepare import Arrivals, prepare
@@ -50,12 +51,13 @@ def simulate(
     submit, size, walltime, runtime = (
         kept.columns[name][order] for name in ("submit", "procs", "walltime", "runtime")
     )
-    extra = {name: kept.columns[name][order] for name in ("urgent",) if name in kept}
+    extra = {name: kept.columns[name][order] for name in visible(spec) if name in kept}
     arrivals = Arrivals(submit, size, walltime, np.minimum(runtime, walltime), extra)
     prepared = prepare(spec, arrivals, procs)
-    warm(prepared.setup.hook, spec, notify)
+    if prepared.setup.drive is None:
+        warm(prepared.setup.hook, spec, notify)
     wall_run, cpu_run = time.perf_counter(), time.process_time()
-    jobs = Jobs(submit, size, walltime, runtime, prepared.plan)
+    jobs = Jobs(submit, size, walltime, runtime, prepared.plan, kept.columns["job"][order])
     state = run(jobs, prepared.setup, progress)
     timing = {
         "wall_seconds": time.perf_counter() - wall,
@@ -72,8 +74,22 @@ def simulate(
         promise_kind=prepared.promise_kind,
         capacity=procs,
         own={} if prepared.own is None else prepared.own(state),
-        provenance={"seed": seed, **counts(state), "timing": timing},
+        provenance={
+            "seed": seed,
+            **({"policy_source": prepared.source} if prepared.source else {}),
+            **counts(state),
+            "timing": timing,
+        },
     )
+
+
+def visible(spec: Spec) -> tuple[str, ...]:
+    """Columns that a policy may look at besides submit, procs and walltime."""
+    if not spec.uses_own:
+        return ("urgent",)
+    from headway.policies.own.view import PUBLIC
+
+    return PUBLIC
 
 
 def final_runs(state: Any, order: npt.NDArray[np.int64]) -> dict[str, Any]:

@@ -72,6 +72,8 @@ class Jobs:
     runtime: Table
     plan: Table
     """The time the scheduler plans with: the walltime, or an estimate."""
+    ids: Table | None = None
+    """The log's numbers of the jobs, for messages."""
 
     def __len__(self) -> int:
         return len(self.submit)
@@ -89,6 +91,8 @@ class Setup:
     """The policy's parameters, then room for its notes."""
     prepare: Callable[[State], None] | None = None
     """Fills further job rows, such as keys, before the run."""
+    drive: Callable[[Jobs, Setup, Progress | None], State] | None = None
+    """Runs the simulation in place of the compiled loop, for policies written in Python."""
 
 
 def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State, World]:
@@ -154,7 +158,8 @@ def compiled_loop() -> Callable[..., int]:
 @cache
 def compiled_hook(hook: Callable[[int, State], None]) -> Callable[[int, State], None]:
     """A policy compiled for the loop."""
-    return hook if jit.INTERPRETED else jit.with_signature(hook_signature())(hook)
+    done = jit.INTERPRETED or hasattr(hook, "py_func")
+    return hook if done else jit.with_signature(hook_signature())(hook)
 
 
 def is_cached(hook: Callable[[int, State], None]) -> bool:
@@ -169,6 +174,8 @@ EMPTY = Jobs(*(np.zeros(0, np.int64) for _ in range(5)))
 
 def run(jobs: Jobs, setup: Setup, progress: Progress | None = None, batch: int = BATCH) -> State:
     """Simulate until every job has finished; the state then holds the log of runs."""
+    if setup.drive is not None:
+        return setup.drive(jobs, setup, progress)
     go, hook = compiled_loop(), compiled_hook(setup.hook)
     state, world = make_state(jobs, setup)
     while True:
@@ -180,25 +187,31 @@ def run(jobs: Jobs, setup: Setup, progress: Progress | None = None, batch: int =
         if code == GROW:
             state, world = grow(state, world)
         elif code == BROKEN:
-            raise PolicyError(explain_fault(state))
-    check_finished(state)
+            raise PolicyError(explain_fault(state, jobs.ids))
+    check_finished(state, jobs.ids)
     return state
 
 
-def check_finished(state: State) -> None:
+def check_finished(state: State, ids: Table | None = None) -> None:
     """Every job must have had its run: a policy that forgets one is at fault."""
     waiting = np.flatnonzero(state.jobs[PHASE] == WAITING)
     if len(waiting):
         at = seconds_text(int(state.clock[NOW]))
         raise PolicyError(
             f"the policy left {len(waiting)} of {state.jobs.shape[1]} jobs waiting for ever: nothing was"
-            f" running and nothing more would arrive after {at} s, the first forgotten one was submitted at"
+            f" running and nothing more would arrive after {at} s, the first forgotten one,"
+            f" {job_name(int(waiting[0]), ids)}, was submitted at"
             f" {seconds_text(int(state.jobs[SUBMIT, waiting[0]]))} s and wants"
             f" {state.jobs[PROCS, waiting[0]]} processors"
         )
 
 
-def explain_fault(state: State) -> str:
+def job_name(job: int, ids: Table | None) -> str:
+    """A job as the log calls it, or by its place among the arrivals."""
+    return f"arrival {job}" if ids is None or not 0 <= job < len(ids) else f"job {ids[job]}"
+
+
+def explain_fault(state: State, ids: Table | None = None) -> str:
     """One sentence on the verb that was refused."""
     job = int(state.clock[FAULT_JOB])
     at = f"at {seconds_text(int(state.clock[NOW]))} s"
@@ -206,7 +219,7 @@ def explain_fault(state: State) -> str:
     if fault == SLEPT:
         return f"{at} the policy asked to be woken at a time that is past"
     known = 0 <= job < state.jobs.shape[1]
-    name = f"arrival {job}"
+    name = job_name(job, ids)
     if not known:
         return f"{at} the policy named {name}, which does not exist: there are {state.jobs.shape[1]} jobs"
     procs = int(state.jobs[PROCS, job])

@@ -9,7 +9,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from headway.engine.clock import step
-from headway.engine.tables import BY_PREEMPTION, ENDED, ENDED_RUNS, PASS, R_JOB, Table, World
+from headway.engine.tables import (
+    BROKEN,
+    BY_PREEMPTION,
+    ENDED,
+    ENDED_RUNS,
+    FAULT,
+    NONE,
+    PASS,
+    R_JOB,
+    State,
+    Table,
+    World,
+)
 from headway.engine.verbs import kill, start, wake
 from headway.jit import entry
 
@@ -56,8 +68,15 @@ def act_and_step(
             kill(state, orders[OBJECT, i], BY_PREEMPTION)
         else:
             wake(state, orders[OBJECT, i])
+    if clock[FAULT] != NONE:
+        return BROKEN
     code = step(state, World(runtime, ends, size))
     if code == PASS:
         for i in range(clock[ENDED]):
             orders[OBJECT, i] = runs[R_JOB, lists[ENDED_RUNS, i]]
     return code
+
+
+def tables_of(state: State, world: World) -> tuple[Table, ...]:
+    """What :func:`act_and_step` takes after the orders."""
+    return (state.clock, state.jobs, state.runs, state.pools, state.lists, *world)

@@ -32,6 +32,11 @@ class Arrivals:
     extra: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     """Further columns of the workload, such as ``urgent``."""
 
+    @property
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """Every column at hand but the lengths, by the workload's names."""
+        return {**self.extra, "submit": self.submit, "procs": self.procs, "walltime": self.walltime}
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -45,6 +50,8 @@ class Prepared:
     """Names and sizes of the pools, where there are several."""
     own: Callable[[State], dict[str, object]] | None = None
     """The policy's own summary numbers."""
+    source: dict[str, str] = field(default_factory=dict)
+    """Name, file and digest of a policy that is the user's own."""
 
 
 PREPARERS: dict[str, str] = {
@@ -56,6 +63,10 @@ PREPARERS: dict[str, str] = {
 
 def prepare(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Everything the engine needs to run a policy on ``procs`` processors."""
+    if spec.is_user:
+        from headway.policies.own.forms import prepare_own
+
+        return prepare_own(spec, arrivals, procs)
     module, _, name = PREPARERS.get(spec.name, "headway.policies.prepare:strict").partition(":")
     function: Callable[[Spec, Arrivals, int], Prepared] = getattr(import_module(module), name)
     return function(spec, arrivals, procs)

@@ -32,11 +32,19 @@ class Spec:
     file: str | None = None
     module: str | None = None
     attribute: str | None = None
+    given: object | None = field(default=None, compare=False)
+    """The policy itself, where it was handed over in Python and not named by a text."""
 
     @property
     def is_user(self) -> bool:
         """Whether it comes from a user's file or module and not from the catalogue."""
         return self.attribute is not None
+
+    @property
+    def uses_own(self) -> bool:
+        """Whether Python of the user's is part of it: the policy, or a key in a parameter."""
+        nested = (value for value in self.params.values() if isinstance(value, Spec))
+        return self.is_user or any(spec.uses_own for spec in nested)
 
     def __str__(self) -> str:
         return self._text(self.params, full=True)
@@ -68,10 +76,15 @@ class Spec:
         return value_text(value) if self.is_user else number_text(value)
 
 
-def parse_spec(text: str | Spec) -> Spec:
-    """The policy that a text names, every parameter checked; a spec is returned as it is."""
+def parse_spec(text: str | Spec | object) -> Spec:
+    """The policy that a text names, every parameter checked; a spec is returned as it is.
+
+    Anything else is taken for a policy of the user's own, given as a Python object.
+    """
     if isinstance(text, Spec):
         return text
+    if not isinstance(text, str):
+        return _given(text)
     if not text.strip():
         raise UsageError(f"the policy is empty; {_known_policies()}")
     try:
@@ -110,7 +123,21 @@ def _from_call(call: Call) -> Spec:
         )
     if ":" in call.name:
         return _user(call)
+    if call.name not in POLICIES and call.name not in ALIASES:
+        from headway.policies.own.offered import offered
+
+        if call.name in offered():
+            point = offered()[call.name]
+            params = {key: _user_value(value) for key, value in call.kwargs.items()}
+            return Spec(call.name, params, module=point.module, attribute=point.attr)
     return make_spec(call.name, **call.kwargs)
+
+
+def _given(policy: object) -> Spec:
+    from headway.policies.own.described import describe
+
+    name, params, file = describe(policy)
+    return Spec(name, params, file=file, attribute=name.rpartition(":")[2], given=policy)
 
 
 def _user(call: Call) -> Spec:

@@ -1,0 +1,247 @@
+"""Runs a policy written in Python: one compiled call and one call of the policy at each pass."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from headway.engine.drive import Jobs as EngineJobs
+from headway.engine.drive import Progress, Setup, grow, make_state
+from headway.engine.python_steps import (
+    KILL,
+    OBJECT,
+    ORDER_ROWS,
+    REASON,
+    START,
+    VERB,
+    WAKE_AT,
+    act_and_step,
+    tables_of,
+)
+from headway.engine.tables import (
+    BACKFILL,
+    ENDED,
+    FINISH,
+    FINISHED,
+    GROW,
+    HEAD,
+    IMMEDIATE,
+    LAST_NEW,
+    NOW,
+    State,
+    Table,
+    queue_room,
+)
+from headway.policies.own import faults
+from headway.policies.own.view import Column, Decision, Job, View, arriving, started
+from headway.units import LONGEST
+
+BATCH = 20_000
+"""Passes between two reports of progress."""
+
+Decide = Callable[[View], Any]
+
+
+@dataclass(frozen=True)
+class PythonPolicy:
+    """A policy written in Python, as the engine's driver runs it."""
+
+    policy: Any
+    """A function of the view, or an object with a method ``decide``; every run works on a copy."""
+    columns: dict[str, Column]
+    """The public columns of the jobs in order of arrival."""
+
+    def __call__(self, jobs: EngineJobs, setup: Setup, progress: Progress | None) -> State:
+        policy = copy.deepcopy(self.policy)
+        return run_python(policy, self.columns, jobs, setup, progress)
+
+
+def decide_of(policy: Any) -> Decide:
+    """What is called at each pass."""
+    decide: Decide = getattr(policy, "decide", policy)
+    return decide
+
+
+def run_python(
+    policy: Any, columns: dict[str, Column], jobs: EngineJobs, setup: Setup, progress: Progress | None
+) -> State:
+    """Simulate until every job has finished."""
+    decide, capacity, total = decide_of(policy), setup.pools[0], len(jobs)
+    state, world = make_state(jobs, setup)
+    tables, orders = tables_of(state, world), room_for_orders(state)
+    for column in columns.values():
+        column.flags.writeable = False
+    view = View(columns, capacity)
+    stream = arriving(columns)
+    clock = state.clock
+    turn = Turn(policy, view, orders)
+    count = passes = 0
+    while True:
+        code = act_and_step(turn.orders, count, *tables)
+        if code == FINISH:
+            break
+        count = 0
+        if code == GROW:
+            state, world = grow(state, world)
+            tables, turn.orders = tables_of(state, world), room_for_orders(state)
+            continue
+        moment = clock.tolist()
+        view.now = moment[NOW]
+        waiting, running = view._waiting, view._running
+        view.ended = [running.pop(number) for number in turn.orders[OBJECT, : moment[ENDED]].tolist()]
+        for job in view.ended:
+            turn.free += job.procs
+        view.new = []
+        while view._arrived < moment[LAST_NEW]:
+            job = next(stream)
+            waiting[job.number] = job
+            view.new.append(job)
+            view._arrived += 1
+        view.free = turn.free
+        try:
+            answer = decide(view)
+        except Exception as error:
+            raise faults.raised(error, view, policy) from error
+        if answer is not None:
+            count = turn.obey(answer)
+        passes += 1
+        if progress is not None and passes % BATCH == 0:
+            progress(moment[FINISHED], total)
+    if view._waiting:
+        raise faults.forgotten(policy, view.now, view._waiting.values(), capacity, total)
+    return state
+
+
+def room_for_orders(state: State) -> Table:
+    """An empty table with room for a start and a stop of every live job, and a wake."""
+    return np.zeros((ORDER_ROWS, queue_room(state.lists.shape[1])), np.int64)
+
+
+class Turn:
+    """Checks what a policy decided and writes it down for the engine."""
+
+    __slots__ = ("free", "gaps", "orders", "policy", "view")
+
+    def __init__(self, policy: Any, view: View, orders: Table) -> None:
+        self.policy, self.view, self.orders, self.free = policy, view, orders, view.capacity
+        self.gaps = 0
+
+    def obey(self, answer: Any) -> int:
+        """Write the orders of one pass; how many there are."""
+        count, begin = 0, answer
+        if type(answer) is Decision:
+            begin = answer.start
+            for job in self.listed(answer.kill, answer):
+                count = self.stop(job, count)
+        count = self.begin(self.listed(begin, answer), count)
+        if type(answer) is Decision and answer.wake is not None:
+            count = self.wake(answer.wake, count)
+        return count
+
+    def listed(self, jobs: Iterable[Job | int], answer: Any) -> list[Job | int]:
+        if isinstance(jobs, Job | str | bytes):
+            raise faults.wrong_answer(answer, self.view, self.policy)
+        try:
+            return list(jobs)
+        except TypeError:
+            raise faults.wrong_answer(answer, self.view, self.policy) from None
+        except Exception as error:  # a generator runs the user's code here
+            raise faults.raised(error, self.view, self.policy) from error
+
+    def number(self, job: Job | int) -> int:
+        if type(job) is Job:
+            return job.number
+        try:
+            if isinstance(job, bool):
+                raise TypeError
+            return index(job)  # type: ignore[arg-type]
+        except TypeError:
+            raise faults.wrong_answer([job], self.view, self.policy) from None
+
+    def begin(self, jobs: list[Job | int], count: int) -> int:
+        """Start these jobs, in order."""
+        view = self.view
+        waiting, running, now = view._waiting, view._running, view.now
+        first = count
+        for entry in jobs:
+            number = self.number(entry)
+            job = waiting.pop(number, None)
+            if job is None:
+                raise self.not_waiting(number)
+            if job.procs > self.free:
+                raise faults.refused(
+                    self.policy,
+                    view,
+                    f"started job {job.id}, which needs {job.procs} processors, when {self.free} of "
+                    f"{view.capacity} were free",
+                )
+            self.free -= job.procs
+            running[number] = started(job, now)
+            self.orders[OBJECT, count] = number
+            count += 1
+        if count > first:
+            self.close_gaps(count - first)
+            eldest = next(iter(waiting), None)
+            for place in range(first, count):
+                number = int(self.orders[OBJECT, place])
+                behind = eldest is not None and eldest < number
+                at_once = running[number].submit == now
+                self.orders[VERB, place] = START
+                self.orders[REASON, place] = BACKFILL if behind else IMMEDIATE if at_once else HEAD
+        return count
+
+    def close_gaps(self, left: int) -> None:
+        """A dictionary from which many have left is slow to look into: make it anew now and then."""
+        self.gaps += left
+        if self.gaps > 2 * len(self.view._waiting) + 64:
+            self.view._waiting = dict(self.view._waiting.items())
+            self.gaps = 0
+
+    def stop(self, entry: Job | int, count: int) -> int:
+        """Stop a running job; it waits again, behind the others."""
+        number = self.number(entry)
+        job = self.view._running.pop(number, None)
+        if job is None:
+            raise faults.refused(self.policy, self.view, f"stopped {self.doing(number)}, which does not run")
+        self.free += job.procs
+        self.view._waiting[number] = Job._make((*job[:9], -1, -1))
+        self.orders[VERB, count], self.orders[OBJECT, count] = KILL, number
+        return count + 1
+
+    def wake(self, time: int, count: int) -> int:
+        """Ask for a pass later."""
+        try:
+            when = index(time)
+        except TypeError:
+            raise faults.refused(
+                self.policy,
+                self.view,
+                f"asked to be woken at {time!r}, which is no whole number of microseconds",
+            ) from None
+        if not self.view.now < when <= LONGEST:
+            raise faults.refused(
+                self.policy, self.view, f"asked to be woken at {when / 1e6:g} s, which is not later than now"
+            )
+        self.orders[VERB, count], self.orders[OBJECT, count] = WAKE_AT, when
+        return count + 1
+
+    def not_waiting(self, number: int) -> Exception:
+        view = self.view
+        if number in view._running:
+            what = "which runs already; a job starts once"
+        elif 0 <= number < view._arrived:
+            what = "which has ended"
+        elif 0 <= number < len(view._columns["job"]):
+            what = "which has not been submitted yet"
+        else:
+            what = f"and there are only the numbers 0 to {view._arrived - 1}"
+        return faults.refused(self.policy, view, f"started {self.doing(number)}, {what}")
+
+    def doing(self, number: int) -> str:
+        ids = self.view._columns["job"]
+        return f"job {ids[number]}" if 0 <= number < len(ids) else f"job number {number}"

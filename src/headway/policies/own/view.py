@@ -1,0 +1,163 @@
+"""What a policy written in Python sees at each pass, and what it answers.
+
+It sees what a scheduler sees: the jobs that have arrived, what they asked for, who runs until when at most.
+It never sees how long an unfinished job will run, nor a job that has not arrived. Times are whole
+microseconds (an hour is ``3600 * SECOND``), so that everything is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from operator import itemgetter
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+Column = npt.NDArray[Any]
+
+PUBLIC = (
+    "job", "submit", "procs", "walltime", "user", "group", "queue", "partition", "executable", "memory_kb",
+    "requested_procs", "requested_time", "requested_memory_kb", "preceding", "deadline", "urgent", "swap",
+    "file", "file_gb", "needs_node_gb", "parallel_fraction", "max_procs", "cluster", "local",
+)  # fmt: skip
+"""Columns of a workload that are known when a job is submitted; a policy sees these and no other."""
+
+UNKNOWN = -1
+
+
+class Job(NamedTuple):
+    """One job: its number in order of arrival, its id in the log, and what it asked for (times in µs)."""
+
+    number: int
+    id: int
+    submit: int
+    procs: int
+    walltime: int
+    user: int
+    group: int
+    queue: int
+    partition: int
+    start: int = UNKNOWN
+    """When it started; -1 while it waits."""
+    expected_end: int = UNKNOWN
+    """The latest it can end, start + walltime; -1 while it waits."""
+
+
+OF_THE_JOB = ("job", "submit", "procs", "walltime", "user", "group", "queue", "partition")
+_FROM_THE_JOB = {name: itemgetter(Job._fields.index(name)) for name in ("start", "expected_end")}
+
+
+def arriving(columns: dict[str, Column], chunk: int = 4096) -> Iterator[Job]:
+    """The jobs in order of arrival, made a chunk at a time."""
+    count = len(columns["job"])
+    for first in range(0, count, chunk):
+        rows = [columns[name][first : first + chunk].tolist() for name in OF_THE_JOB]
+        numbers = range(first, min(first + chunk, count))
+        yield from map(Job._make, zip(numbers, *rows, repeat(UNKNOWN), repeat(UNKNOWN), strict=False))
+
+
+def started(job: Job, now: int) -> Job:
+    """The same job as it runs from now on."""
+    return Job._make((*job[:9], now, now + job[4]))
+
+
+class Jobs(Sequence[Job]):
+    """Jobs one by one, and any of their columns as an array: ``view.waiting.procs``.
+
+    Columns are ``number``, ``start``, ``expected_end`` and every one that is known at submission. Looking at
+    the first few costs nothing for the others; ``list(view.waiting)`` is a list to work with.
+    """
+
+    __slots__ = ("_columns", "_jobs")
+
+    def __init__(self, jobs: dict[int, Job], columns: dict[str, Column]) -> None:
+        self._jobs, self._columns = jobs, columns
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def __iter__(self) -> Iterator[Job]:
+        return iter(self._jobs.values())
+
+    @overload
+    def __getitem__(self, place: int) -> Job: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Job]: ...
+    def __getitem__(self, place: int | slice) -> Job | list[Job]:
+        if place == 0 and self._jobs:
+            return next(iter(self._jobs.values()))
+        return list(self._jobs.values())[place]
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} jobs: {', '.join(str(job.id) for job in self[:5])}{', ...' * (len(self) > 5)}>"
+
+    def __getattr__(self, name: str) -> Column:
+        if name in _FROM_THE_JOB:
+            return np.fromiter(map(_FROM_THE_JOB[name], self), np.int64, len(self))
+        numbers = np.fromiter(self._jobs, np.int64, len(self))
+        if name == "number":
+            return numbers
+        if name.startswith("_") or name not in self._columns:
+            raise AttributeError(no_column(name, self._columns))
+        column: Column = self._columns[name][numbers]
+        return column
+
+
+def no_column(name: str, columns: Iterable[str]) -> str:
+    """What to say of a column that a policy may not see or that is not there."""
+    return f"jobs have no column {name!r} that a scheduler can see; there are {', '.join(columns)}"
+
+
+class View:
+    """The state of the machine at one pass, for reading. The same object serves every pass."""
+
+    __slots__ = ("_arrived", "_columns", "_running", "_waiting", "capacity", "ended", "free", "new", "now")
+
+    def __init__(self, columns: dict[str, Column], capacity: int) -> None:
+        self.now = 0
+        """The present instant, µs."""
+        self.capacity = capacity
+        """Processors of the machine."""
+        self.free = capacity
+        """Processors that nobody uses."""
+        self.new: list[Job] = []
+        """Jobs that arrived at this instant."""
+        self.ended: list[Job] = []
+        """Jobs that ended at this instant."""
+        self._columns = columns
+        self._arrived = 0
+        self._waiting: dict[int, Job] = {}
+        self._running: dict[int, Job] = {}
+
+    @property
+    def waiting(self) -> Jobs:
+        """Jobs that wait, in order of arrival."""
+        return Jobs(self._waiting, self._columns)
+
+    @property
+    def running(self) -> Jobs:
+        """Jobs that run, in order of starting."""
+        return Jobs(self._running, self._columns)
+
+    def column(self, name: str) -> Column:
+        """A column of all jobs that have arrived so far, by job number; read-only."""
+        if name not in self._columns:
+            raise AttributeError(no_column(name, self._columns))
+        arrived: Column = self._columns[name][: self._arrived]
+        return arrived
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a policy decides in a pass: jobs to stop, whose work is lost, jobs to start, when to be asked again.
+
+    Jobs are given as they stand in the view, or by number. ``wake`` (µs) asks for a pass at that time even
+    if nothing happens then; it holds for one pass, so give it again as long as it is wanted.
+    """
+
+    start: Iterable[Job | int] = ()
+    kill: Iterable[Job | int] = ()
+    wake: int | None = None

@@ -1,0 +1,63 @@
+"""What a compiled policy needs, in one import: verbs, queue, profile and the names of the state's rows.
+
+from headway.policies.own.words import *
+
+@compiled
+def mine(t, state):
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        join(state, MACHINE, job)
+    while head_fits(state, MACHINE):
+        start(state, leave(state, QUEUE, state.pools[Q_HEAD, QUEUE]), MACHINE, HEAD)
+"""
+
+from __future__ import annotations
+
+from headway.engine.planning import settle, start_and_book
+from headway.engine.profile import earliest, fits, level_at, when_free
+from headway.engine.queue import enter, leave, next_fit
+from headway.engine.tables import (
+    BACKFILL,
+    ENDED,
+    ENDED_RUNS,
+    FIRST_NEW,
+    FREE,
+    HEAD,
+    IMMEDIATE,
+    LAST_NEW,
+    NOW,
+    PLAN,
+    PROCS,
+    Q_COUNT,
+    Q_FIELDS,
+    Q_HEAD,
+    Q_JOB,
+    Q_PLAN,
+    Q_PROCS,
+    Q_TAIL,
+    R_END,
+    R_EXPECTED,
+    R_JOB,
+    R_START,
+    SIZE,
+    SUBMIT,
+    WALL,
+    State,
+)
+from headway.engine.verbs import kill, start, wake
+from headway.jit import kernel
+from headway.policies.ordering import OWN as PARAMETERS
+from headway.policies.ordering import join
+from headway.policies.own.compiled import compiled
+from headway.policies.strict import MACHINE, head_fits, reason
+from headway.units import SECOND
+
+QUEUE = 2 * MACHINE
+"""The machine's waiting line, in scheduling order."""
+
+__all__ = [
+    "BACKFILL", "ENDED", "ENDED_RUNS", "FIRST_NEW", "FREE", "HEAD", "IMMEDIATE", "LAST_NEW", "MACHINE", "NOW",
+    "PARAMETERS", "PLAN", "PROCS", "QUEUE", "Q_COUNT", "Q_FIELDS", "Q_HEAD", "Q_JOB", "Q_PLAN", "Q_PROCS",
+    "Q_TAIL", "R_END", "R_EXPECTED", "R_JOB", "R_START", "SECOND", "SIZE", "SUBMIT", "WALL", "State",
+    "compiled", "earliest", "enter", "fits", "head_fits", "join", "kernel", "kill", "leave", "level_at",
+    "next_fit", "reason", "settle", "start", "start_and_book", "wake", "when_free",
+]  # fmt: skip
