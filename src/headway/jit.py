@@ -23,18 +23,20 @@ from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-KERNEL_FOLDERS = ("engine", "policies", "workload")
+def kernel_sources() -> list[Path]:
+    """The files whose change makes compiled kernels stale: the engine, and every module that compiles."""
+    package = Path(__file__).parent
+    others = (path for path in package.rglob("*.py") if b"from headway.jit import" in path.read_bytes())
+    return sorted({*(package / "engine").rglob("*.py"), *others, package / "jit.py", package / "units.py"})
 
 
 def sources_digest() -> str:
-    """A short digest of every source file that may hold a kernel, and of the compiler's version."""
+    """A short digest of every source file that kernels are made of, and of the compiler's version."""
     package = Path(__file__).parent
     digest = hashlib.sha256(f"{version('numba')} {version('numpy')}".encode())
-    for folder in KERNEL_FOLDERS:
-        for path in sorted((package / folder).rglob("*.py")):
-            digest.update(path.relative_to(package).as_posix().encode())
-            digest.update(path.read_bytes())
-    digest.update(Path(__file__).read_bytes())
+    for path in kernel_sources():
+        digest.update(path.relative_to(package).as_posix().encode())
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -55,15 +57,17 @@ if "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
 
 import numba  # noqa: E402  (numba reads the cache folder when it is imported)
-from numba.core import types  # noqa: E402
+from numba.core import types as types  # noqa: E402
 
-INTERPRETED = bool(numba.config.DISABLE_JIT)
+njit: Any = numba.njit  # untyped here: `_nrt` is a private option that numba's types do not know
+
+INTERPRETED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009  (set at run time)
 """True when kernels run as plain Python."""
 
 
 def kernel(function: Function) -> Function:
     """Compile a helper on first use, inlined into its callers. It must not allocate."""
-    compiled: Function = numba.njit(
+    compiled: Function = njit(
         cache=True, nogil=True, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
     )(function)
     return compiled
@@ -71,7 +75,7 @@ def kernel(function: Function) -> Function:
 
 def routine(function: Function) -> Function:
     """Compile a larger kernel that is called, not inlined. It must not allocate."""
-    compiled: Function = numba.njit(
+    compiled: Function = njit(
         cache=True, nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
     )(function)
     return compiled
@@ -79,7 +83,7 @@ def routine(function: Function) -> Function:
 
 def entry(function: Function) -> Function:
     """Compile a kernel that Python calls."""
-    compiled: Function = numba.njit(cache=True, nogil=True, _nrt=False)(function)
+    compiled: Function = njit(cache=True, nogil=True, _nrt=False)(function)
     return compiled
 
 
@@ -87,7 +91,7 @@ def with_signature(signature: Any) -> Callable[[Function], Function]:
     """Compile now for exactly these types, so that a function handed over as a value has one address."""
 
     def decorate(function: Function) -> Function:
-        compiled: Function = numba.njit(signature, cache=True, nogil=True, _nrt=False)(function)
+        compiled: Function = njit(signature, cache=True, nogil=True, _nrt=False)(function)
         return compiled
 
     return decorate
@@ -100,7 +104,8 @@ def function_type(signature: Any) -> Any:
 
 def type_of(value: Any) -> Any:
     """numba's type of a value such as a tuple of tables."""
-    return numba.typeof(value)
+    typeof: Any = numba.typeof
+    return typeof(value)
 
 
 def in_cache(function: Callable[..., Any]) -> bool:

@@ -268,6 +268,33 @@ def next_low(profile: Profile, k: int, b: int, place: int, procs: int) -> tuple[
 
 
 @kernel
+def last_low(profile: Profile, k: int, b: int, place: int, before: int, procs: int) -> tuple[int, int]:
+    """The last step after (block, place) that begins before ``before`` with fewer than ``procs`` free.
+
+    Block -1 if there is none. Every start from here up to that step is blocked by it, so a search for a
+    hole goes on behind it: it looks at the far end of the hole first.
+    """
+    first, first_place = b, place
+    b = locate(profile, k, before - 1)
+    place = find(profile, k, b, before - 1)
+    while b > first:
+        base = base_of(profile, k, b)
+        wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
+        if profile.blocks[BLOCK_ROWS * k + LEAST, b] < procs:
+            for i in range(place, base - 1, -1):
+                if profile.steps[STEP_ROWS * k + LEVEL, i] < wanted:
+                    return b, i
+        b -= 1
+        place = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b] - 1
+    if b == first:
+        wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
+        for i in range(place, first_place, -1):
+            if profile.steps[STEP_ROWS * k + LEVEL, i] < wanted:
+                return b, i
+    return -1, 0
+
+
+@kernel
 def earliest_before(profile: Profile, k: int, after: int, procs: int, duration: int, limit: int) -> int:
     """The smallest x in [after, limit) with ``procs`` free on [x, min(x + duration, limit)); else ``limit``.
 
@@ -283,8 +310,8 @@ def earliest_before(profile: Profile, k: int, after: int, procs: int, duration: 
         x = max(after, profile.steps[STEP_ROWS * k + TIME, place])
         if x >= limit:
             return limit
-        b, place = next_low(profile, k, b, place, procs)
-        if b < 0 or profile.steps[STEP_ROWS * k + TIME, place] >= min(x + duration, limit):
+        b, place = last_low(profile, k, b, place, min(x + duration, limit), procs)
+        if b < 0:
             return x
 
 
