@@ -32,6 +32,15 @@ def compare(
             "--unequal", help="Leave other policies at N where one uses a redirection group besides."
         ),
     ] = False,
+    details: Annotated[
+        int,
+        typer.Option(
+            "--details",
+            metavar="N",
+            help="Show N winners and N losers among users, queues and jobs; 0 for none.",
+            parser=options.whole_number("--details", 0),
+        ),
+    ] = 3,
     out: options.Out = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -39,7 +48,8 @@ def compare(
 ) -> int | None:
     """Simulate several policies, side by side.
 
-    The first is what the others are held against. With --out, one folder per policy and comparison.csv.
+    The first is what the others are held against: metric by metric, who gains and who loses by size, user and
+    queue, and the jobs that changed most. With --out, one folder per policy and comparison.csv and .json.
     """
     from headway.cli.inputs import check_choices, parse_rules
 
@@ -76,12 +86,14 @@ def compare(
 
         print_json(comparison.describe() | {"ledger": schedules[0].workload.ledger.rows()})
     elif not quiet:
+        from headway.cli.differences import difference_tables
         from headway.cli.display import output
         from headway.cli.tables import comparison_table, ledger_table
 
         console = output()
         ledger_table(console, schedules[0].workload.ledger)
         comparison_table(console, comparison)
+        difference_tables(console, comparison, details)
         if out is not None:
             console.print(f"\nwritten to {out}", markup=False)
     return INTERRUPTED if interrupted else None

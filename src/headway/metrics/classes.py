@@ -16,10 +16,14 @@ Row = dict[str, Any]
 
 def by_size(sample: Sample) -> list[Row]:
     """Classes of requested sizes up to powers of two: 1, 2, 3-4, 5-8, 9-16, ..."""
-    sizes = np.maximum(sample.procs, 1)
+    return _table(sample, "size", size_classes(sample.procs), size_class)
+
+
+def size_classes(procs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The class of each size, as `size_class` names it."""
+    sizes = np.maximum(procs, 1)
     # frexp is exact: the exponent of q - 1 is the number of its binary digits.
-    power = np.where(sizes == 1, 0, np.frexp((sizes - 1).astype(np.float64))[1])
-    return _table(sample, "size", power, size_class)
+    return np.where(sizes == 1, 0, np.frexp((sizes - 1).astype(np.float64))[1])
 
 
 def size_class(power: int) -> str:

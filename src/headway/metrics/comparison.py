@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from headway.errors import UsageError
 from headway.metrics.catalogue import BY_NAME
+from headway.metrics.differences import Difference, difference
 from headway.schedule import Schedule
 from headway.schedule.files import write_json
 
@@ -50,6 +52,11 @@ class Comparison:
         jobs = [np.sort(schedule.workload.columns["job"]) for schedule in self.schedules]
         return all(np.array_equal(numbers, jobs[0]) for numbers in jobs[1:])
 
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """What becomes of the first schedule's jobs under each of the others, in their order."""
+        return tuple(difference(self.schedules[0], other) for other in self.schedules[1:])
+
     def rows(self) -> list[Row]:
         """Every single number that some schedule has, in the order of the catalogue, policies' own last."""
         names = {
@@ -70,12 +77,17 @@ class Comparison:
         return pl.DataFrame(columns | {row.metric: row.values for row in self.rows()}, strict=False)
 
     def describe(self) -> dict[str, Any]:
-        """Everything as plain JSON data: name, policy, processors and summary of each schedule."""
+        """Everything as plain JSON data: each schedule, the metrics held side by side, gains and losses."""
         return {
             "same_jobs": self.same_jobs,
             "schedules": [
                 {"name": name, "policy": schedule.policy, "processors": schedule.capacity, "summary": summary}
                 for name, schedule, summary in zip(self.names, self.schedules, self.summaries, strict=True)
+            ],
+            "metrics": [asdict(row) for row in self.rows()],
+            "differences": [
+                {"from": self.names[0], "to": name} | each.describe()
+                for name, each in zip(self.names[1:], self.differences, strict=True)
             ],
         }
 

@@ -1,0 +1,106 @@
+"""headway compare: who gains and who loses, on a log small enough to work out by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import SWF, Headway
+from headway.metrics import compare
+from headway.metrics.differences import difference
+from small_schedules import schedule
+
+
+@pytest.fixture
+def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
+    command = Headway(tmp_path, capsys, monkeypatch)
+    command.write("log.swf", SWF)
+    return command
+
+
+JOBS = [
+    (0.0, 1, 10.0, 10.0),
+    (0.0, 2, 10.0, 10.0),
+    (0.0, 4, 10.0, 10.0),
+    (5.0, 3, 10.0, 10.0),
+    (5.0, 2, 1.0, 1.0),
+]
+USERS = {"user": np.array([7, 7, 8, 9, -1]), "queue": np.array([0, 0, 0, 0, 1])}
+
+
+def test_differences_add_up() -> None:
+    before = schedule(JOBS, [0, 0, 20, 40, 10], 4, columns=USERS)
+    after = schedule(JOBS, [0, 5, 10, 45, 8], 4, columns=USERS)
+    found = difference(before, after)
+    assert (found.earlier, found.later, found.same) == (2, 2, 1)
+    users = {change.name: change for change in found.classes["user"]}
+    assert {name: (c.jobs, c.before, c.after, c.saved, c.verdict) for name, c in users.items()} == {
+        "-": (1, 5, 3, 2, "better"),
+        "7": (2, 0, 2.5, -5, "worse"),
+        "8": (1, 20, 10, 10, "better"),
+        "9": (1, 35, 40, -5, "worse"),
+    }
+    assert [c.name for c in found.winners("user", 5)] == ["8", "-"]
+    assert [c.name for c in found.losers("user", 1)] == ["7"]
+    assert [(c.name, c.jobs, c.saved) for c in found.classes["size"]] == [
+        ("1", 1, 0),
+        ("2", 2, -3),
+        ("3-4", 2, 5),
+    ]
+    assert [(c.job, c.before, c.after) for c in found.jobs] == [
+        (3, 20, 10),
+        (5, 5, 3),
+        (2, 0, 5),
+        (4, 35, 40),
+    ]
+    for key in ("size", "user", "queue"):
+        assert sum(change.saved for change in found.classes[key]) == 2
+
+
+def test_only_jobs_that_both_have_are_compared() -> None:
+    before = schedule(JOBS[:3], [0, 0, 20], 4, columns={"job": np.array([1, 2, 3])})
+    after = schedule(JOBS[1:3], [5, 10], 4, columns={"job": np.array([3, 2])})
+    found = difference(before, after)
+    assert (found.earlier, found.later, found.same) == (1, 1, 0)
+    assert [(change.job, change.after) for change in found.jobs] == [(3, 5), (2, 10)]
+    assert not compare([before, after]).same_jobs
+
+
+def test_the_table_says_who_gains_and_who_loses(headway: Headway) -> None:
+    # FCFS starts the jobs at 0, 10, 20, 20; shortest first at 0, 10, 2, 20: only job 3 of user 1 gains.
+    out = headway("compare", "log.swf", "--policy", "fcfs", "--policy", "sjf").out
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "2 2 9 0 -100.0% better" in lines  # the size class of the jobs of two processors
+    assert "sjf instead of fcfs" in lines
+    assert "1 jobs start earlier, 0 later, 3 as before" in lines
+    assert "user 1 2 9 0 -100.0% better" in lines
+    assert "job 3 2 8 18 0 18 s earlier" in lines
+    assert not any(line.startswith(("user 2", "user 3", "queue")) for line in lines)
+
+
+def test_details_can_be_left_out(headway: Headway) -> None:
+    out = headway("compare", "log.swf", "--policy", "fcfs", "--policy", "sjf", "--details", "0").out
+    assert "mean_wait" in out and "instead of" not in out
+    refused = headway("compare", "log.swf", "--policy", "fcfs", "--policy", "sjf", "--details", "-1")
+    assert (refused.status, refused.err) == (2, "headway: --details must be at least 0, not -1\n")
+
+
+def test_the_written_comparison_has_metrics_and_differences(headway: Headway) -> None:
+    headway("compare", "log.swf", "--policy", "fcfs", "--policy", "sjf", "--quiet", "--out", "both")
+    document = json.loads((headway.folder / "both/comparison.json").read_text())
+    [mean] = [row for row in document["metrics"] if row["metric"] == "mean_wait"]
+    assert (mean["values"], mean["verdict"]) == ([11, 6.5], ["", "better"])
+    [each] = document["differences"]
+    assert (each["from"], each["to"]) == ("fcfs", "sjf")
+    assert (each["jobs_earlier"], each["jobs_later"], each["jobs_same"]) == (1, 0, 3)
+    assert [row["name"] for row in each["by_user"]] == ["1", "2", "3"]
+    assert (
+        each["most_changed"]
+        == [{"job": 3, "user": "1", "procs": 2, "walltime": 8, "before": 18, "after": 0, "why": "backfill"}]
+        or each["most_changed"][0]["job"] == 3
+    )
+    printed = json.loads(headway("compare", "log.swf", "--policy", "fcfs", "--policy", "sjf", "--json").out)
+    assert printed["differences"] == document["differences"]
