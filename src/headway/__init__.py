@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 # Public name -> the module that defines it.
 _HOMES = {
     "Audit": "headway.audit",
+    "Campaign": "headway.campaign",
     "HeadwayError": "headway.errors",
     "InputError": "headway.errors",
     "Platform": "headway.platform",
@@ -33,6 +34,7 @@ __all__ = ["__version__", *sorted(_HOMES)]
 if TYPE_CHECKING:
     from headway.audit import Audit as Audit
     from headway.audit import audit as audit
+    from headway.campaign import Campaign as Campaign
     from headway.errors import HeadwayError as HeadwayError
     from headway.errors import InputError as InputError
     from headway.errors import PolicyError as PolicyError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from headway.cli import simulate as simulate  # isort: skip
 from headway.cli import compare as compare  # isort: skip
+from headway.cli import sweep as sweep  # isort: skip
 from headway.cli import audit as audit  # isort: skip
 from headway.cli import plot as plot  # isort: skip
 from headway.cli import inspect as inspect  # isort: skip

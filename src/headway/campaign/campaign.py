@@ -1,0 +1,222 @@
+"""A campaign: policies x parameters x workloads x seeds, run once each and kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import headway
+from headway.campaign.cells import Batch, Cell, batches
+from headway.campaign.measure import Settings
+from headway.campaign.running import Progress, Run, Tell, run_cells
+from headway.campaign.sources import Source, make_source
+from headway.campaign.store import CAMPAIGN, Store
+from headway.campaign.variants import variants
+from headway.campaign.workers import cores, local_workers
+from headway.errors import UsageError
+from headway.platform import Platform
+
+if TYPE_CHECKING:
+    from headway.campaign.results import Results
+
+
+class Campaign:
+    """Simulations of every workload under every policy, each run once and never again.
+
+    workloads: logs (paths or registered names), models such as ``lublin(jobs=1000, procs=64, seed={seed})``,
+        `Workload` objects, or tables with the keys trace, model or workload, and name, apply, rules,
+        annotations, procs, platform.
+    policies: specs, or tables with the keys policy, grid (all combinations), points (a list of parameter
+        sets), baseline, equal (as many processors for the baseline; the default), label.
+    apply: transformations of every workload, after its own; weeks and its like give several workloads.
+    platforms: numbers of processors, platform files or names, or `Platform` objects; by default each log's
+        own machine.
+    seeds: they replace ``{seed}`` in models and transformations, and are given to users' policies.
+        `replications` = n stands for the seeds 0 to n - 1.
+    baseline: the policy that others are paired with, by workload and seed, unless they say otherwise.
+    tau, trim: of the metrics, in seconds and percent. `metrics` names those wanted; by default all.
+    measures: functions of your own from a schedule to named numbers, ``./file.py:function``.
+    classes: keep the means by size, user and queue, for winners and losers.
+    schedules: keep the schedule of every cell.
+    folder: where relative paths are looked up first.
+    """
+
+    def __init__(
+        self,
+        workloads: Sequence[object] | object,
+        policies: Sequence[object] | object,
+        *,
+        apply: Sequence[str] | str = (),
+        platforms: Sequence[object] | object | None = None,
+        seeds: Sequence[int] | None = None,
+        replications: int | None = None,
+        baseline: str | None = None,
+        tau: float = 10,
+        trim: float = 0,
+        metrics: Sequence[str] | None = None,
+        measures: Sequence[str] = (),
+        classes: bool = False,
+        schedules: bool = False,
+        name: str = "campaign",
+        folder: str | Path | None = None,
+    ) -> None:
+        place = None if folder is None else Path(folder)
+        common = (apply,) if isinstance(apply, str) else tuple(apply)
+        self.name = name
+        self.sources: list[Source] = [make_source(each, common, place) for each in _listed(workloads)]
+        self.variants = variants(_listed(policies), baseline, place)
+        self.platforms = [_platform(each, place) for each in _listed(platforms)] or [None]
+        self.seeds = _seeds(seeds, replications)
+        chosen = {} if metrics is None else {"metrics": tuple(metrics)}
+        self.settings = Settings(
+            tau, trim, measures=_measures(measures, place), classes=classes, schedules=schedules, **chosen
+        )
+        self._check()
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Campaign:
+        """The campaign that a sweep file describes."""
+        from headway.campaign.sweep_file import load
+
+        return load(Path(path))
+
+    def _check(self) -> None:
+        if not self.sources:
+            raise UsageError("a campaign needs at least one workload")
+        names = [source.name for source in self.sources]
+        for name in names:
+            if names.count(name) > 1:
+                raise UsageError(f"two workloads are called {name!r}; give one of them another name")
+        used = any(source.seeded for source in self.sources) or any(v.spec.is_user for v in self.variants)
+        if len(self.seeds) > 1 and not used:
+            raise UsageError(
+                "nothing in this campaign depends on its seeds; write {seed} into a model or a "
+                "transformation, as in shake(seed={seed}), or give one seed"
+            )
+
+    def opened(self) -> Iterator[list[Batch]]:
+        """Workloads with their cells, source by source, opened when they are reached."""
+        return batches(self.sources, self.platforms, self.variants, self.seeds, self.settings)
+
+    def cells(self) -> list[Cell]:
+        """Every cell, in order; this opens all workloads."""
+        return [cell for found in self.opened() for batch in found for cell in batch.cells]
+
+    def run(
+        self,
+        out: str | Path,
+        *,
+        workers: int | None = None,
+        client: Any = None,
+        retry_failed: bool = False,
+        progress: Tell | None = None,
+        threads: bool = False,
+    ) -> Results:
+        """Run the cells that are not in the folder `out` yet, and return all results.
+
+        workers: processes that simulate, all cores by default; 1 works in this process. `threads` uses
+            threads instead of processes. client: a Dask client, whose cluster then does the work.
+        retry_failed: run failed cells again. progress: called now and then with a `Progress`.
+
+        Ctrl-C keeps what is finished; the same call goes on from there.
+        """
+        from headway.campaign.results import Results
+
+        if workers is not None and workers < 1:
+            raise UsageError(f"workers must be at least 1, not {workers}")
+        store = Store(out)
+        with store.writing():
+            run = Run(store, self.settings, store.status(), retry_failed)
+            tell = progress or _silent
+            begin = time.monotonic()
+            store.write_json(CAMPAIGN, self.describe())
+            try:
+                if client is not None:
+                    from headway.campaign.on_dask import run_on_dask
+
+                    run_on_dask(run, self.opened(), len(self.sources), client, tell)
+                else:
+                    count = workers or cores()
+                    run_cells(run, self.opened(), len(self.sources), local_workers(count, threads), tell)
+            finally:
+                run.progress.seconds = time.monotonic() - begin
+                Results.write(store, run.plan)
+            store.merge()
+        return Results.open(out, run.progress)
+
+    def describe(self) -> dict[str, Any]:
+        """Plain data on the campaign, kept with its results."""
+        return {
+            "headway": headway.__version__,
+            "name": self.name,
+            "workloads": [_described(source) for source in self.sources],
+            "platforms": [None if p is None else p.describe() for p in self.platforms],
+            "policies": [
+                {"policy": str(v.spec), "baseline": None if v.baseline is None else str(v.baseline)}
+                for v in self.variants
+            ],
+            "seeds": list(self.seeds),
+            "settings": self.settings.key() | {"measures": list(self.settings.measures)},
+        }
+
+
+def _silent(progress: Progress) -> None:
+    pass
+
+
+def _described(source: Source) -> dict[str, Any]:
+    keys = ("name", "trace", "model", "annotations", "procs", "platform")
+    shown = {key: getattr(source, key) for key in keys}
+    return {key: value for key, value in shown.items() if value is not None} | {
+        "apply": list(source.apply),
+        "rules": dict(source.rules),
+    }
+
+
+def _listed(given: Any) -> list[Any]:
+    """A list of what may be given alone."""
+    if given is None:
+        return []
+    alone = isinstance(given, (str, Path, int, Mapping, Platform)) or hasattr(given, "columns")
+    return [given] if alone else list(given)
+
+
+def _platform(given: object, folder: Path | None) -> Platform | None:
+    if isinstance(given, Platform):
+        return given
+    if isinstance(given, Mapping):
+        if set(given) == {"procs"}:
+            return _platform(given["procs"], folder)
+        if set(given) in ({"file"}, {"name"}):
+            return _platform(next(iter(given.values())), folder)
+        raise UsageError("platform: give either procs = N or file = 'platform.toml' (or a known name)")
+    if isinstance(given, int):
+        return Platform.procs(given)
+    from headway.campaign.sources import located
+
+    return Platform.load(located(str(given), folder))
+
+
+def _seeds(seeds: Sequence[int] | None, replications: int | None) -> list[int]:
+    if seeds is not None and replications is not None:
+        raise UsageError("give either seeds or replications, not both")
+    if replications is not None:
+        if replications < 1:
+            raise UsageError(f"replications must be at least 1, not {replications}")
+        return list(range(replications))
+    found = [0] if seeds is None else [int(seed) for seed in seeds]
+    if not found or min(found) < 0 or len(set(found)) < len(found):
+        raise UsageError("seeds must be different whole numbers from 0 upwards, at least one")
+    return found
+
+
+def _measures(given: Sequence[str], folder: Path | None) -> tuple[str, ...]:
+    from headway.campaign.sources import located
+
+    names = []
+    for name in (given,) if isinstance(given, str) else given:
+        home, _, attribute = name.rpartition(":")
+        names.append(f"{located(home, folder)}:{attribute}" if home.endswith(".py") else name)
+    return tuple(names)

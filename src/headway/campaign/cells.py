@@ -1,0 +1,138 @@
+"""The cells of a campaign: one simulation each, named by the content of everything that decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from headway.campaign.identity import code_digest, digest_of, policy_key, workload_digest
+from headway.campaign.measure import Settings, measures_key
+from headway.campaign.sources import Part, Source
+from headway.campaign.variants import Variant
+from headway.errors import UsageError
+from headway.platform import Platform
+from headway.policies.group_size import added_procs, group_sizes
+from headway.policies.spec import Spec
+from headway.workload import Workload
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One simulation, and its place in the campaign.
+
+    `widest` is the largest job of the pair it belongs to: a policy and its baseline get the same jobs.
+    """
+
+    id: str
+    platform: Platform
+    spec: Spec
+    seed: int
+    widest: int
+    columns: dict[str, Any] = field(compare=False)
+    """What describes it in the results."""
+    parameters: dict[str, Any] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One workload and all cells on it."""
+
+    workload: Workload
+    cells: list[Cell]
+
+
+def batches(
+    sources: Sequence[Source],
+    platforms: Sequence[Platform | None],
+    variants: Sequence[Variant],
+    seeds: Sequence[int],
+    settings: Settings,
+) -> Iterator[list[Batch]]:
+    """All cells in the order of the campaign, source by source; a source is opened when it is reached."""
+    for source in sources:
+        found = []
+        for part in source.expand(seeds):
+            machines = [_machine(part, platform) for platform in platforms]
+            cells = _cells(part, machines, variants, seeds, settings)
+            found.append(Batch(part.workload, list(cells.values())))
+        yield found
+
+
+def _machine(part: Part, platform: Platform | None) -> Platform:
+    if platform is not None:
+        return platform
+    if part.source.platform is not None:
+        return Platform.load(part.source.platform)
+    procs = part.source.procs or part.workload.header.max_procs
+    if procs is None:
+        raise UsageError(
+            f"{part.source.name}: the header says neither MaxProcs nor MaxNodes; give procs or platform"
+        )
+    return Platform.procs(procs)
+
+
+def _cells(
+    part: Part,
+    machines: Sequence[Platform],
+    variants: Sequence[Variant],
+    seeds: Sequence[int],
+    settings: Settings,
+) -> dict[str, Cell]:
+    """The cells on one workload, each once; a baseline comes before the first cell that needs it."""
+    content = workload_digest(part.workload)
+    found: dict[str, Cell] = {}
+
+    def cell(machine: Platform, spec: Spec, label: str, seed: int, widest: int) -> Cell:
+        columns = {
+            "workload": part.source.name, "part": part.number, "block": part.block, "seed": seed,
+            "machine": str(machine), "procs": machine.total_procs, "policy": str(spec), "label": label,
+            "baseline": None,
+        }  # fmt: skip
+        parts = {
+            "code": code_digest(), "workload": content, "platform": machine.describe(), "widest": widest,
+            "policy": policy_key(spec), "seed": seed, "settings": settings.key() | measures_key(settings),
+        }  # fmt: skip
+        return Cell(digest_of(parts), machine, spec, seed, widest, columns, {})
+
+    def effective(spec: Spec, seed: int) -> int:
+        # Policies of the catalogue draw nothing: under another seed they would do the same again.
+        return seed if part.source.seeded or spec.is_user else seeds[0]
+
+    for machine in machines:
+        for variant in variants:
+            own = [part.seed] if part.source.seeded or not variant.spec.is_user else list(seeds)
+            for seed in own:
+                widest = _widest(variant.spec, machine)
+                made = cell(machine, variant.spec, variant.label, effective(variant.spec, seed), widest)
+                if variant.baseline is not None:
+                    other = _equal_machine(variant, machine)
+                    paired = cell(
+                        other, variant.baseline, variant.baseline.brief,
+                        effective(variant.baseline, seed), widest,
+                    )  # fmt: skip
+                    paired = found.setdefault(paired.id, paired)
+                    made.columns["baseline"] = paired.id
+                # A baseline may be a point of a grid too; it then stands in the results once, as both.
+                kept = found.setdefault(made.id, made)
+                kept.columns.update(label=variant.label, baseline=made.columns["baseline"])
+                kept.parameters.update(variant.parameters)
+    return found
+
+
+def _widest(spec: Spec, machine: Platform) -> int:
+    total = machine.total_procs
+    return group_sizes(spec, total)[0] if spec.name == "redirection" else total
+
+
+def _equal_machine(variant: Variant, machine: Platform) -> Platform:
+    """The baseline's machine: with the processors that redirection adds, so that both have as many."""
+    added = added_procs(variant.spec, machine.total_procs) if variant.equal else 0
+    if not added:
+        return machine
+    if len(machine.clusters) > 1 or machine.has_nodes:
+        raise UsageError(
+            f"{variant.spec.brief}: its baseline would need {added} more processors, and this platform has "
+            "its nodes; give the policy equal = false"
+        )
+    return Platform.procs(machine.total_procs + added)

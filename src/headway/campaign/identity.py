@@ -1,0 +1,100 @@
+"""What makes a cell itself: digests of the content of its inputs and of the code that runs it.
+
+A file that moves is the same input, an edited file under an old name is another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import headway
+from headway.errors import UsageError
+from headway.grammar import value_text
+from headway.policies.spec import Spec
+from headway.workload import Workload
+
+CODE = ("engine", "policies", "workload", "platform", "schedule", "metrics", "simulate.py")
+"""Parts of the package a result depends on."""
+
+
+@cache
+def code_digest() -> str:
+    """Digest of the version and of every source file that a result depends on."""
+    package = Path(headway.__file__).parent
+    digest = hashlib.sha256(headway.__version__.encode())
+    for part in CODE:
+        place = package / part
+        for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
+            digest.update(path.relative_to(package).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def workload_digest(workload: Workload) -> str:
+    """Digest of the jobs: every column, the names of their codes, the log's count and machine."""
+    digest = hashlib.sha256()
+    for name, values in sorted(workload.columns.items()):
+        digest.update(f"{name} {values.dtype.str} {len(values)}\n".encode())
+        digest.update(np.ascontiguousarray(values).data)
+    rest = {
+        "labels": workload.labels,
+        "jobs in the log": workload.ledger.total,
+        "machine": workload.header.max_procs,
+        "too_large": workload.rules.get("too_large", "drop"),
+    }
+    digest.update(json.dumps(rest, sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def policy_key(spec: Spec) -> object:
+    """A policy as plain data: the catalogue's by name, a user's own by the bytes of its source."""
+    params = {name: _parameter_key(value) for name, value in spec.params.items()}
+    if not spec.is_user:
+        return [spec.name, params]
+    return ["user", spec.attribute, params, hashlib.sha256(user_source(spec).read_bytes()).hexdigest()]
+
+
+def _parameter_key(value: object) -> object:
+    return policy_key(value) if isinstance(value, Spec) else value_text(value)
+
+
+def user_source(spec: Spec) -> Path:
+    """The file in which a user's policy stands."""
+    return source_file(spec.file, spec.module, spec.name)
+
+
+def source_file(file: str | None, module: str | None, name: str) -> Path:
+    """The Python file of a thing named ./file.py:Name or module:Name."""
+    if file is not None:
+        path = Path(file).expanduser()
+    else:
+        try:
+            found = find_spec(module or "")
+        except ModuleNotFoundError:
+            found = None
+        if found is None or found.origin is None:
+            raise UsageError(f"{name}: there is no module {module}; install it, or name ./file.py:Name")
+        path = Path(found.origin)
+    if not path.is_file():
+        raise UsageError(f"{name}: there is no file {path}; give the path of the Python file")
+    return path
+
+
+def user_specs(spec: Spec) -> list[Spec]:
+    """The users' own policies in a spec, itself or nested."""
+    own = [spec] if spec.is_user else []
+    nested = [value for value in spec.params.values() if isinstance(value, Spec)]
+    return own + [found for value in nested for found in user_specs(value)]
+
+
+def digest_of(parts: Mapping[str, Any]) -> str:
+    """A cell's name: a digest of everything that decides its result."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]

@@ -1,0 +1,206 @@
+"""One cell: simulate it and measure the schedule; what a worker does, wherever it runs."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headway.campaign.identity import code_digest, policy_key, source_file
+from headway.errors import HeadwayError, UsageError
+from headway.metrics.catalogue import BY_NAME, METRICS
+from headway.platform import Platform
+from headway.policies.spec import parse_spec
+from headway.workload import Workload
+
+if TYPE_CHECKING:
+    from headway.campaign.cells import Cell
+    from headway.metrics.sample import Sample
+    from headway.schedule import Schedule
+
+WHOLE = frozenset(("jobs", "dropped", "slowdown_excluded", "killed", "max_queue"))
+"""Metrics that are counts; every other one is a float, so that a column has one type in all files."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is measured of each schedule; tau in seconds, trim in percent at either end."""
+
+    tau: float = 10
+    trim: float = 0
+    metrics: tuple[str, ...] = tuple(metric.name for metric in METRICS)
+    measures: tuple[str, ...] = ()
+    """Functions of the user's own, ``./file.py:function`` or ``module:function``: schedule to numbers."""
+    classes: bool = False
+    """Keep the means by size, user and queue."""
+    schedules: bool = False
+    """Keep the schedule of every cell."""
+
+    def __post_init__(self) -> None:
+        for name in self.metrics:
+            if name not in BY_NAME:
+                raise UsageError(f"there is no metric {name!r}; there are {', '.join(BY_NAME)}")
+
+    def key(self) -> dict[str, Any]:
+        """Plain data for a cell's identity."""
+        return {
+            "tau": float(self.tau), "trim": float(self.trim), "metrics": list(self.metrics),
+            "classes": self.classes, "schedules": self.schedules,
+        }  # fmt: skip
+
+
+def measures_key(settings: Settings) -> dict[str, Any]:
+    """The users' own measures by the bytes of their sources."""
+    return {"measures": [_measure_digest(name) for name in settings.measures]}
+
+
+@cache
+def _measure_digest(name: str) -> str:
+    path = _measure_file(name)
+    return f"{name.rpartition(':')[2]} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def _measure_file(name: str) -> Path:
+    home, colon, attribute = name.rpartition(":")
+    if not colon or not attribute.isidentifier():
+        raise UsageError(f"measure {name!r} must be written ./file.py:function or module:function")
+    return source_file(home, None, name) if home.endswith(".py") else source_file(None, home, name)
+
+
+@cache
+def _measure(name: str) -> Callable[[Schedule], Mapping[str, Any]]:
+    home, _, attribute = name.rpartition(":")
+    if home.endswith(".py"):
+        found = spec_from_file_location(f"headway_measure_{_measure_digest(name)[-16:]}", home)
+        if found is None or found.loader is None:
+            raise UsageError(f"measure {name}: {home} is not a Python file")
+        module = module_from_spec(found)
+        found.loader.exec_module(module)
+    else:
+        module = import_module(home)
+    function = getattr(module, attribute, None)
+    if not callable(function):
+        raise UsageError(f"measure {name}: there is no function {attribute} in {home}")
+    return function  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A cell as a worker needs it."""
+
+    id: str
+    platform: Platform
+    policy: str
+    policy_key: object
+    seed: int
+    widest: int
+
+    @classmethod
+    def of(cls, cell: Cell) -> Task:
+        return cls(cell.id, cell.platform, str(cell.spec), policy_key(cell.spec), cell.seed, cell.widest)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some cells on one workload, done by one worker in one go."""
+
+    workload: Workload = field(repr=False)
+    tasks: tuple[Task, ...]
+    settings: Settings
+    code: str = field(default_factory=code_digest)
+
+
+@dataclass
+class Outcome:
+    """What came of one cell: a row of numbers, or an error; and the tables that were asked for."""
+
+    id: str
+    row: Row = field(default_factory=dict)
+    error: str | None = None
+    classes: list[Row] = field(default_factory=list)
+    schedule: bytes | None = None
+
+
+def run_chunk(chunk: Chunk) -> list[Outcome]:
+    """Run the cells of a chunk one after the other; a failing one does not stop the others."""
+    if chunk.code != code_digest():
+        raise UsageError("a worker has another headway than the campaign; install the same version")
+    return [run_task(task, chunk.workload, chunk.settings) for task in chunk.tasks]
+
+
+def run_task(task: Task, workload: Workload, settings: Settings) -> Outcome:
+    """Simulate and measure one cell; every error is kept as a sentence."""
+    try:
+        return _measured(task, workload, settings)
+    except HeadwayError as error:
+        return Outcome(task.id, error=str(error))
+    except Exception as error:
+        where = error.__traceback__
+        while where is not None and where.tb_next is not None:
+            where = where.tb_next
+        place = f" ({where.tb_frame.f_code.co_filename}:{where.tb_lineno})" if where else ""
+        return Outcome(task.id, error=f"{type(error).__name__}: {error}{place}")
+
+
+def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
+    from headway.metrics.sample import Sample
+    from headway.simulate import simulate
+
+    spec = parse_spec(task.policy)
+    if policy_key(spec) != task.policy_key:
+        raise UsageError(f"{task.policy}: its source changed after the campaign began; run it again")
+    schedule = simulate(workload.fit_to(task.widest), task.platform, spec, seed=task.seed)
+    sample = Sample(schedule, settings.tau, settings.trim)
+    row: Row = {"capacity": schedule.capacity}
+    row |= {name: _number(name, BY_NAME[name].compute(sample)) for name in settings.metrics}
+    _add(row, schedule.own, "the policy's own number")
+    for name in settings.measures:
+        _add(row, _measure(name)(schedule), f"measure {name}: the number")
+    outcome = Outcome(task.id, row)
+    if settings.classes:
+        outcome.classes = class_rows(sample)
+    if settings.schedules:
+        kept = io.BytesIO()
+        schedule.frame().write_parquet(kept)
+        outcome.schedule = kept.getvalue()
+    return outcome
+
+
+def _number(name: str, value: float | None) -> float | int | None:
+    return value if value is None or name in WHOLE else float(value)
+
+
+def _add(row: Row, numbers: Mapping[str, Any], whose: str) -> None:
+    """Add plain numbers and texts to a row; tables among them are left out."""
+    for name, value in numbers.items():
+        if hasattr(value, "item"):
+            value = value.item()
+        if value is not None and not isinstance(value, (bool, int, float, str)):
+            continue
+        if name in row:
+            raise UsageError(f"{whose} {name!r} has the name of another column; rename it")
+        row[name] = value
+
+
+def class_rows(sample: Sample) -> list[Row]:
+    """Means by size, user and queue as rows of one table: by, class, jobs and the metrics."""
+    from headway.metrics.classes import by_queue, by_size, by_user
+
+    return [
+        {"by": by, "class": str(row.pop(by)), **row}
+        for by, table in (("size", by_size), ("user", by_user), ("queue", by_queue))
+        for row in table(sample)
+    ]
+
+
+def tasks_of(cells: Sequence[Cell]) -> tuple[Task, ...]:
+    """The cells as workers need them."""
+    return tuple(Task.of(cell) for cell in cells)

@@ -1,0 +1,193 @@
+"""The run of a campaign: cells flow from the sources through the workers into the store.
+
+planner thread   opens one source after the other, skips finished cells, cuts chunks
+worker threads   hand chunks to their workers, collect outcomes
+this thread      writes outcomes to disk about once a second, tells the progress, hears Ctrl-C
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from queue import Empty, Full, Queue
+from typing import Any
+
+from headway.campaign.cells import Batch, Cell
+from headway.campaign.measure import Chunk, Outcome, Settings, tasks_of
+from headway.campaign.store import FAILED, Store
+from headway.campaign.workers import Worker
+
+SAVE_EVERY = 1.0
+"""Seconds between two files of results; a killed run loses no more than this and the cells in flight."""
+
+CHUNK_SECONDS = 0.5
+"""How long a chunk should keep a worker busy."""
+
+LARGEST_CHUNK = 64
+
+
+@dataclass
+class Progress:
+    """How far a run is; `total` is an estimate until every source was opened."""
+
+    done: int = 0
+    skipped: int = 0
+    failed: int = 0
+    total: int = 0
+    exact: bool = False
+    seconds: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        """Cells a second in this run."""
+        return self.done / self.seconds if self.seconds else 0.0
+
+
+Tell = Callable[[Progress], None]
+
+
+@dataclass
+class Run:
+    """What one run shares between its threads."""
+
+    store: Store
+    settings: Settings
+    finished: dict[str, str]
+    retry_failed: bool = False
+    plan: list[Cell] = field(default_factory=list)
+    progress: Progress = field(default_factory=Progress)
+    stop: threading.Event = field(default_factory=threading.Event)
+    pace: float = 0.0
+    """Seconds a cell takes, as last seen."""
+
+    def missing(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Those that are not finished."""
+        skip = {"done"} if self.retry_failed else {"done", FAILED}
+        return [cell for cell in cells if self.finished.get(cell.id) not in skip]
+
+    def chunks(self, batch: Batch) -> Iterator[Chunk]:
+        """The missing cells of a workload, as many in one go as take about half a second."""
+        missing = self.missing(batch.cells)
+        while missing:
+            size = 1 if not self.pace else int(min(max(CHUNK_SECONDS / self.pace, 1), LARGEST_CHUNK))
+            now, missing = missing[:size], missing[size:]
+            yield Chunk(batch.workload, tasks_of(now), self.settings)
+
+
+def run_cells(
+    run: Run, opened: Iterator[list[Batch]], sources: int, workers: Sequence[Callable[[], Worker]], tell: Tell
+) -> None:
+    """Run every missing cell; what is finished is on disk when this returns or raises."""
+    chunks: Queue[Chunk | None] = Queue(maxsize=len(workers) + 1)
+    events: Queue[list[Outcome] | BaseException | None] = Queue()
+    made = [make() for make in workers]
+    plan = threading.Thread(target=_plan, args=(run, opened, sources, len(made), chunks, events), daemon=True)
+    threads = [plan]
+    for worker in made:
+        threads.append(threading.Thread(target=_work, args=(run, worker, chunks, events), daemon=True))
+    for thread in threads:
+        thread.start()
+    try:
+        collect(run, events, len(threads), tell)
+    finally:
+        run.stop.set()
+        for worker in made:
+            worker.close()
+
+
+def _plan(
+    run: Run,
+    opened: Iterator[list[Batch]],
+    sources: int,
+    workers: int,
+    chunks: Queue[Chunk | None],
+    events: Queue[list[Outcome] | BaseException | None],
+) -> None:
+    try:
+        for number, batches in enumerate(opened, start=1):
+            note_plan(run, batches, number, sources)
+            for batch in batches:
+                for chunk in run.chunks(batch):
+                    if not _put(run, chunks, chunk):
+                        return
+        for _ in range(workers):
+            _put(run, chunks, None)
+        events.put(None)
+    except BaseException as error:
+        events.put(error)
+
+
+def note_plan(run: Run, batches: Sequence[Batch], number: int, sources: int) -> None:
+    """Add a source's cells to the plan; sources not opened yet are expected to be like those that were."""
+    cells = [cell for batch in batches for cell in batch.cells]
+    run.plan.extend(cells)
+    run.progress.skipped += len(cells) - len(run.missing(cells))
+    run.progress.exact = number == sources
+    run.progress.total = round(len(run.plan) / number * sources)
+
+
+def _put(run: Run, chunks: Queue[Chunk | None], chunk: Chunk | None) -> bool:
+    while not run.stop.is_set():
+        try:
+            chunks.put(chunk, timeout=0.2)
+            return True
+        except Full:
+            continue
+    return False
+
+
+def _work(
+    run: Run,
+    worker: Worker,
+    chunks: Queue[Chunk | None],
+    events: Queue[list[Outcome] | BaseException | None],
+) -> None:
+    try:
+        while not run.stop.is_set():
+            try:
+                chunk = chunks.get(timeout=0.2)
+            except Empty:
+                continue
+            if chunk is None:
+                break
+            begin = time.perf_counter()
+            outcomes = worker.run(chunk)
+            run.pace = (time.perf_counter() - begin) / len(chunk.tasks)
+            events.put(outcomes)
+        events.put(None)
+    except BaseException as error:
+        events.put(error)
+
+
+def collect(run: Run, events: Queue[list[Outcome] | BaseException | None], threads: int, tell: Tell) -> None:
+    """Write outcomes as they come, until every thread has said that it is through, or one failed."""
+    waiting: list[Outcome] = []
+    begin = saved = time.monotonic()
+    described: dict[str, dict[str, Any]] = {}
+    known = 0
+    try:
+        while threads:
+            try:
+                event = events.get(timeout=0.1)
+            except Empty:
+                event = []
+            if isinstance(event, BaseException):
+                raise event
+            if event is None:
+                threads -= 1
+                continue
+            waiting += event
+            run.progress.done += len(event)
+            run.progress.failed += sum(outcome.error is not None for outcome in event)
+            run.progress.seconds = time.monotonic() - begin
+            for cell in run.plan[known:]:
+                described[cell.id] = cell.columns
+            known = len(run.plan)
+            tell(run.progress)
+            if waiting and time.monotonic() - saved >= SAVE_EVERY:
+                run.store.add(waiting, described)
+                waiting, saved = [], time.monotonic()
+    finally:
+        run.store.add(waiting, described)

@@ -1,0 +1,155 @@
+"""Where a campaign's workloads come from: logs, registered names, models, or workloads at hand.
+
+``{seed}`` in a model or transformation is replaced by each seed of the campaign; a source without it gives
+the same workloads under every seed and is read once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from headway.errors import UsageError
+from headway.workload import Workload
+
+SEED = "{seed}"
+_WEEK = re.compile(r"week\(number=(\d+),")
+_KEYS = ("trace", "model", "workload", "name", "apply", "rules", "annotations", "procs", "platform")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One origin of workloads: exactly one of `trace`, `model` and `workload`.
+
+    `apply` are transformations, one after the other; some, such as weeks, give several workloads.
+    `procs` or `platform` is the machine; without them the log's own, or the campaign's platforms.
+    """
+
+    name: str
+    trace: str | None = None
+    model: str | None = None
+    workload: Workload | None = None
+    apply: tuple[str, ...] = ()
+    rules: Mapping[str, str] = field(default_factory=dict)
+    annotations: str | None = None
+    procs: int | None = None
+    platform: str | None = None
+
+    @property
+    def seeded(self) -> bool:
+        """Whether its workloads differ from seed to seed."""
+        return any(SEED in text for text in (self.model or "", *self.apply))
+
+    @property
+    def several(self) -> bool:
+        """Whether it may give more than one workload a seed."""
+        from headway.workload.transform import TRANSFORMATIONS
+
+        names = [re.split(r"[^\w]", text.strip(), maxsplit=1)[0] for text in self.apply]
+        return any(name in TRANSFORMATIONS and TRANSFORMATIONS[name].many for name in names)
+
+    def expand(self, seeds: Sequence[int]) -> Iterator[Part]:
+        """Its workloads under each seed; what does not depend on the seed is done once."""
+        from headway.workload.transform import apply_each
+
+        fixed = 0
+        while fixed < len(self.apply) and SEED not in self.apply[fixed]:
+            fixed += 1
+        common: list[Workload] | None = None
+        for seed in seeds if self.seeded else seeds[:1]:
+            if common is None or SEED in (self.model or ""):
+                common = apply_each(self._open(seed), *self.apply[:fixed])
+            rest = [text.replace(SEED, str(seed)) for text in self.apply[fixed:]]
+            found = [result for each in common for result in apply_each(each, *rest)]
+            for place, workload in enumerate(found):
+                yield self._part(workload, place, seed)
+
+    def _open(self, seed: int) -> Workload:
+        if self.workload is not None:
+            return self.workload
+        if self.model is not None:
+            from headway.workload.models import generate
+
+            return generate(self.model.replace(SEED, str(seed)))
+        from headway.workload import read, read_annotations
+        from headway.workload.rules import choose
+
+        choose(self.rules)
+        workload = read(str(self.trace), format=None, compiled=None, **self.rules)
+        return workload if self.annotations is None else read_annotations(workload, self.annotations)
+
+    def _part(self, workload: Workload, place: int, seed: int) -> Part:
+        week = next((m for text in workload.transformations if (m := _WEEK.match(text))), None)
+        number = int(week[1]) if week else place
+        # Versions of one week under several seeds are one block; a model's seeds are samples of their own.
+        drawn = f" seed {seed}" if SEED in (self.model or "") else ""
+        return Part(self, workload, number, f"{self.name}{drawn} part {number}", seed)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One workload of a source: its number there (a week's own), its block for statistics, its seed."""
+
+    source: Source
+    workload: Workload
+    number: int
+    block: str
+    seed: int
+
+
+def make_source(given: object, apply: Sequence[str] = (), folder: Path | None = None) -> Source:
+    """A source from a path or registered name, a model's spec, a workload, or a table of keys.
+
+    `apply` follows what the source itself applies; relative paths are looked up in `folder` first.
+    """
+    if isinstance(given, Workload):
+        return Source(_short(given.source.name), workload=given, apply=tuple(apply))
+    if isinstance(given, (str, Path)):
+        text = str(given)
+        key = "model" if _is_model(text) else "trace"
+        return make_source({key: text}, apply, folder)
+    if not isinstance(given, Mapping):
+        raise UsageError(f"a workload is a file, a model, a Workload or a table of keys, not {given!r}")
+    return _from_table(dict(given), tuple(apply), folder)
+
+
+def _from_table(table: dict[str, Any], apply: tuple[str, ...], folder: Path | None) -> Source:
+    for key in table:
+        if key not in _KEYS:
+            raise UsageError(f"workload: there is no key {key!r}; there are {', '.join(_KEYS)}")
+    origins = [key for key in ("trace", "model", "workload") if table.get(key) is not None]
+    if len(origins) != 1:
+        raise UsageError("workload: give exactly one of trace, model and workload")
+    if table.get("procs") is not None and table.get("platform") is not None:
+        raise UsageError("workload: give either procs or platform, not both")
+    own = table.get("apply", ())
+    table["apply"] = ((own,) if isinstance(own, str) else tuple(own)) + apply
+    for key in ("trace", "annotations", "platform"):
+        if table.get(key) is not None:
+            table[key] = located(str(table[key]), folder)
+    origin = table[origins[0]]
+    named = origin.source.name if isinstance(origin, Workload) else str(origin)
+    table.setdefault("name", _short(named) if origins[0] != "model" else named)
+    return Source(**table)
+
+
+def located(name: str, folder: Path | None) -> str:
+    """A path as seen from `folder` where such a file is there, else the name as it is."""
+    if folder is None or Path(name).is_absolute():
+        return name
+    beside = folder / name
+    return str(beside) if beside.exists() else name
+
+
+def _is_model(text: str) -> bool:
+    from headway.workload.models import MODELS
+
+    return "(" in text and text.split("(", 1)[0].strip() in MODELS
+
+
+def _short(name: str) -> str:
+    """A file's name without folder and endings."""
+    return re.sub(r"\.(swf|csv|json|parquet|txt)?(\.gz)?$", "", Path(name).name) or name

@@ -1,0 +1,233 @@
+"""Results on disk: small Parquet files that appear whole or not at all.
+
+    DIR/results.parquet          one row per cell of the campaign, in its order: parameters, then metrics
+    DIR/cells/*.parquet          finished cells as they came, of this and earlier forms of the campaign
+    DIR/classes/*.parquet        means by size, user and queue, where asked for
+    DIR/schedules/CELL.parquet   the schedule of every cell, where asked for
+    DIR/campaign.json            how the results were made
+
+A file is written under another name, flushed to the disk and renamed, so that a process killed at any moment
+leaves every finished file sound; a half-written one ends in .part and is removed by the next run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headway.campaign.measure import WHOLE, Outcome
+from headway.errors import InputError, UsageError
+from headway.metrics.catalogue import BY_NAME
+
+if TYPE_CHECKING:
+    import polars as pl
+
+RESULTS, CAMPAIGN = "results.parquet", "campaign.json"
+PART = ".part"
+DONE, FAILED = "done", "failed"
+
+
+class Store:
+    """The folder of a campaign."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    @property
+    def cells(self) -> Path:
+        return self.folder / "cells"
+
+    @property
+    def classes(self) -> Path:
+        return self.folder / "classes"
+
+    @property
+    def schedules(self) -> Path:
+        return self.folder / "schedules"
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Make the folder, keep other campaigns out of it, remove what a killed run left half-written."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise UsageError(f"{self.folder} is a file, not a folder; give another name")
+        known = (self.folder / CAMPAIGN).exists() or self.cells.is_dir()
+        if self.folder.is_dir() and not known and any(self.folder.iterdir()):
+            raise UsageError(f"{self.folder} is not empty and holds no campaign; give another folder")
+        self.cells.mkdir(parents=True, exist_ok=True)
+        with _locked(self.folder / ".lock", self.folder):
+            for stale in self.folder.rglob(f"*{PART}"):
+                stale.unlink(missing_ok=True)
+            yield
+
+    def add(self, outcomes: Sequence[Outcome], described: dict[str, dict[str, Any]]) -> None:
+        """Keep outcomes; their schedules and classes come first, so that a cell that is there is complete."""
+        if not outcomes:
+            return
+        import polars as pl
+
+        for outcome in outcomes:
+            if outcome.schedule is not None:
+                self.schedules.mkdir(exist_ok=True)
+                place = self.schedules / f"{outcome.id}.parquet"
+                write_whole(place, partial(_write_bytes, outcome.schedule))
+        name = hashlib.sha256(" ".join(outcome.id for outcome in outcomes).encode()).hexdigest()[:24]
+        rows = [{"cell": outcome.id, **row} for outcome in outcomes for row in outcome.classes]
+        if rows:
+            self.classes.mkdir(exist_ok=True)
+            table = pl.DataFrame(rows, infer_schema_length=None)
+            write_whole(self.classes / f"{name}.parquet", table.write_parquet)
+        results = [
+            {"cell": outcome.id, **described.get(outcome.id, {})}
+            | {"status": FAILED if outcome.error is not None else DONE, "error": outcome.error}
+            | outcome.row
+            for outcome in outcomes
+        ]
+        # A retry of the same cells must not overwrite their failures before it is on the disk itself.
+        place = self.cells / f"{name}.parquet"
+        while place.exists():
+            name += "r"
+            place = self.cells / f"{name}.parquet"
+        write_whole(place, frame_of(results).write_parquet)
+
+    def load(self) -> pl.DataFrame:
+        """Every kept cell once; where one failed and was done later, the success."""
+        import polars as pl
+
+        files = sorted(self.cells.glob("*.parquet"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+        tables = [_read(path) for path in files]
+        if not tables:
+            return frame_of([])
+        together = pl.concat(tables, how="diagonal_relaxed")
+        ranked = together.with_columns(pl.col("status").eq(DONE).alias("_done")).with_row_index("_row")
+        kept = ranked.sort("_done", "_row").unique("cell", keep="last", maintain_order=True)
+        return kept.sort("_row").drop("_done", "_row")
+
+    def status(self) -> dict[str, str]:
+        """Cell -> done or failed."""
+        import polars as pl
+
+        found: dict[str, str] = {}
+        for path in self.cells.glob("*.parquet"):
+            table = _read(path, columns=["cell", "status"])
+            for cell, status in table.select(pl.col("cell", "status")).iter_rows():
+                if found.get(cell) != DONE:
+                    found[cell] = status
+        return found
+
+    def merge(self) -> None:
+        """Join many small files into one; killed half way, cells are there twice, which does no harm."""
+        import polars as pl
+
+        files = sorted(self.cells.glob("*.parquet"))
+        if len(files) > 1:
+            table = self.load()
+            name = hashlib.sha256(" ".join(table["cell"]).encode()).hexdigest()[:24] + "m"
+            while (self.cells / f"{name}.parquet").exists():
+                name += "m"
+            write_whole(self.cells / f"{name}.parquet", table.write_parquet)
+            for path in files:
+                path.unlink()
+        files = sorted(self.classes.glob("*.parquet")) if self.classes.is_dir() else []
+        if len(files) > 1:
+            table = pl.concat([_read(path) for path in files], how="diagonal_relaxed").unique(
+                ["cell", "by", "class"], keep="last", maintain_order=True
+            )
+            name = hashlib.sha256(" ".join(path.name for path in files).encode()).hexdigest()[:24] + "m"
+            write_whole(self.classes / f"{name}.parquet", table.write_parquet)
+            for path in files:
+                path.unlink()
+
+    def write_json(self, name: str, document: object) -> None:
+        """A JSON file, whole or not at all."""
+        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+        write_whole(self.folder / name, lambda path: path.write_text(text, encoding="utf-8"))
+
+
+def frame_of(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """Rows as a table with one type per column, whatever is missing in this part of the results."""
+    import polars as pl
+
+    names = list(dict.fromkeys(name for row in rows for name in row)) or ["cell", "status", "error"]
+    columns = []
+    for name in names:
+        values = [row.get(name) for row in rows]
+        kind = known_type(name)
+        if kind is None and all(value is None for value in values):
+            continue  # a type nobody can know here; the column comes back with the first value
+        columns.append(pl.Series(name, values, dtype=kind, strict=False))
+    return pl.DataFrame(columns)
+
+
+def known_type(name: str) -> Any:
+    """The type of a column of every campaign, or None for policies' own numbers."""
+    import polars as pl
+
+    if name in ("cell", "status", "error", "workload", "block", "machine", "policy", "label", "baseline"):
+        return pl.String
+    if name in ("part", "seed", "procs", "capacity") or name in WHOLE:
+        return pl.Int64
+    return pl.Float64 if name in BY_NAME else None
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Write a file under another name, bring it to the disk, and give it its name."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}{PART}")
+    try:
+        write(draft)
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise UsageError(f"{path} cannot be written: {error.strerror}; finished cells are kept") from None
+    _sync_folder(path.parent)
+
+
+def _write_bytes(data: bytes, path: Path) -> None:
+    path.write_bytes(data)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":
+        return  # folders cannot be opened there, and renaming is already ordered
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _read(path: Path, columns: Iterable[str] | None = None) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        return pl.read_parquet(path, columns=None if columns is None else list(columns))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = " ".join(str(error).split())[:80]
+        raise InputError(
+            f"is not a sound result file ({reason}); remove it to run its cells again", file=str(path)
+        ) from None
+
+
+@contextmanager
+def _locked(path: Path, folder: Path) -> Iterator[None]:
+    """Hold a file's lock, which the system gives back when the process ends in whatever way."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system
+        yield
+        return
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(
+                f"another campaign is writing to {folder}; wait for it, or give another folder"
+            ) from None
+        yield

@@ -1,0 +1,71 @@
+"""Sweep files: a campaign in TOML.
+
+tau = 60
+baseline = "easy"
+
+[[workload]]
+trace = "KTH-SP2-1996-2.1-cln.swf.gz"
+apply = ["weeks(count=20)", "exact"]
+
+[[policy]]
+policy = "redirection"
+grid = { theta = [1, 10, 100], alpha = [0.1, 0.2] }
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from headway.campaign.campaign import Campaign
+from headway.errors import InputError, UsageError
+
+KEYS = (
+    "name", "workload", "policy", "platform", "apply", "seeds", "replications", "baseline", "tau", "trim",
+    "metrics", "measures", "classes", "schedules",
+)  # fmt: skip
+"""Keys of a sweep file; all but workload, policy and platform are those of `Campaign`."""
+
+TYPES: dict[str, tuple[type, ...]] = {
+    "name": (str,), "apply": (str, list), "seeds": (list,), "replications": (int,), "baseline": (str,),
+    "tau": (int, float), "trim": (int, float), "metrics": (list,), "measures": (list,), "classes": (bool,),
+    "schedules": (bool,),
+}  # fmt: skip
+
+
+def load(path: Path) -> Campaign:
+    """The campaign of a sweep file; relative paths in it start from its folder."""
+    try:
+        document = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"is not TOML: {error}", file=str(path)) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from None
+    for key, value in document.items():
+        if key not in KEYS:
+            raise InputError(f"there is no such key; there are {', '.join(KEYS)}", file=str(path), field=key)
+        wanted = TYPES.get(key)
+        if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted)):
+            words = " or ".join(_WORDS[kind] for kind in wanted)
+            raise InputError(f"must be {words}, not {value!r}", file=str(path), field=key)
+    for key in ("workload", "policy"):
+        if key not in document:
+            raise InputError(f"give at least one [[{key}]]", file=str(path), field=key)
+    arguments: dict[str, Any] = {key: value for key, value in document.items() if key in TYPES}
+    arguments.setdefault("name", path.stem)
+    try:
+        return Campaign(
+            document["workload"],
+            document["policy"],
+            platforms=document.get("platform"),
+            folder=path.parent,
+            **arguments,
+        )
+    except UsageError as error:
+        raise InputError(str(error), file=str(path)) from None
+
+
+_WORDS: dict[type, str] = {
+    str: "a text", list: "a list", int: "a whole number", float: "a number", bool: "true or false",
+}  # fmt: skip

@@ -1,0 +1,93 @@
+"""The policies of a campaign: each with a grid or a list of parameters, and what it is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from headway.errors import UsageError
+from headway.grammar import Call, Value, parse_call
+from headway.policies.spec import Spec, parse_spec
+
+_KEYS = ("policy", "grid", "points", "baseline", "equal", "label")
+
+Parameters = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One policy with one set of parameters.
+
+    `parameters` are those that were written, which become columns of the results. `baseline` is the policy
+    it is paired with; where `equal`, on as many processors as the variant has in all.
+    """
+
+    spec: Spec
+    parameters: Parameters
+    label: str
+    baseline: Spec | None = None
+    equal: bool = True
+
+
+def variants(
+    given: Sequence[object], baseline: str | None = None, folder: Path | None = None
+) -> list[Variant]:
+    """Every policy with every point of its grid, in the order given; `baseline` is that of those without."""
+    if isinstance(given, (str, Spec, Mapping)):
+        given = [given]
+    found = [variant for each in given for variant in _expand(each, baseline, folder)]
+    if not found:
+        raise UsageError("a campaign needs at least one policy")
+    return found
+
+
+def _expand(given: object, baseline: str | None, folder: Path | None) -> Iterator[Variant]:
+    table = dict(given) if isinstance(given, Mapping) else {"policy": given}
+    for key in table:
+        if key not in _KEYS:
+            raise UsageError(
+                f"policy: there is no key {key!r}; there are {', '.join(_KEYS)}, and parameters go into "
+                "grid (all combinations) or points (a list)"
+            )
+    if "policy" not in table:
+        raise UsageError("policy: the key policy is missing, as in policy = 'easy(backfill=sjf)'")
+    call = parse_call(str(table["policy"]))
+    against = table.get("baseline", baseline)
+    paired = None if against in (None, "", "none") else parse_spec(_located(parse_call(str(against)), folder))
+    for point in _points(table):
+        written = _located(Call(call.name, call.args, {**call.kwargs, **point}), folder)
+        spec = parse_spec(written)
+        label = str(table.get("label", spec.brief))
+        parameters = {name: _plain(value) for name, value in {**call.kwargs, **point}.items()}
+        yield Variant(spec, parameters, label, paired, bool(table.get("equal", True)))
+
+
+def _points(table: Mapping[str, Any]) -> Iterator[dict[str, Value]]:
+    grid = table.get("grid", {})
+    points = table.get("points", [{}])
+    if not isinstance(grid, Mapping) or not all(isinstance(point, Mapping) for point in points):
+        raise UsageError("policy: grid is a table of lists and points a list of tables of parameters")
+    axes = {
+        name: list(values) if isinstance(values, (list, tuple, range)) else [values]
+        for name, values in grid.items()
+    }
+    for point in points:
+        for values in product(*axes.values()):
+            yield {**point, **dict(zip(axes, values, strict=True))}
+
+
+def _located(call: Call, folder: Path | None) -> str:
+    """The spec's text, with a user's file looked up beside the campaign file."""
+    from headway.campaign.sources import located
+
+    home, colon, name = call.name.rpartition(":")
+    if colon and home.endswith(".py"):
+        call = Call(f"{located(home, folder)}:{name}", call.args, call.kwargs)
+    return str(call)
+
+
+def _plain(value: Value) -> Any:
+    return str(value) if isinstance(value, (Call, list)) else value

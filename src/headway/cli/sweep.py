@@ -1,0 +1,122 @@
+"""``headway sweep``: a campaign from a file, resumable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import FAULT, command
+from headway.errors import UsageError
+
+if TYPE_CHECKING:
+    from headway.campaign import Progress, Results
+
+LISTED = 20
+"""How many failed cells are listed; all of them stand in results.parquet."""
+
+
+@command("sweep", example="headway sweep weeks.toml --workers 8 --out results")
+def sweep(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC.toml", help="Sweep file.", show_default=False)],
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            metavar="N",
+            help="Worker processes; all cores by default.",
+            parser=options.whole_number("--workers", 1, 4096),
+        ),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option("--dask", metavar="ADDRESS", help="Work on this Dask cluster, as in tcp://host:8786."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder of the results; by default named after the file."),
+    ] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed cells again.")] = False,
+    quiet: options.Quiet = False,
+) -> int | None:
+    """Run a campaign: policies x parameters x workloads x seeds.
+
+    Only cells that are not in the folder yet are run, so an interrupted sweep goes on where it stopped.
+    """
+    if workers is not None and dask is not None:
+        raise UsageError("give either --workers or --dask, not both")
+    from headway.campaign import Campaign
+    from headway.cli.sweep_progress import shown
+
+    campaign = Campaign.from_toml(spec)
+    folder = out or Path(f"{spec.stem}-results")
+    with shown(quiet) as tell:
+        if dask is None:
+            results = campaign.run(folder, workers=workers, retry_failed=retry_failed, progress=tell)
+        else:
+            from headway.campaign.on_dask import connected
+
+            with connected(dask) as client:
+                results = campaign.run(folder, client=client, retry_failed=retry_failed, progress=tell)
+    failed = results.failed.height
+    if not quiet:
+        _report(results, folder)
+    elif failed:
+        _list_failed(results)
+    return FAULT if failed else None
+
+
+def _report(results: Results, folder: Path) -> None:
+    from headway.cli.display import output
+
+    console = output()
+    progress: Progress | None = results.progress
+    if progress is not None:
+        line = f"{progress.done} cells run, {progress.skipped} were there, {results.failed.height} failed"
+        if progress.done:
+            line += f"; {progress.seconds:.1f} s, {progress.rate:.1f} cells/s"
+        console.print(line, markup=False)
+    if results.frame.height:
+        from rich.table import Table
+
+        names, rows = overview(results)
+        table = Table(box=None, pad_edge=False)
+        for place, name in enumerate(names):
+            table.add_column(name, justify="left" if place == 0 else "right")
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+    console.print(f"\nwritten to {folder}", markup=False)
+    _list_failed(results)
+
+
+def overview(results: Results) -> tuple[list[str], list[list[str]]]:
+    """Medians over the cells of each policy, as texts: the first look at a campaign."""
+    import polars as pl
+
+    frame = results.frame
+    wanted = [name for name in ("mean_wait", "mean_bsld", "max_bsld", "utilization") if name in frame.columns]
+    by = frame.group_by("label", maintain_order=True).agg(pl.len().alias("cells"), pl.col(wanted).median())
+    names = ["policy", "cells", *(f"median {name}" for name in wanted)]
+    rows = [[str(row[0]), str(row[1]), *(_short(value) for value in row[2:])] for row in by.iter_rows()]
+    return names, rows
+
+
+def _short(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+
+
+def _list_failed(results: Results) -> None:
+    from headway.cli.display import Display
+
+    failed = results.failed
+    if not failed.height:
+        return
+    say = Display().say
+    say(f"{failed.height} cells failed; --retry-failed runs them again:")
+    for row in failed.head(LISTED).iter_rows(named=True):
+        say(f"  {row['workload']} part {row['part']} seed {row['seed']} {row['label']}: {row['error']}")
+    if failed.height > LISTED:
+        say(f"  ... and {failed.height - LISTED} more in results.parquet")
