@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway.cli import options
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
 
     from headway.workload import Workload
 
-HEADER_KEYS = ("Computer", "Installation", "MaxProcs", "MaxNodes", "MaxJobs", "StartTime", "EndTime")
+HEADER_KEYS = (
+    "Computer", "Installation", "MaxProcs", "MaxNodes", "MaxJobs", "StartTime", "EndTime", "TimeZoneString",
+)  # fmt: skip
 
 
 @command("inspect", example="headway inspect log.swf.gz")
@@ -25,7 +28,8 @@ def inspect(
 ) -> None:
     """Show what is in a log.
 
-    Header, jobs, offered load, sizes, quality of the estimates, and the ledger.
+    Header, jobs and users, offered load over time, sizes, lengths, quality of the estimates, and the ledger:
+    what was odd in the log and what was done about it.
     """
     from headway.cli.display import Display, output, print_json
     from headway.cli.inputs import chosen_platform, parse_rules, read_workload
@@ -40,13 +44,20 @@ def inspect(
     size = machine.total_procs if machine else workload.header.max_procs
     described = describe(workload, size)
     if json:
-        print_json(described | {"ledger": workload.ledger.rows()})
+        header = {key: value for key in HEADER_KEYS if (value := workload.header.get(key))}
+        print_json({"header": header} | described | {"ledger": workload.ledger.rows()})
         return
     console = output()
     _header(console, workload)
     _facts(console, described)
-    _load(console, described)
-    _sizes(console, described)
+    if len(workload):
+        _load(console, described)
+        _divided(console, "Jobs and work by processors", described["sizes"], described["work_by_size"])
+        _divided(console, "Jobs and work by run time", described["lengths"], described["work_by_length"])
+        _estimates(console, described)
+        _busiest(console, "user", described["users"])
+        _busiest(console, "queue", described["queues"])
+    console.print()
     from headway.cli.tables import ledger_table
 
     ledger_table(console, workload.ledger)
@@ -75,29 +86,86 @@ def _facts(console: Console, described: dict[str, Any]) -> None:
 
 
 def _load(console: Console, described: dict[str, Any]) -> None:
+    """Offered load as a curve, with the line at which the machine is full."""
     from headway.cli.chart import curve, labelled
 
     load = described["load_over_time"]
     if not load["values"]:
         return
     top = max(load["values"])
-    console.print(f"\nOffered load, each column {load['step'] / 3600:.1f} hours", style="bold")
-    for line in curve(load["values"], top, height=4):
-        console.print(labelled("", line, width=2))
-    console.print(f"   highest {top:.2f}")
+    hours = load["step"] / 3600
+    width = (
+        f"{hours / 24:.1f} days"
+        if hours >= 48
+        else f"{hours:.1f} hours"
+        if hours >= 1
+        else f"{hours * 60:.1f} min"
+    )
+    console.print(f"\nOffered load over time, each column {width}", style="bold")
+    lines = curve(load["values"], top, height=5)
+    for row, line in enumerate(lines):
+        level = top * (len(lines) - row) / len(lines)
+        console.print(labelled(f"{level:>6.2f}", line, width=6))
+    over = sum(value > 1 for value in load["values"]) / len(load["values"])
+    console.print(f"more than the machine can do in {over:.0%} of the columns", markup=False)
 
 
-def _sizes(console: Console, described: dict[str, Any]) -> None:
+def _divided(
+    console: Console, title: str, jobs: Sequence[tuple[str, int]], work: Sequence[tuple[str, float]]
+) -> None:
+    """Two bars a line: the share of the jobs, and of the processor-seconds."""
     from headway.cli.chart import bar, labelled
 
-    if not described["sizes"]:
+    console.print(f"\n{title}", style="bold")
+    total = sum(count for _, count in jobs)
+    top = max((count for _, count in jobs), default=0) / total
+    most = max((share for _, share in work), default=0.0)
+    for (name, count), (_, share) in zip(jobs, work, strict=True):
+        text = labelled(
+            name, f"{bar(count / total, top, 24):<24}", f"{count:>9,} {count / total:>4.0%} of jobs", 14
+        )
+        text.append("   ")
+        text.append(f"{bar(share, most, 24):<24}", style="magenta")
+        text.append(f" {share:>4.0%} of work", style="dim")
+        console.print(text)
+
+
+def _estimates(console: Console, described: dict[str, Any]) -> None:
+    from headway.cli.chart import bar, labelled
+    from headway.cli.tables import in_words
+
+    classes = described["accuracy"]
+    top = max((count for _, count in classes), default=0)
+    if not top:
         return
-    console.print("\nJobs by processors", style="bold")
-    top = max(count for _, count in described["sizes"])
-    for name, count in described["sizes"]:
-        console.print(labelled(name, f"{bar(count, top):<30}", f"{count:,}", width=14))
+    total = sum(count for _, count in classes)
     console.print("\nRun time as a share of the request", style="bold")
-    top = max(count for _, count in described["accuracy"])
-    for name, count in described["accuracy"]:
-        console.print(labelled(name, f"{bar(count, top):<30}", f"{count:,}", width=14))
-    console.print()
+    for name, count in classes:
+        console.print(
+            labelled(name, f"{bar(count, top):<30}", f"{count:>9,} {count / total:>4.0%} of jobs", 14)
+        )
+    named = ", ".join(
+        f"{in_words(seconds) or f'{seconds:g} s'} ({count / total:.0%})"
+        for seconds, count in described["requests"]
+    )
+    console.print(f"most frequent requests: {named}", markup=False)
+
+
+def _busiest(console: Console, what: str, rows: Sequence[tuple[str, int, float]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from headway.cli.chart import bar
+
+    if len(rows) < 2:
+        return
+    table = Table(
+        title=f"\nBusiest {what}s", title_justify="left", title_style="bold", box=None, pad_edge=False
+    )
+    table.add_column(what, no_wrap=True)
+    table.add_column("jobs", justify="right", no_wrap=True)
+    table.add_column("share of the work", no_wrap=True)
+    for name, jobs, share in rows:
+        shown = Text(f"{bar(share, rows[0][2], 24):<24}", style="magenta")
+        table.add_row(Text(name), f"{jobs:,}", shown.append(f" {share:.1%}", style="dim"))
+    console.print(table)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,19 +18,39 @@ COLUMNS = 72
 ACCURACY = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Edges of the classes of run time / request; each holds its lower edge."""
 
+LENGTHS = (
+    ("under 1 s", 1), ("under 1 min", 60), ("under 10 min", 600), ("under 1 h", 3600), ("under 4 h", 14400),
+    ("under 12 h", 43200), ("under 1 day", 86400), ("under 2 days", 172800), ("under 1 week", 604800),
+)  # fmt: skip
+"""Classes of run times: name and upper edge in seconds; each begins where the one before ends."""
+
+MOST = 5
+"""Users, queues and requested times that are named."""
+
 Ints = npt.NDArray[np.int64]
 
 
 def describe(workload: Workload, procs: int | None) -> dict[str, Any]:
-    """Plain data: `facts` (value and unit by name), `load_over_time`, `sizes` and `accuracy` (label, jobs).
+    """Plain data: `facts` (value and unit by name), `load_over_time` and tables of the jobs.
 
+    `sizes`, `lengths` and `accuracy` are (class, jobs), `work_by_size` and `work_by_length` the shares of all
+    processor-seconds in the same classes; `requests` are the most frequent requested times (seconds, jobs),
+    `users` and `queues` the busiest ones (name, jobs, share of the work).
     Times are in seconds. `procs` is the size of the machine; without it there is no load.
     """
+    work = workload.runtime / SECOND * workload.procs
+    sizes, lengths = _size_classes(workload.procs), _length_classes(workload.runtime)
     return {
         "facts": _facts(workload, procs),
         "load_over_time": _load_over_time(workload, procs),
-        "sizes": _sizes(workload.procs),
+        "sizes": sizes.jobs(),
+        "work_by_size": sizes.shares(work),
+        "lengths": lengths.jobs(),
+        "work_by_length": lengths.shares(work),
         "accuracy": _accuracy(workload.runtime, workload.walltime),
+        "requests": _requests(workload.walltime),
+        "users": _busiest(workload, "user", work),
+        "queues": _busiest(workload, "queue", work),
     }
 
 
@@ -77,18 +99,59 @@ def _load_over_time(workload: Workload, procs: int | None) -> dict[str, Any]:
     return {"step": step, "values": (area / (procs * step)).tolist()}
 
 
-def _sizes(procs: Ints) -> list[tuple[str, int]]:
-    """Jobs by processors, in classes up to each power of two."""
-    if not len(procs):
-        return []
+@dataclass(frozen=True)
+class _Classes:
+    """A class per job, and the names of the classes; those beyond the last job are left out."""
+
+    codes: Ints
+    names: Sequence[str]
+
+    def jobs(self) -> list[tuple[str, int]]:
+        counts = np.bincount(self.codes).tolist() if len(self.codes) else []
+        return list(zip(self.names, counts, strict=False))
+
+    def shares(self, work: npt.NDArray[np.float64]) -> list[tuple[str, float]]:
+        total = float(work.sum())
+        sums = np.bincount(self.codes, weights=work) if len(self.codes) else np.zeros(0)
+        return list(zip(self.names, (sums / total if total else sums).tolist(), strict=False))
+
+
+def _size_classes(procs: Ints) -> _Classes:
+    """Classes of processors up to each power of two."""
     # 1, 2, 3-4, 5-8, ...: the class of q is the exponent of the power of two at or above it.
     exponent = np.ceil(np.log2(np.maximum(procs, 1))).astype(np.int64)
-    counts = np.bincount(exponent)
-    classes = []
-    for power, count in enumerate(counts.tolist()):
+    names = []
+    for power in range(int(exponent.max()) + 1 if len(exponent) else 0):
         low, high = (1 << (power - 1)) + 1 if power else 1, 1 << power
-        classes.append((str(high) if low == high else f"{low}-{high}", count))
-    return classes
+        names.append(str(high) if low >= high else f"{low}-{high}")
+    return _Classes(exponent, names)
+
+
+def _length_classes(runtime: Ints) -> _Classes:
+    """Classes of run times with edges that people use."""
+    limits = np.array([limit for _, limit in LENGTHS]) * SECOND
+    names = [name for name, _ in LENGTHS]
+    return _Classes(np.searchsorted(limits, runtime, side="right").astype(np.int64), [*names, "longer"])
+
+
+def _requests(walltime: Ints) -> list[tuple[float, int]]:
+    """The requested times that occur most often, the most frequent first."""
+    values, counts = np.unique(walltime, return_counts=True)
+    most = np.argsort(-counts, kind="stable")[:MOST]
+    return [(float(values[place]) / SECOND, int(counts[place])) for place in most.tolist()]
+
+
+def _busiest(workload: Workload, column: str, work: npt.NDArray[np.float64]) -> list[tuple[str, int, float]]:
+    """Users or queues by the work of their jobs, the most first; jobs of nobody known are left out."""
+    known = workload.columns[column] >= 0
+    codes, place = np.unique(workload.columns[column][known], return_inverse=True)
+    jobs = np.bincount(place, minlength=len(codes))
+    shares = np.bincount(place, weights=work[known], minlength=len(codes)) / (float(work.sum()) or 1.0)
+    labels = workload.labels.get(column)
+    return [
+        (str(codes[row]) if labels is None else labels[codes[row]], int(jobs[row]), float(shares[row]))
+        for row in np.argsort(-shares, kind="stable")[:MOST].tolist()
+    ]
 
 
 def _accuracy(run: Ints, request: Ints) -> list[tuple[str, int]]:
