@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from headway.metrics import Comparison
 
 POLICIES = ("fcfs", "easy", "easy(backfill=sjf)", "conservative")
-MODEL = "lublin(jobs=3000, procs=128, load=0.7, estimates=tsafrir, seed=2)"
+MODEL = "lublin(jobs=3000, procs=128, load=0.7, estimates=tsafrir, seed=1)"
 METRICS = ("mean_wait", "median_wait", "max_wait", "mean_bsld", "utilization", "makespan", "max_queue")
 COLUMNS = 64
 
