@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _KEY = re.compile(r"\s*;+\s*([A-Za-z][A-Za-z0-9_]*)\s*:\s*(.*?)\s*$")
 _LEADING_NUMBER = re.compile(r"\s*(\d{1,3}(?:,\d{3})+|\d{1,18})(?![\d,]|\.0*[1-9])")
@@ -12,11 +12,15 @@ _LEADING_NUMBER = re.compile(r"\s*(\d{1,3}(?:,\d{3})+|\d{1,18})(?![\d,]|\.0*[1-9
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Name of the input ("-" is standard input), SHA-256 of its bytes as stored, and its format."""
+    """Name of the input ("-" is standard input), SHA-256 of its bytes as stored, and its format.
+
+    `not_modelled` counts the jobs that had what no simulation here takes into account, by feature.
+    """
 
     name: str
     sha256: str = ""
     format: str = ""
+    not_modelled: dict[str, int] = field(default_factory=dict, hash=False)
 
 
 class Header:

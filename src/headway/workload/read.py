@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import BinaryIO, Protocol
 
 from headway.errors import UsageError
+from headway.workload.formats import looked_at, recognised
 from headway.workload.swf import read_swf
 from headway.workload.table import Workload
 
@@ -23,21 +24,31 @@ class Reader(Protocol):
     ) -> Workload: ...
 
 
-READERS: dict[str, Callable[[], Reader]] = {"swf": lambda: read_swf}
+def _sacct() -> Reader:
+    from headway.workload.slurm import read_sacct
+
+    return read_sacct
+
+
+def _sacct_json() -> Reader:
+    from headway.workload.slurm import read_sacct_json
+
+    return read_sacct_json
+
+
+def _batsim() -> Reader:
+    from headway.workload.batsim import read_batsim
+
+    return read_batsim
+
+
+READERS: dict[str, Callable[[], Reader]] = {
+    "swf": lambda: read_swf,
+    "sacct": _sacct,
+    "sacct-json": _sacct_json,
+    "batsim": _batsim,
+}
 """Format -> how to get its reader; a function, so that a format's imports wait until it is read."""
-
-ENDINGS: dict[str, str] = {".swf": "swf"}
-"""File name endings (before .gz) that tell the format; all other files are taken for SWF."""
-
-
-def format_of(name: str) -> str:
-    """The format a file's name stands for.
-
-    >>> format_of("KTH-SP2.swf.gz"), format_of("-")
-    ('swf', 'swf')
-    """
-    plain = name.lower().removesuffix(".gz")
-    return next((kind for ending, kind in ENDINGS.items() if plain.endswith(ending)), "swf")
 
 
 def read(
@@ -47,9 +58,26 @@ def read(
     compiled: bool | None = None,
     **rules: str,
 ) -> Workload:
-    """Read a job log; "-" is standard input. Keywords are reading rules, such as `overrun="trust"`."""
-    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else "-"
-    kind = format_of(name) if format is None else format
-    if kind not in READERS:
-        raise UsageError(f"there is no format {kind!r}; the formats are {', '.join(READERS)}")
-    return READERS[kind]()(path, rules, compiled=compiled)
+    """Read a job log: SWF, Slurm's `sacct` as text or JSON, or a Batsim workload; "-" is standard input.
+
+    The format is found from the content unless `format` names it. `path` may also be the name of a
+    registered dataset. Keywords are reading rules, such as `overrun="trust"`.
+    """
+    if format is not None and format not in READERS:
+        raise UsageError(f"there is no format {format!r}; the formats are {', '.join(READERS)}")
+    if isinstance(path, str):
+        path = registered(path)
+    if format is None:
+        name = os.fspath(path) if isinstance(path, str | os.PathLike) else "-"
+        first, path = looked_at(path)
+        format = recognised(first, name) or "swf"
+    return READERS[format]()(path, rules, compiled=compiled)
+
+
+def registered(name: str) -> str:
+    """The file a dataset's name stands for; the name itself where it is a file or no dataset."""
+    if name == "-" or os.path.exists(name):
+        return name
+    from headway.workload.datasets.registry import find
+
+    return find(name)

@@ -24,8 +24,13 @@ RULES: dict[str, tuple[str, ...]] = {
     "foreign_status": ("keep", "error"),
     "negative": ("unknown", "error"),
     "fraction": ("round", "error"),
+    "requeues": ("last", "each"),
+    "unfinished": ("drop", "keep"),
+    "submit": ("submitted", "eligible"),
+    "zone": ("UTC", "<a time zone>"),
 }
-"""Each rule's values, default first."""
+"""Each rule's values, default first; a value in angle brackets stands for any text. The last four are about
+Slurm's records."""
 
 MEANING: dict[str, str] = {
     "procs": "which processor count a job has; the other one where that is missing",
@@ -45,6 +50,10 @@ MEANING: dict[str, str] = {
     "foreign_status": "a status outside -1 to 5",
     "negative": "a negative quantity other than -1: read as unknown",
     "fraction": "a fraction where a whole number belongs (rounded up), or of a microsecond (nearest)",
+    "requeues": "a job that ran more than once: the last run stands for it, or each is a job of its own",
+    "unfinished": "still running when the log was taken: drop, or keep with its run so far",
+    "submit": "when a job enters the queue: when it was submitted, or became eligible to start",
+    "zone": "the time zone of clock times, such as Europe/Berlin; by default the clock never changes",
 }
 """What each rule is about, for help and documentation."""
 
@@ -59,7 +68,7 @@ def choose(chosen: Mapping[str, str]) -> dict[str, str]:
     for rule, value in chosen.items():
         if rule not in RULES:
             raise UsageError(f"there is no reading rule {rule!r}; the rules are {', '.join(RULES)}")
-        if value not in RULES[rule]:
+        if value not in RULES[rule] and not any(known.startswith("<") for known in RULES[rule]):
             raise UsageError(f"rule {rule} cannot be {value!r}; it is one of {', '.join(RULES[rule])}")
         rules[rule] = value
     return rules

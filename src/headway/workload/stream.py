@@ -59,6 +59,10 @@ class LogStream:
         if pieces:
             yield b"".join(pieces)
 
+    def parts(self) -> Iterator[bytes]:
+        """The unpacked bytes in parts of any size, for formats that are not made of lines."""
+        return self._text()
+
     def _text(self) -> Iterator[bytes]:
         """The bytes, unpacked where they are gzip data."""
         stored = self._stored()

@@ -6,7 +6,7 @@ before it left.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -34,11 +34,19 @@ _MADE_FROM = {"requested_procs": "procs", "requested_time": "walltime", "request
 class Reading:
     """A log while rules are applied: its columns, which lines still stand for a job, what happened so far."""
 
-    def __init__(self, columns: dict[str, Ints], line: Column, rules: Mapping[str, str], file: str) -> None:
+    def __init__(
+        self,
+        columns: dict[str, Ints],
+        line: Column,
+        rules: Mapping[str, str],
+        file: str,
+        place: Callable[[int], str] = place,
+    ) -> None:
         self.columns = columns
         self.line = line
         self.rules = rules
         self.file = file
+        self.place = place
         self.alive: Mask = np.ones(len(line), dtype=np.bool_)
         self.entries: list[LedgerEntry] = []
 
@@ -62,7 +70,7 @@ class Reading:
                 f"{problem}; correct the line, or choose the rule {rule}={RULES[rule][0]}",
                 file=self.file,
                 line=int(self.line[np.argmax(lines)]),
-                field=None if field is None else place(field),
+                field=None if field is None else self.place(field),
             )
         if value == "drop":
             self.alive &= ~lines
@@ -72,13 +80,21 @@ class Reading:
 
 
 def apply_rules(
-    columns: dict[str, Ints], line: Column, flags: Column, rules: Mapping[str, str], file: str
+    columns: dict[str, Ints],
+    line: Column,
+    flags: Column,
+    rules: Mapping[str, str],
+    file: str,
+    *,
+    place: Callable[[int], str] = place,
+    also: tuple[str, ...] = (),
 ) -> tuple[dict[str, Ints], Ledger]:
     """Columns of the jobs to be scheduled, in file order, and the ledger of all job lines.
 
-    `columns` are the log's fields, times in µs, and are changed in place.
+    `columns` are the log's fields, times in µs, and are changed in place. `place` names a field in errors;
+    `also` names columns that no rule knows and that go with their jobs all the same.
     """
-    log = Reading(columns, line, rules, file)
+    log = Reading(columns, line, rules, file, place)
     _as_written(log, flags)
     join_partial(log)
     _no_job(log)
@@ -87,7 +103,8 @@ def apply_rules(
     _unique_jobs(log)
     _memory(log)
     _submit_order(log)
-    return _kept(log), Ledger(len(line), tuple(log.entries))
+    others = {name: log.columns.pop(name)[log.alive] for name in also}
+    return _kept(log) | others, Ledger(len(line), tuple(log.entries))
 
 
 def _as_written(log: Reading, flags: Column) -> None:

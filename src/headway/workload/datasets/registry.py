@@ -1,0 +1,1 @@
+def find(name: str) -> str: return name

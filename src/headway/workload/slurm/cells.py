@@ -1,0 +1,102 @@
+"""Cells of sacct's columns as numbers: durations, clock times, memory, job numbers, node lists.
+
+Each function takes a Polars column of strings and gives one of numbers; null stands for unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from headway.units import SECOND
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NOTHING = ("", "Unknown", "None", "N/A", "None assigned", "INVALID", "(null)", "None Assigned")
+"""Words that say a value is unknown."""
+
+NO_LIMIT = ("UNLIMITED", "Partition_Limit", "infinite")
+"""Requests for as much time as there is: none that a scheduler could plan with."""
+
+_DURATION = r"^(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+)(?:\.(\d{1,6})\d*)?$"
+_CLOCK = "%Y-%m-%dT%H:%M:%S"
+_UNITS = {"": 0, "K": 0, "M": 1, "G": 2, "T": 3, "P": 4, "E": 5}
+
+
+def whole(text: pl.Series) -> pl.Series:
+    """A whole number."""
+    import polars as pl
+
+    return text.cast(pl.Int64, strict=False)
+
+
+def duration(text: pl.Series, unit: int) -> pl.Series:
+    """µs of D-HH:MM:SS, HH:MM:SS, MM:SS with decimals or not; a bare number counts `unit` seconds."""
+    import polars as pl
+
+    bare = whole(text)
+    parts = text.str.extract_groups(_DURATION).struct.unnest()
+
+    def part(place: str) -> pl.Expr:
+        return pl.col(place).cast(pl.Int64, strict=False).fill_null(0)
+
+    seconds = ((part("1") * 24 + part("2")) * 60 + part("3")) * 60 + part("4")
+    fraction = pl.col("5").fill_null("").str.pad_end(6, "0").cast(pl.Int64, strict=False)
+    written = pl.when(pl.col("4").is_not_null()).then(seconds * SECOND + fraction)
+    return parts.select(pl.coalesce(bare * (unit * SECOND), written)).to_series()
+
+
+def epoch(text: pl.Series) -> pl.Series:
+    """µs since 1970 of a bare number of seconds or a time with its offset from UTC; 0 is unknown."""
+    import polars as pl
+
+    number = whole(text)
+    times = pl.select(pl.when(number > 0).then(number * SECOND)).to_series()
+    if not text.str.contains(r"T.*(?:Z|[+-]\d\d:?\d\d)$").any():
+        return times
+    offset = text.str.to_datetime("%Y-%m-%dT%H:%M:%S%#z", time_unit="us", strict=False).dt.timestamp("us")
+    return pl.select(pl.coalesce(times, offset)).to_series()
+
+
+def clock(text: pl.Series) -> pl.Series:
+    """A clock time without a zone, as 2024-03-31T02:30:00."""
+    return text.str.to_datetime(_CLOCK, time_unit="us", strict=False)
+
+
+def memory_kb(text: pl.Series, bare: str) -> pl.Series:
+    """KB of 4G, 16000M, 1.5T, whatever follows the unit; a bare number is in `bare` (K, M, ...) or bytes."""
+    import polars as pl
+
+    parts = text.str.to_uppercase().str.extract_groups(r"^(\d+(?:\.\d+)?)([KMGTPE]?)[NC]?$").struct.unnest()
+    scale = 1 / 1024 if bare == "bytes" else 1024.0 ** _UNITS[bare]
+    units = {name: 1024.0**power for name, power in _UNITS.items()} | {"": scale}
+    unit = pl.col("2").replace_strict(units, default=None, return_dtype=pl.Float64)
+    value = pl.col("1").cast(pl.Float64, strict=False) * unit
+    return parts.select(value.ceil().cast(pl.Int64, strict=False)).to_series()
+
+
+def tres(text: pl.Series, name: str) -> pl.Series:
+    """The count of one resource in a list such as billing=4,cpu=4,mem=8G,node=1."""
+    import polars as pl
+
+    return text.str.extract(rf"(?:^|,){re.escape(name)}=(\d+)").cast(pl.Int64, strict=False)
+
+
+_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
+_HOSTS = re.compile(r"([^,\[\]]+)((?:\[[^\]]*\][^,\[\]]*)*)")
+
+
+def nodes_of(text: str) -> int:
+    """How many nodes a list such as cn[001-003,007],gpu1 names.
+
+    >>> nodes_of("cn[001-003,007],gpu1"), nodes_of("rack[1-2]n[1-4]"), nodes_of("cn17")
+    (5, 8, 1)
+    """
+    total = 0
+    for match in _HOSTS.finditer(text):
+        count = 1
+        for ranges in re.findall(r"\[([^\]]*)\]", match[2]):
+            count *= sum(int(last or first) - int(first) + 1 for first, last in _RANGE.findall(ranges))
+        total += count
+    return total

@@ -1,0 +1,180 @@
+"""Read Slurm's accounting: `sacct --parsable2` text or `sacct --json`, to a workload with its ledger."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.errors import InputError
+from headway.units import SECOND
+from headway.workload.header import Header, Source
+from headway.workload.ledger import Ledger, LedgerEntry
+from headway.workload.rules import choose
+from headway.workload.slurm.jobs import Columns, Ints, Jobs, fields, settle
+from headway.workload.slurm.json_jobs import SacctJson
+from headway.workload.slurm.not_modelled import counted
+from headway.workload.slurm.records import Records
+from headway.workload.slurm.text import SacctText, Table
+from headway.workload.stream import LogStream
+from headway.workload.swf_rules import apply_rules
+from headway.workload.table import Workload
+
+_COLUMN = {
+    "job number": "JobID", "submit time": "Submit", "run time": "Elapsed",
+    "allocated processors": "AllocCPUS",
+    "requested processors": "ReqCPUS", "requested time": "Timelimit", "requested memory": "ReqMem",
+    "status": "State",
+}  # fmt: skip
+LISTED = 200
+"""Names of queues and partitions written into the header; more would bury it."""
+
+
+def read_sacct(
+    path: str | os.PathLike[str] | BinaryIO,
+    rules: Mapping[str, str] | None = None,
+    *,
+    compiled: bool | None = None,
+) -> Workload:
+    """Read the output of `sacct --parsable2`, plain or gzipped; "-" is standard input."""
+    stream = LogStream(path)
+    text = SacctText(stream)
+    return _workload(text, stream, choose(rules or {}), "sacct", lambda: text.unended)
+
+
+def read_sacct_json(
+    path: str | os.PathLike[str] | BinaryIO,
+    rules: Mapping[str, str] | None = None,
+    *,
+    compiled: bool | None = None,
+) -> Workload:
+    """Read the output of `sacct --json`, plain or gzipped; "-" is standard input."""
+    stream = LogStream(path)
+    return _workload(SacctJson(stream), stream, choose(rules or {}), "sacct-json", lambda: False)
+
+
+def _workload(
+    tables: Iterable[Table], stream: LogStream, rules: dict[str, str], kind: str, unended: Any
+) -> Workload:
+    gathered = Records(stream.name, rules["zone"])
+    for table in tables:
+        gathered.add(table)
+    records, steps = gathered.columns(), gathered.steps()
+    if not records:
+        raise InputError("has no records of jobs; does the export cover the right dates?", file=stream.name)
+    jobs = Jobs(records, rules, stream.name)
+    key, step_key = _keys(records, steps)
+    _steps_noted(jobs, np.isin(step_key, key), steps)
+    if unended():
+        last = np.zeros(len(jobs), np.bool_)
+        last[-1] = True
+        action = "the last line has no end: read as it is, though the file may be cut short"
+        jobs.note("line_end", action, last)
+    settle(jobs, key)
+    used = _used_memory(jobs.records["key"], step_key, steps)
+    columns, origin = fields(jobs, used, gathered.clock_times)
+    line, bits = jobs.records["line"], columns.pop("bits")
+    columns["bits"] = bits.astype(np.int64)
+    labels = {kind: list(names) for kind, names in gathered.labels.items()}
+    jobs.records = {}
+    kept, ledger = apply_rules(
+        columns, line, np.zeros(len(line), np.uint8), rules, stream.name, place=_place, also=("bits",)
+    )
+    bits = kept.pop("bits").astype(np.uint32)
+    names = _names(labels, "cluster" in kept)
+    return Workload(
+        kept,
+        header=_header(kept, names, labels["cluster"], origin),
+        ledger=Ledger(jobs.total, (*jobs.entries, *ledger.entries)),
+        source=Source(stream.name, stream.sha256, kind, counted(bits)),
+        labels=names,
+        rules=rules,
+    )
+
+
+def _place(field: int) -> str:
+    """A field as an error names it: by sacct's column."""
+    from headway.workload.swf_fields import FIELDS
+
+    return _COLUMN.get(FIELDS[field].title, FIELDS[field].title)
+
+
+def _keys(records: Columns, steps: Columns) -> tuple[Ints, Ints]:
+    """Keys of records and steps that differ between clusters too."""
+    key, step_key = records["key"], steps.get("key", np.zeros(0, np.int64))
+    cluster = records.get("cluster")
+    if cluster is None or not (cluster > 0).any():
+        return key, step_key
+    both = np.concatenate([key, step_key])
+    places = np.concatenate([cluster, steps.get("cluster", np.zeros(0, np.int32))]).astype(np.int64)
+    code = np.unique(both, return_inverse=True)[1].astype(np.int64)
+    merged = code * (len(np.unique(places)) + 1) + places
+    return merged[: len(key)], merged[len(key) :]
+
+
+def _steps_noted(jobs: Jobs, ours: npt.NDArray[np.bool_], steps: Columns) -> None:
+    for rows, action in (
+        (ours, "steps (.batch, .extern, .0): no jobs, read for the memory they used"),
+        (~ours, "steps whose job has no record of its own: no jobs, left out"),
+    ):
+        if rows.any():
+            jobs.entries.append(LedgerEntry.of("steps", action, steps["number"][rows], dropped=False))
+
+
+def _used_memory(key: Ints, step_key: Ints, steps: Columns) -> Ints:
+    """KB of the step that used most: the largest task times the tasks; 0 where nothing is known."""
+    used: Ints = np.zeros(len(key), np.int64)
+    rss = steps.get("max_rss")
+    if rss is None or not (rss > 0).any():
+        return used
+    tasks = steps.get("tasks", np.ones(len(rss), np.int64))
+    total = np.where(rss > 0, rss * np.where(tasks > 0, tasks, 1), 0)
+    order = np.argsort(step_key, kind="stable")
+    unique, first = np.unique(step_key[order], return_index=True)
+    largest = np.maximum.reduceat(total[order], first)
+    place = np.minimum(np.searchsorted(unique, key), len(unique) - 1)
+    return np.where(unique[place] == key, largest[place], 0)
+
+
+def _names(labels: dict[str, list[str]], clusters: bool) -> dict[str, list[str]]:
+    names = {"user": labels["user"], "group": labels["account"], "partition": labels["partition"]}
+    names["queue"] = labels["qos"] or labels["partition"]
+    if clusters:
+        names["cluster"] = labels["cluster"]
+    return {column: list(values) for column, values in names.items() if values}
+
+
+def _header(
+    columns: Mapping[str, npt.NDArray[Any]], names: dict[str, list[str]], clusters: list[str], origin: int
+) -> Header:
+    """Comment lines as an SWF log has them; the machine's size is not among sacct's columns."""
+    lines = ["; Version: 2.2"]
+    if clusters:
+        lines.append(f"; Computer: {', '.join(clusters[:10])}")
+    lines += [f"; MaxJobs: {len(columns['job'])}", f"; UnixStartTime: {origin}"]
+    for column, title in (("queue", "Queue"), ("partition", "Partition")):
+        listed = names.get(column, [])[:LISTED]
+        lines += [f"; {title}: {code} {name}" for code, name in enumerate(listed)]
+    if peak := _peak(columns):
+        lines.append(f"; Note: at most {peak} processors were in use at once")
+    return Header(lines)
+
+
+def _peak(columns: Mapping[str, npt.NDArray[Any]]) -> int:
+    """The most processors that ran jobs at one time, by the recorded starts."""
+    wait = columns.get("wait")
+    if wait is None:
+        return 0
+    ran = (wait >= 0) & (columns["runtime"] >= SECOND)
+    start = (columns["submit"] + wait)[ran]
+    width = columns["procs"]
+    if "allocated" in columns:
+        width = np.where(columns["allocated"] > 0, columns["allocated"], width)
+    times = np.concatenate([start, start + columns["runtime"][ran]])
+    change = np.concatenate([width[ran], -width[ran]])
+    # Ends before starts at the same instant.
+    order = np.lexsort((change, times))
+    return int(np.cumsum(change[order]).max(initial=0))

@@ -1,0 +1,299 @@
+"""Tables of text into arrays of numbers: the records of an export, before any is taken for a job.
+
+A record's key packs its job number with the place in its array or heterogeneous job, so that steps, repeated
+records and runs of one job find each other without any text being kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.errors import InputError
+from headway.workload.slurm import cells, states
+from headway.workload.slurm.not_modelled import feature_bits
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from headway.workload.slurm.text import Table
+
+PLAIN, TASK, WAITING_TASKS, COMPONENT = range(4)
+"""A job, a task of an array, the tasks of an array that never started, a part of a heterogeneous job."""
+
+_ID = r"^(\d{1,10})(?:_(\d{1,9})|_\[([^\]]*)\]|\+(\d{1,6}))?(?:\.(.+))?$"
+_LABELLED = {"user": ("User", "UID"), "account": ("Account",), "partition": ("Partition",), "qos": ("QOS",),
+             "cluster": ("Cluster",)}  # fmt: skip
+_SOURCES: dict[str, tuple[tuple[str, Callable[[pl.Series], pl.Series]], ...]] = {
+    "elapsed": tuple((name, lambda text: cells.duration(text, 1)) for name in ("ElapsedRaw", "Elapsed")),
+    "limit": tuple((name, lambda text: cells.duration(text, 60)) for name in ("TimelimitRaw", "Timelimit")),
+    "requested": (("ReqCPUS", cells.whole), ("ReqTRES", lambda text: cells.tres(text, "cpu"))),
+    "allocated": (("AllocCPUS", cells.whole), ("AllocTRES", lambda text: cells.tres(text, "cpu")),
+                  ("NCPUS", cells.whole)),
+    "nodes": (("AllocNodes", cells.whole), ("NNodes", cells.whole),
+              ("AllocTRES", lambda text: cells.tres(text, "node")), ("ReqNodes", cells.whole)),
+    "cpu": (("TotalCPU", lambda text: cells.duration(text, 1)),),
+    "memory": (("ReqMem", lambda text: cells.memory_kb(text, "M")),),
+}  # fmt: skip
+"""What gives each number: the first of these columns that is there and says something."""
+CLOCKS = {"submit": "Submit", "eligible": "Eligible", "start": "Start", "end": "End"}
+UNKNOWN = np.iinfo(np.int64).min
+"""Stands for an unknown value until rules are applied."""
+
+Ints = npt.NDArray[np.int64]
+
+
+class Records:
+    """Every record of an export but its steps, gathered table by table; times in µs since 1970."""
+
+    def __init__(self, name: str, zone: str) -> None:
+        self.name, self.zone = name, zone
+        self.labels: dict[str, dict[str, int]] = {kind: {} for kind in _LABELLED}
+        self.clock_times = 0
+        """Clock times without an offset that were read."""
+        self._parts: list[dict[str, npt.NDArray[Any]]] = []
+        self._steps: list[dict[str, npt.NDArray[Any]]] = []
+        self._node_counts: dict[str, int] = {}
+
+    def add(self, table: Table) -> None:
+        """Take the records of one table."""
+        if not table.frame.height:
+            return
+        frame = table.frame
+        ids = identified(frame)
+        self._check_ids(frame, ids["key"], table.line)
+        step = ids.pop("step")
+        part: dict[str, npt.NDArray[Any]] = {"line": table.line, "repaired": table.repaired}
+        part |= {name: column.to_numpy() for name, column in ids.items()}
+        if step.any():
+            is_step = step.to_numpy()
+            self._add_steps(frame.filter(step), part["key"][is_step], part["number"][is_step])
+            frame = frame.filter(~step)
+            part = {name: values[~is_step] for name, values in part.items()}
+        if not frame.height:
+            return
+        numbers = self._numbers(frame)
+        self._check(frame, numbers, part["line"])
+        part |= {name: _array(numbers[name]) for name in numbers.columns}
+        part |= self._labels(frame)
+        part["state"] = self._states(frame)
+        self._parts.append(part)
+
+    def _add_steps(self, frame: pl.DataFrame, key: Ints, number: Ints) -> None:
+        """Keep what steps say of their job: who it is and the memory they used."""
+        part: dict[str, npt.NDArray[Any]] = {"key": key, "number": number}
+        if "MaxRSS" in frame.columns:
+            part["max_rss"] = _array(cells.memory_kb(frame["MaxRSS"], "bytes"))
+        if "NTasks" in frame.columns:
+            part["tasks"] = _array(cells.whole(frame["NTasks"]))
+        if "Cluster" in frame.columns:
+            part["cluster"] = self._labels(frame.select("Cluster"))["cluster"]
+        self._steps.append(part)
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """All records that are no steps, as columns in file order."""
+        return _joined(self._parts)
+
+    def steps(self) -> dict[str, npt.NDArray[Any]]:
+        """Keys of the steps and what they used."""
+        return _joined(self._steps)
+
+    def _numbers(self, frame: pl.DataFrame) -> pl.DataFrame:
+        import polars as pl
+
+        columns: dict[str, pl.Series] = {}
+        for target, column in CLOCKS.items():
+            if column in frame.columns:
+                columns[target] = cells.epoch(frame[column])
+        for target, choices in _SOURCES.items():
+            present = [read(frame[column]) for column, read in choices if column in frame.columns]
+            if present:
+                columns[target] = present[0]
+                if len(present) > 1 and present[0].null_count():
+                    columns[target] = pl.select(pl.coalesce(present)).to_series()
+        names = frame.columns
+        if "ReqMem" in names:
+            per = frame["ReqMem"].str.slice(-1)
+            columns["per"] = per.replace_strict({"c": 1, "n": 2}, default=0, return_dtype=pl.UInt8)
+        limits = [pl.col(name) for name in ("TimelimitRaw", "Timelimit") if name in names]
+        no_limit = pl.any_horizontal([limit.is_in(list(cells.NO_LIMIT)) for limit in limits or [pl.lit("")]])
+        more = frame.select(no_limit=no_limit, bits=feature_bits(names))
+        numbers = pl.DataFrame(columns | more.to_dict(as_series=True))
+        numbers = self._on_the_clock(frame, numbers)
+        return self._with_node_lists(frame, numbers)
+
+    def _on_the_clock(self, frame: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
+        """The times that are written as a clock shows them, in the zone of the rule."""
+        import polars as pl
+
+        wanted: dict[str, pl.Expr | pl.Series] = {}
+        odd = pl.zeros(frame.height, pl.Boolean, eager=True)
+        gap = odd
+        for target, column in CLOCKS.items():
+            if column not in frame.columns or not frame[column].str.contains("T", literal=True).any():
+                continue
+            shown = cells.clock(frame[column])
+            self.clock_times += len(shown) - shown.null_count()
+            if self.zone in ("UTC", "none"):
+                wanted[target] = pl.coalesce(target, shown.dt.timestamp("us"))
+                continue
+            try:
+                early = shown.dt.replace_time_zone(self.zone, ambiguous="earliest", non_existent="null")
+                late = shown.dt.replace_time_zone(self.zone, ambiguous="latest", non_existent="null")
+                # An hour that was skipped: the clock had not been put forward yet.
+                moved = shown.dt.offset_by("1h").dt.replace_time_zone(
+                    self.zone, ambiguous="earliest", non_existent="null"
+                )
+            except (pl.exceptions.PolarsError, ValueError):
+                sentence = f"there is no time zone {self.zone!r}; give one such as zone=Europe/Berlin"
+                raise InputError(sentence, file=self.name) from None
+            twice = (early != late).fill_null(False)
+            never = early.is_null() & shown.is_not_null()
+            wanted[target] = pl.coalesce(target, early.dt.timestamp("us"), moved.dt.timestamp("us"))
+            if target == "start":
+                wanted["late_start"] = late.dt.timestamp("us")
+            odd, gap = odd | twice, gap | never
+        return numbers.with_columns(**wanted).with_columns(twice=odd, skipped=gap)
+
+    def _with_node_lists(self, frame: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
+        """The number of nodes from their names, where no column gives it."""
+        import polars as pl
+
+        if "nodes" in numbers.columns or "NodeList" not in frame.columns:
+            return numbers
+        lists = frame["NodeList"]
+        fresh = [text for text in lists.unique().to_list() if text not in self._node_counts]
+        if len(self._node_counts) > 200_000:
+            self._node_counts.clear()
+        for text in fresh if self._node_counts else lists.unique().to_list():
+            self._node_counts[text] = 0 if text in cells.NOTHING else cells.nodes_of(text)
+        counts = lists.replace_strict(self._node_counts, return_dtype=pl.Int64)
+        return numbers.with_columns(nodes=counts)
+
+    def _check(self, frame: pl.DataFrame, numbers: pl.DataFrame, line: Ints) -> None:
+        """Complain about the first cell that is neither a value nor a word for none."""
+        import polars as pl
+
+        silent = [*cells.NOTHING, *cells.NO_LIMIT, "0"]
+        sources = {
+            **{target: (column,) for target, column in CLOCKS.items()},
+            "elapsed": ("ElapsedRaw", "Elapsed"), "limit": ("TimelimitRaw", "Timelimit"),
+            "requested": ("ReqCPUS",), "allocated": ("AllocCPUS",), "memory": ("ReqMem",),
+        }  # fmt: skip
+        worst: tuple[int, str] | None = None
+        for target, columns in sources.items():
+            if target not in numbers.columns or not numbers[target].null_count():
+                continue
+            for column in (column for column in columns if column in frame.columns):
+                bad = frame.select(
+                    pl.Series(numbers[target].is_null()) & ~pl.col(column).str.strip_chars().is_in(silent)
+                ).to_series()
+                row = bad.arg_max() if bad.any() else None
+                if row is not None and (worst is None or row < worst[0]):
+                    worst = (row, column)
+        if worst is not None:
+            raise self._unreadable(frame, *worst, line)
+
+    def _check_ids(self, frame: pl.DataFrame, key: pl.Series, line: Ints) -> None:
+        if key.null_count():
+            row = int(key.is_null().arg_max() or 0)
+            raise self._unreadable(frame, row, "JobIDRaw" if "JobIDRaw" in frame.columns else "JobID", line)
+
+    def _unreadable(self, frame: pl.DataFrame, row: int, column: str, line: Ints) -> InputError:
+        text = str(frame[column][row])
+        shown = ascii(text[:30]) + ("..." if len(text) > 30 else "")
+        message = f"{shown} cannot be read; are the columns mixed up, or is the line damaged? export again"
+        return InputError(message, file=self.name, line=int(line[row]), field=column)
+
+    def _labels(self, frame: pl.DataFrame) -> dict[str, npt.NDArray[np.int32]]:
+        import polars as pl
+
+        found = {}
+        for kind, choices in _LABELLED.items():
+            column = next((name for name in choices if name in frame.columns), None)
+            if column is None:
+                continue
+            codes = self.labels[kind]
+            texts = frame[column]
+            unique = texts.unique(maintain_order=True).to_list()
+            for text in unique:
+                if text not in cells.NOTHING:
+                    codes.setdefault(text, len(codes))
+            coded = texts.replace_strict(
+                unique, [codes.get(text, -1) for text in unique], return_dtype=pl.Int32
+            )
+            found[kind] = coded.to_numpy()
+        return found
+
+    def _states(self, frame: pl.DataFrame) -> npt.NDArray[np.uint8]:
+        import polars as pl
+
+        if "State" not in frame.columns:
+            return np.full(frame.height, states.COMPLETED, np.uint8)
+        # `CANCELLED by 1001` names a user: the first word is enough, and keeps the list of states short.
+        words = frame["State"].str.extract(r"^(\S*)").fill_null("")
+        unique = words.unique().to_list()
+        kinds = [states.COMPLETED if not word else states.kind(word) for word in unique]
+        return words.replace_strict(unique, kinds, return_dtype=pl.UInt8).to_numpy()
+
+
+def _array(column: pl.Series) -> npt.NDArray[Any]:
+    """A column as an array, with UNKNOWN where a number is null."""
+    import polars as pl
+
+    return column.fill_null(UNKNOWN).to_numpy() if column.dtype == pl.Int64 else column.to_numpy()
+
+
+def identified(frame: pl.DataFrame) -> dict[str, pl.Series]:
+    """Number, key, kind and whether a record is a step, from JobID and JobIDRaw."""
+    import polars as pl
+
+    shown = frame["JobID" if "JobID" in frame.columns else "JobIDRaw"].str.strip_chars()
+    plain = shown.cast(pl.UInt32, strict=False).cast(pl.Int64)
+    ids = pl.select(number=plain, task=None, waiting=None, offset=None, step=False)
+    if plain.null_count():
+        names = ["number", "task", "waiting", "offset", "step"]
+        parts = shown.str.extract_groups(_ID).struct.rename_fields(names).struct.unnest()
+        numbers = [pl.col(name).cast(pl.Int64, strict=False) for name in ("number", "task", "offset")]
+        ids = parts.with_columns(*numbers, step=pl.col("step").is_not_null())
+    task, waiting, offset = (pl.col(name).is_not_null() for name in ("task", "waiting", "offset"))
+    shared = task | offset
+    place, part = 1 + pl.col("task"), (1 << 30) + pl.col("offset")
+    within = pl.when(task).then(place).when(offset).then(part).otherwise(0)
+    if "JobID" in frame.columns and "JobIDRaw" in frame.columns:
+        raw = frame["JobIDRaw"].str.strip_chars()
+        number = raw.cast(pl.UInt32, strict=False).cast(pl.Int64)
+        if number.null_count():
+            number = raw.str.extract(r"^(\d{1,10})(?:[._+].*)?$").cast(pl.Int64, strict=False)
+        ids = ids.with_columns(number=number, step=pl.col("step") | raw.str.contains(".", literal=True))
+        shared, within = pl.lit(False), pl.lit(0)
+    within = pl.when(waiting).then((1 << 31) - 1).otherwise(within)
+    parallel = pl.when(offset).then(COMPONENT).otherwise(PLAIN)
+    kind = pl.when(task).then(TASK).when(waiting).then(WAITING_TASKS).otherwise(parallel)
+    return ids.select(
+        "number",
+        "step",
+        key=pl.col("number") * (1 << 31) + within,
+        kind=kind.cast(pl.UInt8),
+        shared=shared,
+    ).to_dict(as_series=True)
+
+
+def _joined(parts: list[dict[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
+    """Columns of all tables, which are given up; a table without a column has nothing known in it."""
+    rows = [len(part["key"]) for part in parts]
+    joined: dict[str, npt.NDArray[Any]] = {}
+    for name in dict.fromkeys(name for part in parts for name in part):
+        dtype = next(part[name].dtype for part in parts if name in part)
+        blank = UNKNOWN if dtype == np.int64 else -1 if dtype == np.int32 else 0
+        pieces = [
+            part[name] if name in part else np.full(count, blank, dtype)
+            for part, count in zip(parts, rows, strict=True)
+        ]
+        joined[name] = np.concatenate(pieces)
+        for part in parts:
+            part.pop(name, None)
+    return joined

@@ -1,0 +1,64 @@
+"""Records of one job: the same one twice, earlier runs of a requeued job, numbers used again."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.workload.slurm import states
+
+Mask = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+class Repeats(NamedTuple):
+    """Which records repeat another, which are earlier runs of a job, and which jobs ran more than once."""
+
+    again: Mask
+    earlier: Mask
+    requeued: Mask
+
+
+def repeats(records: dict[str, npt.NDArray[Any]], key: Ints) -> Repeats:
+    """Sort out records that have a key in common.
+
+    A record equal to another in all its times is the same one, exported twice. A record whose run was taken
+    back (requeued, preempted, its node lost), or that has the submit time of a later one, is an earlier
+    run of the same job. Any others are different jobs: Slurm starts counting again after a reset.
+    """
+    rows = len(key)
+    found = Repeats(*(np.zeros(rows, np.bool_) for _ in range(3)))
+    order = np.argsort(key, kind="stable")
+    same = key[order][1:] == key[order][:-1]
+    if not same.any():
+        return found
+    shared = np.zeros(rows, np.bool_)
+    shared[order[1:][same]] = True
+    shared[order[:-1][same]] = True
+    chosen = np.flatnonzero(shared)
+    submit, start, end, state, user = (
+        _column(records, name, chosen) for name in ("submit", "start", "end", "state", "user")
+    )
+    # In the order of time within each job; the place in the file decides where times are equal.
+    order = np.lexsort((np.arange(len(chosen)), start, submit, key[chosen]))
+    table = zip(
+        key[chosen][order].tolist(), submit[order].tolist(), start[order].tolist(), end[order].tolist(),
+        state[order].tolist(), user[order].tolist(), chosen[order].tolist(), strict=True,
+    )  # fmt: skip
+    last: tuple[int, ...] | None = None
+    for record in table:
+        if last is not None and record[0] == last[0]:
+            if record[1:6] == last[1:6]:
+                found.again[record[6]] = True
+                continue
+            if record[5] == last[5] and (last[4] == states.ATTEMPT or record[1] == last[1]):
+                found.earlier[last[6]] = True
+                found.requeued[record[6]] = True
+        last = record
+    return found
+
+
+def _column(records: dict[str, npt.NDArray[Any]], name: str, rows: Ints) -> npt.NDArray[Any]:
+    return records[name][rows] if name in records else np.zeros(len(rows), np.int64)

@@ -1,0 +1,173 @@
+"""Text of `sacct --parsable2` as tables of strings, some megabytes at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.errors import InputError
+from headway.workload.slurm.export import ALSO_READ, COLUMNS, EXPORT, FREE_TEXT, missing, spelled
+from headway.workload.stream import LogStream
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BLOCK = 1 << 23
+"""Bytes of text made into one table: large enough for columns to pay, small beside the result."""
+
+READ = frozenset((*COLUMNS, *ALSO_READ))
+_PIPE, _NEWLINE = 124, 10
+
+
+class Table(NamedTuple):
+    """Records of a block: one string column for each that is read, and the line each stands on."""
+
+    frame: pl.DataFrame
+    line: npt.NDArray[np.int64]
+    repaired: npt.NDArray[np.bool_]
+    """Records in which a separator stood inside the one free-text column."""
+
+
+class SacctText:
+    """The records of an export; iterate to get them as tables."""
+
+    def __init__(self, stream: LogStream) -> None:
+        self._stream = stream
+        self.name = stream.name
+        self.names: list[str] = []
+        self.unended = False
+        """Whether the last line had no line end, as after a copy that was cut short."""
+        self._header = b""
+
+    def __iter__(self) -> Iterator[Table]:
+        line = 1
+        for text in self._blocks():
+            count = text.count(b"\n") + (not text.endswith(b"\n"))
+            if not self._header:
+                skipped, text = self._read_header(text)
+                line += skipped
+                count -= skipped
+            if text:
+                yield self._table(text, line)
+                line += count
+            self.unended = bool(text) and not text.endswith(b"\n")
+
+    def _blocks(self) -> Iterator[bytes]:
+        held: list[bytes] = []
+        size = 0
+        for chunk in self._stream:
+            held.append(chunk)
+            size += len(chunk)
+            if size >= BLOCK:
+                yield b"".join(held)
+                held, size = [], 0
+        if held:
+            yield b"".join(held)
+
+    def _read_header(self, text: bytes) -> tuple[int, bytes]:
+        """Lines up to and with the one that names the columns, and the text after it."""
+        blank = len(text) - len(text.lstrip(b"\n \t"))
+        begin = text.rfind(b"\n", 0, blank) + 1
+        header, _, rest = text[begin:].partition(b"\n")
+        lines = text.count(b"\n", 0, begin) + 1
+        self._header = header
+        self.names = [spelled(name) for name in header.decode("utf-8", "replace").split("|")]
+        if self.names and not self.names[-1]:
+            self.names.pop()  # --parsable ends each line with a separator
+        self._check_header(lines)
+        return lines, rest
+
+    def _check_header(self, line: int) -> None:
+        if len(self.names) < 2:
+            message = "is no output of sacct --parsable2: its first line does not name columns between |"
+            raise InputError(f"{message}; export with: {EXPORT}", file=self.name, line=line)
+        if not {"JobID", "JobIDRaw"} & set(self.names) and any(name.isdigit() for name in self.names):
+            message = "begins with a record, not with the names of the columns; export without --noheader"
+            raise InputError(message, file=self.name, line=line)
+        repeated = sorted({name for name in self.names if self.names.count(name) > 1})
+        if repeated:
+            message = f"has the column {repeated[0]} twice; export it once"
+            raise InputError(message, file=self.name, line=line)
+        if sentence := missing(self.names):
+            raise InputError(sentence, file=self.name, line=line)
+
+    def _table(self, text: bytes, first: int) -> Table:
+        codes = np.frombuffer(text, np.uint8)
+        ends = np.flatnonzero(codes == _NEWLINE)
+        if not text.endswith(b"\n"):
+            ends = np.append(ends, len(text))
+        fields = np.diff(np.searchsorted(np.flatnonzero(codes == _PIPE), ends), prepend=0) + 1
+        line = first + np.arange(len(ends), dtype=np.int64)
+        width = self._header.count(b"|") + 1
+        repaired = np.zeros(len(ends), np.bool_)
+        if text.startswith(self._header) or b"\n" + self._header in text or not (fields == width).all():
+            text, kept, repaired = self._sound(text, ends, fields, width, line)
+            line, repaired = line[kept], repaired[kept]
+        return Table(self._frame(text, width), line, repaired)
+
+    def _sound(
+        self,
+        text: bytes,
+        ends: npt.NDArray[np.int64],
+        fields: npt.NDArray[np.int64],
+        width: int,
+        line: npt.NDArray[np.int64],
+    ) -> tuple[bytes, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """The text without blank lines and repeated headers, and with stray separators taken out."""
+        kept, repaired = np.ones(len(ends), np.bool_), np.zeros(len(ends), np.bool_)
+        starts = np.append(0, ends[:-1] + 1)
+        pieces, done = [], 0
+        for row in np.flatnonzero((fields != width) | (ends - starts == len(self._header))).tolist():
+            start, end = int(starts[row]), int(ends[row])
+            content = text[start:end]
+            if content == self._header or not content.strip():
+                kept[row] = False
+                pieces.append(text[done:start])
+            elif fields[row] != width:
+                last = row == len(ends) - 1 and not text.endswith(b"\n")
+                repaired[row] = True
+                content = self._repaired(content, int(fields[row]), width, int(line[row]), last)
+                pieces += [text[done:start], content, b"\n"]
+            else:
+                continue
+            done = end + 1
+        return b"".join([*pieces, text[done:]]), kept, repaired
+
+    def _repaired(self, content: bytes, fields: int, width: int, line: int, last: bool) -> bytes:
+        free = [place for place, name in enumerate(self.names) if name in FREE_TEXT]
+        if fields > width and len(free) == 1:
+            parts, [place] = content.split(b"|"), free
+            inside = b"/".join(parts[place : place + fields - width + 1])
+            return b"|".join([*parts[:place], inside, *parts[place + fields - width + 1 :]])
+        if last and fields < width:
+            message = f"ends in the middle of a record, after {fields} of {width} fields; copy the file again"
+        elif b"JobID" in content and b"|" in content:
+            message = "names other columns than the first line; read exports of different columns one by one"
+        else:
+            known = ", ".join(self.names[place] for place in free)
+            remedy = f"export it without {known}" if known else "correct the line or export again"
+            message = f"has {fields} fields and the first line names {width}; {remedy}"
+        raise InputError(message, file=self.name, line=line)
+
+    def _frame(self, text: bytes, width: int) -> pl.DataFrame:
+        import polars as pl
+
+        chosen = [place for place, name in enumerate(self.names) if name in READ]
+        names = [self.names[place] for place in chosen]
+        if not text.strip():
+            return pl.DataFrame({name: [] for name in names}, schema=dict.fromkeys(names, pl.String))
+        frame = pl.read_csv(
+            text,
+            has_header=False,
+            separator="|",
+            quote_char=None,
+            infer_schema=False,
+            columns=chosen,
+            empty_string_is_null=False,
+            encoding="utf8-lossy",
+        )
+        frame.columns = names
+        return frame
