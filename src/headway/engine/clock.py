@@ -161,3 +161,17 @@ def loop(hook, state, world, instants):  # type: ignore[no-untyped-def]
         if state.clock[FAULT] != NONE:
             return BROKEN
     return TICK
+
+
+def keyed_loop(rekey, hook, state, world, instants):  # type: ignore[no-untyped-def]
+    """:func:`loop` with a turn for the keys of the waiting jobs before each turn of the policy."""
+    for _ in range(instants):
+        code = step(state, world)
+        if code != PASS:
+            return code
+        rekey(state.clock[NOW], state)
+        if state.clock[FAULT] == NONE:
+            hook(state.clock[NOW], state)
+        if state.clock[FAULT] != NONE:
+            return BROKEN
+    return TICK

@@ -93,11 +93,13 @@ class Setup:
     """Fills further job rows, such as keys, before the run."""
     drive: Callable[[Jobs, Setup, Progress | None], State] | None = None
     """Runs the simulation in place of the compiled loop, for policies written in Python."""
+    more_rows: int = 0
+    """Job rows of the policy's own, behind the engine's."""
 
 
 def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State, World]:
     """The tables at the beginning: every job in the future, every processor free."""
-    table = np.zeros((JOB_ROWS, len(jobs)), np.int64)
+    table = np.zeros((JOB_ROWS + setup.more_rows, len(jobs)), np.int64)
     for row, column in ((SUBMIT, "submit"), (PROCS, "procs"), (WALL, "walltime"), (PLAN, "plan")):
         table[row] = getattr(jobs, column)
     table[PROMISE] = -1
@@ -153,6 +155,15 @@ def compiled_loop() -> Callable[..., int]:
     hook = jit.function_type(hook_signature())
     signature = jit.types.int64(hook, jit.type_of(state), jit.type_of(world), jit.types.int64)
     return jit.with_signature(signature)(clockwork.loop)
+
+
+@cache
+def compiled_keyed_loop() -> Callable[..., int]:
+    """The loop that lets a user's keys be computed before each pass."""
+    state, world = make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None))
+    hook = jit.function_type(hook_signature())
+    signature = jit.types.int64(hook, hook, jit.type_of(state), jit.type_of(world), jit.types.int64)
+    return jit.with_signature(signature)(clockwork.keyed_loop)
 
 
 @cache

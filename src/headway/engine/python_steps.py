@@ -6,7 +6,7 @@ per pass and it takes only what it needs.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from headway.engine.clock import step
 from headway.engine.tables import (
@@ -59,7 +59,7 @@ def act_and_step(
 
     Returns the code of ``step``. The jobs that ended are then in the row OBJECT of ``orders``.
     """
-    state = Tables(clock, jobs, runs, pools, lists)
+    state: Any = Tables(clock, jobs, runs, pools, lists)
     for i in range(count):
         verb = orders[VERB, i]
         if verb == START:

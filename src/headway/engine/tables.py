@@ -89,7 +89,7 @@ CLOCK_ENTRIES = 18
 PASS, TICK, GROW, FINISH, BROKEN = range(5)
 
 # Faults: verbs that were refused.
-NONE, NOT_WAITING, TOO_WIDE, NOT_RUNNING, SLEPT = range(5)
+NONE, NOT_WAITING, TOO_WIDE, NOT_RUNNING, SLEPT, BAD_KEY = range(6)
 
 
 class State(NamedTuple):

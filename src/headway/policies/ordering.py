@@ -18,6 +18,7 @@ from headway.engine.tables import (
     AGED,
     BACKFILL_KEY,
     CLASS,
+    JOB_ROWS,
     KEY,
     LAST_NEW,
     NEWCOMERS,
@@ -44,7 +45,8 @@ from headway.units import SECOND
 ORDER, BACKFILL_ORDER, AGE, OWN = range(4)
 STRIDE = 8
 # How a queue is ordered.
-FIXED, LXF, WFP3, UNICEF = range(4)
+FIXED, LXF, WFP3, UNICEF, GIVEN, GIVEN_BACKFILL = range(6)
+"""GIVEN keys are the user's: the bits of a float in the first job rows behind the engine's."""
 AS_ORDER = -1
 """``BACKFILL_ORDER`` of a policy that has one queue for both."""
 NO_AGE = -1
@@ -117,6 +119,8 @@ def set_order(
 @kernel
 def present_key(state: State, kind: int, t: int, job: int) -> float:
     """The key of a waiting job at time ``t`` under an order that changes with time."""
+    if kind >= GIVEN:
+        return float(np.int64(state.jobs[JOB_ROWS + kind - GIVEN, job]).view(np.float64))
     waited = float(t - state.jobs[SUBMIT, job])
     wall = float(max(state.jobs[PLAN, job], SECOND))
     if kind == LXF:

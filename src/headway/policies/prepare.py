@@ -67,6 +67,10 @@ def prepare(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.own.forms import prepare_own
 
         return prepare_own(spec, arrivals, procs)
+    if spec.uses_own:
+        from headway.policies.own.keyed import prepare_keyed
+
+        return prepare_keyed(spec, arrivals, procs)
     module, _, name = PREPARERS.get(spec.name, "headway.policies.prepare:strict").partition(":")
     function: Callable[[Spec, Arrivals, int], Prepared] = getattr(import_module(module), name)
     return function(spec, arrivals, procs)
@@ -100,8 +104,9 @@ def strict(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     from headway.policies.strict import strict as hook
 
     plan = arrivals.walltime
-    fill = ordered(arrivals, plan, {KEY: spec.name}, first_class(spec, arrivals))
-    options = (kind_of(spec.name), AS_ORDER, NO_AGE)
+    order = str(spec.params.get("order", spec.name))
+    fill = ordered(arrivals, plan, {KEY: order}, first_class(spec, arrivals))
+    options = (kind_of(order), AS_ORDER, NO_AGE)
     return Prepared(Setup((procs,), hook, options, prepare=fill), plan)
 
 

@@ -16,6 +16,7 @@ from headway.errors import UsageError
 from headway.grammar import Call, Value, parse_call, value_text
 from headway.policies.catalogue import ALIASES, POLICIES, Parameter, PolicyInfo
 from headway.policies.catalogue.entry import number_text
+from headway.policies.own.key import Key, key_of
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,10 @@ class Spec:
     @property
     def uses_own(self) -> bool:
         """Whether Python of the user's is part of it: the policy, or a key in a parameter."""
-        nested = (value for value in self.params.values() if isinstance(value, Spec))
-        return self.is_user or any(spec.uses_own for spec in nested)
+        values = self.params.values()
+        return self.is_user or any(
+            isinstance(value, Key) or (isinstance(value, Spec) and value.uses_own) for value in values
+        )
 
     def __str__(self) -> str:
         return self._text(self.params, full=True)
@@ -176,6 +179,8 @@ def _check(info: PolicyInfo, parameter: Parameter, value: object) -> object:
         if nested is None or nested.name not in parameter.policies:
             raise wrong
         return nested
+    if parameter.own_key and (key := key_of(value)) is not None:
+        return key
     if value is None:
         value = "none"
     if isinstance(value, str):

@@ -11,8 +11,10 @@ EASY = PolicyInfo(
     "EASY (aggressive) backfilling: later jobs may go first if the head of the queue is not delayed",
     (LIFKA_1995, MUALEM_2001, TSAFRIR_2007),
     (
-        Parameter("order", "order of the queue; its first job gets the reservation", "fcfs", ORDERS),
-        Parameter("backfill", "order in which the others are tried", choices=ORDERS, follows="order"),
+        Parameter("order", "order of the queue; its first job gets the reservation", "fcfs", ORDERS, own_key=True),
+        Parameter(
+            "backfill", "order in which the others are tried", choices=ORDERS, follows="order", own_key=True
+        ),
         Parameter(
             "estimate",
             "the time the scheduler plans with: as requested, the real run time (exact), or the request "
@@ -23,6 +25,7 @@ EASY = PolicyInfo(
             float,
             low=0,
             open_low=True,
+            own_key=True,
         ),
         Parameter(
             "age",

@@ -13,6 +13,7 @@ class Parameter:
     ``low`` and ``high`` bound a number, both included unless ``open_low`` or ``open_high``. A parameter that
     ``follows`` another takes that one's value when it is not given. One that stands ``instead_of`` another
     has no default, and when it is given the other is gone. ``policies`` names those that may be nested here.
+    With ``own_key`` a function of the user's may be given.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Parameter:
     policies: tuple[str, ...] = ()
     follows: str = ""
     instead_of: str = ""
+    own_key: bool = False
 
     @property
     def accepts(self) -> str:
@@ -35,6 +37,8 @@ class Parameter:
         options = [*(self.policies or self.choices)]
         if self.number is not None:
             options.append(self._number_words())
+        if self.own_key:
+            options.append("a function of your own (./file.py:name)")
         return options[0] if len(options) == 1 else f"{', '.join(options[:-1])} or {options[-1]}"
 
     @property

@@ -36,7 +36,7 @@ def _order(name: str, summary: str, key: str, *citation: str) -> PolicyInfo:
     )
 
 
-ENTRIES = (
+ENTRIES: tuple[PolicyInfo, ...] = (
     _order("fcfs", "First come, first served", "r", FEITELSON_1998, MUALEM_2001),
     _order("sjf", "Shortest job first, by walltime", "w", LELONG_2017),
     _order("ljf", "Longest job first, by walltime", "-w", LELONG_2017),
@@ -66,3 +66,14 @@ ENTRIES = (
 
 ORDERS: tuple[str, ...] = tuple(entry.name for entry in ENTRIES)
 """Names of the orders, for policies that sort their queue by one of them."""
+
+ENTRIES += (
+    PolicyInfo(
+        "strict",
+        "Any order without backfilling, a key of your own too",
+        (LELONG_2017,),
+        (Parameter("order", "order of the queue", "fcfs", ORDERS, own_key=True), URGENT),
+        details="strict(order=sjf) is sjf. A key is a function of a job, and perhaps of now; smallest first.",
+        example="strict(order=./mine.py:key)",
+    ),
+)

@@ -152,7 +152,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a policy decides in a pass: jobs to stop, whose work is lost, jobs to start, when to be asked again.
+    """What a policy decides: jobs to stop (their work is lost), jobs to start, when to be asked again.
 
     Jobs are given as they stand in the view, or by number. ``wake`` (µs) asks for a pass at that time even
     if nothing happens then; it holds for one pass, so give it again as long as it is wanted.

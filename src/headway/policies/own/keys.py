@@ -1,0 +1,142 @@
+"""Evaluates keys of the user's own: once for all jobs where they do not change, else at each pass.
+
+A key sees what is known of a job when it is submitted, times in seconds, and now in seconds, as the formulas
+of the field do. It is compiled where numba can; what it cannot compile runs in Python and means the same.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import math
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.errors import PolicyError, UsageError
+from headway.policies.own import faults
+from headway.policies.own.key import Key
+from headway.policies.own.loading import find, source_of
+from headway.policies.own.view import PUBLIC
+from headway.units import SECOND, seconds_text
+from headway.workload.table import TIMES
+
+Column = npt.NDArray[Any]
+
+NOT_FOR_KEYS = ("job",)
+"""A key does not see the number in the log: renaming jobs must not change a schedule."""
+
+
+class Rows:
+    """Jobs as keys see them: named tuples with times in seconds, in order of arrival."""
+
+    def __init__(self, columns: dict[str, Column], plan: Column | None = None) -> None:
+        names = [name for name in PUBLIC if name in columns and name not in NOT_FOR_KEYS]
+        self.columns: dict[str, Column] = {name: columns[name] for name in names}
+        if plan is not None:
+            self.columns["estimate"] = plan
+        self.times = [name for name in self.columns if name in TIMES or name == "estimate"]
+        self.row_type: Any = namedtuple("Job", list(self.columns))  # type: ignore[misc]
+
+    @cached_property
+    def rows(self) -> list[Any]:
+        values = [
+            np.where(column < 0, -1.0, column / SECOND).tolist() if name in self.times else column.tolist()
+            for name, column in self.columns.items()
+        ]
+        return list(map(self.row_type._make, zip(*values, strict=True)))
+
+
+class KeyFunction:
+    """A key, found and ready to be called with a job and now."""
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        function = key.given if key.given is not None else self._found(key)
+        if not callable(function) or inspect.isclass(function):
+            raise UsageError(f"{key.name}: this is no function of a job, such as 'def key(job, now): ...'")
+        self.function: Callable[..., Any] = function
+        self.source = source_of(function)
+        places = self._places(function)
+        self.takes_now = places == 2
+        self.moves = self.takes_now and uses_second(function)
+
+    @staticmethod
+    def _found(key: Key) -> Callable[..., Any]:
+        home, _, attribute = key.name.rpartition(":")
+        in_file = home.endswith(".py")
+        thing = find(home if in_file else None, None if in_file else home, attribute)
+        return partial(thing, **key.params) if key.params else thing
+
+    def _places(self, function: Callable[..., Any]) -> int:
+        try:
+            signature = inspect.signature(function)
+        except (TypeError, ValueError):
+            return 1
+        for places in (2, 1):
+            try:
+                signature.bind(*range(places))
+            except TypeError:
+                continue
+            return places
+        raise UsageError(
+            f"{faults.defined_at(function)}: a key is called with a job, or with a job and now; "
+            f"{self.key} takes {signature}"
+        )
+
+    def value(self, row: Any, now: float, job: int, at: int) -> float:
+        """The key of one job (``job`` is its number in the log, ``at`` is now in µs), checked."""
+        try:
+            value = self.function(row, now) if self.takes_now else self.function(row)
+        except Exception as error:
+            place = faults.users_line(error.__traceback__) or faults.defined_at(self.function)
+            words = _with_columns(error, row)
+            raise PolicyError(f"{place}: {words}, for job {job} at {seconds_text(at)} s") from error
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if math.isnan(number):
+            raise PolicyError(
+                f"{faults.defined_at(self.function)}: the key of job {job} at {seconds_text(at)} s is "
+                f"{value!r:.40}; it must be a number"
+            )
+        return number
+
+    def values(
+        self, rows: Sequence[Any], jobs: Sequence[int], submit: Sequence[int]
+    ) -> npt.NDArray[np.float64]:
+        """The keys of all jobs, each at its submission."""
+        found = (
+            self.value(row, at / SECOND, job, at) for row, job, at in zip(rows, jobs, submit, strict=True)
+        )
+        return np.fromiter(found, np.float64, len(rows))
+
+
+def _with_columns(error: Exception, row: Any) -> str:
+    words = faults.error_words(error)
+    if isinstance(error, AttributeError) and error.obj is row:
+        fields: tuple[str, ...] = type(row)._fields
+        return f"a job has no {error.name!r}; it has {', '.join(fields)}"
+    return f"the key raised {words}"
+
+
+def uses_second(function: Callable[..., Any]) -> bool:
+    """Whether a function looks at its second argument; True where that cannot be seen."""
+    function = getattr(function, "func", function)
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_argcount < 2:
+        return True
+    name = code.co_varnames[1 + inspect.ismethod(function)]
+    if name in code.co_cellvars:
+        return True
+    for instruction in dis.get_instructions(code):
+        read = instruction.opname.startswith("LOAD")
+        value = instruction.argval
+        if read and (value == name or (isinstance(value, tuple) and name in value)):
+            return True
+    return False

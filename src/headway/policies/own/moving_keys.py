@@ -1,0 +1,204 @@
+"""Keys that change with time: before each pass, the key of every waiting job is written down for the order.
+
+The job rows behind the engine's hold the keys (as the bits of floats), then the columns that keys look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headway import jit
+from headway.engine.clock import one_step
+from headway.engine.drive import (
+    Jobs,
+    Progress,
+    Setup,
+    check_finished,
+    compiled_hook,
+    explain_fault,
+    grow,
+    make_state,
+)
+from headway.engine.tables import (
+    BAD_KEY,
+    BROKEN,
+    FAULT,
+    FAULT_JOB,
+    FINISH,
+    FINISHED,
+    FIRST_NEW,
+    GONE,
+    GROW,
+    JOB_ROWS,
+    LAST_NEW,
+    NONE,
+    NOW,
+    Q_HEAD,
+    Q_JOB,
+    Q_PROCS,
+    Q_TAIL,
+    State,
+)
+from headway.errors import PolicyError
+from headway.policies.own.keys import KeyFunction, Rows
+
+KEY_ROWS = 2
+"""Rows for the keys of the order and of the backfill order, the first behind the engine's."""
+BATCH = 20_000
+
+
+@dataclass(frozen=True)
+class MovingKey:
+    """A key and the job row its values go to."""
+
+    key: KeyFunction
+    row: int
+
+
+def fill_columns(state: State, rows: Rows) -> None:
+    """Put what keys look at into the job rows, floats as their bits."""
+    for place, column in enumerate(rows.columns.values()):
+        whole = (
+            column.astype(np.float64).view(np.int64) if column.dtype.kind == "f" else column.astype(np.int64)
+        )
+        state.jobs[JOB_ROWS + KEY_ROWS + place] = whole
+
+
+def compiled_rekey(keys: list[MovingKey], rows: Rows) -> Callable[[int, State], None] | None:
+    """A compiled function (t, state) that writes all keys down, or None if one cannot be compiled."""
+    from headway.engine.drive import hook_signature
+
+    if jit.INTERPRETED:
+        return None
+    names: dict[str, Any] = {"Row": rows.row_type, "np": np}
+    lines = [_ONE_HEAD, f"    job = Row({', '.join(_fields(rows))})"]
+    for place, moving in enumerate(keys):
+        names[f"key{place}"] = jit.njit(moving.key.function)
+        lines += _ONE_KEY.format(place=place, row=moving.row).splitlines()
+    lines.append("    return True")
+    try:
+        exec("\n".join(lines), names)
+        names["one"] = jit.njit(names["one"])
+        exec(_ALL, names)
+        rekey: Callable[[int, State], None] = jit.njit(hook_signature(), nogil=True)(names["rekey"])
+    except Exception:  # whatever the compiler does not like, Python can run
+        return None
+    return rekey
+
+
+def _fields(rows: Rows) -> list[str]:
+    """How each field of a job is read from the state, in Python text."""
+    fields = []
+    for place, (name, column) in enumerate(rows.columns.items()):
+        entry = f"state.jobs[{JOB_ROWS + KEY_ROWS + place}, j]"
+        if column.dtype.kind == "f":
+            entry = f"np.int64({entry}).view(np.float64)"
+        elif column.dtype.kind == "b":
+            entry = f"({entry} != 0)"
+        elif name in rows.times:
+            entry = f"({entry} / 1e6 if {entry} >= 0 else -1.0)"
+        fields.append(entry)
+    return fields
+
+
+_ONE_HEAD = "def one(state, j, now):"
+_ONE_KEY = """\
+    try:
+        k = float(key{place}(job, now))
+    except Exception:
+        return False
+    if k != k:
+        return False
+    state.jobs[{row}, j] = np.float64(k).view(np.int64)
+"""
+_ALL = f"""\
+def rekey(t, state):
+    now = t / 1e6
+    for i in range(state.pools[{Q_HEAD}, 0], state.pools[{Q_TAIL}, 0]):
+        if state.queue[{Q_PROCS}, i] != {GONE} and not one(state, state.queue[{Q_JOB}, i], now):
+            state.clock[{FAULT}] = {BAD_KEY}
+            state.clock[{FAULT_JOB}] = state.queue[{Q_JOB}, i]
+            return
+    for j in range(state.clock[{FIRST_NEW}], state.clock[{LAST_NEW}]):
+        if not one(state, j, now):
+            state.clock[{FAULT}] = {BAD_KEY}
+            state.clock[{FAULT_JOB}] = j
+            return
+"""
+
+
+@dataclass(frozen=True)
+class KeyedRun:
+    """Runs a compiled policy whose order the user's keys give, compiled or in Python."""
+
+    keys: list[MovingKey]
+    rows: Rows
+    rekey: Callable[[int, State], None] | None
+
+    def __call__(self, jobs: Jobs, setup: Setup, progress: Progress | None) -> State:
+        if self.rekey is not None:
+            return self._compiled(jobs, setup, progress)
+        hook = compiled_hook(setup.hook)
+        state, world = make_state(jobs, setup)
+        passes = 0
+        while True:
+            code = one_step(state, world)
+            if code == FINISH:
+                break
+            if code == GROW:
+                state, world = grow(state, world)
+                continue
+            now = int(state.clock[NOW])
+            self._write(state, jobs, now)
+            hook(now, state)
+            if state.clock[FAULT] != NONE:
+                raise PolicyError(explain_fault(state, jobs.ids))
+            passes += 1
+            if progress is not None and passes % BATCH == 0:
+                progress(int(state.clock[FINISHED]), len(jobs))
+        check_finished(state, jobs.ids)
+        return state
+
+    def _write(self, state: State, jobs: Jobs, now: int) -> None:
+        """The keys of all who wait, by Python."""
+        assert jobs.ids is not None
+        places = slice(state.pools[Q_HEAD, 0], state.pools[Q_TAIL, 0])
+        queued = state.queue[Q_JOB, places][state.queue[Q_PROCS, places] != GONE].tolist()
+        numbers = [*queued, *range(state.clock[FIRST_NEW], state.clock[LAST_NEW])]
+        if not numbers:
+            return
+        rows = self.rows.rows
+        for moving in self.keys:
+            found = [moving.key.value(rows[n], now / 1e6, int(jobs.ids[n]), now) for n in numbers]
+            state.jobs[moving.row, numbers] = np.array(found, np.float64).view(np.int64)
+
+    def _compiled(self, jobs: Jobs, setup: Setup, progress: Progress | None) -> State:
+        from headway.engine.drive import compiled_keyed_loop
+
+        go, hook = compiled_keyed_loop(), compiled_hook(setup.hook)
+        state, world = make_state(jobs, setup)
+        while True:
+            code = go(self.rekey, hook, state, world, BATCH)
+            if progress is not None:
+                progress(int(state.clock[FINISHED]), len(jobs))
+            if code == FINISH:
+                break
+            if code == GROW:
+                state, world = grow(state, world)
+            elif code == BROKEN:
+                if state.clock[FAULT] == BAD_KEY:
+                    self._explain(state, jobs)
+                raise PolicyError(explain_fault(state, jobs.ids))
+        check_finished(state, jobs.ids)
+        return state
+
+    def _explain(self, state: State, jobs: Jobs) -> None:
+        """Ask the Python key again for the job whose compiled key failed: it tells the line."""
+        assert jobs.ids is not None
+        number, now = int(state.clock[FAULT_JOB]), int(state.clock[NOW])
+        for moving in self.keys:
+            moving.key.value(self.rows.rows[number], now / 1e6, int(jobs.ids[number]), now)
