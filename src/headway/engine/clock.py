@@ -21,6 +21,7 @@ from headway.engine.tables import (
     FRESH,
     GROW,
     INSTANTS,
+    KEPT,
     LAST_NEW,
     LIVE_ROOM,
     NONE,
@@ -52,8 +53,8 @@ from headway.units import NEVER
 
 @kernel
 def duration(state: State, world: World, job: int) -> int:
-    """How long a run of a job really lasts: what the program needs, at most the walltime."""
-    return min(world.runtime[job], state.jobs[WALL, job])
+    """How long a run of a job really lasts: what the program still needs, at most the walltime."""
+    return min(world.runtime[job] - state.jobs[KEPT, job], state.jobs[WALL, job])
 
 
 @kernel
@@ -86,7 +87,8 @@ def end_due(state: State, world: World, t: int) -> None:
     while next_end(state, world) == t:
         run = world.ends[1, 0]
         job = state.runs[R_JOB, run]
-        stop(state, run, AT_WALLTIME if world.runtime[job] > state.jobs[WALL, job] else BY_ITSELF)
+        cut = world.runtime[job] - state.jobs[KEPT, job] > state.jobs[WALL, job]
+        stop(state, run, AT_WALLTIME if cut else BY_ITSELF)
         state.jobs[PHASE, job] = DONE
         state.clock[FINISHED] += 1
         state.lists[ENDED_RUNS, ended] = run
@@ -127,7 +129,8 @@ def step(state: State, world: World) -> int:
         t = min(t, state.jobs[SUBMIT, clock[LAST_NEW]])
     if t == NEVER:
         return FINISH
-    live = clock[WAITS] + clock[RUNS_NOW] + arrivals_at(state, t)
+    # One more: a job may start, be stopped and start again in one instant.
+    live = clock[WAITS] + clock[RUNS_NOW] + arrivals_at(state, t) + 1
     if (
         live > clock[LIVE_ROOM]
         or clock[RUNS] + live > state.runs.shape[1]

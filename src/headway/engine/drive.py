@@ -32,6 +32,7 @@ from headway.engine.tables import (
     POOL_ROWS,
     PROCS,
     PROMISE,
+    ROOM_FROM,
     RUN,
     RUNNING,
     RUNS,
@@ -106,6 +107,7 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     table[RUN] = -1
     pools = np.zeros((POOL_ROWS, 2 * len(setup.pools)), np.int64)
     pools[SIZE, : len(setup.pools)] = pools[FREE, : len(setup.pools)] = setup.pools
+    pools[ROOM_FROM] = NEVER
     room = max(1, min(room, len(jobs)))
     options = np.array(setup.options or (0,), np.int64)
     state = new_state(table, pools, options, room, len(jobs) + room)
@@ -198,7 +200,7 @@ def run(jobs: Jobs, setup: Setup, progress: Progress | None = None, batch: int =
         if code == GROW:
             state, world = grow(state, world)
         elif code == BROKEN:
-            raise PolicyError(explain_fault(state, jobs.ids))
+            raise refusal(state, jobs.ids)
     check_finished(state, jobs.ids)
     return state
 
@@ -213,13 +215,22 @@ def check_finished(state: State, ids: Table | None = None) -> None:
             f" running and nothing more would arrive after {at} s, the first forgotten one,"
             f" {job_name(int(waiting[0]), ids)}, was submitted at"
             f" {seconds_text(int(state.jobs[SUBMIT, waiting[0]]))} s and wants"
-            f" {state.jobs[PROCS, waiting[0]]} processors"
+            f" {state.jobs[PROCS, waiting[0]]} processors",
+            law="complete",
         )
 
 
 def job_name(job: int, ids: Table | None) -> str:
     """A job as the log calls it, or by its place among the arrivals."""
     return f"arrival {job}" if ids is None or not 0 <= job < len(ids) else f"job {ids[job]}"
+
+
+def refusal(state: State, ids: Table | None) -> PolicyError:
+    """The error for a refused verb, with the law that the policy would have broken."""
+    laws = {TOO_WIDE: "capacity", NOT_WAITING: "one run", NOT_RUNNING: "one run", SLEPT: "time"}
+    fault, job = int(state.clock[FAULT]), int(state.clock[FAULT_JOB])
+    early = fault == NOT_WAITING and int(state.clock[LAST_NEW]) <= job < state.jobs.shape[1]
+    return PolicyError(explain_fault(state, ids), law="submission" if early else laws.get(fault, ""))
 
 
 def explain_fault(state: State, ids: Table | None = None) -> str:

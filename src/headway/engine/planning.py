@@ -20,6 +20,8 @@ from headway.engine.tables import (
     R_JOB,
     R_POOL,
     R_START,
+    ROOM_FROM,
+    ROOM_TO,
     RUN,
     WALL,
     State,
@@ -45,10 +47,18 @@ def settle(t: int, state: State, k: int) -> int:
 
 
 @kernel
+def note_room(state: State, k: int, begin: int, end: int) -> None:
+    """Remember that the profile of pool ``k`` has more room than before on [begin, end)."""
+    state.pools[ROOM_FROM, k] = min(state.pools[ROOM_FROM, k], begin)
+    state.pools[ROOM_TO, k] = max(state.pools[ROOM_TO, k], end)
+
+
+@kernel
 def release(t: int, state: State, k: int, run: int) -> None:
     """Give back the processors that the profile holds for a run from now on."""
-    procs = state.jobs[PROCS, state.runs[R_JOB, run]]
-    change(state.profile, k, t, state.runs[R_EXPECTED, run], procs, t)
+    procs, expected = state.jobs[PROCS, state.runs[R_JOB, run]], state.runs[R_EXPECTED, run]
+    change(state.profile, k, t, expected, procs, t)
+    note_room(state, k, t, expected)
 
 
 @routine

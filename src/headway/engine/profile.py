@@ -267,6 +267,26 @@ def next_low(profile: Profile, k: int, b: int, place: int, procs: int) -> tuple[
         place = base_of(profile, k, b)
 
 
+@routine
+def greatest_level(profile: Profile, k: int, begin: int, end: int) -> int:
+    """The most processors free at once anywhere in [begin, end), or a few more."""
+    b, last = locate(profile, k, begin), locate(profile, k, end - 1)
+    greatest = 0
+    few = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED] <= FEW
+    for at in range(b, last + 1):
+        if few or at == b or at == last:
+            low = find(profile, k, at, begin) if at == b else base_of(profile, k, at)
+            high = base_of(profile, k, at) + profile.blocks[BLOCK_ROWS * k + USED, at]
+            if at == last:
+                high = find(profile, k, at, end - 1) + 1
+            for i in range(low, high):
+                level = profile.steps[STEP_ROWS * k + LEVEL, i] + profile.blocks[BLOCK_ROWS * k + ADDED, at]
+                greatest = max(greatest, level)
+        else:
+            greatest = max(greatest, profile.blocks[BLOCK_ROWS * k + GREATEST, at])
+    return greatest
+
+
 @kernel
 def last_low(profile: Profile, k: int, b: int, place: int, before: int, procs: int) -> tuple[int, int]:
     """The last step after (block, place) that begins before ``before`` with fewer than ``procs`` free.

@@ -9,6 +9,7 @@ instant must leave room, or the pinned job could not start then. Pins at one ins
 from __future__ import annotations
 
 from headway.engine.heap import add_due, drop_due, sift_up
+from headway.engine.planning import note_room
 from headway.engine.profile import change, earliest_before, level_at
 from headway.engine.tables import DUE, DUE_COUNT, NOW, PIN_COUNT, PLAN, PROCS, RESERVED, SLOT, State
 from headway.jit import kernel, routine
@@ -68,6 +69,7 @@ def unpin(state: State, k: int, job: int) -> None:
             state.lists[DUE + 2 * k + 1, i] = state.lists[DUE + 2 * k + 1, last]
             break
     state.pools[PIN_COUNT, k] = last
+    note_room(state, k, state.clock[NOW], NEVER)
 
 
 @kernel
@@ -92,6 +94,7 @@ def reserve(state: State, k: int, job: int, begin: int) -> None:
 def give_up(state: State, k: int, job: int) -> None:
     """Free what a job's reservation holds."""
     book(state, k, job, state.jobs[PROCS, job])
+    note_room(state, k, state.jobs[RESERVED, job], state.jobs[RESERVED, job] + state.jobs[PLAN, job])
     forget(state, k, job)
 
 
@@ -117,6 +120,7 @@ def bring_forward(state: State, k: int, job: int, begin: int) -> None:
     now = state.clock[NOW]
     change(state.profile, k, begin, min(begin + length, old), -procs, now)
     change(state.profile, k, max(begin + length, old), old + length, procs, now)
+    note_room(state, k, max(begin + length, old) if length > 0 else now, old + length if length > 0 else NEVER)
     state.jobs[RESERVED, job] = begin
     sift_up(state, k, state.jobs[SLOT, job])
 

@@ -18,9 +18,9 @@ from headway.engine.profile import Profile, new_profile
 
 Table = npt.NDArray[np.int64]
 
-# Rows of `jobs`.
-SUBMIT, PROCS, WALL, PLAN, KEY, BACKFILL_KEY, CLASS, PHASE, RUN, RESERVED, SLOT, PROMISE = range(12)
-JOB_ROWS = 12
+# Rows of `jobs`. KEPT is work done in earlier runs that a checkpoint has saved (µs).
+SUBMIT, PROCS, WALL, PLAN, KEY, BACKFILL_KEY, CLASS, PHASE, RUN, RESERVED, SLOT, PROMISE, KEPT = range(13)
+JOB_ROWS = 13
 # Phases of a job.
 FUTURE, WAITING, RUNNING, DONE, REFUSED = range(5)
 
@@ -31,10 +31,23 @@ OPEN = -1
 """``R_END`` of a run that has not ended."""
 
 # Rows of `pools`: size and free processors; how many waiting jobs hold reservations, and reservations of no
-# length; jobs that joined since the last pass, and whether processors came free since then. The last three
-# are of queues: pool k has queue 2 k in scheduling order, and queue 2 k + 1 where backfilling has its own.
-SIZE, FREE, DUE_COUNT, PIN_COUNT, NEWCOMERS, FREED, Q_HEAD, Q_TAIL, Q_COUNT = range(9)
-POOL_ROWS = 9
+# length; jobs that joined since the last pass, and whether processors came free since then; from when to when
+# the profile has more room than when waiting jobs were last looked at. The last three are of queues: pool k
+# has queue 2 k in scheduling order, and queue 2 k + 1 where backfilling has its own.
+(
+    SIZE,
+    FREE,
+    DUE_COUNT,
+    PIN_COUNT,
+    NEWCOMERS,
+    FREED,
+    ROOM_FROM,
+    ROOM_TO,
+    Q_HEAD,
+    Q_TAIL,
+    Q_COUNT,
+) = range(11)
+POOL_ROWS = 11
 
 # Why a run started, and how it ended.
 (
@@ -50,7 +63,7 @@ POOL_ROWS = 9
     PROMOTED,
     MOVED,
 ) = range(11)
-BY_ITSELF, AT_WALLTIME, BY_REDIRECTION, BY_PREEMPTION = range(4)
+BY_ITSELF, AT_WALLTIME, BY_REDIRECTION, BY_PREEMPTION, BY_SUSPENSION = range(5)
 
 # Fields of a queue's entries.
 Q_JOB, Q_KEY, Q_PROCS, Q_PLAN = range(4)

@@ -17,6 +17,7 @@ With ``hole=open`` a hole exactly as long as the job is refused, as Simbatch doe
 from __future__ import annotations
 
 from headway.engine.planning import settle
+from headway.engine.profile import greatest_level
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import (
     bring_forward,
@@ -46,6 +47,9 @@ from headway.engine.tables import (
     Q_TAIL,
     RESERVATION,
     RESERVED,
+    ROOM_FROM,
+    ROOM_TO,
+    SIZE,
     SUBMIT,
     State,
 )
@@ -62,18 +66,37 @@ EARLY, EVERY, FIXPOINT, SCRATCH_MODE, NO_COMPRESSION = range(5)
 
 @routine
 def sweep(t: int, state: State, k: int) -> bool:
-    """Move each waiting job, in queue order and alone, to its earliest start; whether any moved."""
-    moved = False
+    """Move each waiting job, in queue order and alone, to its earliest start; whether any moved.
+
+    When it was last looked at, a job had the earliest start it could have. Since then there is more room only
+    on [begin, end), so one that starts before that, or needs more processors than are free anywhere in it,
+    stays where it is. Where a job moves away there is new room, for those behind it now and for those before
+    it in the next sweep.
+    """
+    begin, end = max(state.pools[ROOM_FROM, k], t), state.pools[ROOM_TO, k]
+    state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
+    if begin >= end:
+        return False
+    room = greatest_level(state.profile, k, begin, end)
+    moved = room_changed = False
     row = Q_FIELDS * 2 * k
     for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
-        if state.queue[row + Q_PROCS, place] == GONE:
+        if state.queue[row + Q_PROCS, place] > room:
             continue
         job = state.queue[row + Q_JOB, place]
         reserved = state.jobs[RESERVED, job]
-        begin = earliest_start(state, k, job, t, reserved, option(state, k, HOLE))
-        if begin < reserved:
-            bring_forward(state, k, job, begin)
-            moved = True
+        if reserved <= begin:
+            continue
+        earlier = earliest_start(state, k, job, t, reserved, option(state, k, HOLE))
+        if earlier < reserved:
+            bring_forward(state, k, job, earlier)
+            begin = min(begin, state.pools[ROOM_FROM, k])
+            end = max(end, state.pools[ROOM_TO, k])
+            room = state.pools[SIZE, k]
+            moved = room_changed = True
+        elif room_changed:  # measured anew only when a search was in vain
+            room = greatest_level(state.profile, k, begin, end)
+            room_changed = False
     return moved
 
 
