@@ -1,0 +1,48 @@
+"""Tables that begin too small grow without changing anything; progress and batches change nothing either."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import headway
+from headway.engine import drive
+from headway.engine.tables import LIVE_ROOM, State, World
+from headway.schedule import Schedule
+from instances import SPECS, busy
+
+LOG = busy(200, 32, load=1.6, seed=5)
+
+
+def same(one: Schedule, other: Schedule) -> bool:
+    names = ("start", "end", "why", "killed", "promise")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_small_tables_give_the_same_schedule(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    roomy = headway.simulate(LOG, 32, spec)
+    rooms: list[int] = []
+    grow = drive.grow
+
+    def counted(state: State, world: World) -> tuple[State, World]:
+        grown = grow(state, world)
+        rooms.append(int(grown[0].clock[LIVE_ROOM]))
+        return grown
+
+    monkeypatch.setattr(drive, "grow", counted)
+    monkeypatch.setattr(drive, "FIRST_ROOM", 1)
+    monkeypatch.setattr(drive.make_state, "__defaults__", (1,))
+    assert same(headway.simulate(LOG, 32, spec), roomy)
+    assert len(rooms) >= 5, "the tables did not begin small"
+
+
+@pytest.mark.parametrize("spec", ["fcfs", "easy", "easy(depth=2)", "conservative"])
+def test_batches_change_nothing(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = headway.simulate(LOG, 32, spec)
+    reports: list[tuple[int, int]] = []
+    monkeypatch.setattr(drive.run, "__defaults__", (None, 7))
+    made = headway.simulate(LOG, 32, spec, progress=lambda done, jobs: reports.append((done, jobs)))
+    assert same(made, whole)
+    done = [finished for finished, _ in reports]
+    assert len(reports) > 10 and done == sorted(done) and reports[-1] == (200, 200)

@@ -1,0 +1,92 @@
+"""The waiting lines against a sorted list, under random sequences of joining, leaving and searching."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway.engine.drive import Jobs, Setup, make_state
+from headway.engine.queue import enter, find_job, leave, next_fit
+from headway.engine.tables import GONE, KEY, Q_COUNT, Q_FIELDS, Q_HEAD, Q_JOB, Q_PROCS, Q_TAIL, State
+from headway.jit import entry
+
+ENTER, LEAVE, NEXT_FIT = range(3)
+
+
+@entry
+def move(state: State, q: int, what: int, job: int, free: int, limit: int, extra: int) -> int:
+    """One move; the job found by a search from behind ``job`` on (from the front if it is -1), or -1."""
+    if what == ENTER:
+        enter(state, q, job, state.jobs[KEY, job])
+        return job
+    if what == LEAVE:
+        return leave(state, q, find_job(state, q, KEY, job))
+    place = state.pools[Q_HEAD, q]
+    if job >= 0:
+        place = find_job(state, q, KEY, job) + 1
+    found = next_fit(state, q, place, free, limit, extra)
+    return state.queue[Q_FIELDS * q + Q_JOB, found] if found >= 0 else -1
+
+
+def standing(state: State, q: int) -> list[int]:
+    """The jobs that stand in a line, front first."""
+    places = range(int(state.pools[Q_HEAD, q]), int(state.pools[Q_TAIL, q]))
+    jobs, procs = state.queue[Q_FIELDS * q + Q_JOB], state.queue[Q_FIELDS * q + Q_PROCS]
+    return [int(jobs[place]) for place in places if procs[place] != GONE]
+
+
+def play(seed: int, keys: int, jobs: int, moves: int, join: float, q: int) -> None:
+    """Random moves with queue ``q`` of two; the queue holds at most ``jobs`` jobs, as its tables do."""
+    random = np.random.default_rng(seed)
+    procs, plan = random.integers(1, 9, jobs), random.integers(0, 100, jobs)
+    zero = np.zeros(jobs, np.int64)
+    setup = Setup((8,), lambda t, s: None)  # a pool has two lines
+    state, _ = make_state(Jobs(zero, procs, plan, plan, plan), setup)
+    state.jobs[KEY] = random.integers(0, keys, jobs)
+    line: list[int] = []
+    outside = list(range(jobs))
+
+    def position(job: int) -> tuple[int, int]:
+        return int(state.jobs[KEY, job]), job
+
+    for turn in range(moves):
+        draw = random.random()
+        if draw < join and outside:
+            job = outside.pop(int(random.integers(len(outside))))
+            line = sorted([*line, job], key=position)
+            assert move(state, q, ENTER, job, 0, 0, 0) == job
+        elif draw < 0.6 and line:
+            job = line.pop(int(random.integers(len(line))) if random.random() < 0.5 else 0)
+            outside.append(job)
+            assert move(state, q, LEAVE, job, 0, 0, 0) == job
+        else:
+            free, limit = int(random.integers(0, 9)), int(random.integers(-1, 100))
+            extra = int(random.integers(-1, free + 1))
+            behind = int(random.choice([-1, *line]))
+            candidates = line if behind < 0 else line[line.index(behind) + 1 :]
+            fit = (j for j in candidates if procs[j] <= free and (plan[j] <= limit or procs[j] <= extra))
+            assert move(state, q, NEXT_FIT, behind, free, limit, extra) == next(fit, -1)
+        assert state.pools[Q_COUNT, q] == len(line)
+        assert not line or state.queue[Q_FIELDS * q + Q_JOB, state.pools[Q_HEAD, q]] == line[0]
+        if jobs < 100 or turn % 50 == 0:
+            assert standing(state, q) == line
+        assert state.pools[Q_COUNT, 1 - q] == 0
+
+
+@settings(max_examples=100)
+@given(
+    seed=st.integers(0, 2**32),
+    keys=st.sampled_from([1, 3, 1000]),
+    jobs=st.sampled_from([1, 5, 40]),
+    join=st.sampled_from([0.25, 0.35, 0.5]),
+    q=st.integers(0, 1),
+)
+def test_a_line_is_a_sorted_list(seed: int, keys: int, jobs: int, join: float, q: int) -> None:
+    play(seed, keys, jobs, 150, join, q)
+
+
+@pytest.mark.parametrize("keys", [1, 50, 10**6])
+def test_a_long_line(keys: int) -> None:
+    play(keys, keys, 600, 2500, 0.5, 0)
