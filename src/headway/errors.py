@@ -14,7 +14,14 @@ class UsageError(HeadwayError):
 
 
 class PolicyError(HeadwayError):
-    """A policy asked for something the engine refuses, such as more processors than are free."""
+    """A policy asked for something the engine refuses, such as more processors than are free.
+
+    ``law`` is the name of the law that it broke, where one is meant.
+    """
+
+    def __init__(self, message: str, *, law: str = "") -> None:
+        super().__init__(message)
+        self.law = law
 
 
 class InputError(HeadwayError):

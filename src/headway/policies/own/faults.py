@@ -80,7 +80,7 @@ def situation(view: View) -> str:
 def raised(error: BaseException, view: View, policy: Any) -> PolicyError:
     """The user's code raised an exception during a pass."""
     place = users_line(error.__traceback__) or defined_at(policy)
-    return PolicyError(f"{place}: the policy raised {error_words(error)}, {situation(view)}")
+    return PolicyError(f"{place}: the policy raised {error_words(error)}, {situation(view)}", law="answers")
 
 
 def wrong_answer(answer: Any, view: View, policy: Any) -> PolicyError:
@@ -88,13 +88,14 @@ def wrong_answer(answer: Any, view: View, policy: Any) -> PolicyError:
     kind = "an object" if answer is None else f"{answer!r:.60}"
     return PolicyError(
         f"{defined_at(policy)}: the policy must answer with the jobs to start or a Decision, not {kind}, "
-        f"{situation(view)}"
+        f"{situation(view)}",
+        law="answers",
     )
 
 
-def refused(policy: Any, view: View, sentence: str) -> PolicyError:
+def refused(policy: Any, view: View, sentence: str, law: str) -> PolicyError:
     """A decision that cannot be carried out."""
-    return PolicyError(f"{defined_at(policy)}: at {seconds_text(view.now)} s the policy {sentence}")
+    return PolicyError(f"{defined_at(policy)}: at {seconds_text(view.now)} s the policy {sentence}", law=law)
 
 
 def forgotten(
@@ -104,5 +105,6 @@ def forgotten(
     ids = [job.id for job in waiting]
     return PolicyError(
         f"{defined_at(policy)}: the policy left {named(ids)} of {jobs} waiting for ever: after "
-        f"{seconds_text(now)} s nothing runs, all {capacity} processors are free and nothing more will happen"
+        f"{seconds_text(now)} s nothing runs, all {capacity} processors are free and nothing more will happen",
+        law="complete",
     )

@@ -120,7 +120,7 @@ class KeyFunction:
 def _with_columns(error: Exception, row: Any) -> str:
     words = faults.error_words(error)
     if isinstance(error, AttributeError) and error.obj is row:
-        fields: tuple[str, ...] = type(row)._fields
+        fields: tuple[str, ...] = getattr(row, "_fields", ())
         return f"a job has no {error.name!r}; it has {', '.join(fields)}"
     return f"the key raised {words}"
 

@@ -19,9 +19,9 @@ from headway.engine.drive import (
     Setup,
     check_finished,
     compiled_hook,
-    explain_fault,
     grow,
     make_state,
+    refusal,
 )
 from headway.engine.tables import (
     BAD_KEY,
@@ -43,7 +43,6 @@ from headway.engine.tables import (
     Q_TAIL,
     State,
 )
-from headway.errors import PolicyError
 from headway.policies.own.keys import KeyFunction, Rows
 
 KEY_ROWS = 2
@@ -156,7 +155,7 @@ class KeyedRun:
             self._write(state, jobs, now)
             hook(now, state)
             if state.clock[FAULT] != NONE:
-                raise PolicyError(explain_fault(state, jobs.ids))
+                raise refusal(state, jobs.ids)
             passes += 1
             if progress is not None and passes % BATCH == 0:
                 progress(int(state.clock[FINISHED]), len(jobs))
@@ -192,7 +191,7 @@ class KeyedRun:
             elif code == BROKEN:
                 if state.clock[FAULT] == BAD_KEY:
                     self._explain(state, jobs)
-                raise PolicyError(explain_fault(state, jobs.ids))
+                raise refusal(state, jobs.ids)
         check_finished(state, jobs.ids)
         return state
 

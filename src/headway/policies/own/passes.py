@@ -39,7 +39,7 @@ from headway.engine.tables import (
 )
 from headway.policies.own import faults
 from headway.policies.own.view import Column, Decision, Job, View, arriving, started
-from headway.units import LONGEST
+from headway.units import LONGEST, seconds_text
 
 BATCH = 20_000
 """Passes between two reports of progress."""
@@ -179,6 +179,7 @@ class Turn:
                     view,
                     f"started job {job.id}, which needs {job.procs} processors, when {self.free} of "
                     f"{view.capacity} were free",
+                    "capacity",
                 )
             self.free -= job.procs
             running[number] = started(job, now)
@@ -207,7 +208,9 @@ class Turn:
         number = self.number(entry)
         job = self.view._running.pop(number, None)
         if job is None:
-            raise faults.refused(self.policy, self.view, f"stopped {self.doing(number)}, which does not run")
+            raise faults.refused(
+                self.policy, self.view, f"stopped {self.doing(number)}, which does not run", "one run"
+            )
         self.free += job.procs
         self.view._waiting[number] = Job._make((*job[:9], -1, -1))
         self.orders[VERB, count], self.orders[OBJECT, count] = KILL, number
@@ -222,25 +225,29 @@ class Turn:
                 self.policy,
                 self.view,
                 f"asked to be woken at {time!r}, which is no whole number of microseconds",
+                "time",
             ) from None
         if not self.view.now < when <= LONGEST:
             raise faults.refused(
-                self.policy, self.view, f"asked to be woken at {when / 1e6:g} s, which is not later than now"
+                self.policy,
+                self.view,
+                f"asked to be woken at {seconds_text(when)} s, which is not later than now",
+                "time",
             )
         self.orders[VERB, count], self.orders[OBJECT, count] = WAKE_AT, when
         return count + 1
 
     def not_waiting(self, number: int) -> Exception:
-        view = self.view
+        view, law = self.view, "one run"
         if number in view._running:
             what = "which runs already; a job starts once"
         elif 0 <= number < view._arrived:
             what = "which has ended"
         elif 0 <= number < len(view._columns["job"]):
-            what = "which has not been submitted yet"
+            what, law = "which has not been submitted yet", "submission"
         else:
-            what = f"and there are only the numbers 0 to {view._arrived - 1}"
-        return faults.refused(self.policy, view, f"started {self.doing(number)}, {what}")
+            what, law = f"and there are only the numbers 0 to {view._arrived - 1}", "answers"
+        return faults.refused(self.policy, view, f"started {self.doing(number)}, {what}", law)
 
     def doing(self, number: int) -> str:
         ids = self.view._columns["job"]
