@@ -21,8 +21,8 @@ LAYERS = (
     ("engine",),
     ("policies",),
     ("schedule",),
-    ("simulate",),
-    ("audit", "metrics", "explain"),
+    ("simulate", "outcome"),
+    ("audit", "metrics", "explain", "replay"),
     ("figures", "campaign", "papers", "report"),
     ("cli", "__main__"),
 )

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from headway.errors import UsageError
 from headway.platform import Platform
+from headway.policies.group_size import place
 from headway.policies.spec import Spec, parse_spec
 from headway.schedule import Schedule
 from headway.workload import Workload
@@ -35,23 +33,22 @@ def simulate(
     then, ``notify`` gets one line when a policy is compiled for the first time on this machine.
     """
     from headway.engine.drive import Jobs, counts, run
+    from headway.outcome import outcome
     from headway.policies.prepare import Arrivals, prepare
 
     machine = Platform.procs(platform) if isinstance(platform, int) else platform
     spec = parse_spec(policy)
-    if len(machine.clusters) > 1:
-        raise UsageError(
-            f"{spec.name} schedules one cluster and this platform has {len(machine.clusters)}; "
-            "give a platform of one cluster"
-        )
-    procs = machine.total_procs
-    kept = workload.fit_to(procs)
+    spec, pools = place(spec, machine)
+    procs = machine.clusters[0].procs
+    kept = workload.fit_to(pools[0])
     wall, cpu = time.perf_counter(), time.process_time()
     order = np.argsort(kept.submit, kind="stable")
     submit, size, walltime, runtime = (
         kept.columns[name][order] for name in ("submit", "procs", "walltime", "runtime")
     )
     extra = {name: kept.columns[name][order] for name in visible(spec) if name in kept}
+    if len(pools) > 1:
+        extra["file_place"] = order
     arrivals = Arrivals(submit, size, walltime, np.minimum(runtime, walltime), extra)
     prepared = prepare(spec, arrivals, procs)
     if prepared.setup.drive is None:
@@ -65,14 +62,20 @@ def simulate(
         "simulation_wall_seconds": time.perf_counter() - wall_run,
         "simulation_cpu_seconds": time.process_time() - cpu_run,
     }
-    columns = final_runs(state, order)
+    columns = outcome(state, order, tuple(prepared.groups))
+    if columns.get("pieces") is not None and columns["pieces"].is_resumed:
+        columns["waiting"] = columns["end"] - kept.submit - np.minimum(kept.runtime, kept.walltime)
+    if len(machine.clusters) > 1:
+        columns["cluster"] = columns["group"]
+        columns["labels"]["cluster"] = tuple(cluster.name for cluster in machine.clusters)
     return Schedule(
         workload=kept,
         platform=machine,
         policy=str(spec),
         **columns,
         promise_kind=prepared.promise_kind,
-        capacity=procs,
+        capacity=sum(pools),
+        groups=prepared.groups,
         own={} if prepared.own is None else prepared.own(state),
         provenance={
             "seed": seed,
@@ -90,26 +93,6 @@ def visible(spec: Spec) -> tuple[str, ...]:
     from headway.policies.own.view import PUBLIC
 
     return PUBLIC
-
-
-def final_runs(state: Any, order: npt.NDArray[np.int64]) -> dict[str, Any]:
-    """Start, end, reason, kill and promise of each job's last run, in file order."""
-    from headway.engine.tables import AT_WALLTIME, PROMISE, R_END, R_ENDED, R_START, R_WHY, RUN
-
-    run = state.jobs[RUN]
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-
-    def in_file_order(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        return values[place]
-
-    return {
-        "start": in_file_order(state.runs[R_START, run]),
-        "end": in_file_order(state.runs[R_END, run]),
-        "why": in_file_order(state.runs[R_WHY, run]).astype(np.uint8),
-        "killed": in_file_order(state.runs[R_ENDED, run]) == AT_WALLTIME,
-        "promise": in_file_order(state.jobs[PROMISE]),
-    }
 
 
 def warm(hook: Callable[..., None], spec: Spec, notify: Notify | None) -> None:

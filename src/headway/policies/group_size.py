@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import ROUND_FLOOR, Decimal
 
 from headway.errors import UsageError
-from headway.policies.spec import Spec
+from headway.platform import Platform
+from headway.policies.spec import Spec, make_spec
 
 
 def group_sizes(spec: Spec, procs: int) -> tuple[int, int]:
@@ -35,3 +36,36 @@ def group_sizes(spec: Spec, procs: int) -> tuple[int, int]:
 def added_procs(spec: Spec, procs: int) -> int:
     """Processors a policy uses besides the machine's: 0 for all but redirection."""
     return sum(group_sizes(spec, procs)) - procs if spec.name == "redirection" else 0
+
+
+def place(spec: Spec, platform: Platform) -> tuple[Spec, tuple[int, ...]]:
+    """The policy as it runs on a platform, and the processors of its pools.
+
+    On two clusters redirection has the first as its principal group and the second as the other; the spec
+    then names that size as its group.
+    """
+    clusters = platform.clusters
+    if spec.name != "redirection":
+        if len(clusters) > 1:
+            raise UsageError(
+                f"{spec.name} schedules one cluster and this platform has {len(clusters)}; "
+                "give a platform of one cluster"
+            )
+        return spec, (platform.total_procs,)
+    if len(clusters) == 1:
+        return spec, group_sizes(spec, platform.total_procs)
+    if len(clusters) > 2:
+        raise UsageError(
+            f"redirection has two groups and this platform has {len(clusters)} clusters; give one, "
+            "or two: the principal group and the redirection group"
+        )
+    first, second = clusters
+    if first.speed != second.speed:
+        raise UsageError(
+            f"redirection: cluster {first.name!r} has speed {first.speed:g} and {second.name!r} has "
+            f"{second.speed:g}, and a job restarted there would have another run time and walltime; "
+            "give both the same speed"
+        )
+    params = {key: value for key, value in spec.params.items() if key != "alpha"}
+    given = make_spec("redirection", **params | {"group": second.procs, "size": "added"})
+    return given, (first.procs, second.procs)

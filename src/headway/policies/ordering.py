@@ -18,6 +18,7 @@ from headway.engine.tables import (
     AGED,
     BACKFILL_KEY,
     CLASS,
+    GONE,
     JOB_ROWS,
     KEY,
     LAST_NEW,
@@ -26,11 +27,13 @@ from headway.engine.tables import (
     PLAN,
     PROCS,
     Q_FIELDS,
+    Q_HEAD,
     Q_JOB,
     Q_KEY,
     Q_PLAN,
     Q_PROCS,
     Q_TAIL,
+    RUN,
     SCRATCH,
     SPARE_SCRATCH,
     SUBMIT,
@@ -50,6 +53,10 @@ FIXED, LXF, WFP3, UNICEF, GIVEN, GIVEN_BACKFILL = range(6)
 AS_ORDER = -1
 """``BACKFILL_ORDER`` of a policy that has one queue for both."""
 NO_AGE = -1
+NO_RUN = -1
+"""``jobs[RUN]`` of a job that never started."""
+SJF, LJF, SQF, LQF, SAF, LAF, F1, F2, F3, F4 = range(GIVEN_BACKFILL + 1, GIVEN_BACKFILL + 11)
+"""Fixed orders sorted at each pass all the same, where jobs come in the course of the run."""
 
 URGENT_CLASS, REGULAR_CLASS = 1, 3
 """Classes of jobs, smaller first; the even number before each is for jobs of that class that came of age."""
@@ -98,6 +105,12 @@ def kind_of(order: str) -> int:
     return MOVING_KEYS.get(order, FIXED)
 
 
+def sorted_kind_of(order: str) -> int:
+    """How to sort an order at each pass: FIXED only where jobs stand in order of arrival."""
+    names = ("sjf", "ljf", "sqf", "lqf", "saf", "laf", "f1", "f2", "f3", "f4")
+    return SJF + names.index(order) if order in names else kind_of(order)
+
+
 def ranks(order: str, columns: Columns) -> Table:
     """The rank of each job under a fixed order; equal keys share a rank (ties are broken by the queue)."""
     if order not in FIXED_KEYS or order == "fcfs":
@@ -116,9 +129,33 @@ def set_order(
     state.jobs[row] = state.jobs[CLASS] * CLASS_WEIGHT + ranks(order, columns)
 
 
+@routine
+def lasting_key(state: State, kind: int, job: int) -> float:
+    """The key of a waiting job under an order that does not change with time."""
+    procs, plan = state.jobs[PROCS, job], state.jobs[PLAN, job]
+    if kind <= LJF:
+        return float(plan if kind == SJF else -plan)
+    if kind <= LQF:
+        return float(procs if kind == SQF else -procs)
+    if kind <= LAF:
+        area = float(procs) * float(plan)
+        return area if kind == SAF else -area
+    length = plan / SECOND
+    since = math.log10(max(state.jobs[SUBMIT, job] / SECOND, 1.0))
+    if kind == F1:
+        return math.log10(max(length, 1.0)) * procs + 870 * since
+    if kind == F2:
+        return math.sqrt(length) * procs + 25_600 * since
+    if kind == F3:
+        return length * procs + 6_860_000 * since
+    return length * math.sqrt(procs) + 530_000 * since
+
+
 @kernel
 def present_key(state: State, kind: int, t: int, job: int) -> float:
     """The key of a waiting job at time ``t`` under an order that changes with time."""
+    if kind >= SJF:
+        return lasting_key(state, kind, job)
     if kind >= GIVEN:
         return float(np.int64(state.jobs[JOB_ROWS + kind - GIVEN, job]).view(np.float64))
     waited = float(t - state.jobs[SUBMIT, job])
@@ -145,6 +182,8 @@ def ahead(state: State, q: int, a: int, b: int) -> bool:
         return bool(state.jobs[CLASS, first] < state.jobs[CLASS, second])
     if state.keys[a] != state.keys[b] and not aged(state, first):
         return bool(state.keys[a] < state.keys[b])
+    if state.jobs[SUBMIT, first] != state.jobs[SUBMIT, second]:
+        return bool(state.jobs[SUBMIT, first] < state.jobs[SUBMIT, second])
     return bool(first < second)
 
 
@@ -226,7 +265,10 @@ def withdraw(state: State, k: int, q: int, place: int) -> int:
 def sort_queues(t: int, state: State, k: int) -> None:
     """Let jobs that came of age go first; then sort what changes with time."""
     if option(state, k, AGE) != NO_AGE:
-        come_of_age(t, state, k)
+        if k == 0:
+            come_of_age(t, state, k)
+        else:
+            come_of_age_in_line(t, state, k)
     if option(state, k, ORDER) != FIXED:
         reorder(state, 2 * k, KEY, option(state, k, ORDER), t)
     if has_backfill_queue(state, k) and option(state, k, BACKFILL_ORDER) != FIXED:
@@ -245,11 +287,23 @@ def grow_old(state: State, q: int, row: int, job: int) -> None:
 def come_of_age(t: int, state: State, k: int) -> None:
     """Jobs that have waited longer than the age limit go before the others, oldest first."""
     job = state.clock[AGED]
-    while job < state.clock[LAST_NEW] and t - state.jobs[SUBMIT, job] > option(state, k, AGE):
-        if state.jobs[PHASE, job] == WAITING:
+    while job < state.clock[LAST_NEW] and (
+        state.jobs[RUN, job] != NO_RUN or t - state.jobs[SUBMIT, job] > option(state, k, AGE)
+    ):
+        if state.jobs[PHASE, job] == WAITING and state.jobs[RUN, job] == NO_RUN:
             state.jobs[CLASS, job] -= 1
             grow_old(state, 2 * k, KEY, job)
             if has_backfill_queue(state, k):
                 grow_old(state, 2 * k + 1, BACKFILL_KEY, job)
         job += 1
     state.clock[AGED] = job
+
+
+@routine
+def come_of_age_in_line(t: int, state: State, k: int) -> None:
+    """The same in a queue that is sorted at each pass and whose jobs do not stand in order of submission."""
+    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
+        job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
+        waits = state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE
+        if waits and not aged(state, job) and t - state.jobs[SUBMIT, job] > option(state, k, AGE):
+            state.jobs[CLASS, job] -= 1

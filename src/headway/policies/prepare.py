@@ -57,6 +57,7 @@ class Prepared:
 PREPARERS: dict[str, str] = {
     "easy": "headway.policies.prepare:easy",
     "conservative": "headway.policies.prepare:conservative",
+    "redirection": "headway.policies.redirection_setup:redirection",
 }
 """Who prepares a policy; every strict order is prepared by :func:`strict`."""
 

@@ -60,6 +60,11 @@ class Pieces:
         return len(np.unique(self.job)) < len(self.job)
 
     @property
+    def is_resumed(self) -> bool:
+        """Whether some run was suspended and went on."""
+        return bool((self.state == STATES.index("suspended")).any())
+
+    @property
     def holding(self) -> NDArray[np.bool_]:
         """Which pieces keep processors from other jobs (a suspended job does not)."""
         holds = np.array([state in HOLDING for state in STATES])

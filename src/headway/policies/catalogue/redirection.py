@@ -62,6 +62,13 @@ ENTRIES = (
                 "added",
                 ("added", "share", "split"),
             ),
+            Parameter(
+                "restart",
+                "a redirected job starts from the beginning (scratch, as in the paper) or goes on where it "
+                "was stopped (checkpoint, ours: what saved memory would be worth)",
+                "scratch",
+                ("scratch", "checkpoint"),
+            ),
             Parameter("principal", "policy of the principal group", "easy", policies=QUEUE_POLICIES),
             Parameter("redirected", "policy of the redirection group", "easy", policies=QUEUE_POLICIES),
         ),

