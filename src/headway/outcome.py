@@ -1,4 +1,4 @@
-"""From the engine's log of runs to the columns of a schedule, with the pieces of jobs that ran more than once.
+"""From the engine's log of runs to the columns of a schedule, and the pieces of jobs that ran more than once.
 
 A job that is stopped and starts again has several runs in the log. If its work was lost, each is a run of its
 own and the last one counts. If it was suspended, the next goes on with it::
