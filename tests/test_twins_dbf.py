@@ -68,6 +68,24 @@ def test_the_literal_text_misses_a_deadline_that_the_loop_keeps() -> None:
     assert starts(strict) == [0, 2, 3] and sorted(strict.promoted) == [0, 1]
 
 
+def test_earlier_tasks_join_when_a_late_one_needs_them() -> None:
+    # m = 2.  R (2) 0-10.  X (1, w 10, deadline 100): 10-20.  A (2, w 5, deadline 25): 20-25.  B (1, w 10,
+    # deadline 20): 10-20 beside X.  P (2, w 5) at 10-15 would give X 15-25, A 25-30 (late), B 15-25 (late):
+    # TMP = {A, B}.  But A takes 10-15 now, and B is late at 15-25.  So X, submitted before B, joins: X, A, B
+    # keep their old places; P 25-30.
+    jobs = [
+        Job(1, 0, 2, 10, 10),
+        Job(2, 1, 1, 10, 10, deadline=100),
+        Job(3, 2, 2, 5, 5, deadline=25),
+        Job(4, 3, 1, 10, 10, deadline=20),
+        Job(5, 4, 2, 5, 5),
+    ]
+    for mode in ("strict", "literal"):
+        outcome = simulate_dbf(jobs, 2, mode)
+        assert starts(outcome) == [0, 10, 20, 10, 25]
+        assert sorted(outcome.promoted) == [1, 2, 3] and outcome.safety_net == 0
+
+
 def test_the_safety_net() -> None:
     # m = 3.  At 0: N (3 procs, w 1, deadline 5); A, B (1, w 1, run 0); C (2, w 3).  N makes room: A, B at 0,
     # C 1-4, N 4. A and B end at 0: C moves to 0-3, N to 3-4.  At 2: D (1, w 2, run 0) 2-4, so N at 4; E (2, w

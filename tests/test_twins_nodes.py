@@ -65,7 +65,9 @@ def test_presence_until_next_start() -> None:
     # Nothing started on the node after 10: the file is still there at 12.
     outcome = locality(FILES, [node()], presence="until-next-start")
     assert spans(outcome)[4] == (12, 13)
-    # A job without a file that starts at 11 ends that.
+    # A job without a file that starts in that very instant changes nothing; one that starts at 11 does.
+    beside = locality([*FILES[:4], job(12, 1, 5, 5), FILES[4]], [node()], presence="until-next-start")
+    assert spans(beside)[5] == (12, 13)
     other = locality([*FILES, job(11, 1, 5, 5)], [node()], presence="until-next-start")
     assert spans(other)[4] == (12, 16)
 
@@ -122,6 +124,15 @@ SHARED = [job(0, 4, 10, 2, "f", 4), job(1, 4, 10, 2, "f", 4)]
 def test_scores(options: dict[str, object], expected: tuple[int, int, int]) -> None:
     outcome = locality(SHARED, [node(), node()], **options)  # type: ignore[arg-type]
     assert (outcome.nodes[1], *spans(outcome)[1]) == expected
+
+
+def test_copies_count_only_where_the_job_would_load() -> None:
+    # Three nodes, f of 4 GB, weight 2.  A on node 0 to 10; B: node 0 at 10, or node 1 now with one copy
+    # elsewhere: 0 + 2*4: node 1, to 12.  C at 1: node 0 at 10 (there), node 1 at 12 (there), node 2: 1 +
+    # 2*2*4 = 17: it waits for node 0.
+    jobs = [job(0, 4, 10, 6, "f", 4), job(0, 4, 12, 8, "f", 4), job(1, 4, 5, 1, "f", 4)]
+    outcome = locality(jobs, [node(), node(), node()], "score", copies=2)
+    assert outcome.nodes == [0, 1, 0] and spans(outcome) == [(0, 10), (0, 12), (10, 11)]
 
 
 def test_score_of_evictions() -> None:

@@ -133,9 +133,9 @@ def test_easy_backfills_by_time_and_by_extra() -> None:
 
 
 def test_easy_extra_is_used_up() -> None:
-    # m = 10.  A (5) 0-10.  B (9) at 1: shadow 10, extra 1.  C (1, w 50) takes it at 2.  D (1, w 50) at 3
-    # finds 4 free but no extra left; B runs 10-15, D starts at 15.
-    jobs = jobs_of((0, 5, 10, 10), (1, 9, 5, 5), (2, 1, 50, 50), (3, 1, 50, 50))
+    # m = 10.  A (5) 0-10.  B (9) at 1: shadow 10, extra 1.  C (1, w 50) takes it at 2.  D (1, w 50), in the
+    # same pass, finds 4 free but no extra left; B runs 10-15, D starts at 15.
+    jobs = jobs_of((0, 5, 10, 10), (1, 9, 5, 5), (2, 1, 50, 50), (2, 1, 50, 50))
     assert starts(simulate_easy(jobs, 10)) == [0, 10, 2, 15]
 
 
@@ -200,6 +200,9 @@ def test_easy_age_threshold_lets_the_old_job_pass() -> None:
     jobs = jobs_of((0, 1, 4, 4), (1, 1, 9, 9), (2, 1, 4, 4), (5, 1, 4, 4), (9, 1, 4, 4))
     assert starts(simulate_easy(jobs, 1, order="sjf")) == [0, 16, 4, 8, 12]
     assert starts(simulate_easy(jobs, 1, order="sjf", age=8)) == [0, 12, 4, 8, 21]
+    # Exactly as long as the threshold is not longer: 11 at 12 is too little for an age of 11.
+    assert starts(simulate_easy(jobs, 1, order="sjf", age=10)) == [0, 12, 4, 8, 21]
+    assert starts(simulate_easy(jobs, 1, order="sjf", age=11)) == [0, 16, 4, 8, 12]
 
 
 def test_easy_depth_two_protects_the_second_job() -> None:

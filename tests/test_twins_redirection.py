@@ -52,6 +52,32 @@ def test_the_third_newcomer_redirects() -> None:
     assert first is not None and (first.end, first.why) == (103, "redirected")
 
 
+def test_all_counters_are_reset() -> None:
+    # As above; C had counted 1 when A was redirected.  E (1) at 4 waits behind B and counts against C again:
+    # 1, not 2.
+    outcome = simulate_redirection([*HELD_UP, Job(5, 4, 1, 99, 99)], 4, theta=1, group=2)
+    assert outcome.redirections == [Redirection(0, 0, 3)]
+
+
+def test_the_second_group_keeps_the_order_of_redirection() -> None:
+    # m = 3, one processor to redirect to, theta 0, all 1 wide.  Y (w 100), X (w 200), Z (w 300) start at 0,
+    # 1, 2. N1 (w 50) at 3 waits: the longest, Z, is redirected and runs 3-303.  N2 at 5: X goes to the queue.
+    #  N3 at 6: Y too. X was redirected before Y although submitted after it: X 303-503, Y 503.
+    walls = [(0, 100), (1, 200), (2, 300), (3, 50), (5, 50), (6, 50)]
+    jobs = [Job(i, submit, 1, w, w) for i, (submit, w) in enumerate(walls)]
+    outcome = simulate_redirection(jobs, 3, theta=0, group=1)
+    assert [r.job for r in outcome.redirections] == [2, 1, 0]
+    assert starts(outcome) == [503, 303, 3, 3, 5, 6]
+
+
+def test_reservations_of_the_principal_group_use_what_a_redirection_frees() -> None:
+    # m = 4.  A (4, w 100) runs; B (4, w 10) at 1 is promised 100, counts 1 > 0, A is redirected, B starts at
+    # 1.
+    jobs = [Job(1, 0, 4, 100, 100), Job(2, 1, 4, 10, 10)]
+    outcome = simulate_redirection(jobs, 4, theta=0, group=4, principal=Conservative)
+    assert starts(outcome) == [1, 1]
+
+
 def test_without_filter_wide_newcomers_count() -> None:
     # B counts: A 1.  C counts: A 2 > 1: killed at 2, B starts on the 4 free ones, 2-12; C and D wait for 12.
     outcome = simulate_redirection(HELD_UP, 4, theta=1, group=2, filter="none")

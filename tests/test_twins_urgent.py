@@ -49,6 +49,7 @@ def test_suspend_and_resume() -> None:
         "reservation",
         "urgent",
     ]
+    assert outcome.results[3].promise == 18
     assert (outcome.suspensions, outcome.preempting, outcome.waste) == (2, 1, 0)
     assert [p for p in outcome.pieces if p.job == 1] == [
         Piece(1, "running", 1, 4, (2, 3)),
@@ -103,6 +104,18 @@ def test_urgent_jobs_wait_only_for_urgent_jobs_and_may_pass_each_other() -> None
         Job(4, 3, 1, 4, 4),
     ]
     assert spans(simulate_ujfb(jobs, 4)) == [(0, 10), (10, 15), (2, 22), (10, 14)]
+
+
+def test_a_waiting_urgent_job_holds_regular_jobs_back() -> None:
+    # 4 processors.  U (3) runs 0-10, V (4) waits with a place at 10-15.  R (1, w 20) at 3 would run into it:
+    # R at 15.
+    jobs = [
+        Job(1, 0, 3, 10, 10, urgent=True),
+        Job(2, 1, 4, 5, 5, urgent=True),
+        Job(3, 3, 1, 20, 20),
+    ]
+    outcome = simulate_ujfb(jobs, 4)
+    assert spans(outcome) == [(0, 10), (10, 15), (15, 35)] and outcome.preempting == 0
 
 
 def test_backfill_or_precede() -> None:

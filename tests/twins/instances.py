@@ -31,7 +31,7 @@ def job_lists(
     last = draw(st.sampled_from([0, 2, horizon // 2, horizon]))
     for i in range(draw(st.integers(1, max_jobs))):
         submit = draw(st.integers(0, last))
-        procs = draw(st.integers(1, m))
+        procs = draw(st.one_of(st.integers(1, max(1, m // 2)), st.integers(1, m)))
         walltime = draw(st.integers(0 if zero else 1, longest))
         runtime = walltime
         if not exact and walltime:

@@ -22,13 +22,15 @@ def drive(
 ) -> None:
     """Call ``turn(t, arrivals)`` at every instant at which something happens, until nothing is left."""
     coming = sorted(range(len(jobs)), key=lambda j: jobs[j].submit)  # stable: file order within one instant
-    before = None
+    before, turns = None, 0
     while True:
         due = [x for x in (jobs[coming[0]].submit if coming else None, next_event()) if x is not None]
         if not due:
             return
         t = min(due)
         assert before is None or t >= before, "time runs backwards"
+        turns = turns + 1 if t == before else 0
+        assert turns <= len(jobs), f"the instant {t} never ends"
         before = t
         arrivals = [j for j in coming if jobs[j].submit == t]
         coming = [j for j in coming if jobs[j].submit != t]
