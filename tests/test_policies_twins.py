@@ -30,20 +30,20 @@ def check(jobs: list[Job], specs: tuple[str, ...], m: int = M) -> None:
         assert made == expected, spec
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(jobs=LISTS, unit=UNITS)
 def test_strict_orders(jobs: list[Job], unit: int) -> None:
     check(stretched(jobs, unit), STRICT_SPECS)
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(jobs=LISTS, unit=UNITS)
 @example(jobs=jobs_of((0, 2, 10, 10), (0, 2, 99, 0), (0, 5, 1, 1), (0, 1, 50, 50)), unit=1)
 def test_easy(jobs: list[Job], unit: int) -> None:
     check(stretched(jobs, unit), EASY)
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(jobs=LISTS, unit=UNITS)
 def test_conservative(jobs: list[Job], unit: int) -> None:
     check(stretched(jobs, unit), CONSERVATIVE)
