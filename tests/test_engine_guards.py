@@ -1,0 +1,63 @@
+"""The engine refuses what cannot be, changes nothing, and explains it in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from headway.engine.drive import Jobs, Setup, run
+from headway.engine.tables import BACKFILL, BY_PREEMPTION, FIRST_NEW, HEAD, LAST_NEW, NOW, State
+from headway.engine.verbs import kill, start, wake
+from headway.errors import PolicyError
+from headway.units import SECOND
+
+
+def starts_everything(t: int, state: State) -> None:
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        start(state, job, 0, HEAD)
+
+
+def starts_twice(t: int, state: State) -> None:
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        start(state, job, 0, HEAD)
+        start(state, job, 0, BACKFILL)
+
+
+def starts_the_next_arrival(t: int, state: State) -> None:
+    start(state, state.clock[LAST_NEW], 0, HEAD)
+
+
+def kills_what_waits(t: int, state: State) -> None:
+    kill(state, state.clock[FIRST_NEW], BY_PREEMPTION)
+
+
+def wakes_in_the_past(t: int, state: State) -> None:
+    wake(state, state.clock[NOW] - 1)
+
+
+def forgets(t: int, state: State) -> None:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("hook", "words"),
+    [
+        (starts_everything, ["at 1 s", "wants 3 processors", "only 1", "free"]),
+        (starts_twice, ["at 0 s", "is running already", "only waiting jobs can start"]),
+        (starts_the_next_arrival, ["at 0 s", "has not arrived yet"]),
+        (kills_what_waits, ["at 0 s", "is waiting", "only running jobs can be stopped"]),
+        (wakes_in_the_past, ["at 0 s", "woken", "past"]),
+        (forgets, ["2 of 2 jobs waiting for ever", "submitted at 0 s"]),
+    ],
+)
+def test_faults_are_explained(hook: Callable[[int, State], None], words: list[str]) -> None:
+    submit = np.array([0, SECOND])
+    procs, length = np.array([3, 3]), np.array([10 * SECOND, 10 * SECOND])
+    with pytest.raises(PolicyError) as fault:
+        run(Jobs(submit, procs, length, length, length), Setup((4,), hook))
+    sentence = str(fault.value)
+    assert "\n" not in sentence
+    for word in words:
+        assert word in sentence
