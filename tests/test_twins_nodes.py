@@ -296,7 +296,7 @@ def test_laws_of_the_others(jobs: list[Job], presence: str, tmax: str) -> None:
     check(jobs, simulate_area_filling(jobs, NODES, tmax, second=1))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(jobs=file_jobs())
 def test_named_rules_are_scores(jobs: list[Job]) -> None:
     assert locality(jobs, NODES, "score") == locality(jobs, NODES, "fcfs")
@@ -307,7 +307,7 @@ def test_named_rules_are_scores(jobs: list[Job]) -> None:
 
 
 @pytest.mark.parametrize("backfill", ["none", "conservative"])
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(jobs=file_jobs(sizes=False))
 def test_without_sizes_all_rules_coincide(backfill: str, jobs: list[Job]) -> None:
     reference = spans(locality(jobs, NODES, "fcfs", backfill))

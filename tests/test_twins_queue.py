@@ -294,7 +294,7 @@ def test_profile_by_hand() -> None:
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(jobs=job_lists(M, urgent=st.booleans()))
 def test_every_schedule_is_legal(name: str, jobs: list[Job]) -> None:
     check_schedule(jobs, M, POLICIES[name](jobs, M))
@@ -343,7 +343,7 @@ def test_exact_estimate_is_the_exact_transformation(order: str, jobs: list[Job])
     )
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(
     jobs=job_lists(M, urgent=st.booleans()),
     orders=st.sampled_from([("fcfs", "fcfs"), ("fcfs", "sjf"), ("lxf", "saf")]),
