@@ -16,15 +16,19 @@ __version__ = "0.1.0"
 _HOMES = {
     "Audit": "headway.audit",
     "Campaign": "headway.campaign",
+    "Decision": "headway.policies.own.view",
     "HeadwayError": "headway.errors",
     "InputError": "headway.errors",
     "Platform": "headway.platform",
     "PolicyError": "headway.errors",
+    "SECOND": "headway.units",
     "Schedule": "headway.schedule",
     "UsageError": "headway.errors",
     "Workload": "headway.workload",
     "audit": "headway.audit",
+    "check_policy": "headway.check",
     "compare": "headway.metrics",
+    "policy": "headway.policies.spec",
     "read": "headway.workload",
     "simulate": "headway.simulate",
 }
@@ -35,14 +39,18 @@ if TYPE_CHECKING:
     from headway.audit import Audit as Audit
     from headway.audit import audit as audit
     from headway.campaign import Campaign as Campaign
+    from headway.check import check_policy as check_policy
     from headway.errors import HeadwayError as HeadwayError
     from headway.errors import InputError as InputError
     from headway.errors import PolicyError as PolicyError
     from headway.errors import UsageError as UsageError
     from headway.metrics import compare as compare
     from headway.platform import Platform as Platform
+    from headway.policies.own.view import Decision as Decision
+    from headway.policies.spec import policy as policy
     from headway.schedule import Schedule as Schedule
     from headway.simulate import simulate as simulate
+    from headway.units import SECOND as SECOND
     from headway.workload import Workload as Workload
     from headway.workload import read as read
 

@@ -1,4 +1,4 @@
-"""``headway policies``: the catalogue."""
+"""``headway policies``: the catalogue, and the check of anyone's policy against the laws."""
 
 from __future__ import annotations
 
@@ -6,37 +6,97 @@ from typing import Annotated
 
 import typer
 
-from headway.cli.frame import command
+from headway.cli.frame import DONE, FAULT, command
+from headway.errors import UsageError
 from headway.policies.catalogue import POLICIES, PolicyInfo
+from headway.policies.spec import Spec, parse_spec
 
 
 @command("policies", example="headway policies easy")
 def policies(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show this policy in full.")] = None,
-) -> None:
-    """List the policies, or show one in full."""
+    check: Annotated[
+        str | None,
+        typer.Option(
+            "--check",
+            metavar="SPEC",
+            help="Run the laws against a policy, yours or ours, on small and awkward workloads.",
+        ),
+    ] = None,
+    skip: Annotated[
+        list[str] | None, typer.Option("--skip", metavar="LAW", help="With --check: leave this law out.")
+    ] = None,
+) -> int:
+    """List the policies, show one in full, or check one against the laws."""
+    if skip and check is None:
+        raise UsageError("--skip goes with --check, as in --check ./mine.py:Mine --skip idle")
+    if check is not None:
+        if name is not None:
+            raise UsageError("give either a name to show or --check SPEC, not both")
+        return _check(check, skip or [])
     if name is None:
         _list()
     else:
-        from headway.policies.spec import parse_spec
+        spec = parse_spec(name)
+        if spec.is_user:
+            _show_own(spec)
+        else:
+            _show(POLICIES[spec.name])
+    return DONE
 
-        _show(POLICIES[parse_spec(name).name])
+
+def _check(text: str, skip: list[str]) -> int:
+    from headway.check import check_policy
+    from headway.cli.display import Display, output
+
+    spec = parse_spec(text)
+    with Display().working(f"checking {spec.brief}") as progress:
+        check = check_policy(spec, skip=skip, progress=progress)
+    console = output()
+    console.print(str(check), markup=False, soft_wrap=True)
+    return DONE if check.ok else FAULT
 
 
 def _list() -> None:
     from rich.table import Table
 
     from headway.cli.display import output
+    from headway.policies.own.offered import offered
 
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True, style="bold")
     table.add_column()
     for info in POLICIES.values():
         table.add_row(", ".join((info.name, *info.aliases)), info.summary)
+    for offer in offered().values():
+        table.add_row(offer.name, f"from the installed package {offer.value.partition('.')[0]}")
     console = output()
     console.print(table)
     console.print("\nParameters, references and an example: headway policies NAME")
     console.print("Your own policy: --policy './file.py:Name(parameter=value)'", markup=False)
+
+
+def _show_own(spec: Spec) -> None:
+    """A policy of the user's own, as its docstring and its signature describe it."""
+    import inspect
+
+    from headway.cli.display import output
+    from headway.policies.own.compiled import Compiled
+    from headway.policies.own.forms import parameters
+    from headway.policies.own.loading import find
+
+    assert spec.attribute is not None
+    thing = find(spec.file, spec.module, spec.attribute)
+    if isinstance(thing, Compiled):
+        takes = [f"{name}={default}" for name, default in thing.options.items()]
+    else:
+        takes = [str(parameter) for parameter in parameters(thing).values()]
+    console = output()
+    words = inspect.getdoc(getattr(thing, "hook", thing)) or "a policy of your own, without a docstring"
+    console.print(f"{spec.name}: {words}", markup=False)
+    if takes:
+        console.print(f"Parameters: {', '.join(takes)}", markup=False)
+    console.print(f"\nCheck it against the laws\n  headway policies --check '{spec}'", markup=False)
 
 
 def _show(info: PolicyInfo) -> None:

@@ -11,12 +11,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from headway.errors import UsageError
 from headway.grammar import Call, Value, parse_call, value_text
 from headway.policies.catalogue import ALIASES, POLICIES, Parameter, PolicyInfo
 from headway.policies.catalogue.entry import number_text
 from headway.policies.own.key import Key, key_of
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,13 @@ def parse_spec(text: str | Spec | object) -> Spec:
         raise UsageError(f"the policy {text[:40]!r}... is nested too deeply") from None
 
 
+def policy(name: str, /, **params: object) -> Spec:
+    """A policy by name with its parameters, which may be functions: ``policy("easy", order=my_key)``."""
+    if ":" in name or name in _offered(name):
+        return _from_call(Call(name, (), dict(params)))  # type: ignore[arg-type]
+    return make_spec(name, **params)
+
+
 def make_spec(name: str, **params: object) -> Spec:
     """The spec of a policy of the catalogue with these parameters; values may be texts, numbers or specs."""
     info = _find(name)
@@ -126,14 +137,20 @@ def _from_call(call: Call) -> Spec:
         )
     if ":" in call.name:
         return _user(call)
-    if call.name not in POLICIES and call.name not in ALIASES:
-        from headway.policies.own.offered import offered
-
-        if call.name in offered():
-            point = offered()[call.name]
-            params = {key: _user_value(value) for key, value in call.kwargs.items()}
-            return Spec(call.name, params, module=point.module, attribute=point.attr)
+    point = _offered(call.name).get(call.name)
+    if point is not None:
+        params = {key: _user_value(value) for key, value in call.kwargs.items()}
+        return Spec(call.name, params, module=point.module, attribute=point.attr)
     return make_spec(call.name, **call.kwargs)
+
+
+def _offered(name: str) -> dict[str, EntryPoint]:
+    """Policies of installed packages; ours come first, and then nobody else is asked."""
+    if name in POLICIES or name in ALIASES:
+        return {}
+    from headway.policies.own.offered import offered
+
+    return offered()
 
 
 def _given(policy: object) -> Spec:

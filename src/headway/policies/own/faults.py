@@ -104,7 +104,7 @@ def forgotten(
     """Nothing runs, nothing more will happen, and jobs wait."""
     ids = [job.id for job in waiting]
     return PolicyError(
-        f"{defined_at(policy)}: the policy left {named(ids)} of {jobs} waiting for ever: after "
-        f"{seconds_text(now)} s nothing runs, all {capacity} processors are free and nothing more will happen",
+        f"{defined_at(policy)}: the policy left {len(ids)} of {jobs} jobs waiting for ever ({named(ids)}); "
+        f"after {seconds_text(now)} s nothing runs, {capacity} processors are free and nothing more happens",
         law="complete",
     )

@@ -41,7 +41,7 @@ from headway.policies.own import faults
 from headway.policies.own.view import Column, Decision, Job, View, arriving, started
 from headway.units import LONGEST, seconds_text
 
-BATCH = 20_000
+BATCH = 2_000
 """Passes between two reports of progress."""
 
 Decide = Callable[[View], Any]

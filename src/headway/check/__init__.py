@@ -1,0 +1,9 @@
+"""Checks anyone's policy against the laws of scheduling, on small and awkward workloads."""
+
+from __future__ import annotations
+
+from headway.check.laws import LAWS
+from headway.check.run import check_policy
+from headway.check.verdict import Breach, Check
+
+__all__ = ["LAWS", "Breach", "Check", "check_policy"]

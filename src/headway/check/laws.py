@@ -1,0 +1,202 @@
+"""The laws by name, what each demands, and those that take more than one run to see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.check.instances import Instance
+from headway.errors import PolicyError
+from headway.platform import Platform
+from headway.schedule import Schedule
+from headway.simulate import simulate
+from headway.units import SECOND, seconds_text
+from headway.workload import Workload
+
+LAWS = {
+    "answers": "every pass is answered with a decision, without an error",
+    "capacity": "no job is started on more processors than are free",
+    "submission": "no job is started before it is submitted",
+    "one run": "a job is started once, and only running jobs are stopped",
+    "complete": "every job is run to its end; none is forgotten",
+    "ends": "the simulation comes to an end",
+    "time": "the policy asks to be woken at later times only",
+    "idle": "the machine does not stand empty while jobs wait",
+    "peeking": "what is decided does not depend on how long unfinished jobs will run",
+    "determinism": "the same jobs get the same schedule every time",
+    "renaming": "other numbers for the jobs and other names of users change nothing",
+    "shift": "submitting everything later by the same time moves the schedule by that time",
+}
+
+SHIFT = 100_003
+"""Seconds by which everything is submitted later."""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A law and how it was broken."""
+
+    law: str
+    message: str
+
+
+Policy = object
+
+
+def run(policy: Policy, workload: Workload, procs: int) -> Schedule:
+    """One simulation, which must come to its end in a reasonable number of passes."""
+    return simulate(workload, Platform.procs(procs), policy, progress=Patience())
+
+
+class Patience:
+    """Called every few thousand passes, far more than so few jobs need; it is lost when nothing finishes."""
+
+    def __init__(self) -> None:
+        self.calls, self.finished = 0, 0
+
+    def __call__(self, finished: int, jobs: int) -> None:
+        self.calls = self.calls + 1 if finished == self.finished else 0
+        self.finished = finished
+        if self.calls > 10 and finished < jobs:
+            raise PolicyError(
+                f"after thousands of passes {finished} of {jobs} jobs have finished, and the policy goes on",
+                law="ends",
+            )
+
+
+def judged(policy: Policy, instance: Instance, laws: frozenset[str]) -> Iterator[Broken]:
+    """Every law that a policy breaks on one workload, of those asked for."""
+    from headway.audit import audit
+
+    workload = instance.workload()
+    try:
+        schedule = run(policy, workload, instance.procs)
+    except PolicyError as error:
+        law = error.law or "answers"
+        if law in laws:
+            yield Broken(law, str(error))
+        return
+    for fault in audit(schedule, policy="").faults:
+        if fault.law in laws:
+            yield Broken(fault.law, fault.message)
+    for law, check in SEVERAL_RUNS.items():
+        if law in laws:
+            message = check(policy, instance, schedule)
+            if message:
+                yield Broken(law, message)
+            if message and law == "determinism":
+                return  # every other comparison of two runs would see the same difference
+
+
+def idle(policy: Policy, instance: Instance, schedule: Schedule) -> str:
+    """Nothing runs, somebody waits, and nobody has been promised a later start."""
+    ends = np.unique(np.concatenate([schedule.end, schedule.submit]))
+    promise = schedule.promise if schedule.promise is not None and schedule.promise_kind else None
+    for t in ends.tolist():
+        waits = (schedule.submit <= t) & (schedule.start > t)
+        if promise is not None:
+            waits &= promise <= t
+        runs = (schedule.start <= t) & (schedule.end > t)
+        if waits.any() and not runs.any():
+            began = int(schedule.start[schedule.start > t].min())
+            return (
+                f"from {seconds_text(t)} s to {seconds_text(began)} s nothing ran while "
+                f"{_jobs(schedule, waits)} waited"
+            )
+    return ""
+
+
+def peeking(policy: Policy, instance: Instance, schedule: Schedule) -> str:
+    """Change what cannot be known yet; what is decided until then must be the same."""
+    moments = np.unique(np.concatenate([schedule.submit, schedule.start]))
+    if len(moments) > 6:
+        moments = moments[np.linspace(0, len(moments) - 1, 6).astype(int)]
+    for t in moments.tolist():
+        other = _another_future(instance, schedule, t)
+        if other is None:
+            continue
+        try:
+            second = run(policy, other.workload(), instance.procs)
+        except PolicyError:
+            continue  # another workload on which it fails, not a difference
+        before = np.where(schedule.start <= t, schedule.start, -1)
+        after = np.where(second.start <= t, second.start, -1)
+        if not np.array_equal(before, after):
+            row = int(np.flatnonzero(before != after)[0])
+            first, then = _told(before[row]), _told(after[row])
+            return (
+                f"job {schedule.workload.job[row]} {first}, but {then} when the jobs that are not finished "
+                f"at {seconds_text(t)} s run for another time"
+            )
+    return ""
+
+
+def _told(start: np.int64) -> str:
+    return "does not start by then" if start < 0 else f"starts at {seconds_text(int(start))} s"
+
+
+def _another_future(instance: Instance, schedule: Schedule, t: int) -> Instance | None:
+    """The same jobs, those unfinished at ``t`` with other run times that are possible at ``t``."""
+    jobs, changed = list(instance.jobs), False
+    for row, job in enumerate(instance.jobs):
+        if schedule.end[row] <= t:
+            continue
+        gone = max(0, (t - int(schedule.start[row])) // SECOND) if schedule.start[row] <= t else -1
+        longest = job.walltime
+        if longest <= gone:
+            continue
+        shortest = gone + 1
+        runtime = longest if job.runtime < longest else shortest
+        if runtime != job.runtime:
+            jobs[row], changed = job._replace(runtime=runtime), True
+    return replace(instance, jobs=tuple(jobs)) if changed else None
+
+
+def determinism(policy: Policy, instance: Instance, schedule: Schedule) -> str:
+    """Run it again."""
+    return _compared(policy, schedule, instance.workload(), 0, "when the same simulation is run again")
+
+
+def renaming(policy: Policy, instance: Instance, schedule: Schedule) -> str:
+    """Other numbers and names, in the opposite order."""
+    workload = instance.workload()
+    renamed = workload.with_columns(job=7000 - 13 * workload.job, user=100 - workload.user)
+    return _compared(policy, schedule, renamed, 0, "when jobs are numbered and users are named otherwise")
+
+
+def shift(policy: Policy, instance: Instance, schedule: Schedule) -> str:
+    """Everything later."""
+    workload = instance.workload()
+    later = workload.with_columns(submit=workload.submit + SHIFT * SECOND)
+    return _compared(policy, schedule, later, SHIFT * SECOND, f"when everything is submitted {SHIFT} s later")
+
+
+def _compared(policy: Policy, first: Schedule, workload: Workload, later: int, when: str) -> str:
+    """How the schedule of a second workload differs from the first, `later` µs allowed for."""
+    try:
+        second = run(policy, workload, first.capacity)
+    except PolicyError as error:
+        return f"the first run is in order, but {when} it fails: {error}"
+    moved = np.flatnonzero(first.start + later != second.start)
+    if not len(moved):
+        return ""
+    row = int(moved[np.argmin(first.start[moved])])
+    starts = seconds_text(int(first.start[row])), seconds_text(int(second.start[row]) - later)
+    return f"job {first.workload.job[row]} starts at {starts[0]} s, but at {starts[1]} s {when}"
+
+
+def _jobs(schedule: Schedule, rows: npt.NDArray[np.bool_]) -> str:
+    ids = schedule.workload.job[rows].tolist()
+    return f"job{'s' * (len(ids) > 1)} {', '.join(map(str, ids[:5]))}" + (", ..." if len(ids) > 5 else "")
+
+
+SEVERAL_RUNS: dict[str, Callable[[Policy, Instance, Schedule], str]] = {
+    "idle": idle,
+    "determinism": determinism,
+    "peeking": peeking,
+    "renaming": renaming,
+    "shift": shift,
+}

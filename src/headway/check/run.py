@@ -1,0 +1,59 @@
+"""Runs the laws against a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from headway.audit import UNIVERSAL
+from headway.check.instances import Instance, instances
+from headway.check.laws import LAWS, Broken, judged
+from headway.check.shrink import TRIES, shrunk
+from headway.check.verdict import Breach, Check
+from headway.errors import UsageError
+from headway.policies.spec import parse_spec
+
+Progress = Callable[[int, int], None]
+
+
+def check_policy(
+    policy: object, *, skip: Collection[str] = (), workloads: int = 40, progress: Progress | None = None
+) -> Check:
+    """Run the laws against a policy on small and awkward workloads.
+
+    ``policy`` is a spec (``"./mine.py:Mine(k=3)"``) or the policy itself. ``skip`` names laws that it need
+    not keep. ``workloads`` random workloads are tried besides the awkward ones that are always tried.
+    """
+    laws = dict(LAWS) | {law.name: law.demands for law in UNIVERSAL if law.name not in LAWS}
+    for law in skip:
+        if law not in laws:
+            raise UsageError(f"there is no law {law!r}; there are {', '.join(laws)}")
+    wanted = {law: demands for law, demands in laws.items() if law not in skip}
+    spec = parse_spec(policy)
+    breaches: dict[str, Breach] = {}
+    tried = list(instances(workloads))
+    for number, instance in enumerate(tried):
+        open_laws = frozenset(law for law in wanted if law not in breaches)
+        for broken in judged(spec, instance, open_laws):
+            if broken.law not in breaches:
+                breaches[broken.law] = _smallest(spec, instance, broken)
+        if progress is not None:
+            progress(number + 1, len(tried))
+        if "ends" in breaches:
+            break  # every further run would be as long
+    if "determinism" in breaches:  # comparing two runs shows nothing else then
+        for law in ("peeking", "renaming", "shift"):
+            breaches.pop(law, None)
+    ordered = tuple(breaches[law] for law in wanted if law in breaches)
+    return Check(str(spec), wanted, ordered, len(tried))
+
+
+def _smallest(policy: object, instance: Instance, broken: Broken) -> Breach:
+    """The breach of one law on the smallest workload found."""
+    only = frozenset({broken.law})
+
+    def message(candidate: Instance) -> str:
+        return next((found.message for found in judged(policy, candidate, only)), "")
+
+    # A run without end is long, so few of them are tried.
+    small, words = shrunk(instance, broken.message, message, most=30 if broken.law == "ends" else TRIES)
+    return Breach(broken.law, words, small)
