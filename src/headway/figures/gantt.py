@@ -175,7 +175,7 @@ def _numbers(
     span = (axis.end - axis.begin) / axis.length
     inches, tall = axes.figure.get_size_inches() * 0.85  # type: ignore[union-attr]
     panels = len(axes.figure.axes)
-    dark = [sum(to_rgb(colour)) < 1.1 for colour in classes.colours]
+    dark = [sum(to_rgb(colour)) < 1.3 for colour in classes.colours]
     for strip in range(len(piece)):
         (left, bottom), (right, top) = corners[strip][0], corners[strip][2]
         text = str(schedule.workload.columns["job"][shown.job[piece[strip]]])

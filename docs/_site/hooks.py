@@ -1,0 +1,58 @@
+"""Hooks of the site: tables written from the code, and a navigation that finds new pages by itself.
+
+A line `<!-- from the code: policies -->` in a page becomes what `reference.policies()` returns.
+A page's place within its section is the `order` in its front matter (50 if it has none), then its title.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import reference
+from mkdocs.structure.files import Files
+
+SECTIONS = (
+    ("tutorial", "Tutorial"),
+    ("how-to", "How to"),
+    ("reference", "Reference"),
+    ("explanation", "Explanation"),
+    ("papers", "Papers"),
+    ("decisions", "Decisions"),
+    ("contribute", "Contribute"),
+)
+"""Folders of docs in the order of the navigation; folders that are not named here follow."""
+
+MARK = re.compile(r"^<!-- from the code: (\w+) -->$", re.MULTILINE)
+
+
+def on_files(files: Files, *, config: Any) -> Files:
+    """Lay out the navigation of every page there is."""
+    config.nav = navigation({page.src_uri: page.content_string for page in files.documentation_pages()})
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Put in what the code says."""
+    return MARK.sub(lambda mark: getattr(reference, mark[1])(), markdown)
+
+
+def navigation(pages: dict[str, str]) -> list[Any]:
+    """The navigation as mkdocs.yml would write it: every page, in its folder's section."""
+    top = [uri for uri in pages if "/" not in uri]
+    layout: list[Any] = sorted(top, key=lambda uri: (uri != "index.md", uri))
+    folders = {uri.split("/", 1)[0] for uri in pages if "/" in uri}
+    named = dict(SECTIONS)
+    ordered = [folder for folder in named if folder in folders]
+    for folder in [*ordered, *sorted(folders - set(ordered))]:
+        inside = [uri for uri in pages if uri.startswith(f"{folder}/")]
+        inside.sort(key=lambda uri: rank(uri, pages[uri]))
+        layout.append({named.get(folder, folder.replace("-", " ").capitalize()): inside})
+    return layout
+
+
+def rank(uri: str, text: str) -> tuple[bool, int, str]:
+    """What pages of a section are sorted by."""
+    order = re.search(r"\A---\n(?:.*\n)*?order: *(\d+)\n", text)
+    title = re.search(r"^# (.+)$", text, re.MULTILINE)
+    return not uri.endswith("/index.md"), int(order[1]) if order else 50, title[1].lower() if title else uri

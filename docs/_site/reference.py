@@ -1,0 +1,184 @@
+"""What the code says of itself, as Markdown; each function fills one page of the reference."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+
+def commands() -> str:
+    """Every command with its arguments and options, from the command line itself."""
+    import typer.main
+
+    import headway.cli.commands  # noqa: F401  (registers them)
+    from headway.cli.frame import app
+
+    group: Any = typer.main.get_command(app)
+    parts = []
+    for name, command in group.commands.items():
+        parts.append(f"## headway {name}\n\n{inspect.cleandoc(command.help or '')}\n")
+        rows = [(f"`{shown(p)}`", p.help or "", note(p)) for p in command.params if p.name != "help"]
+        parts.append(table(("argument or option", "meaning", ""), rows))
+        parts.append(f"```text\n{(command.epilog or '').removeprefix('Example: ')}\n```\n")
+    return "\n".join(parts)
+
+
+def shown(parameter: Any) -> str:
+    """A parameter as one types it."""
+    metavar = parameter.metavar or parameter.name.upper()
+    if parameter.param_type_name == "argument":
+        return str(metavar)
+    names = ", ".join(parameter.opts)
+    return names if parameter.is_flag else f"{names} {metavar}"
+
+
+def note(parameter: Any) -> str:
+    """Whether it must be given, what it is otherwise, and how often it may be given."""
+    notes = ["required"] if parameter.required else []
+    if parameter.param_type_name == "option" and parameter.default not in (None, False, (), [], ""):
+        notes = [f"default {parameter.default}"]
+    if getattr(parameter, "multiple", False) or parameter.nargs == -1:
+        notes.append("may be repeated")
+    return ", ".join(notes)
+
+
+def policies() -> str:
+    """The catalogue: a list, then each policy with its parameters and references."""
+    from headway.policies.catalogue import POLICIES
+
+    listed = [(f"[`{info.name}`](#{info.name})", info.summary) for info in POLICIES.values()]
+    parts = [table(("policy", "in a sentence"), listed)]
+    for info in POLICIES.values():
+        parts.append(f"## {info.name}\n\n{sentence(info.summary)}\n")
+        if info.aliases:
+            parts.append(f"Also called {', '.join(f'`{alias}`' for alias in info.aliases)}.\n")
+        if info.details:
+            parts.append(f"{info.details}\n")
+        if info.needs:
+            parts.append(f"Needs {', '.join(info.needs)}.\n")
+        if info.parameters:
+            rows = [(f"`{p.name}`", p.default_words, p.accepts, p.doc) for p in info.parameters]
+            parts.append(table(("parameter", "default", "takes", "meaning"), rows))
+        parts.extend(f"- {reference}" for reference in info.citation)
+        parts.append(f"\n```text\nheadway simulate log.swf.gz --policy '{info.example}'\n```\n")
+    return "\n".join(parts)
+
+
+def metrics() -> str:
+    """Every metric with its unit, formula and source."""
+    from headway.metrics.catalogue import METRICS, STRETCH
+
+    rows = [
+        (f"`{m.name}`", "" if m.unit == "1" else m.unit, m.formula, m.better or "-", m.reference)
+        for m in (*METRICS, STRETCH)
+    ]
+    return table(("metric", "unit", "formula", "better", "source"), rows)
+
+
+def rules() -> str:
+    """Every reading rule with its values."""
+    from headway.workload.rules import MEANING, RULES
+
+    rows = []
+    for rule, values in RULES.items():
+        default, *others = (f"`{value}`" for value in values)
+        rows.append((f"`{rule}`", ", ".join([f"**{default}**", *others]), MEANING.get(rule, "")))
+    return table(("rule", "values", "what it is about"), rows)
+
+
+def transformations() -> str:
+    """Every transformation with its parameters."""
+    from headway.workload.transform.registry import TRANSFORMATIONS
+
+    parts = []
+    for name, entry in sorted(TRANSFORMATIONS.items()):
+        many = " It gives several workloads." if entry.many else ""
+        parts.append(f"## {name}\n\n{sentence(entry.summary)}{many}\n\n{parameters(entry.parameters)}")
+    return "\n".join(parts)
+
+
+def models() -> str:
+    """Every model with its parameters."""
+    from headway.binding import describe, summary
+    from headway.workload.models import MODELS
+
+    return "\n".join(
+        f"## {name}\n\n{sentence(summary(model))}\n\n{parameters(describe(model))}"
+        for name, model in MODELS.items()
+    )
+
+
+def platforms() -> str:
+    """The platforms that ship with the package, one line per cluster."""
+    from headway.platform import Platform
+    from headway.platform.platform_file import named_platforms
+
+    rows = []
+    for name in named_platforms():
+        for cluster in Platform.load(name).clusters:
+            nodes = ", ".join(f"{group.count} x {group.cores} cores" for group in cluster.nodes)
+            rows.append((f"`{name}`", cluster.name, f"{cluster.procs:,}", f"{cluster.speed:g}", nodes))
+    return table(("platform", "cluster", "processors", "speed", "nodes"), rows)
+
+
+def python() -> str:
+    """Every public name with its signature, docstring and members."""
+    import headway
+
+    parts = []
+    for name in sorted(name for name in headway.__all__ if not name.startswith("_")):
+        thing = getattr(headway, name)
+        try:
+            signature = laid_out(str(inspect.signature(thing)).replace("'", ""))
+        except (TypeError, ValueError):
+            signature = ""
+        kind = "class " if inspect.isclass(thing) else ""
+        parts.append(f"## headway.{name}\n\n```text\n{kind}{name}{signature}\n```\n")
+        parts.append(f"{(inspect.getdoc(thing) or '').strip()}\n")
+        if inspect.isclass(thing):
+            parts.append(members(thing))
+    return "\n".join(parts)
+
+
+def members(thing: type) -> str:
+    """Methods and properties of a class that have something to say."""
+    rows = [
+        (f"`{key}`", sentence((inspect.getdoc(getattr(thing, key)) or "").split("\n\n")[0]))
+        for key, member in vars(thing).items()
+        if not key.startswith("_")
+        and isinstance(member, property | classmethod | staticmethod | type(laid_out))
+    ]
+    documented = [row for row in rows if row[1]]
+    return table(("member", "meaning"), documented) if documented else ""
+
+
+def laid_out(signature: str) -> str:
+    """A long signature on several lines."""
+    if len(signature) < 80:
+        return signature
+    return signature.replace("(", "(\n    ", 1).replace(", ", ",\n    ").replace(") ->", "\n) ->")
+
+
+def parameters(found: Iterable[Any]) -> str:
+    """A table of parameters of specs."""
+    rows = [
+        (f"`{p.name}`", "required" if p.required else f"`{p.default}`", p.expected(), p.doc) for p in found
+    ]
+    return table(("parameter", "default", "takes", "meaning"), rows) if rows else "No parameters.\n"
+
+
+def sentence(text: str) -> str:
+    """A text as one sentence on one line."""
+    one = " ".join(text.split())
+    return one if one.endswith((".", ":")) or not one else f"{one}."
+
+
+def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A Markdown table; bars inside cells would end them."""
+
+    def line(cells: Iterable[str]) -> str:
+        return "| " + " | ".join(" ".join(str(c).split()).replace("|", "\\|") for c in cells) + " |"
+
+    heads = list(titles)
+    return "\n".join([line(heads), line("---" for _ in heads), *map(line, rows)]) + "\n"

@@ -1,0 +1,212 @@
+"""Runs the blocks of a page of documentation, from top to bottom, in a folder of its own.
+
+What a page may hold:
+
+    ```console          lines that begin with "$ " are commands; the lines below a command, if any, must be
+                        its output, where "..." stands for anything and runs of blanks are all the same
+    ```python           runs, all of a page in one namespace; with >>> its output is compared
+    ```toml and others  with a file's name, as title="sweep.toml" or "# sweep.toml" in the first line, the
+                        block is written to that file; Python blocks with a name are written, not run
+    ```text             is never run
+
+`<!-- exit 2 -->` on the line before a block says that its last command ends with that status.
+Every page finds log.swf and log.swf.gz, a small generated log of 300 jobs on 64 processors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import gzip
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<info>[^`\n]*)$")
+TITLE = re.compile(r'title="([^"]+)"')
+NAMED = re.compile(r"^(?:#|;|//) ([\w./-]+\.[a-z]+)$")
+EXIT = re.compile(r"<!-- exit (\d+) -->")
+SHELL = re.compile(r"[|<>&;*$`]|\\$")
+"""What only a shell understands; a command without it runs in this process, which is far quicker."""
+
+MODEL = "lublin(jobs=300, procs=64, load=0.8, estimates=tsafrir, seed=1)"
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block: its language, the name of its file if it has one, and where it begins."""
+
+    language: str
+    text: str
+    line: int
+    name: str = ""
+    status: int = 0
+
+
+def pages() -> list[Path]:
+    """Every page that people read: the README and all of docs."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(text: str) -> list[Block]:
+    """The fenced blocks of a page, in order."""
+    lines = text.splitlines()
+    found: list[Block] = []
+    place = 0
+    while place < len(lines):
+        opening = FENCE.match(lines[place])
+        if opening is None:
+            place += 1
+            continue
+        close = opening["indent"] + opening["fence"]
+        end = next((row for row in range(place + 1, len(lines)) if lines[row].rstrip() == close), len(lines))
+        body = [line.removeprefix(opening["indent"]) for line in lines[place + 1 : end]]
+        before = next((line for line in reversed(lines[:place]) if line.strip()), "")
+        status, title = EXIT.search(before), TITLE.search(opening["info"])
+        comment = NAMED.match(body[0]) if body else None
+        name = title[1] if title else comment[1] if comment else ""
+        language = (opening["info"].split() or [""])[0]
+        found.append(
+            Block(language, "\n".join(body) + "\n", place + 1, name, int(status[1]) if status else 0)
+        )
+        place = end + 1
+    return found
+
+
+@cache
+def small_log() -> bytes:
+    from headway.workload import write_swf
+    from headway.workload.models import generate
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "log.swf"
+        write_swf(generate(MODEL), file)
+        return file.read_bytes()
+
+
+@dataclass
+class Reader:
+    """Somebody who types every block of a page, in order."""
+
+    folder: Path
+    page: str = "page"
+    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__page__"})
+    ran: int = 0
+
+    def read(self, text: str) -> None:
+        """Run a page; an AssertionError says at which line it is wrong, and how."""
+        (self.folder / "log.swf").write_bytes(small_log())
+        (self.folder / "log.swf.gz").write_bytes(gzip.compress(small_log(), mtime=0))
+        with contextlib.chdir(self.folder):
+            for block in blocks(text):
+                if block.language == "console":
+                    self._console(block)
+                elif block.name:
+                    target = Path(block.name)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_text(block.text, encoding="utf-8")
+                elif block.language in ("python", "py", "pycon"):
+                    self._python(block)
+
+    def _python(self, block: Block) -> None:
+        self.ran += 1
+        where = f"{self.page}:{block.line}"
+        if ">>> " in block.text:
+            test = doctest.DocTestParser().get_doctest(block.text, self.names, where, self.page, block.line)
+            report = io.StringIO()
+            flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+            runner = doctest.DocTestRunner(verbose=False, optionflags=flags)
+            runner.run(test, out=report.write, clear_globs=False)
+            self.names.update(test.globs)
+            assert not runner.failures, f"{where}: {report.getvalue()}"
+            return
+        code = compile("\n" * block.line + block.text, self.page, "exec")
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(code, self.names)
+
+    def _console(self, block: Block) -> None:
+        steps = list(commands(block.text))
+        assert steps, f'{self.page}:{block.line}: a console block needs a line that begins with "$ "'
+        for number, (command, expected) in enumerate(steps):
+            self.ran += 1
+            status, output = run(command)
+            wanted = block.status if number == len(steps) - 1 else 0
+            where = f"{self.page}:{block.line}: {command}"
+            assert status == wanted, f"{where}\nended with {status}, not {wanted}:\n{output}"
+            assert matches(expected, output), f"{where}\nprinted\n{output}\nnot\n{expected}"
+
+
+def commands(text: str) -> Iterator[tuple[str, str]]:
+    """Each command of a console block with the output shown below it."""
+    command = ""
+    shown: list[str] = []
+    for line in text.splitlines():
+        if command.endswith("\\"):
+            command = command[:-1] + line.removeprefix(">").strip()
+        elif line.startswith("$ "):
+            if command:
+                yield command, "\n".join(shown)
+            command, shown = line[2:], []
+        elif command:
+            shown.append(line)
+    if command:
+        yield command, "\n".join(shown)
+
+
+def matches(expected: str, output: str) -> bool:
+    """Whether the output is as shown, "..." standing for anything; nothing shown fits everything."""
+    words, seen = " ".join(expected.split()), " ".join(output.split())
+    parts = [re.escape(part.strip()) for part in words.split("...")]
+    return not words or re.fullmatch(r"\s*.*\s*".join(parts), seen) is not None
+
+
+def run(command: str) -> tuple[int, str]:
+    """Exit status and output, both streams, of one command line."""
+    words = [] if SHELL.search(command) else shlex.split(command, comments=True)
+    if words and words[0] == "headway":
+        return _in_process(words)
+    with _own_headway() as path:
+        done = subprocess.run(
+            ["bash", "-c", command],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ | {"PATH": path},
+        )
+    return done.returncode, done.stdout + done.stderr
+
+
+def _in_process(words: list[str]) -> tuple[int, str]:
+    from headway.cli import main
+
+    output, before = io.StringIO(), sys.argv
+    sys.argv = words
+    try:
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            main()
+    except SystemExit as end:
+        return int(end.code or 0), output.getvalue()
+    finally:
+        sys.argv = before
+    return 0, output.getvalue()
+
+
+@contextlib.contextmanager
+def _own_headway() -> Iterator[str]:
+    """A search path on which `headway` and `python` are the ones under test."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, call in (("headway", "-m headway"), ("python", "")):
+            script = Path(folder) / name
+            script.write_text(f'#!/bin/sh\nexec "{sys.executable}" {call} "$@"\n')
+            script.chmod(0o755)
+        yield f"{folder}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
