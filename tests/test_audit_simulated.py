@@ -25,6 +25,7 @@ SPECS = [
     *(f"easy({options})" for options in ("estimate=exact", "estimate=2", "urgent=first")),
     *(f"conservative(compress={mode})" for mode in ("early", "every", "fixpoint", "scratch", "none")),
     "conservative(hole=open)",
+    *(f"redirection(theta=1, {options})" for options in ("alpha=0.5", "group=3, restart=checkpoint")),
 ]
 
 

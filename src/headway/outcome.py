@@ -72,18 +72,20 @@ def add_pieces(columns: dict[str, Any], state: State, order: Column, grouped: bo
     suspended = np.append(job[1:] == job[:-1], False) & (ended == BY_SUSPENSION)
     run, row, procs = runs_within(job, suspended), order[job], state.jobs[PROCS, job]
     gap = np.flatnonzero(suspended)
+    entry = np.sort(np.append(np.arange(len(job)), gap))  # twice where a suspension follows
+    waits = np.append(False, entry[1:] == entry[:-1]) if len(entry) else np.zeros(0, np.bool_)
     pieces = Pieces(
-        job=np.append(row, row[gap]),
-        run=np.append(run, run[gap]),
-        state=np.append(np.full(len(job), RUNNING), np.full(len(gap), SUSPENDED)),
-        start=np.append(start, end[gap]),
-        end=np.append(end, start[gap + 1]),
-        procs=np.append(procs, procs[gap]),
-        ended=np.append(ended, np.full(len(gap), RESUMED)),
-        group=np.append(pool, pool[gap]) if grouped else None,
+        job=row[entry],
+        run=run[entry],
+        state=np.where(waits, SUSPENDED, RUNNING),
+        start=np.where(waits, end[entry], start[entry]),
+        end=np.where(waits, start[np.minimum(entry + 1, len(job) - 1)], end[entry]),
+        procs=procs[entry],
+        ended=np.where(waits, RESUMED, ended[entry]),
+        group=pool[entry] if grouped else None,
     )
     columns["pieces"] = pieces
-    final = pieces.final(len(order))[: len(job)]
+    final = pieces.final(len(order))[~waits]
     for place in gap[final[gap]][::-1]:  # of several the first one comes last, and stays
         columns["start"][row[place]] = start[place]
         columns["why"][row[place]] = log[R_WHY, several[place]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.audit.laws import EASY_HEAD, FCFS_HEAD, FCFS_ORDER, PROMISE
+from headway.audit.laws import EASY_HEAD, FCFS_HEAD, FCFS_ORDER, PROMISE, REDIRECTIONS
 from headway.audit.record import Record
 from headway.audit.verdict import Law
 from headway.errors import UsageError
@@ -15,6 +15,8 @@ def laws_of(policy: str, record: Record) -> tuple[Law, ...]:
         spec = parse_spec(policy)
     except UsageError:
         return ()
+    if spec.name == "redirection":
+        return (REDIRECTIONS,)
     if record.pieces is not None or any(name in record.places for name in ("group", "cluster", "node")):
         return ()  # several queues or places: the replay of one queue on one pool says nothing
     if spec.name == "conservative" and spec.params.get("compress") != "scratch":

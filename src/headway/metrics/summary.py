@@ -8,6 +8,7 @@ from headway.errors import PolicyError
 from headway.metrics.catalogue import METRICS, STRETCH
 from headway.metrics.classes import by_group, by_queue, by_size, by_user
 from headway.metrics.fairness import fairness
+from headway.metrics.redirected import redirected
 from headway.metrics.sample import Sample
 from headway.schedule import Schedule
 from headway.schedule.files import plain
@@ -24,6 +25,7 @@ def summarise(schedule: Schedule, tau: float = 10, trim: float = 0) -> dict[str,
         if name in summary:
             raise PolicyError(f"the policy's own number {name!r} has the name of a metric; rename it")
         summary[name] = value
+    summary |= redirected(sample)
     users = by_user(sample)
     summary["fairness"] = fairness(users)
     groups = by_group(sample)

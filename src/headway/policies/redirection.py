@@ -69,13 +69,13 @@ LONGEST, HIGHEST, LARGEST, LATEST = range(4)
 FROM_SCRATCH, FROM_CHECKPOINT = range(2)
 STRICT, EASY, DEEP, CONSERVATIVE = range(4)
 # Notes: how many jobs are watched, runs of the log already looked at, whether a counter exceeds theta, and
-# redirections so far. Then three lists of the watched jobs (run, measure for the filter, counter), each as
-# long as ROOM says.
-WATCHED, SEEN, EXCEEDED, REDIRECTIONS, ROOM = (KIND + 2 + i for i in range(5))
-LISTS = ROOM + 1
-# Job rows behind the engine's: class and planned time in the redirection group, place in the file.
-CLASS_THERE, PLAN_THERE, FILE_PLACE = JOB_ROWS, JOB_ROWS + 1, JOB_ROWS + 2
-MORE_ROWS = 3
+# redirections so far.
+WATCHED, SEEN, EXCEEDED, REDIRECTIONS = (KIND + 2 + i for i in range(4))
+OPTIONS = REDIRECTIONS + 1
+# Job rows behind the engine's: class and planned time in the redirection group, place in the file; then three
+# lists of the watched jobs, not by job but in a row from the front: run, measure for the filter, counter.
+CLASS_THERE, PLAN_THERE, FILE_PLACE, RUN_OF, MEASURE, COUNTER = (JOB_ROWS + i for i in range(6))
+MORE_ROWS = 6
 NO_PROMISE = -1
 NEVER_EXCEEDED = 1 << 62
 """``THETA`` for infinity."""
@@ -100,10 +100,10 @@ def watch(state: State) -> None:
         if state.runs[R_POOL, run] == REDIRECTION:
             state.runs[R_WHY, run] = REDIRECTED
         elif state.jobs[PROCS, job] <= state.pools[SIZE, REDIRECTION]:
-            place, room = state.options[WATCHED], state.options[ROOM]
-            state.options[LISTS + place] = run
-            state.options[LISTS + room + place] = measure(state, job)
-            state.options[LISTS + 2 * room + place] = 0
+            place = state.options[WATCHED]
+            state.jobs[RUN_OF, place] = run
+            state.jobs[MEASURE, place] = measure(state, job)
+            state.jobs[COUNTER, place] = 0
             state.jobs[SLOT, job] = place  # a running job is in no heap of reservations: the row is free
             state.options[WATCHED] = place + 1
     state.options[SEEN] = state.clock[RUNS]
@@ -112,11 +112,10 @@ def watch(state: State) -> None:
 @kernel
 def unwatch(state: State, job: int) -> None:
     """Take a job off the lists; the last one takes its place."""
-    place, last, room = state.jobs[SLOT, job], state.options[WATCHED] - 1, state.options[ROOM]
-    for row in range(3):
-        begin = LISTS + row * room
-        state.options[begin + place] = state.options[begin + last]
-    state.jobs[SLOT, state.runs[R_JOB, state.options[LISTS + place]]] = place
+    place, last = state.jobs[SLOT, job], state.options[WATCHED] - 1
+    for row in range(RUN_OF, COUNTER + 1):
+        state.jobs[row, place] = state.jobs[row, last]
+    state.jobs[SLOT, state.runs[R_JOB, state.jobs[RUN_OF, place]]] = place
     state.options[WATCHED] = last
 
 
@@ -133,14 +132,12 @@ def unwatch_ended(state: State) -> None:
 @routine
 def count(state: State, newcomer: int) -> None:
     """A newcomer that has to wait counts against the running jobs that the filter names."""
-    room, theta = state.options[ROOM], state.options[THETA]
     size, most = measure(state, newcomer), 0
-    for place in range(LISTS, LISTS + state.options[WATCHED]):
-        if state.options[room + place] >= size:
-            counter = state.options[2 * room + place] + 1
-            state.options[2 * room + place] = counter
-            most = max(most, counter)
-    if most > theta:
+    for place in range(state.options[WATCHED]):
+        counter = state.jobs[COUNTER, place] + (state.jobs[MEASURE, place] >= size)
+        state.jobs[COUNTER, place] = counter
+        most = max(most, counter)
+    if most > state.options[THETA]:
         state.options[EXCEEDED] = 1
 
 
@@ -151,7 +148,7 @@ def merit(state: State, place: int, run: int, job: int) -> int:
     if rule == LONGEST:
         return int(state.jobs[WALL, job])
     if rule == HIGHEST:
-        return int(state.options[LISTS + 2 * state.options[ROOM] + place])
+        return int(state.jobs[COUNTER, place])
     if rule == LARGEST:
         return int(state.jobs[WALL, job] * state.jobs[PROCS, job])
     return int(state.runs[R_START, run])
@@ -175,10 +172,10 @@ def chosen(state: State) -> int:
     """The run to redirect among those whose counter exceeds theta, by the conflict rule; -1 for none."""
     if not state.options[EXCEEDED]:
         return -1
-    best, most, room = -1, 0, state.options[ROOM]
+    best, most = -1, 0
     for place in range(state.options[WATCHED]):
-        if state.options[LISTS + 2 * room + place] > state.options[THETA]:
-            run = state.options[LISTS + place]
+        if state.jobs[COUNTER, place] > state.options[THETA]:
+            run = state.jobs[RUN_OF, place]
             value = merit(state, place, run, state.runs[R_JOB, run])
             if best < 0 or value > most or (value == most and goes_before(state, run, best)):
                 best, most = run, value
@@ -193,7 +190,7 @@ def take_out(t: int, state: State, run: int) -> int:
     kill(state, job, BY_SUSPENSION if kept else BY_REDIRECTION)
     unwatch(state, job)
     for place in range(state.options[WATCHED]):
-        state.options[LISTS + 2 * state.options[ROOM] + place] = 0
+        state.jobs[COUNTER, place] = 0
     state.options[EXCEEDED] = 0
     state.options[REDIRECTIONS] += 1
     state.jobs[SUBMIT, job] = t

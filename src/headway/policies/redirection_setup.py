@@ -33,9 +33,8 @@ def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         *_padded(_sorted_at_each_pass(nested[1], there.setup.options)),
         *_parameters(spec),
         *kinds,
-        *(0, 0, 0, 0),
     ]
-    room = max(min(len(arrivals.submit), sizes[0]), 1)
+    options += [0] * (hooks.OPTIONS - len(options))
     urgent = first_class(nested[1], arrivals)
 
     def fill(state: State) -> None:
@@ -48,7 +47,7 @@ def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         state.jobs[hooks.FILE_PLACE] = arrivals.extra.get("file_place", np.arange(len(arrivals.submit)))
 
     hook = hooks.redirection_easy if kinds == [hooks.EASY, hooks.EASY] else hooks.redirection
-    setup = Setup(sizes, hook, (*options, room, *(3 * room * [0])), prepare=fill, more_rows=hooks.MORE_ROWS)
+    setup = Setup(sizes, hook, tuple(options), prepare=fill, more_rows=hooks.MORE_ROWS)
 
     def own(state: State) -> dict[str, object]:
         return {"redirections": int(state.options[hooks.REDIRECTIONS])}

@@ -12,6 +12,7 @@ from headway.audit.laws import (
     processor_sets,
     promise,
     queue_order,
+    redirections,
     request,
     run_length,
     submission,
@@ -41,3 +42,6 @@ FCFS_ORDER = Law("fcfs order", "starts do not decrease in order of submission", 
 FCFS_HEAD = Law("fcfs head", "the head of the queue starts as soon as it fits", queue_order.check_prompt)
 EASY_HEAD = Law("easy head", "the head starts no later than any shadow time it was given", easy_head.check)
 PROMISE = Law("promise", "no job starts later than it was promised", promise.kept)
+REDIRECTIONS = Law(
+    "redirections", "a job is redirected once, at an arrival, alone, to a group it fits", redirections.check
+)

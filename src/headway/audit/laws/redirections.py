@@ -1,0 +1,95 @@
+"""Redirection: who may be stopped, when, and where the job goes on.
+
+A redirected job fits into the redirection group and is stopped once, in the principal group, at an instant
+at which some job was submitted; no two are stopped at the same instant; its next run is in the redirection
+group, and nobody else runs there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.audit.record import Places, Record
+from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.schedule import ENDED, Pieces
+from headway.units import seconds_text
+
+NAME = "redirections"
+Column = NDArray[np.int64]
+STOPPED = tuple(ENDED.index(name) for name in ("redirected", "suspended"))
+
+
+def check(record: Record) -> Finding | None:
+    """Every stop against the rules; not where the schedule does not say which group a job was in."""
+    places, pieces = record.places.get("group"), record.pieces
+    if places is None or set(places.names) != {"principal", "redirection"}:
+        return None
+    if pieces is None:
+        return _uninvited(record, places, np.zeros(0, np.int64))
+    if pieces.group is None:
+        return None
+    stops = np.flatnonzero(np.isin(pieces.ended, STOPPED))
+    stops = stops[np.argsort(pieces.end[stops], kind="stable")]
+    return together(
+        _unfit(record, places, pieces, stops),
+        _ill_timed(record, pieces, stops),
+        _uninvited(record, places, pieces.job[stops]),
+    )
+
+
+def _unfit(record: Record, places: Places, pieces: Pieces, stops: Column) -> Finding:
+    """Wider than the redirection group, stopped twice, or stopped elsewhere than in the principal group."""
+    assert pieces.group is not None
+    size = places.sizes[places.names.index("redirection")]
+    job = pieces.job[stops]
+    again = np.ones(len(job), np.bool_)
+    again[np.unique(job, return_index=True)[1]] = False
+    wide = record.procs[job] > size
+    astray = pieces.group[stops] != places.names.index("principal")
+
+    def describe(place: int) -> Fault:
+        number, t = record.job[job[place]], pieces.end[stops[place]]
+        if wide[place]:
+            wrong = f"needs {record.procs[job[place]]} processors, the redirection group has {size}"
+        elif again[place]:
+            wrong = "was redirected before"
+        else:
+            wrong = "does not run in the principal group"
+        return fault(NAME, t, (number,), f"job {number} is redirected at {seconds_text(t)} and {wrong}")
+
+    return found(np.flatnonzero(wide | again | astray).tolist(), describe)
+
+
+def _ill_timed(record: Record, pieces: Pieces, stops: Column) -> Finding:
+    """At an instant without an arrival, or at the same instant as another."""
+    times = pieces.end[stops]
+    alone = ~np.isin(times, record.submit)
+    second = np.append(False, times[1:] == times[:-1]) if len(times) else np.zeros(0, np.bool_)
+
+    def describe(place: int) -> Fault:
+        number, t = record.job[pieces.job[stops[place]]], times[place]
+        wrong = "though no job was submitted then" if alone[place] else "together with another"
+        return fault(NAME, t, (number,), f"job {number} is redirected at {seconds_text(t)}, {wrong}")
+
+    return found(np.flatnonzero(alone | second).tolist(), describe)
+
+
+def _uninvited(record: Record, places: Places, redirected: Column) -> Finding:
+    """Jobs in the redirection group that were not redirected, and redirected ones that ended elsewhere."""
+    job, start = record.intervals[0], record.intervals[1]
+    there = np.zeros(len(record), np.bool_)
+    there[job[places.codes == places.names.index("redirection")]] = True
+    sent = np.zeros(len(record), np.bool_)
+    sent[redirected] = True
+    began = record.start.copy()
+    began[job] = np.maximum(began[job], start)
+
+    def describe(row: int) -> Fault:
+        number = record.job[row]
+        wrong = "runs in the redirection group and was not redirected"
+        if sent[row]:
+            wrong = "was redirected and does not run in the redirection group"
+        return fault(NAME, began[row], (number,), f"job {number} {wrong}")
+
+    return found(np.flatnonzero(there != sent).tolist(), describe)
