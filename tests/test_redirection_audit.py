@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -67,7 +69,7 @@ def test_two_at_one_instant() -> None:
     one = made.pieces
     assert one.ended[0] == ENDED.index("redirected")
     names = ("run", "state", "start", "end", "procs", "ended", "group")
-    twice = {name: np.append(getattr(one, name), getattr(one, name)[0]) for name in names}
+    twice: dict[str, Any] = {name: np.append(getattr(one, name), getattr(one, name)[0]) for name in names}
     made.pieces = Pieces(job=np.append(one.job, 2), **twice)
     assert any("together with another" in text for text in broken(made))
 
