@@ -22,8 +22,8 @@ LAYERS = (
     ("policies",),
     ("schedule",),
     ("simulate", "outcome"),
-    ("audit", "metrics", "explain", "replay"),
-    ("figures", "campaign", "papers", "report"),
+    ("audit", "metrics", "explain", "check", "replay"),
+    ("figures", "campaign", "papers", "report", "export"),
     ("cli", "__main__"),
 )
 FORWARD = {("schedule", "metrics"), ("schedule", "figures")}

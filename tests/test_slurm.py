@@ -125,8 +125,8 @@ def test_the_documented_export_line_is_complete() -> None:
     assert set(EXPORT.split("--format ")[1].split(" ")[0].split(",")) == set(EXPORTED)
     cells = dict.fromkeys(EXPORTED, "") | {
         "JobID": "9_3", "JobIDRaw": "12", "User": "ann", "State": "COMPLETED", "Submit": "100",
-        "Start": "130", "End": "190", "ElapsedRaw": "60", "TimelimitRaw": "2", "ReqCPUS": "4", "AllocCPUS": "4",
-        "TotalCPU": "02:00.000",
+        "Start": "130", "End": "190", "ElapsedRaw": "60", "TimelimitRaw": "2", "ReqCPUS": "4",
+        "AllocCPUS": "4", "TotalCPU": "02:00.000",
     }  # fmt: skip
     work = log("|".join(cells[name] for name in EXPORTED), head="|".join(EXPORTED))
     assert (work.job[0], work.runtime[0], work.walltime[0]) == (12, 60 * SECOND, 120 * SECOND)

@@ -9,5 +9,10 @@ from headway.cli import audit as audit  # isort: skip
 from headway.cli import plot as plot  # isort: skip
 from headway.cli import inspect as inspect  # isort: skip
 from headway.cli import convert as convert  # isort: skip
+from headway.cli import generate as generate  # isort: skip
+from headway.cli import weeks as weeks  # isort: skip
+from headway.cli import anonymise as anonymise  # isort: skip
+from headway.cli import datasets as datasets  # isort: skip
+from headway.cli import replay as replay  # isort: skip
 from headway.cli import policies as policies  # isort: skip
 from headway.cli import demo as demo  # isort: skip

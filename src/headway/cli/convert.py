@@ -1,9 +1,9 @@
-"""``headway convert``: a log with its oddities settled, perhaps transformed, as a new log."""
+"""``headway convert``: a log with its oddities settled, perhaps transformed, in another file or format."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,15 +11,28 @@ from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
 
+if TYPE_CHECKING:
+    from headway.workload import Workload
+
 
 @command("convert", example="headway convert log.swf.gz week.swf --apply 'window(from=0, to=604800)'")
 def convert(
     source: Annotated[
         str,
-        typer.Argument(metavar="IN", help="Job log to read, or - for standard input.", show_default=False),
+        typer.Argument(
+            metavar="IN",
+            help="Job log, - for standard input, or a folder of simulate --out.",
+            show_default=False,
+        ),
     ],
     target: Annotated[
-        Path, typer.Argument(metavar="OUT", help="SWF file to write; .gz packs it.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="OUT",
+            help="SWF to write (.gz packs it, - prints it), Batsim's .json, or ..._jobs.csv from a folder; "
+            "a folder where there are several workloads.",
+            show_default=False,
+        ),
     ],
     apply: Annotated[
         list[str] | None,
@@ -30,27 +43,68 @@ def convert(
     force: Annotated[bool, typer.Option("--force", help="Replace OUT where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a log anew, perhaps transformed."""
-    from headway.cli.display import Display
-    from headway.cli.inputs import parse_rules, read_workload
+    """Write a log anew, perhaps transformed, or in another format.
+
+    What SWF cannot hold, such as deadlines, goes into OUT.annotations.csv beside it.
+    """
+    from headway.cli.inputs import parse_rules
 
     rules = parse_rules(rule)
-    if target.exists() and not force:
-        raise UsageError(f"{target} exists; give another name, or --force to replace it")
+    if Path(source).is_dir() or target.name.endswith("_jobs.csv"):
+        if apply or rules or annotations is not None:
+            raise UsageError("a schedule is written as it is; --apply, --rule and --annotations are for logs")
+        _schedule(Path(source), target, force, quiet)
+        return
 
-    from headway.workload import write_swf
-    from headway.workload.transform import apply as transform
+    from headway.cli.display import Display
+    from headway.cli.inputs import read_workload
+    from headway.cli.writing import check_target, several, write_each, write_one
 
-    display = Display(quiet)
+    many = several(apply or [])
+    check_target(target, many, force)
+    display = Display(quiet or str(target) == "-")
     with display.working(f"reading {source}"):
         workload = read_workload(source, rules, annotations)
-    workload = transform(workload, *(apply or ()))
-    with display.working(f"writing {target}"):
-        write_swf(workload, target)
-    if not quiet:
-        from headway.cli.display import output
-        from headway.cli.tables import ledger_table
 
-        console = output()
-        ledger_table(console, workload.ledger)
-        console.print(f"{len(workload):,} jobs written to {target}", markup=False)
+    from headway.workload.transform import apply_each
+
+    workloads = apply_each(workload, *(apply or ()))
+    with display.working(f"writing {target}"):
+        written = write_each(workloads, target, force) if many else write_one(workloads[0], target)
+    if not display.quiet:
+        _report(workload if many else workloads[0], workloads if many else [], written)
+
+
+def _report(workload: Workload, parts: list[Workload], written: list[str]) -> None:
+    from headway.cli.display import output
+    from headway.cli.tables import ledger_table, not_modelled_table
+
+    console = output()
+    ledger_table(console, workload.ledger)
+    not_modelled_table(console, workload.source)
+    if parts:
+        from headway.cli.writing import parts_table
+
+        console.print(parts_table(parts))
+    for sentence in written:
+        console.print(sentence, markup=False)
+
+
+def _schedule(folder: Path, target: Path, force: bool, quiet: bool) -> None:
+    """Write a saved schedule as Batsim does."""
+    if not folder.is_dir():
+        raise UsageError(
+            f"{target.name} holds a schedule, and {folder} is no folder that 'simulate --out' wrote"
+        )
+    if not target.name.endswith("_jobs.csv"):
+        raise UsageError(f"{folder} is a folder with a schedule; it can be written as ..._jobs.csv")
+    if target.exists() and not force:
+        raise UsageError(f"{target} exists; give another name, or --force to replace it")
+    from headway.cli.display import output
+    from headway.export import write_batsim_jobs
+    from headway.schedule import Schedule
+
+    schedule = Schedule.load(folder)
+    write_batsim_jobs(schedule, target)
+    if not quiet:
+        output().print(f"{len(schedule):,} jobs written to {target}", markup=False)

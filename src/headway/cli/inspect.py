@@ -45,7 +45,8 @@ def inspect(
     described = describe(workload, size)
     if json:
         header = {key: value for key in HEADER_KEYS if (value := workload.header.get(key))}
-        print_json({"header": header} | described | {"ledger": workload.ledger.rows()})
+        odd = {"ledger": workload.ledger.rows(), "not_modelled": workload.source.not_modelled}
+        print_json({"header": header} | described | odd)
         return
     console = output()
     _header(console, workload)
@@ -58,9 +59,10 @@ def inspect(
         _busiest(console, "user", described["users"])
         _busiest(console, "queue", described["queues"])
     console.print()
-    from headway.cli.tables import ledger_table
+    from headway.cli.tables import ledger_table, not_modelled_table
 
     ledger_table(console, workload.ledger)
+    not_modelled_table(console, workload.source)
 
 
 def _header(console: Console, workload: Workload) -> None:
@@ -68,6 +70,8 @@ def _header(console: Console, workload: Workload) -> None:
     for key in HEADER_KEYS:
         if value := workload.header.get(key):
             console.print(f"  {key}: {value}", markup=False)
+    if workload.source.format.startswith("sacct") and (note := workload.header.get("Note")):
+        console.print(f"  {note}", markup=False)
     console.print()
 
 

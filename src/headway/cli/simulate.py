@@ -54,10 +54,11 @@ def simulate(
         print_json(summary | {"policy": schedule.policy, "ledger": schedule.workload.ledger.rows()})
     elif not quiet:
         from headway.cli.display import output
-        from headway.cli.tables import ledger_table, summary_table
+        from headway.cli.tables import ledger_table, not_modelled_table, summary_table
 
         console = output()
         ledger_table(console, schedule.workload.ledger)
+        not_modelled_table(console, schedule.workload.source)
         summary_table(console, schedule, summary)
         if out is not None:
             console.print(f"\nwritten to {out}", markup=False)

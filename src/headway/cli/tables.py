@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from headway.metrics.comparison import Comparison, Row
     from headway.schedule import Schedule
-    from headway.workload import Ledger
+    from headway.workload import Ledger, Source
 
 UNITS = {metric.name: metric.unit for metric in METRICS}
 ALWAYS_SHOWN = ("jobs", "dropped", "killed")
@@ -42,6 +42,20 @@ def ledger_table(console: Console, ledger: Ledger) -> None:
         f"{ledger.total:,} jobs in the log = {ledger.kept:,} scheduled + {ledger.dropped:,} dropped\n",
         markup=False,
     )
+
+
+def not_modelled_table(console: Console, source: Source) -> None:
+    """What the site did that no simulation here does, so that nobody takes one for the other."""
+    if not source.not_modelled:
+        return
+    table = Table(title="Not modelled", title_justify="left", box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
+    for feature, count in source.not_modelled.items():
+        table.add_row(feature, f"{count:,}", "jobs")
+    console.print(table)
+    console.print()
 
 
 def summary_table(console: Console, schedule: Schedule, summary: Mapping[str, Any]) -> None:

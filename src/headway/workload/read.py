@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from headway.errors import UsageError
+from headway.errors import InputError, UsageError
 from headway.workload.formats import looked_at, recognised
 from headway.workload.swf import read_swf
 from headway.workload.table import Workload
+
+if TYPE_CHECKING:
+    from headway.workload.datasets.registry import Copy
 
 
 class Reader(Protocol):
@@ -65,19 +68,24 @@ def read(
     """
     if format is not None and format not in READERS:
         raise UsageError(f"there is no format {format!r}; the formats are {', '.join(READERS)}")
-    if isinstance(path, str):
-        path = registered(path)
+    copy = _registered(path) if isinstance(path, str) else None
+    if copy is not None:
+        path = copy.path
     if format is None:
         name = os.fspath(path) if isinstance(path, str | os.PathLike) else "-"
         first, path = looked_at(path)
         format = recognised(first, name) or "swf"
-    return READERS[format]()(path, rules, compiled=compiled)
+    workload = READERS[format]()(path, rules, compiled=compiled)
+    if copy is not None and workload.source.sha256 != copy.sha256:
+        message = "has changed since it was registered; register it again with 'headway datasets add'"
+        raise InputError(message, file=copy.path)
+    return workload
 
 
-def registered(name: str) -> str:
-    """The file a dataset's name stands for; the name itself where it is a file or no dataset."""
+def _registered(name: str) -> Copy | None:
+    """The registered copy a name stands for; None where it is a file or no dataset."""
     if name == "-" or os.path.exists(name):
-        return name
+        return None
     from headway.workload.datasets.registry import find
 
     return find(name)

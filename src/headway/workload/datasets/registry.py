@@ -1,1 +1,124 @@
-def find(name: str) -> str: return name
+"""Local copies of datasets: a name, a file and its checksum, kept in the user's data folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from headway.errors import InputError, UsageError
+from headway.workload.datasets.catalogue import DATASETS
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._+-]{0,63}")
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A registered file: its path, the SHA-256 of its bytes and how many they are."""
+
+    path: str
+    sha256: str
+    bytes: int
+
+
+def data_folder() -> Path:
+    """HEADWAY_DATA_DIR, else headway in XDG_DATA_HOME (or the system's place for such data)."""
+    if chosen := os.environ.get("HEADWAY_DATA_DIR"):
+        return Path(chosen).expanduser()
+    if home := os.environ.get("XDG_DATA_HOME"):
+        return Path(home) / "headway"
+    if os.name == "nt" and (local := os.environ.get("LOCALAPPDATA")):
+        return Path(local) / "headway"
+    return Path.home() / ".local" / "share" / "headway"
+
+
+def registry_file() -> Path:
+    return data_folder() / "datasets.json"
+
+
+def copies() -> dict[str, Copy]:
+    """Every registered copy by name."""
+    file = registry_file()
+    try:
+        data = json.loads(file.read_text("utf-8"))
+        return {str(name): Copy(**entry) for name, entry in data.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, TypeError, AttributeError):
+        message = "is not a registry of datasets; remove it and register the files again"
+        raise InputError(message, file=file) from None
+
+
+def add(file: str | Path, name: str) -> Copy:
+    """Register a file under a name; every command then takes the name."""
+    name = checked(name)
+    path = Path(file)
+    try:
+        digest, size = checksum(path), path.stat().st_size
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}; check the path", file=file) from None
+    copy = Copy(str(path.resolve()), digest, size)
+    _store(copies() | {name: copy})
+    return copy
+
+
+def remove(name: str) -> None:
+    """Forget a copy; the file stays."""
+    known = copies()
+    if name.lower() not in known:
+        raise UsageError(f"no dataset {name} is registered; there are {', '.join(known) or 'none'}")
+    _store({other: copy for other, copy in known.items() if other != name.lower()})
+
+
+def find(name: str) -> Copy | None:
+    """The copy a name stands for; None where the name is nothing we know.
+
+    A dataset of the catalogue without a copy, and a copy that is gone, are errors that say what to do.
+    """
+    key = name.lower()
+    if not _NAME.fullmatch(key):
+        return None
+    copy = copies().get(key)
+    if copy is None:
+        entry = DATASETS.get(key)
+        if entry is None:
+            return None
+        raise UsageError(
+            f"{name}: no local copy is registered; get it from {entry.page} and run "
+            f"'headway datasets add FILE {key}'"
+            + (f", or 'headway datasets download {key}' where there is a network" if entry.url else "")
+        )
+    if not Path(copy.path).is_file():
+        raise InputError(f"the file of the dataset {key} is gone; register it again", file=copy.path)
+    return copy
+
+
+def checked(name: str) -> str:
+    """A name in lower case, refused where it could be taken for a path or cannot be a name."""
+    key = name.lower()
+    if not _NAME.fullmatch(key):
+        raise UsageError(f"{name!r} cannot name a dataset; use letters, digits, '.', '-', '_' and '+'")
+    return key
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _store(known: dict[str, Copy]) -> None:
+    file = registry_file()
+    text = json.dumps({name: asdict(copy) for name, copy in sorted(known.items())}, indent=2)
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}.part")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.write_text(text + "\n", "utf-8")
+        unfinished.replace(file)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        message = f"cannot be written: {error.strerror or error}; set HEADWAY_DATA_DIR to another folder"
+        raise InputError(message, file=file) from None

@@ -1,0 +1,174 @@
+"""``headway datasets``: public logs by name, and the local copies of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import command
+from headway.errors import UsageError
+
+if TYPE_CHECKING:
+    from headway.workload.datasets.catalogue import Dataset
+
+FORMS = "headway datasets [NAME | add FILE NAME | download NAME | remove NAME]"
+
+
+@command("datasets", example="headway datasets add KTH-SP2-1996-2.1-cln.swf.gz kth-sp2")
+def datasets(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME | add FILE NAME | download NAME | remove NAME]",
+            help="Nothing lists all; a name tells about one.",
+            show_default=False,
+        ),
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option("--url", metavar="URL", help="Where to download from; else the archive.")
+    ] = None,
+    sha256: Annotated[
+        str, typer.Option("--sha256", metavar="SUM", help="Checksum the file must have.", show_default=False)
+    ] = "",
+    json: options.Json = False,
+) -> None:
+    """List public logs, register a local copy, download one.
+
+    A registered name can be given to every command in place of a file.
+    """
+    match words or []:
+        case []:
+            _list(json)
+        case ["add", file, name]:
+            _add(file, name, sha256)
+        case ["download", name]:
+            _download(name, url, sha256)
+        case ["remove", name]:
+            from headway.workload.datasets.registry import remove
+
+            remove(name)
+            _say(f"{name} is no longer registered; the file was left where it is")
+        case [name] if name not in ("add", "download", "remove"):
+            _tell(name, json)
+        case _:
+            raise UsageError(f"write {FORMS}")
+
+
+def _say(sentence: str) -> None:
+    from headway.cli.display import output
+
+    output().print(sentence, markup=False)
+
+
+def _document(entry: Dataset) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from headway.workload.datasets.registry import copies
+
+    copy = copies().get(entry.name)
+    return asdict(entry) | {"url": entry.url or None, "copy": None if copy is None else asdict(copy)}
+
+
+def _list(json: bool) -> None:
+    from headway.workload.datasets.catalogue import ARCHIVE, DATASETS
+    from headway.workload.datasets.registry import copies
+
+    if json:
+        from headway.cli.display import print_json
+
+        print_json([_document(entry) for entry in DATASETS.values()])
+        return
+    from rich.table import Table
+
+    from headway.cli.display import output
+
+    console, known = output(), copies()
+    table = Table(box=None, pad_edge=False)
+    for title in ("name", "log"):
+        table.add_column(title, no_wrap=True)
+    for title in ("processors", "jobs"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for title in ("period", "copy"):
+        table.add_column(title, no_wrap=True)
+    for entry in DATASETS.values():
+        if entry.archived:
+            numbers = (
+                "" if value is None else f"{value:,}" for value in (entry.procs, entry.jobs or entry.whole)
+            )
+            here = "yes" if entry.name in known else ""
+            table.add_row(entry.name, entry.title, *numbers, entry.period, here)
+    console.print(f"Parallel Workloads Archive, {ARCHIVE}", style="bold", markup=False)
+    console.print(table)
+    console.print("\nOther public data", style="bold")
+    others = Table(box=None, pad_edge=False, show_header=False)
+    for entry in DATASETS.values():
+        if not entry.archived:
+            others.add_row(entry.name, entry.title, entry.page)
+    console.print(others)
+    mine = {name: copy for name, copy in known.items() if name not in DATASETS}
+    if mine:
+        console.print("\nYour own", style="bold")
+        for name, copy in mine.items():
+            console.print(f"{name}  {copy.path}", markup=False)
+    console.print("\nheadway datasets NAME tells more; headway datasets add FILE NAME registers a copy")
+
+
+def _tell(name: str, json: bool) -> None:
+    from headway.workload.datasets.catalogue import DATASETS
+    from headway.workload.datasets.registry import copies
+
+    entry, copy = DATASETS.get(name.lower()), copies().get(name.lower())
+    if entry is None and copy is None:
+        raise UsageError(f"there is no dataset {name}; the names are {', '.join([*DATASETS, *copies()])}")
+    if json:
+        from dataclasses import asdict
+
+        from headway.cli.display import print_json
+
+        print_json(
+            _document(entry) if entry else {"name": name.lower(), "copy": asdict(copy) if copy else None}
+        )
+        return
+    if entry is not None:
+        _say(f"{entry.name}: {entry.title}")
+        facts = {
+            "processors": entry.procs, "jobs": entry.jobs, "jobs before cleaning": entry.whole,
+            "period": entry.period, "file": f"{entry.file}.swf.gz" if entry.file else "",
+            "contains": entry.contains, "traps": entry.traps, "page": entry.page,
+            "format": "" if entry.readable else "of its own; convert it first",
+        }  # fmt: skip
+        for title, value in facts.items():
+            if value:
+                _say(f"  {title}: {value:,}" if isinstance(value, int) else f"  {title}: {value}")
+    _say(f"  copy: {copy.path}, sha256 {copy.sha256}" if copy else "  copy: none registered")
+
+
+def _add(file: str, name: str, sha256: str) -> None:
+    from headway.workload.datasets.registry import add, checksum
+
+    if sha256 and Path(file).is_file() and (found := checksum(Path(file))) != sha256.lower():
+        raise UsageError(f"{file}: the checksum is {found}, not {sha256}; copy the file again")
+    copy = add(file, name)
+    _say(f"{name.lower()} is {copy.path}, {copy.bytes:,} bytes, sha256 {copy.sha256}")
+
+
+def _download(name: str, url: str | None, sha256: str) -> None:
+    from headway.cli.display import Display
+    from headway.workload.datasets.catalogue import DATASETS
+    from headway.workload.datasets.download import download
+    from headway.workload.datasets.registry import add, checked, data_folder
+
+    key = checked(name)
+    entry = DATASETS.get(key)
+    address = url or (entry.url if entry else "")
+    if not address:
+        page = f"; its page is {entry.page}" if entry else ""
+        raise UsageError(f"where {name} lies is not known{page}; give --url URL, or copy it and use 'add'")
+    target = data_folder() / (address.rstrip("/").rpartition("/")[2] or key)
+    with Display().working(f"downloading {address}") as progress:
+        download(address, target, sha256, progress)
+    copy = add(target, key)
+    _say(f"{key} is {copy.path}, {copy.bytes:,} bytes, sha256 {copy.sha256}")

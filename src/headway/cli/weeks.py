@@ -1,0 +1,108 @@
+"""``headway weeks``: the busy weeks of logs, with the utilisation of each."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import command
+from headway.errors import UsageError
+
+
+@command("weeks", example="headway weeks curie.swf.gz ricc.swf.gz --procs 80640 --procs 8192")
+def weeks(
+    traces: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TRACE...", help="Job logs, or names of registered datasets.", show_default=False
+        ),
+    ],
+    procs: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--procs",
+            metavar="N",
+            help="Processors of the machine: once for all logs, or once for each in order.",
+            parser=options.whole_number("--procs", 1, 2**31 - 1),
+        ),
+    ] = None,
+    least: Annotated[
+        float, typer.Option("--at-least", metavar="U", help="Smallest utilisation, from 0 to 1.")
+    ] = 0.7,
+    utilisation: Annotated[
+        str,
+        typer.Option("--utilisation", metavar="recorded|submitted", help="What ran, or what was submitted."),
+    ] = "recorded",
+    placing: Annotated[
+        str, typer.Option("--placing", metavar="aligned|sliding", help="How the weeks follow each other.")
+    ] = "aligned",
+    count: Annotated[
+        int | None,
+        typer.Option(
+            "--count",
+            metavar="N",
+            help="How many; all by default.",
+            parser=options.whole_number("--count", 0),
+        ),
+    ] = None,
+    draw: Annotated[
+        int | None,
+        typer.Option(
+            "--draw",
+            metavar="SEED",
+            help="Draw them at random instead of taking the first.",
+            parser=options.whole_number("--draw", 0),
+        ),
+    ] = None,
+    rule: options.Rules = None,
+    json: options.Json = False,
+) -> None:
+    """List the busy weeks of logs.
+
+    To write them out: headway convert LOG FOLDER --apply 'weeks(at_least=0.7)'.
+    """
+    from headway.cli.inputs import parse_rules, read_workload
+
+    rules = parse_rules(rule)
+    sizes: list[int | None] = [None] * len(traces) if not procs else list(procs)
+    sizes = sizes * len(traces) if len(sizes) == 1 else sizes
+    if len(sizes) != len(traces):
+        raise UsageError(
+            f"--procs is given {len(sizes)} times for {len(traces)} logs; once, or once for each"
+        )
+    for name, value, known in (
+        ("--utilisation", utilisation, ("recorded", "submitted")),
+        ("--placing", placing, ("aligned", "sliding")),
+    ):
+        if value not in known:
+            raise UsageError(f"{name} must be {' or '.join(known)}, not {value}")
+
+    from headway.cli.display import Display, output, print_json
+    from headway.workload.transform import weeks as busy_weeks
+
+    documents: list[dict[str, Any]] = []
+    for trace, size in zip(traces, sizes, strict=True):
+        with Display(quiet=json).working(f"reading {trace}"):
+            workload = read_workload(trace, rules)
+        found = busy_weeks(workload, least, size, placing, utilisation, count, draw)  # type: ignore[arg-type]
+        machine = size or workload.header.max_procs
+        listed = [
+            {"week": week.number, "start": week.start / 1e6, "jobs": len(week.workload),
+             "utilisation": week.utilisation}
+            for week in found
+        ]  # fmt: skip
+        documents.append({"trace": trace, "processors": machine, "at_least": least, "weeks": listed})
+        if not json:
+            from headway.cli.writing import parts_table
+
+            console = output()
+            console.print(
+                f"{trace}: {len(found)} weeks of at least {least:.0%} on {machine:,} processors",
+                style="bold",
+                markup=False,
+            )
+            console.print(parts_table([week.workload for week in found]))
+    if json:
+        print_json(documents)

@@ -1,0 +1,101 @@
+"""Workloads to files: one, or several in a folder with a table of them."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from headway.workload import Workload
+
+_WEEK = re.compile(r"week\(number=(\d+), start=([\d.]+), utilisation=([\d.]+)\)")
+
+
+def several(specs: Sequence[str]) -> bool:
+    """Whether transformations give several workloads."""
+    from headway.grammar import parse_call
+    from headway.workload.transform import TRANSFORMATIONS
+
+    names = [parse_call(spec).name for spec in specs]
+    return any(TRANSFORMATIONS[name].many for name in names if name in TRANSFORMATIONS)
+
+
+def check_target(target: Path, many: bool, force: bool) -> None:
+    """Complain now about a target that cannot be written later."""
+    if many:
+        from headway.schedule.folder import refuse_occupied
+
+        if str(target) == "-" or target.suffix in (".swf", ".gz", ".json"):
+            raise UsageError(f"{target}: there are several workloads to write; name a folder for them")
+        refuse_occupied(target, force)
+    elif target.exists() and not force:
+        raise UsageError(f"{target} exists; give another name, or --force to replace it")
+
+
+def write_one(workload: Workload, target: Path) -> list[str]:
+    """Write a workload and, where SWF cannot hold all of it, its annotations; says what was written."""
+    from headway.workload import write_annotations, write_swf
+    from headway.workload.annotations_write import annotated
+
+    if target.suffix == ".json":
+        from headway.workload.batsim import write_batsim
+
+        write_batsim(workload, target)
+        return [f"{len(workload):,} jobs written to {target}"]
+    write_swf(workload, target)
+    written = [f"{len(workload):,} jobs written to {target}"]
+    columns = annotated(workload)
+    if columns and str(target) != "-":
+        beside = target.with_name(target.name.removesuffix(".gz").removesuffix(".swf") + ".annotations.csv")
+        write_annotations(workload, beside)
+        written.append(f"{', '.join(columns)} written to {beside}; give it with --annotations")
+    return written
+
+
+def write_each(workloads: Sequence[Workload], folder: Path, force: bool) -> list[str]:
+    """Write workloads into a folder that appears whole or not at all, with parts.csv, a table of them."""
+    from headway.schedule.folder import whole_folder
+
+    with whole_folder(folder, force) as draft:
+        rows: list[list[object]] = []
+        for place, workload in enumerate(workloads):
+            number, start, used = part_of(workload) or (place, 0.0, None)
+            name = f"week-{number:03d}.swf" if used is not None else f"part-{place:03d}.swf"
+            if any(row[0] == name for row in rows):
+                name = f"{name.removesuffix('.swf')}-{place:03d}.swf"
+            write_one(workload, draft / name)
+            rows.append([name, number, f"{start:g}", len(workload), "" if used is None else f"{used:.6f}"])
+        with (draft / "parts.csv").open("w", encoding="utf-8", newline="") as file:
+            table = csv.writer(file, lineterminator="\n")
+            table.writerow(["file", "number", "start", "jobs", "utilisation"])
+            table.writerows(rows)
+    return [f"{len(workloads)} workloads and parts.csv written to {folder}"]
+
+
+def part_of(workload: Workload) -> tuple[int, float, float | None] | None:
+    """Number, start (s) and utilisation of a week, from its provenance; None for other workloads."""
+    for done in reversed(workload.transformations):
+        if found := _WEEK.fullmatch(done):
+            return int(found[1]), float(found[2]), float(found[3])
+    return None
+
+
+def parts_table(workloads: Sequence[Workload]) -> Table:
+    """Number, start, jobs and utilisation of each workload."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("week", "start (s)", "jobs", "utilisation"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for place, workload in enumerate(workloads):
+        number, start, used = part_of(workload) or (place, 0.0, None)
+        share = "" if used is None else f"{used:.2%}"
+        table.add_row(str(number), f"{start:.0f}", f"{len(workload):,}", share)
+    return table

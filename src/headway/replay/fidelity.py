@@ -1,0 +1,72 @@
+"""A simulated schedule held against the waits its own log recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headway.errors import InputError
+from headway.replay.errors_by_class import Row, by_name, by_size, errors
+from headway.replay.reasons import reasons
+from headway.schedule import Schedule
+from headway.schedule.files import plain
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """How far simulated waits are from recorded ones. All times are in seconds.
+
+    `error` is the one number to look at: the mean of |simulated - recorded wait|. `relative` is the same as a
+    share of the mean recorded wait, None where nobody waited.
+    """
+
+    policy: str
+    error: float
+    relative: float | None
+    overall: Row
+    by_size: list[Row]
+    by_queue: list[Row]
+    by_user: list[Row]
+    reasons: list[str]
+
+    def describe(self) -> dict[str, Any]:
+        """Everything as plain JSON data."""
+        return dict(
+            plain(
+                {
+                    "policy": self.policy,
+                    "mean_absolute_error": self.error,
+                    "relative_error": self.relative,
+                    "overall": self.overall,
+                    "by_size": self.by_size,
+                    "by_queue": self.by_queue,
+                    "by_user": self.by_user,
+                    "reasons": self.reasons,
+                }
+            )
+        )
+
+
+def fidelity(schedule: Schedule) -> Fidelity:
+    """Compare each job's simulated wait with the one in the log; jobs without one are left out."""
+    workload = schedule.workload
+    wait = workload.get("wait")
+    if wait is None or not (wait >= 0).any():
+        message = "records no waits, so there is nothing to compare with; replay a log that has them"
+        raise InputError(message, file=workload.source.name)
+    rows = np.flatnonzero(wait >= 0)
+    simulated, recorded = schedule.wait[rows], wait[rows]
+    overall = errors(simulated, recorded)
+    error, mean = overall["mean_absolute_error"], overall["mean_recorded"]
+    return Fidelity(
+        policy=schedule.policy,
+        error=error,
+        relative=error / mean if mean else None,
+        overall=overall,
+        by_size=by_size(schedule, rows, simulated, recorded),
+        by_queue=by_name(schedule, "queue", rows, simulated, recorded),
+        by_user=by_name(schedule, "user", rows, simulated, recorded),
+        reasons=reasons(schedule, rows, recorded),
+    )

@@ -1,0 +1,121 @@
+"""Why a simulated wait may differ from the recorded one: what the log and the run themselves show of it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.schedule import Schedule
+from headway.units import SECOND
+
+Times = NDArray[np.int64]
+
+IDLE = 0.5
+"""A machine used by less than this share counts as idle when jobs wait for it."""
+
+
+def reasons(schedule: Schedule, rows: NDArray[np.int64], recorded: Times) -> list[str]:
+    """One sentence for each reason that applies to this log, with its numbers."""
+    found = [
+        *_left_out(schedule, len(rows)),
+        *_machine(schedule, rows, recorded),
+        *_order(schedule, rows, recorded),
+        *_queues(schedule),
+        *_kills(schedule),
+        *(
+            f"the site's {feature} are not simulated: {count:,} jobs"
+            for feature, count in schedule.workload.source.not_modelled.items()
+        ),
+    ]
+    found.append("the simulation starts with an empty machine; the log's first jobs met one in use")
+    found.append("priorities, fair shares, limits per user and reservations are not in the log")
+    return found
+
+
+def _left_out(schedule: Schedule, compared: int) -> list[str]:
+    ledger = schedule.workload.ledger
+    found = []
+    if ledger.dropped:
+        found.append(f"{ledger.dropped:,} of {ledger.total:,} jobs of the log are not simulated (ledger)")
+    if compared < len(schedule):
+        found.append(f"{len(schedule) - compared:,} simulated jobs have no recorded wait to compare with")
+    return found
+
+
+def _machine(schedule: Schedule, rows: NDArray[np.int64], recorded: Times) -> list[str]:
+    """What the recorded starts say about the machine's size and the times it was not to be had."""
+    times, busy, waiting = _recorded_load(schedule, rows, recorded)
+    if not len(times):
+        return []
+    found = []
+    peak = int(busy.max())
+    if peak > schedule.capacity:
+        found.append(
+            f"the log has up to {peak:,} processors in use at once, "
+            f"the simulated machine {schedule.capacity:,}"
+        )
+    elif peak < 0.9 * schedule.capacity:
+        found.append(
+            f"the log never has more than {peak:,} of the simulated machine's {schedule.capacity:,} "
+            "processors in use; part of it may not have been there for these jobs"
+        )
+    lasts = np.diff(times, append=times[-1])
+    idle = int(lasts[(busy < IDLE * peak) & (waiting > 0)].sum()) / SECOND
+    whole = int(times[-1] - times[0]) / SECOND
+    if whole and idle > 0.01 * whole:
+        found.append(
+            f"for {idle / 86400:.1f} of {whole / 86400:.1f} days jobs waited while less than half of the "
+            "processors ever used were: down times, reservations, limits or partitions"
+        )
+    return found
+
+
+def _recorded_load(
+    schedule: Schedule, rows: NDArray[np.int64], recorded: Times
+) -> tuple[Times, NDArray[np.int64], NDArray[np.int64]]:
+    """Instants of the log, and processors in use and jobs waiting from each on, as recorded."""
+    submit = schedule.submit[rows]
+    start = submit + recorded
+    end = start + schedule.workload.columns["runtime"][rows]
+    width = schedule.workload.columns["procs"][rows]
+    allocated = schedule.workload.get("allocated")
+    if allocated is not None:
+        width = np.where(allocated[rows] > 0, allocated[rows], width)
+    instants = np.concatenate([submit, start, end])
+    none = np.zeros(len(rows), np.int64)
+    busy = np.concatenate([none, width, -width])
+    waiting = np.concatenate([none + 1, none - 1, none])
+    times, place = np.unique(instants, return_inverse=True)
+    changes = [np.zeros(len(times), np.int64), np.zeros(len(times), np.int64)]
+    np.add.at(changes[0], place, busy)
+    np.add.at(changes[1], place, waiting)
+    return times, np.cumsum(changes[0]), np.cumsum(changes[1])
+
+
+def _order(schedule: Schedule, rows: NDArray[np.int64], recorded: Times) -> list[str]:
+    """Jobs that the log started before an earlier submitted one of no more processors and time."""
+    at_once = int(np.count_nonzero(recorded <= SECOND))
+    if not len(rows):
+        return []
+    ours = int(np.count_nonzero(schedule.wait[rows] <= SECOND))
+    return [
+        f"{at_once / len(rows):.1%} of the jobs started within a second in the log, "
+        f"{ours / len(rows):.1%} in the simulation"
+    ]
+
+
+def _queues(schedule: Schedule) -> list[str]:
+    found = []
+    for column, what in (("partition", "partitions"), ("queue", "queues")):
+        codes = schedule.workload.columns[column]
+        count = len(np.unique(codes[codes >= 0]))
+        if count > 1:
+            found.append(f"the log's {count} {what} are simulated as one, without their own nodes and limits")
+    return found
+
+
+def _kills(schedule: Schedule) -> list[str]:
+    over = int(np.count_nonzero(schedule.workload.columns["runtime"] > schedule.workload.columns["walltime"]))
+    if not over:
+        return []
+    return [f"{over:,} jobs ran past their request in the log and are killed at it in the simulation"]

@@ -1,0 +1,89 @@
+"""Get a file over HTTP: resumed where it broke off, whole or not at all, checked where a sum is known."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+from headway.errors import InputError
+
+BLOCK = 1 << 16
+PATIENCE = 30
+"""Seconds without a byte after which a connection counts as lost."""
+
+Progress = Callable[[int, int], None]
+
+
+def download(url: str, target: Path, sha256: str = "", progress: Progress | None = None) -> str:
+    """Write the file at `url` to `target` and give its SHA-256.
+
+    What an earlier attempt left in `target.part` is continued if the server still has the same file.
+    """
+    part, tag = target.with_name(target.name + ".part"), target.with_name(target.name + ".part.tag")
+    if not url.startswith(("http://", "https://")):
+        raise InputError("is not an address that begins with http:// or https://", file=url)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _fetch(url, part, tag, progress)
+    except HTTPError as error:
+        reason = "there is no such file" if error.code == 404 else f"the server answers {error.code}"
+        message = f"{reason}; look for it on the dataset's page, and register it with 'headway datasets add'"
+        raise InputError(message, file=url) from None
+    except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
+        reason = str(getattr(error, "reason", None) or error)
+        message = f"cannot be reached ({reason}); try again, or copy it here and use 'headway datasets add'"
+        raise InputError(message, file=url) from None
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", file=target) from None
+    with part.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    tag.unlink(missing_ok=True)
+    if sha256 and digest != sha256.lower():
+        part.unlink()
+        message = f"has the checksum {digest[:12]}... and not {sha256[:12].lower()}...; it was not kept"
+        raise InputError(message, file=url)
+    part.replace(target)
+    return digest
+
+
+def _fetch(url: str, part: Path, tag: Path, progress: Progress | None) -> None:
+    """Append to `part` until it is whole."""
+    have = part.stat().st_size if part.exists() else 0
+    request = Request(url, headers={"User-Agent": "headway"})
+    if have and tag.exists():
+        request.add_header("Range", f"bytes={have}-")
+        request.add_header("If-Range", tag.read_text("utf-8"))
+    try:
+        response: HTTPResponse = urlopen(request, timeout=PATIENCE)
+    except HTTPError as error:
+        size = (error.headers.get("Content-Range") or "").rpartition("/")[2]
+        if error.code == 416 and size == str(have):
+            return  # it was whole already
+        raise
+    with response:
+        resumed = response.status == 206 and _begins(response) == have
+        have = have if resumed else 0
+        identity = response.headers.get("ETag") or response.headers.get("Last-Modified")
+        if identity and not identity.startswith("W/"):
+            tag.write_text(identity, "utf-8")
+        length = response.headers.get("Content-Length")
+        total = have + int(length) if length is not None and length.isdigit() else 0
+        with part.open("ab" if resumed else "wb") as file:
+            while block := response.read(BLOCK):
+                file.write(block)
+                have += len(block)
+                if progress is not None:
+                    progress(have, total)
+    if total and have != total:
+        message = f"ended after {have} of {total} bytes; run the same command again to go on from there"
+        raise InputError(message, file=url)
+
+
+def _begins(response: HTTPResponse) -> int:
+    """The first byte of a partial answer, -1 where it does not say."""
+    first = (response.headers.get("Content-Range") or "").removeprefix("bytes ").partition("-")[0]
+    return int(first) if first.isdigit() else -1
