@@ -32,6 +32,7 @@ from headway.engine.tables import (
     POOL_ROWS,
     PROCS,
     PROMISE,
+    Q_SUMMED,
     ROOM_FROM,
     RUN,
     RUNNING,
@@ -130,6 +131,7 @@ def grow(state: State, world: World) -> tuple[State, World]:
     """Tables for twice as many live jobs, with the same content."""
     room = 2 * int(state.clock[LIVE_ROOM])
     state.clock[LIVE_ROOM] = room
+    state.pools[Q_SUMMED] = 0  # summaries are laid out by the size of the tables
     larger = new_state(state.jobs[:, :0], state.pools, state.options, room, 1)
     copy_into(larger.queue, state.queue)
     copy_into(larger.lists, state.lists)

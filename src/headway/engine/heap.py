@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.engine.tables import DUE, PLAN, RESERVED, SLOT, State, Table
+from headway.engine.tables import DUE, PLAN, POOL_LISTS, RESERVED, SLOT, State, Table
 from headway.jit import kernel
 
 
@@ -56,43 +56,43 @@ def sooner(state: State, a: int, b: int) -> bool:
 @kernel
 def sift_up(state: State, k: int, i: int) -> None:
     """Restore the heap of pool ``k`` after the job at place ``i`` became due earlier."""
-    job = state.lists[DUE + 2 * k, i]
+    job = state.lists[DUE + POOL_LISTS * k, i]
     while i > 0:
         parent = (i - 1) >> 1
-        if not sooner(state, job, state.lists[DUE + 2 * k, parent]):
+        if not sooner(state, job, state.lists[DUE + POOL_LISTS * k, parent]):
             break
-        state.lists[DUE + 2 * k, i] = state.lists[DUE + 2 * k, parent]
-        state.jobs[SLOT, state.lists[DUE + 2 * k, i]] = i
+        state.lists[DUE + POOL_LISTS * k, i] = state.lists[DUE + POOL_LISTS * k, parent]
+        state.jobs[SLOT, state.lists[DUE + POOL_LISTS * k, i]] = i
         i = parent
-    state.lists[DUE + 2 * k, i] = job
+    state.lists[DUE + POOL_LISTS * k, i] = job
     state.jobs[SLOT, job] = i
 
 
 @kernel
 def sift_down(state: State, k: int, i: int, size: int) -> None:
     """Restore the heap of pool ``k`` after the job at place ``i`` became due later."""
-    job = state.lists[DUE + 2 * k, i]
+    job = state.lists[DUE + POOL_LISTS * k, i]
     while True:
         child = 2 * i + 1
         if child >= size:
             break
         if child + 1 < size and sooner(
-            state, state.lists[DUE + 2 * k, child + 1], state.lists[DUE + 2 * k, child]
+            state, state.lists[DUE + POOL_LISTS * k, child + 1], state.lists[DUE + POOL_LISTS * k, child]
         ):
             child += 1
-        if not sooner(state, state.lists[DUE + 2 * k, child], job):
+        if not sooner(state, state.lists[DUE + POOL_LISTS * k, child], job):
             break
-        state.lists[DUE + 2 * k, i] = state.lists[DUE + 2 * k, child]
-        state.jobs[SLOT, state.lists[DUE + 2 * k, i]] = i
+        state.lists[DUE + POOL_LISTS * k, i] = state.lists[DUE + POOL_LISTS * k, child]
+        state.jobs[SLOT, state.lists[DUE + POOL_LISTS * k, i]] = i
         i = child
-    state.lists[DUE + 2 * k, i] = job
+    state.lists[DUE + POOL_LISTS * k, i] = job
     state.jobs[SLOT, job] = i
 
 
 @kernel
 def add_due(state: State, k: int, size: int, job: int) -> None:
     """Put a job with a reservation into the heap of ``size`` jobs."""
-    state.lists[DUE + 2 * k, size] = job
+    state.lists[DUE + POOL_LISTS * k, size] = job
     sift_up(state, k, size)
 
 
@@ -103,8 +103,8 @@ def drop_due(state: State, k: int, size: int, job: int) -> None:
     last = size - 1
     if i == last:
         return
-    moved = state.lists[DUE + 2 * k, last]
-    state.lists[DUE + 2 * k, i] = moved
+    moved = state.lists[DUE + POOL_LISTS * k, last]
+    state.lists[DUE + POOL_LISTS * k, i] = moved
     state.jobs[SLOT, moved] = i
     sift_up(state, k, i)
     sift_down(state, k, state.jobs[SLOT, moved], last)

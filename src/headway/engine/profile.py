@@ -274,7 +274,7 @@ def greatest_level(profile: Profile, k: int, begin: int, end: int) -> int:
     greatest = 0
     few = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED] <= FEW
     for at in range(b, last + 1):
-        if few or at == b or at == last:
+        if few or at == b or at == last:  # noqa: SIM109  (two comparisons compile to less)
             low = find(profile, k, at, begin) if at == b else base_of(profile, k, at)
             high = base_of(profile, k, at) + profile.blocks[BLOCK_ROWS * k + USED, at]
             if at == last:

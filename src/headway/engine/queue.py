@@ -17,6 +17,8 @@ from headway.engine.tables import (
     Q_KEY,
     Q_PLAN,
     Q_PROCS,
+    Q_SORTED_IN,
+    Q_SUMMED,
     Q_TAIL,
     State,
 )
@@ -34,6 +36,7 @@ def close_gaps(state: State, q: int) -> None:
             free += 1
     state.pools[Q_HEAD, q] = 0
     state.pools[Q_TAIL, q] = free
+    state.pools[Q_SUMMED, q] = 0
 
 
 @kernel
@@ -65,7 +68,7 @@ def enter(state: State, q: int, job: int, key: int) -> int:
     if used > 2 * state.pools[Q_COUNT, q] + 32 or state.pools[Q_TAIL, q] == state.queue.shape[1]:
         close_gaps(state, q)
     if state.pools[Q_COUNT, q] == 0:
-        state.pools[Q_HEAD, q] = state.pools[Q_TAIL, q] = 0
+        state.pools[Q_HEAD, q] = state.pools[Q_TAIL, q] = state.pools[Q_SUMMED, q] = 0
     place = place_for(state, q, key, job)
     gap = place
     tail = state.pools[Q_TAIL, q]
@@ -80,6 +83,8 @@ def enter(state: State, q: int, job: int, key: int) -> int:
     state.queue[Q_FIELDS * q + Q_PLAN, place] = state.jobs[PLAN, job]
     if gap == tail:
         state.pools[Q_TAIL, q] = tail + 1
+    if place < tail:
+        state.pools[Q_SORTED_IN, q] = 1
     state.pools[Q_COUNT, q] += 1
     return place
 
@@ -101,16 +106,3 @@ def leave(state: State, q: int, place: int) -> int:
 def find_job(state: State, q: int, row: int, job: int) -> int:
     """The place in queue ``q`` of a waiting job whose key there is in row ``row``."""
     return place_for(state, q, state.jobs[row, job], job) - 1
-
-
-@kernel
-def next_fit(state: State, q: int, place: int, free: int, limit: int, extra: int) -> int:
-    """The first place from ``place`` on whose job may be backfilled; -1 if there is none.
-
-    It needs at most ``free`` processors, and lasts at most ``limit`` or needs at most ``extra``.
-    """
-    for i in range(place, state.pools[Q_TAIL, q]):
-        procs = state.queue[Q_FIELDS * q + Q_PROCS, i]
-        if procs <= free and (state.queue[Q_FIELDS * q + Q_PLAN, i] <= limit or procs <= extra):
-            return i
-    return -1

@@ -11,7 +11,19 @@ from __future__ import annotations
 from headway.engine.heap import add_due, drop_due, sift_up
 from headway.engine.planning import note_room
 from headway.engine.profile import change, earliest_before, level_at
-from headway.engine.tables import DUE, DUE_COUNT, NOW, PIN_COUNT, PLAN, PROCS, RESERVED, SLOT, State
+from headway.engine.tables import (
+    DUE,
+    DUE_COUNT,
+    NOW,
+    PIN_COUNT,
+    PINS,
+    PLAN,
+    POOL_LISTS,
+    PROCS,
+    RESERVED,
+    SLOT,
+    State,
+)
 from headway.jit import kernel, routine
 from headway.units import NEVER
 
@@ -25,7 +37,7 @@ def first_pin_in_the_way(state: State, k: int, job: int, begin: int) -> int:
     end, procs, own = begin + state.jobs[PLAN, job], state.jobs[PROCS, job], state.jobs[RESERVED, job]
     first = NEVER
     for i in range(state.pools[PIN_COUNT, k]):
-        pinned = state.lists[DUE + 2 * k + 1, i]
+        pinned = state.lists[PINS + POOL_LISTS * k, i]
         at = state.jobs[RESERVED, pinned]
         if pinned != job and begin < at < end and at < first:
             free = level_at(state.profile, k, at)
@@ -56,7 +68,7 @@ def earliest_start(state: State, k: int, job: int, after: int, limit: int, more:
 @kernel
 def pin(state: State, k: int, job: int) -> None:
     """Note a reservation of no length."""
-    state.lists[DUE + 2 * k + 1, state.pools[PIN_COUNT, k]] = job
+    state.lists[PINS + POOL_LISTS * k, state.pools[PIN_COUNT, k]] = job
     state.pools[PIN_COUNT, k] += 1
 
 
@@ -65,8 +77,8 @@ def unpin(state: State, k: int, job: int) -> None:
     """Forget a reservation of no length."""
     last = state.pools[PIN_COUNT, k] - 1
     for i in range(last):
-        if state.lists[DUE + 2 * k + 1, i] == job:
-            state.lists[DUE + 2 * k + 1, i] = state.lists[DUE + 2 * k + 1, last]
+        if state.lists[PINS + POOL_LISTS * k, i] == job:
+            state.lists[PINS + POOL_LISTS * k, i] = state.lists[PINS + POOL_LISTS * k, last]
             break
     state.pools[PIN_COUNT, k] = last
     note_room(state, k, state.clock[NOW], NEVER)
@@ -120,7 +132,9 @@ def bring_forward(state: State, k: int, job: int, begin: int) -> None:
     now = state.clock[NOW]
     change(state.profile, k, begin, min(begin + length, old), -procs, now)
     change(state.profile, k, max(begin + length, old), old + length, procs, now)
-    note_room(state, k, max(begin + length, old) if length > 0 else now, old + length if length > 0 else NEVER)
+    note_room(
+        state, k, max(begin + length, old) if length > 0 else now, old + length if length > 0 else NEVER
+    )
     state.jobs[RESERVED, job] = begin
     sift_up(state, k, state.jobs[SLOT, job])
 
@@ -128,7 +142,7 @@ def bring_forward(state: State, k: int, job: int, begin: int) -> None:
 @kernel
 def next_due(state: State, k: int) -> int:
     """The job that is due first, or -1."""
-    return int(state.lists[DUE + 2 * k, 0]) if state.pools[DUE_COUNT, k] > 0 else -1
+    return int(state.lists[DUE + POOL_LISTS * k, 0]) if state.pools[DUE_COUNT, k] > 0 else -1
 
 
 @kernel

@@ -32,8 +32,9 @@ OPEN = -1
 
 # Rows of `pools`: size and free processors; how many waiting jobs hold reservations, and reservations of no
 # length; jobs that joined since the last pass, and whether processors came free since then; from when to when
-# the profile has more room than when waiting jobs were last looked at. The last three are of queues: pool k
-# has queue 2 k in scheduling order, and queue 2 k + 1 where backfilling has its own.
+# the profile has more room than when waiting jobs were last looked at. The Q rows are of queues: pool k
+# has queue 2 k in scheduling order, and queue 2 k + 1 where backfilling has its own; up to which place a
+# queue is summed up, and whether jobs ever joined elsewhere than at its end.
 (
     SIZE,
     FREE,
@@ -46,8 +47,10 @@ OPEN = -1
     Q_HEAD,
     Q_TAIL,
     Q_COUNT,
-) = range(11)
-POOL_ROWS = 11
+    Q_SUMMED,
+    Q_SORTED_IN,
+) = range(13)
+POOL_ROWS = 13
 
 # Why a run started, and how it ended.
 (
@@ -72,8 +75,10 @@ GONE = 1 << 60
 """``Q_PROCS`` of an entry that has left the queue: it fits nowhere."""
 
 # Rows of `lists`: the runs that ended at this instant, room to sort in, a heap (time, run) of estimates
-# that running jobs may outlive, and for each pool a heap of reservations and a list of those of no length.
+# that running jobs may outlive; then for each pool, from DUE on: a heap of reservations, a list of those of
+# no length, and two rows for the summary of each of its queues.
 ENDED_RUNS, SCRATCH, SPARE_SCRATCH, OUTLIVE_TIME, OUTLIVE_RUN, DUE = range(6)
+PINS, SUMMARY, POOL_LISTS = DUE + 1, DUE + 2, 6
 
 # Entries of `clock`.
 (
@@ -149,7 +154,7 @@ def new_state(jobs: Table, pools: Table, options: Table, live: int, log: int) ->
         runs=np.zeros((RUN_ROWS, log), np.int64),
         pools=pools,
         queue=np.zeros((Q_FIELDS * 2 * count, queue_room(live)), np.int64),
-        lists=np.zeros((DUE + 2 * count, queue_room(live)), np.int64),
+        lists=np.zeros((DUE + POOL_LISTS * count, queue_room(live)), np.int64),
         profile=new_profile(count, live),
         keys=np.zeros(queue_room(live), np.float64),
         options=options,

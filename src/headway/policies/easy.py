@@ -18,9 +18,9 @@ computed anew at each pass, from the profile of the running jobs at their expect
 
 from __future__ import annotations
 
+from headway.engine.fitting import next_fit
 from headway.engine.planning import settle, start_and_book
 from headway.engine.profile import when_free
-from headway.engine.queue import next_fit
 from headway.engine.tables import (
     BACKFILL,
     FIRST_NEW,
