@@ -17,7 +17,7 @@ With ``hole=open`` a hole exactly as long as the job is refused, as Simbatch doe
 from __future__ import annotations
 
 from headway.engine.planning import settle
-from headway.engine.profile import greatest_level
+from headway.engine.profile import blocked_before, greatest_level
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import (
     bring_forward,
@@ -43,6 +43,7 @@ from headway.engine.tables import (
     Q_FIELDS,
     Q_HEAD,
     Q_JOB,
+    Q_PLAN,
     Q_PROCS,
     Q_TAIL,
     RESERVATION,
@@ -85,7 +86,9 @@ def sweep(t: int, state: State, k: int) -> bool:
             continue
         job = state.queue[row + Q_JOB, place]
         reserved = state.jobs[RESERVED, job]
-        if reserved <= begin:
+        if reserved <= begin or blocked_before(
+            state.profile, k, t, state.queue[row + Q_PROCS, place], state.queue[row + Q_PLAN, place], reserved
+        ):
             continue
         earlier = earliest_start(state, k, job, t, reserved, option(state, k, HOLE))
         if earlier < reserved:
