@@ -19,7 +19,7 @@ def reasons(schedule: Schedule, rows: NDArray[np.int64], recorded: Times) -> lis
     found = [
         *_left_out(schedule, len(rows)),
         *_machine(schedule, rows, recorded),
-        *_order(schedule, rows, recorded),
+        *_at_once(schedule, rows, recorded),
         *_queues(schedule),
         *_kills(schedule),
         *(
@@ -92,11 +92,9 @@ def _recorded_load(
     return times, np.cumsum(changes[0]), np.cumsum(changes[1])
 
 
-def _order(schedule: Schedule, rows: NDArray[np.int64], recorded: Times) -> list[str]:
-    """Jobs that the log started before an earlier submitted one of no more processors and time."""
+def _at_once(schedule: Schedule, rows: NDArray[np.int64], recorded: Times) -> list[str]:
+    """Jobs that hardly waited: where the log has few, a start itself took time, or the scheduler was slow."""
     at_once = int(np.count_nonzero(recorded <= SECOND))
-    if not len(rows):
-        return []
     ours = int(np.count_nonzero(schedule.wait[rows] <= SECOND))
     return [
         f"{at_once / len(rows):.1%} of the jobs started within a second in the log, "

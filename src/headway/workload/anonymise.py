@@ -111,7 +111,7 @@ def _swf(stream: LogStream, names: Pseudonyms, done: Anonymised) -> Iterator[byt
                 if title.lower() in HEADER_KEPT:
                     yield line + b"\n"
                 else:
-                    done.left_out.append(title[:20])
+                    done.left_out.append("comments")
             elif text:
                 yield _swf_line(text, names, stream.name, number)
                 done.lines += 1

@@ -30,6 +30,7 @@ def download(url: str, target: Path, sha256: str = "", progress: Progress | None
         target.parent.mkdir(parents=True, exist_ok=True)
         _fetch(url, part, tag, progress)
     except HTTPError as error:
+        error.close()
         reason = "there is no such file" if error.code == 404 else f"the server answers {error.code}"
         message = f"{reason}; look for it on the dataset's page, and register it with 'headway datasets add'"
         raise InputError(message, file=url) from None
@@ -62,6 +63,7 @@ def _fetch(url: str, part: Path, tag: Path, progress: Progress | None) -> None:
     except HTTPError as error:
         size = (error.headers.get("Content-Range") or "").rpartition("/")[2]
         if error.code == 416 and size == str(have):
+            error.close()
             return  # it was whole already
         raise
     with response:

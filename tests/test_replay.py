@@ -1,0 +1,98 @@
+"""Simulated against recorded waits, by hand and on a real log."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+import headway
+from headway.errors import InputError
+from headway.replay import fidelity
+from headway.schedule import Schedule
+from headway.workload import Workload, read
+from traces import trace
+
+# Two processors. FCFS starts jobs 1 and 2 at once (0 and 0) and job 3, which needs both, when they end, at
+# 10, and job 4 after it at 15. The log had waits of 0, 4, 12 and 9.
+LOG = """\
+; MaxProcs: 2
+1 0 0 10 1 -1 -1 1 10 -1 1 1 1 -1 1 1 -1 -1
+2 0 4 10 1 -1 -1 1 10 -1 1 2 1 -1 1 1 -1 -1
+3 2 12 5 2 -1 -1 2 10 -1 1 1 1 -1 2 2 -1 -1
+4 3 9 5 1 -1 -1 1 3 -1 1 1 1 -1 2 1 -1 -1
+5 4 -1 5 1 -1 -1 1 5 -1 1 1 1 -1 2 1 -1 -1
+6 4 -1 5 9 -1 -1 9 5 -1 1 1 1 -1 2 1 -1 -1
+"""
+
+
+def replayed(text: str, policy: str = "fcfs") -> tuple[Schedule, Workload]:
+    work = read(io.BytesIO(text.encode()))
+    return headway.simulate(work, 2, policy), work
+
+
+def test_errors_by_hand() -> None:
+    schedule, _ = replayed(LOG)
+    assert (schedule.wait // 10**6).tolist()[:4] == [0, 0, 8, 12]
+    found = fidelity(schedule)
+    # Errors 0, -4, -4, +3 over four jobs; the fifth has no recorded wait and the sixth does not fit.
+    assert found.error == 11 / 4 and found.relative == pytest.approx(11 / 25)
+    assert found.overall["jobs"] == 4 and found.overall["bias"] == -5 / 4
+    assert found.overall["mean_recorded"] == 25 / 4 and found.overall["mean_simulated"] == 20 / 4
+    assert found.overall["p50_recorded"] == 6.5 and found.overall["p50_simulated"] == 4
+    assert found.overall["p50_error"] == -2.5
+    assert [(row["size"], row["jobs"], row["bias"]) for row in found.by_size] == [
+        ("1", 3, pytest.approx(-1 / 3)),
+        ("2", 1, -4),
+    ]
+    assert [(row["queue"], row["mean_absolute_error"]) for row in found.by_queue] == [(1, 2), (2, 3.5)]
+    assert [(row["user"], row["jobs"]) for row in found.by_user] == [(1, 3), (2, 1)]
+
+
+def test_the_reasons_are_those_of_this_log() -> None:
+    schedule, _ = replayed(LOG)
+    reasons = " / ".join(fidelity(schedule).reasons)
+    assert "1 of 6 jobs of the log are not simulated" in reasons
+    assert "1 simulated jobs have no recorded wait" in reasons
+    assert "the log's 2 queues are simulated as one" in reasons
+    assert "1 jobs ran past their request" in reasons
+    assert "up to 3 processors in use at once, the simulated machine 2" in reasons
+    assert "25.0% of the jobs started within a second in the log, 50.0% in the simulation" in reasons
+
+
+def test_a_log_replayed_against_itself_has_no_error() -> None:
+    schedule, work = replayed(LOG.replace("; MaxProcs: 2", "; MaxProcs: 20"), "easy")
+    itself = work.fit_to(2).with_columns(wait=schedule.wait)
+    again = fidelity(headway.simulate(itself, 2, "easy"))
+    assert again.error == 0 and again.overall["bias"] == 0
+    assert all(row["p99_error"] == 0 for row in again.by_size)
+
+
+def test_not_modelled_features_are_reasons() -> None:
+    head = "JobID|QOS|State|Submit|Start|Elapsed|Timelimit|AllocCPUS"
+    text = f"{head}\n7|urgent|COMPLETED|100|110|00:01:00|00:02:00|1\n"
+    schedule = headway.simulate(read(io.BytesIO(text.encode())), 2, "fcfs")
+    found = fidelity(schedule)
+    assert found.error == 10 and "the site's QOS are not simulated: 1 jobs" in found.reasons
+
+
+def test_a_log_without_waits_is_refused() -> None:
+    text = "\n".join(
+        " ".join([*line.split()[:2], "-1", *line.split()[3:]]) if not line.startswith(";") else line
+        for line in LOG.splitlines()
+    )
+    schedule, _ = replayed(text)
+    with pytest.raises(InputError, match="records no waits"):
+        fidelity(schedule)
+
+
+def test_a_real_log() -> None:
+    work = read(trace("KTH-SP2"))
+    found = fidelity(headway.simulate(work, 100, "easy"))
+    assert found.overall["jobs"] == 28_475
+    assert sum(row["jobs"] for row in found.by_size) == sum(row["jobs"] for row in found.by_user) == 28_475
+    weighted = sum(row["mean_absolute_error"] * row["jobs"] for row in found.by_user) / 28_475
+    assert weighted == pytest.approx(found.error)
+    assert abs(found.overall["bias"]) <= found.error
+    document = found.describe()
+    assert document["mean_absolute_error"] == found.error and document["reasons"]
