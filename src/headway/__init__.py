@@ -28,6 +28,7 @@ _HOMES = {
     "audit": "headway.audit",
     "check_policy": "headway.check",
     "compare": "headway.metrics",
+    "explain": "headway.explain",
     "policy": "headway.policies.spec",
     "read": "headway.workload",
     "simulate": "headway.simulate",
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from headway.errors import InputError as InputError
     from headway.errors import PolicyError as PolicyError
     from headway.errors import UsageError as UsageError
+    from headway.explain import explain as explain
     from headway.metrics import compare as compare
     from headway.platform import Platform as Platform
     from headway.policies.own.view import Decision as Decision

@@ -6,6 +6,7 @@ from headway.cli import simulate as simulate  # isort: skip
 from headway.cli import compare as compare  # isort: skip
 from headway.cli import sweep as sweep  # isort: skip
 from headway.cli import audit as audit  # isort: skip
+from headway.cli import explain as explain  # isort: skip
 from headway.cli import plot as plot  # isort: skip
 from headway.cli import inspect as inspect  # isort: skip
 from headway.cli import convert as convert  # isort: skip

@@ -1,0 +1,80 @@
+"""The whole explanation of one job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from textwrap import fill
+from typing import Any
+
+from headway.explain.fates import FATES
+from headway.explain.place import Case, case_of
+from headway.explain.waiting import at_submission, promise, reason, while_waiting
+from headway.explain.what_if import what_if
+from headway.explain.words import at, duration, processors
+from headway.schedule import Schedule
+from headway.units import seconds_text
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Sentences on one job under headings; ``str()`` is the text."""
+
+    job: int
+    sections: dict[str, list[str]]
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int = 110) -> str:
+        """The sentences under their headings, in lines of at most ``width`` characters."""
+        indented = partial(fill, width=width - 1, initial_indent="  ", subsequent_indent="    ")
+        blocks = [
+            "\n".join([heading, *map(indented, sentences)])
+            for heading, sentences in self.sections.items()
+            if sentences
+        ]
+        return "\n\n".join(blocks)
+
+    def plain(self) -> dict[str, Any]:
+        """As data for JSON."""
+        return {
+            "job": self.job,
+            "sections": {name: list(said) for name, said in self.sections.items() if said},
+        }
+
+
+def explain(
+    schedule: Schedule, job: int, *, simulate_again: bool = True, progress: Progress | None = None
+) -> Explanation:
+    """Why a job (by its number in the log) waited, started, ended as it did, and what would have helped.
+
+    ``simulate_again=False`` leaves out what would have helped, which takes some more runs of the policy.
+    """
+    case = case_of(schedule, job)
+    sections = {
+        f"Job {case.id} under {schedule.policy}": _facts(case),
+        "When it was submitted": at_submission(case),
+        "What it waited for": while_waiting(case),
+        "Why it started then": [*promise(case), *reason(case)],
+        "What became of it": [sentence for fate in FATES for sentence in fate(case)],
+        "What would have helped": what_if(case, progress) if simulate_again else [],
+    }
+    return Explanation(case.id, sections)
+
+
+def _facts(case: Case) -> list[str]:
+    schedule, row = case.schedule, case.row
+    start, end = int(schedule.start[row]), int(schedule.end[row])
+    asked = f"{processors(case.procs)} for at most {duration(int(schedule.walltime[row]))}"
+    user = schedule.workload.columns["user"][row]
+    names = schedule.workload.labels.get("user")
+    whose = f" of user {names[user] if names else user}" if user >= 0 else ""
+    wait = "started at once" if start == case.submit else f"waited {duration(start - case.submit)}"
+    return [
+        f"Submitted at {seconds_text(case.submit)} s{whose}, it asked for {asked}.",
+        f"It {wait}, ran for {duration(int(schedule.run[row]))} and ended {at(end, case.submit)}.",
+    ]

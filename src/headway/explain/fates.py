@@ -1,0 +1,158 @@
+"""What became of a job besides waiting and running: one small function for each kind of fate.
+
+A function takes the case and gives sentences, none where its fate does not apply. To add a fate, write one
+and name it in FATES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from headway.explain.place import Case
+from headway.explain.words import at, duration, jobs, processors
+from headway.schedule.codes import ENDED, STATES, WHY
+
+
+def killed(case: Case) -> list[str]:
+    """It needed more time than it had asked for."""
+    schedule = case.schedule
+    if not schedule.killed[case.row]:
+        return []
+    needs, asked = int(schedule.runtime[case.row]), int(schedule.walltime[case.row])
+    return [
+        f"It was killed at its walltime: it had asked for {duration(asked)}, and its program needs "
+        f"{duration(needs)}, {duration(needs - asked)} more."
+    ]
+
+
+def ended_early(case: Case) -> list[str]:
+    """It ended long before it had to, which planners cannot know."""
+    schedule = case.schedule
+    got, asked = int(schedule.run[case.row]), int(schedule.walltime[case.row])
+    if schedule.killed[case.row] or asked <= 2 * got or asked - got < 60_000_000:
+        return []
+    return [f"It used {duration(got)} of the {duration(asked)} it had asked for."]
+
+
+def redirected(case: Case) -> list[str]:
+    """A run was stopped and the job started again from the beginning elsewhere."""
+    return _stopped(case, "redirected", "redirected to the other group of processors, where it started again")
+
+
+def preempted(case: Case) -> list[str]:
+    """A run was stopped for another job and its work was lost."""
+    said = _stopped(case, "preempted", "stopped to make room, and had to start again")
+    for piece in _ended(case, "preempted"):
+        t = int(case.pieces.end[piece])
+        others = np.flatnonzero((case.schedule.start == t) & (np.arange(len(case.schedule)) != case.row))
+        if len(others):
+            said.append(f"{jobs(case.ids(others)).capitalize()} started at that instant.")
+    return said
+
+
+def _ended(case: Case, how: str) -> list[int]:
+    return [int(p) for p in case.own if case.pieces.ended[p] == ENDED.index(how)]
+
+
+def _stopped(case: Case, how: str, words: str) -> list[str]:
+    said = []
+    for piece in _ended(case, how):
+        begin, end = int(case.pieces.start[piece]), int(case.pieces.end[piece])
+        said.append(
+            f"Its run from {at(begin, case.submit)[3:]} was {words}: {duration(end - begin)} on "
+            f"{processors(int(case.pieces.procs[piece]))} were lost {at(end, case.submit)}."
+        )
+    return said
+
+
+def suspended(case: Case) -> list[str]:
+    """It was put aside and taken up again, without losing work."""
+    state = {name: STATES.index(name) for name in STATES}
+    times = [int(p) for p in case.own if case.pieces.state[p] == state["suspended"]]
+    if not times:
+        return []
+    total = sum(int(case.pieces.end[p] - case.pieces.start[p]) for p in times)
+    swaps = [int(p) for p in case.own if case.pieces.state[p] in (state["swap_out"], state["swap_in"])]
+    said = []
+    for piece in times:
+        begin, end = int(case.pieces.start[piece]), int(case.pieces.end[piece])
+        urgent = case.schedule.workload.get("urgent")
+        began = (case.schedule.start >= begin - 1) & (case.schedule.start < end)
+        rivals = np.flatnonzero(began & urgent) if urgent is not None else np.zeros(0, np.int64)
+        whom = f" for {jobs(case.ids(rivals))}" if len(rivals) else ""
+        said.append(f"It was suspended{whom} {at(begin, case.submit)}, for {duration(end - begin)}.")
+    if swaps:
+        spent = sum(int(case.pieces.end[p] - case.pieces.start[p]) for p in swaps)
+        said.append(f"Swapping it out and in took {duration(spent)}; nothing of its work was lost.")
+    elif len(times) > 1:
+        said.append(f"In all it stood still for {duration(total)}.")
+    return said
+
+
+def loading(case: Case) -> list[str]:
+    """It waited on its node for its input file."""
+    load = [int(p) for p in case.own if case.pieces.state[p] == STATES.index("loading")]
+    if not load:
+        return []
+    spent = sum(int(case.pieces.end[p] - case.pieces.start[p]) for p in load)
+    return [f"Its node loaded its input file for {duration(spent)} before it could compute."]
+
+
+def moved(case: Case) -> list[str]:
+    """It ran on another cluster than it was submitted to."""
+    schedule, home = case.schedule, case.schedule.workload.get("cluster")
+    if schedule.cluster is None or WHY[schedule.why[case.row]] != "moved":
+        return []
+    labels = schedule.labels.get("cluster", ())
+    there = int(schedule.cluster[case.row])
+    name = labels[there] if there < len(labels) else str(there)
+    names = schedule.workload.labels.get("cluster", ())
+    origin = ""
+    if home is not None and 0 <= home[case.row] < len(names):
+        origin = f" from {names[int(home[case.row])]}"
+    return [
+        f"While it waited it was moved{origin} to the cluster {name}, where it was expected to end earlier."
+    ]
+
+
+def deadline(case: Case) -> list[str]:
+    """Whether it met its deadline, and by how much."""
+    due = case.schedule.workload.get("deadline")
+    if due is None or due[case.row] < 0:
+        return []
+    left = int(due[case.row]) - int(case.schedule.end[case.row])
+    how = (
+        f"met its deadline with {duration(left)} to spare"
+        if left >= 0
+        else f"missed its deadline by {duration(-left)}"
+    )
+    put_first = " It was promoted for it." if WHY[case.schedule.why[case.row]] == "promoted" else ""
+    return [f"It {how}.{put_first}"]
+
+
+def changed_request(case: Case) -> list[str]:
+    """The policy gave it another size or time than the log says."""
+    schedule, row = case.schedule, case.row
+    logged = schedule.workload
+    if schedule.procs[row] == logged.procs[row] and schedule.walltime[row] == logged.walltime[row]:
+        return []
+    return [
+        f"The log asks for {processors(int(logged.procs[row]))} and "
+        f"{duration(int(logged.walltime[row]))}; the policy ran it on {int(schedule.procs[row])} "
+        f"with {duration(int(schedule.walltime[row]))}."
+    ]
+
+
+FATES: tuple[Callable[[Case], list[str]], ...] = (
+    changed_request,
+    moved,
+    redirected,
+    preempted,
+    suspended,
+    loading,
+    killed,
+    ended_early,
+    deadline,
+)

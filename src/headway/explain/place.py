@@ -1,0 +1,119 @@
+"""Where a job waited: the processors it could get, who held them, and who else waited for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.errors import UsageError
+from headway.schedule import Schedule
+from headway.schedule.pieces import Pieces
+from headway.schedule.table import all_pieces
+
+Rows = npt.NDArray[np.int64]
+NOWHERE = -1
+
+
+@dataclass(frozen=True)
+class Case:
+    """One job of a schedule, and what a look at it needs. Times in µs, jobs by row."""
+
+    schedule: Schedule
+    row: int
+    pieces: Pieces
+    """Every piece of every job."""
+    own: Rows
+    """The job's own pieces, in order."""
+    pool: str
+    """The name of the group or cluster it waited for, empty for the whole machine."""
+    capacity: int
+    held: Pieces
+    """The pieces that held processors of that pool."""
+    of_pool: npt.NDArray[np.bool_]
+    """The jobs that waited for the same processors."""
+
+    @property
+    def id(self) -> int:
+        return int(self.schedule.workload.job[self.row])
+
+    @property
+    def submit(self) -> int:
+        return int(self.schedule.submit[self.row])
+
+    @property
+    def start(self) -> int:
+        """When it started for the first time, also if that run was stopped later."""
+        return int(self.pieces.start[self.own[0]])
+
+    @property
+    def procs(self) -> int:
+        return int(self.pieces.procs[self.own[0]])
+
+    def ids(self, rows: Rows) -> list[int]:
+        found: list[int] = self.schedule.workload.job[rows].tolist()
+        return found
+
+    def before(self) -> npt.NDArray[np.bool_]:
+        """Jobs that were submitted before this one (the order of the log decides ties)."""
+        submit, rows = self.schedule.submit, np.arange(len(self.schedule))
+        earlier = (submit < self.submit) | ((submit == self.submit) & (rows < self.row))
+        return np.asarray(earlier & self.of_pool)
+
+    def after(self) -> npt.NDArray[np.bool_]:
+        """Jobs that were submitted after this one."""
+        others = self.of_pool & ~self.before()
+        others[self.row] = False
+        return others
+
+    def used(self, t: int) -> int:
+        """Processors of the pool that other jobs hold right before what starts at ``t``."""
+        holds = (self.held.start < t) & (self.held.end > t) & (self.held.job != self.row)
+        return int(self.held.procs[holds].sum())
+
+    def first_starts(self) -> Rows:
+        """The first start of each job."""
+        first = np.full(len(self.schedule), np.iinfo(np.int64).max)
+        np.minimum.at(first, self.pieces.job, self.pieces.start)
+        return first
+
+
+def case_of(schedule: Schedule, job: int) -> Case:
+    """The job with this number."""
+    rows = np.flatnonzero(schedule.workload.job == job)
+    if not len(rows):
+        dropped = [entry for entry in schedule.workload.ledger if entry.dropped and job in entry.jobs]
+        if dropped:
+            raise UsageError(f"job {job} was not scheduled: {dropped[0].rule}, {dropped[0].action}")
+        ids = schedule.workload.job
+        span = f"; there are {len(ids)}, from {ids.min()} to {ids.max()}" if len(ids) else ""
+        raise UsageError(f"there is no job {job} in this schedule{span}")
+    row = int(rows[0])
+    pieces = all_pieces(schedule)
+    order = pieces.in_order()
+    own = order[pieces.job[order] == row]
+    pool, capacity, inside = "", schedule.capacity, np.ones(len(pieces), np.bool_)
+    for name in ("cluster", "group"):
+        codes = getattr(pieces, name)
+        if codes is None or codes[own[0]] == NOWHERE:
+            continue
+        labels = schedule.labels.get(name, ())
+        code = int(codes[own[0]])
+        pool = f"{name} {labels[code] if code < len(labels) else code}"
+        inside &= codes == code
+        sizes = dict(schedule.groups) if name == "group" else _clusters(schedule)
+        capacity = sizes.get(labels[code] if code < len(labels) else str(code), capacity)
+    holding = inside & pieces.holding
+    of_pool = np.zeros(len(schedule), np.bool_)
+    of_pool[pieces.job[inside]] = True
+    return Case(schedule, row, pieces, own, pool, capacity, _some(pieces, holding), of_pool)
+
+
+def _clusters(schedule: Schedule) -> dict[str, int]:
+    return {cluster.name: cluster.procs for cluster in schedule.platform.clusters}
+
+
+def _some(pieces: Pieces, rows: npt.NDArray[np.bool_]) -> Pieces:
+    names = ("job", "run", "state", "start", "end", "procs", "ended")
+    return Pieces(**{name: getattr(pieces, name)[rows] for name in names})

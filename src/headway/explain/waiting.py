@@ -1,0 +1,186 @@
+"""What a job waited for, in order: who was before it, whose end freed processors, who went past it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.explain.place import Case
+from headway.explain.words import at, count_jobs, duration, jobs, processors
+from headway.schedule.codes import WHY
+
+MANY = 4
+"""Ends told one by one; more are summed up."""
+
+
+def at_submission(case: Case) -> list[str]:
+    """What the machine looked like when the job came."""
+    free = case.capacity - case.used(case.submit)
+    where = f" of {case.pool}" if case.pool else ""
+    said = [f"{free} of the {processors(case.capacity)}{where} were free, and it needed {case.procs}."]
+    first = case.first_starts()
+    waiting = np.flatnonzero(case.before() & (first >= case.submit))
+    still = waiting[first[waiting] > case.submit]
+    if len(still):
+        wanted = int(case.schedule.procs[still].sum())
+        said.append(
+            f"{count_jobs(len(still))} submitted before it waited already, for {processors(wanted)} in all: "
+            f"{jobs(case.ids(still))}."
+        )
+    elif len(waiting):
+        said.append(f"{jobs(case.ids(waiting)).capitalize()}, submitted before it, started at that instant.")
+    else:
+        said.append("No job submitted before it was waiting.")
+    return said
+
+
+def while_waiting(case: Case) -> list[str]:
+    """The stages of the wait, in order."""
+    if case.start == case.submit:
+        return []
+    first, before = case.first_starts(), case.before()
+    ahead = np.flatnonzero(before & (first > case.submit) & (first <= case.start))
+    behind = np.flatnonzero(before & (first > case.start))
+    said: list[str] = []
+    turn = case.submit
+    if len(ahead):
+        last = ahead[np.lexsort((ahead, first[ahead]))][-1]
+        if not len(behind):
+            turn = int(first[last])
+        said.append(
+            f"While it waited, {count_jobs(len(ahead))} submitted before it started; the last was job "
+            f"{case.ids(last)}, which took {processors(int(case.schedule.procs[last]))} "
+            f"{at(int(first[last]), case.submit)}."
+        )
+    if not len(behind):
+        said += _for_processors(case, turn)
+    said += _kept_for_others(case)
+    said += _overtaken(case)
+    return said
+
+
+def _for_processors(case: Case, turn: int) -> list[str]:
+    """From the moment when no job submitted earlier was waiting: whose end freed processors."""
+    if turn >= case.start:
+        return []
+    starting = (case.held.start == turn) & (case.held.job != case.row)
+    free = case.capacity - case.used(turn) - int(case.held.procs[starting & (case.held.end > turn)].sum())
+    whom = "From the beginning" if turn == case.submit else "Then"
+    said = [
+        f"{whom} it was the first in order of submission, and {max(free, 0)} of the {case.procs} processors "
+        f"it needed were free; it waited another {duration(case.start - turn)} for others to end."
+    ]
+    ends = np.flatnonzero(
+        (case.held.end > turn) & (case.held.end <= case.start) & (case.held.start < case.held.end)
+    )
+    ends = ends[np.lexsort((case.held.job[ends], case.held.end[ends]))]
+    if not len(ends):
+        return said
+    told = [
+        f"job {case.ids(case.held.job[end])} with {processors(int(case.held.procs[end]))} "
+        f"after {duration(int(case.held.end[end]) - case.submit)}"
+        for end in ends[-MANY:]
+    ]
+    if len(ends) > MANY:
+        rest = int(case.held.procs[ends[:-MANY]].sum())
+        said.append(
+            f"{count_jobs(len(ends) - MANY)} ended and freed {processors(rest)}, some of which others took, "
+            f"and at last {'; '.join(told)}."
+        )
+    else:
+        said.append(f"What ended and freed processors, counted from its submission: {'; '.join(told)}.")
+    return said
+
+
+def _kept_for_others(case: Case) -> list[str]:
+    """How long enough processors stood free while it was not its turn."""
+    starts, ends, procs = case.held.start, case.held.end, case.held.procs
+    inside = (starts < case.start) & (ends > case.submit) & (case.held.job != case.row)
+    times = np.concatenate([np.maximum(starts[inside], case.submit), np.minimum(ends[inside], case.start)])
+    change = np.concatenate([procs[inside], -procs[inside]])
+    order = np.argsort(times, kind="stable")
+    moments = np.concatenate([[case.submit], times[order], [case.start]])
+    used = np.concatenate([[0], np.cumsum(change[order])])
+    fits = case.capacity - used >= case.procs
+    kept = int(np.diff(moments)[fits].sum())
+    if not kept:
+        return []
+    return [
+        f"For {duration(kept)} of its wait at least {processors(case.procs)} were free, but the policy kept "
+        "them for jobs that it puts first."
+    ]
+
+
+def _overtaken(case: Case) -> list[str]:
+    """Jobs that came later and started earlier."""
+    first = case.first_starts()
+    past = np.flatnonzero(case.after() & (first < case.start) & (first >= case.submit))
+    if not len(past):
+        return ["No job that came later started before it."]
+    backfilled = past[case.schedule.why[past] == WHY.index("backfill")]
+    by_order = len(past) - len(backfilled)
+    widest = past[np.argsort(-case.schedule.procs[past], kind="stable")]
+    if len(backfilled) and by_order:
+        ways = f"{len(backfilled)} by backfilling and {by_order} by the order of the queue"
+    else:
+        ways = "by backfilling" if len(backfilled) else "by the order of the queue"
+    running = case.held.end[np.isin(case.held.job, past)] > case.start
+    left = int(running.sum())
+    ended = (
+        f"{left} of them still ran when it started" if left else "none of them ran any more when it started"
+    )
+    return [
+        f"{count_jobs(len(past))} that came later started before it, {ways} "
+        f"({'the widest: ' if len(past) > 1 else ''}{jobs(case.ids(widest))}); {ended}."
+    ]
+
+
+def promise(case: Case) -> list[str]:
+    """What it was told, and whether that was kept."""
+    schedule = case.schedule
+    if schedule.promise is None or not schedule.promise_kind or schedule.promise[case.row] < 0:
+        return []
+    promised = int(schedule.promise[case.row])
+    if schedule.promise_kind == "end":
+        kept, word = int(schedule.end[case.row]), "end"
+    else:
+        kept, word = case.start, "start"
+    late = kept - promised
+    outcome = f"{duration(abs(late))} {'later' if late > 0 else 'earlier'}" if late else "exactly then"
+    name = f"to {word} by" if schedule.promise_kind != "told" else f"a {word}"
+    return [f"It was promised {name} {at(promised, case.submit)[3:]}; it did {outcome}."]
+
+
+REASONS = {
+    "immediate": "enough processors were free and nobody before it was kept waiting",
+    "head": "its turn had come and enough processors were free",
+    "backfill": "it fitted into free processors without delaying those that were to go first (backfilling)",
+    "reservation": "the time reserved for it had come",
+    "resumed": "it could be taken up again",
+    "redirected": "it was started again in another group after it had been stopped",
+    "urgent": "it is urgent and goes before the others",
+    "urgent_backfill": "it is urgent and fitted into free processors",
+    "urgent_preempt": "it is urgent and others were stopped for it",
+    "promoted": "it was put first because its deadline came near",
+    "moved": "it was moved to another cluster",
+}
+
+
+def reason(case: Case) -> list[str]:
+    """Why it started when it did."""
+    why = WHY[case.schedule.why[case.row]]
+    begun = int(case.schedule.start[case.row])
+    ended = np.flatnonzero((case.held.end == begun) & (case.held.start < begun))
+    freed = ""
+    if len(ended) and why in ("head", "backfill", "reservation"):
+        total = int(case.held.procs[ended].sum())
+        freed = (
+            f" At that instant {jobs(case.ids(case.held.job[ended]))} ended and freed {processors(total)}."
+        )
+    text = REASONS.get(why, f"the policy says: {why}")
+    still = ""
+    if why == "backfill":
+        first = case.first_starts()
+        waits = np.flatnonzero(case.before() & (first > case.start))
+        if len(waits):
+            still = f" {count_jobs(len(waits))} submitted before it still waited: {jobs(case.ids(waits))}."
+    return [f"It started {at(begun, case.submit)} because {text}.{freed}{still}"]
