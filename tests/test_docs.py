@@ -12,6 +12,7 @@ from documentation import ROOT, Reader, blocks, commands, matches, pages, run
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_block_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("HEADWAY_DATA_DIR", str(tmp_path / "data"))
     text = page.read_text("utf-8")
     reader = Reader(tmp_path, str(page.relative_to(ROOT)))
     reader.read(text)
