@@ -285,14 +285,6 @@ def test_policies_shows_parameters_and_references(headway: Headway, name: str) -
     assert f"--policy '{info.example}'" in out
 
 
-def test_demo_compares_and_says_what_is_next(headway: Headway) -> None:
-    result = headway("demo", "--jobs", "60")
-    assert result.status == 0
-    for words in ("60 jobs", "conservative", "mean_bsld", "Waiting jobs over", "What to type next"):
-        assert words in result.out
-    assert headway.files() == ["log.swf"]
-
-
 def test_every_command_has_an_example_in_its_help(headway: Headway) -> None:
     names = [command.name for command in app.registered_commands]
     assert len(names) >= 7

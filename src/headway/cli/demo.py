@@ -1,7 +1,8 @@
-"""``headway demo``: a few weeks of made-up jobs, four policies, and what to type next."""
+"""``headway demo``: a workload, four policies compared, a picture, an explanation, and what to type next."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,18 +14,28 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from headway.metrics import Comparison
+    from headway.schedule import Schedule
+    from headway.workload import Workload
 
-POLICIES = ("fcfs", "easy", "easy(backfill=sjf)", "conservative")
-MODEL = "lublin(jobs=3000, procs=128, load=0.7, estimates=tsafrir, seed=1)"
+POLICIES = ("fcfs", "sjf", "easy", "easy(backfill=sjf)")
+"""Two orders without and with backfilling; together they compile no more than two policies."""
+
+DRAWN = ("fcfs", "easy")
+"""Policies of the picture: without and with backfilling."""
+
+PROCS = 128
+MODEL = "lublin(jobs={jobs}, procs=128, load=0.7, estimates=tsafrir, seed=1)"
 METRICS = ("mean_wait", "median_wait", "max_wait", "mean_bsld", "utilization", "makespan", "max_queue")
 COLUMNS = 64
+DAY = 86400.0
 
 NEXT = """\
-What to type next
+  headway inspect LOG.swf.gz                                what is in a log of yours, or of the archive's
+  headway compare LOG.swf.gz --policy easy --policy 'easy(backfill=sjf)' --out results
+  headway plot results --kind gantt -o gantt.svg            pictures for print
+  headway explain results/easy JOB                          why a job waited, and what would have helped
+  headway audit results                                     check the schedules against every law
   headway policies                                          every policy, its parameters and papers
-  headway simulate LOG.swf.gz --policy easy --out result    a log of yours, or one of the archive's
-  headway compare LOG.swf.gz --policy easy --policy 'easy(backfill=sjf)'
-  headway audit result                                      check the schedule against every law
 Real logs: https://www.cs.huji.ac.il/labs/parallel/workload/"""
 
 
@@ -39,29 +50,66 @@ def demo(
             parser=options.whole_number("--jobs", 10),
         ),
     ] = 3000,
+    picture: Annotated[
+        Path,
+        typer.Option(
+            "--picture",
+            metavar="FILE",
+            help="Where to draw to, .png, .svg or .pdf; replaced where it exists.",
+        ),
+    ] = Path("headway-demo.png"),
 ) -> None:
-    """See what Headway does, in a minute."""
+    """See what Headway does, in a minute.
+
+    Draws a month of jobs at random, simulates four policies on them, compares them, writes a picture, and
+    says why one job had to wait.
+    """
     from headway.cli.display import Display, output
     from headway.cli.runs import Inputs
     from headway.cli.tables import comparison_table
+    from headway.figures.style import check_format
     from headway.metrics import compare
     from headway.platform import Platform
     from headway.policies.spec import parse_spec
     from headway.workload.models import generate
 
+    check_format(picture)
     console = output()
-    model = MODEL.replace("jobs=3000", f"jobs={jobs}")
+    model = MODEL.format(jobs=jobs)
     workload = generate(model)
-    span = (int(workload.submit.max()) - int(workload.submit.min())) / 86400e6
-    console.print(
-        f"{len(workload):,} jobs in {span:.1f} days on 128 processors, drawn by {model}\n", markup=False
-    )
-    inputs = Inputs(workload, Platform.procs(128), Display())
+    _workload(console, workload, model)
+    inputs = Inputs(workload, Platform.procs(PROCS), Display())
     comparison = compare([inputs.run(parse_spec(policy), seed=0) for policy in POLICIES])
+    _title(console, 2, "Four policies on the same jobs, held against the first")
     comparison_table(console, comparison, METRICS)
+    _title(console, 3, "How many jobs wait, day by day")
     _waiting(console, comparison)
-    console.print()
+    _title(console, 4, "A picture")
+    _draw(console, comparison, picture)
+    _explain(console, comparison.schedules[POLICIES.index("easy")])
+    console.print("\nWhat to type next", style="bold")
     console.print(NEXT, markup=False)
+
+
+def _title(console: Console, number: int, text: str) -> None:
+    console.print(f"\n{number}. {text}", style="bold", markup=False)
+
+
+def _workload(console: Console, workload: Workload, model: str) -> None:
+    """What was drawn, and when its work came in."""
+    from headway.cli.chart import curve, labelled
+    from headway.workload.statistics import describe
+
+    described = describe(workload, PROCS)
+    days = described["facts"]["span of the submissions"][0] / DAY
+    load = described["facts"]["offered load"][0]
+    _title(console, 1, f"A workload: {len(workload):,} jobs in {days:.1f} days on {PROCS} processors")
+    console.print(f"drawn by {model}, offered load {load:.2f}", markup=False)
+    values = described["load_over_time"]["values"]
+    if values:
+        top = max(values)
+        for line, level in zip(curve(values, top, height=3), (top, top * 2 / 3, top / 3), strict=True):
+            console.print(labelled(f"load {level:4.1f}", line, width=9))
 
 
 def _waiting(console: Console, comparison: Comparison) -> None:
@@ -77,9 +125,36 @@ def _waiting(console: Console, comparison: Comparison) -> None:
     edges = np.linspace(begin, max(end, begin + COLUMNS), COLUMNS + 1).astype(np.int64)
     means = [queue.means(edges) for queue in queues]
     top = max(float(mean.max()) for mean in means)
-    console.print(f"\nWaiting jobs over {(end - begin) / 86400e6:.1f} days", style="bold")
     for name, queue, mean in zip(comparison.names, queues, means, strict=True):
         *above, last = curve(mean.tolist(), top, height=3)
-        for line in filter(str.strip, above):
-            console.print(labelled("", line))
+        for line in above:
+            if line.strip():
+                console.print(labelled("", line))
         console.print(labelled(name, last, f"at most {queue.largest:,}"))
+
+
+def _draw(console: Console, comparison: Comparison, picture: Path) -> None:
+    """A Gantt chart of the two days in which most jobs wait under EASY."""
+    from headway.figures import gantt, save
+    from headway.metrics import queue_length
+
+    drawn = [comparison.schedules[POLICIES.index(policy)] for policy in DRAWN]
+    queue = queue_length(drawn[-1])
+    first = min(int(schedule.submit.min()) for schedule in drawn)
+    busiest = int(queue.times[queue.values.argmax()]) if queue.largest else first
+    begin = max((busiest - first) / 1e6 - DAY, 0.0)
+    save(gantt(*drawn, window=(begin, begin + 2 * DAY)), picture)
+    console.print(
+        f"{picture}: processors over two days, without and with backfilling; each rectangle is a job",
+        markup=False,
+    )
+
+
+def _explain(console: Console, schedule: Schedule) -> None:
+    """What an explanation looks like: the job that waited longest under EASY."""
+    from headway.explain import explain
+
+    row = int(schedule.wait.argmax())
+    job = int(schedule.workload.columns["job"][row])
+    _title(console, 5, f"Why job {job} had to wait")
+    console.print(explain(schedule, job).text(min(console.width, 110)), markup=False)

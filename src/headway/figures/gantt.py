@@ -226,9 +226,8 @@ def _map(axes: Axes, shown: Bands, axis: Clock) -> None:
 def _legend(axes: Axes, classes: Colouring, shown: Bands) -> None:
     from matplotlib.patches import Patch
 
-    keys = [
-        Patch(color=colour, label=name) for colour, name in zip(classes.colours, classes.names, strict=False)
-    ]
+    seen = np.unique(classes.codes[shown.job]).tolist() if classes.names else []
+    keys = [Patch(color=classes.colours[code], label=classes.names[code]) for code in seen]
     if (~shown.lost & (shown.state != WORKING)).any():
         keys.append(Patch(facecolor=PALE, edgecolor=GREY, hatch="//////", label="loading or swapping"))
     if shown.lost.any():
