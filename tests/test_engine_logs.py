@@ -1,4 +1,4 @@
-"""All eight logs: every line accounted for, EASY and conservative run, the audit agrees, repeats are equal."""
+"""All eight logs: every line accounted for, EASY and conservative run, audits pass, repeats are equal."""
 
 from __future__ import annotations
 
