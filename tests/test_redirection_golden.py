@@ -6,6 +6,7 @@ import pytest
 
 import headway
 from headway.errors import UsageError
+from headway.explain import explain
 from headway.platform import Cluster, Platform
 from headway.schedule import Schedule
 from headway.workload import Workload
@@ -145,3 +146,18 @@ def test_two_clusters() -> None:
 def test_clusters_that_cannot_be(clusters: tuple[Cluster, ...], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         run(HELD_UP, "redirection", Platform(clusters))
+
+
+def test_explained() -> None:
+    # Jobs 3 and 4 waited (or passed job 2) and are no wider than job 1; job 4 started in the room it left.
+    # Left alone it would have ended at 100.
+    said = str(explain(run(HELD_UP, "redirection(theta=1, group=2)"), 1, simulate_again=False))
+    told = " ".join(said.split())
+    assert "redirected at 3 s" in told and "more than theta = 1" in told
+    assert "At least 2 jobs did: jobs 3 and 4." in told
+    assert "It left 2 processors; job 4 started at that instant." in told
+    assert (
+        "3 s on 2 processors were lost" in told and "ended 3 s later than if it had been left alone" in told
+    )
+    saved = run(HELD_UP, "redirection(theta=1, group=2, restart=checkpoint)")
+    assert "None of its work was lost" in str(explain(saved, 1, simulate_again=False))

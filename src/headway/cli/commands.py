@@ -5,6 +5,7 @@ from __future__ import annotations
 from headway.cli import simulate as simulate  # isort: skip
 from headway.cli import compare as compare  # isort: skip
 from headway.cli import sweep as sweep  # isort: skip
+from headway.cli import reproduce as reproduce  # isort: skip
 from headway.cli import audit as audit  # isort: skip
 from headway.cli import explain as explain  # isort: skip
 from headway.cli import plot as plot  # isort: skip

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from headway.explain.place import Case
+from headway.explain.redirection import redirected
 from headway.explain.words import at, duration, jobs, processors
 from headway.schedule.codes import ENDED, STATES, WHY
 
@@ -22,8 +23,8 @@ def killed(case: Case) -> list[str]:
         return []
     needs, asked = int(schedule.runtime[case.row]), int(schedule.walltime[case.row])
     return [
-        f"It was killed at its walltime: it had asked for {duration(asked)}, and its program needs "
-        f"{duration(needs)}, {duration(needs - asked)} more."
+        f"It was killed at its walltime: its program needs {duration(needs - asked)} more than the "
+        f"{duration(asked)} it had asked for."
     ]
 
 
@@ -34,11 +35,6 @@ def ended_early(case: Case) -> list[str]:
     if schedule.killed[case.row] or asked <= 2 * got or asked - got < 60_000_000:
         return []
     return [f"It used {duration(got)} of the {duration(asked)} it had asked for."]
-
-
-def redirected(case: Case) -> list[str]:
-    """A run was stopped and the job started again from the beginning elsewhere."""
-    return _stopped(case, "redirected", "redirected to the other group of processors, where it started again")
 
 
 def preempted(case: Case) -> list[str]:

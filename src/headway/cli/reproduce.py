@@ -1,0 +1,98 @@
+"""``headway reproduce``: the campaigns of papers, with what each paper says beside what we get."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import command
+from headway.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from headway.papers import Reproduction
+
+
+@command("reproduce", example="headway reproduce redirection --trace curie=curie.swf.gz --out redirection")
+def reproduce(
+    paper: Annotated[
+        str, typer.Argument(metavar="PAPER", help="Name of a paper, or all.", show_default=False)
+    ],
+    trace: Annotated[
+        list[str] | None,
+        typer.Option("--trace", metavar="NAME=FILE", help="A log, as often as there are logs."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A small version, in about a minute.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder of the results; by default named after the paper."),
+    ] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Reproduce a paper: its campaign, figures and claims, with a verdict on each.
+
+    Without logs it runs on generated ones. The folder holds a page in Markdown, its figures and the
+    campaigns; an interrupted run goes on where it stopped.
+    """
+    from headway.papers import PAPERS
+
+    chosen = list(PAPERS) if paper == "all" else [paper]
+    if paper not in (*PAPERS, "all"):
+        raise UsageError(f"there is no paper {paper!r}; there are {', '.join(PAPERS)}, and all")
+    traces = parse_traces(trace or [])
+    for name in chosen:
+        folder = (
+            (out or Path("reproductions")) / name if paper == "all" else out or Path(f"{name}-reproduction")
+        )
+        _reproduce(name, traces, quick, folder, quiet)
+
+
+def _reproduce(name: str, traces: dict[str, str], quick: bool, folder: Path, quiet: bool) -> None:
+    from importlib import import_module
+
+    from headway.cli.display import Display, output
+    from headway.cli.sweep_progress import shown
+    from headway.papers import PAPERS
+
+    module, _, function = PAPERS[name].partition(":")
+    folder.mkdir(parents=True, exist_ok=True)
+    display = Display(quiet=quiet)
+    with shown(quiet) as tell:
+        result = getattr(import_module(module), function)(traces, quick, folder, display.say, tell)
+    if not quiet:
+        _show(output(), result, folder)
+
+
+def _show(console: Console, result: Reproduction, folder: Path) -> None:
+    from rich.table import Table
+
+    console.print(f"\n{result.title}\n", markup=False)
+    table = Table(box=None, pad_edge=False, show_lines=False)
+    for title in ("claim", "paper says", "we get", "verdict"):
+        table.add_column(title, overflow="fold")
+    for claim in result.claims:
+        table.add_row(claim.claim, claim.paper, claim.ours, claim.verdict)
+    console.print(table)
+    for path in result.files:
+        console.print(f"written {path}", markup=False)
+    console.print(f"\nwritten to {folder}", markup=False)
+
+
+def parse_traces(given: list[str]) -> dict[str, str]:
+    """NAME=FILE, each name once; names are compared without regard to case."""
+    traces: dict[str, str] = {}
+    for text in given:
+        name, equals, path = text.partition("=")
+        name = name.strip().lower()
+        if not equals or not name or not path:
+            raise UsageError(f"--trace {text!r} must be written NAME=FILE, as in --trace curie=curie.swf.gz")
+        if name in traces:
+            raise UsageError(f"--trace: {name!r} is given twice")
+        if not Path(path).is_file():
+            raise UsageError(f"--trace {name}: there is no file {path!r}")
+        traces[name] = path
+    return traces

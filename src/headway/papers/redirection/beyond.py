@@ -1,0 +1,112 @@
+"""Beyond the paper: parameters chosen on other weeks than they are judged on, and who pays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from headway.metrics.sample import Sample
+from headway.papers.redirection.grid import best, over_weeks
+from headway.papers.redirection.logs import Log
+from headway.papers.redirection.numbers import TAU
+from headway.platform import Platform
+from headway.policies.group_size import added_procs
+from headway.policies.spec import make_spec
+from headway.simulate import simulate
+from headway.workload.transform import apply_each
+
+
+def halves(runs: pl.DataFrame, logs: Sequence[Log]) -> list[list[str]]:
+    """Theta and alpha chosen on every other week by the median ratio, judged on the weeks between."""
+    rows = [
+        [
+            "log",
+            "chosen on",
+            "theta",
+            "alpha",
+            "ratio there",
+            "ratio on the other half",
+            "best possible there",
+        ]
+    ]
+    for log in logs:
+        own = runs.filter(pl.col("workload") == log.name)
+        parts = own["part"].unique(maintain_order=True).to_list()
+        if len(parts) < 2:
+            continue
+        for name, chosen in (("even weeks", parts[::2]), ("odd weeks", parts[1::2])):
+            inside = pl.col("part").is_in(chosen)
+            here = over_weeks(own.filter(inside), ["theta", "alpha"])
+            there = over_weeks(own.filter(~inside), ["theta", "alpha"])
+            top = best(here)
+            same = (pl.col("theta") == top["theta"]) & (pl.col("alpha") == top["alpha"])
+            judged, ideal = there.filter(same).row(0, named=True), best(there)
+            rows.append(
+                [log.cluster.title, name, str(top["theta"]), f"{top['alpha']:g}",
+                 f"{top['mean_bsld_ratio']:.3f}", f"{judged['mean_bsld_ratio']:.3f}",
+                 f"{ideal['mean_bsld_ratio']:.3f} ({ideal['theta']}, {ideal['alpha']:g})"]
+            )  # fmt: skip
+    return rows
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What redirection costs and gives on the weeks of a log, all jobs of all weeks together."""
+
+    redirected: int
+    jobs: int
+    redirected_with: float
+    redirected_without: float
+    others_with: float
+    others_without: float
+    redirected_worse: float
+    """Share of the redirected jobs that end later than under EASY."""
+    others_worse: float
+    users_worse: float
+    """Share of the users, week by week, whose mean bounded slowdown is worse."""
+
+
+def cost(log: Log, theta: int, alpha: float) -> Cost:
+    """The same weeks with and without redirection, job by job; bounded slowdowns with tau = 60 s."""
+    spec = make_spec("redirection", theta=theta, alpha=alpha)
+    larger = Platform.procs(log.procs + added_procs(spec, log.procs))
+    slowdowns: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+    users: list[bool] = []
+    for week in apply_each(log.workload, log.weeks_spec(), "exact"):
+        fitting = week.fit_to(log.procs)
+        with_it, without = simulate(fitting, log.procs, spec), simulate(fitting, larger, "easy")
+        assert with_it.group is not None
+        mine, theirs = (Sample(made, TAU).bounded_slowdown for made in (with_it, without))
+        slowdowns.append((with_it.group == 1, mine, theirs, with_it.end > without.end))
+        _, user = np.unique(fitting.user, return_inverse=True)
+        users += (np.bincount(user, mine) > np.bincount(user, theirs) * (1 + 1e-9)).tolist()
+    moved, mine, theirs, later = (np.concatenate(column) for column in zip(*slowdowns, strict=True))
+
+    def mean(values: np.ndarray, where: np.ndarray) -> float:
+        return float(values[where].mean()) if where.any() else float("nan")
+
+    return Cost(
+        int(moved.sum()), len(moved), mean(mine, moved), mean(theirs, moved), mean(mine, ~moved),
+        mean(theirs, ~moved), mean(later, moved), mean(later, ~moved), float(np.mean(users)),
+    )  # fmt: skip
+
+
+def cost_table(costs: Sequence[tuple[Log, int, float, Cost]]) -> list[list[str]]:
+    """Who pays and who gains."""
+    rows = [
+        ["log", "theta", "alpha", "jobs", "how many", "mean BSLD with", "without", "end later than without"]
+    ]
+    for log, theta, alpha, found in costs:
+        shared = [log.cluster.title, str(theta), f"{alpha:g}"]
+        rows.append(
+            [*shared, "redirected", f"{found.redirected:,}", f"{found.redirected_with:.2f}",
+             f"{found.redirected_without:.2f}", f"{100 * found.redirected_worse:.0f} %"]
+        )  # fmt: skip
+        rows.append(
+            [*shared, "all others", f"{found.jobs - found.redirected:,}", f"{found.others_with:.2f}",
+             f"{found.others_without:.2f}", f"{100 * found.others_worse:.0f} %"]
+        )  # fmt: skip
+    return rows

@@ -1,0 +1,170 @@
+"""The paper's two figures, and two of ours, in the house style."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from headway.figures.style import (
+    BLACK,
+    GREY,
+    ORANGE,
+    PALE,
+    SKY,
+    VERMILLION,
+    WIDTH,
+    house_style,
+    line,
+    save,
+)
+from headway.papers.redirection.grid import PAPER_THETA, Grid, over_weeks
+from headway.papers.redirection.logs import Log
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def panels(logs: Sequence[Log], grid: Grid) -> tuple[Figure, list[list[Axes]]]:
+    """One row of panels per cluster, one column per alpha, as in the paper."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, 1.9 * len(logs) + 0.6), layout="constrained")
+    axes = figure.subplots(len(logs), len(grid.alphas), sharex=True, sharey="row", squeeze=False)
+    for column, alpha in enumerate(grid.alphas):
+        axes[0, column].set_title(f"alpha = {alpha:g}")
+        axes[-1, column].set_xlabel("theta")
+        axes[-1, column].set_xticks(range(len(grid.thetas)), [str(theta) for theta in grid.thetas])
+    return figure, [list(row) for row in axes]
+
+
+def values(runs: pl.DataFrame, log: Log, alpha: float, theta: int, column: str) -> list[float]:
+    """One number per week."""
+    chosen = runs.filter(
+        (pl.col("workload") == log.name) & (pl.col("alpha") == alpha) & (pl.col("theta") == theta)
+    )
+    return [float(value) for value in chosen[column].drop_nulls()]
+
+
+def figure_1(runs: pl.DataFrame, logs: Sequence[Log], grid: Grid) -> Figure:
+    """The distribution over the weeks of the mean bounded slowdown, for each theta and alpha."""
+    with house_style():
+        figure, axes = panels(logs, grid)
+        for row, log in zip(axes, logs, strict=True):
+            row[0].set_ylabel(f"{log.cluster.title}\nmean bounded slowdown")
+            for panel, alpha in zip(row, grid.alphas, strict=True):
+                panel.set_yscale("log")
+                data = [values(runs, log, alpha, theta, "mean_bsld") for theta in grid.thetas]
+                _violins(panel, data)
+    return figure
+
+
+def _violins(panel: Axes, data: list[list[float]]) -> None:
+    from math import log10
+
+    # On a logarithmic axis the density belongs to the logarithms.
+    places = [place for place, some in enumerate(data) if len(set(some)) > 1]
+    if places:
+        shown = panel.violinplot(
+            [[log10(value) for value in data[place]] for place in places], places, widths=0.85,
+            showextrema=False,
+        )  # fmt: skip
+        bodies: Any = shown["bodies"]
+        for body in bodies:
+            for path in body.get_paths():
+                path.vertices[:, 1] = 10 ** path.vertices[:, 1]
+            body.set(facecolor=PALE, edgecolor=GREY, alpha=1, linewidth=0.4)
+    _boxes(panel, data, range(len(data)), 0.25, "white")
+
+
+def _boxes(panel: Axes, data: list[list[float]], places: Any, width: float, colour: str) -> None:
+    panel.boxplot(
+        data, positions=list(places), widths=width, patch_artist=True, manage_ticks=False, showmeans=True,
+        boxprops={"facecolor": colour, "linewidth": 0.5}, whiskerprops={"linewidth": 0.5},
+        capprops={"linewidth": 0.5}, medianprops={"color": BLACK, "linewidth": 1},
+        flierprops={"marker": ".", "markersize": 1.5, "markeredgecolor": GREY},
+        meanprops={"marker": "s", "markersize": 2, "mfc": VERMILLION, "mec": VERMILLION},
+    )  # fmt: skip
+
+
+def figure_2(runs: pl.DataFrame, logs: Sequence[Log], grid: Grid) -> Figure:
+    """Ratios with / without redirection of the mean and the maximal bounded slowdown, below 1 is better."""
+    from matplotlib.patches import Patch
+
+    with house_style():
+        figure, axes = panels(logs, grid)
+        for row, log in zip(axes, logs, strict=True):
+            row[0].set_ylabel(f"{log.cluster.title}\nratio with / without")
+            for panel, alpha in zip(row, grid.alphas, strict=True):
+                panel.set_yscale("log")
+                panel.axhline(1, color=BLACK, linewidth=0.6)
+                for column, shift, colour in (("mean", -0.2, SKY), ("max", 0.2, ORANGE)):
+                    data = [values(runs, log, alpha, theta, f"{column}_bsld_ratio") for theta in grid.thetas]
+                    _boxes(panel, data, [place + shift for place in range(len(data))], 0.35, colour)
+        legend = [
+            Patch(facecolor=SKY, label="mean bounded slowdown"),
+            Patch(facecolor=ORANGE, label="maximal"),
+        ]
+        figure.legend(handles=legend, loc="outside upper right", ncols=2)
+    return figure
+
+
+def figure_flow(runs: pl.DataFrame, logs: Sequence[Log]) -> Figure:
+    """The largest flow time against alpha, with and without redirection; medians over the weeks."""
+    from matplotlib.figure import Figure
+
+    with house_style():
+        figure = Figure(figsize=(WIDTH, 2.6), layout="constrained")
+        axes = figure.subplots(1, len(logs), squeeze=False)[0]
+        for panel, log in zip(axes, logs, strict=True):
+            chosen = runs.filter((pl.col("workload") == log.name) & (pl.col("theta") == PAPER_THETA))
+            found = over_weeks(chosen, ["alpha"]).sort("alpha")
+            hours = 3600.0
+            panel.plot(
+                found["alpha"], found["max_response"] / hours, marker="o", markersize=3,
+                label=f"redirection, theta = {PAPER_THETA}", **line(0),
+            )  # fmt: skip
+            panel.plot(
+                found["alpha"], found["max_response_without"] / hours, marker="s", markersize=3,
+                label="EASY on as many processors", **line(1),
+            )  # fmt: skip
+            panel.set_title(log.cluster.title)
+            panel.set_xlabel("alpha")
+            panel.set_ylim(bottom=0)
+        axes[0].set_ylabel("median of the largest\nflow time of a week (h)")
+        axes[0].legend(loc="lower left")
+    return figure
+
+
+def figure_beyond(curves: dict[str, dict[str, pl.DataFrame]], thetas: Sequence[int]) -> Figure:
+    """The median ratio of mean bounded slowdowns against theta at the paper's alpha: a panel per log."""
+    from matplotlib.figure import Figure
+
+    with house_style():
+        figure = Figure(figsize=(WIDTH, 2.6), layout="constrained")
+        axes = figure.subplots(1, len(curves), squeeze=False, sharey=True)[0]
+        for panel, (title, some) in zip(axes, curves.items(), strict=True):
+            panel.axhline(1, color=BLACK, linewidth=0.6)
+            for number, (name, found) in enumerate(some.items()):
+                table = found.sort("theta")
+                places = [list(thetas).index(theta) for theta in table["theta"]]
+                panel.plot(
+                    places, table["mean_bsld_ratio"], marker="o", markersize=2.5, label=name, **line(number)
+                )
+            panel.set_title(title)
+            panel.set_xlabel("theta")
+            panel.set_xticks(range(len(thetas)), [str(theta) for theta in thetas])
+        axes[0].set_ylabel("median ratio with / without\nof mean bounded slowdowns")
+        axes[0].legend(loc="best")
+    return figure
+
+
+def write(figure: Figure, folder: Path, name: str) -> Path:
+    """The figure as SVG."""
+    return save(figure, folder / f"redirection-{name}.svg")
+
+
+__all__ = ["figure_1", "figure_2", "figure_beyond", "figure_flow", "write"]

@@ -1,0 +1,93 @@
+"""The paper's grid as campaigns, and their results with each run beside its baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from headway.campaign import Campaign, Results
+from headway.papers.redirection.logs import Log
+from headway.papers.redirection.numbers import TAU
+
+THETAS = (1, 2, 5, 10, 15, 25, 50, 100, 125)
+ALPHAS = (0.1, 0.15, 0.2, 0.25)
+PAPER_THETA, PAPER_ALPHA = 10, 0.15
+"""The only point the paper gives numbers for (Curie)."""
+
+METRICS = (
+    "jobs", "dropped", "mean_bsld", "max_bsld", "mean_wait", "mean_response", "utilization", "wasted_area",
+    "makespan",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values of theta and alpha."""
+
+    thetas: tuple[int, ...] = THETAS
+    alphas: tuple[float, ...] = ALPHAS
+
+
+QUICK = Grid((1, 2, 5, 10, 25, 125), (0.15, 0.25))
+
+
+def campaign(name: str, sources: Sequence[dict[str, Any]], policies: Sequence[dict[str, Any]]) -> Campaign:
+    """Runs on these weeks under these policies; each has EASY on as many processors as its baseline."""
+    return Campaign(
+        list(sources),
+        [{"baseline": "easy", **policy} for policy in policies],
+        tau=TAU,
+        metrics=METRICS,
+        measures=["headway.papers.redirection.numbers:numbers"],
+        name=name,
+    )
+
+
+def paper_campaign(logs: Sequence[Log], grid: Grid) -> Campaign:
+    """The campaign of the paper: all thetas and alphas on every week, exact estimates."""
+    sources = [log.source(log.name, log.weeks_spec(), "exact") for log in logs]
+    points = {"theta": list(grid.thetas), "alpha": list(grid.alphas)}
+    return campaign("redirection", sources, [{"policy": "redirection", "grid": points}])
+
+
+def paired(results: Results) -> pl.DataFrame:
+    """Runs with redirection, one row each, with ratios with / without to the run of the baseline."""
+    frame = results.frame
+    wanted = ("mean_bsld", "max_bsld", "max_response", "mean_response", "utilization")
+    without = frame.select(pl.col("cell"), pl.col(wanted).name.suffix("_without"))
+    joined = frame.filter(pl.col("baseline").is_not_null()).join(
+        without, left_on="baseline", right_on="cell", maintain_order="left"
+    )
+    return joined.with_columns(
+        (pl.col(name) / pl.col(f"{name}_without")).alias(f"{name}_ratio") for name in wanted
+    )
+
+
+def over_weeks(frame: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+    """Medians and means over the weeks, one row for each value of the columns `by`."""
+    medians = ("mean_bsld", "mean_bsld_ratio", "max_bsld_ratio", "max_response", "max_response_without")
+    aggregates = [pl.col(name).median() for name in medians]
+    aggregates += [
+        pl.col(f"{name}_bsld_ratio").mean().alias(f"{name}_bsld_ratio_mean") for name in ("mean", "max")
+    ]
+    aggregates += [
+        pl.len().alias("weeks"),
+        pl.col("redirections").mean(),
+        (pl.col("redirections") == 0).mean().alias("weeks_without"),
+        pl.col("worst_is_redirected").cast(pl.Float64).mean(),
+        pl.col("redirected_among_worst").mean(),
+        (pl.col("mean_bsld_ratio") < 1).mean().alias("weeks_better"),
+        pl.col("wasted_area").mean(),
+        (pl.col("wasted_area") / (pl.col("capacity") * pl.col("makespan"))).mean().alias("wasted_share"),
+        pl.col("mean_queued_again").mean(),
+        pl.col("dropped").sum(),
+    ]
+    return frame.group_by(list(by), maintain_order=True).agg(aggregates)
+
+
+def best(table: pl.DataFrame, by: str = "mean_bsld_ratio") -> dict[str, Any]:
+    """The row with the smallest value; of equal ones the first."""
+    return table.row(int(table[by].arg_min() or 0), named=True)

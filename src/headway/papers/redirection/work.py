@@ -1,0 +1,127 @@
+"""The order of the work: campaigns, then tables, figures and claims, then the page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from headway.campaign import Campaign
+from headway.errors import HeadwayError
+from headway.papers.redirection import TITLE, beyond, figures, page, readings
+from headway.papers.redirection.claims import claims
+from headway.papers.redirection.grid import QUICK, Grid, best, over_weeks, paired, paper_campaign
+from headway.papers.redirection.logs import CLUSTERS, Log, open_logs
+from headway.papers.verdicts import Reproduction
+
+if TYPE_CHECKING:
+    from headway.campaign import Progress
+
+
+class Work:
+    """One reproduction on its way."""
+
+    def __init__(
+        self,
+        traces: Mapping[str, str],
+        quick: bool,
+        folder: Path,
+        say: Callable[[str], None],
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.folder, self.say, self.progress = folder, say, progress
+        self.grid = QUICK if quick else Grid()
+        self.logs = open_logs(traces, quick)
+        self.result = Reproduction(TITLE)
+        self._note(traces, quick)
+
+    def done(self) -> Reproduction:
+        """Everything, written to the folder."""
+        runs, baselines = self._main()
+        same, other = self._readings()
+        result = self.result
+        result.tables["Best parameters"] = self._best(runs)
+        result.tables["Readings"] = readings.table(self.logs, same, other)
+        result.tables["Chosen on half of the weeks"] = beyond.halves(runs, self.logs)
+        result.tables["Who pays"] = beyond.cost_table(self._costs(runs))
+        self._figures(runs, same, other)
+        result.claims = claims(runs, baselines, self.logs, self.grid)
+        result.files.insert(0, page.write(result, self.folder, self.logs, self.grid))
+        return result
+
+    def _note(self, traces: Mapping[str, str], quick: bool) -> None:
+        notes = self.result.notes
+        for name, cluster in CLUSTERS.items():
+            if name not in {log.name for log in self.logs}:
+                notes.append(f"The log of {cluster.title} was not given (--trace {name}=FILE): not tested.")
+        if not traces:
+            notes.append(
+                "Without logs the campaign runs on generated weeks; they say nothing of the clusters."
+            )
+        if quick:
+            notes.append("A quick look: few weeks and a thin grid, so that verdicts are weak.")
+        for note in notes:
+            self.say(note)
+
+    def _run(self, campaign: Campaign, name: str) -> pl.DataFrame:
+        begin = time.perf_counter()
+        results = campaign.run(self.folder / "campaigns" / name, progress=self.progress)
+        if results.failed.height:
+            raise HeadwayError(f"a run of the campaign failed: {results.failed['error'][0]}")
+        self.say(f"{name}: {len(results)} runs in {time.perf_counter() - begin:.1f} s")
+        self._baselines = results.frame.filter(pl.col("baseline").is_null()).height
+        return paired(results)
+
+    def _main(self) -> tuple[pl.DataFrame, int]:
+        runs = self._run(paper_campaign(self.logs, self.grid), "paper")
+        return runs, self._baselines
+
+    def _readings(self) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+        same = self._run(readings.on_same_weeks(self.logs, self.grid), "readings")
+        others = readings.on_other_weeks(self.logs, self.grid)
+        return same, None if others is None else self._run(others, "weeks")
+
+    def _best(self, runs: pl.DataFrame) -> list[list[str]]:
+        rows = [
+            ["log", "alpha", "best theta", "ratio of mean BSLD (median)", "(average)",
+             "ratio of max BSLD (median)", "weeks better", "redirections a week", "lost work"]
+        ]  # fmt: skip
+        for log in self.logs:
+            table = over_weeks(runs.filter(pl.col("workload") == log.name), ["alpha", "theta"])
+            for alpha in self.grid.alphas:
+                top = best(table.filter(pl.col("alpha") == alpha))
+                rows.append(
+                    [log.cluster.title, f"{alpha:g}", str(top["theta"]), f"{top['mean_bsld_ratio']:.3f}",
+                     f"{top['mean_bsld_ratio_mean']:.3f}", f"{top['max_bsld_ratio']:.3f}",
+                     f"{100 * top['weeks_better']:.0f} %", f"{top['redirections']:.1f}",
+                     f"{100 * top['wasted_share']:.2f} %"]
+                )  # fmt: skip
+        return rows
+
+    def _costs(self, runs: pl.DataFrame) -> list[tuple[Log, int, float, beyond.Cost]]:
+        found = []
+        for log in self.logs:
+            top = best(over_weeks(runs.filter(pl.col("workload") == log.name), ["theta", "alpha"]))
+            found.append((log, top["theta"], top["alpha"], beyond.cost(log, top["theta"], top["alpha"])))
+        return found
+
+    def _figures(self, runs: pl.DataFrame, same: pl.DataFrame, other: pl.DataFrame | None) -> None:
+        shown = (readings.DEFAULT, readings.CHECKPOINT, readings.USER_ESTIMATES)
+        names = ("restart from scratch", "restart from a checkpoint", "users' estimates, from scratch")
+        curves = {
+            log.cluster.title: {
+                name: over_weeks(readings.rows_of(reading, log, same, other), ["theta"])
+                for name, reading in zip(names, shown, strict=True)
+            }
+            for log in self.logs
+        }
+        made = {
+            "figure-1": figures.figure_1(runs, self.logs, self.grid),
+            "figure-2": figures.figure_2(runs, self.logs, self.grid),
+            "flow-time": figures.figure_flow(runs, self.logs),
+            "beyond": figures.figure_beyond(curves, self.grid.thetas),
+        }
+        self.result.files += [figures.write(figure, self.folder, name) for name, figure in made.items()]
