@@ -42,9 +42,10 @@ RESUMED = ENDED.index("resumed")
 def outcome(state: State, order: Column, pools: Sequence[str] = ()) -> dict[str, Any]:
     """The columns of a schedule in file order; ``order`` is the file place of each of the engine's jobs.
 
-    Where the pools have names, the schedule says which group each job ended in.
+    Where the pools have names, the schedule says which group each job ended in. What stands at a job that was
+    refused means nothing.
     """
-    log = state.runs[:, : state.clock[RUNS]]
+    log = state.runs[:, : max(state.clock[RUNS], min(len(order), 1))]
     last = np.empty(len(order), np.int64)
     last[order] = state.jobs[RUN]
     promise = np.empty(len(order), np.int64)

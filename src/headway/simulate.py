@@ -33,6 +33,7 @@ def simulate(
     then, ``notify`` gets one line when a policy is compiled for the first time on this machine.
     """
     from headway.engine.drive import Jobs, counts, run
+    from headway.engine.tables import RUN
     from headway.outcome import outcome
     from headway.policies.prepare import Arrivals, prepare
 
@@ -63,6 +64,16 @@ def simulate(
         "simulation_cpu_seconds": time.process_time() - cpu_run,
     }
     columns = outcome(state, order, tuple(prepared.groups))
+    ran = np.empty(len(kept), np.bool_)
+    ran[order] = state.jobs[RUN] >= 0
+    if not ran.all():
+        kept = kept.select(
+            ran, rule="late", action="refused on arrival, its deadline could not be met: not run"
+        )
+        columns = {
+            name: values[ran] if isinstance(values, np.ndarray) else values
+            for name, values in columns.items()
+        }
     if columns.get("pieces") is not None and columns["pieces"].is_resumed:
         columns["waiting"] = columns["end"] - kept.submit - np.minimum(kept.runtime, kept.walltime)
     if len(machine.clusters) > 1:
@@ -89,7 +100,7 @@ def simulate(
 def visible(spec: Spec) -> tuple[str, ...]:
     """Columns that a policy may look at besides submit, procs and walltime."""
     if not spec.uses_own:
-        return ("urgent",)
+        return ("urgent", "deadline")
     from headway.policies.own.view import PUBLIC
 
     return PUBLIC

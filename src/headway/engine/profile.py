@@ -130,10 +130,13 @@ def measure(profile: Profile, k: int, b: int) -> None:
 
 
 @routine
-def lay_anew(profile: Profile, k: int, now: int) -> None:
-    """Copy the steps that matter from ``now`` on to the other half, ``FILLED`` to a block."""
+def lay_over(profile: Profile, k: int, over: int, now: int) -> None:
+    """Copy the steps of pool ``k`` that matter from ``now`` on to pool ``over``, ``FILLED`` to a block.
+
+    They go to the half of ``over`` that is not in use, which may be the pool's own.
+    """
     count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
-    half = profile.blocks[BLOCK_ROWS * k + COUNTS, HALF]
+    half = profile.blocks[BLOCK_ROWS * over + COUNTS, HALF]
     target = (1 - half) * (profile.steps.shape[1] >> 1)
     last = -1
     steps = 0
@@ -147,20 +150,27 @@ def lay_anew(profile: Profile, k: int, now: int) -> None:
             elif steps > 0 and level == last:
                 continue
             new = target + steps // FILLED * BLOCK + steps % FILLED
-            profile.steps[STEP_ROWS * k + TIME, new] = time
-            profile.steps[STEP_ROWS * k + LEVEL, new] = level
+            profile.steps[STEP_ROWS * over + TIME, new] = time
+            profile.steps[STEP_ROWS * over + LEVEL, new] = level
             last = level
             steps += 1
     count = (steps + FILLED - 1) // FILLED
-    profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED] = count
-    profile.blocks[BLOCK_ROWS * k + COUNTS, HALF] = 1 - half
+    profile.blocks[BLOCK_ROWS * over + COUNTS, BLOCKS_USED] = count
+    profile.blocks[BLOCK_ROWS * over + COUNTS, HALF] = 1 - half
     for b in range(count):
-        profile.blocks[BLOCK_ROWS * k + FIRST, b] = profile.steps[STEP_ROWS * k + TIME, target + b * BLOCK]
-        profile.blocks[BLOCK_ROWS * k + USED, b] = min(FILLED, steps - b * FILLED)
-        profile.blocks[BLOCK_ROWS * k + ADDED, b] = 0
-        profile.blocks[BLOCK_ROWS * k + LEAST, b] = -NEVER
-        profile.blocks[BLOCK_ROWS * k + GREATEST, b] = NEVER
-        measure(profile, k, b)
+        first = profile.steps[STEP_ROWS * over + TIME, target + b * BLOCK]
+        profile.blocks[BLOCK_ROWS * over + FIRST, b] = first
+        profile.blocks[BLOCK_ROWS * over + USED, b] = min(FILLED, steps - b * FILLED)
+        profile.blocks[BLOCK_ROWS * over + ADDED, b] = 0
+        profile.blocks[BLOCK_ROWS * over + LEAST, b] = -NEVER
+        profile.blocks[BLOCK_ROWS * over + GREATEST, b] = NEVER
+        measure(profile, over, b)
+
+
+@kernel
+def lay_anew(profile: Profile, k: int, now: int) -> None:
+    """Lay the steps of pool ``k`` that matter from ``now`` on anew."""
+    lay_over(profile, k, k, now)
 
 
 @kernel

@@ -58,6 +58,7 @@ PREPARERS: dict[str, str] = {
     "easy": "headway.policies.prepare:easy",
     "conservative": "headway.policies.prepare:conservative",
     "redirection": "headway.policies.redirection_setup:redirection",
+    "dbf": "headway.policies.dbf_setup:dbf",
 }
 """Who prepares a policy; every strict order is prepared by :func:`strict`."""
 

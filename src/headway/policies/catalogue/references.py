@@ -49,3 +49,7 @@ FAURE_2020 = (
     'jobs", IEEE International Parallel and Distributed Processing Symposium Workshops (IPDPSW), 2020, '
     "doi:10.1109/IPDPSW50202.2020.00066"
 )
+NTAKPE_2016 = (
+    "T. N'takpé and F. Suter, \"Prise en compte de tâches non-prioritaires dans l'ordonnancement batch\", "
+    "Conférence d'informatique en Parallélisme, Architecture et Système (Compas), 2016, hal-01420693"
+)
