@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import headway
 from headway.campaign.cells import Batch, Cell, batches
+from headway.campaign.identity import user_specs
 from headway.campaign.measure import Settings
 from headway.campaign.running import Progress, Run, Tell, run_cells
 from headway.campaign.sources import Source, make_source
@@ -112,12 +113,13 @@ class Campaign:
         client: Any = None,
         retry_failed: bool = False,
         progress: Tell | None = None,
-        threads: bool = False,
+        processes: bool | None = None,
     ) -> Results:
         """Run the cells that are not in the folder `out` yet, and return all results.
 
-        workers: processes that simulate, all cores by default; 1 works in this process. `threads` uses
-            threads instead of processes. client: a Dask client, whose cluster then does the work.
+        workers: how many cells are simulated at once, all cores by default. They are threads of this
+            process, or processes where there are many or a policy is written in Python; `processes` says
+            which. client: a Dask client, whose cluster then does the work.
         retry_failed: run failed cells again. progress: called now and then with a `Progress`.
 
         Ctrl-C keeps what is finished; the same call goes on from there.
@@ -139,12 +141,19 @@ class Campaign:
                     run_on_dask(run, self.opened(), len(self.sources), client, tell)
                 else:
                     count = workers or cores()
-                    run_cells(run, self.opened(), len(self.sources), local_workers(count, threads), tell)
+                    made = local_workers(count, processes, self._interpreted())
+                    run_cells(run, self.opened(), len(self.sources), made, tell)
             finally:
                 run.progress.seconds = time.monotonic() - begin
                 Results.write(store, run.plan)
             store.merge()
         return Results.open(out, run.progress)
+
+    def _interpreted(self) -> bool:
+        """Whether simulating holds the interpreter's lock."""
+        from headway import jit
+
+        return jit.INTERPRETED or any(user_specs(variant.spec) for variant in self.variants)
 
     def describe(self) -> dict[str, Any]:
         """Plain data on the campaign, kept with its results."""

@@ -1,7 +1,8 @@
-"""Who runs the chunks of a campaign on this machine: this process, or worker processes.
+"""Who runs the chunks of a campaign on this machine: threads of this process, or worker processes.
 
-Worker processes share nothing with the campaign but two pipes, so that policies written in Python use all
-cores as well, and one that dies takes only its cells along.
+Compiled policies run without the interpreter's lock, which is held for about a quarter of a cell's time: up to
+four threads share a process well, start at once and share the workloads. More workers, and policies written
+in Python, get processes, which share nothing with the campaign but two pipes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Worker(Protocol):
 
 
 class Here:
-    """A worker in this process; kernels run without the interpreter's lock, so several share a process."""
+    """A worker in this process."""
 
     def run(self, chunk: Chunk) -> list[Outcome]:
         return run_chunk(chunk)
@@ -72,6 +73,7 @@ class Process:
     def _ended(self) -> str:
         """How the worker ended; a new one takes its place."""
         status = self._child.wait()
+        _close_streams(self._child)
         if self._closed:
             raise RuntimeError("the worker was closed while it worked")
         self._child = _start()
@@ -81,13 +83,16 @@ class Process:
 
     def close(self) -> None:
         self._closed = True
-        child = self._child
-        child.kill()
-        child.wait()
-        for stream in (child.stdin, child.stdout):
-            if stream is not None:
-                with suppress(OSError):  # what it still held is of no interest
-                    stream.close()
+        self._child.kill()
+        self._child.wait()
+        _close_streams(self._child)
+
+
+def _close_streams(child: subprocess.Popen[bytes]) -> None:
+    for stream in (child.stdin, child.stdout):
+        if stream is not None:
+            with suppress(OSError):  # what it still held is of no interest
+                stream.close()
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -101,9 +106,16 @@ def _start() -> subprocess.Popen[bytes]:
     )
 
 
-def local_workers(count: int, threads: bool = False) -> list[Callable[[], Worker]]:
-    """How to make `count` workers: one works in this process, more are processes, or threads."""
-    return [Here] * count if threads or count == 1 else [Process] * count
+MOST_THREADS = 4
+
+
+def local_workers(
+    count: int, processes: bool | None = None, interpreted: bool = False
+) -> list[Callable[[], Worker]]:
+    """How to make `count` workers; `processes` overrides what is chosen, `interpreted` says that kernels are."""
+    if processes is None:
+        processes = count > MOST_THREADS or (interpreted and count > 1)
+    return [Process] * count if processes else [Here] * count
 
 
 def cores() -> int:

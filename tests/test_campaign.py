@@ -1,0 +1,357 @@
+"""Campaigns: cells, their identity, pairing, resuming, failures, workers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import headway
+from headway.campaign import Campaign, Results, running
+from headway.campaign.cells import Cell
+from headway.campaign.identity import policy_key, workload_digest
+from headway.campaign.measure import Settings
+from headway.policies.spec import parse_spec
+from headway.workload.models import generate
+
+MODEL = "lublin(jobs=60, procs=16, seed={seed})"
+FEW = ["jobs", "mean_wait", "mean_bsld"]
+
+
+def small(**changes: Any) -> Campaign:
+    """Two workloads of 60 jobs under three policies, paired with EASY."""
+    arguments: dict[str, Any] = {
+        "workloads": MODEL,
+        "policies": ["fcfs", {"policy": "easy", "grid": {"order": ["fcfs", "sjf"]}}],
+        "baseline": "easy",
+        "replications": 2,
+        "metrics": FEW,
+    }
+    return Campaign(**(arguments | changes))
+
+
+def column(cells: list[Cell], name: str) -> list[Any]:
+    return [cell.columns[name] for cell in cells]
+
+
+def never(chunk: object) -> Any:
+    raise AssertionError("a finished cell was run again")
+
+
+# ---- cells ------------------------------------------------------------------------------------
+
+
+def test_every_policy_meets_every_workload_and_a_baseline_in_the_grid_stands_once() -> None:
+    cells = small().cells()
+    assert column(cells, "label") == ["easy", "fcfs", "easy(order=sjf)"] * 2
+    assert column(cells, "seed") == [0, 0, 0, 1, 1, 1]
+    easy = cells[0]
+    assert easy.parameters == {"order": "fcfs"}
+    assert column(cells[:3], "baseline") == [easy.id] * 3
+
+
+def test_points_are_sets_of_parameters_and_grids_are_all_combinations() -> None:
+    grid = {"policy": "easy", "grid": {"order": ["fcfs", "sjf"], "depth": [1, 2, "all"]}}
+    points = {"policy": "easy(age=60)", "points": [{"order": "sjf"}, {"depth": 3}]}
+    cells = Campaign("lublin(jobs=5, procs=4)", [grid, points]).cells()
+    assert len(cells) == 8
+    assert cells[5].parameters == {"order": "sjf", "depth": "all"}
+    assert [cell.parameters for cell in cells[6:]] == [{"age": 60, "order": "sjf"}, {"age": 60, "depth": 3}]
+
+
+def test_the_baseline_of_redirection_has_its_processors_and_its_jobs() -> None:
+    policy = {"policy": "redirection", "grid": {"alpha": [0.1, 0.25], "theta": [1, 10]}, "baseline": "easy"}
+    cells = Campaign("lublin(jobs=5, procs=100)", policy).cells()
+    by_id = {cell.id: cell for cell in cells}
+    assert len(cells) == 6
+    for cell in cells:
+        baseline = by_id[cell.columns["baseline"]] if cell.columns["baseline"] else None
+        if cell.spec.name == "redirection":
+            assert baseline is not None
+            added = {0.1: 10, 0.25: 25}[cell.parameters["alpha"]]
+            assert baseline.platform.total_procs == 100 + added
+            assert baseline.widest == cell.widest == 100
+    unequal = Campaign("lublin(jobs=5, procs=100)", policy | {"equal": False}).cells()
+    assert {cell.platform.total_procs for cell in unequal} == {100}
+
+
+def test_a_baseline_on_more_processors_runs_no_job_that_the_policy_could_not(tmp_path: Path) -> None:
+    wide = headway.Workload.from_arrays(unit="s", submit=[0, 1], procs=[4, 10], runtime=[5, 5])
+    cells = Campaign(
+        wide, {"policy": "redirection(size=split, alpha=0.5)", "baseline": "easy"}, platforms=12
+    ).cells()
+    assert {cell.widest for cell in cells} == {6}
+    found = Campaign(wide, "easy", platforms=[8, 12], metrics=["jobs", "dropped"]).run(tmp_path / "out")
+    assert found.frame.select("procs", "jobs", "dropped").rows() == [(8, 1, 1), (12, 2, 0)]
+
+
+def test_seeds_that_change_nothing_are_refused_and_fixed_workloads_run_once() -> None:
+    with pytest.raises(headway.UsageError, match="depends on its seeds"):
+        Campaign("lublin(jobs=5, procs=4)", "easy", seeds=[1, 2])
+    both = Campaign(["lublin(jobs=5, procs=4)", MODEL], "easy", seeds=[3, 4])
+    assert column(both.cells(), "seed") == [3, 3, 4]
+
+
+def test_weeks_become_parts_and_shaken_versions_of_one_week_are_one_block() -> None:
+    day = 86_400
+    log = headway.Workload.from_arrays(
+        unit="s", submit=np.arange(20) * day, procs=[4] * 20, runtime=[day] * 20, wait=[0] * 20
+    )
+    campaign = Campaign(
+        {"workload": log, "procs": 4, "apply": ["weeks(procs=4)", "shake(seed={seed})"], "name": "log"},
+        "easy",
+        seeds=[1, 2],
+    )
+    cells = campaign.cells()
+    assert list(zip(column(cells, "part"), column(cells, "seed"), strict=True)) == [
+        (0, 1), (1, 1), (2, 1), (0, 2), (1, 2), (2, 2),
+    ]  # fmt: skip
+    blocks = column(cells, "block")
+    assert blocks[:3] == blocks[3:] == ["log part 0", "log part 1", "log part 2"]
+    assert len({cell.id for cell in cells}) == 6
+    seeded = column(small().cells(), "block")
+    assert len(set(seeded)) == 2
+
+
+# ---- identity ---------------------------------------------------------------------------------
+
+
+def test_a_cell_is_its_content_not_its_names(tmp_path: Path) -> None:
+    swf = "; MaxProcs: 4\n1 0 -1 10 2 -1 -1 2 12 -1 1 1 1 -1 1 -1 -1 -1\n"
+    for name, text in (("a.swf", swf), ("b.swf", swf), ("c.swf", swf.replace(" 12 ", " 13 "))):
+        (tmp_path / name).write_text(text)
+    first, renamed, edited = (
+        Campaign(str(tmp_path / f"{name}.swf"), "easy").cells()[0].id for name in ("a", "b", "c")
+    )
+    assert first == renamed != edited
+    base = {"workloads": str(tmp_path / "a.swf"), "policies": "easy"}
+    changes: list[dict[str, Any]] = [
+        {"platforms": 5}, {"tau": 60}, {"policies": "easy(depth=2)"}, {"metrics": FEW}, {"trim": 5},
+        {"apply": "exact"}, {"classes": True}, {"schedules": True}, {"replications": 1, "seeds": None},
+    ]  # fmt: skip
+    ids = [Campaign(**(base | change)).cells()[0].id for change in changes]
+    assert ids[-1] == first
+    assert len({first, *ids}) == len(changes)
+
+
+def test_an_edited_policy_under_an_old_name_is_another(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("class Mine: ...\n")
+    before = policy_key(parse_spec(f"{file}:Mine(k=3)"))
+    moved = tmp_path / "other.py"
+    moved.write_bytes(file.read_bytes())
+    assert policy_key(parse_spec(f"{moved}:Mine(k=3)")) == before
+    file.write_text("class Mine: ... # changed\n")
+    assert policy_key(parse_spec(f"{file}:Mine(k=3)")) != before
+    nested = parse_spec("redirection(principal=conservative)")
+    assert policy_key(nested) != policy_key(parse_spec("redirection"))
+
+
+def test_the_digest_of_a_workload_sees_every_column() -> None:
+    workload = generate("lublin(jobs=5, procs=4)")
+    digest = workload_digest(workload)
+    for name, values in workload.columns.items():
+        assert workload_digest(workload.with_columns(**{name: np.append(values[:-1], 99)})) != digest
+    assert workload_digest(workload.with_labels(user=["a"])) != digest
+
+
+# ---- runs -------------------------------------------------------------------------------------
+
+
+def test_results_are_those_of_simulate_and_finished_cells_never_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = small(tau=60).run(tmp_path / "out", workers=1)
+    assert results.progress is not None and results.progress.done == 6
+    for row in results.frame.iter_rows(named=True):
+        workload = generate(MODEL.format(seed=row["seed"]))
+        expected = headway.simulate(workload, 16, row["policy"]).summary(tau=60)
+        assert [row[name] for name in FEW] == [expected[name] for name in FEW]
+    bytes_before = (tmp_path / "out" / "results.parquet").read_bytes()
+    monkeypatch.setattr("headway.campaign.workers.run_chunk", never)
+    again = small(tau=60).run(tmp_path / "out", workers=1)
+    assert again.progress is not None and (again.progress.done, again.progress.skipped) == (0, 6)
+    assert (tmp_path / "out" / "results.parquet").read_bytes() == bytes_before
+
+
+def test_a_larger_campaign_runs_only_what_is_new(tmp_path: Path) -> None:
+    small().run(tmp_path, workers=1)
+    larger = small(replications=3).run(tmp_path, workers=1)
+    assert larger.progress is not None and (larger.progress.done, larger.progress.skipped) == (3, 6)
+    smaller = small(replications=1).run(tmp_path, workers=1)
+    assert len(smaller) == 3
+    assert pl.read_parquet(tmp_path / "cells" / "*.parquet").height == 9
+
+
+def test_one_worker_two_threads_and_two_processes_give_the_same_bytes(tmp_path: Path) -> None:
+    kinds: list[dict[str, Any]] = [
+        {"workers": 1}, {"workers": 2, "processes": False}, {"workers": 2, "processes": True},
+    ]  # fmt: skip
+    found = []
+    for number, kind in enumerate(kinds):
+        folder = tmp_path / str(number)
+        small(schedules=True, classes=True).run(folder, **kind)
+        files = {path.name: path.read_bytes() for path in (folder / "schedules").iterdir()}
+        found.append(((folder / "results.parquet").read_bytes(), files))
+    assert found[0] == found[1] == found[2]
+    assert len(found[0][1]) == 6
+
+
+def test_schedules_and_classes_are_kept_where_asked_for(tmp_path: Path) -> None:
+    results = small(schedules=True, classes=True).run(tmp_path, workers=1)
+    first = results.frame.row(0, named=True)
+    workload = generate(MODEL.format(seed=first["seed"]))
+    schedule = headway.simulate(workload, 16, first["policy"])
+    assert results.schedule(first["cell"]).equals(schedule.frame())
+    sizes = results.classes().filter((pl.col("cell") == first["cell"]) & (pl.col("by") == "size"))
+    assert sizes["jobs"].sum() == 60
+    with pytest.raises(headway.InputError, match="no schedule"):
+        results.schedule("0" * 32)
+
+
+def test_measures_of_ones_own_become_columns_and_are_part_of_the_identity(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def last(schedule):\n    return {'last_end': float(schedule.end.max()) / 1e6}\n")
+    campaign = small(measures=[f"{file}:last"], metrics=["makespan"])
+    results = campaign.run(tmp_path / "out", workers=1)
+    first = results.frame.row(0, named=True)
+    begin = int(generate(MODEL.format(seed=0)).submit.min()) / 1e6
+    assert first["last_end"] - begin == pytest.approx(first["makespan"])
+    key = Settings(measures=(f"{file}:last",)).key()
+    assert "measures" not in key  # it stands in the identity by its source, not by its path
+    clash = tmp_path / "clash.py"
+    clash.write_text("def f(schedule):\n    return {'makespan': 1}\n")
+    failed = small(measures=[f"{clash}:f"], metrics=["makespan"]).run(tmp_path / "clash", workers=1).failed
+    assert "name of another column" in failed["error"][0]
+
+
+FLAKY = """
+import os
+from pathlib import Path
+
+def flaky(schedule):
+    if "sjf" in schedule.policy and Path({flag!r}).exists():
+        {deed}
+    return {{"fine": 1}}
+"""
+
+
+def test_failed_cells_are_kept_with_their_error_and_retried_on_request(tmp_path: Path) -> None:
+    flag = tmp_path / "flag"
+    flag.touch()
+    (tmp_path / "m.py").write_text(FLAKY.format(flag=str(flag), deed="raise ValueError('no luck')"))
+    campaign = small(measures=[f"{tmp_path / 'm.py'}:flaky"])
+    results = campaign.run(tmp_path / "out", workers=1)
+    assert results.failed["label"].to_list() == ["easy(order=sjf)"] * 2
+    assert all(text.startswith("ValueError: no luck (") for text in results.failed["error"])
+    assert results.frame.height == 4
+    flag.unlink()
+    kept = campaign.run(tmp_path / "out", workers=1)
+    assert kept.failed.height == 2 and kept.progress is not None and kept.progress.done == 0
+    done = campaign.run(tmp_path / "out", workers=1, retry_failed=True)
+    assert done.failed.height == 0 and done.progress is not None and done.progress.done == 2
+    assert done.frame["fine"].to_list() == [1] * 6
+
+
+def test_a_worker_process_that_dies_fails_its_cell_only(tmp_path: Path) -> None:
+    flag = tmp_path / "flag"
+    flag.touch()
+    (tmp_path / "m.py").write_text(FLAKY.format(flag=str(flag), deed="os.kill(os.getpid(), 9)"))
+    campaign = small(measures=[f"{tmp_path / 'm.py'}:flaky"])
+    results = campaign.run(tmp_path / "out", workers=2, processes=True)
+    assert results.failed["label"].to_list() == ["easy(order=sjf)"] * 2
+    assert "was ended by SIGKILL" in results.failed["error"][0]
+    assert results.frame.height == 4
+
+
+def test_what_was_finished_before_an_interrupt_is_kept(tmp_path: Path) -> None:
+    def interrupt(progress: running.Progress) -> None:
+        if progress.done >= 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        small(replications=20).run(tmp_path, workers=1, progress=interrupt)
+    kept = Results.open(tmp_path)
+    assert 3 <= len(kept) < 60
+    rest = small(replications=20).run(tmp_path, workers=1)
+    assert rest.progress is not None and rest.progress.skipped == len(kept)
+    assert len(rest) == 60
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here, which this system cannot")
+def test_kills_at_random_moments_lose_and_damage_nothing() -> None:
+    script = Path(__file__).with_name("campaign_kills.py")
+    run = subprocess.run(
+        [sys.executable, str(script), "--kills", "6", "--seeds", "10"], capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert run.stdout.startswith("6 kills") and "results equal" in run.stdout
+
+
+def test_half_written_files_are_not_results_and_are_removed(tmp_path: Path) -> None:
+    small().run(tmp_path, workers=1)
+    torn = tmp_path / "cells" / ".x.parquet.1.part"
+    torn.write_bytes(b"PAR1 half")
+    again = small().run(tmp_path, workers=1)
+    assert not torn.exists() and again.progress is not None and again.progress.done == 0
+
+
+def test_a_damaged_result_file_is_named(tmp_path: Path) -> None:
+    small().run(tmp_path, workers=1)
+    [file] = (tmp_path / "cells").glob("*.parquet")
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(headway.InputError, match=r"not a sound result file.*remove it"):
+        small().run(tmp_path, workers=1)
+
+
+def test_foreign_folders_and_second_writers_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("mine")
+    with pytest.raises(headway.UsageError, match="not empty and holds no campaign"):
+        small().run(tmp_path, workers=1)
+    from headway.campaign.store import Store
+
+    pytest.importorskip("fcntl", reason="this system has no such locks")
+    held = Store(tmp_path / "out")
+    with held.writing(), pytest.raises(headway.UsageError, match="another campaign is writing"):
+        small().run(tmp_path / "out", workers=1)
+
+
+def test_pandas_and_duckdb_open_the_results(tmp_path: Path) -> None:
+    results = small().run(tmp_path, workers=1)
+    expected = results.frame["mean_bsld"].to_list()
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    query = f"SELECT mean_bsld FROM '{tmp_path}/results.parquet'"
+    assert [row[0] for row in duckdb.sql(query).fetchall()] == expected
+    merged = f"SELECT count(*) FROM read_parquet('{tmp_path}/cells/*.parquet', union_by_name = true)"
+    assert duckdb.sql(merged).fetchall() == [(6,)]
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("pyarrow", reason="pandas reads Parquet with pyarrow, which is not installed")
+    assert pandas.read_parquet(tmp_path / "results.parquet")["mean_bsld"].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"workloads": []}, "at least one workload"),
+        ({"policies": []}, "at least one policy"),
+        ({"policies": "esay"}, "no policy 'esay'"),
+        ({"policies": {"policy": "easy", "theta": [1]}}, "no key 'theta'.*grid"),
+        ({"policies": {"policy": "easy", "grid": {"theta": [1]}}}, "no parameter 'theta'"),
+        ({"workloads": [MODEL, MODEL]}, "two workloads are called"),
+        ({"workloads": {"trace": "a", "model": "b"}}, "exactly one of trace"),
+        ({"workloads": {"trace": "a", "colour": "b"}}, "no key 'colour'"),
+        ({"metrics": ["mean_joy"]}, "no metric 'mean_joy'"),
+        ({"replications": 0}, "at least 1"),
+        ({"replications": None, "seeds": [1, 1]}, "different whole numbers"),
+        ({"measures": ["file.py"]}, "must be written"),
+    ],
+)
+def test_mistakes_are_one_sentence(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(headway.UsageError, match=message):
+        small(**arguments).cells()

@@ -1,0 +1,132 @@
+"""``headway sweep``: files, exit statuses, resuming, interrupts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from commands import SWF, Headway
+
+SWEEP = """\
+baseline = "easy"
+tau = 60
+metrics = ["jobs", "mean_wait", "mean_bsld"]
+
+[[workload]]
+trace = "logs/four.swf"
+
+[[workload]]
+name = "drawn"
+model = "lublin(jobs=30, procs=8, seed=1)"
+
+[[policy]]
+policy = "easy"
+grid = { order = ["fcfs", "sjf"] }
+
+[[policy]]
+policy = "fcfs"
+label = "strict"
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "four.swf").write_text(SWF)
+    return Headway(tmp_path, capsys, monkeypatch)
+
+
+def test_a_sweep_writes_results_and_goes_on_where_it_stopped(run: Headway) -> None:
+    run.write("sweep.toml", SWEEP)
+    first = run("sweep", "sweep.toml", "--workers", 1)
+    assert first.status == 0
+    assert "6 cells run, 0 were there, 0 failed" in first.out
+    assert "written to sweep-results" in first.out and "strict" in first.out
+    table = pl.read_parquet(run.folder / "sweep-results" / "results.parquet")
+    assert table["workload"].to_list() == ["four"] * 3 + ["drawn"] * 3
+    assert table["label"].to_list() == ["easy", "easy(order=sjf)", "strict"] * 2
+    second = run("sweep", "sweep.toml", "--workers", 1)
+    assert "0 cells run, 6 were there" in second.out
+    elsewhere = run("sweep", "sweep.toml", "--workers", 1, "--out", "other", "--quiet")
+    assert (elsewhere.status, elsewhere.out, elsewhere.err) == (0, "", "")
+    assert (run.folder / "other" / "results.parquet").read_bytes() == (
+        run.folder / "sweep-results" / "results.parquet"
+    ).read_bytes()
+
+
+def test_paths_start_from_the_file_not_from_where_one_stands(run: Headway) -> None:
+    (run.folder / "logs" / "sweep.toml").write_text(SWEEP.replace("logs/four", "four"))
+    assert run("sweep", "logs/sweep.toml", "--workers", 1, "--quiet").status == 0
+
+
+def test_failed_cells_are_listed_and_make_the_status_1(run: Headway) -> None:
+    run.write("mine.py", "def bad(schedule):\n    return {'x': 1 / (len(schedule) - 4)}\n")
+    run.write("sweep.toml", 'measures = ["mine.py:bad"]\n' + SWEEP)
+    failed = run("sweep", "sweep.toml", "--workers", 1)
+    assert failed.status == 1
+    assert "3 cells failed; --retry-failed runs them again:" in failed.err
+    assert "four part 0 seed 0 strict: ZeroDivisionError: division by zero (" in failed.err
+    again = run("sweep", "sweep.toml", "--workers", 1)
+    assert again.status == 1 and "0 cells run, 6 were there, 3 failed" in again.out
+    retried = run("sweep", "sweep.toml", "--workers", 1, "--retry-failed")
+    assert retried.status == 1 and "3 cells run, 3 were there, 3 failed" in retried.out
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("tau = ", "sweep.toml: is not TOML"),
+        ("colour = 1\n" + SWEEP, "sweep.toml: colour: there is no such key; there are name, workload"),
+        ("seeds = 3\n" + SWEEP, "sweep.toml: seeds: must be a list, not 3"),
+        ("classes = 1\n" + SWEEP, "sweep.toml: classes: must be true or false, not 1"),
+        (SWEEP.replace("[[policy]]", "[[policies]]"), "policies: there is no such key"),
+        ("tau = 60\n", "sweep.toml: workload: give at least one [[workload]]"),
+        (SWEEP.replace('"fcfs"', '"esay"'), "sweep.toml: "),
+        (SWEEP.replace("logs/four.swf", "gone.swf"), "gone.swf"),
+        (SWEEP + "\n[[platform]]\nprocs = 0\n", "procs must be from 1"),
+    ],
+)
+def test_bad_files_are_refused_in_one_sentence(run: Headway, text: str, sentence: str) -> None:
+    run.write("sweep.toml", text)
+    result = run("sweep", "sweep.toml", "--workers", 1)
+    assert result.status == 2
+    assert sentence in result.err and result.err.count("\n") == 1, result.err
+
+
+def test_contradictory_options_are_refused(run: Headway) -> None:
+    run.write("sweep.toml", SWEEP)
+    both = run("sweep", "sweep.toml", "--workers", 1, "--dask", "tcp://127.0.0.1:1")
+    assert both.status == 2 and "either --workers or --dask" in both.err
+    assert run("sweep", "gone.toml").err == "headway: gone.toml: cannot be read: No such file or directory\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is sent as a signal here")
+def test_an_interrupted_sweep_keeps_what_is_finished(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import time\ndef slow(schedule):\n    time.sleep(0.05)\n    return {'slept': 1}\n"
+    )
+    (tmp_path / "sweep.toml").write_text(
+        'measures = ["slow.py:slow"]\nreplications = 500\nmetrics = ["jobs"]\n'
+        '[[workload]]\nmodel = "lublin(jobs=5, procs=4, seed={seed})"\n[[policy]]\npolicy = "fcfs"\n'
+    )
+    code = "import sys; from headway.cli import main; sys.argv[0] = 'headway'; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "sweep", "sweep.toml", "--workers", "2"],
+        cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    cells = tmp_path / "sweep-results" / "cells"
+    for _ in range(1200):
+        if cells.is_dir() and list(cells.glob("*.parquet")):
+            break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "headway: interrupted\n")
+    table = pl.read_parquet(tmp_path / "sweep-results" / "results.parquet")
+    assert 0 < table.height < 500 and table["slept"].to_list() == [1] * table.height
