@@ -101,6 +101,9 @@ def test_a_cut_document_and_a_foreign_one() -> None:
     text = json.dumps({"meta": {}, "jobs": [new_job(1), new_job(2)]})
     with pytest.raises(InputError, match="ends in the middle of job 2"):
         read(io.BytesIO(text[: len(text) - 100].encode()))
+    damaged = text.replace('"elapsed"', "elapsed", 1)
+    with pytest.raises(InputError, match="is not JSON in job 1"):
+        read(io.BytesIO(damaged.encode()))
     with pytest.raises(InputError, match='has no list "jobs"'):
         read(io.BytesIO(b'{"meta": {}, "job_id": 3}'))
     with pytest.raises(InputError, match="JSON of a kind that is not known"):

@@ -19,23 +19,32 @@ NOTHING = ("", "Unknown", "None", "N/A", "None assigned", "INVALID", "(null)", "
 NO_LIMIT = ("UNLIMITED", "Partition_Limit", "infinite")
 """Requests for as much time as there is: none that a scheduler could plan with."""
 
-_DURATION = r"^(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+)(?:\.(\d{1,6})\d*)?$"
+LARGEST_COUNT = (1 << 31) - 1
+"""Processors, nodes and tasks beyond this are taken for damage."""
+
+LARGEST_SECONDS = 10**11
+"""Seconds (3,000 years) beyond which a time is taken for damage."""
+
+_DURATION = r"^(?:(?:(\d{1,6})-)?(\d{1,9}):)?(\d{1,9}):(\d{1,9})(?:\.(\d{1,6})\d*)?$"
 _CLOCK = "%Y-%m-%dT%H:%M:%S"
 _UNITS = {"": 0, "K": 0, "M": 1, "G": 2, "T": 3, "P": 4, "E": 5}
 
 
-def whole(text: pl.Series) -> pl.Series:
-    """A whole number."""
+def whole(text: pl.Series, most: int = LARGEST_COUNT) -> pl.Series:
+    """A whole number from 0 up to `most`."""
     import polars as pl
 
-    return text.cast(pl.Int64, strict=False)
+    number = text.cast(pl.Int64, strict=False)
+    if (number.max() or 0) <= most and (number.min() or 0) >= 0:  # type: ignore[operator]
+        return number
+    return pl.select(pl.when(number.is_between(0, most)).then(number)).to_series()
 
 
 def duration(text: pl.Series, unit: int) -> pl.Series:
     """µs of D-HH:MM:SS, HH:MM:SS, MM:SS with decimals or not; a bare number counts `unit` seconds."""
     import polars as pl
 
-    bare = whole(text)
+    bare = whole(text, LARGEST_SECONDS // unit)
     parts = text.str.extract_groups(_DURATION).struct.unnest()
 
     def part(place: str) -> pl.Expr:
@@ -51,7 +60,7 @@ def epoch(text: pl.Series) -> pl.Series:
     """µs since 1970 of a bare number of seconds or a time with its offset from UTC; 0 is unknown."""
     import polars as pl
 
-    number = whole(text)
+    number = whole(text, LARGEST_SECONDS)
     times = pl.select(pl.when(number > 0).then(number * SECOND)).to_series()
     if not text.str.contains(r"T.*(?:Z|[+-]\d\d:?\d\d)$").any():
         return times
@@ -73,14 +82,14 @@ def memory_kb(text: pl.Series, bare: str) -> pl.Series:
     units = {name: 1024.0**power for name, power in _UNITS.items()} | {"": scale}
     unit = pl.col("2").replace_strict(units, default=None, return_dtype=pl.Float64)
     value = pl.col("1").cast(pl.Float64, strict=False) * unit
-    return parts.select(value.ceil().cast(pl.Int64, strict=False)).to_series()
+    sound = pl.when(value < 2.0**52).then(value.ceil())
+    return parts.select(sound.cast(pl.Int64, strict=False)).to_series()
 
 
 def tres(text: pl.Series, name: str) -> pl.Series:
     """The count of one resource in a list such as billing=4,cpu=4,mem=8G,node=1."""
-    import polars as pl
 
-    return text.str.extract(rf"(?:^|,){re.escape(name)}=(\d+)").cast(pl.Int64, strict=False)
+    return whole(text.str.extract(rf"(?:^|,){re.escape(name)}=(\d+)"))
 
 
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?")

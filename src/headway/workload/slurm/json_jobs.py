@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from headway.workload.stream import LogStream
 
 if TYPE_CHECKING:
     import polars as pl
+
+Job = dict[str, Any]
 
 ROWS = 20_000
 """Jobs and steps put into one table."""
@@ -90,11 +92,22 @@ class SacctJson:
                 yield job
             text = text[place:]
             if len(text) > LARGEST_JOB:
-                raise InputError(f"is not JSON after job {count}; export again", file=self.name)
+                break
         if inside:
-            message = f"ends in the middle of job {count + 1}; copy or export it again"
-            raise InputError(message, file=self.name)
+            raise self._damaged(text, count + 1)
         raise InputError('has no list "jobs"; export with sacct --json', file=self.name)
+
+    def _damaged(self, text: str, job: int) -> InputError:
+        """Whether a document is cut or wrong, from what is left of it."""
+        message = f"ends in the middle of job {job}; copy or export it again"
+        try:
+            json.loads(text)
+        except json.JSONDecodeError as error:
+            if error.pos < len(text.rstrip()) - 1 and not error.msg.startswith("Unterminated"):
+                message = f"is not JSON in job {job} ({error.msg}); export it again"
+        except RecursionError:
+            message = f"is nested too deep in job {job}; export it again"
+        return InputError(message, file=self.name)
 
     def _texts(self) -> Iterator[str]:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -105,7 +118,7 @@ class SacctJson:
 def _table(rows: list[dict[str, str]], places: list[int]) -> Table:
     import polars as pl
 
-    columns = {name: [row.get(name, "") for row in rows] for name in COLUMNS}
+    columns = {name: [row[name] for row in rows] for name in COLUMNS}
     frame: pl.DataFrame = pl.DataFrame(columns, schema=dict.fromkeys(COLUMNS, pl.String))
     return Table(frame, np.array(places, np.int64), np.zeros(len(rows), np.bool_))
 
@@ -116,81 +129,85 @@ def number(value: Any) -> str:
     >>> number(5), number({"set": True, "infinite": False, "number": 7}), number({"infinite": True})
     ('5', '7', 'UNLIMITED')
     """
-    if isinstance(value, Mapping):
+    if type(value) is int:
+        return str(value)
+    if isinstance(value, dict):
         if value.get("infinite"):
             return "UNLIMITED"
         return number(value.get("number")) if value.get("set", True) else ""
-    if isinstance(value, bool) or value is None:
+    if value is None or isinstance(value, bool):
         return ""
-    return str(int(value)) if isinstance(value, int | float) else str(value)
+    if isinstance(value, float):
+        return str(int(value)) if value == value and abs(value) < 1e18 else ""
+    return str(value)
 
 
-def _inside(job: Mapping[str, Any], *path: str) -> Any:
-    value: Any = job
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value
+def _part(job: Job, name: str) -> Job:
+    """An object inside another; an empty one where there is none."""
+    value = job.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def _text(value: Any) -> str:
+    if type(value) is str:
+        return value
     if isinstance(value, list):
         return ",".join(str(item) for item in value)
     return "" if value is None else str(value)
 
 
-def _record(job: Mapping[str, Any]) -> dict[str, str]:
-    total = _inside(job, "time", "total")
-    record = {
+def _record(job: Job) -> dict[str, str]:
+    time, required, tres = _part(job, "time"), _part(job, "required"), _part(job, "tres")
+    return {
         "JobID": _shown_id(job), "JobIDRaw": number(job.get("job_id")), "Cluster": _text(job.get("cluster")),
-        "User": _text(job.get("user") or _inside(job, "association", "user")),
+        "User": _text(job.get("user") or _part(job, "association").get("user")),
         "Account": _text(job.get("account")), "Partition": _text(job.get("partition")),
         "QOS": _text(job.get("qos")), "State": _state(job),
-        "Submit": number(_inside(job, "time", "submission")),
-        "Eligible": number(_inside(job, "time", "eligible")),
-        "Start": number(_inside(job, "time", "start")), "End": number(_inside(job, "time", "end")),
-        "ElapsedRaw": number(_inside(job, "time", "elapsed")),
-        "TimelimitRaw": number(_inside(job, "time", "limit")),
-        "ReqCPUS": number(_inside(job, "required", "CPUs")), "NNodes": number(job.get("allocation_nodes")),
-        "ReqMem": _memory(job), "ReqTRES": _tres(_inside(job, "tres", "requested")),
-        "AllocTRES": _tres(_inside(job, "tres", "allocated")),
-        "Reservation": _text(_inside(job, "reservation", "name")),
-        "Constraints": _text(job.get("constraints")),
-        "Licenses": _text(job.get("licenses")), "Flags": _text(job.get("flags")),
-        "Suspended": number(_inside(job, "time", "suspended")), "Restarts": number(job.get("restart_cnt")),
-        "SubmitLine": _text(job.get("submit_line")), "NodeList": _text(job.get("nodes")),
-        "TotalCPU": number(_inside(total, "seconds")) if isinstance(total, Mapping) else "",
+        "Submit": number(time.get("submission")), "Eligible": number(time.get("eligible")),
+        "Start": number(time.get("start")), "End": number(time.get("end")),
+        "ElapsedRaw": number(time.get("elapsed")), "TimelimitRaw": number(time.get("limit")),
+        "ReqCPUS": number(required.get("CPUs")), "NNodes": number(job.get("allocation_nodes")),
+        "ReqMem": _memory(required), "ReqTRES": _tres(tres.get("requested")),
+        "AllocTRES": _tres(tres.get("allocated")),
+        "Reservation": _text(_part(job, "reservation").get("name")),
+        "Constraints": _text(job.get("constraints")), "Licenses": _text(job.get("licenses")),
+        "Flags": _text(job.get("flags")), "Suspended": number(time.get("suspended")),
+        "Restarts": number(job.get("restart_cnt")), "SubmitLine": _text(job.get("submit_line")),
+        "NodeList": _text(job.get("nodes")), "TotalCPU": number(_part(time, "total").get("seconds")),
+        "MaxRSS": "", "NTasks": "",
     }  # fmt: skip
-    return record
 
 
-def _shown_id(job: Mapping[str, Any]) -> str:
-    raw = number(job.get("job_id"))
-    array, task = number(_inside(job, "array", "job_id")), number(_inside(job, "array", "task_id"))
-    waiting = _text(_inside(job, "array", "task"))
-    if array not in ("", "0"):
-        if task:
-            return f"{array}_{task}"
-        if waiting:
-            return f"{array}_[{waiting}]"
-    leader = number(_inside(job, "het", "job_id"))
+def _shown_id(job: Job) -> str:
+    array = _part(job, "array")
+    leader = number(array.get("job_id"))
     if leader not in ("", "0"):
-        return f"{leader}+{number(_inside(job, 'het', 'job_offset')) or 0}"
-    return raw
+        if task := number(array.get("task_id")):
+            return f"{leader}_{task}"
+        if waiting := _text(array.get("task")):
+            return f"{leader}_[{waiting}]"
+    parts = _part(job, "het")
+    leader = number(parts.get("job_id"))
+    if leader not in ("", "0"):
+        return f"{leader}+{number(parts.get('job_offset')) or 0}"
+    return number(job.get("job_id"))
 
 
-def _state(job: Mapping[str, Any]) -> str:
-    state = _inside(job, "state", "current") or job.get("state") or job.get("job_state")
+def _state(job: Job) -> str:
+    state = job.get("state") or job.get("job_state")
+    if isinstance(state, dict):
+        state = state.get("current")
     if isinstance(state, list):
         return str(state[0]) if state else ""
-    return "" if isinstance(state, Mapping) else _text(state)
+    return _text(state)
 
 
-def _memory(job: Mapping[str, Any]) -> str:
+def _memory(required: Job) -> str:
     for name, suffix in (("memory_per_cpu", "Mc"), ("memory_per_node", "Mn")):
-        value = number(_inside(job, "required", name))
+        value = number(required.get(name))
         if value.isdigit() and value != "0":
             return value + suffix
-    value = number(_inside(job, "required", "memory"))
+    value = number(required.get("memory"))
     if not value.isdigit() or value == "0":
         return ""
     # Older versions mark memory per processor with the highest bit.
@@ -199,30 +216,34 @@ def _memory(job: Mapping[str, Any]) -> str:
 
 
 def _tres(items: Any) -> str:
-    if not isinstance(items, list):
-        return ""
+    """A list of resources as the text export writes it: cpu=4,gres/gpu=1."""
     found = []
-    for item in items:
-        if isinstance(item, Mapping):
-            kind = "/".join(part for part in (_text(item.get("type")), _text(item.get("name"))) if part)
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, dict):
+            kind = "/".join(str(part) for part in (item.get("type"), item.get("name")) if part)
             found.append(f"{kind}={number(item.get('count'))}")
     return ",".join(found)
 
 
-def _steps(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    raw = number(job.get("job_id"))
+_NOTHING = dict.fromkeys(COLUMNS, "")
+
+
+def _steps(job: Job) -> Iterator[dict[str, str]]:
     steps = job.get("steps")
     for place, step in enumerate(steps if isinstance(steps, list) else ()):
-        largest = _inside(step, "tres", "requested", "max")
+        if not isinstance(step, dict):
+            continue
+        largest = _part(_part(step, "tres"), "requested").get("max")
         memory = [
             number(item.get("count"))
             for item in (largest if isinstance(largest, list) else ())
-            if isinstance(item, Mapping) and item.get("type") == "mem"
+            if isinstance(item, dict) and item.get("type") == "mem"
         ]
-        yield {
-            "JobID": f"{raw}.{place}",
-            "JobIDRaw": f"{raw}.{place}",
+        shown = f"{number(job.get('job_id'))}.{place}"
+        yield _NOTHING | {
+            "JobID": shown,
+            "JobIDRaw": shown,
             "Cluster": _text(job.get("cluster")),
             "MaxRSS": memory[0] if memory else "",
-            "NTasks": number(_inside(step, "tasks", "count")),
+            "NTasks": number(_part(step, "tasks").get("count")),
         }

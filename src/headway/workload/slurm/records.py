@@ -257,8 +257,10 @@ def identified(frame: pl.DataFrame) -> dict[str, pl.Series]:
     if plain.null_count():
         names = ["number", "task", "waiting", "offset", "step"]
         parts = shown.str.extract_groups(_ID).struct.rename_fields(names).struct.unnest()
-        numbers = [pl.col(name).cast(pl.Int64, strict=False) for name in ("number", "task", "offset")]
-        ids = parts.with_columns(*numbers, step=pl.col("step").is_not_null())
+        wide = [pl.col(name).cast(pl.UInt32, strict=False) for name in ("number", "task", "offset")]
+        ids = parts.with_columns(
+            *(column.cast(pl.Int64) for column in wide), step=pl.col("step").is_not_null()
+        )
     task, waiting, offset = (pl.col(name).is_not_null() for name in ("task", "waiting", "offset"))
     shared = task | offset
     place, part = 1 + pl.col("task"), (1 << 30) + pl.col("offset")
@@ -267,7 +269,7 @@ def identified(frame: pl.DataFrame) -> dict[str, pl.Series]:
         raw = frame["JobIDRaw"].str.strip_chars()
         number = raw.cast(pl.UInt32, strict=False).cast(pl.Int64)
         if number.null_count():
-            number = raw.str.extract(r"^(\d{1,10})(?:[._+].*)?$").cast(pl.Int64, strict=False)
+            number = raw.str.extract(r"^(\d{1,10})(?:[._+].*)?$").cast(pl.UInt32, strict=False).cast(pl.Int64)
         ids = ids.with_columns(number=number, step=pl.col("step") | raw.str.contains(".", literal=True))
         shared, within = pl.lit(False), pl.lit(0)
     within = pl.when(waiting).then((1 << 31) - 1).otherwise(within)

@@ -148,7 +148,7 @@ class SacctText:
             message = "names other columns than the first line; read exports of different columns one by one"
         else:
             known = ", ".join(self.names[place] for place in free)
-            remedy = f"export it without {known}" if known else "correct the line or export again"
+            remedy = "correct the line or export again" + (f", without {known}" if known else "")
             message = f"has {fields} fields and the first line names {width}; {remedy}"
         raise InputError(message, file=self.name, line=line)
 
