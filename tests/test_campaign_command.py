@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+
 from commands import SWF, Headway
 
 SWEEP = """\
