@@ -12,11 +12,12 @@ import resource
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import headway
 
 LOGS = ("KTH-SP2-1996-2.1-cln", "SDSC-SP2-1998-4.2-cln", "HPC2N-2002-2.2-cln")
-KINDS: dict[str, dict[str, int]] = {
+KINDS: dict[str, dict[str, Any]] = {
     "1": {"workers": 1},
     "2": {"workers": 2},
     "processes": {"workers": 2, "processes": True},
@@ -64,9 +65,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         warm = Path(scratch) / "warm"
         campaign(options.folder, 1, logs).run(warm, workers=1)  # compiles what is needed
-        print(
-            f"{'workers':>9} {'cells':>6} {'jobs':>9} {'wall s':>8} {'CPU s':>8} {'cells/s':>8} {'jobs/s':>10}"
-        )
+        heads = ("workers", "cells", "jobs", "wall s", "CPU s", "cells/s", "jobs/s")
+        print("{:>9} {:>6} {:>9} {:>8} {:>8} {:>8} {:>10}".format(*heads))
         results = []
         for kind in options.kinds:
             out = Path(scratch) / kind

@@ -39,7 +39,7 @@ def campaign(seeds: int) -> headway.Campaign:
 
 
 def forked(work: Callable[[], None]) -> int:
-    """Start a process that does the work; its id. Polars, which has threads, is used in such processes only."""
+    """Start a process that does the work; its id. Only such processes use Polars, which has threads."""
     process = os.fork()
     if process:
         return process
@@ -78,7 +78,7 @@ def on_disk(folder: Path) -> set[str]:
 
 
 def kill_and_resume(folder: Path, kills: int, seeds: int = SEEDS, seed: int = 1) -> tuple[int, int]:
-    """Kill runs until `kills` of them died at work; then finish. Returns kills and half-written files seen."""
+    """Kill so many runs, each resuming the one before; the kills and the half-written files they left."""
     draw = random.Random(seed)
     died = torn = 0
     known: set[str] = set()
@@ -142,8 +142,8 @@ def main(arguments: list[str]) -> None:
         same = finish(folder, options.seeds) == whole
         cells = len(on_disk(folder))
         sys.stdout.write(
-            f"{died} kills, {torn} of them while a file was written, {before} of {cells} cells on disk before the"
-            f" last run; results {'equal' if same else 'DIFFER FROM'} those of one undisturbed run\n"
+            f"{died} kills, {torn} of them while a file was written, {before} of {cells} cells on disk before"
+            f" the last run; results {'equal' if same else 'DIFFER FROM'} those of one undisturbed run\n"
         )
         if not same:
             raise SystemExit(1)

@@ -157,7 +157,9 @@ def test_the_digest_of_a_workload_sees_every_column() -> None:
     workload = generate("lublin(jobs=5, procs=4)")
     digest = workload_digest(workload)
     for name, values in workload.columns.items():
-        assert workload_digest(workload.with_columns(**{name: np.append(values[:-1], 99)})) != digest
+        other: dict[str, Any] = {name: np.append(values[:-1], 99)}
+        changed = workload.with_columns(**other)
+        assert workload_digest(changed) != digest
     assert workload_digest(workload.with_labels(user=["a"])) != digest
 
 

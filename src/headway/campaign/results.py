@@ -80,6 +80,26 @@ class Results:
         table = pl.concat([pl.read_parquet(path) for path in files], how="diagonal_relaxed")
         return table.unique(["cell", "by", "class"], keep="last", maintain_order=True)
 
+    def pairs(self, metric: str) -> pl.DataFrame:
+        """Every cell beside its baseline; see `headway.campaign.judging.pairs`."""
+        from headway.campaign.judging import pairs
+
+        return pairs(self, metric)
+
+    def against_baseline(
+        self, metric: str, by: Sequence[str] = ("workload", "label"), **options: Any
+    ) -> pl.DataFrame:
+        """Paired differences with intervals; see `headway.campaign.judging.against_baseline`."""
+        from headway.campaign.judging import against_baseline
+
+        return against_baseline(self, metric, by, **options)
+
+    def winners(self, by: str = "size", metric: str = "mean_bsld", **options: Any) -> pl.DataFrame:
+        """Who gains and who loses, by size, user or queue; see `headway.campaign.judging.winners`."""
+        from headway.campaign.judging import winners
+
+        return winners(self, by, metric, **options)
+
     def __len__(self) -> int:
         return self.table.height
 

@@ -1,7 +1,7 @@
 """Who runs the chunks of a campaign on this machine: threads of this process, or worker processes.
 
-Compiled policies run without the interpreter's lock, which is held for about a quarter of a cell's time: up to
-four threads share a process well, start at once and share the workloads. More workers, and policies written
+Compiled policies run without the interpreter's lock, which is held for about a quarter of a cell's time: up
+to four threads share a process well, start at once and share the workloads. More workers, and policies written
 in Python, get processes, which share nothing with the campaign but two pipes.
 """
 
@@ -112,7 +112,7 @@ MOST_THREADS = 4
 def local_workers(
     count: int, processes: bool | None = None, interpreted: bool = False
 ) -> list[Callable[[], Worker]]:
-    """How to make `count` workers; `processes` overrides what is chosen, `interpreted` says that kernels are."""
+    """How to make `count` workers; `processes` overrides the choice, `interpreted` holds the lock."""
     if processes is None:
         processes = count > MOST_THREADS or (interpreted and count > 1)
     return [Process] * count if processes else [Here] * count

@@ -1,0 +1,143 @@
+"""Judging a campaign: paired differences against the baseline, and who gains and who loses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headway.campaign.bootstrap import LEVEL, RESAMPLES, Paired, paired
+from headway.errors import UsageError
+from headway.metrics.catalogue import BY_NAME
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from headway.campaign.results import Results
+
+NOT_TOLD_APART = "not told apart"
+
+
+def pairs(results: Results, metric: str) -> pl.DataFrame:
+    """Every cell beside its baseline: the columns of the results, and value, base, difference, ratio.
+
+    A cell that is its own baseline is left out, and so are pairs of which one failed or has no value.
+    """
+    import polars as pl
+
+    frame = results.frame
+    if metric not in frame.columns:
+        raise UsageError(f"the results have no column {metric!r}; they have {', '.join(frame.columns)}")
+    base = frame.select(pl.col("cell").alias("baseline"), pl.col(metric).cast(pl.Float64).alias("base"))
+    joined = (
+        frame.filter(pl.col("baseline").is_not_null() & (pl.col("baseline") != pl.col("cell")))
+        .join(base, on="baseline", how="inner", maintain_order="left")
+        .with_columns(pl.col(metric).cast(pl.Float64).alias("value"))
+        .drop_nulls(["value", "base"])
+    )
+    if not joined.height:
+        raise UsageError("no cell of this campaign has a baseline; give it one, as in baseline = 'easy'")
+    return joined.with_columns(
+        (pl.col("value") - pl.col("base")).alias("difference"),
+        pl.when(pl.col("base") != 0).then(pl.col("value") / pl.col("base")).alias("ratio"),
+    )
+
+
+def against_baseline(
+    results: Results,
+    metric: str,
+    by: Sequence[str] = ("workload", "label"),
+    *,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """One line per group: means with and without, paired difference and change with intervals, verdict.
+
+    Blocks, such as weeks, are drawn with replacement, never jobs; see `headway.campaign.bootstrap`. The
+    verdict is better or worse only where the interval of the difference leaves out 0.
+    """
+    table = pairs(results, metric)
+    return _judged(table, by, metric, None, level=level, resamples=resamples, seed=seed)
+
+
+def winners(
+    results: Results,
+    by: str = "size",
+    metric: str = "mean_bsld",
+    labels: Sequence[str] | None = None,
+    *,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Who gains and who loses against the baseline, by size, user or queue; jobs are the weights.
+
+    The campaign must have kept its classes. Classes stand in the order of their gain, the best first.
+    """
+    import polars as pl
+
+    classes = results.classes().filter(pl.col("by") == by)
+    if not classes.height:
+        raise UsageError(f"the campaign has no classes by {by!r}; it has size, user and queue")
+    if metric not in classes.columns:
+        raise UsageError(f"classes have no column {metric!r}; they have mean_wait, mean_response, mean_bsld")
+    frame = results.frame.filter(pl.col("baseline").is_not_null() & (pl.col("baseline") != pl.col("cell")))
+    if labels is not None:
+        frame = frame.filter(pl.col("label").is_in(list(labels)))
+    own = classes.select("cell", "class", "jobs", pl.col(metric).alias("value"))
+    other = classes.select(pl.col("cell").alias("baseline"), "class", pl.col(metric).alias("base"))
+    table = (
+        frame.select("cell", "baseline", "workload", "block", "label")
+        .join(own, on="cell")
+        .join(other, on=["baseline", "class"])
+    )
+    judged = _judged(
+        table, ("workload", "label", "class"), metric, "jobs", level=level, resamples=resamples, seed=seed
+    )
+    return judged.sort("workload", "label", "difference", maintain_order=True)
+
+
+def _judged(
+    table: pl.DataFrame,
+    by: Sequence[str],
+    metric: str,
+    weight: str | None,
+    *,
+    level: float,
+    resamples: int,
+    seed: int,
+) -> pl.DataFrame:
+    import polars as pl
+
+    missing = [name for name in by if name not in table.columns]
+    if missing:
+        raise UsageError(f"the results have no column {missing[0]!r} to group by")
+    lines = []
+    for key, group in table.group_by(list(by), maintain_order=True):
+        codes = np.unique(group["block"].to_numpy(), return_inverse=True)[1].astype(np.int64)
+        weights = None if weight is None else group[weight].cast(pl.Float64).to_numpy()
+        result = paired(
+            codes, group["value"].to_numpy(), group["base"].to_numpy(), weights,
+            level=level, resamples=resamples, seed=seed,
+        )  # fmt: skip
+        line = dict(zip(by, key, strict=True))
+        if weight is not None:
+            line[weight] = int(group[weight].sum())
+        lines.append(line | asdict(result) | {"verdict": verdict(result, metric)})
+    return pl.DataFrame(lines, infer_schema_length=None)
+
+
+def verdict(result: Paired, metric: str) -> str:
+    """better, worse, lower or higher where the interval leaves out 0, else that they cannot be told apart."""
+    if result.blocks < 2:
+        return "one block only"
+    if not result.told_apart:
+        return NOT_TOLD_APART
+    known = BY_NAME.get(metric)
+    lower = result.difference < 0
+    if known is None or not known.better:
+        return "lower" if lower else "higher"
+    return "better" if lower == (known.better == "lower") else "worse"
