@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable
+from types import FunctionType
 from typing import Any
 
 
@@ -130,7 +132,7 @@ def python() -> str:
     for name in sorted(name for name in headway.__all__ if not name.startswith("_")):
         thing = getattr(headway, name)
         try:
-            signature = laid_out(str(inspect.signature(thing)).replace("'", ""))
+            signature = laid_out(inspect.signature(thing))
         except (TypeError, ValueError):
             signature = ""
         kind = "class " if inspect.isclass(thing) else ""
@@ -147,17 +149,27 @@ def members(thing: type) -> str:
         (f"`{key}`", sentence((inspect.getdoc(getattr(thing, key)) or "").split("\n\n")[0]))
         for key, member in vars(thing).items()
         if not key.startswith("_")
-        and isinstance(member, property | classmethod | staticmethod | type(laid_out))
+        and isinstance(member, property | classmethod | staticmethod | FunctionType)
     ]
     documented = [row for row in rows if row[1]]
     return table(("member", "meaning"), documented) if documented else ""
 
 
-def laid_out(signature: str) -> str:
-    """A long signature on several lines."""
-    if len(signature) < 80:
-        return signature
-    return signature.replace("(", "(\n    ", 1).replace(", ", ",\n    ").replace(") ->", "\n) ->")
+def laid_out(signature: inspect.Signature) -> str:
+    """A signature without the quotes of its annotations, on several lines where it is long."""
+    short = unquoted(str(signature))
+    if len(short) < 80:
+        return short
+    inner = [unquoted(str(parameter)) for parameter in signature.parameters.values()]
+    named = [p.kind is inspect.Parameter.KEYWORD_ONLY for p in signature.parameters.values()]
+    if any(named) and not any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values()):
+        inner.insert(named.index(True), "*")
+    return "(\n" + "".join(f"    {each},\n" for each in inner) + ")" + short[short.rindex(")") + 1 :]
+
+
+def unquoted(text: str) -> str:
+    """Annotations as they are written in the source."""
+    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)
 
 
 def parameters(found: Iterable[Any]) -> str:
