@@ -1,0 +1,9 @@
+"""The report: one HTML file that opens offline, of a schedule, a comparison or a campaign."""
+
+from __future__ import annotations
+
+from headway.report.assembly import write
+from headway.report.campaigns import campaign_page
+from headway.report.schedules import schedules_page
+
+__all__ = ["campaign_page", "schedules_page", "write"]

@@ -1,0 +1,308 @@
+// Processors over time. From afar every pixel shows the mean colour of what it covers, so that the picture
+// of years is as honest as that of seconds; near by, jobs are drawn one by one with their numbers.
+
+const BLOCK = 512;
+
+class Strips {
+  // Pieces in order of start, each with its strips of neighbouring processors.
+  constructor(schedule, columns) {
+    const jobs = columns.rows || schedule.present;
+    const given = columns.piece_row ? {
+      row: columns.piece_row, start: columns.piece_start, end: columns.piece_end, procs: columns.piece_procs,
+      state: columns.piece_state, lost: columns.piece_lost,
+    } : {
+      row: Float64Array.from(jobs), start: take(schedule.start, jobs), end: take(schedule.end, jobs),
+      procs: take(schedule.procs, jobs), state: null, lost: null,
+    };
+    const n = given.row.length, order = orderBy(given.start), count = columns.strip_count;
+    this.n = n;
+    const lows = new Uint32Array(n + 1), sizes = new Uint32Array(n + 1);
+    for (let i = 0; i < n; i++) {
+      const several = count ? count[i] : 1;
+      lows[i + 1] = lows[i] + several;
+      sizes[i + 1] = sizes[i] + (several > 1 ? several : 0);
+    }
+    for (const name of ["start", "end", "procs", "row"]) this[name] = take(given[name], order);
+    this.state = given.state && take(given.state, order);
+    this.lost = given.lost && take(given.lost, order);
+    this.first = new Uint32Array(n + 1);
+    this.low = new Float32Array(lows[n]);
+    this.size = new Float32Array(lows[n]);
+    let m = 0;
+    for (let i = 0; i < n; i++) {
+      const item = order[i], several = lows[item + 1] - lows[item];
+      this.first[i] = m;
+      for (let k = 0; k < several; k++, m++) {
+        this.low[m] = columns.strip_low[lows[item] + k];
+        this.size[m] = several > 1 ? columns.strip_size[sizes[item] + k] : this.procs[i];
+      }
+    }
+    this.first[n] = m;
+    // The latest end in each block of pieces: blocks over before the window are skipped.
+    this.blocks = new Float64Array(Math.ceil(n / BLOCK)).fill(-Infinity);
+    for (let i = 0; i < n; i++) this.blocks[(i / BLOCK) | 0] = Math.max(this.blocks[(i / BLOCK) | 0], this.end[i]);
+  }
+  // Calls visit(piece) for the pieces that overlap the window.
+  each(from, to, visit) {
+    const last = above(this.start, to);
+    for (let block = 0; block * BLOCK < last; block++) {
+      if (this.blocks[block] < from) continue;
+      const stop = Math.min(last, (block + 1) * BLOCK);
+      for (let i = block * BLOCK; i < stop; i++) if (this.end[i] >= from) visit(i);
+    }
+  }
+  count(from, to, most) {
+    let n = 0;
+    const last = above(this.start, to);
+    for (let block = 0; block * BLOCK < last && n <= most; block++) {
+      if (this.blocks[block] < from) continue;
+      const stop = Math.min(last, (block + 1) * BLOCK);
+      for (let i = block * BLOCK; i < stop; i++) if (this.end[i] >= from) n++;
+    }
+    return n;
+  }
+  at(t, processor) {
+    let found = -1;
+    this.each(t, t, (i) => {
+      if (this.end[i] <= t) return;
+      for (let k = this.first[i]; k < this.first[i + 1]; k++) {
+        if (processor >= this.low[k] && processor < this.low[k] + this.size[k]) found = i;
+      }
+    });
+    return found;
+  }
+}
+
+class Gantt extends TimeChart {
+  constructor(place, time, schedule, colouring, picked) {
+    super(place, 440, time, { left: 56, right: 12, top: 8, bottom: 24 });
+    this.picked = picked;
+    this.colouring = colouring;
+    this.job = null;
+    this.hovered = -1;
+    this.low = 0;
+    this.show(schedule);
+    this.navigate({
+      pan: (dx, dy) => { this.lift((dy / this.depth) * this.span); time.pan((-dx / this.inner) * time.length); },
+      zoom: (factor, x, y, vertical) => (vertical ? this.stretch(factor, y) : time.zoom(factor, this.t(x))),
+      reset: () => { this.low = 0; this.span = this.procs; time.all(); },
+      hover: (x, y, event) => this.hover(x, y, event),
+      leave: () => { this.hovered = -1; time.point(null); },
+      click: (x, y) => {
+        const piece = this.under(x, y);
+        this.pick(piece < 0 ? null : this.strips.row[piece]);
+      },
+    });
+  }
+  show(schedule) {
+    this.schedule = schedule;
+    this.strips = schedule.strips;
+    this.procs = schedule.data.bands.reduce((sum, band) => sum + band.size, 0);
+    this.span = Math.min(this.span || this.procs, this.procs);
+    this.colours = null;
+    this.request();
+  }
+  lift(by) { this.low = Math.min(Math.max(this.low + by, 0), this.procs - this.span); }
+  stretch(factor, y) {
+    const at = this.processor(y), span = Math.min(Math.max(this.span * factor, Math.min(8, this.procs)), this.procs);
+    this.low = at - ((at - this.low) * span) / this.span;
+    this.span = span;
+    this.lift(0);
+    this.time.tell();
+  }
+  y(processor) { return this.margin.top + this.depth * (1 - (processor - this.low) / this.span); }
+  processor(y) { return this.low + (1 - (y - this.margin.top) / this.depth) * this.span; }
+  under(x, y) {
+    const inside = x >= this.margin.left && x <= this.margin.left + this.inner
+      && y >= this.margin.top && y <= this.margin.top + this.depth;
+    return inside ? this.strips.at(this.t(x), this.processor(y)) : -1;
+  }
+  pick(row) {
+    this.job = row;
+    this.picked(row);
+    this.request();
+  }
+  find(row) {
+    const { start, end, jobs } = this.schedule, length = Math.max(end[row] - start[row], 1);
+    this.low = 0;
+    this.span = this.procs;
+    this.time.set(Math.min(jobs.submit[row], start[row]) - length, end[row] + length);
+    this.pick(row);
+  }
+  classes() {
+    if (this.colours) return this.colours;
+    const { codes, colours } = this.colouring(this.schedule);
+    const code = new Uint8Array(this.strips.n);
+    for (let i = 0; i < code.length; i++) code[i] = codes[this.strips.row[i]];
+    return (this.colours = { code, css: colours, rgb: colours.map(rgb) });
+  }
+  draw(g) {
+    const { from, to } = this.time, many = this.strips.count(from, to, 2500) > 2500;
+    g.fillStyle = theme.faint;
+    g.fillRect(this.margin.left, this.margin.top, this.inner, this.depth);
+    if (many) this.raster(g); else this.boxes(g);
+    this.bands(g);
+    const ticks = niceTicks(this.low, this.low + this.span, 6);
+    this.gridLabels(ticks);
+    this.timeAxis(false);
+    this.marks(g);
+    this.crosshair();
+  }
+  gridLabels(ticks) {
+    const g = this.context;
+    g.font = theme.small;
+    g.textAlign = "right";
+    g.textBaseline = "middle";
+    g.fillStyle = theme.soft;
+    for (const tick of ticks) g.fillText(digits(tick), this.margin.left - 8, this.y(tick));
+  }
+  bands(g) {
+    const { bands } = this.schedule.data;
+    if (bands.length < 2) return;
+    this.clip(() => {
+      g.font = "600 " + theme.small;
+      g.textAlign = "left";
+      g.textBaseline = "top";
+      for (const band of bands) {
+        const at = Math.round(this.y(band.offset + band.size)) + 0.5, below = this.y(band.offset);
+        g.strokeStyle = theme.ink;
+        g.globalAlpha = 0.6;
+        g.beginPath(); g.moveTo(this.margin.left, at); g.lineTo(this.margin.left + this.inner, at); g.stroke();
+        g.globalAlpha = 1;
+        if (below - at < 16) continue;
+        const width = g.measureText(band.name).width;
+        g.fillStyle = theme.card;
+        g.fillRect(this.margin.left + 4, at + 3, width + 8, 15);
+        g.fillStyle = theme.ink;
+        g.fillText(band.name, this.margin.left + 8, at + 5);
+      }
+    });
+  }
+  raster(g) {
+    const W = Math.round(this.inner * this.ratio), H = Math.round(this.depth * this.ratio);
+    if (this.W !== W || this.H !== H) {
+      this.W = W; this.H = H;
+      this.sums = [0, 1, 2].map(() => new Float32Array(W * H));
+      this.image = new ImageData(W, H);
+      this.sheet = document.createElement("canvas");
+      this.sheet.width = W; this.sheet.height = H;
+    }
+    const [R, G, B] = this.sums, ground = rgb(theme.faint), { code, rgb: palette } = this.classes();
+    R.fill(ground[0]); G.fill(ground[1]); B.fill(ground[2]);
+    const { from, to } = this.time, kx = W / (to - from), ky = H / this.span, strips = this.strips;
+    strips.each(from, to, (i) => {
+      const x0 = Math.max(0, (strips.start[i] - from) * kx), x1 = Math.min(W, (strips.end[i] - from) * kx);
+      if (x1 <= x0) return;
+      const colour = palette[code[i]];
+      const fade = strips.lost && strips.lost[i] ? 0.45 : 1;
+      const dr = (colour[0] - ground[0]) * fade, dg = (colour[1] - ground[1]) * fade, db = (colour[2] - ground[2]) * fade;
+      const xs = x0 | 0, xe = Math.min(W, Math.ceil(x1)) - 1;
+      // The first and the last column may be covered in part, those between are covered wholly.
+      const first = Math.min(x1, xs + 1) - x0, last = xe > xs ? x1 - xe : 0;
+      for (let k = strips.first[i]; k < strips.first[i + 1]; k++) {
+        const y0 = Math.max(0, H - (strips.low[k] + strips.size[k] - this.low) * ky);
+        const y1 = Math.min(H, H - (strips.low[k] - this.low) * ky);
+        for (let y = y0 | 0; y < y1; y++) {
+          const c = Math.min(y1, y + 1) - Math.max(y0, y), r = c * dr, v = c * dg, b = c * db;
+          const p = y * W + xs, stop = y * W + xe;
+          R[p] += first * r; G[p] += first * v; B[p] += first * b;
+          for (let q = p + 1; q < stop; q++) { R[q] += r; G[q] += v; B[q] += b; }
+          if (last) { R[stop] += last * r; G[stop] += last * v; B[stop] += last * b; }
+        }
+      }
+    });
+    const pixels = new Uint32Array(this.image.data.buffer);
+    for (let p = 0; p < pixels.length; p++) {
+      pixels[p] = 0xff000000 | ((B[p] & 255) << 16) | ((G[p] & 255) << 8) | (R[p] & 255);
+    }
+    this.sheet.getContext("2d").putImageData(this.image, 0, 0);
+    g.drawImage(this.sheet, this.margin.left, this.margin.top, this.inner, this.depth);
+  }
+  boxes(g) {
+    const { from, to } = this.time, strips = this.strips, { code, css } = this.classes();
+    this.clip(() => {
+      g.textBaseline = "middle";
+      g.textAlign = "left";
+      strips.each(from, to, (i) => {
+        const x0 = Math.max(this.x(strips.start[i]), -4), x1 = Math.min(this.x(strips.end[i]), this.width + 4);
+        const w = Math.max(x1 - x0, 0.6);
+        g.fillStyle = css[code[i]];
+        g.globalAlpha = strips.lost && strips.lost[i] ? 0.35 : 0.92;
+        let best = -1, tall = 0;
+        for (let k = strips.first[i]; k < strips.first[i + 1]; k++) {
+          const y = this.y(strips.low[k] + strips.size[k]), h = (strips.size[k] / this.span) * this.depth;
+          const gap = w > 5 && h > 5 ? 1 : w > 3 && h > 3 ? 0.5 : 0;
+          g.fillRect(x0, y, Math.max(w - gap, 0.4), Math.max(h - gap, 0.4));
+          if (h > tall) { tall = h; best = y; }
+        }
+        g.globalAlpha = 1;
+        const left = Math.max(x0, this.margin.left), room = Math.min(x1, this.margin.left + this.inner) - left;
+        if (tall > 12 && room > 30) {
+          const label = String(this.schedule.jobs.job[strips.row[i]]);
+          g.font = theme.small;
+          if (g.measureText(label).width < room - 8) {
+            g.fillStyle = readable(rgb(css[code[i]]));
+            g.fillText(label, left + 5, best + tall / 2);
+          }
+        }
+      });
+    });
+  }
+  // The job under the pointer and the one picked: outlined, its wait as a line, its promise as a mark.
+  marks(g) {
+    const rows = [this.job, this.hovered < 0 ? null : this.strips.row[this.hovered]];
+    this.clip(() => {
+      for (const row of new Set(rows)) {
+        if (row === null || Number.isNaN(this.schedule.wait[row])) continue;
+        const { start, end, promise, jobs } = this.schedule;
+        let line = null;
+        this.strips.each(start[row], end[row], (i) => {
+          if (this.strips.row[i] !== row) return;
+          const x0 = this.x(this.strips.start[i]), w = Math.max(2, this.x(this.strips.end[i]) - x0);
+          for (let k = this.strips.first[i]; k < this.strips.first[i + 1]; k++) {
+            const y = this.y(this.strips.low[k] + this.strips.size[k]);
+            const h = Math.max(2, (this.strips.size[k] / this.span) * this.depth);
+            g.lineWidth = 3;
+            g.strokeStyle = theme.card;
+            g.strokeRect(x0, y, w, h);
+            g.lineWidth = 1.5;
+            g.strokeStyle = theme.ink;
+            g.strokeRect(x0, y, w, h);
+            line ??= y + h / 2;
+          }
+        });
+        if (line === null) continue;
+        g.strokeStyle = theme.ink;
+        g.lineWidth = 1.5;
+        g.setLineDash([4, 3]);
+        g.beginPath(); g.moveTo(this.x(jobs.submit[row]), line); g.lineTo(this.x(start[row]), line); g.stroke();
+        g.setLineDash([]);
+        g.fillStyle = theme.ink;
+        g.beginPath(); g.arc(this.x(jobs.submit[row]), line, 3, 0, 7); g.fill();
+        if (promise && promise[row] === promise[row]) {
+          const at = this.x(promise[row]);
+          g.beginPath(); g.moveTo(at, line - 6); g.lineTo(at + 5, line); g.lineTo(at, line + 6); g.lineTo(at - 5, line);
+          g.fillStyle = theme.card; g.fill(); g.closePath(); g.stroke();
+        }
+      }
+    });
+  }
+  hover(x, y, event) {
+    const piece = this.under(x, y), inside = x >= this.margin.left && x <= this.margin.left + this.inner;
+    this.hovered = piece;
+    this.time.point(inside ? this.t(x) : null);
+    if (piece < 0) {
+      if (!inside) return tooltip.hide();
+      return tooltip.show(`<header>${clock.at(this.t(x))}</header><div>processor ${digits(Math.floor(
+        this.processor(y)))}: free</div>`, event.clientX, event.clientY);
+    }
+    tooltip.show(jobCard(this.schedule, this.strips.row[piece], piece), event.clientX, event.clientY);
+  }
+}
+
+function rgb(colour) {
+  const hex = colour.replace("#", "");
+  return [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16));
+}
+
+function readable([r, g, b]) { return r * 0.3 + g * 0.59 + b * 0.11 > 140 ? "#111111" : "#ffffff"; }

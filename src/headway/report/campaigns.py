@@ -1,0 +1,189 @@
+"""The report of a campaign: the verdict against the baseline, boxes of every metric, every cell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from headway.campaign import Results
+from headway.figures.style import SERIES
+from headway.metrics.catalogue import BY_NAME
+from headway.report.assembly import asset, page, section
+from headway.report.pairs import Paired, paired
+from headway.report.provenance import facts_table, record_details
+from headway.report.table import Cell, Column, table
+from headway.report.words import change, number, quantity, strong
+
+if TYPE_CHECKING:
+    import polars as pl
+
+JUDGED = ("mean_bsld", "mean_wait", "p95_wait", "max_bsld", "utilization")
+"""Metrics a campaign is judged by where it has them; the first of them gives the verdict."""
+
+BOXES = """Each point is a cell; the box is the middle half, the line its median, the diamond the mean.
+Click the chart and turn the wheel to zoom, drag to pan."""
+
+CARE = """Every cell is held against its own baseline, on the same workload; a block, such as a week, counts
+once."""
+
+HIDDEN = ("cell", "block", "policy", "baseline", "status", "error", "tau")
+"""Columns that say nothing to a reader of the table of cells."""
+
+
+def campaign_page(results: Results, command: str = "") -> str:
+    """The whole page as text; `command` is the one that makes this report."""
+    record = _record(results)
+    title = str(record.get("name") or results.folder.name)
+    labels = list(dict.fromkeys(results.frame["label"].to_list()))
+    metrics = _metrics(results)
+    numeric = [name for name, kind in results.table.schema.items() if kind.is_numeric()]
+    cells = results.frame.to_dicts()
+    data = {
+        "kind": "campaign",
+        "cells": cells,
+        "columns": [
+            name for name in results.table.columns if name not in HIDDEN and not _idle(results, name)
+        ],
+        "numeric": numeric,
+        "units": {name: BY_NAME[name].unit for name in results.table.columns if name in BY_NAME},
+        "groups": [
+            {"name": label, "colour": SERIES[place % len(SERIES)],
+             "rows": [row for row, cell in enumerate(cells) if cell["label"] == label]}
+            for place, label in enumerate(labels)
+        ],
+    }  # fmt: skip
+    options = "".join(f'<option value="{name}">{name.replace("_", " ")}</option>' for name in metrics)
+    boxes = asset("boxes.html").replace("<!-- metrics -->", options)
+    parts = [
+        f'<h1>{escape(title)}</h1><p class="lead">{escape(_lead(results, labels))}</p>',
+        _verdict(results, labels, metrics),
+        _table(results, labels, metrics),
+        section("boxes-section", "Every metric", BOXES, boxes),
+        section("cells-section", "Every cell", "Sort by any column.", '<div id="cells"></div>', screen=True),
+        *([_failures(results)] if results.failed.height else []),
+        _provenance(results, record, command),
+    ]  # fmt: skip
+    links = [
+        ("verdict", "Verdict"), ("policies", "Policies"), ("boxes-section", "Metrics"),
+        ("cells-section", "Cells"), ("provenance", "Provenance"),
+    ]  # fmt: skip
+    return page(f"{title} · campaign", "\n".join(parts), links, data)
+
+
+def _record(results: Results) -> dict[str, Any]:
+    path = results.folder / "campaign.json"
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}  # the results alone are a report too
+
+
+def _metrics(results: Results) -> list[str]:
+    """Metrics of the campaign that differ between cells, those judged by first."""
+    names = [name for name in results.table.columns if name in BY_NAME and BY_NAME[name].better]
+    kept = [name for name in names if not _idle(results, name)] or names
+    return sorted(kept, key=lambda name: JUDGED.index(name) if name in JUDGED else len(JUDGED))
+
+
+def _idle(results: Results, name: str) -> bool:
+    """Whether a column holds nothing but zeros or nothing at all."""
+    values = results.frame[name].drop_nulls()
+    return not len(values) or (values.dtype.is_numeric() and bool((values == 0).all()))
+
+
+def _lead(results: Results, labels: Sequence[str]) -> str:
+    workloads, blocks = results.table["workload"].n_unique(), results.table["block"].n_unique()
+    told = f"{number(results.frame.height)} simulations: {_several(len(labels), 'policy', 'policies')}, "
+    told += f"{_several(workloads, 'workload', 'workloads')}, {_several(blocks, 'block', 'blocks')}"
+    return told + (f"; {number(results.failed.height)} failed" if results.failed.height else "")
+
+
+def _several(count: int, one: str, more: str) -> str:
+    return f"{number(count)} {one if count == 1 else more}"
+
+
+def _rows(results: Results, label: str) -> pl.DataFrame:
+    import polars as pl
+
+    return results.frame.filter(pl.col("label") == label)
+
+
+def _verdict(results: Results, labels: Sequence[str], metrics: Sequence[str]) -> str:
+    if not metrics or not labels:
+        return _verdict_section(["No cell was done; there is nothing to judge."])
+    metric = metrics[0]
+    words, sign = metric.replace("_", " ").replace("bsld", "bounded slowdown"), BY_NAME[metric].better
+    means = {label: _mean(_rows(results, label), metric) for label in labels}
+    known = {label: mean for label, mean in means.items() if mean is not None}
+    lines = []
+    if known:
+        best = (min if sign == "lower" else max)(known, key=lambda label: known[label])
+        end = "lowest" if sign == "lower" else "highest"
+        value = strong(quantity(known[best], BY_NAME[metric].unit))
+        lines.append(f"{strong(best)} has the {end} {words} on average: {value}.")
+    for label in labels:
+        found = paired(results.frame, _rows(results, label), metric)
+        if found is not None:
+            lines.append(_sentence(label, words, found))
+    return _verdict_section(lines, CARE)
+
+
+def _verdict_section(lines: Sequence[str], care: str = "") -> str:
+    body = "".join(f"<p>{line}</p>" for line in lines) + (f'<p class="care">{care}</p>' if care else "")
+    return f'<section id="verdict" class="verdict">{body}</section>'
+
+
+def _sentence(label: str, words: str, found: Paired) -> str:
+    share = f'<span class="{found.verdict}">{change(found.change)}</span>'
+    tail = "" if found.clear else ", which chance alone could do"
+    return (
+        f"{strong(label)} against its baseline: the {words} changes by {share} (median), better in "
+        f"{found.better} and worse in {found.worse} of {_several(found.blocks, 'block', 'blocks')}{tail}."
+    )
+
+
+def _mean(rows: pl.DataFrame, metric: str) -> float | None:
+    mean = rows[metric].cast(float).mean()
+    return mean if isinstance(mean, float) else None
+
+
+def _table(results: Results, labels: Sequence[str], metrics: Sequence[str]) -> str:
+    columns = [Column("policy"), Column("cells", number=True)]
+    shown = metrics[:6]
+    columns += [Column(name.replace("_", " "), number=True, about=BY_NAME[name].formula) for name in shown]
+    lines = []
+    for label in labels:
+        rows = _rows(results, label)
+        cells = [Cell(label), Cell(number(rows.height), rows.height)]
+        for name in shown:
+            mean, found = _mean(rows, name), paired(results.frame, rows, name)
+            text = quantity(mean, BY_NAME[name].unit)
+            cells.append(Cell(text, mean, change(found.change), found.verdict) if found else Cell(text, mean))
+        lines.append(cells)
+    about = (
+        "Means over the cells; beside them the median change against the baseline, pair by pair, "
+        "in colour where chance alone would hardly do it (sign test over the blocks, 5 %)."
+    )
+    return section("policies", "Policies", about, table(columns, lines), long=True)
+
+
+def _failures(results: Results) -> str:
+    columns = [Column("workload"), Column("policy"), Column("seed", number=True), Column("error")]
+    lines = [
+        [Cell(str(row["workload"])), Cell(str(row["label"])), Cell(str(row["seed"]), row["seed"]),
+         Cell(str(row["error"]), wrap=True)]
+        for row in results.failed.to_dicts()
+    ]  # fmt: skip
+    return section("failures", "Cells that failed", "", table(columns, lines), long=True)
+
+
+def _provenance(results: Results, record: dict[str, Any], command: str) -> str:
+    facts = {"results": str(results.folder), "version": str(record.get("headway", "–"))}
+    if command:
+        facts = {"this report": command} | facts
+    if record.get("command"):
+        facts = {"campaign": str(record["command"])} | facts
+    body = facts_table(facts) + record_details("campaign.json", record)
+    return section("provenance", "Provenance", "", body)

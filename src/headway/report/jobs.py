@@ -1,0 +1,144 @@
+"""The jobs as the page carries them: one table of all jobs, and what each schedule made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.figures.bands import Bands, bands
+from headway.figures.painting import strips
+from headway.metrics.over_time import waiting_intervals
+from headway.report.columns import Packed, packed, packed_times
+from headway.schedule import Schedule
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class JobTable:
+    """Every job of any schedule, once, as the log has it; `rows[i]` are those of schedule i in its order."""
+
+    columns: dict[str, Ints]
+    names: dict[str, list[str] | None]
+    rows: tuple[Ints, ...]
+
+    def __len__(self) -> int:
+        return len(self.columns["job"])
+
+    def describe(self) -> dict[str, Packed]:
+        """The columns, packed."""
+        times = ("submit", "walltime", "runtime")
+        return {
+            name: packed_times(values) if name in times else packed(values)
+            for name, values in self.columns.items()
+        }
+
+
+def job_table(schedules: Sequence[Schedule]) -> JobTable:
+    """The first schedule's jobs in its order, then those that only later ones have."""
+    columns = ("job", "submit", "procs", "walltime", "runtime", "user", "queue")
+    parts: dict[str, list[Ints]] = {name: [] for name in columns}
+    known = np.zeros(0, np.int64)
+    rows: list[Ints] = []
+    coders = {name: _Names() for name in ("user", "queue")}
+    for schedule in schedules:
+        numbers = np.asarray(schedule.workload.columns["job"], np.int64)
+        fresh = ~np.isin(numbers, known)
+        known = np.concatenate([known, numbers[fresh]])
+        for name in columns:
+            values = np.asarray(schedule.workload.columns[name], np.int64)
+            if name in coders:
+                values = coders[name].codes(values, schedule.workload.labels.get(name))
+            parts[name].append(values[fresh])
+        order = np.argsort(known, kind="stable")
+        rows.append(order[np.searchsorted(known, numbers, sorter=order)])
+    table = {name: np.concatenate(pieces) for name, pieces in parts.items()}
+    return JobTable(table, {name: coder.names for name, coder in coders.items()}, tuple(rows))
+
+
+class _Names:
+    """One code for one name, whichever schedule it stands in; logs without names keep their numbers."""
+
+    def __init__(self) -> None:
+        self.names: list[str] | None = None
+
+    def codes(self, values: Ints, labels: Sequence[str] | None) -> Ints:
+        if labels is None:
+            return values
+        if self.names is None:
+            self.names = []
+        place = {name: code for code, name in enumerate(self.names)}
+        for name in labels:
+            if name not in place:
+                place[name] = len(self.names)
+                self.names.append(name)
+        translation = np.array([place[name] for name in labels] + [-1], np.int64)
+        return np.asarray(translation[values])  # -1, unknown, takes the last
+
+
+def schedule_data(schedule: Schedule, jobs: JobTable, rows: Ints) -> dict[str, Any]:
+    """Columns of the jobs and their pieces, and the bands of processors of the Gantt chart."""
+    where = bands(schedule)
+    columns = _job_columns(schedule, jobs, rows)
+    if schedule.pieces is not None:
+        columns |= _pieces(schedule, where, rows)
+    named = zip(where.names, where.sizes.tolist(), where.offsets.tolist(), strict=True)
+    return {
+        "columns": columns | _strips(where),
+        "bands": [{"name": str(name), "size": size, "offset": offset} for name, size, offset in named],
+    }
+
+
+def _job_columns(schedule: Schedule, jobs: JobTable, rows: Ints) -> dict[str, Packed]:
+    """What this schedule adds to the table of jobs; columns that follow from the others are left out."""
+    mine = {name: values[rows] for name, values in jobs.columns.items()}
+    found = {"wait": packed_times(schedule.wait), "why": packed(schedule.why)}
+    if not np.array_equal(rows, np.arange(len(jobs))):
+        found["rows"] = packed(rows)
+    for name in ("procs", "walltime", "runtime"):
+        values = getattr(schedule, name)
+        if not np.array_equal(values, mine[name]):
+            found[name] = packed(values) if name == "procs" else packed_times(values)
+    length = schedule.end - schedule.start
+    if not np.array_equal(length, schedule.run):
+        found["length"] = packed_times(length)
+    if not np.array_equal(schedule.killed, schedule.runtime > schedule.walltime):
+        found["killed"] = packed(schedule.killed)
+    if schedule.promise is not None and schedule.promise_kind:
+        promised = schedule.promise >= 0
+        if promised.any():
+            found["promise"] = packed_times(np.where(promised, schedule.promise - schedule.start, 0))
+            if not promised.all():
+                found["promised"] = packed(promised)
+    return found
+
+
+def _pieces(schedule: Schedule, where: Bands, rows: Ints) -> dict[str, Packed]:
+    """Pieces that hold processors, where a job may have several, and when jobs stood in the queue."""
+    begin, end = waiting_intervals(schedule)
+    return {
+        "piece_row": packed(rows[where.job]),
+        "piece_start": packed_times(where.start),
+        "piece_end": packed_times(where.end),
+        "piece_procs": packed(where.procs),
+        "piece_state": packed(where.state),
+        "piece_lost": packed(where.lost),
+        "wait_from": packed_times(begin),
+        "wait_to": packed_times(end),
+    }
+
+
+def _strips(where: Bands) -> dict[str, Packed]:
+    """Processors of each piece: how many strips, the lowest of each, the sizes where there are several."""
+    piece, low, size = strips(where)
+    order = np.lexsort((low, piece))
+    piece, low, size = piece[order], low[order], size[order]
+    count = np.bincount(piece, minlength=len(where))
+    found = {"strip_low": packed(low + where.offsets[where.band[piece]])}
+    if (count != 1).any():
+        found |= {"strip_count": packed(count), "strip_size": packed(size[count[piece] > 1])}
+    return found

@@ -1,0 +1,215 @@
+"""The report of one schedule, or of several held against the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from headway.figures.colouring import OF_REASON
+from headway.figures.style import GREY, SERIES
+from headway.metrics import Comparison, compare
+from headway.metrics.catalogue import BY_NAME
+from headway.report.assembly import asset, page, section, tabs
+from headway.report.jobs import job_table, schedule_data
+from headway.report.provenance import facts_table, ledger_section, provenance_section
+from headway.report.table import Cell, Column, colour_dot, table
+from headway.report.verdict import log_name, verdict
+from headway.report.words import change, number, percent, quantity, span
+from headway.schedule import WHY, Schedule
+
+KEYS = ("size", "user", "queue")
+TILES = {"mean_wait": "Mean wait", "p95_wait": "95th percentile of waits",
+         "mean_bsld": "Mean bounded slowdown", "utilization": "Utilization"}  # fmt: skip
+
+
+def schedules_page(schedules: Sequence[Schedule], command: str = "", tau: float = 10) -> str:
+    """The whole page as text. `command` is the one that makes this report; `tau` (s) bounds the slowdown."""
+    comparison = compare(schedules, tau=tau)
+    names, colours = comparison.names, [SERIES[place % len(SERIES)] for place in range(len(schedules))]
+    jobs = job_table(schedules)
+    data = {
+        "kind": "schedules",
+        "tau": tau,
+        "origin": None,
+        "why": WHY,
+        "why_colours": [OF_REASON.get(name, GREY) for name in WHY],
+        "names": jobs.names,
+        "jobs": jobs.describe(),
+        "schedules": [
+            {
+                "name": names[place],
+                "colour": colours[place],
+                "capacity": schedule.capacity,
+                "promise_kind": schedule.promise_kind,
+                "classes": {key: _class_rows(comparison.summaries[place], key) for key in KEYS},
+            }
+            | schedule_data(schedule, jobs, jobs.rows[place])
+            for place, schedule in enumerate(schedules)
+        ],
+    }
+    parts = [
+        _title(comparison),
+        _verdict_section(comparison),
+        _tiles(comparison, colours),
+        _metrics(comparison, colours),
+        asset("charts.html"),
+        _classes(comparison, colours),
+        *([_changes(comparison)] if len(schedules) > 1 else []),
+        section(
+            "every-job",
+            "Every job",
+            "Sort by any column; click a job to see it in the Gantt chart.",
+            '<div id="jobs"></div>',
+            screen=True,
+        ),
+        ledger_section(schedules[0].workload.ledger),
+        provenance_section(comparison, command),
+    ]
+    links = [
+        ("verdict", "Verdict"), ("metrics", "Metrics"), ("over-time", "Over time"),
+        ("distributions", "Distributions"), ("by-class", "Who waits"),
+        *([("changes", "Gains and losses")] if len(schedules) > 1 else []),
+        ("every-job", "Jobs"), ("ledger", "Ledger"), ("provenance", "Provenance"),
+    ]  # fmt: skip
+    return page(f"{' against '.join(names)} · {log_name(schedules[0])}", "\n".join(parts), links, data)
+
+
+def _title(comparison: Comparison) -> str:
+    names = "<small>against</small>".join(escape(name) for name in comparison.names)
+    first, summary = comparison.schedules[0], comparison.summaries[0]
+    lead = (
+        f"{log_name(first)}: {number(len(first))} jobs on {number(first.capacity)} processors, "
+        f"{span(summary['makespan'])}"
+    )
+    return f'<h1>{names}</h1><p class="lead">{escape(lead)}</p>'
+
+
+def _verdict_section(comparison: Comparison) -> str:
+    paragraphs, care = verdict(comparison)
+    body = "".join(f"<p>{text}</p>" for text in paragraphs)
+    body += f'<p class="care">{care}</p>' if care else ""
+    trouble = '<p class="trouble" id="trouble" hidden></p>'
+    return f'<section id="verdict" class="verdict">{body}{trouble}</section>'
+
+
+def _tiles(comparison: Comparison, colours: Sequence[str]) -> str:
+    rows = {row.metric: row for row in comparison.rows()}
+    tiles = []
+    for name, title in TILES.items():
+        row = rows[name]
+        lines = []
+        for value, share, judged, colour in zip(row.values, row.change, row.verdict, colours, strict=True):
+            text = percent(value) if name == "utilization" else quantity(value, row.unit)
+            dot = colour_dot(colour) if len(colours) > 1 else ""
+            remark = f'<span class="{judged}">{change(share)}</span>' if share else ""
+            lines.append(f"<div>{dot}<b>{text}</b>{remark}</div>")
+        tiles.append(f'<div class="tile"><h3>{title}</h3>{"".join(lines)}</div>')
+    return f'<div class="tiles">{"".join(tiles)}</div>'
+
+
+def _metrics(comparison: Comparison, colours: Sequence[str]) -> str:
+    columns = [Column("metric"), Column("unit")]
+    several = len(comparison.names) > 1
+    columns += [
+        Column(name, number=True, colour=colour if several else "")
+        for name, colour in zip(comparison.names, colours, strict=True)
+    ]
+    lines = [
+        [Cell("processors"), Cell(""), *(Cell(number(s.capacity), s.capacity) for s in comparison.schedules)]
+    ]
+    for row in comparison.rows():
+        if not any(row.values) and row.unit in ("jobs", "processor-seconds") and row.metric not in BASIC:
+            continue  # a zero that says nothing
+        cells = [
+            Cell(number(value), value, _remark(row.unit, value, share), judged)
+            for value, share, judged in zip(row.values, row.change, row.verdict, strict=True)
+        ]
+        shown = "" if row.unit == "1" else row.unit
+        lines.append([Cell(row.metric.replace("_", " ")), Cell(shown), *cells])
+    formulas = {
+        row.metric.replace("_", " "): BY_NAME[row.metric].formula
+        for row in comparison.rows()
+        if row.metric in BY_NAME
+    }
+    note = f"<summary>What each metric means</summary>{facts_table(formulas)}"
+    about = f"Changes are against {comparison.names[0]}." if several else ""
+    return section(
+        "metrics",
+        "Metrics",
+        about,
+        table(columns, lines) + f'<details class="screen">{note}</details>',
+        long=True,
+    )
+
+
+BASIC = ("jobs", "dropped", "killed")
+"""Counts that are shown even where they are 0."""
+
+
+def _remark(unit: str, value: Any, share: float | None) -> str:
+    words = span(value) if unit == "s" and value is not None and value >= 120 else ""
+    return " ".join(part for part in (f"({words})" if words else "", change(share) if share else "") if part)
+
+
+def _class_rows(summary: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    kept = ("jobs", "mean_wait", "mean_response", "mean_bsld", "max_bsld", "area")
+    return [
+        {"name": "–" if row[key] is None else str(row[key])} | {name: row[name] for name in kept}
+        for row in summary[f"by_{key}"]
+    ]
+
+
+def _classes(comparison: Comparison, colours: Sequence[str]) -> str:
+    panels = [
+        (f"table-{key}", f"by {key}", _class_table(comparison, colours, key))
+        for key in KEYS
+        if key == "size" or any(len(summary[f"by_{key}"]) > 1 for summary in comparison.summaries)
+    ]
+    about = "Means over the jobs of each class of sizes (processors), each user and each queue; the 20 users"
+    about += " and queues with most work are drawn."
+    return section("by-class", "Who waits", about, asset("classes.html") + tabs(panels), long=True)
+
+
+def _class_table(comparison: Comparison, colours: Sequence[str], key: str) -> str:
+    columns = [Column(key), Column("jobs", number=True), Column("processor-hours", number=True)]
+    several = len(comparison.names) > 1
+    for name, colour in zip(comparison.names, colours, strict=True):
+        tag = f"{name}: " if several else ""
+        columns.append(Column(f"{tag}mean wait", number=True, colour=colour if several else ""))
+        columns.append(Column(f"{tag}slowdown", number=True, about="mean bounded slowdown"))
+    tables = [{row["name"]: row for row in _class_rows(summary, key)} for summary in comparison.summaries]
+    names = list(dict.fromkeys(name for each in tables for name in each))
+    lines = []
+    for name in names:
+        first = next(each[name] for each in tables if name in each)
+        cells = [Cell(name), Cell(number(first["jobs"]), first["jobs"])]
+        cells.append(Cell(number(first["area"] / 3600), first["area"]))
+        for each in tables:
+            row = each.get(name)
+            wait, slowdown = (row["mean_wait"], row["mean_bsld"]) if row else (None, None)
+            cells += [Cell(span(wait), wait), Cell(number(slowdown), slowdown)]
+        lines.append(cells)
+    return table(columns, lines, brief=True)
+
+
+def _changes(comparison: Comparison) -> str:
+    """The jobs that gained and lost most under each of the other policies."""
+    columns = [Column("job", number=True), Column("user"), Column("procs", number=True)]
+    columns += [Column("walltime", number=True), Column(f"wait under {comparison.names[0]}", number=True)]
+    panels = []
+    for place, (name, each) in enumerate(zip(comparison.names[1:], comparison.differences, strict=True)):
+        lines = []
+        for job in each.jobs:
+            saved = job.before - job.after
+            lines.append([
+                Cell(str(job.job), job.job), Cell(job.user), Cell(number(job.procs), job.procs),
+                Cell(span(job.walltime), job.walltime), Cell(span(job.before), job.before),
+                Cell(span(job.after), job.after), Cell(job.why.replace("_", " ")),
+                Cell("", -saved, f"{span(abs(saved))} {'earlier' if saved > 0 else 'later'}",
+                     "better" if saved > 0 else "worse"),
+            ])  # fmt: skip
+        heads = [Column(f"under {name}", number=True), Column("why then"), Column("change", number=True)]
+        panels.append((f"changes-{place}", name, table([*columns, *heads], lines)))
+    about = f"The jobs whose wait changed most against {comparison.names[0]}, both ways."
+    return section("changes", "Gains and losses", about, tabs(panels), long=True)

@@ -1,0 +1,74 @@
+"""Tables as HTML that stand in the page without any script, and sort with one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from headway.report.words import Number
+
+
+@dataclass(frozen=True)
+class Column:
+    """The head of a column; `about` is shown when the pointer rests on it."""
+
+    title: str
+    number: bool = False
+    about: str = ""
+    colour: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is read, what is sorted by, and a remark beside it that may be better or worse."""
+
+    text: str
+    value: Number | str = None
+    remark: str = ""
+    verdict: str = ""
+    wrap: bool = False
+
+
+def table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], *, brief: bool = False) -> str:
+    """`brief` tables print their first rows only."""
+    heads = "".join(
+        f"<th{_class('number' if column.number else '')}{_title(column.about)}>"
+        f"{colour_dot(column.colour)}{escape(column.title)}</th>"
+        for column in columns
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(_cell(cell, column.number) for cell, column in zip(row, columns, strict=True))
+        + "</tr>\n"
+        for row in rows
+    )
+    kind = "grid sort brief" if brief else "grid sort"
+    return (
+        f'<div class="scroll"><table class="{kind}"><thead><tr>{heads}</tr></thead>'
+        f"<tbody>\n{body}</tbody></table></div>"
+    )
+
+
+def colour_dot(colour: str) -> str:
+    """The mark by which a schedule is known in all charts; nothing for no colour."""
+    return f'<i style="background:{colour}"></i>' if colour else ""
+
+
+def _cell(cell: Cell, number: bool) -> str:
+    classes = " ".join(name for name, on in (("number", number), ("wrap", cell.wrap)) if on)
+    value = "" if cell.value is None and not number else f' data-value="{escape(_raw(cell.value))}"'
+    remark = f" <small{_class(cell.verdict)}>{escape(cell.remark)}</small>" if cell.remark else ""
+    return f"<td{_class(classes)}{value}>{escape(cell.text)}{remark}</td>"
+
+
+def _raw(value: Number | str) -> str:
+    return "" if value is None else str(value)
+
+
+def _class(names: str) -> str:
+    return f' class="{names}"' if names else ""
+
+
+def _title(text: str) -> str:
+    return f' title="{escape(text)}"' if text else ""

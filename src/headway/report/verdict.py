@@ -1,0 +1,153 @@
+"""The verdict in words: what a reader should know before looking at any table."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import PurePath
+from typing import Any
+
+from headway.metrics import Comparison
+from headway.metrics.comparison import Row
+from headway.metrics.differences import Difference
+from headway.report.words import change, listed, number, percent, span, strong
+from headway.schedule import WHY, Schedule
+
+SMALL = 0.05
+"""Relative differences below this may be an accident of one log."""
+
+JUDGED = {
+    "mean_wait": "mean wait",
+    "p95_wait": "95th percentile of the waits",
+    "mean_bsld": "mean bounded slowdown",
+}
+"""What policies are judged by, in this order."""
+
+
+def log_name(schedule: Schedule) -> str:
+    """The log as people call it: its file's name without endings."""
+    name = PurePath(schedule.workload.source.name if schedule.workload.source else "").name
+    for ending in (".gz", ".swf", ".csv", ".txt", ".json"):
+        name = name.removesuffix(ending)
+    return name if name not in ("", "-") else "the log"
+
+
+def verdict(comparison: Comparison) -> tuple[list[str], str]:
+    """Paragraphs of HTML, and what to be careful about."""
+    if len(comparison.schedules) == 1:
+        return _of_one(comparison.schedules[0], comparison.summaries[0]), ""
+    rows = {row.metric: row for row in comparison.rows()}
+    each = [
+        _against_first(comparison, rows, place, difference)
+        for place, difference in enumerate(comparison.differences, start=1)
+    ]
+    return [_best(comparison, rows), *each], _care(comparison, rows)
+
+
+def _of_one(schedule: Schedule, summary: dict[str, Any]) -> list[str]:
+    if not len(schedule):
+        return [f"{strong(schedule.policy)} had no job to schedule: {_dropped(schedule)}"]
+    reasons = [(int((schedule.why == code).sum()), name) for code, name in enumerate(WHY)]
+    shares = [
+        f"{percent(count / len(schedule), 0)} {_REASONS.get(name, name.replace('_', ' '))}"
+        for count, name in sorted(reasons, reverse=True)[:3]
+        if count
+    ]
+    worst = int(schedule.wait.argmax())
+    job = int(schedule.workload.columns["job"][worst])
+    first = (
+        f"Half of the {number(len(schedule))} jobs waited at most {strong(span(summary['median_wait']))}, "
+        f"the mean wait is {strong(span(summary['mean_wait']))}, and one job in twenty waited longer than "
+        f"{strong(span(summary['p95_wait']))}. {strong(percent(summary['utilization']))} of the machine was "
+        f"in use over {span(summary['makespan'])}."
+    )
+    second = f"Of the jobs, {listed(shares)}. The longest wait, {span(summary['max_wait'])}, is job {job}'s"
+    second += f" on {number(int(schedule.procs[worst]))} processors."
+    third = f"The mean bounded slowdown is {number(summary['mean_bsld'])}, its median "
+    third += f"{number(summary['median_bsld'])}; {number(summary['killed'])} jobs were killed"
+    third += f" at their walltime. {_dropped(schedule)}"
+    return [first, escape(second), escape(third)]
+
+
+_REASONS = {
+    "immediate": "started at once",
+    "head": "started from the head of the queue",
+    "backfill": "were backfilled",
+    "reservation": "started at their reservation",
+    "redirected": "were redirected",
+    "urgent": "started as urgent jobs",
+}
+
+
+def _dropped(schedule: Schedule) -> str:
+    dropped = schedule.workload.ledger.dropped
+    return f"{number(dropped)} jobs of the log were not scheduled; the ledger says why." if dropped else ""
+
+
+def _care(comparison: Comparison, rows: dict[str, Row]) -> str:
+    changes = [share for name in JUDGED if name in rows for share in rows[name].change if share]
+    care = "One log is one sample: a schedule answers small changes of its input with large ones of its own"
+    small = any(abs(share) < SMALL for share in changes)
+    care += ", and differences of a few percent, as some here are," if small else ", so small differences"
+    notes = [f"{care} may be accidents. A campaign over many weeks tells more."]
+    if len({schedule.capacity for schedule in comparison.schedules}) > 1:
+        notes.append("The policies did not have the same number of processors.")
+    if not comparison.same_jobs:
+        notes.append("The policies did not schedule the same jobs; gains and losses are of those they share.")
+    return escape(" ".join(notes))
+
+
+def _best(comparison: Comparison, rows: dict[str, Row]) -> str:
+    leaders: dict[str, list[str]] = {}
+    for name, words in JUDGED.items():
+        values = rows[name].values if name in rows else ()
+        known = [value for value in values if value is not None]
+        if known:
+            best = [comparison.names[place] for place, value in enumerate(values) if value == min(known)]
+            leaders.setdefault(" and ".join(best), []).append(words)
+    jobs = number(max(len(schedule) for schedule in comparison.schedules))
+    opening = f"Of {_count(len(comparison.names))} policies on the {jobs} jobs of "
+    opening += escape(log_name(comparison.schedules[0]))
+    found = [
+        f"{strong(name)} {'have' if ' and ' in name else 'has'} the lowest {escape(listed(words))}"
+        for name, words in leaders.items()
+    ]
+    return f"{opening}, {', while '.join(found)}." if found else f"{opening}, none has a job to judge by."
+
+
+def _against_first(comparison: Comparison, rows: dict[str, Row], place: int, each: Difference) -> str:
+    parts = []
+    for name, words in JUDGED.items():
+        row = rows.get(name)
+        if row is not None and name != "p95_wait" and row.values[place] is not None:
+            parts.append(_moved(row, words, place))
+    use = rows["utilization"].values
+    if use[0] is not None and use[place] is not None:
+        before, after = percent(use[0]), percent(use[place])
+        moved = f"stays at {after}" if before == after else f"goes from {before} to {after}"
+        parts.append(f"utilization {moved}")
+    total = max(each.earlier + each.later + each.same, 1)
+    early, late = percent(each.earlier / total, 0), percent(each.later / total, 0)
+    text = (
+        f"{strong(comparison.names[place])} instead of {escape(comparison.names[0])}: {listed(parts)}. "
+        f"{early} of the jobs start earlier, {late} later."
+    )
+    sizes = [(verb, found[0].name) for verb, found in (
+        ("gain", each.winners("size", 1)), ("lose", each.losers("size", 1))) if found]  # fmt: skip
+    if sizes:
+        told = [f"jobs of {name} processors {verb} most" for verb, name in sizes]
+        text += f" In all, {escape(listed(told))}."
+    return text
+
+
+def _moved(row: Row, words: str, place: int) -> str:
+    show = span if row.unit == "s" else number
+    before, after, share = row.values[0], row.values[place], row.change[place]
+    if before == after:
+        return f"the {words} stays at {show(after)}"
+    verb = "falls" if (after or 0) < (before or 0) else "rises"
+    much = f' <span class="{row.verdict[place]}">({change(share)})</span>' if share is not None else ""
+    return f"the {words} {verb} from {show(before)} to {strong(show(after))}{much}"
+
+
+def _count(items: int) -> str:
+    return {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}.get(items, str(items))

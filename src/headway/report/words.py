@@ -1,0 +1,77 @@
+"""Numbers and times for people."""
+
+from __future__ import annotations
+
+from html import escape
+
+Number = int | float | None
+
+MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 31557600
+
+
+def number(value: Number) -> str:
+    """Thousands apart, four significant digits of small ones, a dash for none.
+
+    >>> number(12345.6), number(0.123456), number(None)
+    ('12,346', '0.1235', '–')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, int) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def span(seconds: Number) -> str:
+    """A time in its two largest units.
+
+    >>> span(45), span(4000), span(200_000), span(70_000_000)
+    ('45 s', '1 h 6 min', '2 d 7 h', '2.2 years')
+    """
+    if seconds is None:
+        return "–"
+    if abs(seconds) < 2 * MINUTE:
+        return f"{seconds:.3g} s"
+    whole = round(seconds)
+    if whole >= 2 * YEAR:
+        return f"{whole / YEAR:.1f} years"
+    days, hours, minutes = whole // DAY, whole % DAY // HOUR, whole % HOUR // MINUTE
+    if days:
+        return f"{days:,} d {hours} h"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {whole % 60} s"
+
+
+def percent(share: Number, places: int = 1) -> str:
+    """A share of 1 in percent."""
+    return "–" if share is None else f"{100 * share:.{places}f} %"
+
+
+def change(share: Number) -> str:
+    """A relative change with its sign, to the first digit that says something.
+
+    >>> change(-0.1234), change(0.004), change(3.2)
+    ('−12.3 %', '+0.4 %', '+320 %')
+    """
+    if share is None:
+        return ""
+    text = f"{100 * abs(share):.0f}" if abs(share) >= 1 else f"{100 * abs(share):.1f}"
+    return f"{'−' if share < 0 else '+'}{text} %"
+
+
+def quantity(value: Number, unit: str) -> str:
+    """A number in the way that suits its unit."""
+    return span(value) if unit == "s" else number(value)
+
+
+def strong(text: str) -> str:
+    """HTML: the text in bold."""
+    return f"<b>{escape(text)}</b>"
+
+
+def listed(items: list[str]) -> str:
+    """Items as in a sentence.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
