@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -126,7 +127,8 @@ def compile_words(error: Exception, function: Callable[..., Any]) -> str:
     location = getattr(error, "loc", None)
     if location is not None and getattr(location, "filename", "") == code.co_filename:
         line = location.line
-    words = [part.strip() for part in str(error).splitlines() if part.strip()]
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).replace("numba ", "")
+    words = [part.strip() for part in text.splitlines() if part.strip()]
     own = f'{Path(code.co_filename).name}", line '
     for part in words:
         if own in part and part.rsplit("line ", 1)[-1].strip(": ").isdigit():

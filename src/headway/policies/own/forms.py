@@ -121,13 +121,15 @@ def prepare_own(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Everything the engine needs to run a user's policy."""
     from headway.engine.drive import Setup
     from headway.policies.own.passes import PythonPolicy
+    from headway.policies.own.view import PUBLIC
     from headway.policies.prepare import Prepared
 
     own = resolve(spec)
     if isinstance(own.policy, Compiled):
         setup = own.policy.setup(arrivals, procs)
     else:
-        setup = Setup((procs,), _no_hook, drive=PythonPolicy(own.policy, arrivals.columns))
+        columns = {name: arrivals.columns[name] for name in PUBLIC if name in arrivals.columns}
+        setup = Setup((procs,), _no_hook, drive=PythonPolicy(own.policy, columns))
     return Prepared(setup, arrivals.walltime, source=dict(own.source))
 
 

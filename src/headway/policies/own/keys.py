@@ -77,12 +77,19 @@ class KeyFunction:
             signature = inspect.signature(function)
         except (TypeError, ValueError):
             return 1
-        for places in (2, 1):
-            try:
-                signature.bind(*range(places))
-            except TypeError:
-                continue
-            return places
+        # A second parameter that has a default is the user's own, unless it is called now.
+        places = [
+            p for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+        wants_now = len(places) > 1 and (
+            places[1].default is inspect.Parameter.empty or places[1].name == "now"
+        )
+        try:
+            signature.bind(*range(2 if wants_now else 1))
+        except TypeError:
+            pass
+        else:
+            return 2 if wants_now else 1
         raise UsageError(
             f"{faults.defined_at(function)}: a key is called with a job, or with a job and now; "
             f"{self.key} takes {signature}"

@@ -12,9 +12,10 @@ def mine(t, state):
 
 from __future__ import annotations
 
+from headway.engine.fitting import next_fit
 from headway.engine.planning import settle, start_and_book
 from headway.engine.profile import earliest, fits, level_at, when_free
-from headway.engine.queue import enter, leave, next_fit
+from headway.engine.queue import enter, leave
 from headway.engine.tables import (
     BACKFILL,
     ENDED,

@@ -1,0 +1,164 @@
+"""Mistakes in a user's policy: the user's line, the instant, the jobs, one sentence, status 2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import headway as package
+import own_policies
+from commands import SWF, Headway
+from headway.errors import HeadwayError
+
+FILE = Path(own_policies.__file__)
+
+
+@pytest.fixture
+def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
+    command = Headway(tmp_path, capsys, monkeypatch)
+    command.write("log.swf", SWF)
+    return command
+
+
+def refused(headway: Headway, policy: str) -> str:
+    result = headway("simulate", "log.swf", "--policy", policy)
+    assert result.status == 2
+    assert result.out == ""
+    assert "Traceback" not in result.err and "numba" not in result.err.lower()
+    sentences = [line for line in result.err.splitlines() if not line.startswith("compiling")]
+    assert len(sentences) == 1, result.err
+    return sentences[0]
+
+
+def test_an_exception_shows_line_instant_and_jobs(headway: Headway) -> None:
+    headway.write("mine.py", "def mine(view):\n    n = len(view.waiting)\n    return [][n]\n")
+    assert refused(headway, "./mine.py:mine") == (
+        "headway: mine.py:3 (return [][n]): the policy raised IndexError: list index out of range, at 0 s, "
+        "with job 1 waiting and 4 of 4 processors free"
+    )
+
+
+def test_the_line_is_the_users_also_when_a_library_raises(headway: Headway) -> None:
+    headway.write("mine.py", "import numpy as np\n\ndef mine(view):\n    np.concatenate([1])\n")
+    assert "mine.py:4 (np.concatenate([1])): the policy raised ValueError" in refused(
+        headway, "./mine.py:mine"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (
+            "return view.waiting",
+            "at 1 s the policy started job 2, which needs 4 processors, when 2 of 4 were free",
+        ),
+        (
+            "return [job.number + 1 for job in view.waiting]",
+            "started job 2, which has not been submitted yet",
+        ),
+        ("return list(view.waiting) * 2", "started job 1, which runs already; a job starts once"),
+        (
+            "return [0] if view.now >= 10_000_000 else view.waiting if not view.now else []",
+            "job 1, which has ended",
+        ),
+        ("return [99]", "started job number 99, and there are only the numbers 0 to 0"),
+        ("return 'ab'", "must answer with the jobs to start or a Decision, not 'ab'"),
+        ("return 5", "must answer with the jobs to start or a Decision, not 5"),
+        ("return [True]", "must answer with the jobs to start or a Decision, not [True]"),
+        ("return [1.5]", "must answer with the jobs to start or a Decision, not [1.5]"),
+        ("return []", "left 4 of 4 jobs waiting for ever (jobs 1, 2, 3, 4)"),
+        ("return Decision(wake=view.now)", "asked to be woken at 0 s, which is not later than now"),
+        ("return Decision(wake=1.5)", "asked to be woken at 1.5, which is no whole number of microseconds"),
+        ("return Decision(kill=[0])", "at 0 s the policy stopped job 1, which does not run"),
+    ],
+)
+def test_what_cannot_be_done_is_told_by_job_and_instant(headway: Headway, body: str, says: str) -> None:
+    headway.write("mine.py", f"from headway import Decision\n\n\ndef mine(view):\n    {body}\n")
+    sentence = refused(headway, "./mine.py:mine")
+    assert sentence.startswith("headway: mine.py:4: ")
+    assert says in sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "policy", "says"),
+    [
+        ("def mine(view:\n", "mine", "mine.py:1 (def mine(view:): this is not Python"),
+        ("x = 1\ny = x / 0\n", "mine", "mine.py:2 (y = x / 0): ZeroDivisionError"),
+        ("import nowhere\n", "mine", "mine.py:1 (import nowhere): ModuleNotFoundError"),
+        ("def other(view): pass\n", "othr", "there is no 'othr' (did you mean 'other'?); it defines other"),
+        ("def mine(view, k=1): pass\n", "mine(j=2)", "has no parameter 'j'; it has k"),
+        (
+            "class Mine:\n    def __init__(self, k): pass\n",
+            "Mine",
+            "k must be given, as in ./mine.py:Mine(k=1)",
+        ),
+        ("class Mine:\n    pass\n", "Mine", "this is no policy; write a function of the view"),
+        ("class Mine:\n    def decide(self): pass\n", "Mine", "a policy is called with the view alone"),
+        (
+            "class Mine:\n    def __init__(self, k):\n        raise ValueError('k is odd')\n",
+            "Mine(k=1)",
+            "mine.py:3 (raise ValueError('k is odd')): ValueError: k is odd when ./mine.py:Mine was made",
+        ),
+    ],
+)
+def test_what_cannot_be_loaded_is_told_by_file_and_line(
+    headway: Headway, text: str, policy: str, says: str
+) -> None:
+    headway.write("mine.py", text)
+    assert says in refused(headway, f"./mine.py:{policy}")
+
+
+def test_files_and_modules_that_do_not_exist(headway: Headway) -> None:
+    assert "./none.py: there is no such file" in refused(headway, "./none.py:mine")
+    assert "there is no module 'nowhere'; a file is written with its ending" in refused(
+        headway, "nowhere:mine"
+    )
+
+
+COMPILED = """\
+from headway.policies.own.words import *
+
+
+@compiled
+def mine(t, state):
+    {body}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("start(state, 0, MACHINE, HEAD)", "the policy started job 1, which is running already"),
+        ("start(state, 1, MACHINE, HEAD)", "at 0 s the policy started job 2, which has not arrived yet"),
+        ("pass", "the policy left 4 of 4 jobs waiting for ever"),
+    ],
+)
+def test_a_compiled_policy_is_told_the_logs_job_numbers(headway: Headway, body: str, says: str) -> None:
+    headway.write("mine.py", COMPILED.format(body=body))
+    assert says in refused(headway, "./mine.py:mine")
+
+
+@pytest.mark.skipif(
+    package.jit.INTERPRETED if hasattr(package, "jit") else False, reason="nothing is compiled"
+)
+def test_what_cannot_be_compiled_is_told_by_its_line(headway: Headway) -> None:
+    headway.write("mine.py", COMPILED.format(body="x = {}\n    x['a'] = {1: 'b'}\n    return open('c')"))
+    sentence = refused(headway, "./mine.py:mine")
+    assert "the policy cannot be compiled" in sentence
+    assert sentence.split(": ")[1].startswith("mine.py:")
+    assert int(sentence.split(": ")[1].split(":")[1].split()[0]) in (5, 6, 7, 8)
+
+
+def test_a_compiled_policy_has_whole_parameters(headway: Headway) -> None:
+    headway.write("mine.py", COMPILED.format(body="pass").replace("@compiled", "@compiled(limit=3)"))
+    assert "limit must be a whole number, not 1.5" in refused(headway, "./mine.py:mine(limit=1.5)")
+    assert "has no parameter 'k'; it has limit" in refused(headway, "./mine.py:mine(k=1)")
+
+
+def test_a_class_in_place_of_its_object_and_other_things_are_refused() -> None:
+    log = package.Workload.from_arrays(unit="s", submit=[0], procs=[1], runtime=[1])
+    with pytest.raises(HeadwayError, match=r"give an object of it, Limited\(\)"):
+        package.simulate(log, 4, own_policies.Limited)
+    with pytest.raises(HeadwayError, match="is no policy"):
+        package.simulate(log, 4, 7)
