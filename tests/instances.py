@@ -66,6 +66,13 @@ def log_of(jobs: Sequence[Job], **columns: Any) -> Workload:
     return Workload.from_arrays(unit="us", job=[job.id for job in jobs], **given, **columns)
 
 
+def jobs_in(log: Workload) -> list[Job]:
+    """The jobs of a workload as the twins know them."""
+    urgent = log.urgent if "urgent" in log else np.zeros(len(log), np.bool_)
+    columns = zip(log.job, log.submit, log.procs, log.walltime, log.runtime, urgent, strict=True)
+    return [Job(int(i), int(r), int(q), int(w), int(p), urgent=bool(u)) for i, r, q, w, p, u in columns]
+
+
 def results_of(made: Schedule) -> list[Result]:
     """A schedule in the words of the twins."""
     promise = made.promise if made.promise is not None else np.full(len(made.start), -1)

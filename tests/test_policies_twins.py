@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headway.units import SECOND
-from instances import CONSERVATIVE, EASY, SPECS, STRICT, busy, by_twin, jobs_of, simulated
+from instances import CONSERVATIVE, EASY, SPECS, STRICT, busy, by_twin, jobs_in, jobs_of, simulated
 from twins.instances import job_lists
 from twins.jobs import Job
 from twins.laws import stretched
@@ -70,7 +70,4 @@ def test_easy_with_all_its_parameters(
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_busy_machine(spec: str, load: float) -> None:
     """Deeper queues than small instances reach, with every structure filled, emptied and filled again."""
-    wl = busy(150, 24, load, seed=round(load * 10))
-    columns = zip(wl.job, wl.submit, wl.procs, wl.walltime, wl.runtime, wl.urgent, strict=True)
-    jobs = [Job(int(i), int(r), int(q), int(w), int(p), urgent=bool(u)) for i, r, q, w, p, u in columns]
-    check(jobs, (spec,), 24)
+    check(jobs_in(busy(150, 24, load, seed=round(load * 10))), (spec,), 24)

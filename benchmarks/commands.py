@@ -1,0 +1,65 @@
+"""The command line as a user meets it: help, a warm simulation, the first use on a fresh machine."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.rates import Row
+from headway.workload import write_swf
+from headway.workload.models import lublin
+
+
+Seconds = tuple[float, float]
+"""Wall and CPU seconds."""
+
+
+def run(arguments: list[str], cache: Path | None = None) -> Seconds:
+    """The time of one command; with ``cache`` its compiled kernels are kept there."""
+    environment = dict(os.environ)
+    if cache is not None:
+        environment.pop("NUMBA_CACHE_DIR", None)
+        environment["HEADWAY_CACHE_DIR"] = str(cache)
+    command = [sys.executable, "-m", "headway", *arguments]
+    begin, cpu = time.perf_counter(), cpu_of_children()
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    return time.perf_counter() - begin, cpu_of_children() - cpu
+
+
+def cpu_of_children() -> float:
+    """CPU seconds of all commands so far."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def line(name: str, runs: list[Seconds]) -> Row:
+    """The best of some runs: a busy machine makes the wall time longer, hardly the CPU time."""
+    wall, cpu = (min(run[i] for run in runs) for i in range(2))
+    return {"command": name, "wall s": round(wall, 3), "CPU s": round(cpu, 3), "best of": len(runs)}
+
+
+def all_commands(folder: Path | None, quick: bool) -> Iterator[Row]:
+    """Every timed command."""
+    repeats = 3 if quick else 5
+    yield line("headway --help", [run(["--help"]) for _ in range(repeats)])
+    with tempfile.TemporaryDirectory() as scratch:
+        found = sorted(folder.glob("KTH-SP2*.swf.gz")) if folder else []
+        log = found[0] if found else Path(scratch) / "lublin.swf"
+        if not found:
+            write_swf(lublin(jobs=28_000, seed=1), log)
+        for policy in ("easy", "conservative"):
+            simulate = ["simulate", str(log), "--policy", policy, "--quiet"]
+            cold = Path(scratch) / f"cold {policy}"
+            name = f"headway simulate {log.name.partition('.swf')[0]} --policy {policy}"
+            yield line(f"{name}, first use (compiles)", [run(simulate, cold)])
+            yield line(f"{name}, warm", [run(simulate, cold) for _ in range(repeats)])
+            out = Path(scratch) / f"out {policy}"
+            yield line(f"{name} --out", [run([*simulate, "--out", str(out)], cold)])
+            run(["audit", str(out), "--quiet"], cold)  # loads its kernels for the first time
+            yield line(f"headway audit of {policy}, warm", [run(["audit", str(out), "--quiet"], cold)])
