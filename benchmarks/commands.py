@@ -15,7 +15,6 @@ from benchmarks.rates import Row
 from headway.workload import write_swf
 from headway.workload.models import lublin
 
-
 Seconds = tuple[float, float]
 """Wall and CPU seconds."""
 
