@@ -11,8 +11,8 @@ blocks by one lazy addition:
       └──┴────┴─────────┴──────┴───────── time
         [   block 0    ][   block 1   ...
 
-Steps that no longer matter (the past, or equal to the one before) stay until a block is full; then all
-blocks are laid anew, each half full. Many profiles live in one set of tables, one per pool; every function
+Steps that no longer matter (the past, or equal to the one before) stay until their block is full; where that
+makes no room, all blocks are laid anew, each half full. Many profiles live in one set of tables, one per pool; every function
 takes the pool's number ``k``. Two intervals of length zero at one instant both fit: they hold nothing.
 """
 
@@ -173,6 +173,26 @@ def lay_anew(profile: Profile, k: int, now: int) -> None:
     lay_over(profile, k, k, now)
 
 
+@routine
+def tidy(profile: Profile, k: int, b: int, now: int) -> bool:
+    """Drop the steps of block ``b`` that no longer matter; whether there is room again."""
+    base = base_of(profile, k, b)
+    last = base
+    for i in range(base + 1, base + profile.blocks[BLOCK_ROWS * k + USED, b]):
+        level, time = profile.steps[STEP_ROWS * k + LEVEL, i], profile.steps[STEP_ROWS * k + TIME, i]
+        if time <= now:
+            last = base
+        elif level == profile.steps[STEP_ROWS * k + LEVEL, last]:
+            continue
+        else:
+            last += 1
+        profile.steps[STEP_ROWS * k + TIME, last] = time
+        profile.steps[STEP_ROWS * k + LEVEL, last] = level
+    used = last - base + 1
+    profile.blocks[BLOCK_ROWS * k + USED, b] = used
+    return used <= BLOCK - 8
+
+
 @kernel
 def step_at(profile: Profile, k: int, b: int, x: int, now: int) -> int:
     """Let a step begin at ``x`` in its block ``b``, with the level that is there; the step's place."""
@@ -208,8 +228,9 @@ def change(profile: Profile, k: int, begin: int, end: int, procs: int, now: int)
     first, last = locate(profile, k, begin), locate(profile, k, end)
     row = BLOCK_ROWS * k + USED
     if profile.blocks[row, first] > BLOCK - 2 or profile.blocks[row, last] > BLOCK - 2:
-        lay_anew(profile, k, now)
-        first, last = locate(profile, k, begin), locate(profile, k, end)
+        if not (tidy(profile, k, first, now) and tidy(profile, k, last, now)):
+            lay_anew(profile, k, now)
+            first, last = locate(profile, k, begin), locate(profile, k, end)
     low, high = step_at(profile, k, first, begin, now), step_at(profile, k, last, end, now)
     if first == last:
         add(profile, k, first, low, high, procs)
