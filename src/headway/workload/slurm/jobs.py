@@ -11,8 +11,9 @@ import numpy.typing as npt
 from headway.units import SECOND
 from headway.workload.ledger import LedgerEntry
 from headway.workload.slurm import states
+from headway.workload.slurm.job_ids import COMPONENT, TASK, WAITING_TASKS
 from headway.workload.slurm.not_modelled import BIT
-from headway.workload.slurm.records import COMPONENT, TASK, UNKNOWN, WAITING_TASKS
+from headway.workload.slurm.records import UNKNOWN
 from headway.workload.slurm.runs import repeats
 
 Ints = npt.NDArray[np.int64]

@@ -1,8 +1,4 @@
-"""Tables of text into arrays of numbers: the records of an export, before any is taken for a job.
-
-A record's key packs its job number with the place in its array or heterogeneous job, so that steps, repeated
-records and runs of one job find each other without any text being kept.
-"""
+"""Tables of text into arrays of numbers: the records of an export, before any is taken for a job."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ import numpy.typing as npt
 
 from headway.errors import InputError
 from headway.workload.slurm import cells, states
+from headway.workload.slurm.job_ids import identified
 from headway.workload.slurm.not_modelled import feature_bits
 
 if TYPE_CHECKING:
@@ -21,10 +18,6 @@ if TYPE_CHECKING:
 
     from headway.workload.slurm.text import Table
 
-PLAIN, TASK, WAITING_TASKS, COMPONENT = range(4)
-"""A job, a task of an array, the tasks of an array that never started, a part of a heterogeneous job."""
-
-_ID = r"^(\d{1,10})(?:_(\d{1,9})|_\[([^\]]*)\]|\+(\d{1,6}))?(?:\.(.+))?$"
 _LABELLED = {"user": ("User", "UID"), "account": ("Account",), "partition": ("Partition",), "qos": ("QOS",),
              "cluster": ("Cluster",)}  # fmt: skip
 _SOURCES: dict[str, tuple[tuple[str, Callable[[pl.Series], pl.Series]], ...]] = {
@@ -109,11 +102,14 @@ class Records:
             if column in frame.columns:
                 columns[target] = cells.epoch(frame[column])
         for target, choices in _SOURCES.items():
-            present = [read(frame[column]) for column, read in choices if column in frame.columns]
-            if present:
-                columns[target] = present[0]
-                if len(present) > 1 and present[0].null_count():
-                    columns[target] = pl.select(pl.coalesce(present)).to_series()
+            for column, read in choices:
+                found = columns.get(target)
+                if column not in frame.columns or (found is not None and not found.null_count()):
+                    continue
+                read_here = read(frame[column])
+                if found is not None:
+                    read_here = pl.select(pl.coalesce(found, read_here)).to_series()
+                columns[target] = read_here
         names = frame.columns
         if "ReqMem" in names:
             per = frame["ReqMem"].str.slice(-1)
@@ -245,43 +241,6 @@ def _array(column: pl.Series) -> npt.NDArray[Any]:
     import polars as pl
 
     return column.fill_null(UNKNOWN).to_numpy() if column.dtype == pl.Int64 else column.to_numpy()
-
-
-def identified(frame: pl.DataFrame) -> dict[str, pl.Series]:
-    """Number, key, kind and whether a record is a step, from JobID and JobIDRaw."""
-    import polars as pl
-
-    shown = frame["JobID" if "JobID" in frame.columns else "JobIDRaw"].str.strip_chars()
-    plain = shown.cast(pl.UInt32, strict=False).cast(pl.Int64)
-    ids = pl.select(number=plain, task=None, waiting=None, offset=None, step=False)
-    if plain.null_count():
-        names = ["number", "task", "waiting", "offset", "step"]
-        parts = shown.str.extract_groups(_ID).struct.rename_fields(names).struct.unnest()
-        wide = [pl.col(name).cast(pl.UInt32, strict=False) for name in ("number", "task", "offset")]
-        ids = parts.with_columns(
-            *(column.cast(pl.Int64) for column in wide), step=pl.col("step").is_not_null()
-        )
-    task, waiting, offset = (pl.col(name).is_not_null() for name in ("task", "waiting", "offset"))
-    shared = task | offset
-    place, part = 1 + pl.col("task"), (1 << 30) + pl.col("offset")
-    within = pl.when(task).then(place).when(offset).then(part).otherwise(0)
-    if "JobID" in frame.columns and "JobIDRaw" in frame.columns:
-        raw = frame["JobIDRaw"].str.strip_chars()
-        number = raw.cast(pl.UInt32, strict=False).cast(pl.Int64)
-        if number.null_count():
-            number = raw.str.extract(r"^(\d{1,10})(?:[._+].*)?$").cast(pl.UInt32, strict=False).cast(pl.Int64)
-        ids = ids.with_columns(number=number, step=pl.col("step") | raw.str.contains(".", literal=True))
-        shared, within = pl.lit(False), pl.lit(0)
-    within = pl.when(waiting).then((1 << 31) - 1).otherwise(within)
-    parallel = pl.when(offset).then(COMPONENT).otherwise(PLAIN)
-    kind = pl.when(task).then(TASK).when(waiting).then(WAITING_TASKS).otherwise(parallel)
-    return ids.select(
-        "number",
-        "step",
-        key=pl.col("number") * (1 << 31) + within,
-        kind=kind.cast(pl.UInt8),
-        shared=shared,
-    ).to_dict(as_series=True)
 
 
 def _joined(parts: list[dict[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
