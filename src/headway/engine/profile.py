@@ -12,8 +12,9 @@ blocks by one lazy addition:
         [   block 0    ][   block 1   ...
 
 Steps that no longer matter (the past, or equal to the one before) stay until their block is full; where that
-makes no room, all blocks are laid anew, each half full. Many profiles live in one set of tables, one per pool; every function
-takes the pool's number ``k``. Two intervals of length zero at one instant both fit: they hold nothing.
+makes no room, all blocks are laid anew, each half full. Many profiles live in one set of tables, one per
+pool; every function takes the pool's number ``k``. Two intervals of length zero at one instant both fit: they
+hold nothing.
 """
 
 from __future__ import annotations
@@ -227,10 +228,10 @@ def change(profile: Profile, k: int, begin: int, end: int, procs: int, now: int)
         return
     first, last = locate(profile, k, begin), locate(profile, k, end)
     row = BLOCK_ROWS * k + USED
-    if profile.blocks[row, first] > BLOCK - 2 or profile.blocks[row, last] > BLOCK - 2:
-        if not (tidy(profile, k, first, now) and tidy(profile, k, last, now)):
-            lay_anew(profile, k, now)
-            first, last = locate(profile, k, begin), locate(profile, k, end)
+    full = profile.blocks[row, first] > BLOCK - 2 or profile.blocks[row, last] > BLOCK - 2
+    if full and not (tidy(profile, k, first, now) and tidy(profile, k, last, now)):
+        lay_anew(profile, k, now)
+        first, last = locate(profile, k, begin), locate(profile, k, end)
     low, high = step_at(profile, k, first, begin, now), step_at(profile, k, last, end, now)
     if first == last:
         add(profile, k, first, low, high, procs)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from headway.engine.drive import Setup
 from headway.engine.tables import BACKFILL_KEY, KEY, RESERVED, State
 from headway.errors import UsageError
+from headway.policies.catalogue.orders import ORDERS
 from headway.policies.spec import Spec
 from headway.units import SECOND
 
@@ -73,6 +74,8 @@ def prepare(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.own.keyed import prepare_keyed
 
         return prepare_keyed(spec, arrivals, procs)
+    if spec.name not in PREPARERS and spec.name not in ORDERS:
+        raise UsageError(f"{spec.name} is in the catalogue, but nothing prepares it: name it in PREPARERS")
     module, _, name = PREPARERS.get(spec.name, "headway.policies.prepare:strict").partition(":")
     function: Callable[[Spec, Arrivals, int], Prepared] = getattr(import_module(module), name)
     return function(spec, arrivals, procs)
