@@ -17,7 +17,7 @@ from matplotlib.patches import StepPatch
 from headway.errors import UsageError
 from headway.figures import distribution, gantt, queue, save, utilization
 from headway.figures.bands import bands
-from headway.figures.colouring import OF_REASON, colouring
+from headway.figures.colouring import OF_REASON, WIDTHS, colouring
 from headway.figures.distribution import steps
 from headway.figures.painting import strips
 from headway.figures.raster import raster
@@ -198,13 +198,19 @@ def test_every_job_has_a_colour_of_its_class(key: str) -> None:
     one.why = (np.arange(60) % len(WHY)).astype(np.uint8)
     classes = colouring(one, key)
     assert classes.codes.min() >= 0 and classes.codes.max() < len(classes.colours)
-    expected = {"why": 11, "size": 5, "user": 7, "queue": 2, "job": 0}[key]
+    expected = {"why": 11, "size": 3, "user": 7, "queue": 2, "job": 0}[key]
     assert len(classes.names) == expected
-    if key == "size":  # a machine of 24: up to 1 (a 32nd at least), an eighth, a quarter, a half, all
-        assert classes.names == ["1", "2-3", "4-6", "7-12", "13-24"]
-        assert [classes.names[code] for code in classes.codes[:8]] == [
-            "1", "2-3", "2-3", "4-6", "4-6", "4-6", "7-12", "7-12",
-        ]  # fmt: skip
+
+
+def test_sizes_are_joined_so_that_each_colour_has_its_share_of_the_work() -> None:
+    # Work of 1, 2, 4, 8, 16 and 32 processors for 5 s: 5 + 5, 10, 20, 40, 80 and 160 of 320.
+    rows = [(float(i), 2**i, 5.0, 9.0) for i in range(6)] + [(7.0, 1, 5.0, 5.0)]
+    one = schedule(rows, [float(i) for i in range(6)] + [7.0], 32)
+    classes = colouring(one, "size")
+    # Middles of the work at 5, 15, 30, 60, 120 and 240: in fifths of 64 the first, the second, the fourth.
+    assert classes.names == ["1-8", "9-16", "17-32"]
+    assert classes.codes.tolist() == [0, 0, 0, 0, 1, 2, 0]
+    assert classes.colours == [WIDTHS[0], WIDTHS[2], WIDTHS[4]]
 
 
 def test_reasons_keep_their_colours_whatever_else_is_there() -> None:

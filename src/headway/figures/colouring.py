@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from headway.errors import UsageError
 from headway.figures.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SERIES, SKY, VERMILLION, YELLOW
+from headway.metrics.classes import size_class, size_classes
 from headway.schedule import WHY, Schedule
+from headway.units import SECOND
 
 Ints = NDArray[np.int64]
 
@@ -31,7 +33,6 @@ OF_REASON = {
 }
 """A colour for each reason; those of urgent jobs are three lightnesses of one."""
 
-SHARES = (0, 1 / 32, 1 / 8, 1 / 4, 1 / 2)
 WIDTHS = ("#FFE945", "#BCAF6F", "#7D7C78", "#414D6B", "#00224E")
 """From cividis, whose lightness alone tells the classes apart."""
 
@@ -67,25 +68,30 @@ def colouring(schedule: Schedule, key: str) -> Colouring:
 
 
 def _by_width(schedule: Schedule) -> Colouring:
-    """Classes of processors as shares of the machine."""
-    limits = [max(1, int(schedule.capacity * share)) for share in SHARES] + [schedule.capacity]
-    codes = np.searchsorted(np.array(limits[1:-1]), schedule.procs, side="left")
-    names = [
-        f"{low + 1}-{high}" if low + 1 < high else str(high)
-        for low, high in zip([0, *limits[1:-1]], limits[1:], strict=True)
-    ]
-    held = np.unique(codes).tolist()
-    place = np.zeros(len(names), np.int64)
+    """Classes up to powers of two, neighbours joined so that each holds about as much of the work."""
+    power = size_classes(schedule.procs)
+    work = np.bincount(power, weights=schedule.procs * (schedule.run / SECOND))
+    # The class of a power is where the middle of its work lies among all work, the narrower jobs first.
+    middle = (np.cumsum(work) - work / 2) / (work.sum() or 1.0)
+    joined = np.minimum((middle * len(WIDTHS)).astype(np.int64), len(WIDTHS) - 1)[power]
+    held = np.unique(joined).tolist()
+    place = np.zeros(len(WIDTHS), np.int64)
     place[held] = np.arange(len(held))
-    return Colouring(
-        place[codes], [names[code] for code in held], [WIDTHS[code] for code in held], "processors"
-    )
+    names = []
+    for group in held:
+        narrowest, widest = int(power[joined == group].min()), int(power[joined == group].max())
+        low, high = size_class(narrowest).split("-")[0], size_class(widest).split("-")[-1]
+        names.append(low if low == high else f"{low}-{high}")
+    # Few classes are as far apart as they can be; the widest jobs are always the darkest.
+    shades = np.linspace(len(WIDTHS) - 1, 0, len(held)).round().astype(np.int64)[::-1]
+    colours = [WIDTHS[shade] for shade in shades.tolist()]
+    return Colouring(place[joined], names, colours, "processors")
 
 
 def _by_owner(schedule: Schedule, column: str) -> Colouring:
     """The users or queues with the largest areas by colour, the others in grey."""
     owners, place = np.unique(schedule.workload.columns[column], return_inverse=True)
-    area = np.bincount(place, weights=schedule.procs * (schedule.run / 1e6), minlength=len(owners))
+    area = np.bincount(place, weights=schedule.procs * (schedule.run / SECOND), minlength=len(owners))
     ranked = np.argsort(-area, kind="stable")
     code = np.full(len(owners), NAMED, np.int64)
     code[ranked[:NAMED]] = np.arange(len(ranked[:NAMED]))

@@ -203,13 +203,9 @@ def _shares(axes: Axes, shown: Bands, classes: Colouring, axis: Clock) -> None:
         floor = np.full(cells.shape[2], float(offset))
         for number, colour in enumerate((*classes.colours, GREY)):
             if (tops[number] > floor).any():
-                axes.stairs(
-                    tops[number], times, baseline=floor, fill=True, color=colour, linewidth=0,
-                    hatch="//////" if number == kinds - 1 else None,
-                    edgecolor="white" if number == kinds - 1 else None,
-                )  # fmt: skip
+                axes.stairs(tops[number], times, baseline=floor, fill=True, color=colour, linewidth=0)
             floor = tops[number]
-    _legend(axes, classes, shown)
+    _legend(axes, classes, shown, dense=True)
 
 
 def _map(axes: Axes, shown: Bands, axis: Clock) -> None:
@@ -223,14 +219,17 @@ def _map(axes: Axes, shown: Bands, axis: Clock) -> None:
     figure.colorbar(mesh, ax=axes, label="busy share of a node", aspect=30, pad=0.01)
 
 
-def _legend(axes: Axes, classes: Colouring, shown: Bands) -> None:
+def _legend(axes: Axes, classes: Colouring, shown: Bands, dense: bool = False) -> None:
     from matplotlib.patches import Patch
 
     seen = np.unique(classes.codes[shown.job]).tolist() if classes.names else []
     keys = [Patch(color=classes.colours[code], label=classes.names[code]) for code in seen]
-    if (~shown.lost & (shown.state != WORKING)).any():
+    lost, other = shown.lost.any(), (~shown.lost & (shown.state != WORKING)).any()
+    if dense and (lost or other):
+        keys.append(Patch(color=GREY, label="lost runs, loading or swapping"))
+    elif other:
         keys.append(Patch(facecolor=PALE, edgecolor=GREY, hatch="//////", label="loading or swapping"))
-    if shown.lost.any():
+    if lost and not dense:
         keys.append(Patch(facecolor=PALE, edgecolor=GREY, hatch="xxxx", label="lost run"))
     if keys:
         axes.legend(
