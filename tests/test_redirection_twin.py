@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import headway
 from headway.audit import audit
+from headway.engine.tables import State, Table
+from headway.policies.spec import parse_spec
 from headway.schedule import ENDED, WHY, Schedule
 from headway.units import SECOND
 from instances import busy, log_of
@@ -150,3 +152,43 @@ def test_no_redirection_is_easy(jobs: list[Job]) -> None:
         other = headway.simulate(log_of(jobs), M, spec)
         for name in ("start", "end", "killed"):
             assert np.array_equal(getattr(easy, name), getattr(other, name)), name
+
+
+@settings(max_examples=40)
+@given(jobs=job_lists(M, max_jobs=14), theta=st.integers(0, 3), filter=st.sampled_from(sorted(FILTERS)))
+def test_counters(jobs: list[Job], theta: int, filter: str) -> None:
+    """R6 and R7, instant by instant: 0 after a redirection; an arrival adds at most the number that run."""
+    from headway.engine import drive
+    from headway.engine.clock import one_step
+    from headway.engine.tables import FINISH, FIRST_NEW, GROW, LAST_NEW, NOW, PASS
+    from headway.policies import redirection as hooks
+    from headway.policies.prepare import Arrivals, prepare
+
+    wl = log_of(sorted(jobs, key=lambda job: job.submit))
+    length = np.minimum(wl.runtime, wl.walltime)
+    spec = parse_spec(f"redirection(theta={theta}, group=3, filter={filter})")
+    prepared = prepare(spec, Arrivals(wl.submit, wl.procs, wl.walltime, length), M)
+    hook = drive.compiled_hook(prepared.setup.hook)
+    state, world = drive.make_state(
+        drive.Jobs(wl.submit, wl.procs, wl.walltime, wl.runtime, prepared.plan), prepared.setup
+    )
+    while (code := one_step(state, world)) != FINISH:
+        if code == GROW:
+            state, world = drive.grow(state, world)
+            continue
+        assert code == PASS
+        before, redirections = counters(state), state.options[hooks.REDIRECTIONS]
+        hook(int(state.clock[NOW]), state)
+        arrivals = state.clock[LAST_NEW] - state.clock[FIRST_NEW]
+        assert (counters(state) <= theta).all()
+        if state.options[hooks.REDIRECTIONS] > redirections:
+            assert not counters(state).any()
+        else:
+            # Counters of jobs that ended are gone; at most M jobs run, and each arrival adds one to each.
+            assert counters(state).sum() <= before.sum() + arrivals * M
+
+
+def counters(state: State) -> Table:
+    from headway.policies.redirection import COUNTER, WATCHED
+
+    return state.jobs[COUNTER, : state.options[WATCHED]].copy()

@@ -169,9 +169,7 @@ def goes_before(state: State, run: int, other: int) -> bool:
 
 @routine
 def chosen(state: State) -> int:
-    """The run to redirect among those whose counter exceeds theta, by the conflict rule; -1 for none."""
-    if not state.options[EXCEEDED]:
-        return -1
+    """The run to redirect among those whose counter exceeds theta, by the conflict rule."""
     best, most = -1, 0
     for place in range(state.options[WATCHED]):
         if state.jobs[COUNTER, place] > state.options[THETA]:
@@ -248,19 +246,23 @@ def welcome_easy(state: State) -> None:
 def redirection_easy(t: int, state: State) -> None:
     """Redirection where both groups are under EASY with one reservation."""
     settle(t, state, PRINCIPAL)
-    settle(t, state, REDIRECTION)
-    unwatch_ended(state)
-    welcome_easy(state)
-    run = chosen(state)
-    if run >= 0:
+    if state.clock[ENDED] > 0:  # calls are dear, so each is made only where there is something to do
+        settle(t, state, REDIRECTION)
+        unwatch_ended(state)
+    if state.clock[FIRST_NEW] < state.clock[LAST_NEW]:
+        welcome_easy(state)
+    if state.options[EXCEEDED]:
+        run = chosen(state)
         give_back(t, state, run)
         job = take_out(t, state, run)
         join(state, REDIRECTION, job)
         state.jobs[PROMISE, job] = NO_PROMISE
-    easy_pass(t, state, PRINCIPAL)
+    if state.pools[Q_COUNT, 2 * PRINCIPAL] > 0:
+        easy_pass(t, state, PRINCIPAL)
     if state.pools[Q_COUNT, 2 * REDIRECTION] > 0:
         easy_pass(t, state, REDIRECTION)
-    watch(state)
+    if state.options[SEEN] < state.clock[RUNS]:
+        watch(state)
 
 
 # ---- any two policies -------------------------------------------------------------------------
@@ -335,9 +337,8 @@ def redirection(t: int, state: State) -> None:
     close_ended(t, state, REDIRECTION)
     unwatch_ended(state)
     welcome(t, state)
-    run = chosen(state)
-    if run >= 0:
-        redirect(t, state, run)
+    if state.options[EXCEEDED]:
+        redirect(t, state, chosen(state))
     schedule(t, state, PRINCIPAL)
     schedule(t, state, REDIRECTION)
     watch(state)
