@@ -64,8 +64,10 @@ def simulate(
         "simulation_cpu_seconds": time.process_time() - cpu_run,
     }
     columns = outcome(state, order, tuple(prepared.groups))
-    ran = np.empty(len(kept), np.bool_)
-    ran[order] = state.jobs[RUN] >= 0
+    place_of = np.argsort(order, kind="stable")
+    ran = state.jobs[RUN][place_of] >= 0
+    noted = {} if prepared.notes is None else prepared.notes(state, kept.columns["job"][order])
+    notes = {name: column[place_of][ran] for name, column in noted.items()}
     if not ran.all():
         kept = kept.select(
             ran, rule="late", action="refused on arrival, its deadline could not be met: not run"
@@ -88,6 +90,7 @@ def simulate(
         capacity=sum(pools),
         groups=prepared.groups,
         own={} if prepared.own is None else prepared.own(state),
+        notes=notes,
         provenance={
             "seed": seed,
             **({"policy_source": prepared.source} if prepared.source else {}),

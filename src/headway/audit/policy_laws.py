@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from headway.audit.laws import EASY_HEAD, FCFS_HEAD, FCFS_ORDER, PROMISE, REDIRECTIONS
+from headway.audit.laws import (
+    DEFINITIVE_END,
+    EASY_HEAD,
+    FCFS_HEAD,
+    FCFS_ORDER,
+    LATEST_END,
+    PROMISE,
+    REDIRECTIONS,
+)
 from headway.audit.record import Record
 from headway.audit.verdict import Law
 from headway.errors import UsageError
@@ -21,6 +29,10 @@ def laws_of(policy: str, record: Record) -> tuple[Law, ...]:
         return ()  # several queues or places: the replay of one queue on one pool says nothing
     if spec.name == "conservative" and spec.params.get("compress") != "scratch":
         return (PROMISE,)
+    if spec.name == "dbf":
+        if spec.params.get("compress") == "scratch":
+            return ()
+        return (LATEST_END if spec.params.get("mode") == "strict" else DEFINITIVE_END,)
     if not _one_queue(spec, record):
         return ()
     if spec.name == "fcfs":

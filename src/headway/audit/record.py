@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.platform import Platform
-from headway.schedule import ENDED, STATES, Pieces, Schedule
+from headway.schedule import ENDED, STATES, WHY, Pieces, Schedule
 from headway.schedule.pieces import NONE
 from headway.schedule.pieces_file import rows_of
 from headway.workload import Workload
@@ -54,6 +54,9 @@ class Record:
     killed: NDArray[np.bool_] | None = None
     moldable: NDArray[np.bool_] | None = None
     urgent: NDArray[np.bool_] | None = None
+    deadline: Column | None = None
+    """On the log's clock; -1 where there is none."""
+    promoted: NDArray[np.bool_] | None = None
     promise: Column | None = None
     promise_kind: str = ""
     speeds: bool = False
@@ -119,6 +122,7 @@ def record_of(schedule: Schedule, workload: Workload | None = None) -> Record:
         runtime=schedule.runtime[chosen],
         capacity=schedule.capacity,
         killed=schedule.killed[chosen],
+        promoted=schedule.why[chosen] == WHY.index("promoted"),
         promise=None if schedule.promise is None else schedule.promise[chosen],
         promise_kind=schedule.promise_kind,
         speeds=any(cluster.speed != 1 for cluster in schedule.platform.clusters),
@@ -155,6 +159,7 @@ def match(log: Workload, jobs: Column) -> tuple[Match, list[int], list[int], lis
 def asked(log: Workload, rows: Column) -> dict[str, Any]:
     """The log's side of a record."""
     fraction, urgent = log.get("parallel_fraction"), log.get("urgent")
+    deadline = log.get("deadline")
     columns = {
         name: log.columns[column][rows]
         for name, column in (
@@ -169,6 +174,7 @@ def asked(log: Workload, rows: Column) -> dict[str, Any]:
         "row": rows,
         "moldable": None if fraction is None else ~np.isnan(fraction[rows]),
         "urgent": None if urgent is None else urgent[rows],
+        "deadline": None if deadline is None else deadline[rows],
     }
 
 

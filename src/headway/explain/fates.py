@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from headway.explain.place import Case
+from headway.explain.provisional import provisional
 from headway.explain.redirection import redirected
 from headway.explain.words import at, duration, jobs, processors
 from headway.schedule.codes import ENDED, STATES, WHY
@@ -150,5 +151,6 @@ FATES: tuple[Callable[[Case], list[str]], ...] = (
     loading,
     killed,
     ended_early,
+    provisional,
     deadline,
 )

@@ -7,6 +7,7 @@ from typing import Any
 from headway.errors import PolicyError
 from headway.metrics.catalogue import METRICS, STRETCH
 from headway.metrics.classes import by_group, by_queue, by_size, by_user
+from headway.metrics.deadlines import deadlines
 from headway.metrics.fairness import fairness
 from headway.metrics.redirected import redirected
 from headway.metrics.sample import Sample
@@ -26,6 +27,7 @@ def summarise(schedule: Schedule, tau: float = 10, trim: float = 0) -> dict[str,
             raise PolicyError(f"the policy's own number {name!r} has the name of a metric; rename it")
         summary[name] = value
     summary |= redirected(sample)
+    summary |= deadlines(sample)
     users = by_user(sample)
     summary["fairness"] = fairness(users)
     groups = by_group(sample)

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.engine.drive import Setup
 from headway.engine.tables import KEY, State
-from headway.policies.prepare import Arrivals, Prepared, conservative
+from headway.policies.prepare import Arrivals, Prepared, Table, conservative
 from headway.policies.spec import Spec
 
 MODES = ("strict", "literal")
@@ -40,7 +40,18 @@ def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         }
         return {name: int(state.options[STRIDE + note]) for name, note in notes.items()}
 
+    def notes(state: State, ids: Table) -> dict[str, Table]:
+        rows = {
+            "first_given": hooks.FIRST_GIVEN,
+            "definitive_at": hooks.DEFINITIVE_AT,
+            "displaced_at": hooks.DISPLACED_AT,
+            "displaced_times": hooks.DISPLACED_TIMES,
+        }
+        by = state.jobs[hooks.DISPLACED_BY]
+        told = {name: state.jobs[row] for name, row in rows.items()}
+        return {**told, "displaced_by": np.where(by >= 0, ids[by], -1)}
+
     setup = Setup(
         (procs, procs), hooks.dbf, (*options, *(0,) * STRIDE), prepare=fill, more_rows=hooks.MORE_ROWS
     )
-    return Prepared(setup, arrivals.walltime, "end", own=own)
+    return Prepared(setup, arrivals.walltime, "end", own=own, notes=notes)

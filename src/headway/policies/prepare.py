@@ -51,6 +51,8 @@ class Prepared:
     """Names and sizes of the pools, where there are several."""
     own: Callable[[State], dict[str, object]] | None = None
     """The policy's own summary numbers."""
+    notes: Callable[[State, Table], dict[str, Table]] | None = None
+    """What the policy noted of each job, in the engine's order; the table has the log's job numbers."""
     source: dict[str, str] = field(default_factory=dict)
     """Name, file and digest of a policy that is the user's own."""
 

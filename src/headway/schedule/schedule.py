@@ -54,6 +54,8 @@ class Schedule:
     groups: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     own: Mapping[str, object] = field(default_factory=dict)
+    notes: Mapping[str, Column] = field(default_factory=dict)
+    """What the policy noted of each job, by name (times in µs, jobs by number); a saved run is without."""
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

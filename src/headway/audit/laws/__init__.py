@@ -8,6 +8,7 @@ from headway.audit.laws import (
     easy_head,
     final_run,
     killing,
+    latest_end,
     pieces,
     processor_sets,
     promise,
@@ -44,4 +45,8 @@ EASY_HEAD = Law("easy head", "the head starts no later than any shadow time it w
 PROMISE = Law("promise", "no job starts later than it was promised", promise.kept)
 REDIRECTIONS = Law(
     "redirections", "a job is redirected once, at an arrival, alone, to a group it fits", redirections.check
+)
+LATEST_END = Law("latest end", "no job ends later than it was told; deadlines are kept", latest_end.check)
+DEFINITIVE_END = Law(
+    "latest end", "no job without a deadline ends later than it was told", latest_end.check_definitive
 )

@@ -1,0 +1,63 @@
+"""DBF: nobody ends later than told on submission, and only jobs with a deadline are promoted.
+
+With the requested walltimes, not only with what the programs needed: start + walltime <= promise. For a job
+that was accepted with a deadline the promise is the deadline; for any other it is the end of the place it was
+given, which is definitive.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.audit.record import Record
+from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.units import seconds_text
+
+NAME = "latest end"
+
+
+def check(record: Record) -> Finding | None:
+    """For every job that was told an end; None where the schedule does not say."""
+    return together(_late(record, np.ones(len(record), np.bool_)), _told(record)) if _known(record) else None
+
+
+def check_definitive(record: Record) -> Finding | None:
+    """Only for the jobs without a deadline, where the algorithm does not warrant the others."""
+    if not _known(record):
+        return None
+    free = np.ones(len(record), np.bool_) if record.deadline is None else record.deadline < 0
+    return together(_late(record, free), _told(record))
+
+
+def _known(record: Record) -> bool:
+    return record.promise is not None and record.promise_kind in ("", "end")
+
+
+def _late(record: Record, judged: np.typing.NDArray[np.bool_]) -> Finding:
+    assert record.promise is not None
+    promise, latest = record.promise, record.start + record.walltime
+
+    def describe(row: int) -> Fault:
+        job, told = record.job[row], seconds_text(promise[row])
+        message = f"job {job} may run until {seconds_text(latest[row])}, it was told to end by {told}"
+        return fault(NAME, promise[row], (job,), message)
+
+    return found(np.flatnonzero(judged & (promise >= 0) & (latest > promise)).tolist(), describe)
+
+
+def _told(record: Record) -> Finding:
+    """What was told must be possible, and a job that has no deadline cannot be promoted for it."""
+    assert record.promise is not None
+    promise = record.promise
+    early = (promise >= 0) & (promise < record.submit + record.walltime)
+    promoted = np.zeros(len(record), np.bool_) if record.promoted is None else record.promoted
+    without = promoted & (True if record.deadline is None else record.deadline != promise)
+
+    def describe(row: int) -> Fault:
+        job, told = record.job[row], seconds_text(promise[row])
+        wrong = f"was told to end by {told}, which its walltime does not allow"
+        if without[row]:
+            wrong = "was promoted, but no deadline of its was accepted"
+        return fault(NAME, record.submit[row], (job,), f"job {job} {wrong}")
+
+    return found(np.flatnonzero(early | without).tolist(), describe)
