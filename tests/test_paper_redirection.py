@@ -1,0 +1,118 @@
+"""The reproduction of the paper on redirection: its tables, verdicts and page, on a few small weeks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import headway
+from headway.cli.reproduce import parse_traces
+from headway.errors import UsageError
+from headway.papers import Reproduction
+from headway.papers.redirection import claims, grid, logs, readings, reproduce, work
+from headway.papers.redirection.logs import CLUSTERS, Cluster, Log
+from headway.papers.verdicts import Claim, change_text, claims_table, markdown_table
+from headway.workload.models import generate
+from headway.workload.transform import apply_each
+
+MODEL = "lublin(jobs=1200, procs=64, load=1.1, estimates=tsafrir, seed=1)"
+SMALL = grid.Grid((1, 10), (0.15, 0.25))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reproduction, Path]:
+    folder = tmp_path_factory.mktemp("reproduction")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(logs, "GENERATED", (MODEL, MODEL))
+        patch.setattr(logs, "QUICK_WEEKS", 2)
+        patch.setattr(work, "QUICK", SMALL)
+        patch.setattr(work, "open_logs", lambda traces, quick: [small_log()])
+        return reproduce({}, True, folder, lambda sentence: None), folder
+
+
+def small_log() -> Log:
+    return Log("generated", Cluster("Generated weeks"), generate(MODEL), 64, 2, "submitted")
+
+
+def test_the_campaign_is_what_it_says(made: tuple[Reproduction, Path]) -> None:
+    """One cell of the results against a simulation made here."""
+    results = headway.campaign.Results.open(made[1] / "campaigns" / "paper")
+    runs = grid.paired(results)
+    assert runs.height == 2 * 2 * 2 and results.frame.height == runs.height + 2 * 2
+    week = apply_each(small_log().workload, small_log().weeks_spec(), "exact")[0]
+    one = runs.filter((pl.col("theta") == 10) & (pl.col("alpha") == 0.25)).row(0, named=True)
+    with_it = headway.simulate(week, 64, "redirection(theta=10, alpha=0.25)").summary(tau=60)
+    without = headway.simulate(week, 64 + 16, "easy").summary(tau=60)
+    assert one["mean_bsld"] == with_it["mean_bsld"] and one["redirections"] == with_it["redirections"]
+    assert one["mean_bsld_ratio"] == with_it["mean_bsld"] / without["mean_bsld"]
+    assert one["max_bsld_ratio"] == with_it["max_bsld"] / without["max_bsld"]
+
+
+def test_the_page_and_its_figures(made: tuple[Reproduction, Path]) -> None:
+    result, folder = made
+    page = (folder / "redirection.md").read_text()
+    for name in ("figure-1", "figure-2", "flow-time", "beyond"):
+        assert f"(redirection-{name}.svg)" in page
+        assert (folder / f"redirection-{name}.svg").read_text().count("<path") > 10
+    assert "The log of Intrepid was not given" in page
+    assert {claim.verdict for claim in result.claims if "Intrepid: best" in claim.claim} == {"not tested"}
+    assert [path.exists() for path in result.files] == [True] * 5
+
+
+def test_readings(made: tuple[Reproduction, Path]) -> None:
+    rows = made[0].tables["Readings"]
+    answers = [row[1] for row in rows[1:]]
+    expected = [r.answer for r in readings.READINGS if readings.applies(r, small_log())]
+    assert answers == expected and "from a checkpoint" in answers
+    assert all(float(row[5]) <= float(row[6]) for row in rows[1:])  # the best theta is no worse than 10
+
+
+def test_a_group_smaller_than_every_job(made: tuple[Reproduction, Path]) -> None:
+    [claim] = [claim for claim in made[0].claims if "smaller than every job" in claim.claim]
+    assert claim.verdict == "agrees" and claim.ours.startswith("0 redirections with m' = 255")
+
+
+@pytest.mark.parametrize(
+    ("ratio", "gain", "verdict"), [(0.62, 0.4, "agrees"), (0.9, 0.4, "in part"), (1.2, 0.4, "differs")]
+)
+def test_verdicts_on_an_improvement(ratio: float, gain: float, verdict: str) -> None:
+    frame = pl.DataFrame(
+        {
+            "theta": [10], "alpha": [0.15], "mean_bsld": [2.0], "mean_bsld_ratio": [ratio],
+            "max_bsld_ratio": [1.0], "max_response": [1.0], "max_response_without": [1.0],
+            "redirections": [1], "worst_is_redirected": [1], "redirected_among_worst": [0.5],
+            "wasted_area": [1.0], "capacity": [10], "makespan": [100.0], "mean_queued_again": [0.0],
+            "dropped": [0],
+        }
+    )  # fmt: skip
+    log = Log("ricc", Cluster("RICC", gain=gain), generate(MODEL), 64, 2)
+    [claim] = claims._gain(frame, log)
+    assert claim.verdict == verdict
+
+
+def test_tables() -> None:
+    assert [change_text(ratio) for ratio in (0.9, 1.25, 1.001, None)] == [
+        "10 % better", "25 % worse", "equal", "-",
+    ]  # fmt: skip
+    rows = claims_table([Claim("a | b", "1", "2", "agrees")])
+    assert markdown_table(rows, 9).splitlines()[2] == "| a \\| b | 1 | 2 | agrees |  |"
+    assert markdown_table([["x", "n"], ["a", "1.5"]]).splitlines()[1] == "| :-- | --: |"
+
+
+def test_clusters_of_the_paper() -> None:
+    assert CLUSTERS["curie"].procs == 80_640
+    assert {name: c.bracket for name, c in CLUSTERS.items()} == {
+        "curie": (10, 50), "intrepid": (5, 15), "ricc": (5, 25),
+    }  # fmt: skip
+    assert len(grid.THETAS) * len(grid.ALPHAS) * 20 * 3 == 2160
+
+
+def test_traces_by_name(tmp_path: Path) -> None:
+    log = tmp_path / "a.swf"
+    log.write_text("")
+    assert parse_traces([f"Curie={log}"]) == {"curie": str(log)}
+    for given, says in (([str(log)], "NAME=FILE"), (["x=none"], "no file"), ([f"x={log}"] * 2, "twice")):
+        with pytest.raises(UsageError, match=says):
+            parse_traces(given)
