@@ -45,6 +45,8 @@ def duration(text: pl.Series, unit: int) -> pl.Series:
     import polars as pl
 
     bare = whole(text, LARGEST_SECONDS // unit)
+    if not text.str.contains(":", literal=True).any():
+        return bare * (unit * SECOND)
     parts = text.str.extract_groups(_DURATION).struct.unnest()
 
     def part(place: str) -> pl.Expr:
@@ -62,7 +64,8 @@ def epoch(text: pl.Series) -> pl.Series:
 
     number = whole(text, LARGEST_SECONDS)
     times = pl.select(pl.when(number > 0).then(number * SECOND)).to_series()
-    if not text.str.contains(r"T.*(?:Z|[+-]\d\d:?\d\d)$").any():
+    clocks = text.filter(number.is_null())
+    if not clocks.str.contains(r"T.*(?:Z|[+-]\d\d:?\d\d)$").any():
         return times
     offset = text.str.to_datetime("%Y-%m-%dT%H:%M:%S%#z", time_unit="us", strict=False).dt.timestamp("us")
     return pl.select(pl.coalesce(times, offset)).to_series()

@@ -129,7 +129,9 @@ class Records:
         odd = pl.zeros(frame.height, pl.Boolean, eager=True)
         gap = odd
         for target, column in CLOCKS.items():
-            if column not in frame.columns or not frame[column].str.contains("T", literal=True).any():
+            if column not in frame.columns or not numbers[target].null_count():
+                continue
+            if not frame[column].str.contains("T", literal=True).any():
                 continue
             shown = cells.clock(frame[column])
             self.clock_times += len(shown) - shown.null_count()
