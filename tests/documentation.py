@@ -39,6 +39,8 @@ EXIT = re.compile(r"<!-- exit (\d+) -->")
 SHELL = re.compile(r"[|<>&;*$`]|\\$")
 """What only a shell understands; a command without it runs in this process, which is far quicker."""
 
+SHELLS = ("bash", "sh", "shell", "zsh")
+
 MODEL = "lublin(jobs=300, procs=64, load=0.8, estimates=tsafrir, seed=1)"
 
 
@@ -109,6 +111,8 @@ class Reader:
         (self.folder / "log.swf.gz").write_bytes(gzip.compress(small_log(), mtime=0))
         with contextlib.chdir(self.folder):
             for block in blocks(text):
+                where = f"{self.page}:{block.line}"
+                assert block.language not in SHELLS, f"{where}: commands stand in console blocks, after $"
                 if block.language == "console":
                     self._console(block)
                 elif block.name:

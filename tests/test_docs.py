@@ -56,6 +56,7 @@ def test_the_reader_keeps_names_and_files(tmp_path: Path) -> None:
         "```console\n$ headway --version\nheadway 99\n```\n",
         "<!-- exit 2 -->\n```console\n$ headway --version\n```\n",
         "```console\nheadway --version\n```\n",
+        "```bash\nheadway --version\n```\n",
         "```console\n$ cat nothing.txt | head\n$ false\n```\n",
     ],
 )
