@@ -35,7 +35,8 @@ class Limited:
 
     def decide(self, view: Any) -> list[Any]:
         self.queue += view.new
-        starts, free = [], view.free
+        starts: list[Any] = []
+        free = view.free
         while self.queue and self.queue[0].procs <= free and len(view.running) + len(starts) < self.most:
             free -= self.queue[0].procs
             starts.append(self.queue.pop(0))

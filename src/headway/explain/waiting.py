@@ -65,9 +65,14 @@ def _for_processors(case: Case, turn: int) -> list[str]:
     starting = (case.held.start == turn) & (case.held.job != case.row)
     free = case.capacity - case.used(turn) - int(case.held.procs[starting & (case.held.end > turn)].sum())
     whom = "From the beginning" if turn == case.submit else "Then"
+    rest = duration(case.start - turn)
+    if free >= case.procs:
+        return [
+            f"{whom} it was the first in order of submission; the policy started it {rest} later all the same."
+        ]
     said = [
-        f"{whom} it was the first in order of submission, and {max(free, 0)} of the {case.procs} processors "
-        f"it needed were free; it waited another {duration(case.start - turn)} for others to end."
+        f"{whom} it was the first in order of submission, and {free} of the {case.procs} processors "
+        f"it needed were free; it waited another {rest} for others to end."
     ]
     ends = np.flatnonzero(
         (case.held.end > turn) & (case.held.end <= case.start) & (case.held.start < case.held.end)

@@ -127,7 +127,7 @@ def compile_words(error: Exception, function: Callable[..., Any]) -> str:
     location = getattr(error, "loc", None)
     if location is not None and getattr(location, "filename", "") == code.co_filename:
         line = location.line
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).replace("numba ", "")
+    text = re.sub(r"\x1b\[[0-9;]*m|[Nn]umba ", "", str(error))
     words = [part.strip() for part in text.splitlines() if part.strip()]
     own = f'{Path(code.co_filename).name}", line '
     for part in words:

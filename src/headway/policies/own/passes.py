@@ -246,7 +246,7 @@ class Turn:
         elif 0 <= number < len(view._columns["job"]):
             what, law = "which has not been submitted yet", "submission"
         else:
-            what, law = f"and there are only the numbers 0 to {view._arrived - 1}", "answers"
+            what, law = f"and there are only the numbers 0 to {view._arrived - 1}", "submission"
         return faults.refused(self.policy, view, f"started {self.doing(number)}, {what}", law)
 
     def doing(self, number: int) -> str:

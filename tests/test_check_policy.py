@@ -1,0 +1,119 @@
+"""check_policy: every kind of wrong policy is caught by name, right ones pass, the instance is small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import headway as package
+import own_policies
+from commands import Headway
+from headway.check import check_policy
+from headway.check.instances import Instance, Request, instances
+from headway.check.shrink import shrunk
+
+FILE = Path(own_policies.__file__)
+FEW = 16
+"""Random workloads besides the awkward ones, enough for all that is wrong here."""
+
+
+@pytest.mark.parametrize(("wrong", "law"), own_policies.WRONG.items())
+def test_a_wrong_policy_is_caught_by_the_name_of_its_law(wrong: str, law: str) -> None:
+    check = check_policy(f"{FILE}:{wrong}", workloads=FEW)
+    assert not check.ok
+    assert [breach.law for breach in check.breaches] == [law], str(check)
+    [breach] = check.breaches
+    assert len(breach.instance) <= 3, "the smallest workload found has few jobs"
+    assert breach.message and "\n" not in breach.message
+    assert f"{law}: {breach.message}" in str(check)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    ["fcfs", "easy", "easy(backfill=sjf)", "lxf", "conservative", "conservative(compress=none)"],
+)
+def test_our_policies_keep_every_law(policy: str) -> None:
+    check = check_policy(policy, workloads=FEW)
+    assert check.ok, str(check)
+    assert "all hold" in str(check)
+
+
+def test_right_policies_of_ones_own_keep_every_law() -> None:
+    for policy in (own_policies.fcfs, own_policies.Limited(most=3)):
+        check = package.check_policy(policy, workloads=FEW)
+        assert check.ok, str(check)
+
+
+def test_plans_made_with_real_run_times_are_peeking() -> None:
+    assert [breach.law for breach in check_policy("easy(estimate=exact)", workloads=FEW).breaches] == [
+        "peeking"
+    ]
+
+
+def test_what_a_breach_says_is_true() -> None:
+    [breach] = check_policy(own_policies.over_allocates, workloads=FEW).breaches
+    with pytest.raises(package.PolicyError, match=r"which needs \d+ processors") as error:
+        package.simulate(breach.instance.workload(), breach.instance.procs, own_policies.over_allocates)
+    assert str(error.value) == breach.message
+    [breach] = check_policy(own_policies.Sleeps(), workloads=FEW).breaches
+    schedule = package.simulate(breach.instance.workload(), breach.instance.procs, own_policies.Sleeps())
+    assert len(breach.instance) == 1
+    assert breach.message == "from 0 s to 60 s nothing ran while job 1 waited"
+    assert schedule.start.tolist() == [60_000_000]
+
+
+def test_laws_can_be_left_out() -> None:
+    assert check_policy(own_policies.Sleeps(), workloads=2, skip=["idle"]).ok
+    with pytest.raises(package.UsageError, match="there is no law 'sleep'; there are answers, capacity"):
+        check_policy("fcfs", skip=["sleep"])
+
+
+def test_the_workloads_are_awkward_and_always_the_same() -> None:
+    tried = list(instances(20))
+    assert tried == list(instances(20))
+    jobs = [job for instance in tried for job in instance.jobs]
+    assert any(job.runtime == 0 for job in jobs)
+    assert any(job.runtime > job.walltime for job in jobs)
+    assert any(0 < job.runtime < job.walltime for job in jobs)
+    assert any(job.procs == instance.procs for instance in tried for job in instance.jobs)
+    assert all(job.procs <= instance.procs for instance in tried for job in instance.jobs)
+
+
+def test_shrinking_keeps_what_goes_wrong_and_nothing_else() -> None:
+    large = next(i for i in instances(40) if len(i) >= 40)
+
+    def wide_after_ten(instance: Instance) -> str:
+        return "wide" if any(job.procs >= 2 and job.submit >= 10 for job in instance.jobs) else ""
+
+    assert wide_after_ten(large)
+    small, message = shrunk(large, "wide", wide_after_ten)
+    assert message == "wide"
+    assert small == Instance(2, (Request(10, 2, 1, 0, 1),))
+
+
+def test_the_command_says_what_broke_and_its_status_is_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headway = Headway(tmp_path, capsys, monkeypatch)
+    headway.write("mine.py", "def mine(view):\n    return view.waiting\n")
+    result = headway("policies", "--check", "./mine.py:mine")
+    assert result.status == 1
+    assert "broken are capacity" in result.out
+    assert "capacity: mine.py:1: at 0 s the policy started job 2, which needs" in result.out
+    good = headway("policies", "--check", "fcfs")
+    assert (good.status, good.err) == (0, "")
+    assert "all hold" in good.out
+    for words in (("fcfs", "--check", "fcfs"), ("--skip", "idle")):
+        refused: Any = headway("policies", *words)
+        assert refused.status == 2 and refused.out == ""
+
+
+def test_the_command_shows_a_policy_of_ones_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headway = Headway(tmp_path, capsys, monkeypatch)
+    shown = headway("policies", f"{FILE}:Limited").out
+    assert "FCFS with at most `most` jobs at once" in shown
+    assert "most: 'int' = 2" in shown or "most: int = 2" in shown

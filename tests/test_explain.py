@@ -1,0 +1,246 @@
+"""explain: every statement about a job holds when it is worked out again from the schedule."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headway as package
+from commands import SWF, Headway
+from headway.explain import Explanation, explain
+from headway.schedule import WHY, Schedule
+from headway.workload.models import generate
+from small_schedules import pieces, schedule, workload
+from traces import trace
+
+MODEL = "lublin(jobs=1200, procs=64, load=0.9, estimates=tsafrir, seed=11)"
+
+
+@pytest.fixture(scope="module", params=["easy", "conservative", "sjf", "easy(order=saf)"])
+def simulated(request: pytest.FixtureRequest) -> Schedule:
+    log = generate(MODEL)
+    # Some jobs need longer than they asked for, so that they are killed.
+    log = log.with_columns(runtime=np.where(log.job % 9 == 0, log.walltime + 30_000_000, log.runtime))
+    return package.simulate(log, 64, str(request.param))
+
+
+def fates(schedule: Schedule, each: int = 2) -> list[int]:
+    """Rows of different fates: every reason to start, killed and not, long waits and short ones."""
+    chosen: list[int] = []
+    for why in np.unique(schedule.why):
+        for killed in (False, True):
+            rows = np.flatnonzero((schedule.why == why) & (schedule.killed == killed))
+            rows = rows[np.argsort(schedule.wait[rows], kind="stable")]
+            if len(rows):
+                chosen += rows[np.linspace(0, len(rows) - 1, each).astype(int)].tolist()
+    return sorted(set(chosen))
+
+
+def said(explanation: Explanation) -> str:
+    return " ".join(sentence for sentences in explanation.sections.values() for sentence in sentences)
+
+
+def number(pattern: str, text: str) -> int | None:
+    found = re.search(pattern, text)
+    return int(found.group(1)) if found else None
+
+
+def check_by_hand(result: Schedule, row: int, text: str) -> None:
+    """Work the statements out again, job by job, without arrays."""
+    jobs: list[dict[str, Any]] = [
+        {"row": r, "id": int(i), "submit": int(s), "start": int(b), "end": int(e), "procs": int(q)}
+        for r, (i, s, b, e, q) in enumerate(
+            zip(result.workload.job, result.submit, result.start, result.end, result.procs, strict=True)
+        )
+    ]
+    me = jobs[row]
+    before = [j for j in jobs if (j["submit"], j["row"]) < (me["submit"], row)]
+    after = [j for j in jobs if (j["submit"], j["row"]) > (me["submit"], row)]
+    busy = sum(j["procs"] for j in jobs if j["start"] < me["submit"] < j["end"])
+    assert (
+        f"{result.capacity - busy} of the {result.capacity} processors were free, and it needed {me['procs']}"
+        in text
+    )
+    waiting = [j for j in before if j["start"] > me["submit"]]
+    assert (number(r"(\d+) jobs? submitted before it waited already", text) or 0) == len(waiting)
+    if waiting:
+        wanted = number(r"waited already, for (\d+) processors? in all", text)
+        assert wanted == sum(j["procs"] for j in waiting)
+    if me["start"] > me["submit"]:
+        started = [j for j in waiting if j["start"] <= me["start"]]
+        assert (number(r"While it waited, (\d+) jobs? submitted before it started", text) or 0) == len(
+            started
+        )
+        if started:
+            last = max(started, key=lambda j: (j["start"], j["row"]))
+            assert f"the last was job {last['id']}, which took {last['procs']} processor" in text
+        past = [j for j in after if j["start"] < me["start"]]
+        assert (number(r"(\d+) jobs? that came later started before it", text) or 0) == len(past)
+        assert ("No job that came later started before it" in text) == (not past)
+    ended = [j["id"] for j in jobs if j["end"] == me["start"] and j["start"] < j["end"]]
+    if ended and WHY[result.why[row]] in ("head", "backfill", "reservation"):
+        clause = text[text.index("At that instant") :]
+        assert str(ended[0]) in clause[: clause.index("freed")]
+    assert ("It was killed at its walltime" in text) == bool(result.runtime[row] > result.walltime[row])
+
+
+def test_what_is_said_of_jobs_of_every_fate_is_true(simulated: Schedule) -> None:
+    rows = fates(simulated)
+    assert len(rows) >= 6
+    for row in rows:
+        text = said(explain(simulated, int(simulated.workload.job[row]), simulate_again=False))
+        check_by_hand(simulated, row, text)
+
+
+@pytest.mark.parametrize("policy", ["easy", "conservative"])
+def test_ten_jobs_of_a_real_log(policy: str) -> None:
+    result = package.simulate(package.read(trace("SDSC-SP2")), 128, policy)
+    rows = fates(result, each=2)[:10]
+    assert len(rows) == 10
+    for row in rows:
+        text = said(explain(result, int(result.workload.job[row]), simulate_again=False))
+        check_by_hand(result, row, text)
+
+
+EARLIER = re.compile(
+    r"With (a request of )?(.+?) instead of .+? it would have started (.+?) earlier, at (once|\d+)"
+)
+
+
+def test_what_would_have_helped_is_what_the_whole_simulation_says() -> None:
+    log = generate(MODEL)
+    result = package.simulate(log, 64, "easy")
+    waited = np.flatnonzero(result.wait > 0)
+    helped = 0
+    for row in waited[:: len(waited) // 8]:
+        text = said(explain(result, int(log.job[row])))
+        for change in EARLIER.finditer(text):
+            if change[1]:
+                continue
+            procs = log.procs.copy()
+            procs[row] = int(change[2].split()[0])
+            again = package.simulate(log.with_columns(procs=procs), 64, "easy")
+            start = int(again.start[row])
+            assert start < result.start[row]
+            assert change[4] == ("once" if start == log.submit[row] else str(start // 1_000_000))
+            helped += 1
+    assert helped >= 3
+
+
+def test_a_shorter_request_that_helps_is_found() -> None:
+    # 4 processors: job 1 holds 3 until 100; job 2 wants all; job 3 wants 1 for 200, but runs only 50.
+    log = workload([(0, 3, 100, 100), (1, 4, 10, 10), (2, 1, 50, 200)])
+    result = package.simulate(log, 4, "easy")
+    text = said(explain(result, 3))
+    assert (
+        "With a request of 50 s instead of 3 min 20 s it would have started 1 min 48 s earlier, at once."
+        in text
+    )
+    assert "With" not in said(explain(result, 1)), "who started at once needs no help"
+
+
+def test_what_did_not_help_is_said_with_what_was_tried() -> None:
+    log = workload([(0, 4, 100, 100), (1, 2, 10, 10)])
+    assert "With 1 processors instead, it would not have started earlier" in said(
+        explain(package.simulate(log, 4, "easy"), 2)
+    )
+
+
+# ---- fates that take pieces ------------------------------------------------------------------------
+
+
+def fated(rows: Any, why: str, columns: Any = None, **more: Any) -> str:
+    result = schedule(
+        [(0, 2, 10, 20), (1, 2, 10, 10)],
+        [10, 1],
+        4,
+        columns=columns,
+        pieces=pieces(rows, **more.pop("codes", {})),
+        **more,
+    )
+    result.why[0] = WHY.index(why)
+    return said(explain(result, 1, simulate_again=False))
+
+
+def test_a_preempted_job_is_told_who_started_instead() -> None:
+    text = fated([(0, 0, "running", 0, 1, 2, "preempted"), (0, 1, "running", 10, 20, 2, "done")], "head")
+    assert "was stopped to make room, and had to start again: 1 s on 2 processors were lost at 1 s" in text
+    assert "Job 2 started at that instant." in text
+
+
+def test_a_suspended_job_is_told_for_whom_and_how_long() -> None:
+    rows = [
+        (0, 0, "running", 10, 12, 2, "suspended"),
+        (0, 0, "swap_out", 12, 13, 2, "done"),
+        (0, 0, "suspended", 13, 18, 2, "resumed"),
+        (0, 0, "swap_in", 18, 19, 2, "done"),
+        (0, 0, "running", 19, 27, 2, "done"),
+    ]
+    text = fated(rows, "head")
+    assert "It was suspended at 13 s (13 s after it was submitted), for 5 s." in text
+    assert "Swapping it out and in took 2 s; nothing of its work was lost." in text
+
+
+def test_deadlines_are_told() -> None:
+    rows = [(0, 0, "running", 10, 20, 2, "done")]
+    assert "missed its deadline by 5 s" in fated(rows, "head", {"deadline": [15, -1]})
+    text = fated(rows, "promoted", {"deadline": [25, -1]})
+    assert "met its deadline with 5 s to spare. It was promoted for it." in text
+
+
+def test_a_moved_job_is_told_where_to() -> None:
+    log = workload([(0, 2, 10, 20)])
+    result = Schedule(
+        log, package.Platform.procs(4), "", np.array([0]), np.array([10_000_000]),
+        np.array([WHY.index("moved")]), np.array([False]), cluster=np.array([1]), labels={"cluster": ["lyon", "nancy"]},
+    )  # fmt: skip
+    assert "moved to the cluster nancy" in said(explain(result, 1, simulate_again=False))
+
+
+# ---- the command -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
+    command = Headway(tmp_path, capsys, monkeypatch)
+    command.write("log.swf", SWF)
+    return command
+
+
+def test_the_command_explains_a_saved_run(headway: Headway) -> None:
+    headway("simulate", "log.swf", "--policy", "easy", "--out", "result", "--quiet")
+    result = headway("explain", "result", "4")
+    assert result.status == 0
+    assert result.out.startswith("Job 4 under easy(")
+    sections = json.loads(headway("explain", "result", "4", "--json").out)["sections"]
+    assert any("What would have helped" in name for name in sections)
+    short = headway("explain", "result", "4", "--no-what-if").out
+    assert "What would have helped" not in short
+
+
+def test_a_job_that_is_not_there_is_told_why(headway: Headway) -> None:
+    headway("simulate", "log.swf", "--policy", "easy", "--procs", "3", "--out", "result", "--quiet")
+    gone = headway("explain", "result", "2")
+    assert gone.status == 2
+    assert "job 2 was not scheduled: too_large" in gone.err
+    assert (
+        "there is no job 77 in this schedule; there are 3, from 1 to 4"
+        in headway("explain", "result", "77").err
+    )
+    assert headway("explain", "nowhere", "2").status == 2
+
+
+def test_a_changed_policy_file_is_not_simulated_again(headway: Headway) -> None:
+    text = (Path(__file__).parent / "own_policies.py").read_text("utf-8")
+    headway.write("mine.py", text)
+    headway("simulate", "log.swf", "--policy", "./mine.py:Limited(most=1)", "--out", "result", "--quiet")
+    assert "would not have started earlier" in headway("explain", "result", "3").out
+    headway.write("mine.py", text + "\n# another thought\n")
+    assert "mine.py has changed since the run was made" in " ".join(
+        headway("explain", "result", "3").out.split()
+    )
