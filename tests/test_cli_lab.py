@@ -152,7 +152,7 @@ def test_slurm_logs_run_and_say_what_is_not_modelled(headway: Headway) -> None:
     assert document["not_modelled"] == counts
     assert "processors were in use at once" in headway("inspect", "jobs.txt").out
     bare = headway("simulate", "jobs.txt", "--policy", "fcfs")
-    assert bare.status == 2 and "give --procs N" in bare.err
+    assert bare.status == 2 and "give --procs N" in bare.err and "were in use at once" in bare.err
 
 
 def test_weeks_of_two_logs_from_one_command(headway: Headway) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from commands import SWF
+from commands import SWF, Headway
 from headway.errors import HeadwayError, InputError, UsageError
 from headway.workload import read
 from headway.workload.datasets.catalogue import DATASETS
@@ -139,6 +139,20 @@ def test_a_failed_download_is_one_sentence(server: str, tmp_path: Path, address:
     with pytest.raises(InputError, match=sentence) as error:
         download(url, tmp_path / "log.swf.gz")
     assert "\n" not in str(error.value) and list(tmp_path.glob("log*")) == []
+
+
+def test_the_command_downloads_registers_and_reads(
+    server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headway = Headway(tmp_path, capsys, monkeypatch)
+    cut = headway("datasets", "download", "Mine", "--url", f"{server}/cut")
+    assert cut.status == 2 and "run the same command again" in cut.err and copies() == {}
+    done = headway("datasets", "download", "Mine", "--url", f"{server}/cut", "--sha256", SUM)
+    assert done.status == 0 and SUM in done.out.replace("\n", "") and copies()["mine"].sha256 == SUM
+    assert headway("inspect", "mine").status == 0
+    assert "Your own" in headway("datasets").out
+    gone = headway("datasets", "download", "other", "--url", f"{server}/nothing")
+    assert gone.status == 2 and "there is no such file" in gone.err and len(gone.err.splitlines()) == 1
 
 
 def test_every_reader_takes_a_registered_name(tmp_path: Path) -> None:

@@ -44,6 +44,12 @@ def chosen_platform(procs: int | None, platform: str | None) -> Platform | None:
 def log_platform(workload: Workload) -> Platform:
     """The machine the log's header describes."""
     procs = workload.header.max_procs
+    if procs is None and workload.source.format.startswith("sacct"):
+        seen = workload.header.get("Note") or "its records do not tell"
+        raise UsageError(
+            f"{workload.source.name}: Slurm's records do not say how large the machine is; give --procs N or "
+            f"--platform FILE ({seen})"
+        )
     if procs is None:
         raise UsageError(
             f"{workload.source.name}: the header has neither MaxProcs nor MaxNodes, so the machine's "

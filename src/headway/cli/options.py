@@ -30,7 +30,10 @@ def whole_number(option: str, low: int, high: int = 2**63 - 1) -> Callable[[str]
 Trace: TypeAlias = Annotated[
     str,
     typer.Argument(
-        metavar="TRACE", help="Job log: SWF, plain or .gz, or - for standard input.", show_default=False
+        metavar="TRACE",
+        help="Job log: SWF, sacct's text or JSON, Batsim's JSON, plain or .gz, - for standard input, or the "
+        "name of a registered dataset.",
+        show_default=False,
     ),
 ]
 Procs: TypeAlias = Annotated[

@@ -53,9 +53,10 @@ def replay(
     rules = parse_rules(rule)
 
     from headway.cli.runs import Inputs
-    from headway.replay import fidelity
+    from headway.replay import fidelity, recorded_waits
 
     inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet)
+    recorded_waits(inputs.workload)  # complain before a long run, not after it
     schedule = inputs.run(spec, seed)
     found = fidelity(schedule)
     document = found.describe() | {"ledger": schedule.workload.ledger.rows()}

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from headway.replay.fidelity import Fidelity, fidelity
+from headway.replay.fidelity import Fidelity, fidelity, recorded_waits
 
-__all__ = ["Fidelity", "fidelity"]
+__all__ = ["Fidelity", "fidelity", "recorded_waits"]

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import InputError
 from headway.replay.errors_by_class import Row, by_name, by_size, errors
 from headway.replay.reasons import reasons
 from headway.schedule import Schedule
 from headway.schedule.files import plain
+from headway.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,18 @@ class Fidelity:
         )
 
 
-def fidelity(schedule: Schedule) -> Fidelity:
-    """Compare each job's simulated wait with the one in the log; jobs without one are left out."""
-    workload = schedule.workload
+def recorded_waits(workload: Workload) -> NDArray[np.int64]:
+    """The waits a log recorded (µs, -1 unknown); a log without any is refused."""
     wait = workload.get("wait")
     if wait is None or not (wait >= 0).any():
         message = "records no waits, so there is nothing to compare with; replay a log that has them"
         raise InputError(message, file=workload.source.name)
+    return wait
+
+
+def fidelity(schedule: Schedule) -> Fidelity:
+    """Compare each job's simulated wait with the one in the log; jobs without one are left out."""
+    wait = recorded_waits(schedule.workload)
     rows = np.flatnonzero(wait >= 0)
     simulated, recorded = schedule.wait[rows], wait[rows]
     overall = errors(simulated, recorded)
