@@ -29,6 +29,9 @@ MOST_NUMBERED = 80
 MOST_NAMED = 16
 """Bands that are named and, when dense, drawn as curves; more of them become the rows of a map."""
 
+MOST_RULED = 100
+"""Bands with a line between them; more lines than that would be all one sees."""
+
 COLUMNS = 700
 """Intervals of a dense chart; about a third of a millimetre each in print."""
 
@@ -92,8 +95,9 @@ def _frame(axes: Axes, shown: Bands) -> None:
     axes.axhline(shown.height, color=BLACK, linewidth=0.6)
     if len(shown.names) == 1:
         return
-    for offset in shown.offsets[1:].tolist():
-        axes.axhline(offset, color=BLACK, linewidth=0.6 if len(shown.names) <= MOST_NAMED else 0.1)
+    if len(shown.names) <= MOST_RULED:
+        for offset in shown.offsets[1:].tolist():
+            axes.axhline(offset, color=BLACK, linewidth=0.6 if len(shown.names) <= MOST_NAMED else 0.1)
     if len(shown.names) <= MOST_NAMED:
         axes.set_yticks((shown.offsets + shown.sizes / 2).tolist(), list(shown.names))
         axes.tick_params(axis="y", length=0)
@@ -176,6 +180,7 @@ def _numbers(
     inches, tall = axes.figure.get_size_inches() * 0.85  # type: ignore[union-attr]
     panels = len(axes.figure.axes)
     dark = [sum(to_rgb(colour)) < 1.3 for colour in classes.colours]
+    solid = ~shown.lost & (shown.state == WORKING)
     for strip in range(len(piece)):
         (left, bottom), (right, top) = corners[strip][0], corners[strip][2]
         text = str(schedule.workload.columns["job"][shown.job[piece[strip]]])
@@ -185,7 +190,7 @@ def _numbers(
             axes.text(
                 (left + right) / 2, (bottom + top) / 2, text,
                 ha="center", va="center", fontsize=6, clip_on=True,
-                color="white" if dark[classes.codes[shown.job[piece[strip]]]] else BLACK,
+                color="white" if solid[piece[strip]] and dark[classes.codes[shown.job[piece[strip]]]] else BLACK,
             )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Concrete processors for pieces that were only counted: painted afterwards, lowest free ones first.
 
-Each piece gets the lowest gap that holds it whole, else the lowest free processors, in several strips::
+Each piece gets the lowest gap that holds it whole, else the largest gaps, so that it is in few strips::
 
     processor
        3  |   bbbb      b and c are placed when they start; c found 0-1 free again,
@@ -89,15 +89,23 @@ def _take(free: list[tuple[int, int]], procs: int, size: int) -> list[tuple[int,
         if min(high, size) - low >= procs:
             free[place : place + 1] = [(low + procs, high)] if low + procs < high else []
             return [(low, low + procs)]
+    # What lies above the size comes last; it is taken only where a schedule holds more than there is.
+    order = sorted(range(len(free)), key=lambda place: free[place][0] - min(free[place][1], size))
     taken: list[tuple[int, int]] = []
-    while procs:
-        low, high = free.pop(0)
-        much = min(procs, high - low)
-        taken.append((low, low + much))
-        procs -= much
-        if low + much < high:
-            free.insert(0, (low + much, high))
-    return taken
+    for place in order:
+        low, high = free[place]
+        room = high - low if low >= size else min(high, size) - low
+        taken.append((low, low + min(procs, room)))
+        free[place] = (taken[-1][1], high)
+        procs -= min(procs, room)
+        if not procs:
+            break
+    if procs:  # the gap that begins below the size goes on above it
+        low, high = free[-1]
+        taken.append((low, low + procs))
+        free[-1] = (low + procs, high)
+    free[:] = [gap for gap in free if gap[0] < gap[1]]
+    return sorted(taken)
 
 
 def _give_back(free: list[tuple[int, int]], gap: tuple[int, int]) -> None:
