@@ -88,6 +88,8 @@ class SacctJson:
                     job, place = decoder.raw_decode(text, place)
                 except ValueError:
                     break  # not complete yet
+                except RecursionError:
+                    raise self._damaged(text[place:], count + 1) from None
                 count += 1
                 yield job
             text = text[place:]
