@@ -1,8 +1,8 @@
 """Who runs the chunks of a campaign on this machine: threads of this process, or worker processes.
 
 Compiled policies run without the interpreter's lock, which is held for about a quarter of a cell's time: up
-to four threads share a process well, start at once and share the workloads. More workers, and policies written
-in Python, get processes, which share nothing with the campaign but two pipes.
+to four threads share a process well, start at once and share the workloads. More workers, and policies that
+are written in Python, get processes, which share nothing with the campaign but two pipes.
 """
 
 from __future__ import annotations

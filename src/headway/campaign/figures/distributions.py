@@ -1,0 +1,176 @@
+"""Distributions of a metric over the cells of each group: violins, boxes, and the distribution itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from headway.campaign.figures.values import Floats, groups, mark_one, metric_label, scale, table, tick
+from headway.figures.style import BLACK, BLUE, SKY, VERMILLION, WIDTH, house_style, line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    from headway.campaign.results import Results
+
+MEAN: dict[str, Any] = {
+    "marker": "D", "markersize": 3.5, "markerfacecolor": VERMILLION, "markeredgecolor": "white",
+    "markeredgewidth": 0.5,
+}  # fmt: skip
+"""The mark of a mean; medians are lines."""
+
+
+def box(
+    results: Results, metric: str, by: str = "label", relative: bool = True, height: float = 2.8
+) -> Figure:
+    """A box per group: quartiles, median (line), mean (diamond), whiskers to 1.5 times the box, outliers."""
+    found = groups(table(results, metric, relative), by)
+    with house_style():
+        figure, axes = _figure(height, len(found), max(len(tick(key)) for key in found))
+        draw_boxes(axes, list(found.values()))
+        _name_groups(axes, [tick(key) for key in found], by)
+        _finish(axes, list(found.values()), metric, relative)
+        mean_legend(axes)
+    return figure
+
+
+def violin(
+    results: Results, metric: str, by: str = "label", relative: bool = True, height: float = 2.8
+) -> Figure:
+    """A violin per group, with the cells as dots, the median (line) and the mean (diamond).
+
+    Where the axis is logarithmic the density is that of the logarithms.
+    """
+    found = groups(table(results, metric, relative), by)
+    with house_style():
+        figure, axes = _figure(height, len(found), max(len(tick(key)) for key in found))
+        scale(axes, list(found.values()))
+        on_log = axes.get_yscale() == "log"
+        jitter = np.random.Generator(np.random.PCG64(0))
+        for place, values in enumerate(found.values(), start=1):
+            finite = values[np.isfinite(values)]
+            _body(axes, place, finite, on_log)
+            axes.plot(
+                place + jitter.uniform(-0.06, 0.06, len(finite)),
+                finite,
+                ".",
+                color=BLACK,
+                markersize=2,
+                alpha=0.4,
+            )
+            median = float(np.median(finite))
+            axes.plot([place - 0.18, place + 0.18], [median, median], color=BLACK, linewidth=1.2)
+            axes.plot(place, float(np.mean(finite)), linestyle="none", **MEAN)
+        _name_groups(axes, [tick(key) for key in found], by)
+        _finish(axes, list(found.values()), metric, relative)
+        mean_legend(axes)
+    return figure
+
+
+def ecdf(
+    results: Results, metric: str, by: str = "label", relative: bool = True, height: float = 2.8
+) -> Figure:
+    """For each group, the share of its cells at or below a value."""
+    found = groups(table(results, metric, relative), by)
+    with house_style():
+        figure, axes = _figure(height, 12, 0)
+        for number, (key, values) in enumerate(found.items()):
+            ordered = np.sort(values)
+            level = np.arange(1, len(ordered) + 1) / len(ordered)
+            axes.step(
+                np.append(ordered[:1], ordered),
+                np.append(0.0, level),
+                where="post",
+                label=tick(key),
+                **line(number),
+            )
+        scale(axes, list(found.values()), "x")
+        if relative:
+            axes.axvline(1.0, color="#999999", linewidth=0.8, linestyle="--", zorder=0)
+        axes.set_ylim(0, 1.02)
+        axes.set_xlabel(metric_label(metric, relative).replace("\n", " "))
+        axes.set_ylabel("share of the cells")
+        axes.grid(True, linewidth=0.3, alpha=0.6)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, title=None if by == "label" else by)
+    return figure
+
+
+def draw_boxes(axes: Axes, arrays: list[Floats]) -> None:
+    """Boxes at 1, 2, ..., with median line and mean mark."""
+    axes.boxplot(
+        [values[np.isfinite(values)] for values in arrays],
+        widths=0.6,
+        showmeans=True,
+        meanprops=MEAN,
+        patch_artist=True,
+        boxprops={"facecolor": SKY, "edgecolor": BLUE, "alpha": 0.55, "linewidth": 0.8},
+        medianprops={"color": BLACK, "linewidth": 1.2},
+        whiskerprops={"color": BLUE, "linewidth": 0.8},
+        capprops={"color": BLUE, "linewidth": 0.8},
+        flierprops={"marker": ".", "markersize": 2.5, "markeredgecolor": BLUE, "alpha": 0.6},
+    )
+
+
+def mean_marks() -> list[Line2D]:
+    """What line and diamond stand for, for a legend."""
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D([], [], color=BLACK, linewidth=1.2, label="median"),
+        Line2D([], [], linestyle="none", label="mean", **MEAN),
+    ]
+
+
+def mean_legend(axes: Axes) -> None:
+    """The legend above a single panel."""
+    axes.legend(handles=mean_marks(), loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.1)
+
+
+def _body(axes: Axes, place: int, values: Floats, on_log: bool) -> None:
+    """The symmetric density; a group of equal values has none."""
+    shown = np.log(values) if on_log else values
+    spread = float(np.std(shown))
+    if len(values) < 3 or spread == 0:
+        return
+    # Silverman's rule; kernels of Gauss.
+    width = 1.06 * spread * len(values) ** -0.2
+    grid = np.linspace(shown.min() - width, shown.max() + width, 200)
+    density = np.exp(-0.5 * ((grid[:, None] - shown[None, :]) / width) ** 2).sum(axis=1)
+    half = 0.38 * density / density.max()
+    heights = np.exp(grid) if on_log else grid
+    axes.fill_betweenx(
+        heights, place - half, place + half, facecolor=SKY, edgecolor=BLUE, alpha=0.55, linewidth=0.8
+    )
+
+
+def _figure(height: float, count: int, longest: int) -> tuple[Figure, Axes]:
+    from matplotlib.figure import Figure
+
+    width = min(WIDTH, max(2.8, 0.55 * count + 1.2))
+    # Long names are written upright below the axis and need room.
+    room = 0.045 * longest if _upright(count, longest, width) else 0.0
+    figure = Figure(figsize=(width, height + room), layout="constrained")
+    return figure, figure.subplots()
+
+
+def _upright(count: int, longest: int, width: float) -> bool:
+    return count * longest * 0.065 > width - 1
+
+
+def _name_groups(axes: Axes, names: list[str], by: str) -> None:
+    width = axes.get_figure().get_size_inches()[0]  # type: ignore[union-attr]
+    upright = _upright(len(names), max(map(len, names)), float(width))
+    axes.set_xticks(range(1, len(names) + 1), names, rotation=90 if upright else 0)
+    axes.set_xlim(0.4, len(names) + 0.6)
+    if by != "label":  # names of policies speak for themselves
+        axes.set_xlabel(by)
+
+
+def _finish(axes: Axes, arrays: list[Floats], metric: str, relative: bool) -> None:
+    scale(axes, arrays)
+    mark_one(axes, relative)
+    axes.set_ylabel(metric_label(metric, relative))
+    axes.grid(True, axis="y", linewidth=0.3, alpha=0.6)
