@@ -179,8 +179,8 @@ def _numbers(
     span = (axis.end - axis.begin) / axis.length
     inches, tall = axes.figure.get_size_inches() * 0.85  # type: ignore[union-attr]
     panels = len(axes.figure.axes)
-    dark = [sum(to_rgb(colour)) < 1.3 for colour in classes.colours]
-    solid = ~shown.lost & (shown.state == WORKING)
+    dark = np.array([sum(to_rgb(colour)) < 1.3 for colour in classes.colours])[classes.codes[shown.job]]
+    dark &= ~shown.lost & (shown.state == WORKING)
     for strip in range(len(piece)):
         (left, bottom), (right, top) = corners[strip][0], corners[strip][2]
         text = str(schedule.workload.columns["job"][shown.job[piece[strip]]])
@@ -190,7 +190,7 @@ def _numbers(
             axes.text(
                 (left + right) / 2, (bottom + top) / 2, text,
                 ha="center", va="center", fontsize=6, clip_on=True,
-                color="white" if solid[piece[strip]] and dark[classes.codes[shown.job[piece[strip]]]] else BLACK,
+                color="white" if dark[piece[strip]] else BLACK,
             )  # fmt: skip
 
 
