@@ -19,6 +19,11 @@ def expansion(job: Any, now: float) -> float:
     return float(-((now - job.submit + wall) / wall))
 
 
+def weighted_expansion(job: Any, now: float, weight: float = 1.0) -> float:
+    wall = max(job.walltime, 1.0)
+    return float(-weight * ((now - job.submit + wall) / wall))
+
+
 def expansion_in_python(job: Any, now: float) -> float:
     """The same in a way that numba cannot compile."""
     wall = max(vars(_Box(job.walltime)).values()) or 1.0

@@ -197,7 +197,8 @@ def test_a_moved_job_is_told_where_to() -> None:
     log = workload([(0, 2, 10, 20)])
     result = Schedule(
         log, package.Platform.procs(4), "", np.array([0]), np.array([10_000_000]),
-        np.array([WHY.index("moved")]), np.array([False]), cluster=np.array([1]), labels={"cluster": ["lyon", "nancy"]},
+        np.array([WHY.index("moved")]), np.array([False]), cluster=np.array([1]),
+        labels={"cluster": ["lyon", "nancy"]},
     )  # fmt: skip
     assert "moved to the cluster nancy" in said(explain(result, 1, simulate_again=False))
 

@@ -31,6 +31,7 @@ LOG = generate("lublin(jobs=900, procs=64, load=0.9, estimates=tsafrir, seed=7)"
         ("easy(order={}:expansion, depth=all)", "easy(order=lxf, depth=all)"),
         ("strict(order={}:expansion)", "lxf"),
         ("strict(order={}:area)", "saf"),
+        ("easy(order={}:weighted_expansion(weight=2))", "easy(order=lxf)"),
         ("strict(order=sjf)", "sjf"),
         ("easy(estimate={}:times(factor=0.5))", "easy(estimate=0.5)"),
         ("easy(estimate={}:times, backfill=sjf)", "easy(estimate=2, backfill=sjf)"),

@@ -65,14 +65,15 @@ def _for_processors(case: Case, turn: int) -> list[str]:
     starting = (case.held.start == turn) & (case.held.job != case.row)
     free = case.capacity - case.used(turn) - int(case.held.procs[starting & (case.held.end > turn)].sum())
     whom = "From the beginning" if turn == case.submit else "Then"
-    rest = duration(case.start - turn)
+    longer = duration(case.start - turn)
     if free >= case.procs:
         return [
-            f"{whom} it was the first in order of submission; the policy started it {rest} later all the same."
+            f"{whom} it was the first in order of submission and enough processors were free; the policy "
+            f"started it {longer} later."
         ]
     said = [
         f"{whom} it was the first in order of submission, and {free} of the {case.procs} processors "
-        f"it needed were free; it waited another {rest} for others to end."
+        f"it needed were free; it waited another {longer} for others to end."
     ]
     ends = np.flatnonzero(
         (case.held.end > turn) & (case.held.end <= case.start) & (case.held.start < case.held.end)

@@ -58,6 +58,7 @@ class Prepared:
 
 
 PREPARERS: dict[str, str] = {
+    "strict": "headway.policies.prepare:strict",
     "easy": "headway.policies.prepare:easy",
     "conservative": "headway.policies.prepare:conservative",
     "redirection": "headway.policies.redirection_setup:redirection",

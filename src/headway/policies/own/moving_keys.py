@@ -75,11 +75,15 @@ def compiled_rekey(keys: list[MovingKey], rows: Rows) -> Callable[[int, State], 
         return None
     names: dict[str, Any] = {"Row": rows.row_type, "np": np}
     lines = [_ONE_HEAD, f"    job = Row({', '.join(_fields(rows))})"]
-    for place, moving in enumerate(keys):
-        names[f"key{place}"] = jit.njit(moving.key.function)
-        lines += _ONE_KEY.format(place=place, row=moving.row).splitlines()
-    lines.append("    return True")
     try:
+        for place, moving in enumerate(keys):
+            function = moving.key.function
+            params = dict(getattr(function, "keywords", {}))  # of a key with its parameters filled in
+            names[f"key{place}"] = jit.njit(getattr(function, "func", function))
+            names |= {f"key{place}_{name}": value for name, value in params.items()}
+            given = "".join(f", {name}=key{place}_{name}" for name in params)
+            lines += _ONE_KEY.format(place=place, row=moving.row, given=given).splitlines()
+        lines.append("    return True")
         exec("\n".join(lines), names)
         names["one"] = jit.njit(names["one"])
         exec(_ALL, names)
@@ -107,7 +111,7 @@ def _fields(rows: Rows) -> list[str]:
 _ONE_HEAD = "def one(state, j, now):"
 _ONE_KEY = """\
     try:
-        k = float(key{place}(job, now))
+        k = float(key{place}(job, now{given}))
     except Exception:
         return False
     if k != k:
