@@ -1,0 +1,87 @@
+"""DBF against its plain twin, job for job, in every mode; and against conservative backfilling."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import headway
+from dbf_twin import COMPRESSIONS, check, made
+from headway.audit import audit
+from instances import busy, log_of
+from twins.instances import job_lists
+from twins.jobs import Job
+
+M = 4
+DEADLINES = st.one_of(st.none(), st.integers(0, 50))
+SPECS = st.builds(
+    "dbf(mode={}, late={}, compress={})".format,
+    st.sampled_from(["strict", "literal"]),
+    st.sampled_from(["priority", "refuse"]),
+    st.sampled_from(COMPRESSIONS),
+)
+
+
+@settings(max_examples=300)
+@given(jobs=job_lists(M, max_jobs=14, deadline=DEADLINES), spec=SPECS)
+def test_small_instances(jobs: list[Job], spec: str) -> None:
+    check(jobs, M, spec)
+
+
+@settings(max_examples=150)
+@given(jobs=job_lists(6, max_jobs=25, horizon=40, deadline=DEADLINES, exact=True), spec=SPECS)
+def test_exact_times(jobs: list[Job], spec: str) -> None:
+    """Nothing ends early, so that the provisional list stays as it was placed: the quick way is taken."""
+    check(jobs, 6, spec)
+
+
+def busy_jobs(count: int, m: int, load: float, seed: int, horizon: int = 3000) -> list[Job]:
+    """Deeper queues than small instances reach; two of five jobs have a deadline."""
+    wl, random = busy(count, m, load, seed), np.random.default_rng(seed)
+    due = np.where(random.random(count) < 0.4, random.integers(0, horizon, count) * 1_000_000, -1)
+    columns = zip(wl.job, wl.submit, wl.procs, wl.walltime, wl.runtime, due, strict=True)
+    return [
+        Job(int(i), int(r), int(q), int(w), int(p), deadline=None if d < 0 else int(r + w + d))
+        for i, r, q, w, p, d in columns
+    ]
+
+
+@pytest.mark.parametrize("compress", COMPRESSIONS)
+@pytest.mark.parametrize("mode", ["strict", "literal"])
+def test_a_busy_machine(mode: str, compress: str) -> None:
+    jobs = busy_jobs(120, 24, 1.3, seed=3)
+    schedule, expected = check(jobs, 24, f"dbf(mode={mode}, compress={compress})")
+    assert len(expected.promoted) >= 3 and int(str(schedule.own["displacements"])) >= 20
+
+
+@pytest.mark.parametrize("compress", COMPRESSIONS)
+@settings(max_examples=40)
+@given(jobs=job_lists(M, max_jobs=14))
+def test_without_deadlines_it_is_conservative(compress: str, jobs: list[Job]) -> None:
+    plain = headway.simulate(log_of(jobs), M, f"conservative(compress={compress})")
+    for text in (f"dbf(compress={compress})", f"dbf(mode=literal, compress={compress})"):
+        other = made(jobs, M, text)
+        for name in ("start", "end", "killed", "why"):
+            assert np.array_equal(getattr(plain, name), getattr(other, name)), name
+        assert plain.promise is not None and other.promise is not None
+        assert np.array_equal(plain.promise + plain.walltime, other.promise)
+
+
+@settings(max_examples=200)
+@given(
+    jobs=job_lists(M, max_jobs=20, horizon=30, deadline=DEADLINES),
+    compress=st.sampled_from(["early", "every", "fixpoint", "none"]),
+    hole=st.sampled_from(["closed", "open"]),
+)
+def test_strict_keeps_what_was_told(jobs: list[Job], compress: str, hole: str) -> None:
+    """D1, D3, D4, D5, straight from the schedule and by the audit."""
+    schedule = made(jobs, M, f"dbf(compress={compress}, hole={hole})")
+    assert schedule.promise is not None
+    assert (schedule.start + schedule.walltime <= schedule.promise).all()
+    verdict = audit(schedule)
+    assert verdict.ok, verdict.faults
+    assert "latest end" in {law.name for law in verdict.laws}
+    for row in np.flatnonzero(schedule.notes["definitive_at"] >= 0):
+        assert schedule.promise[row] == jobs[row].deadline
