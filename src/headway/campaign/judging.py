@@ -27,7 +27,8 @@ def pairs(results: Results, metric: str) -> pl.DataFrame:
     """
     import polars as pl
 
-    frame = results.frame
+    # Where no cell has a baseline the column has no type of its own.
+    frame = results.frame.with_columns(pl.col("baseline").cast(pl.String))
     if metric not in frame.columns:
         raise UsageError(f"the results have no column {metric!r}; they have {', '.join(frame.columns)}")
     base = frame.select(pl.col("cell").alias("baseline"), pl.col(metric).cast(pl.Float64).alias("base"))
