@@ -11,5 +11,6 @@ __all__ = ["PAPERS", "Claim", "Reproduction"]
 
 PAPERS = {
     "redirection": "headway.papers.redirection:reproduce",
+    "deadline": "headway.papers.deadline:reproduce",
 }
 """Name on the command line -> module and function, imported when it is asked for."""

@@ -1,0 +1,75 @@
+"""How gain and loss depend on the share of flexible tasks and on the length of the deadline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from headway.figures.style import GREY, WIDTH, house_style, line
+from headway.papers.deadline.logs import Log
+from headway.papers.deadline.runs import Numbers, Run, Runs
+from headway.papers.deadline.tables import change, share_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+CURVES = (
+    ("priority tasks", "priority_mean_wait"),
+    ("flexible tasks", "flexible_mean_wait"),
+    ("all tasks", "wait"),
+)
+Points = list[tuple[float, Numbers, Numbers]]
+
+
+def by_share(runs: Runs, logs: Sequence[Log], shares: Sequence[float]) -> Figure:
+    """The change of the mean wait against conservative backfilling, for each share of flexible tasks."""
+
+    def points(log: Log) -> Points:
+        return [(100 * share, plain, dbf) for share, plain, dbf in share_rows(runs, log, shares)]
+
+    return _panels(logs, points, "flexible tasks (%)", None)
+
+
+def by_length(runs: Runs, logs: Sequence[Log], hours: Sequence[float]) -> Figure:
+    """The same for each length of the deadline, one third of the tasks flexible."""
+
+    def points(log: Log) -> Points:
+        plain = runs.get(log, Run("conservative"))
+        return [(h, plain, runs.get(log, Run(hours=h))) for h in hours]
+
+    return _panels(logs, points, "deadline (h)", hours)
+
+
+def _panels(
+    logs: Sequence[Log], points: Callable[[Log], Points], label: str, ticks: Sequence[float] | None
+) -> Figure:
+    from matplotlib.figure import Figure
+
+    with house_style():
+        columns = min(len(logs), 2)
+        rows = (len(logs) + columns - 1) // columns
+        figure = Figure(figsize=(WIDTH, 2.2 * rows + 0.6), layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False)
+        for place, log in enumerate(logs):
+            panel = axes[place // columns, place % columns]
+            _panel(panel, points(log), log.title)
+            panel.set_xlabel(label)
+            if ticks is not None:
+                panel.set_xscale("log")
+                panel.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
+                panel.minorticks_off()
+        for place in range(len(logs), rows * columns):
+            axes[place // columns, place % columns].set_visible(False)
+        axes[0, 0].legend()
+    return figure
+
+
+def _panel(panel: Axes, points: Points, title: str) -> None:
+    panel.set_title(title)
+    panel.set_ylabel("change of the mean wait (%)")
+    panel.axhline(0, color=GREY, linewidth=0.6)
+    for number, (name, column) in enumerate(CURVES):
+        changes = [(x, change(dbf[column], plain[column])) for x, plain, dbf in points]
+        known = [(x, y) for x, y in changes if y is not None]
+        panel.plot([x for x, _ in known], [y for _, y in known], label=name, marker=".", **line(number))

@@ -1,0 +1,88 @@
+"""One run after the other, each measured once and kept in a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from headway.metrics.deadlines import deadlines
+from headway.metrics.ratios import slowdown, walltime_slowdown
+from headway.metrics.sample import Sample
+from headway.metrics.statistics import mean_ratio, mean_time, quantile_time
+from headway.papers.deadline.logs import Log, labelled, prepared
+from headway.schedule import Schedule
+from headway.simulate import simulate
+
+NAME = "runs.json"
+KEPT = 3
+"""Schedules of conservative backfilling kept in memory: they serve every choice of flexible tasks."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is simulated: the policy, the deadlines (hours) and how the log is read."""
+
+    policy: str = "dbf"
+    hours: float = 24
+    chosen: str = "third of three"
+    times: str = "exact"
+    zero: str = "kept"
+
+    @property
+    def key(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True)
+
+
+Numbers = dict[str, Any]
+
+
+class Runs:
+    """The results so far, in memory and in a file; what is missing is simulated."""
+
+    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
+        self.path, self.say = folder / NAME, say
+        self.results: dict[str, Numbers] = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self._plain: dict[tuple[str, ...], Schedule] = {}
+
+    def get(self, log: Log, run: Run) -> Numbers:
+        """The numbers of a run on a log."""
+        key = f"{log.name} {log.digest} {run.key}"
+        if key not in self.results:
+            self.results[key] = self._measure(log, run)
+            part = self.path.with_suffix(".part")
+            part.write_text(json.dumps(self.results, indent=0))
+            part.replace(self.path)
+        return self.results[key]
+
+    def _measure(self, log: Log, run: Run) -> Numbers:
+        zero = "" if run.zero == "kept" else f", jobs of no length: {run.zero}"
+        self.say(f"{log.title}: {run.policy}, {run.hours:g} h, {run.chosen}, {run.times} times{zero}")
+        workload = labelled(prepared(log, run.times, run.zero), run.chosen, run.hours)
+        if not run.policy.startswith("conservative"):
+            return measure(simulate(workload, log.procs, run.policy))
+        kept = (log.name, run.policy, run.times, run.zero)
+        if kept not in self._plain:
+            while len(self._plain) >= KEPT:
+                self._plain.pop(next(iter(self._plain)))
+            self._plain[kept] = simulate(workload, log.procs, run.policy)
+        return measure(replace(self._plain[kept], workload=workload))
+
+
+def measure(schedule: Schedule) -> Numbers:
+    """Waits in hours, slowdowns, deadlines, for jobs by their label and for all."""
+    sample = Sample(schedule)
+    found = {**deadlines(sample), **schedule.own}
+    found["wait"] = mean_time(sample.wait)
+    found["slowdown"] = mean_ratio(walltime_slowdown(sample.wait, sample.walltime))
+    found["run_slowdown"] = mean_ratio(slowdown(sample.flow, sample.run))
+    flexible = sample.schedule.workload.columns["deadline"] >= 0
+    for label, jobs in (("priority", ~flexible), ("flexible", flexible)):
+        found[f"{label}_p95_wait"] = quantile_time(sample.wait[jobs], 95) if jobs.any() else None
+    for name in [name for name in found if name.endswith("wait") and found[name] is not None]:
+        found[name] /= 3600
+    found["jobs"] = len(schedule)
+    found["seconds"] = schedule.provenance["timing"]["simulation_cpu_seconds"]
+    return found

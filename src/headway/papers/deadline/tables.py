@@ -1,0 +1,257 @@
+"""The paper's two tables beside ours, the table of readings, and who pays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from headway.papers.deadline.logs import THIRDS, Log
+from headway.papers.deadline.runs import Numbers, Run, Runs
+
+CASES = (24.0, 72.0)
+"""Cases a and b: hours from submission to deadline, at least."""
+PRIORITY = (("priority_wait", "priority_mean_wait"), ("priority_slowdown", "priority_mean_walltime_slowdown"))
+EVERYBODY = (("wait", "wait"), ("slowdown", "slowdown"))
+WORDS = {"wait": "mean wait (h)", "slowdown": "mean slowdown"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One answer to a question that the paper leaves open."""
+
+    question: str
+    answer: str
+    plain: str = "conservative"
+    policy: str = "dbf"
+    run: dict[str, Any] = field(default_factory=dict)
+
+
+BASE = Reading("all questions", "as in the tables")
+REQUESTED = {"times": "requested"}
+READINGS = (
+    BASE,
+    Reading("times the scheduler knows", "requested", run=REQUESTED),
+    Reading(
+        "times the scheduler knows", "exact, at most the request", run={"times": "exact, at most the request"}
+    ),
+    *(
+        Reading(
+            "compression, requested times",
+            mode,
+            f"conservative(compress={mode})",
+            f"dbf(compress={mode})",
+            REQUESTED,
+        )
+        for mode in ("every", "fixpoint", "none", "scratch")
+    ),
+    Reading("exact holes", "refused", "conservative(hole=open)", "dbf(hole=open)"),
+    Reading(
+        "exact holes",
+        "refused, and scratch, requested times",
+        "conservative(compress=scratch, hole=open)",
+        "dbf(compress=scratch, hole=open)",
+        REQUESTED,
+    ),
+    Reading("jobs of no length", "dropped", run={"zero": "dropped"}),
+    Reading("jobs of no length", "raised to one second", run={"zero": "one second"}),
+    *(Reading("which third is flexible", chosen, run={"chosen": chosen}) for chosen in THIRDS[1:]),
+    Reading("algorithm", "literal", policy="dbf(mode=literal)"),
+    Reading("algorithm", "literal, requested times", policy="dbf(mode=literal)", run=REQUESTED),
+)
+
+
+def cases(runs: Runs, log: Log, reading: Reading = BASE) -> tuple[Numbers, Numbers, Numbers]:
+    """Conservative backfilling, DBF in case a, DBF in case b."""
+    plain = runs.get(log, Run(reading.plain, **reading.run))
+    a, b = (runs.get(log, Run(reading.policy, hours, **reading.run)) for hours in CASES)
+    return plain, a, b
+
+
+def change(with_: float | None, without: float | None) -> float | None:
+    """By how many percent a number is larger than another."""
+    return None if with_ is None or not without else 100 * (with_ / without - 1)
+
+
+def signed(percent: float | None) -> str:
+    return "-" if percent is None else f"{percent:+.1f} %"
+
+
+def result(runs: Runs, logs: Sequence[Log], columns: Sequence[tuple[str, str]]) -> list[list[str]]:
+    """A table of the paper: conservative backfilling and both cases, the paper's and ours."""
+    rows = [
+        ["log", "number", "CBF, paper", "CBF, ours", "(a), paper", "(a), ours", "(b), paper", "(b), ours"]
+    ]
+    for log in logs:
+        plain, *both = cases(runs, log)
+        for name, column in columns:
+            said = getattr(log.reported, name) if log.reported else None
+            row = [log.title, WORDS[name.removeprefix("priority_")]]
+            row += [f"{said[0]:.2f}" if said else "-", f"{plain[column]:.2f}"]
+            for place, numbers in enumerate(both, 1):
+                row += [
+                    f"{said[place]:+.1f} %" if said else "-",
+                    signed(change(numbers[column], plain[column])),
+                ]
+            rows.append(row)
+    return rows
+
+
+def flexible(runs: Runs, logs: Sequence[Log]) -> list[list[str]]:
+    """What the paper's tables imply for the flexible tasks, and what we get."""
+    rows = [
+        [
+            "log",
+            "number",
+            "CBF",
+            "(a), implied by the paper",
+            "(a), ours",
+            "(b), implied by the paper",
+            "(b), ours",
+        ]
+    ]
+    for log in logs:
+        plain, *both = cases(runs, log)
+        for name, column in (("wait", "flexible_mean_wait"), ("slowdown", "flexible_mean_walltime_slowdown")):
+            implied = implied_changes(log, name)
+            row = [log.title, WORDS[name], f"{plain[column]:.2f}"]
+            for said, numbers in zip(implied, both, strict=True):
+                row += [signed(said), signed(change(numbers[column], plain[column]))]
+            rows.append(row)
+    return rows
+
+
+def implied_changes(log: Log, name: str) -> tuple[float | None, float | None]:
+    """The change for the flexible third, from all = 2/3 priority + 1/3 flexible."""
+    if log.reported is None:
+        return None, None
+    all_of, priority = getattr(log.reported, name), getattr(log.reported, f"priority_{name}")
+    plain = 3 * all_of[0] - 2 * priority[0]
+    a, b = (
+        3 * all_of[0] * (1 + all_of[case] / 100) - 2 * priority[0] * (1 + priority[case] / 100)
+        for case in (1, 2)
+    )
+    return change(a, plain), change(b, plain)
+
+
+def readings(runs: Runs, logs: Sequence[Log]) -> list[list[str]]:
+    """Conservative backfilling's own numbers and the changes under every reading."""
+    rows = [
+        [
+            "log",
+            "open question",
+            "reading",
+            "CBF wait (h)",
+            "CBF slowdown",
+            "CBF slowdown by run time",
+            "wait (a)",
+            "slowdown (a)",
+            "wait (b)",
+            "slowdown (b)",
+            "deadlines missed (a, b)",
+            "safety net (a, b)",
+        ]
+    ]
+    wait, slow, by_run = (f"priority_mean_{name}" for name in ("wait", "walltime_slowdown", "slowdown"))
+    for log in logs:
+        if log.reported:
+            said = log.reported
+            rows.append(
+                [
+                    log.title,
+                    "the paper",
+                    "",
+                    f"{said.priority_wait[0]:.2f}",
+                    f"{said.priority_slowdown[0]:.2f}",
+                    "-",
+                    signed(said.priority_wait[1]),
+                    signed(said.priority_slowdown[1]),
+                    signed(said.priority_wait[2]),
+                    signed(said.priority_slowdown[2]),
+                    "0, 0",
+                    "-",
+                ]
+            )
+        for reading in READINGS:
+            plain, a, b = cases(runs, log, reading)
+            changes = [signed(change(n[c], plain[c])) for n in (a, b) for c in (wait, slow)]
+            rows.append(
+                [
+                    log.title,
+                    reading.question,
+                    reading.answer,
+                    f"{plain[wait]:.2f}",
+                    f"{plain[slow]:.2f}",
+                    f"{plain[by_run]:.2f}",
+                    *changes,
+                    f"{missed(a)}, {missed(b)}",
+                    f"{a['safety_net']}, {b['safety_net']}",
+                ]
+            )
+    return rows
+
+
+def missed(numbers: Numbers) -> int:
+    """Deadlines that were accepted and not kept; tasks late on arrival were not accepted."""
+    kept = numbers["promises_kept"]
+    return round((1 - kept) * numbers["jobs"]) if kept is not None else 0
+
+
+def who_pays(runs: Runs, logs: Sequence[Log], hours: Sequence[float]) -> list[list[str]]:
+    """Hours that the flexible third waits longer and the others shorter, by the length of the deadline."""
+    rows = [
+        [
+            "log",
+            "deadline (h)",
+            "priority wait (h)",
+            "gain (h)",
+            "flexible wait (h)",
+            "loss (h)",
+            "gain per loss",
+            "95 % of flexible wait less than (h)",
+            "all (h)",
+            "late on arrival",
+            "promoted",
+            "of the largest gain",
+        ]
+    ]
+    for log in logs:
+        found = [(h, *_gain(runs, log, h)) for h in hours]
+        best = max(gain for _, _, gain, _ in found)
+        for h, numbers, gain, loss in found:
+            rows.append(
+                [
+                    log.title,
+                    f"{h:g}",
+                    f"{numbers['priority_mean_wait']:.2f}",
+                    f"{gain:.2f}",
+                    f"{numbers['flexible_mean_wait']:.2f}",
+                    f"{loss:.2f}",
+                    f"{2 * gain / loss:.2f}" if loss > 0 else "-",
+                    f"{numbers['flexible_p95_wait']:.1f}",
+                    f"{numbers['wait']:.2f}",
+                    str(numbers["late_on_arrival"]),
+                    str(numbers["promotions"]),
+                    f"{100 * gain / best:.0f} %" if best > 0 else "-",
+                ]
+            )
+    return rows
+
+
+def _gain(runs: Runs, log: Log, hours: float) -> tuple[Numbers, float, float]:
+    plain, numbers = runs.get(log, Run("conservative")), runs.get(log, Run(hours=hours))
+    gain = plain["priority_mean_wait"] - numbers["priority_mean_wait"]
+    return numbers, gain, numbers["flexible_mean_wait"] - plain["flexible_mean_wait"]
+
+
+def saturation(runs: Runs, log: Log, hours: Sequence[float]) -> float:
+    """The shortest deadline (hours) that brings nine tenths of the largest gain."""
+    gains = [_gain(runs, log, h)[1] for h in hours]
+    return next(h for h, gain in zip(hours, gains, strict=True) if gain >= 0.9 * max(gains))
+
+
+def share_rows(runs: Runs, log: Log, shares: Sequence[float]) -> Iterator[tuple[float, Numbers, Numbers]]:
+    """Share, conservative backfilling, DBF."""
+    for share in shares:
+        chosen = f"share {share:g}"
+        yield share, runs.get(log, Run("conservative", chosen=chosen)), runs.get(log, Run(chosen=chosen))

@@ -1,0 +1,97 @@
+"""The reproduction of the paper on deadlines: what it reads, judges and writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headway.papers.deadline import reproduce, runs, work
+from headway.papers.deadline.claims import judged
+from headway.papers.deadline.logs import REPORTED, THIRDS, Log, labelled, of_paper, prepared
+from headway.papers.deadline.runs import Run, Runs
+from headway.papers.deadline.tables import READINGS, implied_changes
+from headway.units import SECOND
+from headway.workload import Workload
+from headway.workload.models import generate
+
+HOUR = 3600 * SECOND
+
+
+def small(jobs: int = 60) -> Log:
+    made = generate(f"lublin(jobs={jobs}, procs=16, load=1.1, estimates=tsafrir, seed=3)")
+    return Log("generated", "Generated", made, 16)
+
+
+def test_what_the_tables_imply_for_flexible_tasks() -> None:
+    # From 3.28 h for both, 2.60 and 3.06 h in case a: 3 x 3.06 - 2 x 2.60 = 3.98 h, a fifth more.
+    log = Log("hpc2n", "HPC2N", small().workload, 16, REPORTED["hpc2n"])
+    a, b = implied_changes(log, "wait")
+    assert a == pytest.approx(100 * (3.98 / 3.28 - 1), abs=0.5)
+    assert b == pytest.approx(100 * (4.42 / 3.28 - 1), abs=0.5)
+    assert implied_changes(small(), "wait") == (None, None)
+
+
+def test_judging() -> None:
+    assert judged(-20.0, -23.0, same_log=True) == "agrees"
+    assert judged(-20.0, -30.0, same_log=True) == "in part"
+    assert judged(-20.0, -30.0, same_log=False) == "agrees"
+    assert judged(-20.0, 3.0, same_log=False) == "differs"
+
+
+def test_the_three_thirds_are_all_jobs() -> None:
+    # Submitted out of order: the places count in order of submission.
+    log = Workload.from_arrays(
+        unit="s", submit=[50, 0, 10, 20, 30, 40], procs=[1] * 6, walltime=[10] * 6, runtime=[5] * 6
+    )
+    chosen = {name: labelled(log, name, 24).columns["deadline"] >= 0 for name in THIRDS[:3]}
+    assert np.flatnonzero(chosen["first of three"]).tolist() == [1, 4]
+    assert np.flatnonzero(chosen["third of three"]).tolist() == [0, 3]
+    assert (sum(mask.astype(int) for mask in chosen.values()) == 1).all()
+    assert labelled(log, "third of three", 24).columns["deadline"][0] == 50 * SECOND + 24 * HOUR
+
+
+def test_times_and_jobs_of_no_length() -> None:
+    wl = Workload.from_arrays(unit="s", submit=[0, 1], procs=[1, 1], walltime=[10, 5], runtime=[0, 8])
+    log = Log("x", "X", wl, 4)
+    assert prepared(log, "exact", "kept").walltime.tolist() == [0, 8 * SECOND]
+    assert prepared(log, "exact, at most the request", "one second").walltime.tolist() == [SECOND, 5 * SECOND]
+    assert len(prepared(log, "requested", "dropped")) == 1
+    assert prepared(log, "requested", "kept").walltime.tolist() == [10 * SECOND, 5 * SECOND]
+
+
+def test_what_was_measured_is_not_simulated_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, first = small(), Runs(tmp_path, lambda text: None)
+    found = first.get(log, Run())
+    assert found["flexible_jobs"] == 20 and found["accepted_deadlines"] + found["late_on_arrival"] == 20
+
+    def forbidden(*_: object) -> None:
+        raise AssertionError("simulated again")
+
+    monkeypatch.setattr(runs, "simulate", forbidden)
+    assert Runs(tmp_path, lambda text: None).get(log, Run()) == found
+    with pytest.raises(AssertionError, match="simulated again"):
+        Runs(tmp_path, lambda text: None).get(small(61), Run())  # another log
+
+
+def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "open_logs", lambda traces, quick: [small(90)])
+    said: list[str] = []
+    result = reproduce({}, True, tmp_path, said.append)
+    assert len(said) == len(set(said)) >= 2 * len(READINGS)
+    verdicts = {claim.claim: claim for claim in result.claims}
+    assert verdicts["HPC2N: Tables 1 and 2"].verdict == "not tested"
+    strict = verdicts["deadlines are strictly respected (strict)"]
+    assert strict.verdict == "agrees" and strict.ours.startswith("0 of ")
+    assert len(result.tables["Readings"]) == 1 + len(READINGS)
+    assert [row[1] for row in result.tables["Who pays"][1:]] == [f"{hours:g}" for hours in work.HOURS]
+    page = (tmp_path / "deadline.md").read_text(encoding="utf-8")
+    for name in ("deadline-share.svg", "deadline-length.svg"):
+        assert f"({name})" in page and (tmp_path / name).read_text().startswith("<?xml")
+    assert "## Table 1: priority tasks" in page and result.notes[0] in page
+
+
+def test_readings_are_of_the_papers_logs() -> None:
+    mine, theirs = small(), Log("hpc2n", "HPC2N", small().workload, 16, REPORTED["hpc2n"])
+    assert of_paper([mine, theirs]) == [theirs] and of_paper([mine]) == [mine]
