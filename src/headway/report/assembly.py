@@ -16,7 +16,8 @@ from headway.errors import UsageError
 from headway.schedule.files import plain
 
 SCRIPTS = (
-    "columns.js", "format.js", "model.js", "canvas.js", "timeline.js", "job.js", "gantt.js",
+    "columns.js", "format.js", "model.js", "canvas.js", "timeline.js", "job.js",
+    "painting.js", "gantt.js",
     "distribution.js", "tables.js", "campaign.js", "page.js",
 )  # fmt: skip
 """In the order in which they build on each other."""

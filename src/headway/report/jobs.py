@@ -88,7 +88,7 @@ def schedule_data(schedule: Schedule, jobs: JobTable, rows: Ints) -> dict[str, A
         columns |= _pieces(schedule, where, rows)
     named = zip(where.names, where.sizes.tolist(), where.offsets.tolist(), strict=True)
     return {
-        "columns": columns | _strips(where),
+        "columns": columns | _places(where),
         "bands": [{"name": str(name), "size": size, "offset": offset} for name, size, offset in named],
     }
 
@@ -132,13 +132,18 @@ def _pieces(schedule: Schedule, where: Bands, rows: Ints) -> dict[str, Packed]:
     }
 
 
-def _strips(where: Bands) -> dict[str, Packed]:
-    """Processors of each piece: how many strips, the lowest of each, the sizes where there are several."""
-    piece, low, size = strips(where)
-    order = np.lexsort((low, piece))
-    piece, low, size = piece[order], low[order], size[order]
-    count = np.bincount(piece, minlength=len(where))
-    found = {"strip_low": packed(low + where.offsets[where.band[piece]])}
-    if (count != 1).any():
-        found |= {"strip_count": packed(count), "strip_size": packed(size[count[piece] > 1])}
+def _places(where: Bands) -> dict[str, Packed]:
+    """The band of each piece where there are several, and its processors where the schedule knows them.
+
+    Where it does not, the page paints them: they would be the larger half of the file.
+    """
+    found = {"band": packed(where.band)} if len(where.names) > 1 else {}
+    if where.processors is not None:
+        piece, low, size = strips(where)
+        order = np.lexsort((low, piece))
+        found |= {
+            "strip_low": packed((low + where.offsets[where.band[piece]])[order]),
+            "strip_size": packed(size[order]),
+            "strip_count": packed(np.bincount(piece, minlength=len(where))),
+        }
     return found

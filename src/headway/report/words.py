@@ -25,8 +25,8 @@ def number(value: Number) -> str:
 def span(seconds: Number) -> str:
     """A time in its two largest units.
 
-    >>> span(45), span(4000), span(200_000), span(70_000_000)
-    ('45 s', '1 h 6 min', '2 d 7 h', '2.2 years')
+    >>> span(45), span(3600), span(4000), span(200_000), span(70_000_000)
+    ('45 s', '1 h', '1 h 6 min', '2 d 7 h', '2.2 years')
     """
     if seconds is None:
         return "–"
@@ -37,8 +37,10 @@ def span(seconds: Number) -> str:
         return f"{whole / YEAR:.1f} years"
     days, hours, minutes = whole // DAY, whole % DAY // HOUR, whole % HOUR // MINUTE
     if days:
-        return f"{days:,} d {hours} h"
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {whole % 60} s"
+        return f"{days:,} d" + (f" {hours} h" if hours else "")
+    if hours:
+        return f"{hours} h" + (f" {minutes} min" if minutes else "")
+    return f"{minutes} min" + (f" {whole % 60} s" if whole % 60 else "")
 
 
 def percent(share: Number, places: int = 1) -> str:

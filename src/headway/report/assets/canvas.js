@@ -80,14 +80,18 @@ class Chart {
     g.font = theme.small;
     g.textBaseline = "top";
     g.lineWidth = 1;
+    let end = -Infinity;
     for (const tick of ticks) {
       const at = Math.round(x(tick)) + 0.5;
       if (at < left - 1 || at > left + this.inner + 1) continue;
+      const text = label(tick), half = g.measureText(text).width / 2;
+      const place = Math.min(Math.max(at, left + half - 8), left + this.inner - half + 8);
+      if (place - half < end + 10) continue;
+      end = place + half;
       if (lines) { g.strokeStyle = theme.line; g.beginPath(); g.moveTo(at, top); g.lineTo(at, bottom); g.stroke(); }
       g.fillStyle = theme.soft;
-      const text = label(tick), half = g.measureText(text).width / 2;
       g.textAlign = "center";
-      g.fillText(text, Math.min(Math.max(at, left + half - 8), left + this.inner - half + 8), bottom + 7);
+      g.fillText(text, place, bottom + 7);
     }
   }
   clip(draw) {

@@ -14,8 +14,9 @@ function span(seconds) {
   if (s < 120) return sign + digits(s, 3) + " s";
   const whole = Math.round(s);
   const d = Math.floor(whole / DAY), h = Math.floor((whole % DAY) / HOUR), m = Math.floor((whole % HOUR) / MINUTE);
-  if (d) return `${sign}${d.toLocaleString("en")} d ${h} h`;
-  return h ? `${sign}${h} h ${m} min` : `${sign}${m} min ${whole % 60} s`;
+  const two = (a, unit, b, small) => `${sign}${a.toLocaleString("en")} ${unit}${b ? ` ${b} ${small}` : ""}`;
+  if (d) return two(d, "d", h, "h");
+  return h ? two(h, "h", m, "min") : two(m, "min", whole % 60, "s");
 }
 
 // A log without a date counts days from its beginning.
@@ -67,8 +68,8 @@ function niceTicks(from, to, count) {
   return ticks;
 }
 
-const LOG_TIMES = [[1, "≤ 1 s"], [10, "10 s"], [60, "1 min"], [600, "10 min"], [3600, "1 h"], [21600, "6 h"],
-  [86400, "1 d"], [604800, "1 week"], [2629746, "1 month"], [31556952, "1 year"]];
+const LOG_TIMES = [[1, "≤ 1 s"], [10, "10 s"], [60, "1 min"], [600, "10 min"], [1800, "30 min"], [3600, "1 h"],
+  [7200, "2 h"], [14400, "4 h"], [28800, "8 h"], [43200, "12 h"], [86400, "1 d"], [259200, "3 d"], [604800, "1 week"], [2629746, "1 month"], [31556952, "1 year"]];
 
 function escaped(text) {
   return String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);

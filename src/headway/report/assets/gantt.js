@@ -14,33 +14,30 @@ class Strips {
       row: Float64Array.from(jobs), start: take(schedule.start, jobs), end: take(schedule.end, jobs),
       procs: take(schedule.procs, jobs), state: null, lost: null,
     };
-    const n = given.row.length, order = orderBy(given.start), count = columns.strip_count;
+    const n = given.row.length, order = orderBy(given.start);
     this.n = n;
-    const lows = new Uint32Array(n + 1), sizes = new Uint32Array(n + 1);
-    for (let i = 0; i < n; i++) {
-      const several = count ? count[i] : 1;
-      lows[i + 1] = lows[i] + several;
-      sizes[i + 1] = sizes[i] + (several > 1 ? several : 0);
-    }
     for (const name of ["start", "end", "procs", "row"]) this[name] = take(given[name], order);
     this.state = given.state && take(given.state, order);
     this.lost = given.lost && take(given.lost, order);
-    this.first = new Uint32Array(n + 1);
-    this.low = new Float32Array(lows[n]);
-    this.size = new Float32Array(lows[n]);
-    let m = 0;
-    for (let i = 0; i < n; i++) {
-      const item = order[i], several = lows[item + 1] - lows[item];
-      this.first[i] = m;
-      for (let k = 0; k < several; k++, m++) {
-        this.low[m] = columns.strip_low[lows[item] + k];
-        this.size[m] = several > 1 ? columns.strip_size[sizes[item] + k] : this.procs[i];
-      }
-    }
-    this.first[n] = m;
+    this.band = columns.band && take(columns.band, order);
+    if (columns.strip_low) this.read(columns, order);
+    else Object.assign(this, paintStrips(this, schedule.data.bands));
     // The latest end in each block of pieces: blocks over before the window are skipped.
     this.blocks = new Float64Array(Math.ceil(n / BLOCK)).fill(-Infinity);
     for (let i = 0; i < n; i++) this.blocks[(i / BLOCK) | 0] = Math.max(this.blocks[(i / BLOCK) | 0], this.end[i]);
+  }
+  // Where the schedule itself knows the processors of its pieces.
+  read(columns, order) {
+    const { strip_low: low, strip_size: size, strip_count: count } = columns, begin = new Uint32Array(this.n + 1);
+    for (let i = 0; i < this.n; i++) begin[i + 1] = begin[i] + count[i];
+    this.first = new Uint32Array(this.n + 1);
+    this.low = new Float32Array(low.length);
+    this.size = new Float32Array(low.length);
+    order.forEach((piece, i) => {
+      let m = this.first[i];
+      for (let k = begin[piece]; k < begin[piece + 1]; k++, m++) { this.low[m] = low[k]; this.size[m] = size[k]; }
+      this.first[i + 1] = m;
+    });
   }
   // Calls visit(piece) for the pieces that overlap the window.
   each(from, to, visit) {
@@ -79,9 +76,15 @@ class Gantt extends TimeChart {
     this.picked = picked;
     this.colouring = colouring;
     this.job = null;
+    this.moved = -Infinity;
     this.hovered = -1;
     this.low = 0;
     this.show(schedule);
+    let seen = [time.from, time.to].join();
+    time.watchers.push(() => {
+      const now = [time.from, time.to].join();
+      if (now !== seen) { seen = now; this.moved = performance.now(); }
+    });
     this.navigate({
       pan: (dx, dy) => { this.lift((dy / this.depth) * this.span); time.pan((-dx / this.inner) * time.length); },
       zoom: (factor, x, y, vertical) => (vertical ? this.stretch(factor, y) : time.zoom(factor, this.t(x))),
@@ -131,6 +134,7 @@ class Gantt extends TimeChart {
   }
   classes() {
     if (this.colours) return this.colours;
+    this.painted = null;
     const { codes, colours } = this.colouring(this.schedule);
     const code = new Uint8Array(this.strips.n);
     for (let i = 0; i < code.length; i++) code[i] = codes[this.strips.row[i]];
@@ -179,7 +183,11 @@ class Gantt extends TimeChart {
     });
   }
   raster(g) {
-    const W = Math.round(this.inner * this.ratio), H = Math.round(this.depth * this.ratio);
+    // A window that moves is drawn coarsely, and sharply as soon as it rests.
+    const moving = performance.now() - this.moved < 150;
+    if (moving) { clearTimeout(this.rest); this.rest = setTimeout(() => this.request(), 160); }
+    const fine = moving ? Math.min(this.ratio, 1) : this.ratio;
+    const W = Math.round(this.inner * fine), H = Math.round(this.depth * fine);
     if (this.W !== W || this.H !== H) {
       this.W = W; this.H = H;
       this.sums = [0, 1, 2].map(() => new Float32Array(W * H));
@@ -187,7 +195,17 @@ class Gantt extends TimeChart {
       this.sheet = document.createElement("canvas");
       this.sheet.width = W; this.sheet.height = H;
     }
-    const [R, G, B] = this.sums, ground = rgb(theme.faint), { code, rgb: palette } = this.classes();
+    const { code, rgb: palette } = this.classes();
+    // The pointer's line moves over a picture that stays.
+    const key = [this.time.from, this.time.to, this.low, this.span, W, H, theme.faint].join();
+    if (this.painted !== key) {
+      this.painted = key;
+      this.paint(W, H, code, palette);
+    }
+    g.drawImage(this.sheet, this.margin.left, this.margin.top, this.inner, this.depth);
+  }
+  paint(W, H, code, palette) {
+    const [R, G, B] = this.sums, ground = rgb(theme.faint);
     R.fill(ground[0]); G.fill(ground[1]); B.fill(ground[2]);
     const { from, to } = this.time, kx = W / (to - from), ky = H / this.span, strips = this.strips;
     strips.each(from, to, (i) => {
@@ -216,7 +234,6 @@ class Gantt extends TimeChart {
       pixels[p] = 0xff000000 | ((B[p] & 255) << 16) | ((G[p] & 255) << 8) | (R[p] & 255);
     }
     this.sheet.getContext("2d").putImageData(this.image, 0, 0);
-    g.drawImage(this.sheet, this.margin.left, this.margin.top, this.inner, this.depth);
   }
   boxes(g) {
     const { from, to } = this.time, strips = this.strips, { code, css } = this.classes();

@@ -79,6 +79,12 @@ class Curves extends TimeChart {
     return values;
   }
   points(schedule) {
+    const key = `${this.time.from} ${this.time.to} ${this.inner}`;
+    if (this.kept?.key !== key) this.kept = { key, of: new Map() };
+    if (!this.kept.of.has(schedule)) this.kept.of.set(schedule, this.fresh(schedule));
+    return this.kept.of.get(schedule);
+  }
+  fresh(schedule) {
     const steps = this.steps(schedule), scale = this.percent ? 1 / schedule.data.capacity : 1;
     const first = Math.max(0, above(steps.times, this.time.from) - 1), last = above(steps.times, this.time.to);
     const points = [];
