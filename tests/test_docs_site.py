@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from documentation import ROOT, pages
+from headway.audit.laws import EASY_HEAD, UNIVERSAL
 from headway.cli import commands as commands  # registers every command
 from headway.cli.frame import app
 from headway.metrics.catalogue import METRICS
@@ -74,6 +75,7 @@ def test_the_reference_is_the_code(site: Path) -> None:
     assert all(name in words(site, "reference/models") for name in MODELS)
     assert "rackham" in words(site, "reference/platforms")
     assert "headway.simulate" in words(site, "reference/python")
+    assert all(law.demands in words(site, "reference/laws") for law in (*UNIVERSAL, EASY_HEAD))
 
 
 def test_the_page_on_files_names_every_column_and_code() -> None:

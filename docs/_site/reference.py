@@ -78,6 +78,17 @@ def metrics() -> str:
     return table(("metric", "unit", "formula", "better", "source"), rows)
 
 
+def laws() -> str:
+    """The laws of the audit: those of every schedule, and those that a policy's name adds."""
+    from headway.audit import laws as every
+    from headway.audit.verdict import Law
+
+    named = {id(law): law for law in vars(every).values() if isinstance(law, Law)}
+    general = table(("law", "demands"), ((law.name, law.demands) for law in every.UNIVERSAL))
+    added = table(("law", "demands"), ((law.name, law.demands) for law in named.values()))
+    return f"{general}\nWhere the policy is known, what it promises is checked as well:\n\n{added}"
+
+
 def rules() -> str:
     """Every reading rule with its values."""
     from headway.workload.rules import MEANING, RULES
