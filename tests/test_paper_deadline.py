@@ -61,6 +61,10 @@ def test_times_and_jobs_of_no_length() -> None:
     assert prepared(log, "requested", "kept").walltime.tolist() == [10 * SECOND, 5 * SECOND]
 
 
+def test_whole_hours_are_the_same_run() -> None:
+    assert Run(hours=24).key == Run(hours=24.0).key != Run(hours=24.5).key
+
+
 def test_what_was_measured_is_not_simulated_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log, first = small(), Runs(tmp_path, lambda text: None)
     found = first.get(log, Run())

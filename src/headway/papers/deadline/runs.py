@@ -33,7 +33,8 @@ class Run:
 
     @property
     def key(self) -> str:
-        return json.dumps(asdict(self), sort_keys=True)
+        whole = self.hours == int(self.hours)
+        return json.dumps({**asdict(self), "hours": int(self.hours) if whole else self.hours}, sort_keys=True)
 
 
 Numbers = dict[str, Any]
