@@ -17,7 +17,7 @@ from headway.papers.verdicts import Claim, change_text, claims_table, markdown_t
 from headway.workload.models import generate
 from headway.workload.transform import apply_each
 
-MODEL = "lublin(jobs=1200, procs=64, load=1.1, estimates=tsafrir, seed=1)"
+MODEL = "lublin(jobs=2600, procs=64, load=1.1, estimates=tsafrir, seed=1)"
 SMALL = grid.Grid((1, 10), (0.15, 0.25))
 
 

@@ -38,6 +38,7 @@ def panels(logs: Sequence[Log], grid: Grid) -> tuple[Figure, list[list[Axes]]]:
         axes[0, column].set_title(f"alpha = {alpha:g}")
         axes[-1, column].set_xlabel("theta")
         axes[-1, column].set_xticks(range(len(grid.thetas)), [str(theta) for theta in grid.thetas])
+        axes[-1, column].tick_params(axis="x", labelsize=6)
     return figure, [list(row) for row in axes]
 
 
@@ -59,6 +60,7 @@ def figure_1(runs: pl.DataFrame, logs: Sequence[Log], grid: Grid) -> Figure:
                 panel.set_yscale("log")
                 data = [values(runs, log, alpha, theta, "mean_bsld") for theta in grid.thetas]
                 _violins(panel, data)
+                panel.set_ylim(bottom=0.9)  # no bounded slowdown is below 1
     return figure
 
 
@@ -70,7 +72,7 @@ def _violins(panel: Axes, data: list[list[float]]) -> None:
     if places:
         shown = panel.violinplot(
             [[log10(value) for value in data[place]] for place in places], places, widths=0.85,
-            showextrema=False,
+            points=40, showextrema=False,
         )  # fmt: skip
         bodies: Any = shown["bodies"]
         for body in bodies:
@@ -133,9 +135,10 @@ def figure_flow(runs: pl.DataFrame, logs: Sequence[Log]) -> Figure:
             )  # fmt: skip
             panel.set_title(log.cluster.title)
             panel.set_xlabel("alpha")
+            panel.set_xticks(found["alpha"].to_list())
             panel.set_ylim(bottom=0)
         axes[0].set_ylabel("median of the largest\nflow time of a week (h)")
-        axes[0].legend(loc="lower left")
+        axes[0].legend(loc="upper right")
     return figure
 
 

@@ -12,6 +12,7 @@ from headway.campaign import Campaign
 from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA, Grid, best, campaign, over_weeks
 from headway.papers.redirection.logs import Log
 from headway.papers.verdicts import share_text
+from headway.policies.spec import make_spec
 
 
 @dataclass(frozen=True)
@@ -105,13 +106,9 @@ def rows_of(reading: Reading, log: Log, same: pl.DataFrame, other: pl.DataFrame 
     if not reading.same_weeks:
         assert other is not None
         return other.filter(pl.col("workload") == f"{log.name} ({reading.key})")
-    found = same.filter(pl.col("workload") == log.name)
-    for name in ("conflict", "filter", "size", "restart"):
-        if name in found.columns:
-            wanted = reading.policy.get(name)
-            chosen = pl.col(name).is_null() if wanted is None else pl.col(name) == wanted
-            found = found.filter(chosen)
-    return found
+    thetas = same["theta"].unique().drop_nulls()
+    specs = [str(make_spec("redirection", alpha=PAPER_ALPHA, theta=t, **reading.policy)) for t in thetas]
+    return same.filter((pl.col("workload") == log.name) & pl.col("policy").is_in(specs))
 
 
 def table(logs: Sequence[Log], same: pl.DataFrame, other: pl.DataFrame | None) -> list[list[str]]:
