@@ -13,6 +13,7 @@ import pytest
 import headway
 import own_policies
 from headway import SECOND, Decision
+from headway.policies.own.offered import offered
 from headway.workload.models import generate
 from small_schedules import easy_starts, workload
 
@@ -73,6 +74,7 @@ def test_from_python_from_a_file_and_by_entry_point_it_is_one_policy(
     (offer / "METADATA").write_text("Metadata-Version: 2.1\nName: own-scheduling\nVersion: 1.0\n")
     (offer / "entry_points.txt").write_text("[headway.policies]\nlimited = own_scheduling:Limited\n")
     monkeypatch.syspath_prepend(str(tmp_path))
+    assert "limited" in offered()
     log = workload(random_jobs(1))
     schedules = [
         headway.simulate(log, 6, policy)
