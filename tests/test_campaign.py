@@ -20,7 +20,7 @@ from headway.campaign.measure import Settings
 from headway.policies.spec import parse_spec
 from headway.workload.models import generate
 
-MODEL = "lublin(jobs=60, procs=16, seed={seed})"
+MODEL = "lublin(jobs=60, procs=16, load=1.5, seed={seed})"
 FEW = ["jobs", "mean_wait", "mean_bsld"]
 
 
@@ -149,6 +149,12 @@ def test_an_edited_policy_under_an_old_name_is_another(tmp_path: Path) -> None:
     assert policy_key(parse_spec(f"{moved}:Mine(k=3)")) == before
     file.write_text("class Mine: ... # changed\n")
     assert policy_key(parse_spec(f"{file}:Mine(k=3)")) != before
+    keys = tmp_path / "keys.py"
+    keys.write_text("def area(job):\n    return job.walltime * job.procs\n")
+    keyed = parse_spec(f"easy(order={keys}:area)")
+    before = policy_key(keyed)
+    keys.write_text("def area(job):\n    return -job.walltime * job.procs\n")
+    assert policy_key(keyed) != before
     nested = parse_spec("redirection(principal=conservative)")
     assert policy_key(nested) != policy_key(parse_spec("redirection"))
 
@@ -231,6 +237,22 @@ def test_measures_of_ones_own_become_columns_and_are_part_of_the_identity(tmp_pa
     clash.write_text("def f(schedule):\n    return {'makespan': 1}\n")
     failed = small(measures=[f"{clash}:f"], metrics=["makespan"]).run(tmp_path / "clash", workers=1).failed
     assert "name of another column" in failed["error"][0]
+
+
+def test_an_edited_key_in_a_file_is_run_again_and_gives_other_results(tmp_path: Path) -> None:
+    keys = tmp_path / "keys.py"
+    keys.write_text("def size(job):\n    return job.procs\n")
+    campaign = Campaign(
+        MODEL, "strict(order=keys.py:size)", seeds=[1], folder=tmp_path, metrics=["mean_wait"]
+    )
+    first = campaign.run(tmp_path / "out", workers=1)
+    assert first.failed.height == 0, first.failed["error"].to_list()
+    keys.write_text("def size(job):\n    return -job.procs\n")
+    second = campaign.run(tmp_path / "out", workers=1)
+    assert second.progress is not None and second.progress.done == 1
+    assert first.frame["mean_wait"].to_list() != second.frame["mean_wait"].to_list()
+    expected = headway.simulate(generate(MODEL.format(seed=1)), 16, "lqf").summary()
+    assert second.frame["mean_wait"].to_list() == [expected["mean_wait"]]
 
 
 FLAKY = """

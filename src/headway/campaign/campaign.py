@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import headway
 from headway.campaign.cells import Batch, Cell, batches
-from headway.campaign.identity import user_specs
 from headway.campaign.measure import Settings
 from headway.campaign.running import Progress, Run, Tell, run_cells
 from headway.campaign.sources import Source, make_source
@@ -90,7 +89,7 @@ class Campaign:
         for name in names:
             if names.count(name) > 1:
                 raise UsageError(f"two workloads are called {name!r}; give one of them another name")
-        used = any(source.seeded for source in self.sources) or any(v.spec.is_user for v in self.variants)
+        used = any(source.seeded for source in self.sources) or any(v.spec.uses_own for v in self.variants)
         if len(self.seeds) > 1 and not used:
             raise UsageError(
                 "nothing in this campaign depends on its seeds; write {seed} into a model or a "
@@ -153,7 +152,7 @@ class Campaign:
         """Whether simulating holds the interpreter's lock."""
         from headway import jit
 
-        return jit.INTERPRETED or any(user_specs(variant.spec) for variant in self.variants)
+        return jit.INTERPRETED or any(variant.spec.uses_own for variant in self.variants)
 
     def describe(self) -> dict[str, Any]:
         """Plain data on the campaign, kept with its results."""

@@ -97,11 +97,11 @@ def _cells(
 
     def effective(spec: Spec, seed: int) -> int:
         # Policies of the catalogue draw nothing: under another seed they would do the same again.
-        return seed if part.source.seeded or spec.is_user else seeds[0]
+        return seed if part.source.seeded or spec.uses_own else seeds[0]
 
     for machine in machines:
         for variant in variants:
-            own = [part.seed] if part.source.seeded or not variant.spec.is_user else list(seeds)
+            own = [part.seed] if part.source.seeded or not variant.spec.uses_own else list(seeds)
             for seed in own:
                 widest = _widest(variant.spec, machine)
                 made = cell(machine, variant.spec, variant.label, effective(variant.spec, seed), widest)

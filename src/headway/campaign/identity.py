@@ -18,6 +18,7 @@ import numpy as np
 import headway
 from headway.errors import UsageError
 from headway.grammar import value_text
+from headway.policies.own.key import Key
 from headway.policies.spec import Spec
 from headway.workload import Workload
 
@@ -63,7 +64,15 @@ def policy_key(spec: Spec) -> object:
 
 
 def _parameter_key(value: object) -> object:
-    return policy_key(value) if isinstance(value, Spec) else value_text(value)
+    if isinstance(value, Spec):
+        return policy_key(value)
+    if isinstance(value, Key):
+        home, _, attribute = value.name.rpartition(":")
+        file, module = (home, None) if home.endswith(".py") else (None, home)
+        source = source_file(file, module, value.name).read_bytes()
+        params = {name: value_text(setting) for name, setting in value.params.items()}
+        return ["key", attribute, params, hashlib.sha256(source).hexdigest()]
+    return value_text(value)
 
 
 def user_source(spec: Spec) -> Path:
@@ -86,13 +95,6 @@ def source_file(file: str | None, module: str | None, name: str) -> Path:
     if not path.is_file():
         raise UsageError(f"{name}: there is no file {path}; give the path of the Python file")
     return path
-
-
-def user_specs(spec: Spec) -> list[Spec]:
-    """The users' own policies in a spec, itself or nested."""
-    own = [spec] if spec.is_user else []
-    nested = [value for value in spec.params.values() if isinstance(value, Spec)]
-    return own + [found for value in nested for found in user_specs(value)]
 
 
 def digest_of(parts: Mapping[str, Any]) -> str:

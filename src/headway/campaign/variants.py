@@ -54,7 +54,13 @@ def _expand(given: object, baseline: str | None, folder: Path | None) -> Iterato
             )
     if "policy" not in table:
         raise UsageError("policy: the key policy is missing, as in policy = 'easy(backfill=sjf)'")
-    call = parse_call(str(table["policy"]))
+    given = table["policy"]
+    if not isinstance(given, (str, Spec)) or getattr(given, "given", None) is not None:
+        raise UsageError(
+            f"a campaign names its policies by text, such as ./file.py:Name, so that workers find them, not "
+            f"{given!r:.60}"
+        )
+    call = parse_call(str(given))
     against = table.get("baseline", baseline)
     paired = None if against in (None, "", "none") else parse_spec(_located(parse_call(str(against)), folder))
     for point in _points(table):
@@ -80,13 +86,21 @@ def _points(table: Mapping[str, Any]) -> Iterator[dict[str, Value]]:
 
 
 def _located(call: Call, folder: Path | None) -> str:
-    """The spec's text, with a user's file looked up beside the campaign file."""
+    """The spec's text, with a user's files, of policies and keys, looked up beside the campaign file."""
     from headway.campaign.sources import located
 
-    home, colon, name = call.name.rpartition(":")
-    if colon and home.endswith(".py"):
-        call = Call(f"{located(home, folder)}:{name}", call.args, call.kwargs)
-    return str(call)
+    def found(name: str) -> str:
+        home, colon, attribute = name.rpartition(":")
+        return f"{located(home, folder)}:{attribute}" if colon and home.endswith(".py") else name
+
+    def nested(value: Value) -> Value:
+        if isinstance(value, Call):
+            return Call(
+                found(value.name), value.args, {key: nested(each) for key, each in value.kwargs.items()}
+            )
+        return found(value) if isinstance(value, str) else value
+
+    return str(nested(call))
 
 
 def _plain(value: Value) -> Any:
