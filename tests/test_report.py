@@ -1,0 +1,202 @@
+"""The report without a browser: what is in the file, and that it says the truth."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commands import SWF, Headway
+from headway.campaign import Results
+from headway.report import campaign_page, schedules_page
+from headway.report.columns import packed, packed_times, unpacked
+from headway.report.pairs import Paired, paired
+from headway.schedule import WHY, Schedule
+from small_schedules import pieces, schedule
+
+# On 4 processors: the second job waits 10 s for the first, the third 18 s for the second.
+JOBS = [(0.0, 2, 10.0, 12.0), (1.0, 4, 10.0, 10.0), (2.0, 2, 5.0, 8.0), (3.0, 1, 20.0, 20.0)]
+IN_ORDER, BACKFILLED = [0.0, 10.0, 20.0, 20.0], [0.0, 23.0, 2.0, 3.0]
+
+
+def two() -> list[Schedule]:
+    columns = {"user": [1, 2, 1, 3], "queue": [1, 1, 1, 1]}
+    first = schedule(JOBS, IN_ORDER, 4, "fcfs", columns)
+    second = schedule(JOBS, BACKFILLED, 4, "sjf", columns)
+    second.why[:] = [WHY.index(name) for name in ("immediate", "head", "backfill", "backfill")]
+    return [first, second]
+
+
+def data_of(text: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert found
+    return dict(json.loads(found[1]))
+
+
+@given(st.lists(st.integers(-(2**50), 2**50)), st.integers(1, 3600))
+def test_columns_come_back(values: list[int], step: int) -> None:
+    column = [value // step * step for value in values]
+    assert unpacked(packed(column)).tolist() == column
+
+
+def test_times_come_back_in_seconds() -> None:
+    assert unpacked(packed_times([0, 3_600_000_000])).tolist() == [0, 3600]
+    assert unpacked(packed_times([500_000, 3_000_001])) == pytest.approx([0.5, 3.000001], abs=1e-12)
+
+
+def test_numbers_a_browser_cannot_hold_are_refused() -> None:
+    with pytest.raises(ValueError, match="cannot show exactly"):
+        packed([2**61, 1])
+
+
+def test_the_page_holds_the_schedule() -> None:
+    data = data_of(schedules_page(two()))
+    assert unpacked(data["jobs"]["submit"]).tolist() == [0, 1, 2, 3]
+    waits = [unpacked(each["columns"]["wait"]).tolist() for each in data["schedules"]]
+    assert waits == [[0, 9, 18, 17], [0, 22, 0, 0]]
+    why = unpacked(data["schedules"][1]["columns"]["why"])
+    assert [data["why"][int(code)] for code in why] == ["immediate", "head", "backfill", "backfill"]
+    assert data["schedules"][0]["bands"] == [{"name": "machine", "size": 4, "offset": 0}]
+
+
+def test_a_job_that_only_the_second_has_stands_once() -> None:
+    first = schedule(JOBS[:3], IN_ORDER[:3], 4, "fcfs", {"job": [7, 8, 9]})
+    second = schedule(JOBS[1:], IN_ORDER[1:], 4, "sjf", {"job": [8, 9, 10]})
+    data = data_of(schedules_page([first, second]))
+    assert unpacked(data["jobs"]["job"]).tolist() == [7, 8, 9, 10]
+    assert [unpacked(each["columns"]["rows"]).tolist() for each in data["schedules"]] == [
+        [0, 1, 2],
+        [1, 2, 3],
+    ]
+
+
+def test_pieces_and_queue_of_a_suspended_job() -> None:
+    rows = [(0, 0, "running", 0, 5, 2, "suspended"), (0, 0, "suspended", 5, 8, 2, "resumed"),
+            (0, 0, "running", 8, 13, 2, "done"), (1, 0, "running", 5, 8, 4, "done")]  # fmt: skip
+    made = schedule([(0.0, 2, 10.0, 10.0), (4.0, 4, 3.0, 3.0)], [0.0, 5.0], 4, "fcfs", pieces=pieces(rows))
+    made.end[0] = 13_000_000
+    columns = data_of(schedules_page([made]))["schedules"][0]["columns"]
+    assert unpacked(columns["piece_start"]).tolist() == [0, 8, 5]
+    assert unpacked(columns["piece_row"]).tolist() == [0, 0, 1]
+    assert unpacked(columns["length"]).tolist() == [13, 3]
+    assert (unpacked(columns["wait_from"]).tolist(), unpacked(columns["wait_to"]).tolist()) == (
+        [0, 4],
+        [0, 5],
+    )
+
+
+def test_the_verdict_says_what_the_numbers_say() -> None:
+    text = schedules_page(two())
+    # Mean waits: (0 + 9 + 18 + 17) / 4 = 11 s and (0 + 22 + 0 + 0) / 4 = 5.5 s, half of it.
+    assert "the mean wait falls from 11 s to <b>5.5 s</b>" in text
+    assert '<span class="better">(−50.0 %)</span>' in text
+    assert "50 % of the jobs start earlier, 25 % later" in text
+    alone = schedules_page(two()[1:])
+    assert "50 % were backfilled" in alone and "The longest wait, 22 s, is job 2" in alone
+
+
+def test_nothing_is_fetched_and_names_cannot_break_out() -> None:
+    evil = "</script><img src=x>"
+    made = schedule(JOBS, IN_ORDER, 4, evil)
+    made.provenance["command"] = f"headway simulate '{evil}'"
+    text = schedules_page([made], command=evil)
+    assert evil not in text
+    assert text.count("</script>") == 2
+    assert not re.search(r"(?:src|href)=\"(?!#|data:)", text)
+    assert "https://" not in text and "http://" not in text
+
+
+def test_a_year_of_a_large_machine_stays_small() -> None:
+    # 20 bytes a job would be 10 MB for 500,000 jobs; columns here are as random as columns get.
+    rng = np.random.default_rng(0)
+    count = 20_000
+    jobs = list(zip(np.cumsum(rng.integers(1, 120, count)).tolist(), rng.integers(1, 400, count).tolist(),
+                    rng.integers(1, 90_000, count).tolist(), (rng.integers(1, 1440, count) * 60).tolist(),
+                    strict=True))  # fmt: skip
+    starts = [job[0] + wait for job, wait in zip(jobs, rng.integers(0, 90_000, count).tolist(), strict=True)]
+    columns = {"user": rng.integers(0, 500, count), "queue": rng.integers(0, 8, count)}
+    made = schedule(jobs, starts, 100_000, "fcfs", columns)
+    data = data_of(schedules_page([made]))
+    columns = data["jobs"] | data["schedules"][0]["columns"]
+    assert sum(len(column["data"]) for column in columns.values()) / count < 15
+
+
+def campaign() -> pl.DataFrame:
+    """Two policies on six weeks; easy is better in each of them, by a half, a third, a quarter, ..."""
+    rows = []
+    for week in range(6):
+        base = {"cell": f"f{week}", "label": "fcfs", "baseline": f"f{week}", "mean_bsld": 100.0}
+        rows += [base, {"cell": f"e{week}", "label": "easy", "baseline": f"f{week}",
+                        "mean_bsld": 100.0 * (1 - 1 / (week + 2))}]  # fmt: skip
+        for row in rows[-2:]:
+            row |= {"block": f"week {week}", "workload": "KTH", "seed": 0, "status": "done", "error": None}
+    return pl.DataFrame(rows, schema_overrides={"error": pl.String})
+
+
+def test_pairs_are_counted_by_block() -> None:
+    table = campaign()
+    easy = table.filter(pl.col("label") == "easy")
+    found = paired(table, easy, "mean_bsld")
+    # Changes of -1/2, -1/3, -1/4, -1/5, -1/6, -1/7: the median lies between 1/4 and 1/5.
+    assert found == Paired(pytest.approx(-0.225), better=6, worse=0, blocks=6)  # type: ignore[arg-type]
+    assert found.clear and found.verdict == "better"  # 2 / 2^6 = 3.1 %
+    assert not Paired(-0.2, better=5, worse=0, blocks=5).clear  # 2 / 2^5 = 6.3 %
+    twice = pl.concat([easy, easy])  # versions of one week are no new witnesses
+    assert paired(table, twice, "mean_bsld") == found
+    assert paired(table, table.filter(pl.col("label") == "fcfs"), "mean_bsld") is None
+
+
+def test_a_campaign_with_its_failures(tmp_path: Path) -> None:
+    failed = {"cell": "x", "label": "mine", "baseline": "f0", "mean_bsld": None, "block": "week 0",
+              "workload": "KTH", "seed": 0, "status": "failed", "error": "it <broke>"}  # fmt: skip
+    table = pl.concat([campaign(), pl.DataFrame([failed], schema=campaign().schema)])
+    text = campaign_page(Results(tmp_path, table))
+    assert "<b>easy</b> has the lowest mean bounded slowdown" in text
+    assert "better in 6 and worse in 0 of 6 blocks" in text
+    assert "it &lt;broke&gt;" in text
+    assert len(data_of(text)["cells"]) == 12
+
+
+@pytest.fixture
+def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
+    for place, made in enumerate(two()):
+        made.save(tmp_path / f"run{place}")
+    (tmp_path / "campaign").mkdir()
+    campaign().write_parquet(tmp_path / "campaign" / "results.parquet")
+    (tmp_path / "log.html").write_text(SWF)
+    return Headway(tmp_path, capsys, monkeypatch)
+
+
+def test_the_command_writes_what_python_makes(headway: Headway) -> None:
+    result = headway("report", "run0", "run1", "-o", "both.html")
+    assert (result.status, result.err) == (0, "")
+    assert result.out.startswith("report of run0, run1 written to both.html")
+    text = (headway.folder / "both.html").read_text("utf-8")
+    assert "<pre>headway report run0 run1 -o both.html</pre>" in text
+    assert [each["name"] for each in data_of(text)["schedules"]] == ["fcfs", "sjf"]
+    assert headway("report", "campaign", "-o", "c.html", "--quiet").out == ""
+    assert data_of((headway.folder / "c.html").read_text("utf-8"))["kind"] == "campaign"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("run0", "-o", "a.pdf"), "a report's name must end in .html"),
+        (("run0", "-o", "log.html"), "log.html exists"),
+        (("nothing", "-o", "a.html"), "nothing: there is no such folder"),
+        (("run0", "campaign", "-o", "a.html"), "a campaign, which is reported alone"),
+        (("run0", "-o", "no/folder/a.html"), "cannot be written"),
+    ],
+)
+def test_errors_are_one_sentence(headway: Headway, words: tuple[str, ...], sentence: str) -> None:
+    result = headway("report", *words)
+    assert result.status == 2
+    assert sentence in result.err and result.err.count("\n") == 1
+    assert not list(headway.folder.glob("a.*"))
