@@ -98,6 +98,18 @@ def test_refused_jobs_are_in_the_ledger(tmp_path: Path) -> None:
     assert again.workload.job.tolist() == [1, 3] and audit(again).ok
 
 
+def test_no_deadlines_is_said_in_one_line() -> None:
+    told: list[str] = []
+    plain = made(stretched([Job(1, 0, 2, 10, 10)], SECOND), 2, "dbf").workload
+    headway.simulate(plain, 2, "dbf", notify=told.append)
+    assert [line for line in told if "compiling" not in line] == [
+        "no job has a deadline, so dbf is conservative backfilling"
+    ]
+    told.clear()
+    headway.simulate(made(MAKES_ROOM, 2, "dbf").workload, 2, "dbf", notify=told.append)
+    assert not [line for line in told if "compiling" not in line]
+
+
 def test_everything_refused() -> None:
     jobs = stretched([Job(1, 0, 2, 10, 10, deadline=5)], SECOND)
     schedule = made(jobs, 2, "dbf(late=refuse)")

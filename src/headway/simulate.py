@@ -30,7 +30,8 @@ def simulate(
 
     ``platform`` may be a number of processors, ``policy`` a text, or a policy of your own: a function of the
     view, or an object with a method ``decide(view)``. ``progress`` is told (finished jobs, all jobs) now and
-    then, ``notify`` gets one line when a policy is compiled for the first time on this machine.
+    then, ``notify`` gets one line when a policy is compiled for the first time on this machine, and when the
+    workload has nothing that the policy is for.
     """
     from headway.engine.drive import Jobs, counts, run
     from headway.engine.tables import RUN
@@ -52,6 +53,8 @@ def simulate(
         extra["file_place"] = order
     arrivals = Arrivals(submit, size, walltime, np.minimum(runtime, walltime), extra)
     prepared = prepare(spec, arrivals, procs)
+    if notify is not None and prepared.remark:
+        notify(prepared.remark)
     if prepared.setup.drive is None:
         warm(prepared.setup.hook, spec, notify)
     wall_run, cpu_run = time.perf_counter(), time.process_time()

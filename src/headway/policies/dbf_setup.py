@@ -54,4 +54,5 @@ def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     setup = Setup(
         (procs, procs), hooks.dbf, (*options, *(0,) * STRIDE), prepare=fill, more_rows=hooks.MORE_ROWS
     )
-    return Prepared(setup, arrivals.walltime, "end", own=own, notes=notes)
+    remark = "" if (deadline >= 0).any() else "no job has a deadline, so dbf is conservative backfilling"
+    return Prepared(setup, arrivals.walltime, "end", own=own, notes=notes, remark=remark)

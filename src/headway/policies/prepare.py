@@ -53,6 +53,8 @@ class Prepared:
     """The policy's own summary numbers."""
     notes: Callable[[State, Table], dict[str, Table]] | None = None
     """What the policy noted of each job, in the engine's order; the table has the log's job numbers."""
+    remark: str = ""
+    """One line that the user should read, such as that nothing in the workload concerns this policy."""
     source: dict[str, str] = field(default_factory=dict)
     """Name, file and digest of a policy that is the user's own."""
 
