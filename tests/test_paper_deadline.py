@@ -48,7 +48,7 @@ def test_the_three_thirds_are_all_jobs() -> None:
     chosen = {name: labelled(log, name, 24).columns["deadline"] >= 0 for name in THIRDS[:3]}
     assert np.flatnonzero(chosen["first of three"]).tolist() == [1, 4]
     assert np.flatnonzero(chosen["third of three"]).tolist() == [0, 3]
-    assert (sum(mask.astype(int) for mask in chosen.values()) == 1).all()
+    assert (np.sum(list(chosen.values()), axis=0) == 1).all()
     assert labelled(log, "third of three", 24).columns["deadline"][0] == 50 * SECOND + 24 * HOUR
 
 
