@@ -134,6 +134,8 @@ def test_two_clusters() -> None:
     assert starts(made) == [3, 52, 2, 3] and "group=2" in made.policy
     assert made.frame()["cluster"].to_list() == ["new", "old", "old", "old"]
     assert made.frame()["group"].to_list() == ["redirection", "principal", "principal", "principal"]
+    runs = made.runs()
+    assert runs.filter(runs["job"] == 1)["cluster"].to_list() == ["old", "new"]
 
 
 @pytest.mark.parametrize(

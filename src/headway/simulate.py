@@ -84,6 +84,8 @@ def simulate(
     if len(machine.clusters) > 1:
         columns["cluster"] = columns["group"]
         columns["labels"]["cluster"] = tuple(cluster.name for cluster in machine.clusters)
+        if "pieces" in columns:
+            columns["pieces"].cluster = columns["pieces"].group
     return Schedule(
         workload=kept,
         platform=machine,

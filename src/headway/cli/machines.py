@@ -17,6 +17,8 @@ def machines(
     Redirection takes the machine as its principal group and a second group besides. The other policies get
     as many more, unless `equal` is false; where several redirections differ, as many as the largest adds.
     """
+    if len(platform.clusters) > 1:
+        return [platform] * len(specs)  # redirection has the second cluster, and adds nothing
     added = [added_procs(spec, platform.total_procs) for spec in specs]
     most = max(added)
     others = [spec.brief for spec, more in zip(specs, added, strict=True) if not more]
@@ -27,7 +29,7 @@ def machines(
     if not equal:
         say(f"{begin} left at {total} by --unequal: {named}")
         return [platform] * len(specs)
-    if len(platform.clusters) > 1 or platform.has_nodes:
+    if platform.has_nodes:
         say(f"{begin} left at {total}, as the platform has its nodes: {named}")
         return [platform] * len(specs)
     say(f"{begin} given {total + most} too (--unequal leaves them at {total}): {named}")
@@ -36,5 +38,11 @@ def machines(
 
 def widest(specs: Sequence[Spec], platform: Platform) -> int:
     """Processors of the widest job that every policy can run; all are compared on the same jobs."""
+    if len(platform.clusters) > 1:
+        return (
+            platform.clusters[0].procs
+            if any(s.name == "redirection" for s in specs)
+            else platform.total_procs
+        )
     total = platform.total_procs
     return min(group_sizes(spec, total)[0] if spec.name == "redirection" else total for spec in specs)

@@ -16,6 +16,8 @@ from headway.papers.redirection.claims import claims
 from headway.papers.redirection.grid import QUICK, Grid, best, over_weeks, paired, paper_campaign
 from headway.papers.redirection.logs import CLUSTERS, Log, open_logs
 from headway.papers.verdicts import Reproduction
+from headway.simulate import simulate
+from headway.workload.models import generate
 
 if TYPE_CHECKING:
     from headway.campaign import Progress
@@ -40,6 +42,7 @@ class Work:
 
     def done(self) -> Reproduction:
         """Everything, written to the folder."""
+        self._compile()
         runs, baselines = self._main()
         same, other = self._readings()
         result = self.result
@@ -65,6 +68,12 @@ class Work:
             notes.append("A quick look: few weeks and a thin grid, so that verdicts are weak.")
         for note in notes:
             self.say(note)
+
+    def _compile(self) -> None:
+        """Compile once, with a word about it, before several workers would do it side by side."""
+        few = generate("lublin(jobs=50, procs=64, seed=1)")
+        for policy in ("easy", "redirection"):
+            simulate(few, 64, policy, notify=self.say)
 
     def _run(self, campaign: Campaign, name: str) -> pl.DataFrame:
         begin = time.perf_counter()
