@@ -48,7 +48,8 @@ def tabs(panels: Sequence[tuple[str, str, str]]) -> str:
         for place, (name, title, _) in enumerate(panels)
     )
     shown = "".join(
-        f'<div id="{name}"{" hidden" if place else ""}><h3 class="paper">{escape(title)}</h3>{content}</div>'
+        f'<div id="{name}" class="panel"{" hidden" if place else ""}>'
+        f'<h3 class="paper">{escape(title)}</h3>{content}</div>'
         for place, (name, title, content) in enumerate(panels)
     )
     return f'<div class="bar"><span class="group tabs">{buttons}</span></div>{shown}'

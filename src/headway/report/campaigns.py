@@ -8,10 +8,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from headway.campaign import Results
+from headway.errors import UsageError
 from headway.figures.style import SERIES
 from headway.metrics.catalogue import BY_NAME
 from headway.report.assembly import asset, page, section
-from headway.report.pairs import Paired, paired
 from headway.report.provenance import facts_table, record_details
 from headway.report.table import Cell, Column, table
 from headway.report.words import change, number, quantity, strong
@@ -25,8 +25,8 @@ JUDGED = ("mean_bsld", "mean_wait", "p95_wait", "max_bsld", "utilization")
 BOXES = """Each point is a cell; the box is the middle half, the line its median, the diamond the mean.
 Click the chart and turn the wheel to zoom, drag to pan."""
 
-CARE = """Every cell is held against its own baseline, on the same workload; a block, such as a week, counts
-once."""
+CARE = """Every cell is held against its own baseline, on the same workload. Intervals of 95 % come from
+drawing whole blocks, such as weeks, never jobs."""
 
 HIDDEN = ("cell", "block", "policy", "baseline", "status", "error", "tau")
 """Columns that say nothing to a reader of the table of cells."""
@@ -123,10 +123,7 @@ def _verdict(results: Results, labels: Sequence[str], metrics: Sequence[str]) ->
         end = "lowest" if sign == "lower" else "highest"
         value = strong(quantity(known[best], BY_NAME[metric].unit))
         lines.append(f"{strong(best)} has the {end} {words} on average: {value}.")
-    for label in labels:
-        found = paired(results.frame, _rows(results, label), metric)
-        if found is not None:
-            lines.append(_sentence(label, words, found))
+    lines += [_sentence(label, words, line) for label, line in _judged(results, metric).items()]
     return _verdict_section(lines, CARE)
 
 
@@ -135,13 +132,29 @@ def _verdict_section(lines: Sequence[str], care: str = "") -> str:
     return f'<section id="verdict" class="verdict">{body}</section>'
 
 
-def _sentence(label: str, words: str, found: Paired) -> str:
-    share = f'<span class="{found.verdict}">{change(found.change)}</span>'
-    tail = "" if found.clear else ", which chance alone could do"
+def _judged(results: Results, metric: str) -> dict[str, dict[str, Any]]:
+    """The paired difference of each policy with its interval; empty where nothing has a baseline."""
+    try:
+        table = results.against_baseline(metric, by=("label",))
+    except UsageError:
+        return {}
+    return {str(line["label"]): line for line in table.to_dicts()}
+
+
+def _sentence(label: str, words: str, line: dict[str, Any]) -> str:
+    moved = f'<span class="{_colour(line)}">{change(line["change"])}</span>' if line["change"] else "nothing"
+    within = ""
+    if line["change_low"] is not None:
+        within = f" ({change(line['change_low'])} to {change(line['change_high'])})"
+    blocks = _several(line["blocks"], "block", "blocks")
+    told = escape(str(line["verdict"]))
     return (
-        f"{strong(label)} against its baseline: the {words} changes by {share} (median), better in "
-        f"{found.better} and worse in {found.worse} of {_several(found.blocks, 'block', 'blocks')}{tail}."
+        f"{strong(label)} against its baseline: the {words} changes by {moved}{within} over {blocks}: {told}."
     )
+
+
+def _colour(line: dict[str, Any]) -> str:
+    return line["verdict"] if line["verdict"] in ("better", "worse") else ""
 
 
 def _mean(rows: pl.DataFrame, metric: str) -> float | None:
@@ -153,18 +166,20 @@ def _table(results: Results, labels: Sequence[str], metrics: Sequence[str]) -> s
     columns = [Column("policy"), Column("cells", number=True)]
     shown = metrics[:6]
     columns += [Column(name.replace("_", " "), number=True, about=BY_NAME[name].formula) for name in shown]
+    judged = {name: _judged(results, name) for name in shown}
     lines = []
     for label in labels:
         rows = _rows(results, label)
         cells = [Cell(label), Cell(number(rows.height), rows.height)]
         for name in shown:
-            mean, found = _mean(rows, name), paired(results.frame, rows, name)
+            mean, line = _mean(rows, name), judged[name].get(label)
             text = quantity(mean, BY_NAME[name].unit)
-            cells.append(Cell(text, mean, change(found.change), found.verdict) if found else Cell(text, mean))
+            told = Cell(text, mean, change(line["change"]), _colour(line)) if line else Cell(text, mean)
+            cells.append(told)
         lines.append(cells)
     about = (
-        "Means over the cells; beside them the median change against the baseline, pair by pair, "
-        "in colour where chance alone would hardly do it (sign test over the blocks, 5 %)."
+        "Means over the cells; beside them the change against the baselines, pair by pair, in colour where "
+        "its interval of 95 % leaves out 0."
     )
     return section("policies", "Policies", about, table(columns, lines), long=True)
 

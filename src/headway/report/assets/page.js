@@ -162,6 +162,7 @@ function choose(id, schedules, chosen) {
 function toggles(id, schedules, changed) {
   const place = byId(id), shown = new Set(schedules);
   if (schedules.length < 2) return;
+  byId("policies-legend").innerHTML = schedules.map((s) => `<span><i style="background:${s.data.colour}"></i>${escaped(s.name)}</span>`).join("");
   place.append(...schedules.map((schedule) => {
     const button = document.createElement("button");
     button.type = "button";
