@@ -81,6 +81,18 @@ def test_the_baseline_of_redirection_has_its_processors_and_its_jobs() -> None:
     assert {cell.platform.total_procs for cell in unequal} == {100}
 
 
+def test_redirection_to_another_cluster_has_a_baseline_of_both_in_one_pool() -> None:
+    two = headway.Platform.from_description(
+        {"cluster": [{"name": "a", "procs": 60}, {"name": "b", "procs": 20}]}
+    )
+    policy = {"policy": "redirection", "baseline": "easy"}
+    baseline, cell = Campaign("lublin(jobs=5, procs=60)", policy, platforms=two).cells()
+    assert (baseline.platform.total_procs, len(baseline.platform.clusters)) == (80, 1)
+    assert baseline.widest == cell.widest == 60
+    unequal, _ = Campaign("lublin(jobs=5, procs=60)", policy | {"equal": False}, platforms=two).cells()
+    assert unequal.platform.total_procs == 60
+
+
 def test_a_baseline_on_more_processors_runs_no_job_that_the_policy_could_not(tmp_path: Path) -> None:
     wide = headway.Workload.from_arrays(unit="s", submit=[0, 1], procs=[4, 10], runtime=[5, 5])
     cells = Campaign(

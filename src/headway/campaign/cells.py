@@ -12,7 +12,7 @@ from headway.campaign.sources import Part, Source
 from headway.campaign.variants import Variant
 from headway.errors import UsageError
 from headway.platform import Platform
-from headway.policies.group_size import added_procs, group_sizes
+from headway.policies.group_size import place
 from headway.policies.spec import Spec
 from headway.workload import Workload
 
@@ -121,18 +121,24 @@ def _cells(
 
 
 def _widest(spec: Spec, machine: Platform) -> int:
-    total = machine.total_procs
-    return group_sizes(spec, total)[0] if spec.name == "redirection" else total
+    return place(spec, machine)[1][0] if spec.name == "redirection" else machine.total_procs
 
 
 def _equal_machine(variant: Variant, machine: Platform) -> Platform:
-    """The baseline's machine: with the processors that redirection adds, so that both have as many."""
-    added = added_procs(variant.spec, machine.total_procs) if variant.equal else 0
-    if not added:
+    """The baseline's machine: as many processors as redirection has in all, in one pool."""
+    if (
+        variant.spec.name != "redirection"
+        or variant.baseline is None
+        or variant.baseline.name == "redirection"
+    ):
         return machine
-    if len(machine.clusters) > 1 or machine.has_nodes:
+    pools = place(variant.spec, machine)[1]
+    procs = sum(pools) if variant.equal else pools[0] if len(machine.clusters) > 1 else machine.total_procs
+    if procs == machine.total_procs and len(machine.clusters) == 1:
+        return machine
+    if machine.has_nodes:
         raise UsageError(
-            f"{variant.spec.brief}: its baseline would need {added} more processors, and this platform has "
-            "its nodes; give the policy equal = false"
+            f"{variant.spec.brief}: its baseline would need {procs} processors in one pool, and this "
+            "platform has its nodes; give the policy equal = false"
         )
-    return Platform.procs(machine.total_procs + added)
+    return Platform.procs(procs)
