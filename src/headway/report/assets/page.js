@@ -10,7 +10,7 @@ async function startSchedules(page) {
   for (const data of page.schedules) {
     const columns = await unpackAll(data.columns);
     schedules.push(new Schedule(jobs, columns, data, page.tau));
-    await new Promise((next) => setTimeout(next));  // the page stays alive between schedules
+    await breath();
   }
   let low = Infinity, high = -Infinity;
   for (const s of schedules) for (const i of s.present) {
@@ -20,6 +20,7 @@ async function startSchedules(page) {
   const time = new TimeWindow(low, high);
   const utilization = new Curves(byId("utilization"), time, schedules, { steps: (s) => s.busy, percent: true });
   const queue = new Curves(byId("queue"), time, schedules, { steps: (s) => s.queue, percent: false });
+  await breath();
   const colourings = { why: byWhy, size: bySize, user: byOwner("user"), queue: byOwner("queue") };
   const paint = (s) => colourings[byId("colour").value](s);
   const gantt = new Gantt(byId("gantt"), time, schedules[0], paint, (row) => {
@@ -33,17 +34,11 @@ async function startSchedules(page) {
   };
   legend();
   byId("colour").addEventListener("change", () => { gantt.colours = null; gantt.request(); legend(); });
-  choose("which", schedules, (chosen) => {
-    gantt.show(chosen);
-    overview.schedule = chosen;
-    overview.request();
-    table.show(chosen);
-    legend();
-  });
   toggles("shown", schedules, (shown) => {
     for (const chart of [utilization, queue]) { chart.shown = shown; chart.request(); }
   });
   zoomButtons(time, gantt);
+  await breath();
   const distributions = ["wait", "bsld"].map((m) => new Distribution(byId(`distribution-${m}`), schedules, m));
   classChooser(jobs, (kept) => distributions.forEach((chart) => chart.select(kept)));
   const tables = page.schedules.map((data) => data.classes);
@@ -54,6 +49,13 @@ async function startSchedules(page) {
   const table = jobTable(schedules[0], (row) => {
     gantt.find(row);
     byId("gantt").scrollIntoView({ block: "center" });
+  });
+  choose("which", schedules, (chosen) => {
+    gantt.show(chosen);
+    overview.schedule = chosen;
+    overview.request();
+    table.show(chosen);
+    legend();
   });
   byId("find").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -66,6 +68,9 @@ async function startSchedules(page) {
   const charts = [utilization, queue, gantt, overview, ...distributions, dots];
   return { jobs, schedules, time, gantt, utilization, queue, distributions, dots, table, charts };
 }
+
+// The page answers and draws what it has before it goes on.
+function breath() { return new Promise((next) => requestAnimationFrame(() => setTimeout(next))); }
 
 function jobTable(first, open) {
   let schedule = first;
@@ -100,7 +105,7 @@ function jobTable(first, open) {
   table.up = false;
   // The longest waits come first, sorted when the browser has nothing better to do.
   table.show = (chosen) => { schedule = chosen; table.use(chosen.present); };
-  requestIdleCallback(() => table.arrange());
+  (window.requestIdleCallback ?? setTimeout)(() => table.arrange());
   return table;
 }
 
