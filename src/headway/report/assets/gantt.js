@@ -183,11 +183,26 @@ class Gantt extends TimeChart {
     });
   }
   raster(g) {
-    // A window that moves is drawn coarsely, and sharply as soon as it rests.
+    const { code, rgb: palette } = this.classes();
+    const W = Math.round(this.inner * this.ratio), H = Math.round(this.depth * this.ratio);
+    // The pointer's line moves over a picture that stays.
+    const key = [this.time.from, this.time.to, this.low, this.span, W, H, theme.faint].join();
     const moving = performance.now() - this.moved < 150;
-    if (moving) { clearTimeout(this.rest); this.rest = setTimeout(() => this.request(), 160); }
-    const fine = moving ? Math.min(this.ratio, 1) : this.ratio;
-    const W = Math.round(this.inner * fine), H = Math.round(this.depth * fine);
+    if (this.painted !== key && moving && this.painted && this.cost > 25) {
+      // Where painting takes long, a window that moves shows the last picture moved, and a new one when it rests.
+      clearTimeout(this.rest);
+      this.rest = setTimeout(() => this.request(), 160);
+    } else if (this.painted !== key) {
+      const begun = performance.now();
+      this.painted = key;
+      this.pictured = { from: this.time.from, to: this.time.to, low: this.low, high: this.low + this.span };
+      this.paint(W, H, code, palette);
+      this.cost = performance.now() - begun;
+    }
+    const { from, to, low, high } = this.pictured, left = this.x(from), top = this.y(high);
+    this.clip(() => g.drawImage(this.sheet, left, top, this.x(to) - left, this.y(low) - top));
+  }
+  paint(W, H, code, palette) {
     if (this.W !== W || this.H !== H) {
       this.W = W; this.H = H;
       this.sums = [0, 1, 2].map(() => new Float32Array(W * H));
@@ -195,16 +210,6 @@ class Gantt extends TimeChart {
       this.sheet = document.createElement("canvas");
       this.sheet.width = W; this.sheet.height = H;
     }
-    const { code, rgb: palette } = this.classes();
-    // The pointer's line moves over a picture that stays.
-    const key = [this.time.from, this.time.to, this.low, this.span, W, H, theme.faint].join();
-    if (this.painted !== key) {
-      this.painted = key;
-      this.paint(W, H, code, palette);
-    }
-    g.drawImage(this.sheet, this.margin.left, this.margin.top, this.inner, this.depth);
-  }
-  paint(W, H, code, palette) {
     const [R, G, B] = this.sums, ground = rgb(theme.faint);
     R.fill(ground[0]); G.fill(ground[1]); B.fill(ground[2]);
     const { from, to } = this.time, kx = W / (to - from), ky = H / this.span, strips = this.strips;
