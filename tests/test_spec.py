@@ -119,7 +119,10 @@ def test_make_spec_from_python() -> None:
         ("easy(depth=inf)", "not 'inf'"),
         ("easy(depth=many)", "not 'many'"),
         ("easy(depth=true)", "not true"),
-        ("easy(estimate=0)", "easy: estimate must be requested, exact, a number above 0 or a function of your own"),
+        (
+            "easy(estimate=0)",
+            "easy: estimate must be requested, exact, a number above 0 or a function of your own",
+        ),
         ("easy(estimate=-1)", "not -1"),
         ("easy(age=-5)", "easy: age must be none or a number of seconds of at least 0, not -5"),
         ("easy(age='1 hour')", "not '1 hour'"),

@@ -19,8 +19,8 @@ def provisional(case: Case) -> list[str]:
     promise = case.schedule.promise
     if promise is not None and promise[case.row] != due[case.row]:
         return [
-            "On submission the first place behind all others was too late for its deadline, so it was handled "
-            "like a job without one: its place was definitive."
+            "On submission the first place behind all others was too late for its deadline, so it was "
+            "handled like a job without one: its place was definitive."
         ]
     schedule, row = _with_notes(case)
     if schedule is None:

@@ -11,7 +11,9 @@ EASY = PolicyInfo(
     "EASY (aggressive) backfilling: later jobs may go first if the head of the queue is not delayed",
     (LIFKA_1995, MUALEM_2001, TSAFRIR_2007),
     (
-        Parameter("order", "order of the queue; its first job gets the reservation", "fcfs", ORDERS, own_key=True),
+        Parameter(
+            "order", "order of the queue; its first job gets the reservation", "fcfs", ORDERS, own_key=True
+        ),
         Parameter(
             "backfill", "order in which the others are tried", choices=ORDERS, follows="order", own_key=True
         ),
