@@ -67,12 +67,27 @@ def fill_columns(state: State, rows: Rows) -> None:
         state.jobs[JOB_ROWS + KEY_ROWS + place] = whole
 
 
+_COMPILED: dict[Any, Callable[[int, State], None] | None] = {}
+"""What was compiled before in this process, by keys and columns."""
+
+
 def compiled_rekey(keys: list[MovingKey], rows: Rows) -> Callable[[int, State], None] | None:
     """A compiled function (t, state) that writes all keys down, or None if one cannot be compiled."""
-    from headway.engine.drive import hook_signature
-
     if jit.INTERPRETED:
         return None
+    functions = tuple(
+        (getattr(k.key.function, "func", k.key.function), str(getattr(k.key.function, "keywords", "")), k.row)
+        for k in keys
+    )
+    columns = tuple((name, column.dtype.kind) for name, column in rows.columns.items())
+    if (functions, columns) not in _COMPILED:
+        _COMPILED[functions, columns] = _rekey(keys, rows)
+    return _COMPILED[functions, columns]
+
+
+def _rekey(keys: list[MovingKey], rows: Rows) -> Callable[[int, State], None] | None:
+    from headway.engine.drive import hook_signature
+
     names: dict[str, Any] = {"Row": rows.row_type, "np": np}
     lines = [_ONE_HEAD, f"    job = Row({', '.join(_fields(rows))})"]
     try:
