@@ -34,10 +34,10 @@ def test_what_the_tables_imply_for_flexible_tasks() -> None:
 
 
 def test_judging() -> None:
-    assert judged(-20.0, -23.0, same_log=True) == "agrees"
-    assert judged(-20.0, -30.0, same_log=True) == "in part"
-    assert judged(-20.0, -30.0, same_log=False) == "agrees"
-    assert judged(-20.0, 3.0, same_log=False) == "differs"
+    assert judged(-20.0, -23.0) == "agrees"
+    assert judged(-20.0, -30.0) == "in part"
+    assert judged(-20.0, 3.0) == "differs"
+    assert judged(-20.0, None) == "not tested"
 
 
 def test_the_three_thirds_are_all_jobs() -> None:

@@ -49,8 +49,7 @@ def _joined(paragraph: str) -> str:
 
 VERDICTS = _joined("""
     "Agrees" is for a number of CBF within five percent of the paper's, and for a change within five
-    percentage points; "in part" for a change of the same sign and another size. On a log that is not the
-    paper's a change agrees if its sign does.
+    percentage points; "in part" for a change of the same sign and another size.
 """)
 TABLES = _joined("""
     Waits in hours; the slowdown is the paper's, (wait + time) / time, over jobs whose time is not 0.
