@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -136,7 +137,17 @@ def mine(t, state):
 )
 def test_a_compiled_policy_is_told_the_logs_job_numbers(headway: Headway, body: str, says: str) -> None:
     headway.write("mine.py", COMPILED.format(body=body))
-    assert says in refused(headway, "./mine.py:mine")
+    sentence = refused(headway, "./mine.py:mine")
+    assert says in sentence
+    assert "mine.py:4: " in sentence  # where the hook stands
+
+
+def test_a_compiled_policy_is_told_how_many_processors_are_free(headway: Headway) -> None:
+    new = "range(state.clock[FIRST_NEW], state.clock[LAST_NEW])"
+    body = f"for job in {new}:\n        start(state, job, MACHINE, HEAD)"
+    headway.write("mine.py", COMPILED.format(body=body))
+    sentence = refused(headway, "./mine.py:mine")
+    assert re.search(r"wants \d+ processors, but only \d+ are free", sentence)
 
 
 @pytest.mark.skipif(

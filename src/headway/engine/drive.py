@@ -248,7 +248,8 @@ def explain_fault(state: State, ids: Table | None = None) -> str:
         return f"{at} the policy named {name}, which does not exist: there are {state.jobs.shape[1]} jobs"
     procs = int(state.jobs[PROCS, job])
     if fault == TOO_WIDE:
-        free = ", ".join(str(int(n)) for n in state.pools[FREE])
+        pools = state.pools.shape[1] // 2  # the other columns are of queues only
+        free = ", ".join(str(int(n)) for n in state.pools[FREE, :pools])
         return f"{at} the policy started {name}, which wants {procs} processors, but only {free} are free"
     phase = int(state.jobs[PHASE, job])
     words = {WAITING: "is waiting", RUNNING: "is running already"}

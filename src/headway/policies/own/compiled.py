@@ -19,7 +19,8 @@ from headway.errors import PolicyError, UsageError
 from headway.policies.own import faults
 
 if TYPE_CHECKING:
-    from headway.engine.drive import Setup
+    from headway.engine.drive import Jobs, Progress, Setup
+    from headway.engine.tables import State
     from headway.policies.prepare import Arrivals
 
 NOTES = 16
@@ -61,7 +62,16 @@ class Compiled:
 
         fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, None)
         options = (FIXED, AS_ORDER, NO_AGE, *self.options.values(), *(0,) * NOTES)
-        return Setup((procs,), checked_hook(self.hook), options, prepare=fill)
+        return Setup((procs,), checked_hook(self.hook), options, prepare=fill, drive=self.run)
+
+    def run(self, jobs: Jobs, setup: Setup, progress: Progress | None) -> State:
+        """Simulate; what the hook does wrong is told with the file and line where it stands."""
+        from headway.engine import drive
+
+        try:
+            return drive.run(jobs, replace(setup, drive=None), progress)
+        except PolicyError as error:
+            raise PolicyError(f"{faults.defined_at(self.hook)}: {error}", law=error.law) from None
 
 
 def compiled(*function: Callable[[int, Any], None], **options: int) -> Any:
