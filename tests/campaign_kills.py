@@ -77,31 +77,43 @@ def on_disk(folder: Path) -> set[str]:
     return set(json.loads(answer.read_text()))
 
 
-def kill_and_resume(folder: Path, kills: int, seeds: int = SEEDS, seed: int = 1) -> tuple[int, int]:
-    """Kill so many runs, each resuming the one before; the kills and the half-written files they left."""
+def kill_and_resume(
+    scratch: Path, kills: int, whole: bytes, seeds: int = SEEDS, seed: int = 1
+) -> tuple[Path, int, int]:
+    """Kill so many runs, each resuming the one before; the last folder, the kills, the half-written files.
+
+    A run that is quicker than its kill must have ended well; the next campaign then begins afresh, and is
+    killed sooner.
+    """
     draw = random.Random(seed)
-    died = torn = 0
+    died = torn = rounds = 0
+    pace = 1.0
     known: set[str] = set()
+    folder = scratch / "killed-0"
     while died < kills:
         process = child(folder, seeds, workers=2)
         # A quarter of the kills hit a run that starts, the others one that has begun to write.
         if draw.random() < 0.25:
-            time.sleep(draw.uniform(0, 0.5))
+            time.sleep(pace * draw.uniform(0, 0.5))
         else:
             wait_for_file(folder)
             left = (len(POLICIES) * seeds - len(known)) / (kills - died)
-            time.sleep(draw.uniform(0, 0.008 * left))
+            time.sleep(pace * draw.uniform(0, 0.008 * left))
         os.kill(process, signal.SIGKILL)
         _, status = os.waitpid(process, 0)
         if os.waitstatus_to_exitcode(status) != -signal.SIGKILL:
-            raise SystemExit(f"the campaign ended after {died} kills; make it larger")
+            if status or (folder / "results.parquet").read_bytes() != whole:
+                raise SystemExit(f"a run that nobody killed went wrong after {died} kills")
+            rounds, pace, known = rounds + 1, pace / 2, set()
+            folder = scratch / f"killed-{rounds}"
+            continue
         died += 1
         torn += len(list(folder.rglob("*.part")))
         found = on_disk(folder)
         if not known <= found:
             raise SystemExit(f"kill {died} lost {len(known - found)} finished cells")
         known = found
-    return died, torn
+    return folder, died, torn
 
 
 def wait_for_file(folder: Path) -> None:
@@ -136,8 +148,7 @@ def main(arguments: list[str]) -> None:
         )
     with tempfile.TemporaryDirectory() as scratch:
         whole = finish(Path(scratch) / "whole", options.seeds)
-        folder = Path(scratch) / "killed"
-        died, torn = kill_and_resume(folder, options.kills, options.seeds, options.seed)
+        folder, died, torn = kill_and_resume(Path(scratch), options.kills, whole, options.seeds, options.seed)
         before = len(on_disk(folder))
         same = finish(folder, options.seeds) == whole
         cells = len(on_disk(folder))
