@@ -37,7 +37,7 @@ def load_schedule(folder: Path) -> Schedule:
     table = CsvTable(folder / "schedule.csv", REQUIRED)
     labels = record.get("labels", {})
     workload = _workload(table, record)
-    places = {name: table.codes(name, labels[name]) for name in labels if name in table}
+    places: dict[str, Any] = {name: table.codes(name, labels[name]) for name in labels if name in table}
     places |= {
         name: table.integers(name, absent=NONE)
         for name in ("group", "cluster", "node")
