@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+
 def kernel_sources() -> list[Path]:
     """The files whose change makes compiled kernels stale: the engine, and every module that compiles."""
     package = Path(__file__).parent

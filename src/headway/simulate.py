@@ -35,7 +35,7 @@ def simulate(
     """
     from headway.engine.drive import Jobs, counts, run
     from headway.engine.tables import RUN
-    from headway.outcome import outcome
+    from headway.outcome import as_run, outcome
     from headway.policies.prepare import Arrivals, prepare
 
     machine = Platform.procs(platform) if isinstance(platform, int) else platform
@@ -51,7 +51,9 @@ def simulate(
     extra = {name: kept.columns[name][order] for name in visible(spec) if name in kept}
     if len(pools) > 1:
         extra["file_place"] = order
-    arrivals = Arrivals(submit, size, walltime, np.minimum(runtime, walltime), extra)
+    arrivals = Arrivals(
+        submit, size, walltime, np.minimum(runtime, walltime), extra, machine, dict(kept.labels)
+    )
     prepared = prepare(spec, arrivals, procs)
     if notify is not None and prepared.remark:
         notify(prepared.remark)
@@ -66,7 +68,8 @@ def simulate(
         "simulation_wall_seconds": time.perf_counter() - wall_run,
         "simulation_cpu_seconds": time.process_time() - cpu_run,
     }
-    columns = outcome(state, order, tuple(prepared.groups))
+    columns = outcome(state, order, tuple(prepared.groups), prepared.lead)
+    columns |= as_run(state, order, kept.runtime)
     place_of = np.argsort(order, kind="stable")
     ran = state.jobs[RUN][place_of] >= 0
     noted = {} if prepared.notes is None else prepared.notes(state, kept.columns["job"][order])
@@ -108,7 +111,9 @@ def simulate(
 def visible(spec: Spec) -> tuple[str, ...]:
     """Columns that a policy may look at besides submit, procs and walltime."""
     if not spec.uses_own:
-        return ("urgent", "deadline")
+        from headway.workload.annotations_write import COLUMNS
+
+        return COLUMNS
     from headway.policies.own.view import PUBLIC
 
     return PUBLIC

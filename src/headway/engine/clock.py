@@ -7,6 +7,7 @@ zero length ends in a second turn at the same time.
 from __future__ import annotations
 
 from headway.engine.heap import pop, push
+from headway.engine.stretch import stretched
 from headway.engine.tables import (
     AT_WALLTIME,
     BROKEN,
@@ -32,17 +33,21 @@ from headway.engine.tables import (
     PHASE,
     R_END,
     R_JOB,
+    R_LEAD,
+    R_LIMIT,
     R_START,
     RUNS,
     RUNS_NOW,
+    STRETCH_BY,
+    STRETCH_OVER,
     SUBMIT,
+    SUSPENDS,
     TICK,
     WAITING,
     WAITS,
     WAITS_MAX,
     WAITS_SUM,
     WAKE,
-    WALL,
     State,
     World,
 )
@@ -52,9 +57,14 @@ from headway.units import NEVER
 
 
 @kernel
-def duration(state: State, world: World, job: int) -> int:
-    """How long a run of a job really lasts: what the program still needs, at most the walltime."""
-    return min(world.runtime[job] - state.jobs[KEPT, job], state.jobs[WALL, job])
+def needed(state: State, world: World, run: int) -> int:
+    """How long a run would hold its processors if nothing stopped it: its lead, then what is left to do."""
+    job = state.runs[R_JOB, run]
+    runtime = world.runtime[job]
+    over = state.jobs[STRETCH_OVER, job]
+    if over > 0:
+        runtime = stretched(runtime, state.jobs[STRETCH_BY, job], over)
+    return int(state.runs[R_LEAD, run] + runtime - state.jobs[KEPT, job])
 
 
 @kernel
@@ -63,8 +73,8 @@ def foresee(state: State, world: World) -> None:
     for run in range(state.clock[FRESH], state.clock[RUNS]):
         if state.runs[R_END, run] != OPEN:
             continue
-        job, begin = state.runs[R_JOB, run], state.runs[R_START, run]
-        push(world.ends, 0, world.size[0], begin + duration(state, world, job), run)
+        length = min(needed(state, world, run), state.runs[R_LIMIT, run])
+        push(world.ends, 0, world.size[0], state.runs[R_START, run] + length, run)
         world.size[0] += 1
     state.clock[FRESH] = state.clock[RUNS]
 
@@ -87,7 +97,7 @@ def end_due(state: State, world: World, t: int) -> None:
     while next_end(state, world) == t:
         run = world.ends[1, 0]
         job = state.runs[R_JOB, run]
-        cut = world.runtime[job] - state.jobs[KEPT, job] > state.jobs[WALL, job]
+        cut = needed(state, world, run) > state.runs[R_LIMIT, run]
         stop(state, run, AT_WALLTIME if cut else BY_ITSELF)
         state.jobs[PHASE, job] = DONE
         state.clock[FINISHED] += 1
@@ -130,7 +140,7 @@ def step(state: State, world: World) -> int:
     if t == NEVER:
         return FINISH
     # One more: a job may start, be stopped and start again in one instant.
-    live = clock[WAITS] + clock[RUNS_NOW] + arrivals_at(state, t) + 1
+    live = clock[WAITS] + clock[RUNS_NOW] + clock[SUSPENDS] + arrivals_at(state, t) + 1
     if (
         live > clock[LIVE_ROOM]
         or clock[RUNS] + live > state.runs.shape[1]

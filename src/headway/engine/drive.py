@@ -25,6 +25,7 @@ from headway.engine.tables import (
     LAST_NEW,
     LIVE_ROOM,
     NOT_RUNNING,
+    NOT_SUSPENDED,
     NOT_WAITING,
     NOW,
     PHASE,
@@ -32,6 +33,7 @@ from headway.engine.tables import (
     POOL_ROWS,
     PROCS,
     PROMISE,
+    Q_FIELDS,
     Q_SUMMED,
     ROOM_FROM,
     RUN,
@@ -40,6 +42,7 @@ from headway.engine.tables import (
     SIZE,
     SLEPT,
     SUBMIT,
+    SUSPENDED,
     TOO_WIDE,
     WAITING,
     WAITS_MAX,
@@ -97,6 +100,8 @@ class Setup:
     """Runs the simulation in place of the compiled loop, for policies written in Python."""
     more_rows: int = 0
     """Job rows of the policy's own, behind the engine's."""
+    queues: int = 0
+    """How many of the pools, the first ones, have queues and a profile; 0 means all of them."""
 
 
 def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State, World]:
@@ -106,15 +111,16 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
         table[row] = getattr(jobs, column)
     table[PROMISE] = -1
     table[RUN] = -1
-    pools = np.zeros((POOL_ROWS, 2 * len(setup.pools)), np.int64)
+    queues = setup.queues or len(setup.pools)
+    pools = np.zeros((POOL_ROWS, max(2 * queues, len(setup.pools))), np.int64)
     pools[SIZE, : len(setup.pools)] = pools[FREE, : len(setup.pools)] = setup.pools
     pools[ROOM_FROM] = NEVER
     room = max(1, min(room, len(jobs)))
     options = np.array(setup.options or (0,), np.int64)
-    state = new_state(table, pools, options, room, len(jobs) + room)
+    state = new_state(table, pools, options, queues, room, len(jobs) + room)
     state.clock[LIVE_ROOM] = room
     begin = int(jobs.submit[0]) if len(jobs) else 0
-    for pool, size in enumerate(setup.pools):
+    for pool, size in enumerate(setup.pools[:queues]):
         clear(state.profile, pool, begin, size)
     state.clock[WAKE] = NEVER
     if setup.prepare is not None:
@@ -132,7 +138,8 @@ def grow(state: State, world: World) -> tuple[State, World]:
     room = 2 * int(state.clock[LIVE_ROOM])
     state.clock[LIVE_ROOM] = room
     state.pools[Q_SUMMED] = 0  # summaries are laid out by the size of the tables
-    larger = new_state(state.jobs[:, :0], state.pools, state.options, room, 1)
+    count = state.queue.shape[0] // (2 * Q_FIELDS)
+    larger = new_state(state.jobs[:, :0], state.pools, state.options, count, room, 1)
     copy_into(larger.queue, state.queue)
     copy_into(larger.lists, state.lists)
     copy_profile(state.profile, larger.profile)
@@ -209,7 +216,7 @@ def run(jobs: Jobs, setup: Setup, progress: Progress | None = None, batch: int =
 
 def check_finished(state: State, ids: Table | None = None) -> None:
     """Every job must have had its run: a policy that forgets one is at fault."""
-    waiting = np.flatnonzero(state.jobs[PHASE] == WAITING)
+    waiting = np.flatnonzero((state.jobs[PHASE] == WAITING) | (state.jobs[PHASE] == SUSPENDED))
     if len(waiting):
         at = seconds_text(int(state.clock[NOW]))
         raise PolicyError(
@@ -229,7 +236,8 @@ def job_name(job: int, ids: Table | None) -> str:
 
 def refusal(state: State, ids: Table | None) -> PolicyError:
     """The error for a refused verb, with the law that the policy would have broken."""
-    laws = {TOO_WIDE: "capacity", NOT_WAITING: "one run", NOT_RUNNING: "one run", SLEPT: "time"}
+    laws = dict.fromkeys((NOT_WAITING, NOT_RUNNING, NOT_SUSPENDED), "one run")
+    laws |= {TOO_WIDE: "capacity", SLEPT: "time"}
     fault, job = int(state.clock[FAULT]), int(state.clock[FAULT_JOB])
     early = fault == NOT_WAITING and int(state.clock[LAST_NEW]) <= job < state.jobs.shape[1]
     return PolicyError(explain_fault(state, ids), law="submission" if early else laws.get(fault, ""))
@@ -248,16 +256,17 @@ def explain_fault(state: State, ids: Table | None = None) -> str:
         return f"{at} the policy named {name}, which does not exist: there are {state.jobs.shape[1]} jobs"
     procs = int(state.jobs[PROCS, job])
     if fault == TOO_WIDE:
-        pools = state.pools.shape[1] // 2  # the other columns are of queues only
-        free = ", ".join(str(int(n)) for n in state.pools[FREE, :pools])
+        free = ", ".join(str(int(n)) for n, size in state.pools[[FREE, SIZE]].T if size > 0)
         return f"{at} the policy started {name}, which wants {procs} processors, but only {free} are free"
     phase = int(state.jobs[PHASE, job])
-    words = {WAITING: "is waiting", RUNNING: "is running already"}
+    words = {WAITING: "is waiting", RUNNING: "is running already", SUSPENDED: "is suspended"}
     doing = words.get(phase, "has not arrived yet" if job >= state.clock[LAST_NEW] else "has finished")
     if fault == NOT_WAITING:
         return f"{at} the policy started {name}, which {doing}; only waiting jobs can start"
     if fault == NOT_RUNNING:
         return f"{at} the policy stopped {name}, which {doing}; only running jobs can be stopped"
+    if fault == NOT_SUSPENDED:
+        return f"{at} the policy resumed {name}, which {doing}; only suspended jobs can be resumed"
     return f"{at} the policy broke rule {fault} with {name}"
 
 

@@ -18,15 +18,33 @@ from headway.engine.profile import Profile, new_profile
 
 Table = npt.NDArray[np.int64]
 
-# Rows of `jobs`. KEPT is work done in earlier runs that a checkpoint has saved (µs).
-SUBMIT, PROCS, WALL, PLAN, KEY, BACKFILL_KEY, CLASS, PHASE, RUN, RESERVED, SLOT, PROMISE, KEPT = range(13)
-JOB_ROWS = 13
+# Rows of `jobs`. KEPT is work done in earlier runs that was saved (µs). Where a job's size or the speed of
+# its cluster is not that of the log, its run time is the log's x STRETCH_BY / STRETCH_OVER (0: the log's).
+(
+    SUBMIT,
+    PROCS,
+    WALL,
+    PLAN,
+    KEY,
+    BACKFILL_KEY,
+    CLASS,
+    PHASE,
+    RUN,
+    RESERVED,
+    SLOT,
+    PROMISE,
+    KEPT,
+    STRETCH_BY,
+    STRETCH_OVER,
+) = range(15)
+JOB_ROWS = 15
 # Phases of a job.
-FUTURE, WAITING, RUNNING, DONE, REFUSED = range(5)
+FUTURE, WAITING, RUNNING, SUSPENDED, DONE, REFUSED = range(6)
 
-# Rows of `runs`, the append-only log.
-R_JOB, R_START, R_END, R_POOL, R_WHY, R_ENDED, R_EXPECTED = range(7)
-RUN_ROWS = 7
+# Rows of `runs`, the append-only log. R_LEAD is how long a run holds its processors before the program
+# begins (a file is loaded, memory is swapped in), R_LIMIT the most it may take in all (both µs).
+R_JOB, R_START, R_END, R_POOL, R_WHY, R_ENDED, R_EXPECTED, R_LEAD, R_LIMIT = range(9)
+RUN_ROWS = 9
 OPEN = -1
 """``R_END`` of a run that has not ended."""
 
@@ -93,6 +111,7 @@ PINS, SUMMARY, POOL_LISTS = DUE + 1, DUE + 2, 6
     FRESH,
     WAITS,
     RUNS_NOW,
+    SUSPENDS,
     FINISHED,
     INSTANTS,
     WAITS_SUM,
@@ -100,14 +119,14 @@ PINS, SUMMARY, POOL_LISTS = DUE + 1, DUE + 2, 6
     AGED,
     OUTLIVES,
     LIVE_ROOM,
-) = range(18)
-CLOCK_ENTRIES = 18
+) = range(19)
+CLOCK_ENTRIES = 19
 
 # What step returns.
 PASS, TICK, GROW, FINISH, BROKEN = range(5)
 
 # Faults: verbs that were refused.
-NONE, NOT_WAITING, TOO_WIDE, NOT_RUNNING, SLEPT, BAD_KEY = range(6)
+NONE, NOT_WAITING, TOO_WIDE, NOT_RUNNING, SLEPT, BAD_KEY, NOT_SUSPENDED = range(7)
 
 
 class State(NamedTuple):
@@ -145,9 +164,11 @@ class World(NamedTuple):
     """[1] entries in the heap."""
 
 
-def new_state(jobs: Table, pools: Table, options: Table, live: int, log: int) -> State:
-    """Empty tables for these jobs [row, job] and pools [row, pool], with room for ``live`` jobs at once."""
-    count = pools.shape[1] // 2
+def new_state(jobs: Table, pools: Table, options: Table, count: int, live: int, log: int) -> State:
+    """Empty tables for these jobs [row, job] and pools [row, pool], with room for ``live`` jobs at once.
+
+    The first ``count`` pools have queues and a profile.
+    """
     return State(
         clock=np.zeros(CLOCK_ENTRIES, np.int64),
         jobs=jobs,

@@ -7,11 +7,14 @@ explanation that names the job and the instant.
 from __future__ import annotations
 
 from headway.engine.tables import (
+    BY_SUSPENSION,
     FAULT,
     FAULT_JOB,
     FREE,
+    KEPT,
     NONE,
     NOT_RUNNING,
+    NOT_SUSPENDED,
     NOT_WAITING,
     NOW,
     OPEN,
@@ -22,18 +25,24 @@ from headway.engine.tables import (
     R_ENDED,
     R_EXPECTED,
     R_JOB,
+    R_LEAD,
+    R_LIMIT,
     R_POOL,
     R_START,
     R_WHY,
+    RESUMED,
     RUN,
     RUNNING,
     RUNS,
     RUNS_NOW,
     SLEPT,
+    SUSPENDED,
+    SUSPENDS,
     TOO_WIDE,
     WAITING,
     WAITS,
     WAKE,
+    WALL,
     State,
 )
 from headway.jit import kernel
@@ -54,11 +63,24 @@ def refuse(state: State, fault: int, job: int) -> bool:
 @kernel
 def start(state: State, job: int, pool: int, why: int) -> bool:
     """Start a waiting job now."""
-    procs = state.jobs[PROCS, job]
+    return start_late(state, job, pool, why, 0, state.jobs[WALL, job])
+
+
+@kernel
+def start_late(state: State, job: int, pool: int, why: int, lead: int, limit: int) -> bool:
+    """Give a waiting job its processors now; its program begins ``lead`` later, and it ends by ``limit``."""
     if state.jobs[PHASE, job] != WAITING:
         return refuse(state, NOT_WAITING, job)
-    if procs > state.pools[FREE, pool]:
+    if state.jobs[PROCS, job] > state.pools[FREE, pool]:
         return refuse(state, TOO_WIDE, job)
+    log_run(state, job, pool, why, lead, limit)
+    state.clock[WAITS] -= 1
+    return True
+
+
+@kernel
+def log_run(state: State, job: int, pool: int, why: int, lead: int, limit: int) -> None:
+    """Open a run now."""
     run = state.clock[RUNS]
     state.clock[RUNS] = run + 1
     now = state.clock[NOW]
@@ -68,12 +90,12 @@ def start(state: State, job: int, pool: int, why: int) -> bool:
     state.runs[R_POOL, run] = pool
     state.runs[R_WHY, run] = why
     state.runs[R_EXPECTED, run] = now + state.jobs[PLAN, job]
-    state.pools[FREE, pool] -= procs
+    state.runs[R_LEAD, run] = lead
+    state.runs[R_LIMIT, run] = limit
+    state.pools[FREE, pool] -= state.jobs[PROCS, job]
     state.jobs[PHASE, job] = RUNNING
     state.jobs[RUN, job] = run
-    state.clock[WAITS] -= 1
     state.clock[RUNS_NOW] += 1
-    return True
 
 
 @kernel
@@ -93,6 +115,34 @@ def kill(state: State, job: int, ended: int) -> bool:
     stop(state, state.jobs[RUN, job], ended)
     state.jobs[PHASE, job] = WAITING
     state.clock[WAITS] += 1
+    return True
+
+
+@kernel
+def suspend(state: State, job: int) -> bool:
+    """Stop a running job and keep what it has done; its processors can be lent to others meanwhile."""
+    if state.jobs[PHASE, job] != RUNNING:
+        return refuse(state, NOT_RUNNING, job)
+    run = state.jobs[RUN, job]
+    done = state.clock[NOW] - state.runs[R_START, run] - state.runs[R_LEAD, run]
+    state.jobs[KEPT, job] += max(done, 0)
+    stop(state, run, BY_SUSPENSION)
+    state.jobs[PHASE, job] = SUSPENDED
+    state.clock[SUSPENDS] += 1
+    return True
+
+
+@kernel
+def resume(state: State, job: int, lead: int) -> bool:
+    """Let a suspended job go on in the pool where it was, its program ``lead`` later."""
+    if state.jobs[PHASE, job] != SUSPENDED:
+        return refuse(state, NOT_SUSPENDED, job)
+    pool, kept = state.runs[R_POOL, state.jobs[RUN, job]], state.jobs[KEPT, job]
+    if state.jobs[PROCS, job] > state.pools[FREE, pool]:
+        return refuse(state, TOO_WIDE, job)
+    log_run(state, job, pool, RESUMED, lead, lead + state.jobs[WALL, job] - kept)
+    state.clock[SUSPENDS] -= 1
+    state.runs[R_EXPECTED, state.jobs[RUN, job]] += lead - kept
     return True
 
 

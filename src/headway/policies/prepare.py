@@ -14,6 +14,7 @@ import numpy.typing as npt
 from headway.engine.drive import Setup
 from headway.engine.tables import BACKFILL_KEY, KEY, RESERVED, State
 from headway.errors import UsageError
+from headway.platform import Platform
 from headway.policies.catalogue.orders import ORDERS
 from headway.policies.spec import Spec
 from headway.units import SECOND
@@ -32,6 +33,10 @@ class Arrivals:
     """What each job will get, min(run, walltime); only for ``estimate=exact``."""
     extra: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     """Further columns of the workload, such as ``urgent``."""
+    platform: Platform | None = None
+    """The machine, for policies that look at its nodes or clusters."""
+    labels: dict[str, list[str]] = field(default_factory=dict)
+    """Names of what columns hold as codes, such as ``file`` and ``cluster``."""
 
     @property
     def columns(self) -> dict[str, npt.NDArray[Any]]:
@@ -53,6 +58,9 @@ class Prepared:
     """The policy's own summary numbers."""
     notes: Callable[[State, Table], dict[str, Table]] | None = None
     """What the policy noted of each job, in the engine's order; the table has the log's job numbers."""
+    lead: str = ""
+    """What a run does before its program begins, a state of pieces; where it is ``swap_in``, a job that
+    comes first to its processors starts when its program does."""
     remark: str = ""
     """One line that the user should read, such as that nothing in the workload concerns this policy."""
     source: dict[str, str] = field(default_factory=dict)
