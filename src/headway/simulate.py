@@ -11,6 +11,7 @@ from headway.platform import Platform
 from headway.policies.group_size import place
 from headway.policies.spec import Spec, parse_spec
 from headway.schedule import Schedule
+from headway.schedule.moves import Moves
 from headway.workload import Workload
 
 Progress = Callable[[int, int], None]
@@ -42,7 +43,7 @@ def simulate(
     spec = parse_spec(policy)
     spec, pools = place(spec, machine)
     procs = machine.clusters[0].procs
-    kept = workload.fit_to(pools[0])
+    kept = fitting(spec, workload, machine, pools[0])
     wall, cpu = time.perf_counter(), time.process_time()
     order = np.argsort(kept.submit, kind="stable")
     submit, size, walltime, runtime = (
@@ -62,6 +63,8 @@ def simulate(
     wall_run, cpu_run = time.perf_counter(), time.process_time()
     jobs = Jobs(submit, size, walltime, runtime, prepared.plan, kept.columns["job"][order])
     state = run(jobs, prepared.setup, progress)
+    while prepared.again is not None and (setup := prepared.again(state)) is not None:
+        state = run(jobs, setup, progress)
     timing = {
         "wall_seconds": time.perf_counter() - wall,
         "cpu_seconds": time.process_time() - cpu,
@@ -89,6 +92,12 @@ def simulate(
         columns["labels"]["cluster"] = tuple(cluster.name for cluster in machine.clusters)
         if "pieces" in columns:
             columns["pieces"].cluster = columns["pieces"].group
+    is_grid = spec.name == "reallocation"
+    if is_grid:
+        del columns["group"], columns["labels"]["group"]
+    if prepared.moves is not None:
+        made = prepared.moves(state)
+        columns["moves"] = Moves(**{**made, "job": order[made["job"]]})
     return Schedule(
         workload=kept,
         platform=machine,
@@ -96,7 +105,7 @@ def simulate(
         **columns,
         promise_kind=prepared.promise_kind,
         capacity=sum(pools),
-        groups=prepared.groups,
+        groups={} if is_grid else prepared.groups,
         own={} if prepared.own is None else prepared.own(state),
         notes=notes,
         provenance={
@@ -106,6 +115,15 @@ def simulate(
             "timing": timing,
         },
     )
+
+
+def fitting(spec: Spec, workload: Workload, machine: Platform, procs: int) -> Workload:
+    """The jobs that the machine can run; the ledger has the others."""
+    if spec.name != "reallocation":
+        return workload.fit_to(procs)
+    from headway.policies.grid.fitting import fit_to_grid
+
+    return fit_to_grid(workload, machine)
 
 
 def visible(spec: Spec) -> tuple[str, ...]:

@@ -26,11 +26,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from .conservative import Conservative
 from .jobs import SECOND, Job, Result
 from .loop import Machine, drive, soonest
-from .molding import moldable, time_on, tune
+from .molding import Law, amdahl, downey, moldable, time_on, tune
 from .profile import Profile
 
 
@@ -56,15 +57,26 @@ class ReservingFcfs(Conservative):
 class Site:
     """One cluster with its batch system, and the server that tunes, estimates, submits and cancels."""
 
-    def __init__(self, cluster: Cluster, jobs: Sequence[Job], tuning: str, local: str, compress: str) -> None:
-        self.cluster, self.jobs, self.tuning = cluster, jobs, tuning
+    def __init__(
+        self,
+        cluster: Cluster,
+        jobs: Sequence[Job],
+        tuning: str,
+        local: str,
+        compress: str,
+        hole: str = "closed",
+        law: Law = amdahl,
+    ) -> None:
+        self.cluster, self.jobs, self.tuning, self.law = cluster, jobs, tuning, law
         self.shapes = list(jobs)  # as submitted here
         self.machine = Machine(self.shapes, cluster.procs)
-        self.batch = ReservingFcfs(self.machine) if local == "fcfs" else Conservative(self.machine, compress)
+        self.batch = (
+            ReservingFcfs(self.machine) if local == "fcfs" else Conservative(self.machine, compress, hole)
+        )
 
     def shape(self, j: int, n: int) -> Job:
         job, speed = self.jobs[j], self.cluster.speed
-        walltime, runtime = time_on(job, job.walltime, n, speed), time_on(job, job.runtime, n, speed)
+        walltime, runtime = (time_on(job, time, n, speed, self.law) for time in (job.walltime, job.runtime))
         return replace(job, procs=n, walltime=walltime, runtime=runtime)
 
     def completion(self, t: int, j: int, n: int) -> int:
@@ -224,12 +236,16 @@ def simulate_reallocation(
     tuning: str = "binary",
     local: str = "conservative",
     compress: str = "early",
+    hole: str = "closed",
+    law: str = "amdahl",
+    sigma: Fraction = Fraction(1),
     second: int = SECOND,
 ) -> Grid:
     """``period`` and ``threshold`` in the unit of the jobs' times, by default 3600 s and 60 s."""
     every = 3600 * second if period is None else period
     least = 60 * second if threshold is None else threshold
-    sites = [Site(cluster, jobs, tuning, local, compress) for cluster in clusters]
+    speedup = amdahl if law == "amdahl" else partial(downey, sigma=sigma)
+    sites = [Site(cluster, jobs, tuning, local, compress, hole, speedup) for cluster in clusters]
     agent = Agent(sites, jobs, heuristic, mode, least, oldest, [])
     last_event = 0
     now = 0

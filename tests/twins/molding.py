@@ -12,9 +12,26 @@ from fractions import Fraction
 
 from .jobs import Job
 
+Law = Callable[[Fraction, int], Fraction]
 
-def speedup(p: Fraction, n: int) -> Fraction:
+
+def amdahl(p: Fraction, n: int) -> Fraction:
     return 1 / ((1 - p) + p / n)
+
+
+def downey(p: Fraction, n: int, sigma: Fraction = Fraction(1)) -> Fraction:
+    """Downey's speedup for average parallelism A and variance sigma, with the limit A = 1 / (1 - p)."""
+    if p == 1:
+        return Fraction(n)
+    a, s = 1 / (1 - p), sigma
+    if s <= 1:
+        if n <= a:
+            return a * n / (a + s * (n - 1) / 2)
+        return a * n / (s * (a - Fraction(1, 2)) + n * (1 - s / 2)) if n <= 2 * a - 1 else a
+    return n * a * (s + 1) / (s * (n + a - 1) + a) if n <= a + a * s - s else a
+
+
+speedup = amdahl
 
 
 def moldable(job: Job) -> bool:
@@ -22,14 +39,14 @@ def moldable(job: Job) -> bool:
     return job.parallel_fraction is not None and not job.local and job.procs > 1
 
 
-def time_on(job: Job, time: int, n: int, speed: Fraction) -> int:
+def time_on(job: Job, time: int, n: int, speed: Fraction, law: Law = amdahl) -> int:
     """A time of the trace (reference speed 1, the trace's processors) on n processors of a cluster."""
     if not moldable(job):
         assert n == job.procs
         return math.ceil(time / speed)
     assert job.parallel_fraction is not None
     p = job.parallel_fraction
-    return math.ceil(time * speedup(p, job.procs) / speedup(p, n) / speed)
+    return math.ceil(time * law(p, job.procs) / law(p, n) / speed)
 
 
 def tune(ect: Callable[[int], int], top: int, method: str = "binary") -> tuple[int, int]:

@@ -92,7 +92,7 @@ class Setup:
     """Processors of each pool."""
     hook: Callable[[int, State], None]
     """The compiled policy, called once per instant."""
-    options: tuple[int, ...] = ()
+    options: tuple[int, ...] | Table = ()
     """The policy's parameters, then room for its notes."""
     prepare: Callable[[State], None] | None = None
     """Fills further job rows, such as keys, before the run."""
@@ -116,7 +116,7 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     pools[SIZE, : len(setup.pools)] = pools[FREE, : len(setup.pools)] = setup.pools
     pools[ROOM_FROM] = NEVER
     room = max(1, min(room, len(jobs)))
-    options = np.array(setup.options or (0,), np.int64)
+    options = np.array(setup.options if len(setup.options) else (0,), np.int64)
     state = new_state(table, pools, options, queues, room, len(jobs) + room)
     state.clock[LIVE_ROOM] = room
     begin = int(jobs.submit[0]) if len(jobs) else 0

@@ -45,11 +45,13 @@ def place(spec: Spec, platform: Platform) -> tuple[Spec, tuple[int, ...]]:
     then names that size as its group.
     """
     clusters = platform.clusters
+    if spec.name == "reallocation":
+        return spec, tuple(cluster.procs for cluster in clusters)
     if spec.name != "redirection":
         if len(clusters) > 1:
             raise UsageError(
                 f"{spec.name} schedules one cluster and this platform has {len(clusters)}; "
-                "give a platform of one cluster"
+                "give a platform of one cluster, or the policy reallocation, which is for several"
             )
         return spec, (platform.total_procs,)
     if len(clusters) == 1:

@@ -65,6 +65,10 @@ class Prepared:
     """One line that the user should read, such as that nothing in the workload concerns this policy."""
     source: dict[str, str] = field(default_factory=dict)
     """Name, file and digest of a policy that is the user's own."""
+    again: Callable[[State], Setup | None] | None = None
+    """A setup with more room for the policy's notes, where a run turned out to need it, to run again."""
+    moves: Callable[[State], dict[str, Table]] | None = None
+    """The moves of waiting jobs between clusters, the columns of a schedule's; jobs in the engine's order."""
 
 
 PREPARERS: dict[str, str] = {
@@ -73,6 +77,7 @@ PREPARERS: dict[str, str] = {
     "conservative": "headway.policies.prepare:conservative",
     "redirection": "headway.policies.redirection_setup:redirection",
     "dbf": "headway.policies.dbf_setup:dbf",
+    "reallocation": "headway.policies.grid.setup:reallocation",
 }
 """Who prepares a policy; every strict order is prepared by :func:`strict`."""
 

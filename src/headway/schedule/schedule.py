@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from headway.schedule.moves import Moves
 from headway.schedule.pieces import Pieces
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class Schedule:
     node: Column | None = None
     waiting: Column | None = None
     pieces: Pieces | None = None
+    moves: Moves | None = None
+    """How waiting jobs went from one cluster to another."""
     capacity: int = 0
     groups: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -53,3 +53,16 @@ NTAKPE_2016 = (
     "T. N'takpé and F. Suter, \"Prise en compte de tâches non-prioritaires dans l'ordonnancement batch\", "
     "Conférence d'informatique en Parallélisme, Architecture et Système (Compas), 2016, hal-01420693"
 )
+CANIOU_2010 = (
+    'Y. Caniou, G. Charrier and F. Desprez, "Analysis of tasks reallocation in a dedicated grid '
+    'environment", IEEE International Conference on Cluster Computing, 2010'
+)
+CANIOU_2011 = (
+    'Y. Caniou, G. Charrier and F. Desprez, "Evaluation of reallocation heuristics for moldable tasks in '
+    'computational grids", 9th Australasian Symposium on Parallel and Distributed Computing (AusPDC), '
+    "CRPIT 118, 2011"
+)
+DOWNEY_1997 = (
+    'A. B. Downey, "A model for speedup of parallel programs", University of California at Berkeley, '
+    "technical report CSD-97-933, 1997"
+)

@@ -1,0 +1,16 @@
+"""A grid of clusters under one middleware: an agent, and a server in front of each cluster's batch system.
+
+    client ── task ──▶ agent ── submit, cancel, estimate ──▶ server ──▶ batch system of the cluster
+                                                             (one for each cluster)
+
+Y. Caniou, G. Charrier and F. Desprez, "Evaluation of reallocation heuristics for moldable tasks in
+computational grids", AusPDC 2011.
+
+    agent       maps arriving tasks and moves waiting ones; it knows the three requests and nothing else
+    middleware  the same agent over servers written in Python, simulated or real
+    server      the three requests, answered by the simulator's batch systems
+    molding     how long a task takes on n processors, and the search for the best n
+    tables      where the simulator keeps what it knows of a grid
+    policy      one instant of the whole grid
+    setup       from a spec to all of this
+"""

@@ -1,0 +1,151 @@
+"""The batch systems of the clusters as the simulator has them: every waiting job has a planned start.
+
+Conservative backfilling keeps a reservation for each job. FCFS as a plan does so too, and no job starts
+before the one ahead of it.
+"""
+
+from __future__ import annotations
+
+from headway.engine.planning import settle
+from headway.engine.profile import earliest_before, level_at
+from headway.engine.reservations import give_up, reserve
+from headway.engine.tables import (
+    FREED,
+    GONE,
+    NOW,
+    PIN_COUNT,
+    PINS,
+    PLAN,
+    POOL_LISTS,
+    PROCS,
+    Q_FIELDS,
+    Q_HEAD,
+    Q_JOB,
+    Q_PROCS,
+    Q_TAIL,
+    RESERVED,
+    State,
+)
+from headway.jit import kernel, routine
+from headway.policies.conservative import (
+    COMPRESS,
+    EVERY,
+    FIXPOINT,
+    HOLE,
+    NO_COMPRESSION,
+    SCRATCH_MODE,
+    place_anew,
+    sweep,
+)
+from headway.policies.grid.molding import walltime_on
+from headway.policies.grid.tables import (
+    CLUSTERS,
+    DISTURBED,
+    ESTIMATES,
+    KIND,
+    RESERVING_FCFS,
+    grid,
+    server,
+)
+from headway.policies.ordering import option
+from headway.units import NEVER
+
+
+@kernel
+def kind(state: State, k: int) -> int:
+    """What the batch system of cluster ``k`` is."""
+    return int(state.options[server(state, k, KIND)])
+
+
+@routine
+def pin_in_the_way(state: State, k: int, procs: int, begin: int, end: int) -> int:
+    """The first instant in (begin, end) at which a reservation of no length would find no room; or NEVER."""
+    first = NEVER
+    for i in range(state.pools[PIN_COUNT, k]):
+        pinned = state.lists[PINS + POOL_LISTS * k, i]
+        at = state.jobs[RESERVED, pinned]
+        if begin < at < end and at < first:
+            if level_at(state.profile, k, at) - state.jobs[PROCS, pinned] < procs:
+                first = at
+    return first
+
+
+@routine
+def last_start(state: State, k: int) -> int:
+    """The reserved start of the last job in the queue of cluster ``k``, or 0."""
+    row = Q_FIELDS * 2 * k
+    for place in range(state.pools[Q_TAIL, 2 * k] - 1, state.pools[Q_HEAD, 2 * k] - 1, -1):
+        if state.queue[row + Q_PROCS, place] != GONE:
+            return int(state.jobs[RESERVED, state.queue[row + Q_JOB, place]])
+    return 0
+
+
+@kernel
+def first_start(state: State, k: int, after: int, procs: int, length: int) -> int:
+    """The earliest start from ``after`` on of a job that has no reservation in cluster ``k`` yet."""
+    wanted = length + option(state, k, HOLE) if length > 0 else length
+    begin = earliest_before(state.profile, k, after, procs, wanted, NEVER)
+    while state.pools[PIN_COUNT, k] > 0:
+        after = pin_in_the_way(state, k, procs, begin, begin + length)
+        if after == NEVER:
+            break
+        begin = earliest_before(state.profile, k, after, procs, wanted, NEVER)
+    return int(begin)
+
+
+@routine
+def completion(state: State, k: int, task: int, n: int) -> int:
+    """When a task would be completed if it were submitted to cluster ``k`` now, on n processors."""
+    state.options[grid(state, ESTIMATES)] += 1
+    length = walltime_on(state, k, task, n)
+    after = state.clock[NOW]
+    if kind(state, k) == RESERVING_FCFS:
+        after = max(after, last_start(state, k))
+    return first_start(state, k, after, n, length) + length
+
+
+@routine
+def line_up(state: State, k: int) -> None:
+    """Place all waiting jobs of cluster ``k`` anew, each no earlier than the one ahead of it."""
+    row = Q_FIELDS * 2 * k
+    after = state.clock[NOW]
+    for turn in range(2):
+        for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
+            if state.queue[row + Q_PROCS, place] == GONE:
+                continue
+            job = state.queue[row + Q_JOB, place]
+            if turn == 0:
+                give_up(state, k, job)
+            else:
+                after = first_start(state, k, after, state.jobs[PROCS, job], state.jobs[PLAN, job])
+                reserve(state, k, job, after)
+
+
+@routine
+def put_in_order(state: State, k: int) -> None:
+    """Let waiting jobs of cluster ``k`` use what has come free, as its batch system does."""
+    mode = option(state, k, COMPRESS)
+    if kind(state, k) == RESERVING_FCFS:
+        line_up(state, k)
+    elif mode == SCRATCH_MODE:
+        place_anew(state.clock[NOW], state, k)
+    elif mode != NO_COMPRESSION:
+        while sweep(state.clock[NOW], state, k) and mode == FIXPOINT:
+            pass
+
+
+@kernel
+def settle_disturbance(state: State, k: int) -> None:
+    """Put a plan in order from which tasks were cancelled; nobody looked at it in between."""
+    if state.options[server(state, k, DISTURBED)]:
+        state.options[server(state, k, DISTURBED)] = 0
+        put_in_order(state, k)
+
+
+@routine
+def take_note_of_ends(t: int, state: State) -> None:
+    """Runs that ended free their processors, and where one ended early waiting jobs may move forward."""
+    for k in range(state.options[grid(state, CLUSTERS)]):
+        early = settle(t, state, k)
+        if early > 0 or (option(state, k, COMPRESS) == EVERY and state.pools[FREED, k]):
+            put_in_order(state, k)

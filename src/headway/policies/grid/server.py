@@ -1,0 +1,138 @@
+"""A server in front of each cluster, with three requests: submit, cancel, estimate.
+
+These are the simulator's servers: kernels that know its tables. What the agent may rely on is written at
+:mod:`headway.policies.grid.agent`; servers of another make answer the same requests.
+"""
+
+from __future__ import annotations
+
+from headway.engine.planning import note_room
+from headway.engine.profile import change
+from headway.engine.queue import find_job, leave
+from headway.engine.reservations import forget, give_up, reserve
+from headway.engine.tables import (
+    KEY,
+    NOW,
+    PHASE,
+    PLAN,
+    PROCS,
+    PROMISE,
+    RESERVED,
+    STRETCH_BY,
+    STRETCH_OVER,
+    WAITING,
+    WALL,
+    State,
+)
+from headway.jit import kernel, routine
+from headway.policies.grid.molding import factor, sizes, walltime_on
+from headway.policies.grid.plan import settle_disturbance
+from headway.policies.grid.tables import (
+    DISTURBED,
+    LEAVING,
+    LEAVING_PLAN,
+    LEAVING_PROCS,
+    LEAVING_START,
+    MEMO_PROCS,
+    MEMO_START,
+    MEMO_TASK,
+    MEMO_TIME,
+    NOWHERE,
+    PLACE,
+    SUBMISSIONS,
+    TUNING,
+    grid,
+    server,
+)
+from headway.policies.grid.tuning import tune
+from headway.policies.ordering import join
+from headway.units import NEVER
+
+NO_ANSWER = NEVER
+"""The completion of a task that a cluster cannot run."""
+STARTED = -1
+"""The completion of a task that waits no more where it was submitted."""
+
+
+@routine
+def estimate(state: State, k: int, task: int) -> tuple[int, int]:
+    """When server ``k`` expects to have completed a task, and on how many processors."""
+    if state.jobs[PLACE, task] == k:
+        if state.jobs[PHASE, task] != WAITING:
+            return STARTED, 0
+        settle_disturbance(state, k)
+        return state.jobs[RESERVED, task] + state.jobs[PLAN, task], state.jobs[PROCS, task]
+    settle_disturbance(state, k)
+    fewest, most = sizes(state, k, task)
+    if fewest > most:
+        return NO_ANSWER, 0
+    method = state.options[grid(state, TUNING)]
+    completion, procs = tune(state, k, task, fewest, most, method)
+    memo = server(state, k, 0)
+    state.options[memo + MEMO_TASK], state.options[memo + MEMO_TIME] = task, state.clock[NOW]
+    state.options[memo + MEMO_PROCS] = procs
+    state.options[memo + MEMO_START] = completion - walltime_on(state, k, task, procs)
+    return completion, procs
+
+
+@kernel
+def shape(state: State, k: int, task: int, procs: int) -> None:
+    """Give a task the size and the times it has on so many processors of cluster ``k``."""
+    by, over = factor(state, k, task, procs)
+    walltime = walltime_on(state, k, task, procs)
+    state.jobs[PROCS, task] = procs
+    state.jobs[WALL, task] = state.jobs[PLAN, task] = walltime
+    state.jobs[STRETCH_BY, task] = by
+    state.jobs[STRETCH_OVER, task] = 0 if by == over else over
+
+
+@kernel
+def stand_by(state: State, k: int, task: int) -> None:
+    """Let a task that is submitted elsewhere go on holding its processors in cluster ``k`` for now."""
+    begin, length = state.jobs[RESERVED, task], state.jobs[PLAN, task]
+    state.jobs[LEAVING, task], state.jobs[LEAVING_START, task] = k, begin
+    state.jobs[LEAVING_PLAN, task], state.jobs[LEAVING_PROCS, task] = length, state.jobs[PROCS, task]
+    forget(state, k, task)
+    leave(state, 2 * k, find_job(state, 2 * k, KEY, task))
+
+
+@routine
+def submit(state: State, k: int, task: int) -> tuple[int, int]:
+    """Submit a task to cluster ``k``, tuned for its load: the expected completion and the processors."""
+    settle_disturbance(state, k)
+    memo = server(state, k, 0)
+    if state.options[memo + MEMO_TASK] != task or state.options[memo + MEMO_TIME] != state.clock[NOW]:
+        estimate(state, k, task)
+    procs, begin = state.options[memo + MEMO_PROCS], state.options[memo + MEMO_START]
+    state.options[memo + MEMO_TASK] = NOWHERE
+    if state.jobs[PLACE, task] != NOWHERE:
+        stand_by(state, state.jobs[PLACE, task], task)
+    shape(state, k, task, procs)
+    # A cluster's queue is in the order of submission there, so a task that comes back stands at its end.
+    state.options[grid(state, SUBMISSIONS)] += 1
+    state.jobs[KEY, task] = state.options[grid(state, SUBMISSIONS)]
+    state.jobs[PLACE, task] = k
+    join(state, k, task)
+    reserve(state, k, task, begin)
+    state.jobs[PROMISE, task] = begin
+    return begin + state.jobs[PLAN, task], procs
+
+
+@routine
+def cancel(state: State, k: int, task: int) -> bool:
+    """Take a waiting task out of cluster ``k``; False if it does not wait there."""
+    memo = server(state, k, 0)
+    if state.jobs[LEAVING, task] == k:
+        begin, length = state.jobs[LEAVING_START, task], state.jobs[LEAVING_PLAN, task]
+        change(state.profile, k, begin, begin + length, state.jobs[LEAVING_PROCS, task], state.clock[NOW])
+        note_room(state, k, begin, begin + length)
+        state.jobs[LEAVING, task] = NOWHERE
+    elif state.jobs[PLACE, task] == k and state.jobs[PHASE, task] == WAITING:
+        give_up(state, k, task)
+        leave(state, 2 * k, find_job(state, 2 * k, KEY, task))
+        state.jobs[PLACE, task] = NOWHERE
+    else:
+        return False
+    state.options[memo + MEMO_TASK] = NOWHERE
+    state.options[memo + DISTURBED] = 1
+    return True

@@ -1,0 +1,55 @@
+"""Reallocation against its plain twin, job for job and move for move."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grid_twin import check
+from headway.audit import audit
+from twins.grid import Cluster
+from twins.instances import job_lists
+from twins.jobs import Job
+
+SITES = (Cluster("a", 5), Cluster("b", 3, Fraction(6, 5)), Cluster("c", 4, Fraction(7, 5)))
+PARALLEL = st.sampled_from([None, Fraction(8, 10), Fraction(99, 100), Fraction(1)])
+JOBS = job_lists(
+    3,
+    max_jobs=14,
+    horizon=30,
+    longest=12,
+    parallel_fraction=PARALLEL,
+    max_procs=st.sampled_from([None, 1, 2, 4, 6]),
+    local=st.sampled_from([False, False, True]),
+    cluster=st.sampled_from("abc"),
+)
+PLANS = (
+    "conservative",
+    "conservative(compress=every)",
+    "conservative(compress=fixpoint)",
+    "conservative(compress=none)",
+    "conservative(compress=scratch)",
+    "conservative(hole=open)",
+    "fcfs",
+)
+SPECS = st.builds(
+    "reallocation(heuristic={}, mode={}, period={}, threshold={}, oldest={}, tuning={}, local={}, {})".format,
+    st.sampled_from(["mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain"]),
+    st.sampled_from(["regular", "cancel", "cancel", "regular", "none"]),
+    st.sampled_from(["0.000006", "0.000003"]),
+    st.sampled_from(["0.000002", "0", "0.000005"]),
+    st.sampled_from([1, 3, 20]),
+    st.sampled_from(["binary", "bounded", "exhaustive"]),
+    st.sampled_from(PLANS),
+    st.sampled_from(["law=amdahl", "law=downey", "law=downey, sigma=0.3", "law=downey, sigma=2.5"]),
+)
+
+
+@settings(max_examples=300)
+@given(jobs=JOBS, spec=SPECS)
+def test_small_instances(jobs: list[Job], spec: str) -> None:
+    schedule, _ = check(jobs, SITES, spec)
+    verdict = audit(schedule)
+    assert verdict.ok, verdict.faults
