@@ -43,6 +43,7 @@ from headway.engine.tables import (
     SLEPT,
     SUBMIT,
     SUSPENDED,
+    TOO_FAR,
     TOO_WIDE,
     WAITING,
     WAITS_MAX,
@@ -102,6 +103,8 @@ class Setup:
     """Job rows of the policy's own, behind the engine's."""
     queues: int = 0
     """How many of the pools, the first ones, have queues and a profile; 0 means all of them."""
+    tables: Table | None = None
+    """In place of the options, where a policy keeps large tables of its own among them."""
 
 
 def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State, World]:
@@ -116,7 +119,8 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     pools[SIZE, : len(setup.pools)] = pools[FREE, : len(setup.pools)] = setup.pools
     pools[ROOM_FROM] = NEVER
     room = max(1, min(room, len(jobs)))
-    options = np.array(setup.options if len(setup.options) else (0,), np.int64)
+    given = setup.options if len(setup.options) else (0,)
+    options = np.array(given if setup.tables is None else setup.tables, np.int64)
     state = new_state(table, pools, options, queues, room, len(jobs) + room)
     state.clock[LIVE_ROOM] = room
     begin = int(jobs.submit[0]) if len(jobs) else 0
@@ -267,6 +271,8 @@ def explain_fault(state: State, ids: Table | None = None) -> str:
         return f"{at} the policy stopped {name}, which {doing}; only running jobs can be stopped"
     if fault == NOT_SUSPENDED:
         return f"{at} the policy resumed {name}, which {doing}; only suspended jobs can be resumed"
+    if fault == TOO_FAR:
+        return f"{at} scores for {name} went beyond what can be compared exactly; give smaller weights"
     return f"{at} the policy broke rule {fault} with {name}"
 
 
