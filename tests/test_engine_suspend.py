@@ -32,6 +32,7 @@ from headway.engine.tables import (
 )
 from headway.engine.verbs import resume, start, start_late, suspend, wake
 from headway.errors import PolicyError
+from headway.jit import kernel
 from headway.outcome import outcome
 from headway.schedule import ENDED, STATES
 from headway.units import SECOND
@@ -43,12 +44,14 @@ def jobs(*rows: tuple[int, int, int, int]) -> Jobs:
     return Jobs(submit * SECOND, procs.copy(), walltime * SECOND, runtime * SECOND, walltime * SECOND)
 
 
+@kernel
 def start_newcomers(state: State) -> None:
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
         start(state, job, 0, HEAD)
 
 
-def aside_at_3_back_at_10(t: int, state: State) -> None:
+@kernel
+def aside_and_back(t: int, state: State) -> None:
     """Job 0 stands still from 3 to 10 s, and needs 2 s to come back."""
     start_newcomers(state)
     if t == 3 * SECOND and state.jobs[PHASE, 0] == RUNNING:
@@ -61,9 +64,13 @@ def aside_at_3_back_at_10(t: int, state: State) -> None:
         wake(state, 10 * SECOND)
 
 
+def aside_at_3_back_at_10(t: int, state: State) -> None:
+    aside_and_back(t, state)
+
+
 def twice(t: int, state: State) -> None:
     """As above, and stopped again at 11 s, while it comes back; then 20 to 22 s to come back."""
-    aside_at_3_back_at_10(t, state)
+    aside_and_back(t, state)
     if t == 11 * SECOND and state.jobs[PHASE, 0] == RUNNING:
         suspend(state, 0)
     if t == 20 * SECOND and state.jobs[PHASE, 0] == SUSPENDED:
