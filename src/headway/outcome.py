@@ -43,11 +43,18 @@ LOADING, SWAP_IN, SWAP_OUT = "loading", "swap_in", "swap_out"
 DONE, RESUMED = ENDED.index("done"), ENDED.index("resumed")
 
 
-def outcome(state: State, order: Column, pools: Sequence[str] = (), lead: str = "") -> dict[str, Any]:
+def outcome(
+    state: State,
+    order: Column,
+    pools: Sequence[str] = (),
+    lead: str = "",
+    nodes: Column | None = None,
+) -> dict[str, Any]:
     """The columns of a schedule in file order; ``order`` is the file place of each of the engine's jobs.
 
     Where the pools have names, the schedule says which group each job ended in. ``lead`` is what runs do
-    before their program begins. What stands at a job that was refused means nothing.
+    before their program begins. Where the pools are nodes, ``nodes`` has the number of each. What stands at
+    a job that was refused means nothing.
     """
     log = state.runs[:, : max(state.clock[RUNS], min(len(order), 1))]
     last = np.empty(len(order), np.int64)
@@ -66,7 +73,12 @@ def outcome(state: State, order: Column, pools: Sequence[str] = (), lead: str = 
     if lead == SWAP_IN:
         columns["start"] += log[R_LEAD, last]
     if log.shape[1] > len(order) or (lead == LOADING and log[R_LEAD].any()):
-        add_pieces(columns, state, order, bool(pools), lead)
+        add_pieces(columns, state, order, bool(pools) or nodes is not None, lead)
+    if nodes is not None:
+        columns["node"] = nodes[log[R_POOL, last]]
+        pieces = columns.get("pieces")
+        if pieces is not None:
+            pieces.node, pieces.group = nodes[pieces.group], None
     return columns
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from headway.platform import Platform
 from headway.policies.group_size import place
+from headway.policies.nodes.placing import on_nodes
 from headway.policies.spec import Spec, parse_spec
 from headway.schedule import Schedule
 from headway.schedule.moves import Moves
@@ -41,9 +42,10 @@ def simulate(
 
     machine = Platform.procs(platform) if isinstance(platform, int) else platform
     spec = parse_spec(policy)
-    spec, pools = place(spec, machine)
+    inside = on_nodes(spec, machine, workload)
+    spec, pools = place(inside or spec, machine)
     procs = machine.clusters[0].procs
-    kept = fitting(spec, workload, machine, pools[0])
+    kept = fitting(spec, workload, machine, pools[0], inside is not None)
     wall, cpu = time.perf_counter(), time.process_time()
     order = np.argsort(kept.submit, kind="stable")
     submit, size, walltime, runtime = (
@@ -71,7 +73,7 @@ def simulate(
         "simulation_wall_seconds": time.perf_counter() - wall_run,
         "simulation_cpu_seconds": time.process_time() - cpu_run,
     }
-    columns = outcome(state, order, tuple(prepared.groups), prepared.lead)
+    columns = outcome(state, order, tuple(prepared.groups), prepared.lead, prepared.nodes)
     columns |= as_run(state, order, kept.runtime)
     place_of = np.argsort(order, kind="stable")
     ran = state.jobs[RUN][place_of] >= 0
@@ -117,8 +119,12 @@ def simulate(
     )
 
 
-def fitting(spec: Spec, workload: Workload, machine: Platform, procs: int) -> Workload:
-    """The jobs that the machine can run; the ledger has the others."""
+def fitting(spec: Spec, workload: Workload, machine: Platform, procs: int, inside: bool) -> Workload:
+    """The jobs that the machine, or a node of it, can run; the ledger has the others."""
+    if inside:
+        from headway.policies.nodes.placing import fit_to_nodes
+
+        return fit_to_nodes(workload, machine, str(spec.params.get("match", "fits")))
     if spec.name != "reallocation":
         return workload.fit_to(procs)
     from headway.policies.grid.fitting import fit_to_grid

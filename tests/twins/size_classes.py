@@ -13,6 +13,7 @@ Decisions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -57,28 +58,49 @@ def _simulate(
     return world.outcome()
 
 
-def simulate_backfill_big(jobs: Sequence[Job], nodes: Sequence[Node], second: int = SECOND) -> Placed:
-    """Biggest class first, then submission: now on the own class, now on a bigger one, later on the own."""
-    world = Nodes(jobs, nodes, second=second)
+def simulate_backfill_big(
+    jobs: Sequence[Job],
+    nodes: Sequence[Node],
+    allowance: str = "none",
+    presence: str = "contiguous",
+    second: int = SECOND,
+) -> Placed:
+    """Biggest class first, then submission: now on the own class, now on a bigger one, later on the own.
+
+    With an allowance "now" may be later by what the job's age lacks to the mean wait of all starts so far
+    (rounded down to whole microseconds).
+    """
+    world = Nodes(jobs, nodes, presence, second=second)
+    waits: list[int] = []
 
     def choose(t: int, j: int, best: dict[int, Place]) -> Place:
-        now = [best[x] for x in sorted(best) if best[x][0] == t]
+        grace = 0
+        if allowance == "mean" and waits:
+            grace = max(0, sum(waits) // len(waits) - (t - jobs[j].submit))
+        now = [best[x] for x in sorted(best) if best[x][0] <= t + grace]
         return now[0] if now else best[min(best)]
+
+    def started(j: int, i: int) -> None:
+        waits.append(world.results[j].start - jobs[j].submit)
 
     def order(j: int) -> tuple[int, ...]:
         return (-world.class_of(j), jobs[j].submit, j)
 
-    return _simulate(world, order, choose, lambda j, i: None, lambda run: None)
+    return _simulate(world, order, choose, started, lambda run: None)
+
+
+def filled_to(areas: Sequence[int], counts: Sequence[int], tmax: str) -> Fraction:
+    """T_max: area per node."""
+    if tmax == "mean":
+        return Fraction(sum(areas), sum(counts))
+    return max(Fraction(sum(areas[x:]), sum(counts[x:])) for x in range(len(areas)))
 
 
 def planned_areas(areas: Sequence[int], counts: Sequence[int], tmax: str = "max") -> list[list[Fraction]]:
     """Plan[x][y]: area of class-y jobs for the nodes of class x, classes from small to big."""
     left_over = [Fraction(area) for area in areas]
     size = len(areas)
-    if tmax == "mean":
-        t_max = Fraction(sum(areas), sum(counts))
-    else:
-        t_max = max(Fraction(sum(areas[x:]), sum(counts[x:])) for x in range(size))
+    t_max = filled_to(areas, counts, tmax)
     plan = [[Fraction(0)] * size for _ in range(size)]
     for x in reversed(range(size)):
         plan[x][x] = left_over[x]
@@ -97,23 +119,39 @@ def simulate_area_filling(
     nodes: Sequence[Node],
     tmax: str = "max",
     statistics: Sequence[Job] | None = None,
+    form: str = "plan",
+    presence: str = "contiguous",
     second: int = SECOND,
 ) -> Placed:
-    world = Nodes(jobs, nodes, second=second)
+    """In the ratio form a budget is a number of cores times the whole seconds since the first submission.
+
+    The cores, rounded down to millionths: the plan's part of T_max x nodes of the class, times its cores.
+    """
+    world = Nodes(jobs, nodes, presence, second=second)
     past = Nodes(jobs if statistics is None else statistics, nodes)
     size = len(world.classes())
     areas = [0] * size
     for k, job in enumerate(past.jobs):
         areas[past.class_of(k)] += job.procs * job.walltime
-    plan = planned_areas(areas, [len(world.of_class(x, 1)) for x in range(size)], tmax)
+    counts = [len(world.of_class(x, 1)) for x in range(size)]
+    plan = planned_areas(areas, counts, tmax)
+    origin = min(job.submit for job in jobs)
     allocated = [[0] * size for _ in range(size)]
 
     def on(i: int) -> int:
         return world.classes().index(nodes[i].memory_gb)
 
+    def budget(t: int, z: int, y: int) -> Fraction | int:
+        if form == "plan":
+            return plan[z][y]
+        level = filled_to(areas, counts, tmax) * counts[z]
+        cores = sum(nodes[i].cores for i in world.of_class(z, 1))
+        millionths = math.floor(plan[z][y] / level * cores * 1_000_000) if level else 0
+        return millionths * second * ((t - origin) // second) // 1_000_000
+
     def choose(t: int, j: int, best: dict[int, Place]) -> Place:
         own, area = world.class_of(j), jobs[j].procs * jobs[j].walltime
-        open_to = [z for z in sorted(best) if z == own or plan[z][own] - allocated[z][own] >= area]
+        open_to = [z for z in sorted(best) if z == own or budget(t, z, own) - allocated[z][own] >= area]
         if not open_to:  # no node of the own class is wide enough, and no budget elsewhere
             open_to = sorted(best)
         now = [best[z] for z in open_to if best[z][0] == t]

@@ -67,6 +67,8 @@ class Prepared:
     """Name, file and digest of a policy that is the user's own."""
     again: Callable[[State], Setup | None] | None = None
     """A setup with more room for the policy's notes, where a run turned out to need it, to run again."""
+    nodes: Table | None = None
+    """Where the pools are nodes: the platform's number of each."""
     moves: Callable[[State], dict[str, Table]] | None = None
     """The moves of waiting jobs between clusters, the columns of a schedule's; jobs in the engine's order."""
 
@@ -77,7 +79,11 @@ PREPARERS: dict[str, str] = {
     "conservative": "headway.policies.prepare:conservative",
     "redirection": "headway.policies.redirection_setup:redirection",
     "dbf": "headway.policies.dbf_setup:dbf",
+    "ujf": "headway.policies.ujfb_setup:ujf",
+    "ujfb": "headway.policies.ujfb_setup:ujfb",
     "reallocation": "headway.policies.grid.setup:reallocation",
+    **dict.fromkeys(("eft", "lea", "leo", "lem", "score"), "headway.policies.nodes.setup:scored"),
+    **dict.fromkeys(("backfill-big", "area-filling"), "headway.policies.nodes.setup:by_size"),
 }
 """Who prepares a policy; every strict order is prepared by :func:`strict`."""
 
@@ -94,7 +100,10 @@ def prepare(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         return prepare_keyed(spec, arrivals, procs)
     if spec.name not in PREPARERS and spec.name not in ORDERS:
         raise UsageError(f"{spec.name} is in the catalogue, but nothing prepares it: name it in PREPARERS")
-    module, _, name = PREPARERS.get(spec.name, "headway.policies.prepare:strict").partition(":")
+    home = PREPARERS.get(spec.name, "headway.policies.prepare:strict")
+    if spec.name in ("fcfs", "easy", "conservative") and "presence" in spec.params:
+        home = f"headway.policies.nodes.setup:{'easy' if spec.name == 'easy' else 'scored'}"
+    module, _, name = home.partition(":")
     function: Callable[[Spec, Arrivals, int], Prepared] = getattr(import_module(module), name)
     return function(spec, arrivals, procs)
 

@@ -125,7 +125,7 @@ def make_spec(name: str, **params: object) -> Spec:
                 checked.pop(parameter.instead_of, None)
         elif parameter.follows:
             checked[parameter.name] = checked[parameter.follows]
-        elif not parameter.instead_of:
+        elif not (parameter.instead_of or parameter.optional):
             checked[parameter.name] = _check(info, parameter, parameter.default)
     return Spec(info.name, checked)
 

@@ -5,7 +5,7 @@ To add a policy, write a module here with ``ENTRIES`` and name it in the list be
 
 from __future__ import annotations
 
-from headway.policies.catalogue import backfilling, dbf, grid, orders, redirection
+from headway.policies.catalogue import backfilling, dbf, grid, nodes, orders, redirection, urgent
 from headway.policies.catalogue.entry import Parameter, PolicyInfo
 
 POLICIES: dict[str, PolicyInfo] = {
@@ -16,6 +16,8 @@ POLICIES: dict[str, PolicyInfo] = {
         redirection,
         dbf,
         grid,
+        nodes,
+        urgent,
     )
     for entry in module.ENTRIES
 }

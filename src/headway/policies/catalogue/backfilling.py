@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headway.policies.catalogue.entry import Parameter, PolicyInfo
-from headway.policies.catalogue.orders import ORDERS, URGENT
+from headway.policies.catalogue.orders import ON_NODES, ORDERS, URGENT
 from headway.policies.catalogue.references import FEITELSON_1998, LIFKA_1995, MUALEM_2001, TSAFRIR_2007
 
 EASY = PolicyInfo(
@@ -42,6 +42,7 @@ EASY = PolicyInfo(
             "depth", "how many jobs at the head get a reservation in each pass", 1, ("all",), int, low=1
         ),
         URGENT,
+        *ON_NODES[1:],
     ),
     details=(
         "With backfill=sjf this is EASY-SJBF. Reservations are made anew at each pass; with depth=all every "
@@ -70,6 +71,7 @@ CONSERVATIVE = PolicyInfo(
             ("closed", "open"),
         ),
         URGENT,
+        *ON_NODES[1:],
     ),
     aliases=("cbf",),
     details="Jobs are considered in order of arrival, at arrival and in each sweep.",

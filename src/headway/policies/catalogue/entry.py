@@ -13,7 +13,7 @@ class Parameter:
     ``low`` and ``high`` bound a number, both included unless ``open_low`` or ``open_high``. A parameter that
     ``follows`` another takes that one's value when it is not given. One that stands ``instead_of`` another
     has no default, and when it is given the other is gone. ``policies`` names those that may be nested here.
-    With ``own_key`` a function of the user's may be given.
+    With ``own_key`` a function of the user's may be given. An ``optional`` one is absent unless it is given.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Parameter:
     follows: str = ""
     instead_of: str = ""
     own_key: bool = False
+    optional: bool = False
 
     @property
     def accepts(self) -> str:
@@ -46,6 +47,8 @@ class Parameter:
         """What it is when it is not given, in words."""
         if self.follows:
             return f"as {self.follows}"
+        if self.optional:
+            return "(only on nodes)"
         return f"(instead of {self.instead_of})" if self.instead_of else number_text(self.default)
 
     def _number_words(self) -> str:

@@ -25,19 +25,44 @@ URGENT = Parameter(
 )
 
 
-def _order(name: str, summary: str, key: str, *citation: str) -> PolicyInfo:
+ON_NODES = (
+    Parameter(
+        "backfill",
+        "on nodes: a job is planned on the first cores to come free (none), or in the first window of its "
+        "length (conservative)",
+        choices=("none", "conservative"),
+        optional=True,
+    ),
+    Parameter(
+        "presence",
+        "on nodes: how long a file stays there",
+        choices=("contiguous", "until-next-start", "lru"),
+        optional=True,
+    ),
+    Parameter(
+        "match",
+        "on nodes: whether a job's nodes have at least the memory it needs (fits), the smallest size that "
+        "will do (exact), or any",
+        choices=("fits", "exact", "any"),
+        optional=True,
+    ),
+)
+"""What policies of counted processors take besides where jobs are put inside nodes."""
+
+
+def _order(name: str, summary: str, key: str, *citation: str, more: tuple[Parameter, ...] = ()) -> PolicyInfo:
     return PolicyInfo(
         name,
         summary,
         citation,
-        (URGENT,),
+        (URGENT, *more),
         details=f"Strict order without backfilling. Key, smallest first: {key}.",
         example=name,
     )
 
 
 ENTRIES: tuple[PolicyInfo, ...] = (
-    _order("fcfs", "First come, first served", "r", FEITELSON_1998, MUALEM_2001),
+    _order("fcfs", "First come, first served", "r", FEITELSON_1998, MUALEM_2001, more=ON_NODES),
     _order("sjf", "Shortest job first, by walltime", "w", LELONG_2017),
     _order("ljf", "Longest job first, by walltime", "-w", LELONG_2017),
     _order("sqf", "Smallest job first, by processors", "q", AIDA_2000, LELONG_2017),

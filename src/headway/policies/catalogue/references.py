@@ -53,6 +53,14 @@ NTAKPE_2016 = (
     "T. N'takpé and F. Suter, \"Prise en compte de tâches non-prioritaires dans l'ordonnancement batch\", "
     "Conférence d'informatique en Parallélisme, Architecture et Système (Compas), 2016, hal-01420693"
 )
+GONTHIER_2022 = (
+    'M. Gonthier, L. Marchal, S. Thibault, E. Larsson and C. Nettelblad, "Locality-aware batch scheduling of '
+    'jobs sharing input files", slides, Uppmax meeting, June 14, 2022'
+)
+GONTHIER_2023 = (
+    'M. Gonthier, E. Larsson, L. Marchal, C. Nettelblad and S. Thibault, "Locality-aware batch scheduling of '
+    'jobs sharing input files", research report and drafts, 2023'
+)
 CANIOU_2010 = (
     'Y. Caniou, G. Charrier and F. Desprez, "Analysis of tasks reallocation in a dedicated grid '
     'environment", IEEE International Conference on Cluster Computing, 2010'
@@ -65,4 +73,8 @@ CANIOU_2011 = (
 DOWNEY_1997 = (
     'A. B. Downey, "A model for speedup of parallel programs", University of California at Berkeley, '
     "technical report CSD-97-933, 1997"
+)
+AGUNG_2021 = (
+    'M. Agung, Y. Watanabe, H. Weber, R. Egawa and H. Takizawa, "Preemptive parallel job scheduling for '
+    'heterogeneous systems supporting urgent computing", IEEE Access 9, 2021, pages 17557-17571'
 )

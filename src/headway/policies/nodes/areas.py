@@ -1,0 +1,60 @@
+"""Area filling's plan: how much work of each memory size may go to larger nodes. Exact arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+Plan = list[list[Fraction]]
+"""Plan[x][y]: area of jobs of size y for nodes of size x, sizes from small to large."""
+
+
+def fill_level(areas: Sequence[int], counts: Sequence[int], tmax: str) -> Fraction:
+    """T_max, the area per node to which each size is filled.
+
+    ``mean``: all areas over all nodes. ``max``: the largest such mean over one size and all above it, so that
+    no size is planned beyond it.
+    """
+    if tmax == "mean":
+        return Fraction(sum(areas), sum(counts))
+    return max(Fraction(sum(areas[x:]), sum(counts[x:])) for x in range(len(areas)))
+
+
+def planned_areas(areas: Sequence[int], counts: Sequence[int], tmax: str = "max") -> Plan:
+    """Each size takes its own jobs, then of the next smaller ones up to the level.
+
+    areas: processors x walltime of the jobs of each size; counts: nodes of each size.
+
+    >>> plan = planned_areas([15, 30, 2], [5, 3, 2])
+    >>> [[str(area) for area in row] for row in plan]
+    [['15', '0', '0'], ['0', '96/5', '0'], ['0', '54/5', '2']]
+    """
+    level = fill_level(areas, counts, tmax)
+    left = [Fraction(area) for area in areas]
+    plan = [[Fraction(0)] * len(areas) for _ in areas]
+    for x in reversed(range(len(areas))):
+        plan[x][x] = left[x]
+        room = level * counts[x] - left[x]
+        for y in reversed(range(x)):
+            if room <= 0:
+                break
+            plan[x][y] = min(room, left[y])
+            room -= plan[x][y]
+            left[y] -= plan[x][y]
+    return plan
+
+
+def planned_cores(
+    plan: Plan, level: Fraction, counts: Sequence[int], cores: Sequence[int]
+) -> list[list[int]]:
+    """The ratio form: millionths of a core of size x that jobs of size y may use on average.
+
+    It is the planned area's part of what the nodes of size x hold at the level, times their ``cores``.
+    """
+    return [
+        [
+            int(area * width * 1_000_000 / (level * count)) if level * count else 0
+            for area in row
+        ]
+        for row, count, width in zip(plan, counts, cores, strict=True)
+    ]  # fmt: skip

@@ -1,0 +1,86 @@
+"""EASY on nodes: each job inside one node, files loaded but not looked at.
+
+A job that can start now takes the first allowed node with enough idle cores. The head of the queue, where it
+cannot start, reserves on the node where its cores come free first; another job may start on that node only
+if it ends by then or leaves the head its cores.
+"""
+
+from __future__ import annotations
+
+from headway.engine.queue import leave
+from headway.engine.tables import (
+    BACKFILL,
+    FREE,
+    GONE,
+    HEAD,
+    IMMEDIATE,
+    PROCS,
+    Q_COUNT,
+    Q_HEAD,
+    Q_JOB,
+    Q_PROCS,
+    Q_TAIL,
+    SUBMIT,
+    WALL,
+    State,
+)
+from headway.jit import kernel, routine
+from headway.policies.nodes.cores import available
+from headway.policies.nodes.layout import FAR, HIGH, LOW, NIL, T_BASE, T_CORES, T_OPEN, WIDEST, cell, note
+from headway.policies.nodes.turn import open_turn, start_on
+
+
+@kernel
+def in_the_way(state: State, t: int, job: int, node: int, where: int, shadow: int, reserved: int) -> bool:
+    """Whether the job, started now, would hold cores that the head needs at its shadow time."""
+    if node != where or t + state.jobs[WALL, job] <= shadow:
+        return False
+    first, cores = node * note(state, WIDEST), cell(state, T_CORES, node)
+    held = 0
+    for k in range(cores):
+        if cell(state, T_BASE, first + k) > shadow:
+            held += 1
+    return bool(held + reserved + state.jobs[PROCS, job] > cores)
+
+
+@kernel
+def first_fitting(state: State, t: int, job: int, where: int, shadow: int, reserved: int) -> int:
+    """The first node on which the job can start now without delaying the head, or NIL."""
+    procs = state.jobs[PROCS, job]
+    if cell(state, T_OPEN, procs) > 0:
+        for node in range(state.jobs[LOW, job], state.jobs[HIGH, job]):
+            if procs <= state.pools[FREE, node] and not in_the_way(
+                state, t, job, node, where, shadow, reserved
+            ):
+                return node
+    return NIL
+
+
+@routine
+def easy_pass(state: State, t: int) -> None:
+    """Start what can start; the first that cannot has the only reservation."""
+    where, shadow, reserved = NIL, FAR, 0
+    for place in range(state.pools[Q_HEAD, 0], state.pools[Q_TAIL, 0]):
+        if state.queue[Q_PROCS, place] == GONE:
+            continue
+        job = state.queue[Q_JOB, place]
+        node = first_fitting(state, t, job, where, shadow, reserved)
+        if node != NIL:
+            why = HEAD if where == NIL else BACKFILL
+            leave(state, 0, place)
+            start_on(state, t, node, job, IMMEDIATE if state.jobs[SUBMIT, job] == t else why)
+        elif where == NIL:
+            reserved = state.jobs[PROCS, job]
+            for other in range(state.jobs[LOW, job], state.jobs[HIGH, job]):
+                at = max(t, available(state, other, reserved))
+                if at < shadow:
+                    where, shadow = other, at
+        if where != NIL and cell(state, T_OPEN, 1) == 0:
+            return
+
+
+def easy_on_nodes(t: int, state: State) -> None:
+    """One turn."""
+    open_turn(state, t)
+    if state.pools[Q_COUNT, 0] > 0:
+        easy_pass(state, t)

@@ -1,0 +1,242 @@
+"""Files that stay on a node until its memory overflows: those without a user go, longest unused first.
+
+What is in a node's memory follows from the uses that began before this instant; the uses of this instant
+and the planned ones are replayed on top of it whenever somebody asks. A file in memory is known by the use
+that brought it in; files stand in the order in which they came.
+"""
+
+from __future__ import annotations
+
+from headway.engine.tables import OPEN, R_END, R_JOB, R_POOL, RUN, RUNS, State
+from headway.jit import kernel, routine
+from headway.policies.nodes.layout import (
+    BEGIN,
+    END,
+    FAR,
+    FILE,
+    LOADED,
+    NIL,
+    NODE_NEXT,
+    ON,
+    REPLAY_LAST,
+    REPLAY_NEXT,
+    RESIDENT_GOOD,
+    RESIDENT_LAST,
+    RESIDENT_NEXT,
+    SETTLED,
+    SETTLED_USE,
+    T_BYTES,
+    T_MEMORY,
+    T_PLANS,
+    T_RESIDENT,
+    T_USES,
+    cell,
+    note,
+    put,
+)
+
+
+@kernel
+def is_running(state: State, use: int) -> bool:
+    """Whether a real use has not ended."""
+    return bool(state.runs[R_END, state.jobs[RUN, use]] == OPEN)
+
+
+@kernel
+def resident_of(state: State, head: int, following: int, file: int) -> int:
+    """The use that brought a file into a chain of residents."""
+    resident = head
+    while resident != NIL and state.jobs[FILE, resident] != file:
+        resident = state.jobs[following, resident]
+    return int(resident)
+
+
+@kernel
+def in_use(state: State, node: int, file: int) -> bool:
+    """Whether some settled use of the file still runs on the node."""
+    use = cell(state, T_USES, node)
+    while use != NIL:
+        if state.jobs[FILE, use] == file and state.jobs[SETTLED_USE, use] == 1 and is_running(state, use):
+            return True
+        use = state.jobs[NODE_NEXT, use]
+    return False
+
+
+@kernel
+def note_end(state: State, resident: int, use: int) -> None:
+    """A use of a file in memory has ended."""
+    jobs = state.jobs
+    jobs[RESIDENT_LAST, resident] = max(jobs[RESIDENT_LAST, resident], jobs[END, use])
+    if jobs[LOADED, use] <= jobs[END, use]:
+        jobs[RESIDENT_GOOD, resident] = 1
+
+
+@routine
+def settle_use(state: State, use: int) -> None:
+    """Take a use of an earlier instant into the node's memory, and evict what no longer fits."""
+    jobs = state.jobs
+    jobs[SETTLED_USE, use] = 1
+    node, file = jobs[ON, use], jobs[FILE, use]
+    if file < 0:
+        return
+    head = cell(state, T_RESIDENT, node)
+    mine = resident_of(state, head, RESIDENT_NEXT, file)
+    if mine == NIL:
+        mine = use
+        jobs[RESIDENT_LAST, use] = jobs[BEGIN, use]
+        jobs[RESIDENT_GOOD, use] = 0
+        jobs[RESIDENT_NEXT, use] = NIL
+        if head == NIL:
+            put(state, T_RESIDENT, node, use)
+        else:
+            while jobs[RESIDENT_NEXT, head] != NIL:
+                head = jobs[RESIDENT_NEXT, head]
+            jobs[RESIDENT_NEXT, head] = use
+    if not is_running(state, use):
+        note_end(state, mine, use)
+    while True:
+        total = 0
+        before, oldest, before_oldest = NIL, NIL, NIL
+        resident = cell(state, T_RESIDENT, node)
+        while resident != NIL:
+            other = jobs[FILE, resident]
+            total += cell(state, T_BYTES, other)
+            if (
+                resident != mine
+                and jobs[RESIDENT_LAST, resident] <= jobs[BEGIN, use]
+                and (oldest == NIL or jobs[RESIDENT_LAST, resident] < jobs[RESIDENT_LAST, oldest])
+                and not in_use(state, node, other)
+            ):
+                oldest, before_oldest = resident, before
+            before = resident
+            resident = jobs[RESIDENT_NEXT, resident]
+        if total <= cell(state, T_MEMORY, node) or oldest == NIL:
+            return
+        if before_oldest == NIL:
+            put(state, T_RESIDENT, node, jobs[RESIDENT_NEXT, oldest])
+        else:
+            jobs[RESIDENT_NEXT, before_oldest] = jobs[RESIDENT_NEXT, oldest]
+
+
+@kernel
+def end_use(state: State, t: int, use: int) -> None:
+    """A use ends now; one of this very instant is settled later."""
+    if state.jobs[FILE, use] >= 0 and state.jobs[SETTLED_USE, use] == 1:
+        head = cell(state, T_RESIDENT, state.jobs[ON, use])
+        note_end(state, resident_of(state, head, RESIDENT_NEXT, state.jobs[FILE, use]), use)
+
+
+@kernel
+def wait_by(state: State, use: int, at: int) -> int:
+    """The wait for a file that is in memory since this use or before; FAR if the use is no help."""
+    end, loaded = state.jobs[END, use], state.jobs[LOADED, use]
+    if loaded <= min(at, end):
+        return 0
+    return int(loaded - at) if at < loaded and at < end else FAR
+
+
+@kernel
+def next_plan(state: State, node: int, at: int, begin: int, job: int) -> int:
+    """The planned use on the node that follows (begin, job) in time and begins by ``at``."""
+    found = NIL
+    use = cell(state, T_PLANS, node)
+    while use != NIL:
+        starts = state.jobs[BEGIN, use]
+        if (
+            starts <= at
+            and state.jobs[FILE, use] >= 0
+            and (starts > begin or (starts == begin and use > job))
+            and (
+                found == NIL
+                or starts < state.jobs[BEGIN, found]
+                or (starts == state.jobs[BEGIN, found] and use < found)
+            )
+        ):
+            found = use
+        use = state.jobs[NODE_NEXT, use]
+    return found
+
+
+@routine
+def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) -> int:
+    """How long a job waits for its file there and then; FAR if it has to load it itself."""
+    jobs = state.jobs
+    wait = FAR
+    total, head, tail = 0, NIL, NIL
+    resident = cell(state, T_RESIDENT, node)
+    while resident != NIL:
+        jobs[REPLAY_LAST, resident] = jobs[RESIDENT_LAST, resident]
+        jobs[REPLAY_NEXT, resident] = NIL
+        if head == NIL:
+            head = resident
+        else:
+            jobs[REPLAY_NEXT, tail] = resident
+        tail = resident
+        total += cell(state, T_BYTES, jobs[FILE, resident])
+        if jobs[FILE, resident] == file and jobs[RESIDENT_GOOD, resident] == 1:
+            wait = 0
+        resident = jobs[RESIDENT_NEXT, resident]
+    use = cell(state, T_USES, node)
+    while use != NIL:
+        if jobs[FILE, use] >= 0 and jobs[SETTLED_USE, use] == 1 and is_running(state, use):
+            resident = resident_of(state, head, REPLAY_NEXT, jobs[FILE, use])
+            jobs[REPLAY_LAST, resident] = max(jobs[REPLAY_LAST, resident], jobs[END, use])
+            if jobs[FILE, use] == file:
+                wait = min(wait, wait_by(state, use, at))
+        use = jobs[NODE_NEXT, use]
+    run, begin, job = note(state, SETTLED), -FAR, NIL
+    while True:
+        if run < state.clock[RUNS]:
+            use = state.runs[R_JOB, run]
+            here = state.runs[R_POOL, run] == node and jobs[FILE, use] >= 0
+            run += 1
+            if not here:
+                continue
+        else:
+            if not planned:
+                break
+            use = next_plan(state, node, at, begin, job)
+            if use == NIL:
+                break
+            begin, job = jobs[BEGIN, use], use
+        # The use comes in, and others may go.
+        mine = resident_of(state, head, REPLAY_NEXT, jobs[FILE, use])
+        if mine == NIL:
+            mine = use
+            jobs[REPLAY_NEXT, use] = NIL
+            jobs[REPLAY_LAST, use] = jobs[END, use]
+            if head == NIL:
+                head = use
+            else:
+                tail = head
+                while jobs[REPLAY_NEXT, tail] != NIL:
+                    tail = jobs[REPLAY_NEXT, tail]
+                jobs[REPLAY_NEXT, tail] = use
+            total += cell(state, T_BYTES, jobs[FILE, use])
+        else:
+            jobs[REPLAY_LAST, mine] = max(jobs[REPLAY_LAST, mine], jobs[END, use])
+        if jobs[FILE, use] == file:
+            wait = min(wait, wait_by(state, use, at))
+        while total > cell(state, T_MEMORY, node):
+            before, oldest, before_oldest = NIL, NIL, NIL
+            resident = head
+            while resident != NIL:
+                last = jobs[REPLAY_LAST, resident]
+                if (
+                    resident != mine
+                    and last <= jobs[BEGIN, use]
+                    and (oldest == NIL or last < jobs[REPLAY_LAST, oldest])
+                ):
+                    oldest, before_oldest = resident, before
+                before = resident
+                resident = jobs[REPLAY_NEXT, resident]
+            if oldest == NIL:
+                break
+            if before_oldest == NIL:
+                head = jobs[REPLAY_NEXT, oldest]
+            else:
+                jobs[REPLAY_NEXT, before_oldest] = jobs[REPLAY_NEXT, oldest]
+            total -= cell(state, T_BYTES, jobs[FILE, oldest])
+            if jobs[FILE, oldest] == file:
+                wait = FAR
+    return int(wait)

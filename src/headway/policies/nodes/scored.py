@@ -1,0 +1,113 @@
+"""FCFS, EFT, LEA, LEO, LEM and the free score, with or without conservative backfilling.
+
+At every arrival and completion the whole queue is planned anew in order of submission. Plans are not
+remembered, so a pass may stop behind the last job that can still start now: that is, one for which some
+allowed node has the cores free now (and, with backfilling, for as long as its walltime). While a pass goes
+on, cores are only ever taken, so once no such node is left for a job, none comes back.
+"""
+
+from __future__ import annotations
+
+from headway.engine.queue import leave
+from headway.engine.tables import (
+    FREE,
+    GONE,
+    IMMEDIATE,
+    PROCS,
+    Q_COUNT,
+    Q_HEAD,
+    Q_JOB,
+    Q_PROCS,
+    Q_TAIL,
+    RESERVATION,
+    SUBMIT,
+    WALL,
+    State,
+)
+from headway.jit import kernel, routine
+from headway.policies.nodes.cores import available
+from headway.policies.nodes.layout import (
+    BACKFILL,
+    BEST_START,
+    BEST_WAIT,
+    HIGH,
+    LOW,
+    NIL,
+    T_OPEN,
+    WATCHED,
+    cell,
+    note,
+)
+from headway.policies.nodes.scores import choose, look_closely
+from headway.policies.nodes.turn import close_pass, open_turn, plan_on, start_on
+from headway.policies.nodes.windows import fits_first
+
+
+@kernel
+def open_now(state: State, t: int, node: int, procs: int, walltime: int) -> bool:
+    """Whether the job could start on the node now, as the plan of this pass stands."""
+    if available(state, node, procs) > t:
+        return False
+    return note(state, BACKFILL) == 0 or fits_first(state, t, node, procs, walltime)
+
+
+@kernel
+def open_node(state: State, t: int, job: int) -> int:
+    """Some node on which the job could start now, or NIL."""
+    procs = state.jobs[PROCS, job]
+    if cell(state, T_OPEN, procs) > 0:
+        walltime = state.jobs[WALL, job]
+        for node in range(state.jobs[LOW, job], state.jobs[HIGH, job]):
+            if open_now(state, t, node, procs, walltime):
+                return node
+    return NIL
+
+
+@kernel
+def reason(t: int, state: State, job: int) -> int:
+    """Why a job starts: it never waited, or the time it was planned for has come."""
+    return IMMEDIATE if state.jobs[SUBMIT, job] == t else RESERVATION
+
+
+@routine
+def plan_queue(state: State, t: int) -> None:
+    """Plan the waiting jobs in order, and start those whose turn is now."""
+    place, last = state.pools[Q_HEAD, 0], state.pools[Q_TAIL, 0] - 1
+    witness = NIL
+    if cell(state, T_OPEN, 1) == 0:
+        return
+    while True:
+        # The last job that can still start, and the node that shows it.
+        while last >= place and witness == NIL:
+            if state.queue[Q_PROCS, last] != GONE:
+                witness = open_node(state, t, state.queue[Q_JOB, last])
+            if witness == NIL:
+                last -= 1
+        if last < place:
+            return
+        if state.queue[Q_PROCS, place] != GONE:
+            job = state.queue[Q_JOB, place]
+            node = choose(state, t, job)
+            at, wait = note(state, BEST_START), note(state, BEST_WAIT)
+            if node == NIL:
+                return
+            if job == note(state, WATCHED):
+                look_closely(state, t, job)
+            if at == t and state.jobs[PROCS, job] <= state.pools[FREE, node]:
+                leave(state, 0, place)
+                start_on(state, t, node, job, reason(t, state, job))
+            else:
+                plan_on(state, t, node, job, at, wait)
+            if node == witness and place < last:
+                then = state.queue[Q_JOB, last]
+                if not open_now(state, t, node, state.jobs[PROCS, then], state.jobs[WALL, then]):
+                    witness = NIL
+        place += 1
+
+
+def scored(t: int, state: State) -> None:
+    """One turn."""
+    open_turn(state, t)
+    if state.pools[Q_COUNT, 0] > 0:
+        plan_queue(state, t)
+        close_pass(state, t)

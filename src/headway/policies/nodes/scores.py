@@ -1,0 +1,246 @@
+"""Which node a job is planned on: the lowest score A + X B + Y C + Z D, ties in the order of nodes.
+
+A is the earliest start there, B the wait for the file at A, C the load times of the files it would push out
+(times its share of the cores), D the copies on other nodes times the load time, where it has to load.
+
+Scores are exact: whole multiples of 1 / SCALE µs, counted from now. Only nodes that could win are looked at
+closely: nodes where the file is or will be (the chains of the file lead there), then those whose start and
+load time alone do not exceed the best score.
+"""
+
+from __future__ import annotations
+
+from headway.engine.tables import PROCS, TOO_FAR, WALL, State
+from headway.engine.verbs import refuse
+from headway.jit import kernel, routine
+from headway.policies.nodes.cores import available
+from headway.policies.nodes.layout import (
+    BACKFILL,
+    BEST_START,
+    BEST_WAIT,
+    BUSY_NODES,
+    FAR,
+    FILE,
+    FILE_NEXT,
+    FILES,
+    HIGH,
+    LEM,
+    LEO,
+    LOW,
+    LRU,
+    MOST_AHEAD,
+    MOST_EVICTED,
+    NIL,
+    NODES,
+    ON,
+    PRESENCE,
+    RULE,
+    SCALE,
+    SEEN_ENTRIES,
+    SPEEDS,
+    STAMP,
+    T_COPY,
+    T_CORES,
+    T_FILE_PLANS,
+    T_FILE_USES,
+    T_LOAD,
+    T_MARK,
+    T_ROW,
+    T_SEEN,
+    T_WAIT,
+    THRESHOLD,
+    THRESHOLD_OVER,
+    X,
+    Y,
+    Z,
+    cell,
+    load_time,
+    note,
+    put,
+)
+from headway.policies.nodes.lru import replayed_wait
+from headway.policies.nodes.turn import wait_for_file
+from headway.policies.nodes.uses import evicted, wait_by_use
+from headway.policies.nodes.windows import earliest
+
+
+@kernel
+def begins(state: State, t: int, node: int, job: int) -> int:
+    """A: when the job can start on the node; FAR where it is too wide."""
+    procs = state.jobs[PROCS, job]
+    at = available(state, node, procs)
+    if at >= FAR:
+        return FAR
+    return earliest(state, t, node, procs, state.jobs[WALL, job]) if note(state, BACKFILL) else max(t, at)
+
+
+@routine
+def count_copies(state: State, t: int, file: int, stamp: int) -> int:
+    """Mark the nodes that hold the file now or are loading it; how many they are."""
+    copies = 0
+    if note(state, PRESENCE) == LRU:
+        for node in range(note(state, NODES)):
+            if replayed_wait(state, node, file, t, False) < FAR:
+                put(state, T_COPY, node, stamp)
+                copies += 1
+        return copies
+    use = cell(state, T_FILE_USES, file)
+    while use != NIL:
+        node = state.jobs[ON, use]
+        if cell(state, T_COPY, node) != stamp and wait_by_use(state, use, t) < FAR:
+            put(state, T_COPY, node, stamp)
+            copies += 1
+        use = state.jobs[FILE_NEXT, use]
+    return copies
+
+
+@kernel
+def mark_holders(state: State, t: int, job: int, head: int, stamp: int) -> None:
+    """The wait for the file on each node that a chain of its uses leads to."""
+    use = head
+    while use != NIL:
+        node = state.jobs[ON, use]
+        if state.jobs[LOW, job] <= node < state.jobs[HIGH, job]:
+            at = begins(state, t, node, job)
+            wait = wait_by_use(state, use, at) if at < FAR else FAR
+            if wait < FAR:
+                if cell(state, T_MARK, node) != stamp:
+                    put(state, T_MARK, node, stamp)
+                    put(state, T_WAIT, node, wait)
+                elif wait < cell(state, T_WAIT, node):
+                    put(state, T_WAIT, node, wait)
+        use = state.jobs[FILE_NEXT, use]
+
+
+@kernel
+def pushed_out(state: State, t: int, node: int, job: int, at: int, y: int) -> int:
+    """Y C, with C the load times of what the job pushes out, times its share of the cores."""
+    if y == 0 or state.jobs[FILE, job] < 0:
+        return 0
+    total = evicted(state, t, node, state.jobs[FILE, job], at)
+    if total > note(state, MOST_EVICTED):
+        refuse(state, TOO_FAR, job)
+        return 0
+    return int(y // cell(state, T_CORES, node) * state.jobs[PROCS, job] * total)
+
+
+@routine
+def choose(state: State, t: int, job: int) -> int:
+    """The node with the lowest score; start and wait for the file there are left in the notes."""
+    file, procs = state.jobs[FILE, job], state.jobs[PROCS, job]
+    low, high = state.jobs[LOW, job], state.jobs[HIGH, job]
+    scale, x, y, z = note(state, SCALE), note(state, X), note(state, Y), note(state, Z)
+    rule, lru, backfill = note(state, RULE), note(state, PRESENCE) == LRU, note(state, BACKFILL) != 0
+    if rule == LEM and note(state, BUSY_NODES) * note(state, THRESHOLD_OVER) < note(state, NODES) * note(
+        state, THRESHOLD
+    ):
+        x, y, z = scale, 0, 0
+    stamp = note(state, STAMP) + 1
+    state.options[STAMP] = stamp
+    copies = count_copies(state, t, file, stamp) if z > 0 and file >= 0 else 0
+    least = 0
+    if file >= 0:
+        least = FAR
+        for speed in range(note(state, SPEEDS)):
+            least = min(least, cell(state, T_LOAD, speed * note(state, FILES) + file))
+    floor = 0 if lru else least * (scale if rule == LEO else x)
+    best, best_node, best_at, best_wait = FAR, NIL, FAR, 0
+    if file >= 0 and not lru:
+        mark_holders(state, t, job, cell(state, T_FILE_USES, file), stamp)
+        mark_holders(state, t, job, cell(state, T_FILE_PLANS, file), stamp)
+        for chain in range(2):
+            use = cell(state, T_FILE_USES if chain == 0 else T_FILE_PLANS, file)
+            while use != NIL:
+                node = state.jobs[ON, use]
+                use = state.jobs[FILE_NEXT, use]
+                if cell(state, T_MARK, node) != stamp:
+                    continue
+                put(state, T_MARK, node, -stamp)
+                at, wait = begins(state, t, node, job), cell(state, T_WAIT, node)
+                ahead = at - t
+                if ahead > note(state, MOST_AHEAD):
+                    refuse(state, TOO_FAR, job)
+                    continue
+                eager = rule == LEO and ahead == 0
+                score = scale * ahead + (scale if eager else x) * wait
+                if score > best:
+                    continue
+                score += pushed_out(state, t, node, job, at, 0 if eager else y)
+                if score < best or (score == best and node < best_node):
+                    best, best_node, best_at, best_wait = score, node, at, wait
+    # No other node can do better than to start now with the shortest load.
+    if best < floor:
+        low = high
+    rows = note(state, NODES) * (procs - 1)
+    for node in range(low, high):
+        if best <= floor and best_node < node:
+            break
+        at = cell(state, T_ROW, rows + node)
+        if at >= FAR:
+            continue
+        ahead = max(at - t, 0)
+        if ahead > note(state, MOST_AHEAD):
+            refuse(state, TOO_FAR, job)
+            continue
+        own = 0
+        if file >= 0 and not lru:
+            own = load_time(state, node, file)
+        if scale * ahead + (scale if rule == LEO else x) * own > best or (
+            file >= 0 and not lru and cell(state, T_MARK, node) == -stamp
+        ):
+            continue
+        if backfill:
+            at = earliest(state, t, node, procs, state.jobs[WALL, job])
+            ahead = at - t
+            if ahead > note(state, MOST_AHEAD):
+                refuse(state, TOO_FAR, job)
+                continue
+        else:
+            at = max(at, t)
+        eager = rule == LEO and ahead == 0
+        by = scale if eager else x
+        wait, loads = own, file >= 0
+        if lru and file >= 0:
+            wait = replayed_wait(state, node, file, at, True)
+            loads = wait == FAR
+            if loads:
+                wait = load_time(state, node, file)
+        score = scale * ahead + by * wait
+        if loads and z > 0 and not eager:
+            elsewhere = copies - (1 if cell(state, T_COPY, node) == stamp else 0)
+            score += z * elsewhere * load_time(state, node, file)
+        if score > best or (score == best and node > best_node):
+            continue
+        score += pushed_out(state, t, node, job, at, 0 if eager else y)
+        if score < best or (score == best and node < best_node):
+            best, best_node, best_at, best_wait = score, node, at, wait
+    state.options[BEST_START] = best_at
+    state.options[BEST_WAIT] = best_wait
+    return best_node
+
+
+@routine
+def look_closely(state: State, t: int, job: int) -> None:
+    """Note A, B, C and D of every node for a job that is watched."""
+    file = state.jobs[FILE, job]
+    stamp = note(state, STAMP) + 1
+    state.options[STAMP] = stamp
+    copies = count_copies(state, t, file, stamp) if file >= 0 else 0
+    for node in range(note(state, NODES)):
+        at = FAR
+        if state.jobs[LOW, job] <= node < state.jobs[HIGH, job]:
+            at = begins(state, t, node, job)
+        wait, total, elsewhere, loads = 0, 0, 0, 0
+        if at < FAR and file >= 0:
+            wait = wait_for_file(state, node, file, at, True)
+            loads = 1 if wait == FAR else 0
+            if loads:
+                wait = load_time(state, node, file)
+                elsewhere = copies - (1 if cell(state, T_COPY, node) == stamp else 0)
+            total = evicted(state, t, node, file, at)
+        place = node * SEEN_ENTRIES
+        put(state, T_SEEN, place, at)
+        put(state, T_SEEN, place + 1, wait)
+        put(state, T_SEEN, place + 2, total)
+        put(state, T_SEEN, place + 3, elsewhere)
+        put(state, T_SEEN, place + 4, loads)

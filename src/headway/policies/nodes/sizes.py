@@ -1,0 +1,178 @@
+"""Policies for memory sizes, blind to files: backfill on bigger nodes, and area filling.
+
+Each class of nodes is one size of memory; a job's own class is the smallest that will do. The queue is
+planned anew at every arrival and completion on the cores that come free first; among the nodes of a class the
+earliest start counts, ties by number.
+"""
+
+from __future__ import annotations
+
+from headway.engine.queue import leave
+from headway.engine.tables import (
+    ENDED,
+    ENDED_RUNS,
+    FREE,
+    GONE,
+    IMMEDIATE,
+    PROCS,
+    Q_COUNT,
+    Q_HEAD,
+    Q_JOB,
+    Q_PROCS,
+    Q_TAIL,
+    R_JOB,
+    R_POOL,
+    R_START,
+    RESERVATION,
+    SUBMIT,
+    WALL,
+    State,
+)
+from headway.jit import kernel, routine
+from headway.policies.nodes.cores import available
+from headway.policies.nodes.layout import (
+    BEST_START,
+    CLASSES,
+    FAR,
+    FORM,
+    NIL,
+    ORIGIN,
+    SIZE_CLASS,
+    T_CLASS_FROM,
+    T_OPEN,
+    T_PLANNED_AREA,
+    T_USED_AREA,
+    WAIT_COUNT,
+    WAIT_SUM,
+    cell,
+    note,
+    put,
+)
+from headway.policies.nodes.turn import close_pass, open_turn, plan_on, start_on
+from headway.units import SECOND
+
+
+@kernel
+def best_of_class(state: State, t: int, job: int, size: int) -> int:
+    """The node of a class where the job can start first, NIL if none is wide enough; when, in the notes."""
+    best, node = FAR, NIL
+    for other in range(cell(state, T_CLASS_FROM, size), cell(state, T_CLASS_FROM, size + 1)):
+        at = available(state, other, state.jobs[PROCS, job])
+        if at <= t:
+            state.options[BEST_START] = t
+            return other
+        if at < best:
+            best, node = at, other
+    state.options[BEST_START] = best
+    return node
+
+
+@kernel
+def big_node(state: State, t: int, job: int) -> int:
+    """Backfill on bigger nodes: a start now (or soon enough) on the smallest class that has one, else the
+    earliest on the own class."""
+    grace = 0
+    if note(state, FORM) == 1 and note(state, WAIT_COUNT) > 0:
+        mean = note(state, WAIT_SUM) // note(state, WAIT_COUNT)
+        grace = max(0, mean - (t - state.jobs[SUBMIT, job]))
+    found, at = NIL, FAR
+    for size in range(state.jobs[SIZE_CLASS, job], note(state, CLASSES)):
+        node = best_of_class(state, t, job, size)
+        if node == NIL:
+            continue
+        if note(state, BEST_START) <= t + grace:
+            return node
+        if found == NIL:
+            found, at = node, note(state, BEST_START)
+    state.options[BEST_START] = at
+    return found
+
+
+@kernel
+def left(state: State, t: int, size: int, own: int) -> int:
+    """What jobs of class ``own`` may still use of a larger class, in processors x µs."""
+    place = size * note(state, CLASSES) + own
+    budget = cell(state, T_PLANNED_AREA, place)
+    if note(state, FORM) == 1:
+        budget *= (t - note(state, ORIGIN)) // SECOND
+    return budget - cell(state, T_USED_AREA, place)
+
+
+@kernel
+def area_node(state: State, t: int, job: int) -> int:
+    """Area filling: the earliest start on the own class or one with area left, ties on the smaller."""
+    own, area = state.jobs[SIZE_CLASS, job], state.jobs[PROCS, job] * state.jobs[WALL, job]
+    for strict in range(2):
+        found, at = NIL, FAR
+        for size in range(own, note(state, CLASSES)):
+            # Where no class is open to the job, which is too wide for its own, all are.
+            if strict == 0 and size != own and left(state, t, size, own) < area:
+                continue
+            node = best_of_class(state, t, job, size)
+            if node != NIL and note(state, BEST_START) < at:
+                found, at = node, note(state, BEST_START)
+        if found != NIL:
+            state.options[BEST_START] = at
+            return found
+    return NIL
+
+
+@kernel
+def class_of(state: State, node: int) -> int:
+    """The class of a node."""
+    size = 0
+    while cell(state, T_CLASS_FROM, size + 1) <= node:
+        size += 1
+    return size
+
+
+@kernel
+def use_area(state: State, job: int, node: int, area: int) -> None:
+    """Count an area that a job takes from a larger class, or gives back."""
+    own, size = state.jobs[SIZE_CLASS, job], class_of(state, node)
+    if size > own:
+        place = size * note(state, CLASSES) + own
+        put(state, T_USED_AREA, place, cell(state, T_USED_AREA, place) + area)
+
+
+@routine
+def plan_by_size(state: State, t: int, areas: bool) -> None:
+    """Plan the waiting jobs in order, and start those whose turn is now."""
+    for place in range(state.pools[Q_HEAD, 0], state.pools[Q_TAIL, 0]):
+        if cell(state, T_OPEN, 1) == 0:
+            return
+        if state.queue[Q_PROCS, place] == GONE:
+            continue
+        job = state.queue[Q_JOB, place]
+        node = area_node(state, t, job) if areas else big_node(state, t, job)
+        if node == NIL:
+            return
+        at = note(state, BEST_START)
+        if at == t and state.jobs[PROCS, job] <= state.pools[FREE, node]:
+            leave(state, 0, place)
+            start_on(state, t, node, job, IMMEDIATE if state.jobs[SUBMIT, job] == t else RESERVATION)
+            if areas:
+                use_area(state, job, node, state.jobs[PROCS, job] * state.jobs[WALL, job])
+        else:
+            plan_on(state, t, node, job, at, 0)
+
+
+def backfill_big(t: int, state: State) -> None:
+    """One turn of backfilling on bigger nodes."""
+    open_turn(state, t)
+    if state.pools[Q_COUNT, 0] > 0:
+        plan_by_size(state, t, False)
+        close_pass(state, t)
+
+
+def area_filling(t: int, state: State) -> None:
+    """One turn of area filling."""
+    open_turn(state, t)
+    for place in range(state.clock[ENDED]):
+        run = state.lists[ENDED_RUNS, place]
+        job = state.runs[R_JOB, run]
+        unused = state.jobs[WALL, job] - (t - state.runs[R_START, run])
+        use_area(state, job, state.runs[R_POOL, run], -state.jobs[PROCS, job] * unused)
+    if state.pools[Q_COUNT, 0] > 0:
+        plan_by_size(state, t, True)
+        close_pass(state, t)
