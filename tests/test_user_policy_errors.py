@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -77,8 +76,31 @@ def test_the_line_is_the_users_also_when_a_library_raises(headway: Headway) -> N
 def test_what_cannot_be_done_is_told_by_job_and_instant(headway: Headway, body: str, says: str) -> None:
     headway.write("mine.py", f"from headway import Decision\n\n\ndef mine(view):\n    {body}\n")
     sentence = refused(headway, "./mine.py:mine")
-    assert sentence.startswith("headway: mine.py:4: ")
+    line = "mine.py:4: " if "waiting for ever" in says else f"mine.py:5 ({body}): "
+    assert sentence.startswith(f"headway: {line}")
     assert says in sentence
+
+
+def test_the_line_is_the_one_that_returned_at_that_pass(headway: Headway) -> None:
+    text = (
+        "class Mine:\n    def __init__(self):\n        self.passes = 0\n"
+        "    def decide(self, view):\n        self.passes += 1\n"
+        "        if self.passes > 1:\n            return helped(view)\n        return view.new\n"
+        "def helped(view):\n    return view.waiting\n"
+    )
+    headway.write("mine.py", text)
+    assert "mine.py:7 (return helped(view)): at 1 s the policy started job 2" in refused(
+        headway, "./mine.py:Mine"
+    )
+
+
+def test_a_policy_that_differs_every_time_is_told_where_it_stands(headway: Headway) -> None:
+    text = (
+        "TIMES = []\n\ndef mine(view):\n    TIMES.append(view.now)\n"
+        "    return view.waiting if TIMES.count(0) == 1 else view.new[:0]\n"
+    )
+    headway.write("mine.py", text)
+    assert "mine.py:3: at 1 s the policy started job 2" in refused(headway, "./mine.py:mine")
 
 
 @pytest.mark.parametrize(
@@ -115,56 +137,6 @@ def test_files_and_modules_that_do_not_exist(headway: Headway) -> None:
     assert "there is no module 'nowhere'; a file is written with its ending" in refused(
         headway, "nowhere:mine"
     )
-
-
-COMPILED = """\
-from headway.policies.own.words import *
-
-
-@compiled
-def mine(t, state):
-    {body}
-"""
-
-
-@pytest.mark.parametrize(
-    ("body", "says"),
-    [
-        ("start(state, 0, MACHINE, HEAD)", "the policy started job 1, which is running already"),
-        ("start(state, 1, MACHINE, HEAD)", "at 0 s the policy started job 2, which has not arrived yet"),
-        ("pass", "the policy left 4 of 4 jobs waiting for ever"),
-    ],
-)
-def test_a_compiled_policy_is_told_the_logs_job_numbers(headway: Headway, body: str, says: str) -> None:
-    headway.write("mine.py", COMPILED.format(body=body))
-    sentence = refused(headway, "./mine.py:mine")
-    assert says in sentence
-    assert "mine.py:4: " in sentence  # where the hook stands
-
-
-def test_a_compiled_policy_is_told_how_many_processors_are_free(headway: Headway) -> None:
-    new = "range(state.clock[FIRST_NEW], state.clock[LAST_NEW])"
-    body = f"for job in {new}:\n        start(state, job, MACHINE, HEAD)"
-    headway.write("mine.py", COMPILED.format(body=body))
-    sentence = refused(headway, "./mine.py:mine")
-    assert re.search(r"wants \d+ processors, but only \d+ are free", sentence)
-
-
-@pytest.mark.skipif(
-    package.jit.INTERPRETED if hasattr(package, "jit") else False, reason="nothing is compiled"
-)
-def test_what_cannot_be_compiled_is_told_by_its_line(headway: Headway) -> None:
-    headway.write("mine.py", COMPILED.format(body="x = {}\n    x['a'] = {1: 'b'}\n    return open('c')"))
-    sentence = refused(headway, "./mine.py:mine")
-    assert "the policy cannot be compiled" in sentence
-    assert sentence.split(": ")[1].startswith("mine.py:")
-    assert int(sentence.split(": ")[1].split(":")[1].split()[0]) in (5, 6, 7, 8)
-
-
-def test_a_compiled_policy_has_whole_parameters(headway: Headway) -> None:
-    headway.write("mine.py", COMPILED.format(body="pass").replace("@compiled", "@compiled(limit=3)"))
-    assert "limit must be a whole number, not 1.5" in refused(headway, "./mine.py:mine(limit=1.5)")
-    assert "has no parameter 'k'; it has limit" in refused(headway, "./mine.py:mine(k=1)")
 
 
 def test_a_class_in_place_of_its_object_and_other_things_are_refused() -> None:

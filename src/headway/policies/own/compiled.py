@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,8 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.errors import PolicyError, UsageError
+from headway.errors import HeadwayError, PolicyError, UsageError
 from headway.policies.own import faults
+from headway.policies.own.compile_errors import compile_words
 
 if TYPE_CHECKING:
     from headway.engine.drive import Jobs, Progress, Setup
@@ -65,13 +65,31 @@ class Compiled:
         return Setup((procs,), checked_hook(self.hook), options, prepare=fill, drive=self.run)
 
     def run(self, jobs: Jobs, setup: Setup, progress: Progress | None) -> State:
-        """Simulate; what the hook does wrong is told with the file and line where it stands."""
+        """Simulate; what the hook does wrong is told with the line in it, the instant and the jobs."""
         from headway.engine import drive
+        from headway.engine.tables import FAULT, INSTANTS, NONE
+        from headway.policies.own import last_pass
+
+        kept: list[State] = []
+        setup = replace(setup, drive=None)
+
+        def prepare(state: State) -> None:
+            assert setup.prepare is not None
+            setup.prepare(state)
+            kept.append(state)  # its clock, jobs and pools stay the run's own
 
         try:
-            return drive.run(jobs, replace(setup, drive=None), progress)
-        except PolicyError as error:
-            raise PolicyError(f"{faults.defined_at(self.hook)}: {error}", law=error.law) from None
+            return drive.run(jobs, replace(setup, prepare=prepare), progress)
+        except Exception as error:
+            if not kept:
+                raise
+            state, line = kept[0], ""
+            if state.clock[FAULT] != NONE or not isinstance(error, HeadwayError):
+                line = last_pass.line_of(self.hook, jobs, setup, int(state.clock[INSTANTS]))
+            if not isinstance(error, HeadwayError):
+                raise last_pass.raised(error, self.hook, line, state, jobs) from None
+            place = line or faults.defined_at(self.hook)
+            raise PolicyError(f"{place}: {error}", law=getattr(error, "law", "")) from None
 
 
 def compiled(*function: Callable[[int, Any], None], **options: int) -> Any:
@@ -90,25 +108,36 @@ def compiled(*function: Callable[[int, Any], None], **options: int) -> Any:
 def checked_hook(hook: Callable[[int, Any], None]) -> Callable[[int, Any], None]:
     """The hook, compiled now, so that what cannot be compiled is told by the user's own line."""
     from headway import jit
-    from headway.engine import drive
 
+    if inspect.isgeneratorfunction(hook):
+        raise PolicyError(f"{faults.defined_at(hook)}: a compiled policy starts jobs itself; it cannot yield")
     if jit.INTERPRETED:
         return hook
     try:
-        if may_be_kept(hook):
-            return drive.compiled_hook(hook)
-        return _compiled_for_now(hook)
+        return _compiled(hook)
     except Exception as error:
         raise PolicyError(compile_words(error, hook)) from None
 
 
 @cache
-def _compiled_for_now(hook: Callable[[int, Any], None]) -> Callable[[int, Any], None]:
-    """Compiled for this process alone."""
+def _compiled(hook: Callable[[int, Any], None]) -> Callable[[int, Any], None]:
+    """Compiled once; on disk too, where that is safe."""
     from headway import jit
     from headway.engine import drive
 
-    done: Callable[[int, Any], None] = jit.njit(drive.hook_signature(), nogil=True, _nrt=False)(hook)
+    options = {"nogil": True, "_nrt": False, "boundscheck": True, "cache": may_be_kept(hook)}
+    done: Callable[[int, Any], None] = jit.njit(drive.hook_signature(), **options)(hook)
+    return done
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that a compiled policy calls: inlined there, and it looks where it reads and writes."""
+    from headway import jit
+
+    done: Callable[..., Any] = jit.njit(
+        nogil=True, _nrt=False, boundscheck=True, forceinline=True, no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+    )(function)  # fmt: skip
     return done
 
 
@@ -128,35 +157,3 @@ def may_be_kept(hook: Callable[..., Any]) -> bool:
         elif isinstance(node, ast.ImportFrom):
             imported.add("" if node.level else (node.module or "").split(".")[0])
     return imported <= KNOWN
-
-
-def compile_words(error: Exception, function: Callable[..., Any]) -> str:
-    """Why a function cannot be compiled, by its own line and without the compiler's internals."""
-    code = function.__code__
-    line, reason = code.co_firstlineno, ""
-    location = getattr(error, "loc", None)
-    if location is not None and getattr(location, "filename", "") == code.co_filename:
-        line = location.line
-    text = re.sub(r"\x1b\[[0-9;]*m|[Nn]umba ", "", str(error))
-    words = [part.strip() for part in text.splitlines() if part.strip()]
-    own = f'{Path(code.co_filename).name}", line '
-    for part in words:
-        if own in part and part.rsplit("line ", 1)[-1].strip(": ").isdigit():
-            line = int(part.rsplit("line ", 1)[-1].strip(": "))
-    reason = next((part for part in words if not _internal(part)), type(error).__name__)
-    return f"{faults.shown_path(code.co_filename)}:{line}: the policy cannot be compiled: {reason}"
-
-
-def _internal(part: str) -> bool:
-    """Whether a line of the compiler's message says nothing to a user."""
-    noise = (
-        "Failed in",
-        "During:",
-        "File ",
-        "There are ",
-        "- ",
-        "<source",
-        "Use of unsupported",
-        "This error",
-    )
-    return part.startswith(noise) or part.startswith(("^", "def ", "Overload", "Rejected", "raised from"))

@@ -7,7 +7,8 @@ import linecache
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
+from traceback import walk_tb
+from types import CodeType, FunctionType, TracebackType
 from typing import Any
 
 import headway
@@ -28,31 +29,50 @@ def shown_path(file: str) -> str:
     return file if relative.startswith("..") else relative
 
 
-def defined_at(thing: Any) -> str:
-    """``file:line`` where a function, a class or an object's ``decide`` is defined, or its name."""
+def code_of(thing: Any) -> CodeType | None:
+    """The code of a function, of an object's ``decide`` or of a hook."""
     thing = getattr(thing, "func", getattr(thing, "hook", thing))  # without its parameters
     function = (
         thing if inspect.isroutine(thing) or inspect.isclass(thing) else getattr(thing, "decide", thing)
     )
-    code = getattr(inspect.unwrap(function) if callable(function) else function, "__code__", None)
+    return getattr(inspect.unwrap(function) if callable(function) else function, "__code__", None)
+
+
+def defined_at(thing: Any) -> str:
+    """``file:line`` where a function, a class or an object's ``decide`` is defined, or its name."""
+    code = code_of(thing)
     if code is not None:
         return f"{shown_path(code.co_filename)}:{code.co_firstlineno}"
+    thing = getattr(thing, "func", thing)
     return getattr(thing, "__qualname__", type(thing).__qualname__)
 
 
-def users_line(traceback: TracebackType | None) -> str:
-    """``file:line (code)`` of the innermost frame that is the user's, not ours nor a library's."""
-    frames = list(inspect.getinnerframes(traceback)) if traceback is not None else []
-    own = [frame for frame in frames if not _of_library(frame.filename)]
-    if not own:
-        return ""
-    frame = own[-1]
-    text = linecache.getline(frame.filename, frame.lineno).strip()
-    return f"{shown_path(frame.filename)}:{frame.lineno}" + (f" ({text})" if text else "")
+def users_line(traceback: TracebackType | None, policy: Any = None) -> str:
+    """``file:line (code)`` of the innermost frame that is the user's, not ours nor a library's.
+
+    The file of the ``policy`` is the user's wherever it lies: it may come with an installed package.
+    """
+    frames = list(walk_tb(traceback))
+    files = [frame.f_code.co_filename for frame, _ in frames]
+    home = getattr(code_of(policy), "co_filename", "")
+    own = [place for place, file in enumerate(files) if file == home or not of_library(file)]
+    return shown_line(files[own[-1]], frames[own[-1]][1]) if own else ""
 
 
-def _of_library(file: str) -> bool:
-    return file.startswith(PACKAGE) or f"{os.sep}site-packages{os.sep}" in file or file.startswith("<frozen")
+def shown_line(file: str, line: int) -> str:
+    """``file:line (code)``."""
+    text = linecache.getline(file, line).strip()
+    return f"{shown_path(file)}:{line}" + (f" ({text})" if text else "")
+
+
+def of_library(file: str) -> bool:
+    """Whether a file is ours or a library's."""
+    return file.startswith((PACKAGE, "<frozen")) or f"{os.sep}site-packages{os.sep}" in file
+
+
+def is_ours(function: FunctionType) -> bool:
+    """Whether a function is of this package."""
+    return function.__code__.co_filename.startswith(PACKAGE)
 
 
 def error_words(error: BaseException) -> str:
@@ -72,9 +92,12 @@ def named(ids: Sequence[int]) -> str:
 
 def situation(view: View) -> str:
     """The instant and who waits, to stand behind what went wrong."""
-    waiting = [job.id for job in view.waiting]
-    wait = "no job waiting" if not waiting else f"{named(waiting)} waiting"
-    return f"at {seconds_text(view.now)} s, with {wait} and {view.free} of {view.capacity} processors free"
+    return situation_words(view.now, [job.id for job in view.waiting], view.free, view.capacity)
+
+
+def situation_words(now: int, waiting: Sequence[int], free: int, capacity: int) -> str:
+    """The instant (µs) and who waits, from the numbers themselves."""
+    return f"at {seconds_text(now)} s, with {named(waiting)} waiting and {free} of {capacity} processors free"
 
 
 def raised(error: BaseException, view: View, policy: Any) -> PolicyError:
@@ -83,19 +106,29 @@ def raised(error: BaseException, view: View, policy: Any) -> PolicyError:
     return PolicyError(f"{place}: the policy raised {error_words(error)}, {situation(view)}", law="answers")
 
 
-def wrong_answer(answer: Any, view: View, policy: Any) -> PolicyError:
+class Refusal(PolicyError):
+    """What a policy answered cannot be done. ``place`` is where the policy stands, or better the line that
+    returned the answer; ``number`` is that of the pass, from 1 on."""
+
+    def __init__(self, place: str, sentence: str, *, law: str, number: int = 0) -> None:
+        super().__init__(f"{place}: {sentence}", law=law)
+        self.sentence, self.number = sentence, number
+
+    def at(self, place: str) -> Refusal:
+        """The same with another place."""
+        return Refusal(place, self.sentence, law=self.law, number=self.number)
+
+
+def wrong_answer(answer: Any, view: View, policy: Any) -> Refusal:
     """The policy answered with something that is no decision."""
     kind = "an object" if answer is None else f"{answer!r:.60}"
-    return PolicyError(
-        f"{defined_at(policy)}: the policy must answer with the jobs to start or a Decision, not {kind}, "
-        f"{situation(view)}",
-        law="answers",
-    )
+    words = f"the policy must answer with the jobs to start or a Decision, not {kind}, {situation(view)}"
+    return Refusal(defined_at(policy), words, law="answers")
 
 
-def refused(policy: Any, view: View, sentence: str, law: str) -> PolicyError:
+def refused(policy: Any, view: View, sentence: str, law: str) -> Refusal:
     """A decision that cannot be carried out."""
-    return PolicyError(f"{defined_at(policy)}: at {seconds_text(view.now)} s the policy {sentence}", law=law)
+    return Refusal(defined_at(policy), f"at {seconds_text(view.now)} s the policy {sentence}", law=law)
 
 
 def forgotten(

@@ -13,9 +13,8 @@ def mine(t, state):
 from __future__ import annotations
 
 from headway.engine.fitting import next_fit
-from headway.engine.planning import settle, start_and_book
+from headway.engine.planning import settle
 from headway.engine.profile import earliest, fits, level_at, when_free
-from headway.engine.queue import enter, leave
 from headway.engine.tables import (
     BACKFILL,
     ENDED,
@@ -44,11 +43,10 @@ from headway.engine.tables import (
     WALL,
     State,
 )
-from headway.engine.verbs import kill, start, wake
-from headway.jit import kernel
+from headway.engine.verbs import wake
 from headway.policies.ordering import OWN as PARAMETERS
-from headway.policies.ordering import join
-from headway.policies.own.compiled import compiled
+from headway.policies.own.compiled import compiled, kernel
+from headway.policies.own.guarded import enter, join, kill, leave, start, start_and_book
 from headway.policies.strict import MACHINE, head_fits, reason
 from headway.units import SECOND
 

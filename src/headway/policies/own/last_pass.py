@@ -1,0 +1,85 @@
+"""Finds the line of a compiled policy at which a pass went wrong.
+
+Compiled code does not say where it is. A simulation is the same every time, so it is run again, compiled, up
+to the pass in question, and that one pass is run as plain Python.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from headway.engine import clock, verbs
+from headway.engine.drive import Jobs, Setup, compiled_hook, compiled_loop, grow, make_state
+from headway.engine.tables import (
+    FREE,
+    GROW,
+    INSTANTS,
+    NOW,
+    PASS,
+    PHASE,
+    SIZE,
+    TICK,
+    WAITING,
+    State,
+    World,
+)
+from headway.errors import PolicyError
+from headway.policies.own import faults
+from headway.policies.own.interpreted import Interpreter
+
+
+class Refused(Exception):
+    """A verb was refused."""
+
+
+def refuse(state: State, fault: int, job: int) -> bool:
+    """In the place of the verb that notes the first fault: stops at once."""
+    raise Refused
+
+
+def line_of(hook: Callable[..., Any], jobs: Jobs, setup: Setup, instant: int) -> str:
+    """``file:line (code)`` of the user's where pass number ``instant`` fails; empty if not found."""
+    found = before(jobs, setup, instant)
+    if found is None:
+        return ""
+    state, world = found
+    copies = Interpreter({verbs.refuse: refuse})
+    step = copies.copy(clock.step)
+    while (code := step(state, world)) == GROW:
+        state, world = grow(state, world)
+    if code != PASS:
+        return ""
+    # Compiled code raises where a number is divided by zero; so must this.
+    with np.errstate(divide="raise", invalid="raise", over="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            copies.copy(hook)(int(state.clock[NOW]), state)
+        except Exception as error:
+            return faults.users_line(error.__traceback__, hook)
+    return ""
+
+
+def before(jobs: Jobs, setup: Setup, instant: int) -> tuple[State, World] | None:
+    """The simulation as it is when pass number ``instant`` comes next; nothing if it does not come so far."""
+    go, hook = compiled_loop(), compiled_hook(setup.hook)
+    state, world = make_state(jobs, setup)
+    while (left := instant - 1 - int(state.clock[INSTANTS])) > 0:
+        code = go(hook, state, world, left)
+        if code == GROW:
+            state, world = grow(state, world)
+        elif code != TICK:
+            return None
+    return state, world
+
+
+def raised(error: Exception, hook: Callable[..., Any], line: str, state: State, jobs: Jobs) -> PolicyError:
+    """The user's hook raised an exception."""
+    place = line or faults.users_line(error.__traceback__, hook) or faults.defined_at(hook)
+    ids = jobs.ids[state.jobs[PHASE] == WAITING].tolist() if jobs.ids is not None else []
+    free, size = int(state.pools[FREE, 0]), int(state.pools[SIZE, 0])
+    words = faults.situation_words(int(state.clock[NOW]), ids, free, size)
+    return PolicyError(f"{place}: the policy raised {faults.error_words(error)}, {words}", law="answers")
