@@ -15,6 +15,10 @@ Decisions.
   regular job owns nor an urgent job uses.
 - urgentQ: every job is tried, in order; one that cannot go does not stop the next.  Reservations of urgentQ
   jobs are earliest starts on the same profile; they hold regular jobs back and start nothing themselves.
+- ``preempt="degree"``: as suspend, but an urgent job with a deadline kills where it would miss it by waiting
+  for the swap (t + PD + w > deadline), or where suspending cannot give it enough.
+- ``overtake=False``: an urgent job waits while one that came before it waits.  ``reserve=False``: jobs in
+  urgentQ hold no reservations.
 - ``promise``: the first reservation computed for a regular job (told, not a law); none for urgent jobs.
 - ``why``: urgent (preceding), urgent_backfill, urgent_preempt; regular jobs as in conservative backfilling,
   and resumed for a job that was suspended.
@@ -79,6 +83,8 @@ class Ujfb:
     swap: int | None = None
     host_memory: Fraction | None = None
     host_size: int = 8
+    overtake: bool = True
+    reserve: bool = True
     regular: dict[int, Held] = field(default_factory=dict)  # running or suspended: the owners
     urgent: dict[int, Held] = field(default_factory=dict)  # the users
     urgent_queue: list[int] = field(default_factory=list)
@@ -148,18 +154,23 @@ class Ujfb:
             fits = profile.fits(t, job.walltime, job.procs)
             self.execute(t, j, available, 0, "urgent_backfill" if fits else "urgent")
             return True
-        chosen = self.select(len(available), job.procs)
+        killing = self.preempt == "kill"
+        chosen = self.select(len(available), job.procs, killing)
+        delay = max((self.swap_time(held.job) for held in chosen), default=0) if chosen else 0
+        if self.preempt == "degree" and job.deadline is not None:
+            killing = chosen is None or t + delay + job.walltime > job.deadline
+        if killing:
+            chosen, delay = self.select(len(available), job.procs, killing), 0
         if chosen is None:
             return False
-        delay = max(self.swap_time(held.job) for held in chosen)
         taken = sorted(p for held in chosen for p in held.processors)
         for held in chosen:
-            self.stop(t, held)
+            self.stop(t, held, killing)
         self.preempting += 1
         self.execute(t, j, available + taken, delay, "urgent_preempt")
         return True
 
-    def select(self, available: int, needed: int) -> list[Held] | None:
+    def select(self, available: int, needed: int, killing: bool) -> list[Held] | None:
         """The victims, or None if there are not enough."""
         keys: dict[str, Callable[[Held], int]] = {
             "latest": lambda held: -held.first_start,
@@ -172,7 +183,7 @@ class Ujfb:
         for held in running:
             if available + sum(len(h.processors) for h in chosen) >= needed:
                 break
-            if self.fits_in_hosts([*chosen, held]):
+            if killing or self.fits_in_hosts([*chosen, held]):
                 chosen.append(held)
         if available + sum(len(h.processors) for h in chosen) < needed:
             return None
@@ -183,7 +194,7 @@ class Ujfb:
         return chosen
 
     def fits_in_hosts(self, chosen: list[Held]) -> bool:
-        if self.host_memory is None or self.preempt == "kill":
+        if self.host_memory is None:
             return True
         out = [held for held in self.regular.values() if held.suspended is not None] + chosen
         for host in range(0, self.m, self.host_size):
@@ -200,9 +211,9 @@ class Ujfb:
 
     # ---- regular jobs ----
 
-    def stop(self, t: int, held: Held) -> None:
+    def stop(self, t: int, held: Held, killing: bool) -> None:
         self.suspensions += 1
-        if self.preempt == "kill":
+        if killing:
             del self.regular[held.job]
             self.pieces.append(Piece(held.job, "lost", held.begin, t, held.processors))
             self.waste += len(held.processors) * (t - held.begin)
@@ -249,7 +260,7 @@ class Ujfb:
         """Regular reservations from scratch; those due start."""
         profile = self.profile(t)
         self.reserved = {}
-        for j in self.urgent_queue + self.regular_queue:
+        for j in (self.urgent_queue if self.reserve else []) + self.regular_queue:
             job = self.jobs[j]
             s = profile.earliest(t, job.procs, job.walltime)
             profile.add(s, s + job.walltime, job.procs)
@@ -269,11 +280,15 @@ class Ujfb:
     def turn(self, t: int, arrivals: list[int]) -> None:
         self.now = t
         self.complete(t)
-        self.urgent_queue = [j for j in self.urgent_queue if not self.try_urgent(t, j)]
+        still: list[int] = []
+        for j in self.urgent_queue:
+            if (still and not self.overtake) or not self.try_urgent(t, j):
+                still.append(j)
+        self.urgent_queue = still
         for j in arrivals:
             if not self.jobs[j].urgent:
                 self.regular_queue.append(j)
-            elif not self.try_urgent(t, j):
+            elif (self.urgent_queue and not self.overtake) or not self.try_urgent(t, j):
                 self.urgent_queue.append(j)
         for held in self.regular.values():
             if held.suspended is not None and not any(self.used(p) for p in held.processors):
@@ -295,8 +310,10 @@ def simulate_ujfb(
     swap: int | None = None,
     host_memory: Fraction | None = None,
     host_size: int = 8,
+    overtake: bool = True,
+    reserve: bool = True,
 ) -> Urgent:
-    state = Ujfb(jobs, m, preempt, victims, swap, host_memory, host_size)
+    state = Ujfb(jobs, m, preempt, victims, swap, host_memory, host_size, overtake, reserve)
     drive(jobs, state.next_event, state.turn)
     assert not state.regular and not state.urgent and len(state.results) == len(jobs)
     results = [state.results[j] for j in range(len(jobs))]

@@ -47,7 +47,14 @@ ENTRIES = (
                 unit="seconds",
             ),
             Parameter(
-                "bandwidth", "at which memory is swapped", 6000.0, (), float, low=0, open_low=True, unit="MB/s"
+                "bandwidth",
+                "at which memory is swapped",
+                6000.0,
+                (),
+                float,
+                low=0,
+                open_low=True,
+                unit="MB/s",
             ),
             Parameter(
                 "unknown",

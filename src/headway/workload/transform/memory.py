@@ -12,10 +12,8 @@ from headway.workload.annotations import KB_PER_MB
 from headway.workload.table import Workload
 from headway.workload.transform.rebuild import Column, generator, submission_order
 from headway.workload.transform.registry import transformation
+from headway.workload.transform.swap_model import BANDWIDTH, swap_times
 from headway.workload.transform.swap_table import SWAP_TABLE
-
-BANDWIDTH = 6000.0
-"""MB/s at which a process is swapped out or in; the table's line has 6071."""
 
 
 @transformation
@@ -84,8 +82,7 @@ def swap(
     size = workload.get("memory_kb")
     if size is None or not np.any(size >= 0):
         raise UsageError("swap: the log names no job's memory; apply memory(source=table) before")
-    duration = np.ceil(size / KB_PER_MB / bandwidth * SECOND).astype(np.int64)
-    return workload.with_columns(swap=np.where(size >= 0, duration, -1))
+    return workload.with_columns(swap=swap_times(size, bandwidth))
 
 
 def _drawn_rows(workload: Workload, seed: int) -> Column:

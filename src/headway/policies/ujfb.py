@@ -1,0 +1,425 @@
+"""UJFB, urgent jobs first with backfilling: urgent jobs start at once, and regular ones are stopped for them.
+
+Agung, Watanabe, Weber, Egawa and Takizawa, IEEE Access 9, 2021, Algorithm 1.
+
+When an urgent job arrives it starts now if enough processors have no user, where those of suspended jobs
+count too: without any harm to the reservations of regular jobs (*backfill*), or before them (*precede*).
+Otherwise regular jobs are *preempted*, if that gives it enough. Else it waits in a queue before all others.
+
+    processors of v   |vvvvvvvv|out|uuuuuuuuuuuuuu|in|vvvvvvvv|      v is swapped out and in again,
+                               t   └ u runs                           u waits for it: the preemption delay
+
+A suspended job keeps its processors: only urgent jobs may borrow them, and it goes on when none does. Regular
+jobs have reservations as in conservative backfilling, all made anew when something changes (see ujfb_plan).
+
+One instant: completions; waiting urgent jobs; arrivals in order; suspended jobs resume; reservations, and
+those that are due start.
+"""
+
+from __future__ import annotations
+
+from headway.engine.profile import fits
+from headway.engine.queue import enter, find_job, leave
+from headway.engine.reservations import NOT_RESERVED, first_pin_in_the_way
+from headway.engine.tables import (
+    BY_PREEMPTION,
+    ENDED,
+    ENDED_RUNS,
+    FIRST_NEW,
+    GONE,
+    KEPT,
+    KEY,
+    LAST_NEW,
+    PHASE,
+    PIN_COUNT,
+    PLAN,
+    PROCS,
+    PROMISE,
+    Q_HEAD,
+    Q_JOB,
+    Q_KEY,
+    Q_PROCS,
+    Q_TAIL,
+    R_JOB,
+    RESERVED,
+    RUN,
+    RUNNING,
+    URGENT,
+    URGENT_BACKFILL,
+    URGENT_PREEMPT,
+    WALL,
+    State,
+)
+from headway.engine.verbs import kill, resume, start_late, suspend
+from headway.jit import kernel, routine
+from headway.policies.ujfb_plan import (
+    ROW,
+    URGENT_KEY,
+    Q,
+    begin_anew,
+    complete_plan,
+    find_due,
+    hold,
+    is_complete,
+    lift_urgent,
+    plan_on,
+    start_due,
+)
+from headway.policies.ujfb_processors import (
+    borrow_idle,
+    disown,
+    give_back,
+    is_urgent,
+    load_hosts,
+    record,
+    take_free,
+)
+from headway.policies.ujfb_tables import (
+    ASIDE,
+    ASIDE_PLACE,
+    BEGUN,
+    CANDIDATES,
+    CHANGED,
+    DEGREE,
+    DELAY,
+    FIRST_PROCESSOR,
+    HELD_UNTIL,
+    HOLDS_URGENT,
+    HOST_ROOM,
+    IDLE,
+    IN_RECORD,
+    KILL,
+    LATEST,
+    LATEST_END,
+    LENT,
+    LOST,
+    MACHINE,
+    NEXT_OWNED,
+    NEXT_START,
+    NEXT_USED,
+    NO_JOB,
+    NO_PROCESSOR,
+    OVERTAKE,
+    OWN_ALONE,
+    OWNER,
+    PREEMPT,
+    PREEMPTIBLE,
+    PREEMPTING,
+    QUEUED,
+    SIZE_OF_MACHINE,
+    SMALLEST,
+    STOPPED,
+    STOPPED_BY,
+    STOPPED_TIMES,
+    SUSPENDED_JOBS,
+    SWAP,
+    UNOWNED,
+    URGENT_WAITING,
+    USER,
+    VICTIMS,
+    at,
+    count,
+    entry,
+)
+from headway.units import NEVER
+
+NOT_ENOUGH = -1
+"""Instead of a number of victims: stopping all that may be stopped would not do."""
+
+
+@routine
+def expect_back(t: int, state: State, plan_too: bool) -> None:
+    """Hold the processors of each suspended job until it will have ended, as far as can be known now.
+
+    It comes back when the last user of its processors has ended, is swapped in, and has the rest of its
+    walltime.
+    """
+    for i in range(state.options[ASIDE]):
+        job = entry(state, SUSPENDED_JOBS, i)
+        back = t
+        p = state.jobs[FIRST_PROCESSOR, job]
+        while p != NO_PROCESSOR:
+            user = entry(state, USER, p)
+            if user != NO_JOB:
+                back = max(back, state.jobs[HELD_UNTIL, user])
+            p = entry(state, NEXT_OWNED, p)
+        end = back + state.jobs[SWAP, job] + state.jobs[WALL, job] - state.jobs[KEPT, job]
+        if end != state.jobs[HELD_UNTIL, job]:
+            hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], plan_too)
+            hold(t, state, end, state.jobs[PROCS, job], plan_too)
+            state.jobs[HELD_UNTIL, job] = end
+
+
+@routine
+def settle(t: int, state: State, plan_too: bool) -> bool:
+    """What ended leaves its processors; whether an urgent job was among it."""
+    urgent = False
+    for i in range(state.clock[ENDED]):
+        job = state.runs[R_JOB, state.lists[ENDED_RUNS, i]]
+        if is_urgent(state, job):
+            urgent = True
+            hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[OWN_ALONE, job], plan_too)
+            give_back(state, job)
+        else:
+            hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], plan_too)
+            count(state, PREEMPTIBLE, -state.jobs[PROCS, job])
+            disown(state, job)
+    if urgent and state.options[ASIDE] > 0:
+        expect_back(t, state, plan_too)
+    return urgent
+
+
+@kernel
+def rather(state: State, a: int, b: int) -> bool:
+    """Whether job ``a`` is stopped before job ``b``; of equal ones the first to arrive is."""
+    order = state.options[VICTIMS]
+    x = state.jobs[BEGUN, b] if order == LATEST else state.jobs[PROCS, a]
+    y = state.jobs[BEGUN, a] if order == LATEST else state.jobs[PROCS, b]
+    if order > SMALLEST:
+        x, y = y, x
+    return bool(x < y or (x == y and a < b))
+
+
+@routine
+def select(state: State, missing: int, hosts: bool) -> int:
+    """List the regular jobs to stop for ``missing`` processors; how many, or NOT_ENOUGH.
+
+    They are taken in the chosen order until there are enough; then, in that order, each is spared without
+    whom the rest still suffices. Where ``hosts`` matter, one that does not fit beside what is swapped out
+    already is passed over.
+    """
+    room = state.options[HOST_ROOM]
+    bounded = hosts and room >= 0
+    running = 0
+    for p in range(state.options[SIZE_OF_MACHINE]):
+        job = entry(state, OWNER, p)
+        if job != NO_JOB and state.jobs[FIRST_PROCESSOR, job] == p and state.jobs[PHASE, job] == RUNNING:
+            state.options[at(state, CANDIDATES, running)] = job
+            running += 1
+    chosen, total = 0, 0
+    here = at(state, CANDIDATES, 0)
+    while total < missing and chosen < running:
+        best = chosen
+        for i in range(chosen + 1, running):
+            if rather(state, state.options[here + i], state.options[here + best]):
+                best = i
+        job = state.options[here + best]
+        if bounded and not load_hosts(state, job, 1, room):
+            running -= 1
+            state.options[here + best] = state.options[here + running]
+            continue
+        state.options[here + best] = state.options[here + chosen]
+        state.options[here + chosen] = job
+        total += state.jobs[PROCS, job]
+        chosen += 1
+    enough = total >= missing
+    kept = 0
+    for i in range(chosen):
+        job = state.options[here + i]
+        if enough and total - state.jobs[PROCS, job] < missing:
+            state.options[here + kept] = job
+            kept += 1
+        else:
+            total -= state.jobs[PROCS, job]
+            if bounded:
+                load_hosts(state, job, -1, room)
+    return kept if enough else NOT_ENOUGH
+
+
+@kernel
+def longest_swap(state: State, victims: int) -> int:
+    """The preemption delay: how long it takes until the last of the victims is swapped out."""
+    longest = 0
+    for i in range(victims):
+        longest = max(longest, state.jobs[SWAP, entry(state, CANDIDATES, i)])
+    return longest
+
+
+@kernel
+def put_aside(t: int, state: State, job: int) -> None:
+    """Suspend a victim: its processors stay its own."""
+    suspend(state, job)
+    i = state.options[ASIDE]
+    state.options[at(state, SUSPENDED_JOBS, i)] = job
+    state.jobs[ASIDE_PLACE, job] = i
+    state.options[ASIDE] = i + 1
+    count(state, IDLE, state.jobs[PROCS, job])
+
+
+@kernel
+def send_back(t: int, state: State, job: int) -> None:
+    """Kill a victim: it waits again, where it stood when it arrived."""
+    kill(state, job, BY_PREEMPTION)
+    hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], True)
+    disown(state, job)
+    state.jobs[IN_RECORD, job] = 0
+    enter(state, Q, job, state.jobs[KEY, job])
+    count(state, LOST, 1)
+
+
+@routine
+def execute(t: int, state: State, job: int, why: int, delay: int, victims: int, killing: bool) -> None:
+    """Give an urgent job its processors: free ones, then idle ones of suspended jobs, then the victims'."""
+    procs = state.jobs[PROCS, job]
+    free = min(procs, state.options[UNOWNED])
+    last = take_free(state, job, USER, NEXT_USED, NO_PROCESSOR, free)
+    idle = min(procs - free, state.options[IDLE])
+    last = borrow_idle(state, job, last, idle)
+    for i in range(victims):
+        victim = entry(state, CANDIDATES, i)
+        if not state.jobs[IN_RECORD, victim]:
+            record(state, victim, state.jobs[RUN, victim])
+        count(state, PREEMPTIBLE, -state.jobs[PROCS, victim])
+        state.jobs[STOPPED_BY, victim] = job
+        state.jobs[STOPPED_TIMES, victim] += 1
+        if killing:
+            send_back(t, state, victim)
+        else:
+            put_aside(t, state, victim)
+    rest = procs - free - idle
+    if killing:
+        take_free(state, job, USER, NEXT_USED, last, rest)
+        free += rest
+    else:
+        borrow_idle(state, job, last, rest)
+    if victims > 0:
+        count(state, PREEMPTING, 1)
+        count(state, STOPPED, victims)
+    start_late(state, job, MACHINE, why, delay, delay + state.jobs[WALL, job])
+    record(state, job, state.jobs[RUN, job])
+    state.jobs[OWN_ALONE, job] = free
+    state.jobs[DELAY, job] = delay
+    end = t + delay + state.jobs[PLAN, job]
+    state.jobs[HELD_UNTIL, job] = end
+    hold(t, state, end, free, True)
+    if state.options[ASIDE] > 0:
+        expect_back(t, state, True)
+    state.options[CHANGED] = 1
+
+
+@routine
+def try_urgent(t: int, state: State, job: int) -> bool:
+    """Algorithm 1 for an urgent job: execute it, or preempt and execute, or answer no."""
+    procs = state.jobs[PROCS, job]
+    missing = procs - state.options[UNOWNED] - state.options[IDLE]
+    if missing <= 0:
+        if state.options[HOLDS_URGENT]:
+            lift_urgent(t, state)
+        state.jobs[RESERVED, job] = NOT_RESERVED
+        harmless = fits(state.profile, MACHINE, t, procs, state.jobs[PLAN, job])
+        if harmless and state.pools[PIN_COUNT, MACHINE] > 0:
+            harmless = first_pin_in_the_way(state, MACHINE, job, t) == NEVER
+        execute(t, state, job, URGENT_BACKFILL if harmless else URGENT, 0, 0, False)
+        return True
+    if missing > state.options[PREEMPTIBLE]:
+        return False
+    mode = state.options[PREEMPT]
+    victims = NOT_ENOUGH
+    killing = mode == KILL
+    delay = 0
+    if mode != KILL:
+        victims = select(state, missing, True)
+        delay = longest_swap(state, victims)
+        due = state.jobs[LATEST_END, job]
+        if mode == DEGREE and due >= 0:
+            killing = victims == NOT_ENOUGH or t + delay + state.jobs[PLAN, job] > due
+            if killing:
+                for i in range(victims):
+                    if state.options[HOST_ROOM] >= 0:
+                        load_hosts(state, entry(state, CANDIDATES, i), -1, 0)
+    if killing:
+        victims = select(state, missing, False)
+        delay = 0
+    if victims == NOT_ENOUGH:
+        return False
+    execute(t, state, job, URGENT_PREEMPT, delay, victims, killing)
+    return True
+
+
+@routine
+def try_waiting(t: int, state: State) -> None:
+    """Try each waiting urgent job in order of arrival."""
+    place = state.pools[Q_HEAD, Q]
+    while place < state.pools[Q_TAIL, Q] and state.queue[ROW + Q_KEY, place] == URGENT_KEY:
+        job = state.queue[ROW + Q_JOB, place]
+        if state.queue[ROW + Q_PROCS, place] != GONE:
+            if try_urgent(t, state, job):
+                leave(state, Q, find_job(state, Q, KEY, job))
+                count(state, URGENT_WAITING, -1)
+                # Jobs that were killed may have joined the queue and moved the others.
+                place = find_job(state, Q, KEY, job)
+            elif not state.options[OVERTAKE]:
+                return
+        place += 1
+
+
+@kernel
+def arrive_urgent(t: int, state: State, job: int) -> None:
+    """An urgent newcomer starts, or waits before all regular jobs."""
+    behind = state.options[URGENT_WAITING] > 0 and not state.options[OVERTAKE]
+    if behind or not try_urgent(t, state, job):
+        state.jobs[RESERVED, job] = NOT_RESERVED
+        enter(state, Q, job, URGENT_KEY)
+        count(state, URGENT_WAITING, 1)
+        count(state, QUEUED, 1)
+        state.options[CHANGED] = 1
+
+
+@routine
+def resume_free(t: int, state: State) -> None:
+    """Suspended jobs go on whose processors nobody uses any more."""
+    i = 0
+    while i < state.options[ASIDE]:
+        job = entry(state, SUSPENDED_JOBS, i)
+        if state.jobs[LENT, job] > 0:
+            i += 1
+            continue
+        last = state.options[ASIDE] - 1
+        moved = entry(state, SUSPENDED_JOBS, last)
+        state.options[at(state, SUSPENDED_JOBS, i)] = moved
+        state.jobs[ASIDE_PLACE, moved] = i
+        state.options[ASIDE] = last
+        if state.options[HOST_ROOM] >= 0:
+            load_hosts(state, job, -1, 0)
+        count(state, IDLE, -state.jobs[PROCS, job])
+        count(state, PREEMPTIBLE, state.jobs[PROCS, job])
+        resume(state, job, state.jobs[SWAP, job])
+
+
+@kernel
+def newcomers(state: State, urgent: bool) -> int:
+    """How many urgent (or regular) jobs have just arrived."""
+    found = 0
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        found += is_urgent(state, job) == urgent
+    return found
+
+
+def ujfb(t: int, state: State) -> None:
+    """Urgent jobs first, with backfilling and preemption, on the whole machine."""
+    regular = newcomers(state, False)
+    urgent = state.clock[LAST_NEW] - state.clock[FIRST_NEW] - regular
+    trying = urgent > 0 or state.options[URGENT_WAITING] > 0
+    if trying and not is_complete(state):
+        complete_plan(t, state)  # urgent jobs are measured against the reservations made before
+    freed = settle(t, state, trying)
+    if state.options[URGENT_WAITING] > 0:
+        try_waiting(t, state)
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        if is_urgent(state, job):
+            arrive_urgent(t, state, job)
+        else:
+            state.jobs[RESERVED, job] = NOT_RESERVED
+            enter(state, Q, job, state.jobs[KEY, job])
+    if freed and state.options[ASIDE] > 0:
+        resume_free(t, state)
+    due = 0
+    if state.options[CHANGED]:
+        begin_anew(t, state)
+    elif state.options[NEXT_START] == t:
+        due = find_due(t, state)
+    due = plan_on(t, state, regular > 0, due)
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        if not is_urgent(state, job):
+            state.jobs[PROMISE, job] = state.jobs[RESERVED, job]
+    start_due(t, state, due)

@@ -1,0 +1,168 @@
+"""Prepares UJF and UJFB: swap times, hosts, the tables of processors, the notes of the policy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from headway.engine.drive import Setup
+from headway.engine.tables import KEY, State
+from headway.errors import UsageError
+from headway.policies.prepare import Arrivals, Prepared, Table, ordered, strict
+from headway.policies.spec import Spec, make_spec
+from headway.units import microseconds
+from headway.workload.annotations import KB_PER_MB
+from headway.workload.transform.swap_model import swap_times
+
+MODES = ("suspend", "kill", "degree")
+ORDERS = ("latest", "smallest", "largest")
+KB_PER_GB = 1024 * KB_PER_MB
+RECORD_LIMIT = 1 << 22
+"""Entries at most in the record of processor sets at first."""
+
+
+def ujf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+    """First come, first served, urgent jobs before all others."""
+    plain = strict(make_spec("fcfs", urgent="first"), arrivals, procs)
+    remark = "" if _urgent(arrivals).any() else "no job is urgent, so ujf is fcfs"
+    return Prepared(plain.setup, plain.plan, remark=remark)
+
+
+def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+    """Urgent jobs first with backfilling and preemption."""
+    from headway.policies import ujfb_tables as rows
+    from headway.policies.ujfb import ujfb as hook
+
+    urgent = _urgent(arrivals)
+    some = bool(urgent.any())
+    swap, memory, assumed = _swaps(spec, arrivals, ~urgent) if some else (_none(arrivals), _none(arrivals), 0)
+    deadline = arrivals.extra.get("deadline", np.full(len(urgent), -1))
+    shapes = np.unique(np.stack([arrivals.procs, arrivals.walltime]), axis=1, return_inverse=True)[1]
+    fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, urgent)
+
+    def prepare(state: State) -> None:
+        fill(state)
+        state.jobs[rows.SWAP], state.jobs[rows.MEMORY] = swap, memory
+        state.jobs[rows.LATEST_END] = deadline
+        state.jobs[rows.SHAPE] = shapes.ravel()
+        state.jobs[rows.STOPPED_BY] = -1
+
+    def own(state: State) -> dict[str, object]:
+        names = {
+            "suspensions": rows.STOPPED,
+            "preempting_jobs": rows.PREEMPTING,
+            "kills_for_urgent": rows.LOST,
+            "urgent_waited": rows.QUEUED,
+        }
+        found: dict[str, object] = {name: int(state.options[note]) for name, note in names.items()}
+        found["suspensions"] = int(state.options[rows.STOPPED] - state.options[rows.LOST])
+        found["swap_assumed"] = assumed
+        return found
+
+    def notes(state: State, ids: Table) -> dict[str, Table]:
+        by = state.jobs[rows.STOPPED_BY]
+        return {
+            "preempted_by": np.where(by >= 0, ids[by], -1),
+            "preempted_times": state.jobs[rows.STOPPED_TIMES],
+            "preemption_delay": np.where(urgent, state.jobs[rows.DELAY], -1),
+        }
+
+    def setup(room: int) -> Setup:
+        tables = _tables(spec, procs, some, room)
+        return Setup((procs, procs), hook, prepare=prepare, more_rows=rows.MORE_ROWS, tables=tables)
+
+    def again(state: State) -> Setup | None:
+        """With more room for the processors of jobs, where some were not written down."""
+        room = int(state.options[rows.RECORD_ROOM])
+        return setup(8 * room) if state.options[rows.UNRECORDED] > 0 else None
+
+    remark = ""
+    if not some:
+        remark = "no job is urgent, so ujfb is conservative(compress=scratch)"
+    elif assumed:
+        remark = (
+            f"neither swap time nor memory of {assumed} jobs is known: taken to be of the median size of the "
+            "others (unknown=median)"
+        )
+    return Prepared(
+        setup(_record_room(arrivals, urgent) if some else 0),
+        arrivals.walltime,
+        "told",
+        own=own,
+        notes=notes,
+        lead="swap_in",
+        remark=remark,
+        again=again,
+    )
+
+
+def _urgent(arrivals: Arrivals) -> Any:
+    return arrivals.extra.get("urgent", np.zeros(len(arrivals.submit), np.bool_))
+
+
+def _none(arrivals: Arrivals) -> Table:
+    return np.zeros(len(arrivals.submit), np.int64)
+
+
+def _tables(spec: Spec, procs: int, named: bool, room: int) -> Table:
+    from headway.policies import ujfb_tables as rows
+    from headway.policies.ujfb_processors import GROUP
+    from headway.units import NEVER
+
+    options = np.zeros(rows.NOTES + rows.TABLES * procs + room, np.int64)
+    options[rows.SIZE_OF_MACHINE] = options[rows.UNOWNED] = procs
+    options[rows.PREEMPT] = MODES.index(str(spec.params["preempt"]))
+    options[rows.VICTIMS] = ORDERS.index(str(spec.params["victims"]))
+    options[rows.OVERTAKE] = spec.params["overtake"] == "yes"
+    options[rows.RESERVE] = spec.params["reserve"] == "first"
+    options[rows.HOST_SIZE] = int(str(spec.params["host_size"]))
+    host = spec.params["host_memory"]
+    options[rows.HOST_ROOM] = -1 if host == "unlimited" else int(float(str(host)) * KB_PER_GB)
+    options[rows.NAMED], options[rows.RECORD_ROOM] = named, room
+    options[rows.PLANNED_KEY] = options[rows.PLANNED_JOB] = -1
+    options[rows.NEXT_START] = NEVER
+    for table, value in ((rows.OWNER, rows.NO_JOB), (rows.USER, rows.NO_JOB)):
+        begin = rows.NOTES + table * procs
+        options[begin : begin + procs] = value
+    groups = np.bincount(np.arange(procs) // GROUP)
+    begin = rows.NOTES + rows.FREE_IN_GROUP * procs
+    options[begin : begin + len(groups)] = groups
+    return options
+
+
+def _record_room(arrivals: Arrivals, urgent: Any) -> int:
+    """Room for the processors of urgent jobs and of those they stop, where these are in a few ranges each."""
+    return min(RECORD_LIMIT, 4096 + 4 * int((arrivals.procs[urgent] + 2).sum()))
+
+
+def _swaps(spec: Spec, arrivals: Arrivals, regular: Any) -> tuple[Table, Table, int]:
+    """Swap time (µs) and memory (kB per processor) of each job, and how many had to be assumed."""
+    source, bandwidth = spec.params["swap"], float(str(spec.params["bandwidth"]))
+    memory = arrivals.extra.get("memory_kb", np.full(len(arrivals.submit), -1)).astype(np.int64)
+    memory = np.where(memory > 0, memory, -1)
+    bounded = spec.params["host_memory"] != "unlimited"
+    suspends = spec.params["preempt"] != "kill"
+    if source in ("column", "memory"):
+        given = arrivals.extra.get("swap") if source == "column" else None
+        swap = np.full(len(memory), -1) if given is None else given.astype(np.int64)
+        needed = swap < 0
+    else:
+        swap = np.full(len(memory), microseconds(str(source)))
+        needed = np.zeros(len(memory), np.bool_)
+    unknown = regular & (memory < 0) & (needed | bounded) & suspends
+    if unknown.any():
+        if not (regular & (memory >= 0)).any():
+            where = "how much memory hosts must hold" if not needed.any() else "how long swapping takes"
+            raise UsageError(
+                f"ujfb: there are urgent jobs, but nothing says {where}: give swap=SECONDS in the policy, a "
+                "column swap or memory_mb in --annotations, or apply memory(source=table) with headway convert"
+            )
+        if spec.params["unknown"] == "error":
+            raise UsageError(
+                f"ujfb: neither swap time nor memory of {int(unknown.sum())} jobs is known: annotate them, apply "
+                "memory(missing=median) with headway convert, or give unknown=median"
+            )
+        memory = np.where(unknown, int(np.median(memory[regular & (memory >= 0)])), memory)
+    swap = np.where(needed & regular, swap_times(memory, bandwidth), np.maximum(swap, 0))
+    return np.maximum(swap, 0), np.maximum(memory, 0), int(unknown.sum())

@@ -1,0 +1,82 @@
+"""Where UJFB keeps its parameters, its notes, and who has which processor.
+
+All of it lies in ``state.options``: parameters, then notes, then tables with one entry per processor, then
+the record of processor sets. Further rows of ``jobs`` hold what is known of each job.
+"""
+
+from __future__ import annotations
+
+from headway.engine.tables import JOB_ROWS, State
+from headway.jit import kernel
+
+# Parameters. HOST_ROOM is in kB (-1: no bound); NAMED says whether processors have names, which matters only
+# where there are urgent jobs.
+SIZE_OF_MACHINE, PREEMPT, VICTIMS, OVERTAKE, RESERVE, HOST_SIZE, HOST_ROOM, NAMED, RECORD_ROOM = range(9)
+SUSPEND, KILL, DEGREE = range(3)
+LATEST, SMALLEST, LARGEST = range(3)
+
+# Notes on the plan: up to which waiting job (key and number) it goes, whether something has changed under it,
+# when its next regular job starts, the number of times it was begun anew, whether it holds waiting urgent
+# jobs; how many urgent jobs wait.
+PLANNED_KEY, PLANNED_JOB, CHANGED, NEXT_START, PLANS, HOLDS_URGENT, URGENT_WAITING = range(9, 16)
+# Notes on processors: with no owner and no user; of suspended jobs and not lent; of running regular jobs; the
+# lowest group of processors that may have a free one. Then suspended jobs, entries of the record.
+UNOWNED, IDLE, PREEMPTIBLE, LOWEST_GROUP, ASIDE, RECORDED = range(16, 22)
+# Counts for the summary: jobs stopped (each time), those that lost their work, urgent jobs that stopped
+# some, urgent jobs that had to wait, sets that did not fit into the record.
+STOPPED, LOST, PREEMPTING, QUEUED, UNRECORDED = range(22, 27)
+NOTES = 32
+
+# Tables with one entry per processor: its owner (a regular job) and its user (an urgent one), -1 if none; the
+# next processor of the same owner or user; free processors of each group; then lists of suspended jobs and
+# of victims, and kB swapped out to each host.
+OWNER, USER, NEXT_OWNED, NEXT_USED, FREE_IN_GROUP, SUSPENDED_JOBS, CANDIDATES, HOST_LOAD = range(8)
+TABLES = 8
+NO_JOB = -1
+NO_PROCESSOR = -1
+
+# Job rows: the first processor; until when the plan holds the job's processors; when it (last) started from
+# the beginning; swap time (µs) and memory (kB a processor); of a suspended job how many of its processors
+# are lent, and its place in the list; of an urgent job how many of its processors have no owner, and the
+# delay by preemption (µs). SHAPE numbers jobs of equal size and length; the two rows behind it are of shapes.
+# Last, by whom a job was stopped last and how often, and whether its processors are in the record.
+(
+    FIRST_PROCESSOR,
+    HELD_UNTIL,
+    BEGUN,
+    SWAP,
+    MEMORY,
+    LENT,
+    ASIDE_PLACE,
+    OWN_ALONE,
+    DELAY,
+    SHAPE,
+    SHAPE_PLAN,
+    SHAPE_START,
+    STOPPED_BY,
+    STOPPED_TIMES,
+    IN_RECORD,
+    LATEST_END,
+) = range(JOB_ROWS, JOB_ROWS + 16)
+MORE_ROWS = 16
+
+MACHINE, BASE = 0, 1
+"""The profile with every reservation, and the one of what holds processors now."""
+
+
+@kernel
+def at(state: State, table: int, place: int) -> int:
+    """Where an entry of a table lies in the options."""
+    return int(NOTES + table * state.options[SIZE_OF_MACHINE] + place)
+
+
+@kernel
+def entry(state: State, table: int, place: int) -> int:
+    """An entry of a table."""
+    return int(state.options[NOTES + table * state.options[SIZE_OF_MACHINE] + place])
+
+
+@kernel
+def count(state: State, note: int, more: int) -> None:
+    """Add to a note."""
+    state.options[note] += more

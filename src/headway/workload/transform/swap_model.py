@@ -1,0 +1,84 @@
+"""How long it takes to swap a process out: its size over a bandwidth, and the measurements behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.units import SECOND
+from headway.workload.annotations import KB_PER_MB
+from headway.workload.transform.swap_table import SWAP_TABLE
+
+Ints = npt.NDArray[np.int64]
+Point = tuple[str, str, float, float]
+
+BANDWIDTH = 6000.0
+"""MB/s at which a process is swapped out or in; the line through the unsuspicious points has 6071."""
+SUSPICIOUS = (("A", "LU"), ("C", "FT"))
+"""Points of the table far off the line of their class: probably misprints."""
+
+
+def swap_times(memory_kb: npt.NDArray[np.int64], bandwidth: float = BANDWIDTH) -> Ints:
+    """Time (µs, rounded up) to move so many kB at so many MB/s; -1 where the size is unknown."""
+    over, by = Decimal(str(bandwidth)).as_integer_ratio()
+    divisor = over * KB_PER_MB
+    exact = [-(-int(kb) * by * SECOND // divisor) if kb >= 0 else -1 for kb in np.unique(memory_kb)]
+    return np.array(exact, np.int64)[np.unique(memory_kb, return_inverse=True)[1]]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A line of times (s) against sizes (MB): time = intercept + size / bandwidth, by least squares."""
+
+    name: str
+    points: int
+    intercept: float
+    bandwidth: float
+    r2: float
+
+
+def fit(name: str, points: Sequence[Point], through_zero: bool = False) -> Fit:
+    """The line of some points; ``r2`` is 1 - residual / total, through zero with the total about zero."""
+    size = np.array([point[2] for point in points])
+    time = np.array([point[3] for point in points])
+    if through_zero:
+        slope, intercept = float(size @ time / (size @ size)), 0.0
+        total = float(time @ time)
+    else:
+        slope = float(np.cov(size, time, bias=True)[0, 1] / np.var(size))
+        intercept = float(time.mean() - slope * size.mean())
+        total = float(((time - time.mean()) ** 2).sum())
+    residual = float(((time - intercept - slope * size) ** 2).sum())
+    return Fit(name, len(points), intercept, 1 / slope, 1 - residual / total)
+
+
+def fits() -> list[Fit]:
+    """All points, all but the suspicious ones, and each class without its suspicious point through zero."""
+    sound = [point for point in SWAP_TABLE if point[:2] not in SUSPICIOUS]
+    found = [
+        fit("all points", SWAP_TABLE),
+        fit("without the suspicious ones", sound),
+        fit("without the suspicious ones, through zero", sound, through_zero=True),
+    ]
+    for label in sorted({point[0] for point in SWAP_TABLE}):
+        own = [point for point in sound if point[0] == label]
+        found.append(fit(f"class {label}", own, through_zero=True))
+    return found
+
+
+def suspects(ratio: float = 1.2) -> list[tuple[Point, float]]:
+    """Points whose time is more than ``ratio`` times off the line of their class, and what it would give.
+
+    The line of a class goes through zero and the median of time over size, which one misprint cannot move.
+    """
+    found = []
+    for point in SWAP_TABLE:
+        own = [other for other in SWAP_TABLE if other[0] == point[0]]
+        expected = point[2] * float(np.median([time / size for _, _, size, time in own]))
+        if max(point[3] / expected, expected / point[3]) > ratio:
+            found.append((point, expected))
+    return found
