@@ -105,7 +105,7 @@ ENTRIES = (
             PRESENCE,
         ),
         needs=(NODES, SIZES),
-        details="Looks at memory sizes only; files are loaded all the same. fcfs(match=exact) is the reference.",
+        details="Looks at sizes only; files are loaded all the same. The reference is fcfs(match=exact).",
         example="backfill-big(allowance=mean)",
     ),
     PolicyInfo(

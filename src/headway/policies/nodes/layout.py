@@ -11,8 +11,9 @@ from headway.jit import kernel
 
 # Job rows. The nodes LOW to HIGH - 1 may run the job. A use is a job on a node, done, running or planned:
 # on node ON from BEGIN to END (its walltime, or the real end once it has ended), with its file there from
-# LOADED on. Uses are linked twice, by node and by file. SETTLED_USE marks those that `lru` has taken in;
-# a file in memory is known by the use that brought it (RESIDENT_), and PASS_NEXT links a pass's plans.
+# LOADED on; it is ALIVE until its end has been looked at. Uses are linked twice, by node and by file.
+# SETTLED_USE marks those that `lru` has taken in; a file in memory is known by the use that brought it
+# (RESIDENT_), and PASS_NEXT links a pass's plans.
 (
     FILE,
     LOW,
@@ -35,8 +36,9 @@ from headway.jit import kernel
     REPLAY_NEXT,
     REPLAY_LAST,
     OWN_LOAD,
-) = range(JOB_ROWS, JOB_ROWS + 21)
-MORE_ROWS = 21
+    ALIVE,
+) = range(JOB_ROWS, JOB_ROWS + 22)
+MORE_ROWS = 22
 
 # Parameters: how many nodes, cores of the widest, files, classes of bandwidth and of memory; the rules.
 # Scores are whole multiples of 1 / SCALE µs; X, Y, Z are the weights times SCALE.

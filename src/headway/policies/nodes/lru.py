@@ -7,9 +7,10 @@ that brought it in; files stand in the order in which they came.
 
 from __future__ import annotations
 
-from headway.engine.tables import OPEN, R_END, R_JOB, R_POOL, RUN, RUNS, State
+from headway.engine.tables import R_JOB, R_POOL, RUNS, State
 from headway.jit import kernel, routine
 from headway.policies.nodes.layout import (
+    ALIVE,
     BEGIN,
     END,
     FAR,
@@ -38,8 +39,8 @@ from headway.policies.nodes.layout import (
 
 @kernel
 def is_running(state: State, use: int) -> bool:
-    """Whether a real use has not ended."""
-    return bool(state.runs[R_END, state.jobs[RUN, use]] == OPEN)
+    """Whether a real use has not ended, or only at this instant, which is looked at later."""
+    return bool(state.jobs[ALIVE, use] == 1)
 
 
 @kernel

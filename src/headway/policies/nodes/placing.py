@@ -95,7 +95,8 @@ def fit_to_nodes(workload: Workload, platform: Platform, match: str) -> Workload
         row = int(np.argmin(narrow))
         raise InputError(
             f"job {workload.job[row]} needs {workload.procs[row]} processors and the widest node has "
-            f"{widest} cores; split such jobs with the transformation split, or drop them with the rule too_large=drop",
+            f"{widest} cores; split such jobs with the transformation split, or drop them with the rule "
+            "too_large=drop",
             file=workload.source.name,
             field="processors",
         )

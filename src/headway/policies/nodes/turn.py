@@ -23,6 +23,7 @@ from headway.engine.verbs import start_late
 from headway.jit import kernel, routine
 from headway.policies.nodes.cores import free_cores, hold_cores, plan_cores, put_back
 from headway.policies.nodes.layout import (
+    ALIVE,
     BACKFILL,
     BEGIN,
     BUSY_NODES,
@@ -126,6 +127,7 @@ def open_turn(state: State, t: int) -> None:
         put_back(state, t, node)
         count_busy(state, node, -1)
         state.jobs[END, job] = t
+        state.jobs[ALIVE, job] = 0
         state.jobs[ENDED_NEXT, job] = note(state, ENDED_NOW)
         state.options[ENDED_NOW] = job
         if note(state, PRESENCE) == LRU:
@@ -154,6 +156,7 @@ def start_on(state: State, t: int, node: int, job: int, why: int) -> None:
     if not start_late(state, job, node, why, wait, jobs[WALL, job]):
         return
     jobs[BEGIN, job], jobs[LOADED, job], jobs[END, job] = t, t + wait, end
+    jobs[ALIVE, job] = 1
     link(state, job, node, T_USES, T_FILE_USES)
     hold_cores(state, node, procs, end)
     count_busy(state, node, 1)
