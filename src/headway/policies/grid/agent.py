@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from headway.jit import kernel, routine
+from headway.jit import kernel, routine, woven
 from headway.policies.grid.server import NO_ANSWER, STARTED, cancel, estimate, submit
 
 Notes = npt.NDArray[np.int64]
@@ -77,10 +77,16 @@ def log_move(notes: Notes, move: int) -> int:
     return int(behind + MOVE_FIELDS * move)
 
 
-@routine
+@kernel
+def nobody() -> int:
+    """No server, as a variable of the compiler's: a constant would let it compile the requests twice."""
+    return int(np.int64(-1))
+
+
+@woven
 def best_server(notes: Notes, grid: Any, task: int, apart: int) -> tuple[int, int]:
     """The server, ``apart`` left out, that promises the earliest completion, and that; -1 if none can."""
-    best, earliest = -1, NO_ANSWER
+    best, earliest = nobody(), NO_ANSWER
     for server in range(notes[SERVERS]):
         if server != apart:
             completion, _ = estimate(grid, server, task)
@@ -92,7 +98,7 @@ def best_server(notes: Notes, grid: Any, task: int, apart: int) -> tuple[int, in
 @routine
 def arrive(notes: Notes, grid: Any, task: int) -> int:
     """Submit a new task where it is expected to be completed first; the server, or -1 if none can run it."""
-    server, _ = best_server(notes, grid, task, -1)
+    server, _ = best_server(notes, grid, task, nobody())
     if server >= 0:
         submit(grid, server, task)
         notes[at(notes, WHERE, task)] = server
@@ -101,7 +107,7 @@ def arrive(notes: Notes, grid: Any, task: int) -> int:
     return server
 
 
-@routine
+@woven
 def ask_all(notes: Notes, grid: Any) -> int:
     """Ask about every task: those that started are struck off; how many wait."""
     waiting = 0
@@ -136,7 +142,7 @@ def record(
 # ---- which task is next ---------------------------------------------------------------------------------
 
 
-@routine
+@woven
 def refresh(notes: Notes, grid: Any, left: int, server: int) -> None:
     """Ask a server about the first ``left`` tasks of the list, the window."""
     for i in range(left):
@@ -202,7 +208,7 @@ def strike(notes: Notes, i: int, left: int) -> None:
 # ---- the two ways to reallocate -------------------------------------------------------------------------
 
 
-@routine
+@woven
 def improve(notes: Notes, grid: Any, now: int, task: int) -> int:
     """Move a waiting task if another cluster completes it earlier by the threshold; that cluster, or -1.
 
@@ -212,16 +218,16 @@ def improve(notes: Notes, grid: Any, now: int, task: int) -> int:
     completion, procs = estimate(grid, home, task)
     there, other = best_server(notes, grid, task, home)
     if there < 0 or completion == STARTED or completion - other < notes[THRESHOLD]:
-        return -1
+        return nobody()
     after, size = submit(grid, there, task)
     if not cancel(grid, home, task):
         cancel(grid, there, task)  # it started in the meantime: the second submission is withdrawn
-        return -1
+        return nobody()
     record(notes, now, task, there, completion, after, (procs, size))
     return there
 
 
-@routine
+@woven
 def regular(notes: Notes, grid: Any, now: int, waiting: int) -> None:
     """Look at one task after the other; each may go to another cluster."""
     if notes[HEURISTIC] == MCT:
@@ -260,11 +266,11 @@ def restore_order(notes: Notes, count: int) -> None:
         notes[at(notes, LIST, place)] = task
 
 
-@routine
+@woven
 def submit_again(notes: Notes, grid: Any, now: int, i: int) -> int:
     """Submit the cancelled task at place ``i`` where it is completed first; that cluster."""
     task = notes[at(notes, LIST, i)]
-    there, _ = best_server(notes, grid, task, -1)
+    there, _ = best_server(notes, grid, task, nobody())
     completion, procs = submit(grid, there, task)
     held, had = notes[at(notes, HELD, i)], notes[at(notes, HELD_PROCS, i)]
     notes[AGAIN] += 1
@@ -275,7 +281,7 @@ def submit_again(notes: Notes, grid: Any, now: int, i: int) -> int:
     return there
 
 
-@kernel
+@woven
 def cancel_everything(notes: Notes, grid: Any, waiting: int) -> int:
     """Cancel the tasks of the list; those that started in the meantime are struck off. How many are left."""
     left = 0
@@ -289,7 +295,7 @@ def cancel_everything(notes: Notes, grid: Any, waiting: int) -> int:
     return left
 
 
-@routine
+@woven
 def all_cancellation(notes: Notes, grid: Any, now: int, waiting: int) -> None:
     """Cancel everything that waits, then submit it again, task by task."""
     waiting = cancel_everything(notes, grid, waiting)

@@ -18,7 +18,7 @@ from headway.engine.tables import (
     State,
 )
 from headway.engine.verbs import refuse, wake
-from headway.jit import routine
+from headway.jit import woven
 from headway.policies import conservative
 from headway.policies.grid.agent import MODE, NO_REALLOCATION, TASKS, TIMES_MOVED, arrive, at, reallocate
 from headway.policies.grid.plan import settle_disturbance, take_note_of_ends
@@ -30,29 +30,30 @@ from headway.policies.grid.tables import (
     NOWHERE,
     PERIOD,
     grid,
-    notes_of,
+    notes_from,
 )
 
 
-@routine
+@woven
 def welcome(state: State) -> None:
     """Local jobs go to their cluster, the others to the agent."""
+    notes = state.options[notes_from(state) :]
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
         home = state.jobs[HOME, job]
         if home != NOWHERE:
             submit(state, home, job)
-        elif arrive(notes_of(state), state, job) == NOWHERE:
+        elif arrive(notes, state, job) == NOWHERE:
             refuse(state, NOT_WAITING, job)
 
 
-@routine
+@woven
 def start_what_is_due(t: int, state: State) -> None:
     """Each batch system starts its jobs; a task that changed the cluster says so."""
     seen = state.clock[RUNS]
     for k in range(state.options[grid(state, CLUSTERS)]):
         settle_disturbance(state, k)
         conservative.start_due(t, state, k)
-    notes = notes_of(state)
+    notes = state.options[notes_from(state) :]
     for run in range(seen, state.clock[RUNS]):
         if notes[at(notes, TIMES_MOVED, state.runs[R_JOB, run])] > 0:
             state.runs[R_WHY, run] = MOVED
@@ -64,7 +65,7 @@ def reallocation(t: int, state: State) -> None:
         take_note_of_ends(t, state)
     if state.clock[FIRST_NEW] < state.clock[LAST_NEW]:
         welcome(state)
-    notes = notes_of(state)
+    notes = state.options[notes_from(state) :]
     period = state.options[grid(state, PERIOD)]
     active = period > 0 and notes[MODE] != NO_REALLOCATION
     if active and t % period == 0 and t > state.options[grid(state, LAST_EVENT)] and notes[TASKS] > 0:

@@ -48,6 +48,7 @@ def reallocation(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     count, tasks = len(clusters), len(arrivals.submit)
     kind = tables.RESERVING if local.name == "conservative" else tables.RESERVING_FCFS
     speeds = [_fraction(cluster.speed) for cluster in clusters]
+    behind = count * (STRIDE + tables.SERVER_FIELDS) + tables.GRID_FIELDS
     rows = _job_rows(spec, arrivals, clusters, speeds)
 
     def options(room: int) -> Table:
@@ -85,22 +86,21 @@ def reallocation(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
     def again(state: State) -> Setup | None:
         """The same with a longer log, where the moves were more than it holds."""
-        notes = tables.notes_of(state)
+        notes = state.options[behind:]
         made = int(notes[agent.MOVES])
         return replace(setup, options=options(made)) if made > notes[agent.ROOM] else None
 
     def moves(state: State) -> dict[str, Table]:
-        notes = tables.notes_of(state)
+        notes = state.options[behind:]
         made = int(notes[agent.MOVES])
         first = len(notes) - agent.MOVE_FIELDS * int(notes[agent.ROOM])
         log = notes[first : first + agent.MOVE_FIELDS * made].reshape(made, agent.MOVE_FIELDS).T
         return {name: np.ascontiguousarray(column) for name, column in zip(MOVE, log, strict=True)}
 
     def own(state: State) -> dict[str, object]:
-        notes = tables.notes_of(state)
+        notes = state.options[behind:]
         put_back = notes[agent.FRONT + agent.PUT_BACK * tasks :][:tasks]
         moved = notes[agent.FRONT + agent.TIMES_MOVED * tasks :][:tasks]
-        first = tables.plans(state) * (STRIDE + tables.SERVER_FIELDS)
         return {
             "grid_tasks": int((rows[tables.HOME] < 0).sum()),
             "moves": int(notes[agent.MOVES]),
@@ -111,11 +111,11 @@ def reallocation(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
             "put_back_tasks": int((put_back > 0).sum()),
             "most_put_back": int(put_back.max(initial=0)),
             "starving_tasks": int((put_back >= STARVING).sum()),
-            "estimates": int(state.options[first + tables.ESTIMATES]),
+            "estimates": int(state.options[behind - tables.GRID_FIELDS + tables.ESTIMATES]),
         }
 
     def notes(state: State, ids: Table) -> dict[str, Table]:
-        put_back = tables.notes_of(state)[agent.FRONT + agent.PUT_BACK * tasks :][:tasks]
+        put_back = state.options[behind:][agent.FRONT + agent.PUT_BACK * tasks :][:tasks]
         return {"put_back": put_back}
 
     return Prepared(

@@ -6,7 +6,7 @@ then the grid's own, then the agent's notes.
 
 from __future__ import annotations
 
-from headway.engine.tables import JOB_ROWS, Q_FIELDS, State, Table
+from headway.engine.tables import JOB_ROWS, Q_FIELDS, State
 from headway.jit import kernel
 from headway.policies.ordering import STRIDE
 
@@ -66,6 +66,6 @@ def grid(state: State, field: int) -> int:
 
 
 @kernel
-def notes_of(state: State) -> Table:
-    """The agent's memory, the last part of the options."""
-    return state.options[plans(state) * (STRIDE + SERVER_FIELDS) + GRID_FIELDS :]
+def notes_from(state: State) -> int:
+    """Where the agent's memory begins, the last part of the options."""
+    return grid(state, GRID_FIELDS)
