@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grid_twin import check
+import headway
+from grid_twin import check, made
 from headway.audit import audit
+from headway.schedule import Schedule
 from twins.grid import Cluster
 from twins.instances import job_lists
 from twins.jobs import Job
@@ -53,3 +58,22 @@ def test_small_instances(jobs: list[Job], spec: str) -> None:
     schedule, _ = check(jobs, SITES, spec)
     verdict = audit(schedule)
     assert verdict.ok, verdict.faults
+
+
+@settings(max_examples=60)
+@given(jobs=JOBS, spec=SPECS)
+def test_saved_and_loaded(jobs: list[Job], spec: str) -> None:
+    """What the files hold is enough to judge the run again, and to repeat it."""
+    schedule = made(jobs, SITES, spec)
+    with TemporaryDirectory() as folder:
+        schedule.save(Path(folder) / "run")
+        again = Schedule.load(Path(folder) / "run")
+    verdict = audit(again)
+    assert verdict.ok, verdict.faults
+    assert {"one place", "events", "molding"} <= {law.name for law in verdict.laws}
+    assert schedule.moves is not None and again.moves is not None
+    for name in ("job", "time", "source", "target", "before", "after", "procs_before", "procs_after"):
+        assert np.array_equal(getattr(schedule.moves, name), getattr(again.moves, name)), name
+    repeated = headway.simulate(again.workload, again.platform, again.policy)
+    for name in ("start", "end", "procs", "cluster"):
+        assert np.array_equal(getattr(schedule, name), getattr(repeated, name)), name

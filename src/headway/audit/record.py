@@ -6,15 +6,16 @@ Nothing here knows an engine or a policy; a record is made from our schedules an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.platform import Platform
+from headway.platform import Cluster, Platform
 from headway.schedule import ENDED, STATES, WHY, Pieces, Schedule
+from headway.schedule.moves import Moves
 from headway.schedule.pieces import NONE
 from headway.schedule.pieces_file import rows_of
 from headway.workload import Workload
@@ -63,6 +64,16 @@ class Record:
     """Whether some cluster's speed is not 1, so that times differ from the log's."""
     pieces: Pieces | None = None
     places: Mapping[str, Places] = field(default_factory=dict)
+    moves: Moves | None = None
+    """Of waiting jobs between clusters; `moves.job` counts rows of this record."""
+    local: NDArray[np.bool_] | None = None
+    """Jobs that belong to one cluster, `home`, and never move; -1 where the platform does not have it."""
+    home: Column | None = None
+    fraction: NDArray[np.float64] | None = None
+    """The parallel fraction of a moldable job; NaN for others."""
+    limit: Column | None = None
+    """The most processors of a moldable job; -1 for as many as there are."""
+    clusters: tuple[Cluster, ...] = ()
     missing: Sequence[int] = ()
     foreign: Sequence[int] = ()
     repeated: Sequence[int] = ()
@@ -128,12 +139,41 @@ def record_of(schedule: Schedule, workload: Workload | None = None) -> Record:
         speeds=any(cluster.speed != 1 for cluster in schedule.platform.clusters),
         pieces=pieces,
         places=places,
+        moves=_moves_of(schedule, chosen),
+        clusters=schedule.platform.clusters,
+        **_molding(log, kept.rows, schedule.platform),
         missing=missing,
         foreign=foreign,
         repeated=repeated,
     )
     record.lost = int(schedule.provenance.get("jobs", len(schedule))) - len(schedule)
     return record
+
+
+def _moves_of(schedule: Schedule, chosen: Column) -> Moves | None:
+    """The moves of the jobs that are in the record."""
+    moves = schedule.moves
+    if moves is None:
+        return None
+    back = np.full(len(schedule), NONE, np.int64)
+    back[chosen] = np.arange(len(chosen))
+    kept = back[moves.job] >= 0
+    columns = {item.name: getattr(moves, item.name)[kept] for item in fields(Moves)}
+    return Moves(**{**columns, "job": back[columns["job"]]})
+
+
+def _molding(log: Workload, rows: Column, platform: Platform) -> dict[str, Any]:
+    """What the log says of home, size limits and parallel fractions."""
+    found: dict[str, Any] = {}
+    for name, column in (("local", "local"), ("fraction", "parallel_fraction"), ("limit", "max_procs")):
+        values = log.get(column)
+        found[name] = None if values is None else values[rows]
+    codes = log.get("cluster")
+    if codes is not None:
+        names = [cluster.name for cluster in platform.clusters]
+        known = [names.index(n) if n in names else NONE for n in log.labels.get("cluster", ())]
+        found["home"] = np.array([*known, NONE])[codes[rows]]
+    return found
 
 
 @dataclass(frozen=True)

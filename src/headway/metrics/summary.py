@@ -9,6 +9,7 @@ from headway.metrics.catalogue import METRICS, STRETCH
 from headway.metrics.classes import by_group, by_queue, by_size, by_user
 from headway.metrics.deadlines import deadlines
 from headway.metrics.fairness import fairness
+from headway.metrics.reallocation import came
 from headway.metrics.redirected import redirected
 from headway.metrics.sample import Sample
 from headway.schedule import Schedule
@@ -27,6 +28,7 @@ def summarise(schedule: Schedule, tau: float = 10, trim: float = 0) -> dict[str,
             raise PolicyError(f"the policy's own number {name!r} has the name of a metric; rename it")
         summary[name] = value
     summary |= redirected(sample)
+    summary |= came(schedule)
     summary |= deadlines(sample)
     users = by_user(sample)
     summary["fairness"] = fairness(users)

@@ -12,10 +12,11 @@ from headway.errors import InputError, UsageError
 from headway.platform import Platform
 from headway.schedule.codes import WHY
 from headway.schedule.csv_table import CsvTable
+from headway.schedule.moves_file import read_moves
 from headway.schedule.pieces import NONE, Pieces
 from headway.schedule.pieces_file import read_pieces
 from headway.schedule.schedule import Schedule
-from headway.schedule.table import EXTRA_TIMES, EXTRAS
+from headway.schedule.table import EXTRA_TIMES, EXTRAS, HOME
 from headway.workload import Ledger, LedgerEntry, Source, Workload
 
 REQUIRED = ("job", "submit", "start", "end", "procs", "walltime", "runtime", "why", "killed", "user", "queue")
@@ -43,9 +44,12 @@ def load_schedule(folder: Path) -> Schedule:
         for name in ("group", "cluster", "node")
         if name in table and name not in labels
     }
+    platform = Platform.from_description(record["platform"])
+    moves = folder / "moves.csv"
+    names = [cluster.name for cluster in platform.clusters]
     return Schedule(
         workload=workload,
-        platform=Platform.from_description(record["platform"]),
+        platform=platform,
         policy=record["policy"],
         start=table.times("start"),
         end=table.times("end"),
@@ -58,6 +62,7 @@ def load_schedule(folder: Path) -> Schedule:
         promise_kind=record.get("promise", ""),
         waiting=table.times("waiting") if "waiting" in table else None,
         pieces=_pieces(folder / "runs.csv", workload, labels),
+        moves=read_moves(moves, workload, names) if moves.is_file() else None,
         capacity=record["processors"],
         groups=record.get("groups", {}),
         labels=labels,
@@ -95,6 +100,8 @@ def _workload(table: CsvTable, record: dict[str, Any]) -> Workload:
     for name in EXTRAS:
         if name in table:
             columns[name] = _extra(table, name)
+    if HOME in table:
+        columns["cluster"], labels["cluster"] = table.labelled(HOME)
     return Workload(
         columns,
         ledger=_ledger(record, len(table)),

@@ -23,6 +23,8 @@ EXTRAS = ("urgent", "deadline", "swap", "parallel_fraction", "max_procs", "local
 """Optional columns of the workload that judging a schedule needs; they follow the fixed ones."""
 
 EXTRA_TIMES = ("deadline", "swap")
+HOME = "home"
+"""The cluster that a job comes from; `cluster` is the one where it ran."""
 
 
 def schedule_frame(schedule: Schedule, times: Times = seconds_column) -> pl.DataFrame:
@@ -56,6 +58,8 @@ def schedule_frame(schedule: Schedule, times: Times = seconds_column) -> pl.Data
     for name in EXTRAS:
         if name in workload.columns:
             columns.append(_extra(name, workload.columns[name], times))
+    if schedule.moves is not None and "cluster" in workload.columns:
+        columns.append(_names(HOME, workload.columns["cluster"], workload.labels.get("cluster", ())))
     return pl.DataFrame(columns)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.audit.record import ENDS_A_RUN, GIVES_UP, Record
 from headway.audit.verdict import Fault, Finding, fault, found
-from headway.schedule import ENDED
+from headway.schedule import ENDED, STATES
 from headway.schedule.pieces import NONE
 
 NAME = "one final run"
@@ -19,10 +19,11 @@ def check(record: Record) -> Finding | None:
     pieces = record.pieces
     order = pieces.in_order()
     job, run, ended = pieces.job[order], pieces.run[order], pieces.ended[order]
+    runs = pieces.state[order] == STATES.index("running")  # loading or swapping may well be done before
     closes_job = np.append(job[1:] != job[:-1], True)
     closes_run = closes_job | np.append(run[1:] != run[:-1], True)
     finishes = np.isin(ended, ENDS_A_RUN)
-    wrong = np.where(closes_job, ~finishes, np.where(closes_run, ~np.isin(ended, GIVES_UP), finishes))
+    wrong = np.where(closes_job, ~finishes, np.where(closes_run, ~np.isin(ended, GIVES_UP), finishes & runs))
     wrong &= ended != NONE
 
     def describe(place: int) -> Fault:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.schedule import STATES
 from headway.units import seconds_text
 
 NAME = "request"
@@ -46,7 +47,9 @@ def _pieces(record: Record) -> Finding:
     if record.pieces is None:
         return Finding()
     pieces = record.pieces
-    wrong = pieces.final(len(record)) & (pieces.procs != record.procs[pieces.job])
+    # Swapped out are only the processes on the processors that another job is to use.
+    parts = (pieces.state == STATES.index("swap_out")) & (pieces.procs < record.procs[pieces.job])
+    wrong = pieces.final(len(record)) & (pieces.procs != record.procs[pieces.job]) & ~parts
 
     def describe(piece: int) -> Fault:
         row = pieces.job[piece]

@@ -64,9 +64,9 @@ def pin_in_the_way(state: State, k: int, procs: int, begin: int, end: int) -> in
     for i in range(state.pools[PIN_COUNT, k]):
         pinned = state.lists[PINS + POOL_LISTS * k, i]
         at = state.jobs[RESERVED, pinned]
-        if begin < at < end and at < first:
-            if level_at(state.profile, k, at) - state.jobs[PROCS, pinned] < procs:
-                first = at
+        if begin < at < min(end, first):
+            room = level_at(state.profile, k, at) - state.jobs[PROCS, pinned]
+            first = at if room < procs else first
     return first
 
 

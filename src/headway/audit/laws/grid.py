@@ -1,0 +1,33 @@
+"""The laws of a grid under reallocation, as its parameters make them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from headway.audit.laws import grid_molding, grid_moves
+from headway.audit.verdict import Law
+from headway.policies.spec import Spec
+from headway.units import microseconds
+
+
+def grid_laws(spec: Spec) -> tuple[Law, ...]:
+    """A task is in one place, has a size it may have, moves at events only, and only for a gain."""
+    period = float(str(spec.params["period"]))
+    still = spec.params["mode"] == "none" or math.isinf(period)
+    every = 0 if still else microseconds(str(spec.params["period"]))
+    speedup: grid_molding.Speedup = grid_molding.amdahl
+    if spec.params["law"] == "downey":
+        speedup = grid_molding.downey(Fraction(str(spec.params["sigma"])))
+    when = "no task is moved" if still else "tasks are moved at multiples of the period only"
+    laws = [
+        Law("one place", "a task is in one place and moves only while it waits", grid_moves.check),
+        Law("events", when, grid_moves.timed(every)),
+        Law("molding", "sizes are allowed, times follow from them", grid_molding.check_of(speedup)),
+    ]
+    if spec.params["mode"] == "regular":
+        least = microseconds(str(spec.params["threshold"]))
+        laws.append(
+            Law("gain", "each move was expected to gain the threshold", grid_moves.gain_of(least)),
+        )
+    return tuple(laws)

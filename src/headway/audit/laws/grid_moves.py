@@ -1,0 +1,113 @@
+"""Moves between clusters: a task is always in exactly one place, and only while it waits.
+
+Between two instants a task waits in one queue, runs on one cluster, or is done. So each move leaves the
+cluster at which the one before it arrived, none comes before the submission or after the start, and the task
+runs where the last one brought it. Local jobs do not move, and run on the cluster they belong to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from headway.audit.record import Record
+from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.schedule.moves import Moves
+from headway.units import seconds_text
+
+NAME = "one place"
+
+
+def check(record: Record) -> Finding | None:
+    """Every move against those before it, and against where the job ran."""
+    moves, places = record.moves, record.places.get("cluster")
+    if moves is None or record.pieces is not None or (places is None and len(record.clusters) > 1):
+        return None
+    there = places.codes if places is not None else np.zeros(len(record), np.int64)
+    order = np.lexsort((np.arange(len(moves)), moves.job))
+    columns = (moves.job, moves.source, moves.target, moves.time)
+    job, source, target, time = (column[order] for column in columns)
+    again = np.append(False, job[1:] == job[:-1]) if len(job) else np.zeros(0, np.bool_)
+    last = np.append(~again[1:], True) if len(job) else again
+    torn = again & (source != np.append(-1, target[:-1])[: len(job)])
+    back = again & (time < np.append(0, time[:-1])[: len(job)])
+    local = np.zeros(len(record), np.bool_) if record.local is None else record.local
+    wrong = {
+        "from another cluster than it was on": torn,
+        "before an earlier move of it": back,
+        "to the cluster it was on": source == target,
+        "before it is submitted": time < record.submit[job],
+        "after it has started": time > record.start[job],
+        "and does not run where the last move brought it": last & (target != there[job]),
+        "though it is local": local[job],
+    }
+    return together(_moves(record, moves, order, wrong), _at_home(record, there))
+
+
+def _moves(record: Record, moves: Moves, order: np.ndarray, wrong: dict[str, np.ndarray]) -> Finding:
+    bad = np.flatnonzero(np.logical_or.reduce(list(wrong.values()))) if len(order) else np.zeros(0, np.int64)
+
+    def describe(place: int) -> Fault:
+        row, t = moves.job[order[place]], moves.time[order[place]]
+        why = next(words for words, where in wrong.items() if where[place])
+        number = record.job[row]
+        return fault(NAME, t, (number,), f"job {number} is moved at {seconds_text(t)} {why}")
+
+    return found(bad.tolist(), describe)
+
+
+def _at_home(record: Record, there: np.ndarray) -> Finding:
+    """Local jobs run where they belong."""
+    if record.local is None or record.home is None:
+        return Finding()
+    home = record.home
+
+    def describe(row: int) -> Fault:
+        number, name = record.job[row], record.clusters[there[row]].name
+        return fault(NAME, record.start[row], (number,), f"job {number} is local and runs on {name}")
+
+    return found(np.flatnonzero(record.local & (home != there)).tolist(), describe)
+
+
+def gain_of(threshold: int) -> Callable[[Record], Finding | None]:
+    """The check that every move was expected to complete its job earlier by the threshold (µs)."""
+
+    def check_gain(record: Record) -> Finding | None:
+        moves = record.moves
+        if moves is None:
+            return None
+        gain = moves.before - moves.after
+
+        def describe(place: int) -> Fault:
+            number, t = record.job[moves.job[place]], moves.time[place]
+            message = (
+                f"job {number} is moved at {seconds_text(t)} for a gain of {seconds_text(gain[place])} s, "
+                f"the threshold is {seconds_text(threshold)} s"
+            )
+            return fault("gain", t, (number,), message)
+
+        return found(np.flatnonzero(gain < threshold).tolist(), describe)
+
+    return check_gain
+
+
+def timed(period: int) -> Callable[[Record], Finding | None]:
+    """The check that moves are made at multiples of the period (µs); 0: none are made at all."""
+
+    def check_times(record: Record) -> Finding | None:
+        moves = record.moves
+        if moves is None:
+            return None
+        astray = np.ones(len(moves), np.bool_)
+        if period > 0:
+            astray = (moves.time % period != 0) | (moves.time <= 0)
+
+        def describe(place: int) -> Fault:
+            number, t = record.job[moves.job[place]], moves.time[place]
+            message = f"job {number} is moved at {seconds_text(t)}, without an event"
+            return fault("events", t, (number,), message)
+
+        return found(np.flatnonzero(astray).tolist(), describe)
+
+    return check_times

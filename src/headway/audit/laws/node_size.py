@@ -1,0 +1,62 @@
+"""Every job runs inside one node that is wide enough and of a memory size it may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.audit.record import Record
+from headway.audit.verdict import Fault, Finding, fault, found
+
+NAME = "node size"
+NOWHERE = -1
+
+
+def node_of(record: Record) -> NDArray[np.int64] | None:
+    """The platform's number of each job's node; None where the schedule does not say."""
+    places = record.places.get("node")
+    if places is None or record.nodes is None or len(places.names) != len(record.nodes):
+        return None
+    node = np.full(len(record), NOWHERE, np.int64)
+    node[record.intervals[0]] = places.codes
+    return node
+
+
+def sizes_of(record: Record) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Memory sizes of the nodes from small to large, and the smallest that will do for each job."""
+    assert record.nodes is not None
+    sizes = np.unique([group.memory_gb for group in record.nodes])
+    need = np.zeros(len(record)) if record.needs_node_gb is None else np.nan_to_num(record.needs_node_gb)
+    return sizes, np.searchsorted(sizes, need).astype(np.int64)
+
+
+def check_of(match: str) -> Callable[[Record], Finding | None]:
+    """The check for one rule of matching."""
+
+    def check(record: Record) -> Finding | None:
+        node = node_of(record)
+        if node is None or record.nodes is None:
+            return None
+        cores = np.array([group.cores for group in record.nodes])
+        sizes, own = sizes_of(record)
+        here = np.searchsorted(sizes, [group.memory_gb for group in record.nodes])[node]
+        wrong = here != own if match == "exact" else here < own
+        if match == "any":
+            wrong = np.zeros(len(record), np.bool_)
+        bad = (node == NOWHERE) | (record.procs > cores[node]) | wrong
+
+        def describe(row: int) -> Fault:
+            number = record.job[row]
+            if node[row] == NOWHERE:
+                said = "is on no node"
+            elif record.procs[row] > cores[node[row]]:
+                said = f"has {record.procs[row]} processors on node {node[row]} of {cores[node[row]]} cores"
+            else:
+                said = f"runs on node {node[row]} of {sizes[here[row]]:g} GB, which match={match} does not allow"
+            return fault(NAME, record.start[row], (number,), f"job {number} {said}")
+
+        return found(np.flatnonzero(bad).tolist(), describe)
+
+    return check

@@ -1,0 +1,105 @@
+"""Area filling: jobs on larger nodes stay within the areas planned for them, and the plan adds up.
+
+The plan is made again from the jobs: each size's area is given out in full, and with the larger of the two
+levels no size is filled beyond it. Then the starts are followed: a job on a larger size takes its processors x
+walltime, and gives back at its end what it did not use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from headway.audit.laws.node_size import node_of, sizes_of
+from headway.audit.record import Record
+from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.units import SECOND, seconds_text
+
+NAME = "planned areas"
+
+
+def check_of(tmax: str, days: object, form: str) -> Callable[[Record], Finding | None]:
+    """The check for the parameters of a policy."""
+
+    def check(record: Record) -> Finding | None:
+        node = node_of(record)
+        if node is None or record.nodes is None or not len(record):
+            return None
+        memory = [group.memory_gb for group in record.nodes]
+        sizes, own = sizes_of(record)
+        here = np.searchsorted(sizes, memory)[node]
+        counts = [sum(gb == size for gb in memory) for size in sizes]
+        width = [sum(g.cores for g in record.nodes if g.memory_gb == size) for size in sizes]
+        area = record.procs * record.walltime
+        origin = int(record.submit.min())
+        known = np.ones(len(record), np.bool_)
+        if days != "all":
+            known = record.submit < origin + round(float(str(days)) * 86_400 * SECOND)
+        areas = [int(area[known & (own == x)].sum()) for x in range(len(sizes))]
+        level, plan = _plan(areas, counts, tmax)
+
+        def budget(t: int, z: int, y: int) -> int:
+            if form == "plan":
+                return int(plan[z][y])
+            share = int(plan[z][y] * width[z] * 1_000_000 / (level * counts[z])) if level else 0
+            return share * ((t - origin) // SECOND)
+
+        bad, room = [], {}
+        used = np.zeros((len(sizes), len(sizes)), np.int64)
+        moved = np.flatnonzero(here > own)
+        # Jobs too wide for every node of their own size have to go to a larger one.
+        cores = np.array([group.cores for group in record.nodes])
+        widest = np.array([cores[np.array(memory) == size].max() for size in sizes])
+        events = [(int(record.start[r]), 1, int(r)) for r in moved]
+        events += [(int(record.end[r]), 0 if record.end[r] > record.start[r] else 2, int(r)) for r in moved]
+        for t, kind, row in sorted(events, key=lambda e: (e[0], e[1], record.submit[e[2]], record.row[e[2]])):
+            z, y = here[row], own[row]
+            if kind == 1:
+                left = budget(t, z, y) - used[z, y]
+                if area[row] > left and record.procs[row] <= widest[y]:
+                    bad.append(row)
+                    room[row] = left
+                used[z, y] += area[row]
+            else:
+                used[z, y] -= record.procs[row] * (record.walltime[row] - (record.end[row] - record.start[row]))
+
+        def describe(row: int) -> Fault:
+            number = record.job[row]
+            text = f"{seconds_text(area[row])} processor-seconds where {seconds_text(room[row])} are left"
+            return fault(NAME, record.start[row], (number,), f"job {number} takes {text}")
+
+        return together(_adds_up(areas, plan, level, counts, tmax), found(bad, describe))
+
+    return check
+
+
+def _plan(areas: list[int], counts: list[int], tmax: str) -> tuple[Fraction, list[list[Fraction]]]:
+    """The level and the plan, written once more from the definition."""
+    last = len(areas) - 1
+    if tmax == "mean":
+        level = Fraction(sum(areas), sum(counts))
+    else:
+        level = max(Fraction(sum(areas[x:]), sum(counts[x:])) for x in range(last + 1))
+    left = list(map(Fraction, areas))
+    plan = [[Fraction(0)] * (last + 1) for _ in areas]
+    for x in range(last, -1, -1):
+        plan[x][x], room = left[x], level * counts[x] - left[x]
+        for y in range(x - 1, -1, -1):
+            part = max(Fraction(0), min(room, left[y]))
+            plan[x][y], room, left[y] = part, room - part, left[y] - part
+    return level, plan
+
+
+def _adds_up(
+    areas: list[int], plan: list[list[Fraction]], level: Fraction, counts: list[int], tmax: str
+) -> Finding:
+    size = range(len(areas))
+    lost = [y for y in size if sum(plan[x][y] for x in size) != areas[y]]
+    over = [x for x in size if tmax == "max" and sum(plan[x]) > level * counts[x]]
+
+    def describe(place: int) -> Fault:
+        return fault(NAME, None, (), f"the areas planned for memory size {place} do not add up")
+
+    return found([*lost, *over], describe)
