@@ -3,9 +3,10 @@
 Kernels are plain Python functions over NumPy tables. ``NUMBA_DISABLE_JIT=1`` runs every one of them
 interpreted, for debugging and coverage, with the same results.
 
-Three options matter for speed and never for results. ``_nrt=False`` leaves out the reference counting
-of arrays at calls, the great cost of small helpers; such kernels cannot allocate. ``forceinline`` joins
-the helpers into their caller. ``nogil`` lets threads run kernels side by side.
+Three options matter for speed and never for results, as does what :mod:`headway.jit_tuning` does.
+``_nrt=False`` leaves out the reference counting of arrays at calls, the great cost of small helpers; such
+kernels cannot allocate. ``forceinline`` joins the helpers into their caller. ``nogil`` lets threads run
+kernels side by side.
 
 numba's disk cache does not notice that a function called from another file changed, so the cache
 folder is named after a digest of all kernel sources and of numba's version.
@@ -28,7 +29,9 @@ def kernel_sources() -> list[Path]:
     """The files whose change makes compiled kernels stale: the engine, and every module that compiles."""
     package = Path(__file__).parent
     others = (path for path in package.rglob("*.py") if b"from headway.jit import" in path.read_bytes())
-    return sorted({*(package / "engine").rglob("*.py"), *others, package / "jit.py", package / "units.py"})
+    return sorted(
+        {*(package / "engine").rglob("*.py"), *others, *package.glob("jit*.py"), package / "units.py"}
+    )
 
 
 def sources_digest() -> str:
@@ -60,26 +63,33 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 import numba  # noqa: E402  (numba reads the cache folder when it is imported)
 from numba.core import types as types  # noqa: E402
 
+from headway import jit_tuning as tuning  # noqa: E402
+
 njit: Any = numba.njit  # untyped here: `_nrt` is a private option that numba's types do not know
 
 INTERPRETED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009  (set at run time)
 """True when kernels run as plain Python."""
 
 
+if not INTERPRETED:
+    tuning.count_from_the_front()
+    tuning.leave_inner_code_raw()
+
+
 def kernel(function: Function) -> Function:
     """Compile a helper on first use, inlined into its callers. It must not allocate."""
     compiled: Function = njit(
-        cache=True, nogil=True, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+        nogil=True, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
     )(function)
-    return compiled
+    return compiled if INTERPRETED else tuning.for_any_number(compiled)
 
 
 def routine(function: Function) -> Function:
     """Compile a larger kernel that is called, not inlined. It must not allocate."""
-    compiled: Function = njit(
-        cache=True, nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )(function)
-    return compiled
+    compiled: Function = njit(nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(
+        function
+    )
+    return compiled if INTERPRETED else tuning.for_any_number(compiled)
 
 
 def woven(function: Function) -> Function:

@@ -32,6 +32,15 @@ from headway.jit import kernel, routine
 
 @kernel
 def settle(t: int, state: State, k: int) -> int:
+    """Bring the profile of pool ``k`` up to now; how many runs ended early."""
+    early = settle_runs(t, state, k)
+    if state.clock[OUTLIVES] > 0:
+        outlive(t, state)
+    return early
+
+
+@kernel
+def settle_runs(t: int, state: State, k: int) -> int:
     """Runs that ended in pool ``k`` give back what the profile still held; how many ended early."""
     early = 0
     for i in range(state.clock[ENDED]):
@@ -41,8 +50,6 @@ def settle(t: int, state: State, k: int) -> int:
             if state.runs[R_EXPECTED, run] > t:
                 early += 1
                 release(t, state, k, run)
-    if state.clock[OUTLIVES] > 0:
-        outlive(t, state)
     return early
 
 
@@ -64,15 +71,40 @@ def release(t: int, state: State, k: int, run: int) -> None:
 @routine
 def outlive(t: int, state: State) -> None:
     """Runs that outlived their estimate are expected to last as long as was requested."""
+    run = next_outlived(t, state)
+    while run >= 0:
+        expect_request(t, state, run)
+        run = next_outlived(t, state)
+
+
+@kernel
+def next_outlived(t: int, state: State) -> int:
+    """The next run that has outlived its estimate by now; -1 if there is none."""
     while state.clock[OUTLIVES] > 0 and state.lists[OUTLIVE_TIME, 0] <= t:
         run = state.lists[OUTLIVE_RUN, 0]
         pop(state.lists, OUTLIVE_TIME, state.clock[OUTLIVES])
         state.clock[OUTLIVES] -= 1
         if state.runs[R_END, run] == OPEN:
-            job = state.runs[R_JOB, run]
-            expected = state.runs[R_START, run] + state.jobs[WALL, job]
-            state.runs[R_EXPECTED, run] = expected
-            change(state.profile, state.runs[R_POOL, run], t, expected, -state.jobs[PROCS, job], t)
+            return int(run)
+    return -1
+
+
+@kernel
+def expect_request(t: int, state: State, run: int) -> None:
+    """Let the profile hold the processors of a run as long as was requested."""
+    job = state.runs[R_JOB, run]
+    expected = state.runs[R_START, run] + state.jobs[WALL, job]
+    state.runs[R_EXPECTED, run] = expected
+    change(state.profile, state.runs[R_POOL, run], t, expected, -state.jobs[PROCS, job], t)
+
+
+@kernel
+def may_outlive(state: State, job: int) -> None:
+    """Note a run whose estimate is shorter than the request."""
+    if state.jobs[PLAN, job] < state.jobs[WALL, job]:
+        end = state.clock[NOW] + state.jobs[PLAN, job]
+        push(state.lists, OUTLIVE_TIME, state.clock[OUTLIVES], end, state.jobs[RUN, job])
+        state.clock[OUTLIVES] += 1
 
 
 @kernel
@@ -80,9 +112,7 @@ def start_and_book(state: State, job: int, k: int, why: int) -> bool:
     """Start a waiting job now; the profile holds its processors until its expected end."""
     if not start(state, job, k, why):
         return False
-    now, plan = state.clock[NOW], state.jobs[PLAN, job]
-    change(state.profile, k, now, now + plan, -state.jobs[PROCS, job], now)
-    if plan < state.jobs[WALL, job]:
-        push(state.lists, OUTLIVE_TIME, state.clock[OUTLIVES], now + plan, state.jobs[RUN, job])
-        state.clock[OUTLIVES] += 1
+    now = state.clock[NOW]
+    change(state.profile, k, now, now + state.jobs[PLAN, job], -state.jobs[PROCS, job], now)
+    may_outlive(state, job)
     return True

@@ -91,27 +91,22 @@ def base_of(profile: Profile, k: int, b: int) -> int:
 @kernel
 def locate(profile: Profile, k: int, x: int) -> int:
     """The block that holds time ``x``."""
-    low, high = 0, profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if profile.blocks[BLOCK_ROWS * k + FIRST, middle] <= x:
-            low = middle
-        else:
-            high = middle
+    low, left = 0, profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
+    while left > 1:  # halves without a branch on what is found: no guess to go wrong
+        half = left >> 1
+        low += half * (profile.blocks[BLOCK_ROWS * k + FIRST, low + half] <= x)
+        left -= half
     return low
 
 
 @kernel
 def find(profile: Profile, k: int, b: int, x: int) -> int:
     """The place of the last step of block ``b`` that begins at or before ``x``."""
-    low = base_of(profile, k, b)
-    high = low + profile.blocks[BLOCK_ROWS * k + USED, b]
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if profile.steps[STEP_ROWS * k + TIME, middle] <= x:
-            low = middle
-        else:
-            high = middle
+    low, left = base_of(profile, k, b), profile.blocks[BLOCK_ROWS * k + USED, b]
+    while left > 1:
+        half = left >> 1
+        low += half * (profile.steps[STEP_ROWS * k + TIME, low + half] <= x)
+        left -= half
     return low
 
 

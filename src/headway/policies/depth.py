@@ -9,7 +9,7 @@ A reserved job of no length holds nothing in the profile, yet the instant it is 
 
 from __future__ import annotations
 
-from headway.engine.planning import settle
+from headway.engine.planning import settle, start_and_book
 from headway.engine.profile import fits, level_at
 from headway.engine.reservations import NOT_RESERVED, earliest_start, give_up, reserve
 from headway.engine.tables import (
@@ -30,8 +30,8 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel, routine
-from headway.policies.easy import DEPTH, PROMISES, begin, note_promise
-from headway.policies.ordering import has_backfill_queue, join, option, sort_queues
+from headway.policies.easy import DEPTH, PROMISES, note_promise
+from headway.policies.ordering import has_backfill_queue, join, option, sort_queues, withdraw
 from headway.policies.strict import MACHINE, reason
 from headway.units import NEVER
 
@@ -74,7 +74,8 @@ def reserve_or_start(t: int, state: State, k: int) -> int:
             continue
         job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
         if can_start(t, state, k, job, count):
-            begin(state, k, 2 * k, place, BACKFILL if count else reason(t, state, job))
+            withdraw(state, k, 2 * k, place)
+            start_and_book(state, job, k, BACKFILL if count else reason(t, state, job))
             continue
         at = earliest_start(state, k, job, t, NEVER, 0)
         if count == 0 and option(state, k, PROMISES):
@@ -98,7 +99,8 @@ def deep_pass(t: int, state: State, k: int) -> None:
             continue
         job = state.queue[Q_FIELDS * q + Q_JOB, place]
         if state.jobs[RESERVED, job] == NOT_RESERVED and can_start(t, state, k, job, reservations):
-            begin(state, k, q, place, BACKFILL)
+            withdraw(state, k, q, place)
+            start_and_book(state, job, k, BACKFILL)
     for i in range(reservations):
         give_up(state, k, state.lists[SCRATCH, i])
 

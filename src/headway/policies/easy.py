@@ -13,14 +13,13 @@ workloads, and user runtime estimates in scheduling the IBM SP2 with backfilling
       └─────────────────────┴─────── time
 
 With ``depth`` k the first k jobs that cannot start get reservations; EASY is depth 1. Reservations are
-computed anew at each pass, from the profile of the running jobs at their expected ends.
+computed anew at each pass, from the expected ends of the running jobs.
 """
 
 from __future__ import annotations
 
+from headway.engine.ends import settle_ends, start_and_expect, when_enough
 from headway.engine.fitting import next_fit
-from headway.engine.planning import settle, start_and_book
-from headway.engine.profile import when_free
 from headway.engine.tables import (
     BACKFILL,
     FIRST_NEW,
@@ -59,7 +58,7 @@ def note_promise(state: State, job: int, shadow: int) -> None:
 def begin(state: State, k: int, q: int, place: int, why: int) -> int:
     """Start the job at a place of one of pool ``k``'s queues; the job, or -1 if the engine refused."""
     job = withdraw(state, k, q, place)
-    return job if start_and_book(state, job, k, why) else -1
+    return job if start_and_expect(state, job, k, why) else -1
 
 
 @kernel
@@ -77,8 +76,7 @@ def first_candidate(state: State, k: int) -> int:
 
 @kernel
 def easy_pass(t: int, state: State, k: int) -> None:
-    """One pass of EASY on pool ``k``."""
-    sort_queues(t, state, k)
+    """One pass of EASY on pool ``k``, whose queues are in order."""
     order = 2 * k
     while head_fits(state, k):
         head = state.pools[Q_HEAD, order]
@@ -86,7 +84,7 @@ def easy_pass(t: int, state: State, k: int) -> None:
     if state.pools[Q_COUNT, order] > 0:
         head = state.pools[Q_HEAD, order]
         procs = state.queue[Q_FIELDS * order + Q_PROCS, head]
-        shadow, free_then = when_free(state.profile, k, t, procs)
+        shadow, free_then = when_enough(state.profile, k, t, state.pools[FREE, k], procs)
         extra = free_then - procs
         if option(state, k, PROMISES):
             note_promise(state, state.queue[Q_FIELDS * order + Q_JOB, head], shadow)
@@ -108,7 +106,16 @@ def easy_pass(t: int, state: State, k: int) -> None:
 
 def easy(t: int, state: State) -> None:
     """EASY on the whole machine."""
-    settle(t, state, MACHINE)
+    settle_ends(t, state, MACHINE)
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
         join(state, MACHINE, job)
+    easy_pass(t, state, MACHINE)
+
+
+def easy_sorted(t: int, state: State) -> None:
+    """EASY on the whole machine, in an order that changes with time, or with an age limit."""
+    settle_ends(t, state, MACHINE)
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        join(state, MACHINE, job)
+    sort_queues(t, state, MACHINE)
     easy_pass(t, state, MACHINE)

@@ -144,7 +144,7 @@ def strict(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
 def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """EASY with its orders, estimates, age limit and depth."""
-    from headway.policies.ordering import AS_ORDER, NO_AGE, kind_of
+    from headway.policies.ordering import AS_ORDER, FIXED, NO_AGE, kind_of
 
     order, backfill, age = str(spec.params["order"]), str(spec.params["backfill"]), spec.params["age"]
     estimate, depth = spec.params["estimate"], spec.params["depth"]
@@ -163,10 +163,13 @@ def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     )
     orders = {KEY: order} if one_queue else {KEY: order, BACKFILL_KEY: backfill}
     fill = ordered(arrivals, plan, orders, urgent)
-    if depth == 1:
+    lasting = kind_of(order) == kind_of(backfill) == FIXED and age == "none"
+    if depth != 1:
+        from headway.policies.depth import easy_deep as hook
+    elif lasting:
         from headway.policies.easy import easy as hook
     else:
-        from headway.policies.depth import easy_deep as hook
+        from headway.policies.easy import easy_sorted as hook
     setup = Setup((procs,), hook, tuple(int(n) for n in options), fill)
     return Prepared(setup, plan, "start" if options[4] else "")
 

@@ -21,7 +21,20 @@ of those above theta always goes, and then all counters are 0, none is above the
 
 from __future__ import annotations
 
-from headway.engine.planning import release, settle, start_and_book
+from headway.engine.ends import (
+    expect_later,
+    forget_run,
+    settle_ended,
+    settle_ends,
+    start_and_expect,
+)
+from headway.engine.planning import (
+    expect_request,
+    next_outlived,
+    release,
+    settle_runs,
+    start_and_book,
+)
 from headway.engine.tables import (
     BACKFILL_KEY,
     BY_REDIRECTION,
@@ -57,7 +70,7 @@ from headway.engine.tables import (
 from headway.engine.verbs import kill, start
 from headway.jit import kernel, routine
 from headway.policies import conservative, depth, easy, strict
-from headway.policies.ordering import CLASS_WEIGHT, STRIDE, join
+from headway.policies.ordering import CLASS_WEIGHT, STRIDE, join, sort_queues
 
 PRINCIPAL, REDIRECTION = 0, 1
 """The two pools."""
@@ -209,8 +222,11 @@ def take_out(t: int, state: State, run: int) -> int:
 
 @kernel
 def give_back(t: int, state: State, run: int) -> int:
-    """The profile of the principal group no longer holds a stopped run; 1 if it was expected to go on."""
+    """What the principal group plans with no longer has a stopped run; 1 if it was expected to go on."""
     state.pools[FREED, PRINCIPAL] = 1
+    if state.options[KIND] == EASY:
+        forget_run(state, PRINCIPAL, run)
+        return 0
     if state.runs[R_EXPECTED, run] <= t:
         return 0
     release(t, state, PRINCIPAL, run)
@@ -228,6 +244,7 @@ def starts_at_once(state: State, job: int) -> bool:
 @routine
 def easy_pass(t: int, state: State, k: int) -> None:
     """EASY's pass, compiled once for both groups."""
+    sort_queues(t, state, k)
     easy.easy_pass(t, state, k)
 
 
@@ -236,7 +253,7 @@ def welcome_easy(state: State) -> None:
     """Step 1 under EASY."""
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
         if starts_at_once(state, job):
-            start_and_book(state, job, PRINCIPAL, IMMEDIATE)
+            start_and_expect(state, job, PRINCIPAL, IMMEDIATE)
             watch(state)
         else:
             join(state, PRINCIPAL, job)
@@ -245,15 +262,16 @@ def welcome_easy(state: State) -> None:
 
 def redirection_easy(t: int, state: State) -> None:
     """Redirection where both groups are under EASY with one reservation."""
-    settle(t, state, PRINCIPAL)
+    settle_ends(t, state, PRINCIPAL)
     if state.clock[ENDED] > 0:  # calls are dear, so each is made only where there is something to do
-        settle(t, state, REDIRECTION)
+        settle_ended(state, REDIRECTION)
         unwatch_ended(state)
     if state.clock[FIRST_NEW] < state.clock[LAST_NEW]:
         welcome_easy(state)
     if state.options[EXCEEDED]:
         run = chosen(state)
-        give_back(t, state, run)
+        state.pools[FREED, PRINCIPAL] = 1
+        forget_run(state, PRINCIPAL, run)
         job = take_out(t, state, run)
         join(state, REDIRECTION, job)
         state.jobs[PROMISE, job] = NO_PROMISE
@@ -274,9 +292,24 @@ def close_ended(t: int, state: State, k: int) -> None:
     kind = state.options[KIND + k]
     if kind == STRICT:
         return
-    early = settle(t, state, k)
+    if kind == EASY:
+        settle_ended(state, k)
+        return
+    early = settle_runs(t, state, k)
     if kind == CONSERVATIVE:
         conservative.compress(t, state, k, early)
+
+
+@routine
+def outlive(t: int, state: State) -> None:
+    """Runs that outlived their estimate are expected to last as long as was requested."""
+    run = next_outlived(t, state)
+    while run >= 0:
+        if state.options[KIND + state.runs[R_POOL, run]] == EASY:
+            expect_later(state, run)
+        else:
+            expect_request(t, state, run)
+        run = next_outlived(t, state)
 
 
 @routine
@@ -295,6 +328,7 @@ def schedule(t: int, state: State, k: int) -> None:
     if kind == STRICT:
         strict.strict_pass(t, state, k)
     elif kind == EASY:
+        sort_queues(t, state, k)
         easy.easy_pass(t, state, k)
     elif kind == DEEP:
         depth.deep_pass(t, state, k)
@@ -309,6 +343,8 @@ def welcome(t: int, state: State) -> None:
         if starts_at_once(state, job):
             if state.options[KIND] == STRICT:
                 start(state, job, PRINCIPAL, IMMEDIATE)
+            elif state.options[KIND] == EASY:
+                start_and_expect(state, job, PRINCIPAL, IMMEDIATE)
             else:
                 start_and_book(state, job, PRINCIPAL, IMMEDIATE)
             watch(state)
@@ -335,6 +371,7 @@ def redirection(t: int, state: State) -> None:
     """Redirection with any two queue policies."""
     close_ended(t, state, PRINCIPAL)
     close_ended(t, state, REDIRECTION)
+    outlive(t, state)
     unwatch_ended(state)
     welcome(t, state)
     if state.options[EXCEEDED]:

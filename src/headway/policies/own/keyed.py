@@ -11,7 +11,7 @@ import numpy as np
 
 from headway.engine.tables import BACKFILL_KEY, JOB_ROWS, KEY, State
 from headway.errors import PolicyError, UsageError
-from headway.policies.easy import NEWCOMERS_ONLY
+from headway.policies.easy import NEWCOMERS_ONLY, easy, easy_sorted
 from headway.policies.ordering import BACKFILL_ORDER, CLASS_WEIGHT, GIVEN, ORDER
 from headway.policies.own import faults
 from headway.policies.own.key import Key
@@ -104,7 +104,12 @@ def with_orders(
     setup = replace(plain.setup, options=tuple(options), prepare=fill)
     if moving:
         run = KeyedRun(moving, rows, compiled_rekey(moving, rows))
-        setup = replace(setup, drive=run, more_rows=KEY_ROWS + len(rows.columns))
+        setup = replace(
+            setup,
+            hook=easy_sorted if setup.hook is easy else setup.hook,
+            drive=run,
+            more_rows=KEY_ROWS + len(rows.columns),
+        )
     return replace(plain, setup=setup)
 
 
