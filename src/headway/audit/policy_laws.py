@@ -10,6 +10,9 @@ from headway.audit.laws import (
     LATEST_END,
     PROMISE,
     REDIRECTIONS,
+    node_files,
+    node_size,
+    planned_areas,
 )
 from headway.audit.laws.grid import grid_laws
 from headway.audit.record import Record
@@ -24,6 +27,8 @@ def laws_of(policy: str, record: Record) -> tuple[Law, ...]:
         spec = parse_spec(policy)
     except UsageError:
         return ()
+    if "node" in record.places and "presence" in spec.params:
+        return _on_nodes(spec)
     if spec.name == "redirection":
         return (REDIRECTIONS,)
     if spec.name == "reallocation":
@@ -43,6 +48,31 @@ def laws_of(policy: str, record: Record) -> tuple[Law, ...]:
     if spec.name == "easy" and _plain_easy(spec):
         return (EASY_HEAD,)
     return ()
+
+
+def _on_nodes(spec: Spec) -> tuple[Law, ...]:
+    """Files and sizes, where each job is inside one node."""
+    presence, big_first = str(spec.params["presence"]), spec.name == "backfill-big"
+    match = str(spec.params.get("match", "fits"))
+    laws = [
+        Law(node_size.NAME, "each job is on one node, wide and large enough", node_size.check_of(match)),
+        Law(
+            node_files.NAME,
+            "a job waits for its file exactly as long as nobody has it there",
+            node_files.waits_of(presence, big_first),
+        ),
+        Law(
+            node_files.COUNTS,
+            "loads and re-uses are the jobs with a file",
+            node_files.counts_of(presence, big_first),
+        ),
+    ]
+    if spec.name == "area-filling":
+        check = planned_areas.check_of(
+            str(spec.params["tmax"]), spec.params["areas"], str(spec.params["form"])
+        )
+        laws.append(Law(planned_areas.NAME, "jobs on larger nodes stay within the areas planned", check))
+    return tuple(laws)
 
 
 def _one_queue(spec: Spec, record: Record) -> bool:

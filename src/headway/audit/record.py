@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.platform import Cluster, Platform
+from headway.platform import Cluster, NodeGroup, Platform
+from headway.platform.node_table import nodes_of
 from headway.schedule import ENDED, STATES, WHY, Pieces, Schedule
 from headway.schedule.moves import Moves
 from headway.schedule.pieces import NONE
@@ -62,6 +63,14 @@ class Record:
     promise_kind: str = ""
     speeds: bool = False
     """Whether some cluster's speed is not 1, so that times differ from the log's."""
+    file: Column | None = None
+    """A number for each input file; -1 where a job has none."""
+    file_gb: NDArray[np.float64] | None = None
+    needs_node_gb: NDArray[np.float64] | None = None
+    nodes: Sequence[NodeGroup] | None = None
+    """The nodes of the platform one by one, where it has some."""
+    file_counts: tuple[int, int] | None = None
+    """Loads and re-uses of files that the run itself counted."""
     pieces: Pieces | None = None
     places: Mapping[str, Places] = field(default_factory=dict)
     moves: Moves | None = None
@@ -137,6 +146,7 @@ def record_of(schedule: Schedule, workload: Workload | None = None) -> Record:
         promise=None if schedule.promise is None else schedule.promise[chosen],
         promise_kind=schedule.promise_kind,
         speeds=any(cluster.speed != 1 for cluster in schedule.platform.clusters),
+        nodes=[node.group for node in nodes_of(schedule.platform)] or None,
         pieces=pieces,
         places=places,
         moves=_moves_of(schedule, chosen),
@@ -146,6 +156,9 @@ def record_of(schedule: Schedule, workload: Workload | None = None) -> Record:
         foreign=foreign,
         repeated=repeated,
     )
+    counted = [schedule.own.get(name) for name in ("file_loads", "file_reuses")]
+    if all(isinstance(count, int) for count in counted):
+        record.file_counts = (int(str(counted[0])), int(str(counted[1])))
     record.lost = int(schedule.provenance.get("jobs", len(schedule))) - len(schedule)
     return record
 
@@ -215,6 +228,10 @@ def asked(log: Workload, rows: Column) -> dict[str, Any]:
         "moldable": None if fraction is None else ~np.isnan(fraction[rows]),
         "urgent": None if urgent is None else urgent[rows],
         "deadline": None if deadline is None else deadline[rows],
+        **{
+            name: None if log.get(name) is None else log.columns[name][rows]
+            for name in ("file", "file_gb", "needs_node_gb")
+        },
     }
 
 

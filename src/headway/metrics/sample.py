@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from headway.errors import UsageError
 from headway.metrics import ratios
 from headway.metrics.areas import Areas, areas, makespan
+from headway.platform.node_table import load_time, nodes_of
 from headway.schedule import Schedule
-from headway.units import microseconds, microseconds_up
+from headway.units import microseconds
 
 Times = NDArray[np.int64]
 Ratios = NDArray[np.float64]
@@ -91,14 +92,13 @@ def file_load(schedule: Schedule) -> Times:
     load = np.zeros(len(schedule), np.int64)
     if sizes is None or schedule.node is None:
         return load
-    bandwidths = [
-        group.bandwidth_gb_s
-        for cluster in schedule.platform.clusters
-        for group in cluster.nodes
-        for _ in range(group.count)
-    ]
+    nodes = nodes_of(schedule.platform)
+    known: dict[tuple[float, float], int] = {}
     for row in np.flatnonzero(np.nan_to_num(sizes) > 0).tolist():
-        load[row] = microseconds_up(float(sizes[row]) / bandwidths[schedule.node[row]])
+        key = float(sizes[row]), nodes[schedule.node[row]].group.bandwidth_gb_s
+        if key not in known:
+            known[key] = load_time(*key)
+        load[row] = known[key]
     return load
 
 

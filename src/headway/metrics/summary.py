@@ -9,6 +9,7 @@ from headway.metrics.catalogue import METRICS, STRETCH
 from headway.metrics.classes import by_group, by_queue, by_size, by_user
 from headway.metrics.deadlines import deadlines
 from headway.metrics.fairness import fairness
+from headway.metrics.files import files
 from headway.metrics.reallocation import came
 from headway.metrics.redirected import redirected
 from headway.metrics.sample import Sample
@@ -30,6 +31,7 @@ def summarise(schedule: Schedule, tau: float = 10, trim: float = 0) -> dict[str,
     summary |= redirected(sample)
     summary |= came(schedule)
     summary |= deadlines(sample)
+    summary |= files(sample)
     users = by_user(sample)
     summary["fairness"] = fairness(users)
     groups = by_group(sample)

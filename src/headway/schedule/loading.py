@@ -98,7 +98,9 @@ def _workload(table: CsvTable, record: dict[str, Any]) -> Workload:
     for name in ("group", "partition"):
         columns[name] = np.full(len(table), NONE, np.int64)
     for name in EXTRAS:
-        if name in table:
+        if name == "file" and name in table:
+            columns[name], labels[name] = table.labelled(name)
+        elif name in table:
             columns[name] = _extra(table, name)
     if HOME in table:
         columns["cluster"], labels["cluster"] = table.labelled(HOME)
@@ -117,7 +119,7 @@ def _extra(table: CsvTable, name: str) -> Any:
         return table.times(name, absent=NONE)
     if name in ("urgent", "local"):
         return table.flags(name)
-    if name in ("parallel_fraction", "file_gb"):
+    if name in ("parallel_fraction", "file_gb", "needs_node_gb"):
         return table.floats(name)
     return table.integers(name, absent=NONE)
 

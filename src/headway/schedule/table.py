@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 Times = Callable[..., "pl.Series"]
 
-EXTRAS = ("urgent", "deadline", "swap", "parallel_fraction", "max_procs", "local", "file_gb")
+EXTRAS = (
+    *("urgent", "deadline", "swap", "parallel_fraction", "max_procs", "local"),
+    *("file", "file_gb", "needs_node_gb"),
+)
 """Optional columns of the workload that judging a schedule needs; they follow the fixed ones."""
 
 EXTRA_TIMES = ("deadline", "swap")
@@ -56,7 +59,9 @@ def schedule_frame(schedule: Schedule, times: Times = seconds_column) -> pl.Data
     if schedule.waiting is not None:
         columns.append(times("waiting", schedule.waiting))
     for name in EXTRAS:
-        if name in workload.columns:
+        if name == "file" and name in workload.columns:
+            columns.append(_names(name, workload.columns[name], workload.labels.get(name)))
+        elif name in workload.columns:
             columns.append(_extra(name, workload.columns[name], times))
     if schedule.moves is not None and "cluster" in workload.columns:
         columns.append(_names(HOME, workload.columns["cluster"], workload.labels.get("cluster", ())))

@@ -54,7 +54,9 @@ def check_of(match: str) -> Callable[[Record], Finding | None]:
             elif record.procs[row] > cores[node[row]]:
                 said = f"has {record.procs[row]} processors on node {node[row]} of {cores[node[row]]} cores"
             else:
-                said = f"runs on node {node[row]} of {sizes[here[row]]:g} GB, which match={match} does not allow"
+                said = (
+                    f"runs on node {node[row]} of {sizes[here[row]]:g} GB, which match={match} does not allow"
+                )
             return fault(NAME, record.start[row], (number,), f"job {number} {said}")
 
         return found(np.flatnonzero(bad).tolist(), describe)

@@ -1,8 +1,8 @@
 """Area filling: jobs on larger nodes stay within the areas planned for them, and the plan adds up.
 
 The plan is made again from the jobs: each size's area is given out in full, and with the larger of the two
-levels no size is filled beyond it. Then the starts are followed: a job on a larger size takes its processors x
-walltime, and gives back at its end what it did not use.
+levels no size is filled beyond it. Then the starts are followed: a job on a larger size takes its area,
+processors x walltime, and gives back at its end what it did not use.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def check_of(tmax: str, days: object, form: str) -> Callable[[Record], Finding |
                     room[row] = left
                 used[z, y] += area[row]
             else:
-                used[z, y] -= record.procs[row] * (record.walltime[row] - (record.end[row] - record.start[row]))
+                used[z, y] -= record.procs[row] * (
+                    record.walltime[row] - (record.end[row] - record.start[row])
+                )
 
         def describe(row: int) -> Fault:
             number = record.job[row]

@@ -124,6 +124,12 @@ def pushed_out(state: State, t: int, node: int, job: int, at: int, y: int) -> in
     return int(y // cell(state, T_CORES, node) * state.jobs[PROCS, job] * total)
 
 
+@kernel
+def latest_start(t: int, best: int, floor: int, scale: int) -> int:
+    """The latest start with which a node can still have a score as low as the best."""
+    return FAR - 1 if best == FAR else t + (best - floor) // scale
+
+
 @routine
 def choose(state: State, t: int, job: int) -> int:
     """The node with the lowest score; start and wait for the file there are left in the notes."""
@@ -171,13 +177,15 @@ def choose(state: State, t: int, job: int) -> int:
     # No other node can do better than to start now with the shortest load.
     if best < floor:
         low = high
-    rows = note(state, NODES) * (procs - 1)
+    # A node where the cores come free after `latest` is worse than the best one even with the shortest load.
+    latest = latest_start(t, best, floor, scale)
+    rows = note(state, T_ROW) + note(state, NODES) * (procs - 1)
     for node in range(low, high):
+        at = state.options[rows + node]
+        if at > latest:
+            continue
         if best <= floor and best_node < node:
             break
-        at = cell(state, T_ROW, rows + node)
-        if at >= FAR:
-            continue
         ahead = max(at - t, 0)
         if ahead > note(state, MOST_AHEAD):
             refuse(state, TOO_FAR, job)
@@ -214,6 +222,7 @@ def choose(state: State, t: int, job: int) -> int:
         score += pushed_out(state, t, node, job, at, 0 if eager else y)
         if score < best or (score == best and node < best_node):
             best, best_node, best_at, best_wait = score, node, at, wait
+            latest = latest_start(t, best, floor, scale)
     state.options[BEST_START] = best_at
     state.options[BEST_WAIT] = best_wait
     return best_node
