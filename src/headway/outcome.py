@@ -35,6 +35,7 @@ from headway.engine.tables import (
     WALL,
     State,
 )
+from headway.policies.prepare import Sets
 from headway.schedule import ENDED, STATES, Pieces
 
 Column = npt.NDArray[np.int64]
@@ -49,12 +50,13 @@ def outcome(
     pools: Sequence[str] = (),
     lead: str = "",
     nodes: Column | None = None,
+    sets: Sets | None = None,
 ) -> dict[str, Any]:
     """The columns of a schedule in file order; ``order`` is the file place of each of the engine's jobs.
 
     Where the pools have names, the schedule says which group each job ended in. ``lead`` is what runs do
-    before their program begins. Where the pools are nodes, ``nodes`` has the number of each. What stands at
-    a job that was refused means nothing.
+    before their program begins. Where the pools are nodes, ``nodes`` has the number of each. ``sets`` are the
+    processors of runs, where they are known. What stands at a job that was refused means nothing.
     """
     log = state.runs[:, : max(state.clock[RUNS], min(len(order), 1))]
     last = np.empty(len(order), np.int64)
@@ -72,8 +74,8 @@ def outcome(
         columns |= {"group": log[R_POOL, last], "labels": {"group": tuple(pools)}}
     if lead == SWAP_IN:
         columns["start"] += log[R_LEAD, last]
-    if log.shape[1] > len(order) or (lead == LOADING and log[R_LEAD].any()):
-        add_pieces(columns, state, order, bool(pools) or nodes is not None, lead)
+    if log.shape[1] > len(order) or (lead == LOADING and log[R_LEAD].any()) or (sets and sets.of_run):
+        add_pieces(columns, state, order, bool(pools) or nodes is not None, lead, sets)
     if nodes is not None:
         columns["node"] = nodes[log[R_POOL, last]]
         pieces = columns.get("pieces")
@@ -82,12 +84,19 @@ def outcome(
     return columns
 
 
-def add_pieces(columns: dict[str, Any], state: State, order: Column, grouped: bool, lead: str) -> None:
-    """The pieces of every job that has several; a run that was resumed began with its first piece."""
+def add_pieces(
+    columns: dict[str, Any], state: State, order: Column, grouped: bool, lead: str, sets: Sets | None
+) -> None:
+    """The pieces of every job that has several, or whose processors are known.
+
+    A run that was resumed began with its first piece.
+    """
     log = state.runs[:, : state.clock[RUNS]]
     some = np.bincount(log[R_JOB], minlength=len(order))[log[R_JOB]] > 1
     if lead == LOADING:
         some |= log[R_LEAD] > 0
+    if sets is not None:
+        some[list(sets.of_run)] = True
     chosen = np.flatnonzero(some)
     chosen = chosen[np.argsort(log[R_JOB, chosen], kind="stable")]
     job, start, end, ended, pool, ahead = (
@@ -96,6 +105,8 @@ def add_pieces(columns: dict[str, Any], state: State, order: Column, grouped: bo
     suspended = np.append(job[1:] == job[:-1], False) & (ended == BY_SUSPENSION)
     resumed = np.append(False, suspended[:-1]) if len(job) else suspended
     begun, back = np.minimum(start + ahead, end), np.append(start[1:], 0)
+    if lead == SWAP_IN:
+        start = np.where(resumed, start, begun)  # a delay by preemption is not the job's own
     away = np.where(suspended, np.minimum(end + np.append(ahead[1:], 0), back), end)
     loads = (begun > start) & (lead == LOADING)
     swaps_in = (begun > start) & resumed
@@ -119,13 +130,54 @@ def add_pieces(columns: dict[str, Any], state: State, order: Column, grouped: bo
         ended=how[entry, part],
         group=pool[entry] if grouped else None,
     )
+    if sets is not None:
+        name_processors(pieces, chosen[entry], log[R_JOB], sets)
     columns["pieces"] = pieces
     highest = np.full(len(order), -1, np.int64)
     np.maximum.at(highest, row, run)
     gap = np.flatnonzero(suspended & (run == highest[row]))
     for place in gap[::-1]:  # of several the first one comes last, and stays
         columns["start"][row[place]] = start[place]
-        columns["why"][row[place]] = log[R_WHY, chosen[place]]
+        if lead != SWAP_IN:  # where jobs resume on their processors, that they did is what is told
+            columns["why"][row[place]] = log[R_WHY, chosen[place]]
+
+
+def name_processors(pieces: Pieces, runs: Column, job_of: Column, sets: Sets) -> None:
+    """Write down which processors the pieces had; ``runs`` has the run of the log of each piece.
+
+    While a job is swapped out it holds only those that the job it makes room for has taken.
+    """
+    texts: list[str] = []
+    latest: dict[int, list[tuple[int, int]]] = {}
+    swap_out = STATES.index(SWAP_OUT)
+    for place, run in enumerate(runs.tolist()):
+        job = int(job_of[run])
+        if run in sets.of_run:
+            latest[job] = sets.of_run[run]
+        held = latest.get(job, [])
+        if pieces.state[place] == swap_out and run in sets.borrower:
+            held = common(held, sets.of_run[sets.borrower[run]])
+            pieces.procs[place] = sum(high - low for low, high in held)
+        texts.append(",".join(str(low) if high == low + 1 else f"{low}-{high - 1}" for low, high in held))
+    pieces.processors = texts
+
+
+def common(a: list[tuple[int, int]], b: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What two sets of ranges in ascending order share.
+
+    >>> common([(0, 4), (7, 9)], [(2, 8)])
+    [(2, 4), (7, 8)]
+    """
+    found, i, j = [], 0, 0
+    while i < len(a) and j < len(b):
+        low, high = max(a[i][0], b[j][0]), min(a[i][1], b[j][1])
+        if low < high:
+            found.append((low, high))
+        if a[i][1] < b[j][1]:
+            i += 1
+        else:
+            j += 1
+    return found
 
 
 def as_run(state: State, order: Column, runtime: Column) -> dict[str, Column]:

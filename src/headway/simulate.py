@@ -73,7 +73,8 @@ def simulate(
         "simulation_wall_seconds": time.perf_counter() - wall_run,
         "simulation_cpu_seconds": time.process_time() - cpu_run,
     }
-    columns = outcome(state, order, tuple(prepared.groups), prepared.lead, prepared.nodes)
+    sets = None if prepared.sets is None else prepared.sets(state)
+    columns = outcome(state, order, tuple(prepared.groups), prepared.lead, prepared.nodes, sets)
     columns |= as_run(state, order, kept.runtime)
     place_of = np.argsort(order, kind="stable")
     ran = state.jobs[RUN][place_of] >= 0

@@ -45,6 +45,16 @@ class Arrivals:
 
 
 @dataclass(frozen=True)
+class Sets:
+    """The processors of some runs of the log."""
+
+    of_run: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    """Half-open ranges in ascending order; a later run of the same job that is not here has the same."""
+    borrower: dict[int, int] = field(default_factory=dict)
+    """Of a run that was suspended, the run that it was suspended for."""
+
+
+@dataclass(frozen=True)
 class Prepared:
     """A policy ready to run."""
 
@@ -61,6 +71,8 @@ class Prepared:
     lead: str = ""
     """What a run does before its program begins, a state of pieces; where it is ``swap_in``, a job that
     comes first to its processors starts when its program does."""
+    sets: Callable[[State], Sets] | None = None
+    """Which processors jobs had, where that matters; the schedule then has pieces of all these jobs."""
     remark: str = ""
     """One line that the user should read, such as that nothing in the workload concerns this policy."""
     source: dict[str, str] = field(default_factory=dict)

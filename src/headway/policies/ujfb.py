@@ -44,6 +44,7 @@ from headway.engine.tables import (
     RESERVED,
     RUN,
     RUNNING,
+    RUNS,
     URGENT,
     URGENT_BACKFILL,
     URGENT_PREEMPT,
@@ -72,6 +73,7 @@ from headway.policies.ujfb_processors import (
     is_urgent,
     load_hosts,
     record,
+    record_stop,
     take_free,
 )
 from headway.policies.ujfb_tables import (
@@ -269,6 +271,7 @@ def execute(t: int, state: State, job: int, why: int, delay: int, victims: int, 
         victim = entry(state, CANDIDATES, i)
         if not state.jobs[IN_RECORD, victim]:
             record(state, victim, state.jobs[RUN, victim])
+        record_stop(state, state.jobs[RUN, victim], state.clock[RUNS])
         count(state, PREEMPTIBLE, -state.jobs[PROCS, victim])
         state.jobs[STOPPED_BY, victim] = job
         state.jobs[STOPPED_TIMES, victim] += 1
@@ -336,7 +339,7 @@ def try_urgent(t: int, state: State, job: int) -> bool:
     return True
 
 
-@routine
+@kernel
 def try_waiting(t: int, state: State) -> None:
     """Try each waiting urgent job in order of arrival."""
     place = state.pools[Q_HEAD, Q]

@@ -35,6 +35,7 @@ from headway.engine.tables import (
     Q_TAIL,
     RESERVATION,
     RESERVED,
+    RUN,
     SCRATCH,
     SUBMIT,
     State,
@@ -42,7 +43,7 @@ from headway.engine.tables import (
 from headway.engine.verbs import start, wake
 from headway.jit import kernel, routine
 from headway.policies.ordering import CLASS_WEIGHT, URGENT_CLASS
-from headway.policies.ujfb_processors import own
+from headway.policies.ujfb_processors import own, record
 from headway.policies.ujfb_tables import (
     BASE,
     BEGUN,
@@ -59,6 +60,7 @@ from headway.policies.ujfb_tables import (
     SHAPE,
     SHAPE_PLAN,
     SHAPE_START,
+    STOPPED_TIMES,
     UNOWNED,
     URGENT_WAITING,
     count,
@@ -157,7 +159,7 @@ def plan_on(t: int, state: State, everything: bool, due: int) -> int:
     return due
 
 
-@routine
+@kernel
 def complete_plan(t: int, state: State) -> None:
     """Place the rest of the waiting jobs; those due now are found again by :func:`find_due`."""
     if plan_on(t, state, True, 0) > 0:
@@ -228,6 +230,8 @@ def start_regular(t: int, state: State, job: int) -> None:
     state.jobs[HELD_UNTIL, job] = end
     state.jobs[BEGUN, job] = t
     own(state, job)
+    if state.jobs[STOPPED_TIMES, job] > 0:
+        record(state, job, state.jobs[RUN, job])
     count(state, PREEMPTIBLE, procs)
 
 

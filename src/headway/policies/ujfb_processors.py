@@ -208,3 +208,14 @@ def record(state: State, job: int, run: int) -> None:
         p = entry(state, chain, p)
     count(state, RECORDED, 2 + ranges)
     state.jobs[IN_RECORD, job] = 1
+
+
+@kernel
+def record_stop(state: State, run: int, by: int) -> None:
+    """Write down for which run another one was stopped."""
+    here = NOTES + TABLES * state.options[SIZE_OF_MACHINE] + state.options[RECORDED]
+    if state.options[RECORDED] + 2 > state.options[RECORD_ROOM]:
+        count(state, UNRECORDED, 1)
+        return
+    state.options[here], state.options[here + 1] = -1 - run, by
+    count(state, RECORDED, 2)

@@ -9,7 +9,7 @@ import numpy as np
 from headway.engine.drive import Setup
 from headway.engine.tables import KEY, State
 from headway.errors import UsageError
-from headway.policies.prepare import Arrivals, Prepared, Table, ordered, strict
+from headway.policies.prepare import Arrivals, Prepared, Sets, Table, ordered, strict
 from headway.policies.spec import Spec, make_spec
 from headway.units import microseconds
 from headway.workload.annotations import KB_PER_MB
@@ -94,7 +94,29 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         lead="swap_in",
         remark=remark,
         again=again,
+        sets=recorded if some else None,
     )
+
+
+def recorded(state: State) -> Sets:
+    """The processors that the policy has written down."""
+    from headway.policies import ujfb_tables as rows
+    from headway.policies.ujfb_processors import SHIFT
+
+    begin = rows.NOTES + rows.TABLES * int(state.options[rows.SIZE_OF_MACHINE])
+    entries = state.options[begin : begin + state.options[rows.RECORDED]].tolist()
+    found = Sets()
+    place = 0
+    while place < len(entries):
+        run, number = entries[place], entries[place + 1]
+        place += 2
+        if run < 0:
+            found.borrower[-1 - run] = number
+            continue
+        ranges = sorted(divmod(entry, SHIFT) for entry in entries[place : place + number])
+        found.of_run[run] = [(low, high + 1) for low, high in ranges]
+        place += number
+    return found
 
 
 def _urgent(arrivals: Arrivals) -> Any:
@@ -156,12 +178,12 @@ def _swaps(spec: Spec, arrivals: Arrivals, regular: Any) -> tuple[Table, Table, 
             where = "how much memory hosts must hold" if not needed.any() else "how long swapping takes"
             raise UsageError(
                 f"ujfb: there are urgent jobs, but nothing says {where}: give swap=SECONDS in the policy, a "
-                "column swap or memory_mb in --annotations, or apply memory(source=table) with headway convert"
+                "column swap or memory_mb in --annotations, or apply memory(source=table) by headway convert"
             )
         if spec.params["unknown"] == "error":
             raise UsageError(
-                f"ujfb: neither swap time nor memory of {int(unknown.sum())} jobs is known: annotate them, apply "
-                "memory(missing=median) with headway convert, or give unknown=median"
+                f"ujfb: neither swap time nor memory of {int(unknown.sum())} jobs is known: annotate them, "
+                "apply memory(missing=median) by headway convert, or give unknown=median"
             )
         memory = np.where(unknown, int(np.median(memory[regular & (memory >= 0)])), memory)
     swap = np.where(needed & regular, swap_times(memory, bandwidth), np.maximum(swap, 0))

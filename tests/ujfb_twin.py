@@ -1,0 +1,95 @@
+"""The twin of UJFB beside the simulator, and small workloads with urgent jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import headway
+from headway.audit.laws.processor_sets import numbers
+from headway.policies.spec import parse_spec
+from headway.schedule import STATES, WHY, Schedule
+from instances import log_of
+from twins.jobs import SECOND, Job
+from twins.urgent import Urgent, simulate_ujfb
+
+KB_PER_GB = 1024 * 1024
+
+
+def made(jobs: Sequence[Job], m: int, spec: str) -> Schedule:
+    """What the simulator makes of the jobs."""
+    columns: dict[str, Any] = {"swap": [job.swap for job in jobs]}
+    columns["memory_kb"] = [max(int(job.memory_gb * KB_PER_GB), 1) for job in jobs]
+    columns["deadline"] = [-1 if job.deadline is None else job.deadline for job in jobs]
+    return headway.simulate(log_of(jobs, **columns), m, spec)
+
+
+def by_twin(jobs: Sequence[Job], m: int, spec: str) -> Urgent:
+    """What the plain twin makes of them."""
+    params = dict(parse_spec(spec).params)
+    host, swap = params["host_memory"], params["swap"]
+    return simulate_ujfb(
+        jobs,
+        m,
+        preempt=str(params["preempt"]),
+        victims=str(params["victims"]),
+        swap=None if swap == "column" else round(float(str(swap)) * SECOND),
+        host_memory=None if host == "unlimited" else Fraction(str(host)),
+        host_size=int(str(params["host_size"])),
+        overtake=params["overtake"] == "yes",
+        reserve=params["reserve"] == "first",
+    )
+
+
+def check(jobs: Sequence[Job], m: int, spec: str) -> tuple[Schedule, Urgent]:
+    """Compare job for job: starts, ends, kills, why, what was told; then the counts and every piece."""
+    schedule, expected = made(jobs, m, spec), by_twin(jobs, m, spec)
+    assert schedule.promise is not None and schedule.promise_kind == "told"
+    for row, (job, result) in enumerate(zip(jobs, expected.results, strict=True)):
+        found = [
+            int(column[row]) for column in (schedule.start, schedule.end, schedule.killed, schedule.promise)
+        ]
+        told = -1 if result.promise is None else result.promise
+        assert found == [result.start, result.end, result.killed, told], (job, spec)
+        why = WHY[schedule.why[row]]
+        assert ("reservation" if why == "backfill" else why) == result.why or (
+            why == "backfill" and result.why == "immediate"
+        ), (job, why, result.why)
+    own = schedule.own
+    assert int(str(own["suspensions"])) + int(str(own["kills_for_urgent"])) == expected.suspensions
+    assert own["preempting_jobs"] == expected.preempting
+    compare_pieces(schedule, expected)
+    return schedule, expected
+
+
+def compare_pieces(schedule: Schedule, expected: Urgent) -> None:
+    """Every piece of the jobs that were stopped, with its processors; and the processors of urgent jobs."""
+    stopped = {piece.job for piece in expected.pieces if piece.state != "running"}
+    urgent = schedule.workload.urgent
+    wanted = {
+        (
+            piece.job,
+            "running" if piece.state == "lost" else piece.state,
+            piece.start,
+            piece.end,
+            () if piece.state == "swap_out" else tuple(sorted(piece.processors)),
+        )
+        for piece in expected.pieces
+        if (piece.job in stopped or urgent[piece.job]) and piece.end > piece.start
+    }
+    pieces = schedule.pieces
+    if pieces is None:
+        assert not wanted
+        return
+    assert pieces.processors is not None
+    found = set()
+    for j, s, a, b, q, text in zip(
+        pieces.job, pieces.state, pieces.start, pieces.end, pieces.procs, pieces.processors, strict=True
+    ):
+        members = tuple(numbers(text))
+        assert len(members) == q and (q == schedule.procs[j] or STATES[s] == "swap_out")
+        if b > a:
+            known = () if STATES[s] == "swap_out" else members
+            found.add((int(j), STATES[s], int(a), int(b), known))
+    assert found == wanted
