@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from headway.explain.moves import moved
 from headway.explain.place import Case
 from headway.explain.provisional import provisional
 from headway.explain.redirection import redirected
@@ -95,23 +96,6 @@ def loading(case: Case) -> list[str]:
         return []
     spent = sum(int(case.pieces.end[p] - case.pieces.start[p]) for p in load)
     return [f"Its node loaded its input file for {duration(spent)} before it could compute."]
-
-
-def moved(case: Case) -> list[str]:
-    """It ran on another cluster than it was submitted to."""
-    schedule, home = case.schedule, case.schedule.workload.get("cluster")
-    if schedule.cluster is None or WHY[schedule.why[case.row]] != "moved":
-        return []
-    labels = schedule.labels.get("cluster", ())
-    there = int(schedule.cluster[case.row])
-    name = labels[there] if there < len(labels) else str(there)
-    names = schedule.workload.labels.get("cluster", ())
-    origin = ""
-    if home is not None and 0 <= home[case.row] < len(names):
-        origin = f" from {names[int(home[case.row])]}"
-    return [
-        f"While it waited it was moved{origin} to the cluster {name}, where it was expected to end earlier."
-    ]
 
 
 def deadline(case: Case) -> list[str]:

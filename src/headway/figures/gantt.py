@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from headway.figures.bands import WORKING, Bands, bands
 from headway.figures.clock import Clock, Window, clock
 from headway.figures.colouring import Colouring, colouring
+from headway.figures.moves import draw_moves
 from headway.figures.painting import strips
 from headway.figures.raster import raster
 from headway.figures.style import BLACK, GREY, PALE, house_style, sheet
@@ -49,7 +50,8 @@ def gantt(
     Up to 4,000 pieces each is a rectangle; where the schedule only counted processors they are painted on
     the lowest free ones. Beyond that (or with `dense`) each column of time shows the shares of its classes.
     Groups, clusters and nodes are stacked. Lost runs are hatched and pale; loading and swapping are hatched;
-    a dotted line joins the pieces of a suspended job.
+    a dotted line joins the pieces of a suspended job; an arrow shows a job that was moved to another cluster
+    while it waited.
 
     `colour` is why, size, user, queue or job. `window` is (from, to) in seconds since the first submission.
     `names` are the titles, the policies by default; `height` of a panel is in inches.
@@ -138,6 +140,7 @@ def _rectangles(axes: Axes, schedule: Schedule, shown: Bands, classes: Colouring
             LineCollection(list(corners[instant][:, :2]), colors=list(paint[instant]), linewidths=0.8)
         )
     _suspensions(axes, schedule, shown, piece, bottom + count / 2, axis)
+    draw_moves(axes, schedule, shown, piece, bottom + count / 2, axis)
     if len(shown) <= MOST_NUMBERED:
         _numbers(axes, schedule, shown, classes, piece, corners, axis)
     axes.autoscale_view()
