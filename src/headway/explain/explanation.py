@@ -9,6 +9,7 @@ from textwrap import fill
 from typing import Any
 
 from headway.explain.fates import FATES
+from headway.explain.nodes import why_this_node
 from headway.explain.place import Case, case_of
 from headway.explain.waiting import at_submission, promise, reason, while_waiting
 from headway.explain.what_if import what_if
@@ -60,6 +61,7 @@ def explain(
         "When it was submitted": at_submission(case),
         "What it waited for": while_waiting(case),
         "Why it started then": [*promise(case), *reason(case)],
+        "Why this node": why_this_node(case) if simulate_again else [],
         "What became of it": [sentence for fate in FATES for sentence in fate(case)],
         "What would have helped": what_if(case, progress) if simulate_again else [],
     }

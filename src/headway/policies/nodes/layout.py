@@ -64,7 +64,8 @@ MORE_ROWS = 22
     ORIGIN,
 ) = range(19)
 # Notes: the instant at hand, up to which run `lru` and starts are settled, a stamp for marks in tables,
-# nodes that run something, chains of plans and of uses that ended now; what `choose` found; counts.
+# nodes that run something, chains of plans and of uses that ended now; what `choose` found; counts; nodes
+# that ran something when the watched job was planned.
 (
     INSTANT,
     SETTLED,
@@ -78,7 +79,8 @@ MORE_ROWS = 22
     REUSES,
     WAIT_SUM,
     WAIT_COUNT,
-) = range(19, 31)
+    SEEN_BUSY,
+) = range(19, 32)
 # Tables by node (N), core (C, one node's cores in a row or all nodes' k-th cores in a row), file, job.
 (
     T_CORES,
@@ -112,8 +114,8 @@ MORE_ROWS = 22
     T_PLANNED_AREA,
     T_USED_AREA,
     T_SEEN,
-) = range(31, 62)
-ENTRIES = 62
+) = range(32, 63)
+ENTRIES = 63
 
 CONTIGUOUS, UNTIL_NEXT_START, LRU = range(3)
 FIXED, LEO, LEM = range(3)

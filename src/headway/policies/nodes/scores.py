@@ -36,6 +36,7 @@ from headway.policies.nodes.layout import (
     PRESENCE,
     RULE,
     SCALE,
+    SEEN_BUSY,
     SEEN_ENTRIES,
     SPEEDS,
     STAMP,
@@ -232,6 +233,7 @@ def choose(state: State, t: int, job: int) -> int:
 def look_closely(state: State, t: int, job: int) -> None:
     """Note A, B, C and D of every node for a job that is watched."""
     file = state.jobs[FILE, job]
+    state.options[SEEN_BUSY] = note(state, BUSY_NODES)
     stamp = note(state, STAMP) + 1
     state.options[STAMP] = stamp
     copies = count_copies(state, t, file, stamp) if file >= 0 else 0

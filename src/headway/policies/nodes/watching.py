@@ -1,0 +1,82 @@
+"""The scores of one job on every node, at the instant when it started: the run is made again for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from headway.engine.tables import R_START, RUN
+from headway.platform import Platform
+from headway.policies.nodes import layout
+from headway.policies.nodes.setup import LEA, WEIGHTS
+from headway.policies.spec import Spec
+from headway.workload import Workload
+
+EFT = WEIGHTS["eft"]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a node had to offer: times in µs, ``node`` the platform's number."""
+
+    node: int
+    start: int
+    wait: int
+    """B: until the file is there."""
+    loads: bool
+    """Whether the job would load the file itself."""
+    evicted: Fraction
+    """C: load times of the files it would push out, times its share of the cores."""
+    copies: int
+    """Copies on other nodes, where it would load."""
+    score: Fraction
+    """From the instant at hand on."""
+
+
+def watched(workload: Workload, platform: Platform, spec: Spec, row: int) -> list[Terms]:
+    """The terms of every node that job ``row`` could run on, best first; the first is where it ran."""
+    from headway.engine.drive import Jobs, run
+    from headway.policies.nodes.setup import scored
+    from headway.policies.prepare import Arrivals
+    from headway.workload.annotations_write import COLUMNS
+
+    order = np.argsort(workload.submit, kind="stable")
+    columns = {name: workload.columns[name][order] for name in ("submit", "procs", "walltime", "runtime")}
+    submit, procs, walltime, runtime = columns.values()
+    extra = {name: workload.columns[name][order] for name in COLUMNS if name in workload}
+    arrivals = Arrivals(
+        submit, procs, walltime, np.minimum(runtime, walltime), extra, platform, dict(workload.labels)
+    )
+    prepared = scored(spec, arrivals, platform.total_procs)
+    job = int(np.flatnonzero(order == row)[0])
+    assert prepared.setup.tables is not None and prepared.nodes is not None
+    prepared.setup.tables[layout.WATCHED] = job
+    state = run(Jobs(submit, procs, walltime, runtime, walltime), prepared.setup)
+    now = int(state.runs[R_START, state.jobs[RUN, job]])
+    options = state.options
+    first = int(options[layout.T_SEEN])
+    seen = options[first : first + len(prepared.nodes) * layout.SEEN_ENTRIES].reshape(-1, layout.SEEN_ENTRIES)
+    full = int(options[layout.SEEN_BUSY])
+    found = []
+    for node in np.flatnonzero(seen[:, 0] < layout.FAR).tolist():
+        start, wait, total, copies, loads = (int(value) for value in seen[node])
+        cores = int(options[options[layout.T_CORES] + node])
+        evicted = Fraction(int(procs[job]) * total, cores)
+        x, y, z = _weights(spec, start == now, full, len(prepared.nodes))
+        load = wait if loads else 0
+        score = start - now + x * wait + y * evicted + z * copies * load
+        found.append(
+            Terms(int(prepared.nodes[node]), start, wait, bool(loads), evicted, copies, Fraction(score))
+        )
+    return sorted(found, key=lambda terms: terms.score)  # ties stay in the order of nodes
+
+
+def _weights(spec: Spec, now: bool, busy: int, nodes: int) -> tuple[Fraction, Fraction, Fraction]:
+    if spec.name == "leo":
+        return EFT if now else LEA
+    if spec.name == "lem":
+        return LEA if Fraction(busy, nodes) >= Fraction(str(spec.params["threshold"])) else EFT
+    free = [Fraction(str(spec.params.get(name, 0))) for name in ("load", "evict", "copies")]
+    return WEIGHTS.get(spec.name, (free[0], free[1], free[2]))
