@@ -8,6 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
+SITE ?= site
 
 .PHONY: demo test lint types check bench docs lock clean
 
@@ -30,7 +31,7 @@ bench: $(VENV)/.test-installed
 
 # The variable silences a notice about the theme's successor, which is no warning about the pages.
 docs: $(VENV)/.test-installed
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir $(SITE)
 
 # Exact versions for tests: what a clean resolve of the project and its test extra gives today.
 lock:

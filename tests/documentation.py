@@ -7,10 +7,11 @@ What a page may hold:
     ```python           runs, all of a page in one namespace; with >>> its output is compared
     ```toml and others  with a file's name, as title="sweep.toml" or "# sweep.toml" in the first line, the
                         block is written to that file; Python blocks with a name are written, not run
-    ```text             is never run
+    ```text             shows what is no command, such as a drawing; it is never run
 
 `<!-- exit 2 -->` on the line before a block says that its last command ends with that status.
-Every page finds log.swf and log.swf.gz, a small generated log of 300 jobs on 64 processors.
+Every page finds log.swf and log.swf.gz, a small generated log of 300 jobs on 64 processors, and what
+:mod:`surroundings` puts in the place of a cluster and of the network.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import contextlib
 import doctest
 import gzip
 import io
-import os
 import re
 import shlex
 import subprocess
@@ -31,13 +31,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from surroundings import ROOT, SCHEDULER, Surroundings
+
 FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<info>[^`\n]*)$")
 TITLE = re.compile(r'title="([^"]+)"')
 NAMED = re.compile(r"^(?:#|;|//) ([\w./-]+\.[a-z]+)$")
 EXIT = re.compile(r"<!-- exit (\d+) -->")
 SHELL = re.compile(r"[|<>&;*$`]|\\$")
 """What only a shell understands; a command without it runs in this process, which is far quicker."""
+
+COMPILING = re.compile(r"^compiling .*, once for this machine \.\.\.\n", re.M)
+"""Printed where a policy is used for the first time, which may be here or before."""
+
+COMMAND = re.compile(
+    r"^(?:[A-Z_]+=\S+ )*(?:\$ |(?:headway|make|pip|python|sacct|sbatch|dask)\b)", re.MULTILINE
+)
+"""How a line begins that a reader would type."""
 
 SHELLS = ("bash", "sh", "shell", "zsh")
 
@@ -104,15 +113,18 @@ class Reader:
     page: str = "page"
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__page__"})
     ran: int = 0
+    around: Surroundings = field(init=False)
 
     def read(self, text: str) -> None:
         """Run a page; an AssertionError says at which line it is wrong, and how."""
         (self.folder / "log.swf").write_bytes(small_log())
         (self.folder / "log.swf.gz").write_bytes(gzip.compress(small_log(), mtime=0))
-        with contextlib.chdir(self.folder):
+        with contextlib.chdir(self.folder), Surroundings(small_log()) as self.around:
             for block in blocks(text):
                 where = f"{self.page}:{block.line}"
                 assert block.language not in SHELLS, f"{where}: commands stand in console blocks, after $"
+                hidden = COMMAND.search(block.text) if block.language == "text" and not block.name else None
+                assert hidden is None, f"{where}: a command in a block that is not run: {hidden}"
                 if block.language == "console":
                     self._console(block)
                 elif block.name:
@@ -143,10 +155,11 @@ class Reader:
         assert steps, f'{self.page}:{block.line}: a console block needs a line that begins with "$ "'
         for number, (command, expected) in enumerate(steps):
             self.ran += 1
-            status, output = run(command)
+            status, output = run(command, self.around)
             wanted = block.status if number == len(steps) - 1 else 0
             where = f"{self.page}:{block.line}: {command}"
             assert status == wanted, f"{where}\nended with {status}, not {wanted}:\n{output}"
+            output = COMPILING.sub("", output)
             assert matches(expected, output), f"{where}\nprinted\n{output}\nnot\n{expected}"
 
 
@@ -174,19 +187,18 @@ def matches(expected: str, output: str) -> bool:
     return not words or re.fullmatch(r"\s*.*\s*".join(parts), seen) is not None
 
 
-def run(command: str) -> tuple[int, str]:
+def run(command: str, around: Surroundings) -> tuple[int, str]:
     """Exit status and output, both streams, of one command line."""
-    words = [] if SHELL.search(command) else shlex.split(command, comments=True)
+    words = [] if SHELL.search(command) or SCHEDULER in command else shlex.split(command, comments=True)
     if words and words[0] == "headway":
         return _in_process(words)
-    with _own_headway() as path:
-        done = subprocess.run(
-            ["bash", "-c", command],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=os.environ | {"PATH": path},
-        )
+    done = subprocess.run(
+        ["bash", "-c", around.here(command)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=around.environment,
+    )
     return done.returncode, done.stdout + done.stderr
 
 
@@ -203,14 +215,3 @@ def _in_process(words: list[str]) -> tuple[int, str]:
     finally:
         sys.argv = before
     return 0, output.getvalue()
-
-
-@contextlib.contextmanager
-def _own_headway() -> Iterator[str]:
-    """A search path on which `headway` and `python` are the ones under test."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, call in (("headway", "-m headway"), ("python", "")):
-            script = Path(folder) / name
-            script.write_text(f'#!/bin/sh\nexec "{sys.executable}" {call} "$@"\n')
-            script.chmod(0o755)
-        yield f"{folder}{os.pathsep}{os.environ.get('PATH', os.defpath)}"

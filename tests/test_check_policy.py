@@ -101,7 +101,8 @@ def test_the_command_says_what_broke_and_its_status_is_1(
     result = headway("policies", "--check", "./mine.py:mine")
     assert result.status == 1
     assert "broken are capacity" in result.out
-    assert "capacity: mine.py:2 (return view.waiting): at 0 s the policy started job 2, which needs" in result.out
+    line = "mine.py:2 (return view.waiting)"
+    assert f"capacity: {line}: at 0 s the policy started job 2, which needs" in result.out
     good = headway("policies", "--check", "fcfs")
     assert (good.status, good.err) == (0, "")
     assert "all hold" in good.out

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from documentation import ROOT, Reader, blocks, commands, matches, pages, run
+from documentation import Reader, blocks, commands, matches, pages, run
+from headway.workload.slurm.export import EXPORT
+from surroundings import ROOT, Surroundings
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
@@ -18,6 +20,19 @@ def test_every_block_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pyt
     reader.read(text)
     shown = [block for block in blocks(text) if block.language in ("console", "python") and not block.name]
     assert reader.ran >= len(shown)
+
+
+SHOWN_ONLY = {"pyproject-part.toml": "part of a package; that entry points are found has its own test"}
+"""Files on pages that no block uses, and why."""
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_of_a_page_is_used_by_a_later_block(page: Path) -> None:
+    """A script that is only written down would not be run."""
+    found = blocks(page.read_text("utf-8"))
+    for place, block in enumerate(found):
+        later = "".join(other.text for other in found[place + 1 :])
+        assert not block.name or block.name in later or block.name in SHOWN_ONLY, block.name
 
 
 def read(tmp_path: Path, text: str) -> Reader:
@@ -79,4 +94,51 @@ def test_outputs_match_with_dots_for_anything() -> None:
     assert not matches("a ... z", "a b c")
     assert not matches("a b", "a b c")
     assert list(commands("$ one\nout\n$ two \\\n  three\n")) == [("one", "out"), ("two three", "")]
-    assert run("headway policies nonsense")[0] == 2
+    with Surroundings(b"") as around:
+        assert run("headway policies nonsense", around)[0] == 2
+
+
+@pytest.mark.parametrize("line", ["headway demo", "$ true", "TZ=UTC sacct --json", "a\nmake test"])
+def test_what_is_not_run_holds_no_command(tmp_path: Path, line: str) -> None:
+    with pytest.raises(AssertionError, match="not run"):
+        read(tmp_path, f"```text\n{line}\n```\n")
+
+
+STANDING_IN = f"""
+```console
+$ {EXPORT}
+$ headway inspect jobs.txt
+...
+7 jobs in the log = 4 scheduled + 3 dropped
+...
+$ sacct --parsable2 --starttime 2024-01-01 --endtime 2024-06-01 --format JobID
+JobID
+$ headway datasets download nasa-ipsc
+nasa-ipsc is ...
+```
+
+<!-- exit 2 -->
+```console
+$ headway datasets download x --url https://example.org/none
+... there is no such file; ...
+```
+
+<!-- exit 1 -->
+```console
+$ sacct --parsable2 --starttime 2024-01-01 --endtime 2025-01-01 --format Shoes
+... Invalid field requested: "Shoes"
+```
+
+<!-- exit 1 -->
+```console
+$ pip install no-such-package
+...
+```
+"""
+
+
+def test_what_stands_in_for_a_cluster_and_the_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWAY_DATA_DIR", str(tmp_path / "data"))
+    assert read(tmp_path, STANDING_IN).ran == 7

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from documentation import ROOT, pages
+from documentation import pages
 from headway.audit.laws import EASY_HEAD, UNIVERSAL
 from headway.cli import commands as commands  # registers every command
 from headway.cli.frame import app
@@ -20,6 +20,7 @@ from headway.schedule import ENDED, STATES, WHY
 from headway.workload.models import MODELS
 from headway.workload.rules import RULES
 from headway.workload.transform.registry import TRANSFORMATIONS
+from surroundings import ROOT
 
 
 @pytest.fixture(scope="module")
