@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from headway.check.course import Course
 from headway.check.instances import Instance
 from headway.errors import PolicyError
 from headway.platform import Platform
@@ -79,6 +80,8 @@ def judged(policy: Policy, instance: Instance, laws: frozenset[str]) -> Iterator
         if law in laws:
             yield Broken(law, str(error))
         return
+    if len(schedule) < len(instance):
+        return  # some job fits nowhere: nothing to compare
     for fault in audit(schedule, policy="").faults:
         if fault.law in laws:
             yield Broken(fault.law, fault.message)
@@ -93,15 +96,17 @@ def judged(policy: Policy, instance: Instance, laws: frozenset[str]) -> Iterator
 
 def idle(policy: Policy, instance: Instance, schedule: Schedule) -> str:
     """Nothing runs, somebody waits, and nobody has been promised a later start."""
-    ends = np.unique(np.concatenate([schedule.end, schedule.submit]))
+    course = Course.of(schedule)
+    moments = np.unique(np.concatenate([course.end, schedule.submit]))
     promise = schedule.promise if schedule.promise is not None and schedule.promise_kind else None
-    for t in ends.tolist():
-        waits = (schedule.submit <= t) & (schedule.start > t)
+    for t in moments.tolist():
+        if course.running(t).any():
+            continue
+        waits = (schedule.submit <= t) & (schedule.end > t)
         if promise is not None:
             waits &= promise <= t
-        runs = (schedule.start <= t) & (schedule.end > t)
-        if waits.any() and not runs.any():
-            began = int(schedule.start[schedule.start > t].min())
+        if waits.any():
+            began = int(course.start[course.start > t].min())
             return (
                 f"from {seconds_text(t)} s to {seconds_text(began)} s nothing ran while "
                 f"{_jobs(schedule, waits)} waited"
@@ -111,22 +116,22 @@ def idle(policy: Policy, instance: Instance, schedule: Schedule) -> str:
 
 def peeking(policy: Policy, instance: Instance, schedule: Schedule) -> str:
     """Change what cannot be known yet; what is decided until then must be the same."""
-    moments = np.unique(np.concatenate([schedule.submit, schedule.start]))
+    course = Course.of(schedule)
+    moments = np.unique(np.concatenate([schedule.submit, course.start]))
     if len(moments) > 6:
         moments = moments[np.linspace(0, len(moments) - 1, 6).astype(int)]
     for t in moments.tolist():
-        other = _another_future(instance, schedule, t)
+        other = _another_future(instance, schedule, course, t)
         if other is None:
             continue
         try:
-            second = run(policy, other.workload(), instance.procs)
+            second = Course.of(run(policy, other.workload(), instance.procs))
         except PolicyError:
             continue  # another workload on which it fails, not a difference
-        before = np.where(schedule.start <= t, schedule.start, -1)
-        after = np.where(second.start <= t, second.start, -1)
-        if not np.array_equal(before, after):
-            row = int(np.flatnonzero(before != after)[0])
-            first, then = _told(before[row]), _told(after[row])
+        before, after = course.begun(t), second.begun(t)
+        if before != after:
+            row = min(before ^ after, key=lambda begun: begun[::-1])[0]
+            first, then = (_told({start for job, start in seen if job == row}) for seen in (before, after))
             return (
                 f"job {schedule.workload.job[row]} {first}, but {then} when the jobs that are not finished "
                 f"at {seconds_text(t)} s run for another time"
@@ -134,17 +139,20 @@ def peeking(policy: Policy, instance: Instance, schedule: Schedule) -> str:
     return ""
 
 
-def _told(start: np.int64) -> str:
-    return "does not start by then" if start < 0 else f"starts at {seconds_text(int(start))} s"
+def _told(starts: set[int]) -> str:
+    if not starts:
+        return "does not start by then"
+    return f"starts at {' and '.join(seconds_text(start) for start in sorted(starts))} s"
 
 
-def _another_future(instance: Instance, schedule: Schedule, t: int) -> Instance | None:
+def _another_future(instance: Instance, schedule: Schedule, course: Course, t: int) -> Instance | None:
     """The same jobs, those unfinished at ``t`` with other run times that are possible at ``t``."""
     jobs, changed = list(instance.jobs), False
     for row, job in enumerate(instance.jobs):
         if schedule.end[row] <= t:
             continue
-        gone = max(0, (t - int(schedule.start[row])) // SECOND) if schedule.start[row] <= t else -1
+        held = course.held(row, t)
+        gone = held if held < 0 else held // SECOND
         longest = job.walltime
         if longest <= gone:
             continue
@@ -177,7 +185,8 @@ def shift(policy: Policy, instance: Instance, schedule: Schedule) -> str:
 def _compared(policy: Policy, first: Schedule, workload: Workload, later: int, when: str) -> str:
     """How the schedule of a second workload differs from the first, `later` µs allowed for."""
     try:
-        second = run(policy, workload, first.capacity)
+        # Not its capacity: that may have a group of processors besides those of the machine.
+        second = run(policy, workload, first.platform.total_procs)
     except PolicyError as error:
         return f"the first run is in order, but {when} it fails: {error}"
     moved = np.flatnonzero(first.start + later != second.start)

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import replace
 
 from headway.audit import UNIVERSAL
-from headway.check.instances import Instance, instances
+from headway.check.instances import AWKWARD, Instance, instances
 from headway.check.laws import LAWS, Broken, judged
 from headway.check.shrink import TRIES, shrunk
 from headway.check.verdict import Breach, Check
-from headway.errors import UsageError
-from headway.policies.spec import parse_spec
+from headway.errors import PolicyError, UsageError
+from headway.platform import Platform
+from headway.policies.group_size import place
+from headway.policies.spec import Spec, parse_spec
+from headway.simulate import Notify, simulate
 
 Progress = Callable[[int, int], None]
 
 
 def check_policy(
-    policy: object, *, skip: Collection[str] = (), workloads: int = 40, progress: Progress | None = None
+    policy: object,
+    *,
+    skip: Collection[str] = (),
+    workloads: int = 40,
+    progress: Progress | None = None,
+    notify: Notify | None = None,
 ) -> Check:
     """Run the laws against a policy on small and awkward workloads.
 
     ``policy`` is a spec (``"./mine.py:Mine(k=3)"``) or the policy itself. ``skip`` names laws that it need
     not keep. ``workloads`` random workloads are tried besides the awkward ones that are always tried.
+    ``progress`` is told (workloads tried, all workloads), ``notify`` gets a line if the policy is compiled.
     """
     laws = dict(LAWS) | {law.name: law.demands for law in UNIVERSAL if law.name not in LAWS}
     for law in skip:
@@ -30,7 +41,10 @@ def check_policy(
     wanted = {law: demands for law, demands in laws.items() if law not in skip}
     spec = parse_spec(policy)
     breaches: dict[str, Breach] = {}
-    tried = list(instances(workloads))
+    if notify is not None:
+        with suppress(PolicyError):  # what is wrong with it is found below
+            simulate(AWKWARD[0].workload(), AWKWARD[0].procs, spec, notify=notify)
+    tried = [_fitted(spec, instance) for instance in instances(workloads)]
     for number, instance in enumerate(tried):
         open_laws = frozenset(law for law in wanted if law not in breaches)
         for broken in judged(spec, instance, open_laws):
@@ -45,6 +59,13 @@ def check_policy(
             breaches.pop(law, None)
     ordered = tuple(breaches[law] for law in wanted if law in breaches)
     return Check(str(spec), wanted, ordered, len(tried))
+
+
+def _fitted(spec: Spec, instance: Instance) -> Instance:
+    """The instance with no job wider than the policy lets jobs be: it may keep a part of the machine."""
+    most = place(spec, Platform.procs(instance.procs))[1][0]
+    jobs = tuple(job._replace(procs=min(job.procs, most)) for job in instance.jobs)
+    return replace(instance, jobs=jobs)
 
 
 def _smallest(policy: object, instance: Instance, broken: Broken) -> Breach:

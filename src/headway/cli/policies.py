@@ -50,8 +50,9 @@ def _check(text: str, skip: list[str]) -> int:
     from headway.cli.display import Display, output
 
     spec = parse_spec(text)
-    with Display().working(f"checking {spec.brief}") as progress:
-        check = check_policy(spec, skip=skip, progress=progress)
+    display = Display()
+    with display.working(f"checking {spec.brief}") as progress:
+        check = check_policy(spec, skip=skip, progress=progress, notify=display.say)
     console = output()
     console.print(str(check), markup=False, soft_wrap=True)
     return DONE if check.ok else FAULT
