@@ -14,6 +14,7 @@ from headway.explain.moves import moved
 from headway.explain.place import Case
 from headway.explain.provisional import provisional
 from headway.explain.redirection import redirected
+from headway.explain.urgent import suspended, urgent
 from headway.explain.words import at, duration, jobs, processors
 from headway.schedule.codes import ENDED, STATES, WHY
 
@@ -24,6 +25,8 @@ def killed(case: Case) -> list[str]:
     if not schedule.killed[case.row]:
         return []
     needs, asked = int(schedule.runtime[case.row]), int(schedule.walltime[case.row])
+    if any(case.pieces.state[piece] == STATES.index("loading") for piece in case.own):
+        return [f"It was killed at its walltime of {duration(asked)}, in which waiting for its file counts."]
     return [
         f"It was killed at its walltime: its program needs {duration(needs - asked)} more than the "
         f"{duration(asked)} it had asked for."
@@ -65,37 +68,13 @@ def _stopped(case: Case, how: str, words: str) -> list[str]:
     return said
 
 
-def suspended(case: Case) -> list[str]:
-    """It was put aside and taken up again, without losing work."""
-    state = {name: STATES.index(name) for name in STATES}
-    times = [int(p) for p in case.own if case.pieces.state[p] == state["suspended"]]
-    if not times:
-        return []
-    total = sum(int(case.pieces.end[p] - case.pieces.start[p]) for p in times)
-    swaps = [int(p) for p in case.own if case.pieces.state[p] in (state["swap_out"], state["swap_in"])]
-    said = []
-    for piece in times:
-        begin, end = int(case.pieces.start[piece]), int(case.pieces.end[piece])
-        urgent = case.schedule.workload.get("urgent")
-        began = (case.schedule.start >= begin - 1) & (case.schedule.start < end)
-        rivals = np.flatnonzero(began & urgent) if urgent is not None else np.zeros(0, np.int64)
-        whom = f" for {jobs(case.ids(rivals))}" if len(rivals) else ""
-        said.append(f"It was suspended{whom} {at(begin, case.submit)}, for {duration(end - begin)}.")
-    if swaps:
-        spent = sum(int(case.pieces.end[p] - case.pieces.start[p]) for p in swaps)
-        said.append(f"Swapping it out and in took {duration(spent)}; nothing of its work was lost.")
-    elif len(times) > 1:
-        said.append(f"In all it stood still for {duration(total)}.")
-    return said
-
-
 def loading(case: Case) -> list[str]:
     """It waited on its node for its input file."""
     load = [int(p) for p in case.own if case.pieces.state[p] == STATES.index("loading")]
     if not load:
         return []
     spent = sum(int(case.pieces.end[p] - case.pieces.start[p]) for p in load)
-    return [f"Its node loaded its input file for {duration(spent)} before it could compute."]
+    return [f"It held its cores for {duration(spent)} until its input file was there."]
 
 
 def deadline(case: Case) -> list[str]:
@@ -132,6 +111,7 @@ FATES: tuple[Callable[[Case], list[str]], ...] = (
     redirected,
     preempted,
     suspended,
+    urgent,
     loading,
     killed,
     ended_early,

@@ -161,7 +161,7 @@ REASONS = {
     "head": "its turn had come and enough processors were free",
     "backfill": "it fitted into free processors without delaying those that were to go first (backfilling)",
     "reservation": "the time reserved for it had come",
-    "resumed": "it could be taken up again",
+    "resumed": "its turn had come; later it was suspended and taken up again",
     "redirected": "it was started again in another group after it had been stopped",
     "urgent": "it is urgent and goes before the others",
     "urgent_backfill": "it is urgent and fitted into free processors",

@@ -13,6 +13,7 @@ from headway.metrics.files import files
 from headway.metrics.reallocation import came
 from headway.metrics.redirected import redirected
 from headway.metrics.sample import Sample
+from headway.metrics.urgent import urgent
 from headway.schedule import Schedule
 from headway.schedule.files import plain
 
@@ -31,6 +32,7 @@ def summarise(schedule: Schedule, tau: float = 10, trim: float = 0) -> dict[str,
     summary |= redirected(sample)
     summary |= came(schedule)
     summary |= deadlines(sample)
+    summary |= urgent(sample)
     summary |= files(sample)
     users = by_user(sample)
     summary["fairness"] = fairness(users)

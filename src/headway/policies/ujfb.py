@@ -105,6 +105,7 @@ from headway.policies.ujfb_tables import (
     OWN_ALONE,
     OWNER,
     PREEMPT,
+    PREEMPTED_FOR,
     PREEMPTIBLE,
     PREEMPTING,
     QUEUED,
@@ -292,6 +293,7 @@ def execute(t: int, state: State, job: int, why: int, delay: int, victims: int, 
     record(state, job, state.jobs[RUN, job])
     state.jobs[OWN_ALONE, job] = free
     state.jobs[DELAY, job] = delay
+    state.jobs[PREEMPTED_FOR, job] = victims
     end = t + delay + state.jobs[PLAN, job]
     state.jobs[HELD_UNTIL, job] = end
     hold(t, state, end, free, True)

@@ -11,7 +11,7 @@ from headway.engine.tables import KEY, State
 from headway.errors import UsageError
 from headway.policies.prepare import Arrivals, Prepared, Sets, Table, ordered, strict
 from headway.policies.spec import Spec, make_spec
-from headway.units import microseconds
+from headway.units import SECOND, microseconds
 from headway.workload.annotations import KB_PER_MB
 from headway.workload.transform.swap_model import swap_times
 
@@ -57,6 +57,9 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         }
         found: dict[str, object] = {name: int(state.options[note]) for name, note in names.items()}
         found["suspensions"] = int(state.options[rows.STOPPED] - state.options[rows.LOST])
+        delays = state.jobs[rows.DELAY, state.jobs[rows.PREEMPTED_FOR] > 0]
+        found["mean_preemption_delay"] = int(delays.sum()) / (len(delays) * SECOND) if len(delays) else None
+        found["max_preemption_delay"] = int(delays.max()) / SECOND if len(delays) else None
         found["swap_assumed"] = assumed
         return found
 

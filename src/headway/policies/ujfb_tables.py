@@ -39,7 +39,8 @@ NO_PROCESSOR = -1
 # the beginning; swap time (µs) and memory (kB a processor); of a suspended job how many of its processors
 # are lent, and its place in the list; of an urgent job how many of its processors have no owner, and the
 # delay by preemption (µs). SHAPE numbers jobs of equal size and length; the two rows behind it are of shapes.
-# Last, by whom a job was stopped last and how often, and whether its processors are in the record.
+# Then by whom a job was stopped last and how often, and whether its processors are in the record; last, of an
+# urgent job its deadline (-1: none) and how many were stopped for it.
 (
     FIRST_PROCESSOR,
     HELD_UNTIL,
@@ -57,8 +58,9 @@ NO_PROCESSOR = -1
     STOPPED_TIMES,
     IN_RECORD,
     LATEST_END,
-) = range(JOB_ROWS, JOB_ROWS + 16)
-MORE_ROWS = 16
+    PREEMPTED_FOR,
+) = range(JOB_ROWS, JOB_ROWS + 17)
+MORE_ROWS = 17
 
 MACHINE, BASE = 0, 1
 """The profile with every reservation, and the one of what holds processors now."""

@@ -1,0 +1,177 @@
+"""Urgent jobs first: who may be stopped, how soon an urgent job starts, and where a stopped job goes on.
+
+Nothing of the policy's swap times is asked: a delay by preemption is what the swap-out pieces show.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.audit.record import Record
+from headway.audit.verdict import Fault, Finding, Law, fault, found, together
+from headway.policies.spec import Spec
+from headway.schedule import ENDED, STATES, Pieces
+from headway.units import seconds_text
+
+UNTOUCHED, PROMPT = "urgent untouched", "urgent prompt"
+SAME_PLACE, NO_GAPS, NO_SUSPENSION = "same processors", "no gaps", "no suspension"
+Column = NDArray[np.int64]
+STOPPED = tuple(ENDED.index(name) for name in ("suspended", "preempted"))
+SWAP_OUT, SUSPENDED = STATES.index("swap_out"), STATES.index("suspended")
+
+
+def check_untouched(record: Record) -> Finding | None:
+    """No piece of an urgent job ends because it was stopped, and none is in another state than running."""
+    if record.urgent is None or not record.urgent.any():
+        return None
+    pieces = record.pieces
+    if pieces is None:
+        return Finding()
+    other = pieces.state != STATES.index("running")
+    touched = record.urgent[pieces.job] & (np.isin(pieces.ended, STOPPED) | other)
+
+    def describe(piece: int) -> Fault:
+        job, t = record.job[pieces.job[piece]], pieces.end[piece]
+        return fault(UNTOUCHED, t, (job,), f"urgent job {job} is stopped at {seconds_text(t)}")
+
+    return found(np.flatnonzero(touched).tolist(), describe)
+
+
+def check_prompt(record: Record) -> Finding | None:
+    """An urgent job that fits beside all other urgent jobs in the system starts on arrival, or after swaps.
+
+    Whatever is not used by urgent jobs can be given to it, so it waits only until the last of the jobs that
+    are stopped when it arrives is swapped out.
+    """
+    if record.urgent is None or not record.urgent.any():
+        return None
+    rows = np.flatnonzero(record.urgent)
+    submit, start, end, procs = (
+        column[rows] for column in (record.submit, record.start, record.end, record.procs)
+    )
+    by_submit, by_end = np.argsort(submit, kind="stable"), np.argsort(end, kind="stable")
+    come = np.concatenate([[0], np.cumsum(procs[by_submit])])
+    gone = np.concatenate([[0], np.cumsum(procs[by_end])])
+    # All that came until then, itself and others of the same instant included, less those that had ended; of
+    # jobs that come and go within one instant too many are counted, which only spares some from the law.
+    system = come[np.searchsorted(submit[by_submit], submit, side="right")]
+    system -= gone[np.searchsorted(end[by_end], submit, side="left")]
+    delay = swapped_out(record, submit)
+    late = (system <= record.capacity) & (start > delay)
+
+    def describe(place: int) -> Fault:
+        job, t = record.job[rows[place]], submit[place]
+        until = f"the last swap-out ends at {seconds_text(delay[place])}" if delay[place] > t else "at once"
+        message = (
+            f"urgent job {job}, submitted at {seconds_text(t)}, starts at {seconds_text(start[place])}, "
+            f"though it fits beside all other urgent jobs ({until})"
+        )
+        return fault(PROMPT, t, (job,), message)
+
+    return found(np.flatnonzero(late).tolist(), describe)
+
+
+def swapped_out(record: Record, times: Column) -> Column:
+    """For each time when the last swap-out that begins then has ended; the time itself if there is none."""
+    latest = times.copy()
+    if record.pieces is None:
+        return latest
+    out = record.pieces.state == SWAP_OUT
+    begin, end = record.pieces.start[out], record.pieces.end[out]
+    order = np.lexsort((end, begin))
+    place = np.searchsorted(begin[order], times, side="right") - 1
+    some = place >= 0
+    same = np.zeros(len(times), np.bool_)
+    same[some] = begin[order][place[some]] == times[some]
+    latest[same] = end[order][place[same]]
+    return latest
+
+
+def check_same_processors(record: Record) -> Finding | None:
+    """All pieces of one run name the same processors; a swap-out names some of them."""
+    pieces = record.pieces
+    if pieces is None or pieces.processors is None or not (pieces.state == SUSPENDED).any():
+        return None
+    sets: dict[tuple[int, int], str] = {}
+    wrong: list[int] = []
+    for piece in pieces.in_order().tolist():
+        text = pieces.processors[piece]
+        if text and pieces.state[piece] != SWAP_OUT:
+            key = (int(pieces.job[piece]), int(pieces.run[piece]))
+            if sets.setdefault(key, text) != text:
+                wrong.append(piece)
+
+    def describe(piece: int) -> Fault:
+        job, t, text = record.job[pieces.job[piece]], pieces.start[piece], pieces.processors
+        assert text is not None
+        before = sets[(int(pieces.job[piece]), int(pieces.run[piece]))]
+        message = f"job {job} is on processors {text[piece]} at {seconds_text(t)}, it began on {before}"
+        return fault(SAME_PLACE, t, (job,), message)
+
+    return found(wrong, describe)
+
+
+def check_no_gaps(record: Record) -> Finding | None:
+    """From its first start to its end a suspended job runs, is swapped or is suspended, without a gap.
+
+    With the universal law on the time it runs this is: end - start = run + suspended + swaps.
+    """
+    pieces = record.pieces
+    if pieces is None or not (pieces.state == SUSPENDED).any():
+        return None
+    order = pieces.in_order()
+    job, run = pieces.job[order], pieces.run[order]
+    start, end = pieces.start[order], pieces.end[order]
+    gap = np.flatnonzero((job[1:] == job[:-1]) & (run[1:] == run[:-1]) & (start[1:] > end[:-1])).tolist()
+
+    def describe(place: int) -> Fault:
+        number, t = record.job[job[place]], end[place]
+        message = (
+            f"nothing is said of job {number} from {seconds_text(t)} to {seconds_text(start[place + 1])}"
+        )
+        return fault(NO_GAPS, t, (number,), message)
+
+    return together(found(gap, describe), _unresumed(record, pieces, order))
+
+
+def _unresumed(record: Record, pieces: Pieces, order: Column) -> Finding:
+    """A suspension is followed by a return of the same run."""
+    aside = pieces.state[order] == SUSPENDED
+    last = np.append(pieces.job[order][1:] != pieces.job[order][:-1], True)
+    wrong = np.flatnonzero(aside & last).tolist()
+
+    def describe(place: int) -> Fault:
+        number, t = record.job[pieces.job[order[place]]], pieces.end[order[place]]
+        return fault(NO_GAPS, t, (number,), f"job {number} is suspended and never goes on")
+
+    return found(wrong, describe)
+
+
+def check_no_suspension(record: Record) -> Finding | None:
+    """Where jobs are killed for urgent ones, none is ever suspended or swapped."""
+    pieces = record.pieces
+    if pieces is None:
+        return Finding()
+    aside = np.flatnonzero(pieces.state != STATES.index("running")).tolist()
+
+    def describe(piece: int) -> Fault:
+        job, t, state = record.job[pieces.job[piece]], pieces.start[piece], STATES[pieces.state[piece]]
+        return fault(NO_SUSPENSION, t, (job,), f"job {job} is in the state {state} at {seconds_text(t)}")
+
+    return found(aside, describe)
+
+
+def urgent_laws(spec: Spec) -> tuple[Law, ...]:
+    """The laws of UJFB with these parameters; a bound on the hosts' memory may keep an urgent job waiting."""
+    laws = [
+        Law(UNTOUCHED, "no urgent job is ever stopped", check_untouched),
+        Law(SAME_PLACE, "a suspended job goes on where it was", check_same_processors),
+        Law(NO_GAPS, "a suspended job runs, is swapped or suspended from start to end", check_no_gaps),
+    ]
+    if spec.params.get("host_memory") == "unlimited" or spec.params.get("preempt") == "kill":
+        demands = "an urgent job that fits beside the others starts on arrival, or after swap-outs"
+        laws.append(Law(PROMPT, demands, check_prompt))
+    if spec.params.get("preempt") == "kill":
+        laws.append(Law(NO_SUSPENSION, "where jobs are killed, none is suspended", check_no_suspension))
+    return tuple(laws)

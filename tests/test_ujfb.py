@@ -1,0 +1,354 @@
+"""UJFB by hand: every branch of Algorithm 1, jobs stopped twice, urgent jobs that meet, full hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headway
+from headway.audit import audit
+from headway.errors import UsageError
+from headway.explain import explain
+from headway.metrics.summary import summarise
+from headway.schedule import ENDED, STATES, WHY, Schedule
+from headway.units import SECOND
+from headway.workload import Workload, read
+from headway.workload.transform import apply
+from traces import trace
+
+Row = tuple[int, int, int, int, int]
+"""submit, procs, walltime, runtime, urgent; times in seconds."""
+
+
+def run(*rows: Row, m: int = 4, spec: str = "ujfb(swap=1)", **columns: Any) -> Schedule:
+    """Simulate jobs 1, 2, ... and let the audit look at the result."""
+    names = ("submit", "procs", "walltime", "runtime", "urgent")
+    given: dict[str, Any] = {
+        name: list(values) for name, values in zip(names, zip(*rows, strict=True), strict=True)
+    }
+    log = Workload.from_arrays(unit="s", job=range(1, len(rows) + 1), **given, **columns)
+    made = headway.simulate(log, m, spec)
+    verdict = audit(made)
+    assert verdict.ok, verdict.faults
+    return made
+
+
+def times(made: Schedule) -> list[tuple[int, int, str]]:
+    """Start and end in seconds, and why."""
+    rows = zip(made.start, made.end, made.why, strict=True)
+    return [(int(a) // SECOND, int(b) // SECOND, WHY[w]) for a, b, w in rows]
+
+
+def pieces(made: Schedule, job: int) -> list[tuple[str, int, int, str]]:
+    """State, start, end (s) and processors of each piece of a job."""
+    table = made.pieces
+    assert table is not None and table.processors is not None
+    chosen = [p for p in table.in_order().tolist() if table.job[p] == job - 1]
+    return [
+        (
+            STATES[table.state[p]],
+            int(table.start[p]) // SECOND,
+            int(table.end[p]) // SECOND,
+            table.processors[p],
+        )
+        for p in chosen
+    ]
+
+
+def test_backfill() -> None:
+    """3 needs all four from 10 on; 4 is urgent, needs two until 8: it fits before that."""
+    made = run((0, 2, 10, 10, 0), (0, 4, 5, 5, 0), (3, 2, 5, 5, 1))
+    assert times(made) == [(0, 10, "immediate"), (10, 15, "reservation"), (3, 8, "urgent_backfill")]
+    assert made.own["preempting_jobs"] == 0
+
+
+def test_precede() -> None:
+    """The same, but the urgent job needs until 13: the reservation at 10 is made anew, three later."""
+    made = run((0, 2, 10, 10, 0), (0, 4, 5, 5, 0), (3, 2, 10, 10, 1))
+    assert times(made) == [(0, 10, "immediate"), (13, 18, "reservation"), (3, 13, "urgent")]
+
+
+def test_preempt() -> None:
+    """Two jobs run; the later one, 2, is enough. It is swapped out for 1 s, and in again for 1 s.
+
+    2 has run 3 of 8 s when 3 comes at 5. 3 runs from 6 to 10; 2 comes back at 10, runs on at 11 until 16.
+    """
+    made = run((0, 2, 20, 20, 0), (2, 2, 8, 8, 0), (5, 2, 4, 4, 1))
+    assert times(made) == [(0, 20, "immediate"), (2, 16, "resumed"), (6, 10, "urgent_preempt")]
+    assert pieces(made, 2) == [
+        ("running", 2, 5, "2-3"),
+        ("swap_out", 5, 6, "2-3"),
+        ("suspended", 6, 10, "2-3"),
+        ("swap_in", 10, 11, "2-3"),
+        ("running", 11, 16, "2-3"),
+    ]
+    assert pieces(made, 3) == [("running", 6, 10, "2-3")]
+    assert made.waiting is not None and made.waiting[1] == 6 * SECOND
+    assert made.own["suspensions"] == made.own["preempting_jobs"] == 1
+    assert made.own["max_preemption_delay"] == made.own["mean_preemption_delay"] == 1
+
+
+def test_the_urgent_queue() -> None:
+    """Urgent jobs hold three of four processors: one that needs two waits for the first of them to end."""
+    made = run((0, 3, 10, 10, 1), (1, 2, 5, 5, 1), (2, 1, 20, 20, 0))
+    assert times(made) == [
+        (0, 10, "urgent_backfill"),
+        (10, 15, "urgent_backfill"),
+        (2, 22, "immediate"),
+    ]
+    assert made.own["urgent_waited"] == 1
+
+
+def test_a_waiting_urgent_job_is_passed_or_not() -> None:
+    """3 needs the one processor that 2 cannot use; regular 4 goes behind it, started or waiting."""
+    rows: Sequence[Row] = ((0, 3, 10, 10, 1), (1, 2, 5, 5, 1), (2, 1, 3, 3, 1), (2, 1, 30, 30, 0))
+    assert [row[:2] for row in times(run(*rows))] == [(0, 10), (10, 15), (2, 5), (5, 35)]
+    behind = run(*rows, spec="ujfb(swap=1, overtake=no)")
+    assert [row[:2] for row in times(behind)] == [(0, 10), (10, 15), (10, 13), (5, 35)]
+
+
+def test_reservations_of_waiting_urgent_jobs() -> None:
+    """3, urgent, waits for four processors until 10; 4 would be in its way unless it holds no reservation."""
+    rows: Sequence[Row] = ((0, 3, 10, 10, 1), (1, 4, 5, 5, 1), (2, 1, 9, 9, 0))
+    assert [row[:2] for row in times(run(*rows))] == [(0, 10), (10, 15), (15, 24)]
+    # Without it the regular job starts, and is stopped at 10: 1 s out, back from 16 on, 1 s in, 1 s left.
+    free = run(*rows, spec="ujfb(swap=1, reserve=none)")
+    assert [row[:2] for row in times(free)] == [(0, 10), (11, 16), (2, 18)]
+
+
+def test_stopped_again_while_it_comes_back() -> None:
+    """1 is stopped at 2 for job 2 (3 to 5), comes back at 5 and is stopped again at 6, before it could run.
+
+    Swapping takes 3 s: out 2 to 5, job 2 runs from 5 to 7, 1 is back at 7; stopped at 8, out until 11, job 3
+    runs from 11 to 13; back at 13, running at 16 with 8 s to go.
+    """
+    made = run((0, 4, 20, 10, 0), (2, 4, 2, 2, 1), (8, 4, 2, 2, 1), spec="ujfb(swap=3)")
+    assert times(made) == [(0, 24, "resumed"), (5, 7, "urgent_preempt"), (11, 13, "urgent_preempt")]
+    assert [piece[:3] for piece in pieces(made, 1)] == [
+        ("running", 0, 2),
+        ("swap_out", 2, 5),
+        ("suspended", 5, 7),
+        ("swap_in", 7, 8),
+        ("swap_out", 8, 11),
+        ("suspended", 11, 13),
+        ("swap_in", 13, 16),
+        ("running", 16, 24),
+    ]
+    assert made.own["suspensions"] == 2
+
+
+def test_urgent_jobs_that_meet_share_a_suspended_job() -> None:
+    """2 takes two of the four processors of 1, and 3 the other two, at once: nothing more is stopped.
+
+    1 goes on when both have left, at 12, with 18 s to go; regular 4 may not use what stands idle from 7 on.
+    """
+    made = run((0, 4, 20, 20, 0), (2, 2, 4, 4, 1), (4, 2, 8, 8, 1), (5, 1, 3, 3, 0))
+    assert times(made) == [
+        (0, 31, "resumed"),
+        (3, 7, "urgent_preempt"),
+        (4, 12, "urgent"),
+        (31, 34, "reservation"),
+    ]
+    assert pieces(made, 1)[:3] == [
+        ("running", 0, 2, "0-3"),
+        ("swap_out", 2, 3, "0-1"),
+        ("suspended", 3, 12, "0-3"),
+    ]
+    assert pieces(made, 3) == [("running", 4, 12, "2-3")]
+
+
+def test_one_that_is_not_needed_is_spared() -> None:
+    """The latest, 3, is taken first, then 2, with whom alone there are enough: 3 is spared."""
+    made = run((0, 1, 20, 20, 0), (1, 2, 20, 20, 0), (2, 1, 20, 20, 0), (5, 2, 3, 3, 1))
+    assert [WHY[why] for why in made.why] == ["immediate", "resumed", "immediate", "urgent_preempt"]
+
+
+@pytest.mark.parametrize(("victims", "stopped"), [("latest", 3), ("smallest", 2), ("largest", 1)])
+def test_who_makes_room(victims: str, stopped: int) -> None:
+    rows: Sequence[Row] = ((0, 3, 20, 20, 0), (1, 1, 20, 20, 0), (2, 2, 20, 20, 0), (5, 1, 3, 3, 1))
+    made = run(*rows, m=6, spec=f"ujfb(swap=1, victims={victims})")
+    assert [i + 1 for i, why in enumerate(made.why) if WHY[why] == "resumed"] == [stopped]
+
+
+def test_kill() -> None:
+    """2 loses the 3 s it has run and waits again: its processors are free at 9, when 3 ends."""
+    made = run((0, 2, 20, 20, 0), (2, 2, 8, 8, 0), (5, 2, 4, 4, 1), spec="ujfb(preempt=kill)")
+    assert times(made) == [(0, 20, "immediate"), (9, 17, "reservation"), (5, 9, "urgent_preempt")]
+    assert pieces(made, 2) == [("running", 2, 5, "2-3"), ("running", 9, 17, "2-3")]
+    assert made.pieces is not None and ENDED[made.pieces.ended[0]] == "preempted"
+    assert summarise(made)["wasted_area"] == 6
+    assert (made.own["kills_for_urgent"], made.own["suspensions"]) == (1, 0)
+    assert "no suspension" in {law.name for law in audit(made).laws}
+
+
+def test_by_degree_of_urgency() -> None:
+    """The job due at 9 would come too late after the swap of 1 s, so it kills; due at 10 it waits for it."""
+    rows: Sequence[Row] = ((0, 4, 8, 8, 0), (5, 4, 4, 4, 1))
+    tight = run(*rows, spec="ujfb(preempt=degree, swap=1)", deadline=[-1, 9])
+    assert times(tight) == [(9, 17, "reservation"), (5, 9, "urgent_preempt")]
+    loose = run(*rows, spec="ujfb(preempt=degree, swap=1)", deadline=[-1, 10])
+    assert times(loose) == [(0, 14, "resumed"), (6, 10, "urgent_preempt")]
+    without = run(*rows, spec="ujfb(preempt=degree, swap=1)")
+    assert times(without) == times(loose)
+
+
+def test_a_full_host() -> None:
+    """Hosts of two processors hold 1 GB: job 1 (2 x 1 GB) is not preemptible, job 2 (2 x 0.5 GB) is."""
+    memory = [1024 * 1024, 512 * 1024, 1]
+    rows: Sequence[Row] = ((0, 2, 20, 20, 0), (1, 2, 20, 20, 0), (5, 2, 4, 4, 1))
+    spec = "ujfb(swap=1, host_memory=1, host_size=2, victims=largest)"
+    made = run(*rows, spec=spec, memory_kb=memory)
+    assert [WHY[why] for why in made.why] == ["immediate", "resumed", "urgent_preempt"]
+    # One that needs all four has to wait until 1 has ended, and then stops 2; unless it may kill.
+    rows = (*rows[:2], (5, 4, 4, 4, 1))
+    assert times(run(*rows, spec=spec, memory_kb=memory))[2] == (21, 25, "urgent_preempt")
+    deadline = [-1, -1, 100]
+    killing = run(
+        *rows, spec=spec.replace("swap=1", "swap=1, preempt=degree"), memory_kb=memory, deadline=deadline
+    )
+    assert times(killing)[2] == (5, 9, "urgent_preempt")
+
+
+def test_memory_is_given_back() -> None:
+    """While 1 is swapped out its host is full, so 4 cannot be; later, when 1 is back, it can."""
+    memory = [1024 * 1024, 1024 * 1024, 1, 1, 1]
+    rows = ((0, 1, 30, 30, 0), (0, 1, 30, 30, 0), (2, 1, 4, 4, 1), (4, 1, 2, 2, 1), (20, 1, 2, 2, 1))
+    made = run(*rows, m=2, spec="ujfb(swap=0, host_memory=1, host_size=2)", memory_kb=memory)
+    assert [row[:2] for row in times(made)[2:]] == [(2, 6), (6, 8), (20, 22)]
+
+
+def test_swap_times_come_from_the_policy_the_column_or_the_memory() -> None:
+    rows: Sequence[Row] = ((0, 4, 20, 20, 0), (5, 4, 4, 4, 1))
+    memory = [6000 * 1024 * 2, -1]
+    cases: list[tuple[str, dict[str, Any], int]] = [
+        ("ujfb(swap=3)", {"swap": [5, -1], "memory_kb": memory}, 3),
+        ("ujfb", {"swap": [5, -1], "memory_kb": memory}, 5),
+        ("ujfb", {"swap": [-1, -1], "memory_kb": memory}, 2),
+        ("ujfb(swap=memory)", {"swap": [5, -1], "memory_kb": memory}, 2),
+        ("ujfb(bandwidth=3000)", {"memory_kb": memory}, 4),
+    ]
+    for spec, columns, delay in cases:
+        assert run(*rows, spec=spec, **columns).start[1] == (5 + delay) * SECOND, spec
+
+
+def test_a_missing_source_of_swap_times() -> None:
+    rows: Sequence[Row] = ((0, 4, 20, 20, 0), (1, 2, 20, 20, 0), (5, 4, 4, 4, 1))
+    with pytest.raises(UsageError, match=r"swap=SECONDS .* --annotations.* memory\(source=table\)"):
+        run(*rows, spec="ujfb")
+    said: list[str] = []
+    log = Workload.from_arrays(
+        unit="s", submit=[0, 1, 5], procs=[4, 2, 4], walltime=[20, 20, 4], runtime=[20, 20, 4],
+        urgent=[0, 0, 1], memory_kb=[6000 * 1024, -1, -1],
+    )  # fmt: skip
+    made = headway.simulate(log, 4, "ujfb", notify=said.append)
+    assert made.own["swap_assumed"] == 1 and any("median" in line for line in said)
+    with pytest.raises(UsageError, match="1 jobs is known"):
+        headway.simulate(log, 4, "ujfb(unknown=error)")
+    assert headway.simulate(log, 4, "ujfb(preempt=kill)").own["swap_assumed"] == 0
+
+
+def test_without_urgent_jobs_it_says_so() -> None:
+    log = Workload.from_arrays(unit="s", submit=[0], procs=[2], walltime=[5], runtime=[5])
+    for policy, other in (("ujfb", "conservative(compress=scratch)"), ("ujf", "fcfs")):
+        said: list[str] = []
+        headway.simulate(log, 4, policy, notify=said.append)
+        assert f"no job is urgent, so {policy} is {other}" in said
+
+
+def preempted() -> Schedule:
+    """The instance of test_preempt, with deadlines for the urgent job."""
+    rows: Sequence[Row] = ((0, 2, 20, 20, 0), (2, 2, 8, 8, 0), (5, 2, 4, 4, 1))
+    return run(*rows, deadline=[-1, -1, 11])
+
+
+def test_metrics() -> None:
+    found = summarise(preempted())
+    assert found["urgent_lateness"] == found["urgent_mean_slowdown"] == 5 / 4
+    assert (found["urgent_jobs"], found["regular_jobs"], found["preempted_jobs"]) == (1, 2, 1)
+    assert (found["urgent_mean_response"], found["regular_mean_response"]) == (5, (20 + 14) / 2)
+    assert found["regular_mean_slowdown"] == (1 + 14 / 8) / 2
+    assert (found["urgent_margin_least"], found["urgent_deadlines_missed"]) == (1, 0)
+    assert found["swap_area"] == 4 and found["preempted_mean_slowdown"] == 14 / 8
+    late = headway.simulate(preempted().workload, 4, "fcfs")
+    assert summarise(late)["urgent_deadlines_missed"] == 1 and late.pieces is None
+
+
+def broken(made: Schedule, **columns: Any) -> set[str]:
+    """The laws that a schedule breaks when its pieces are changed: column=(piece, value)."""
+    assert made.pieces is not None
+    changed = replace(made.pieces)
+    for name, (piece, value) in columns.items():
+        column = getattr(changed, name)
+        column = list(column) if name == "processors" else column.copy()
+        column[piece] = value
+        setattr(changed, name, column)
+    return {fault.law for fault in audit(replace(made, pieces=changed)).faults}
+
+
+def test_the_audit_finds_what_is_wrong() -> None:
+    made = preempted()
+    assert {"urgent untouched", "same processors", "no gaps", "urgent prompt"} <= {
+        law.name for law in audit(made).laws
+    }
+    assert "same processors" in broken(made, processors=(4, "1-2"))
+    assert "no gaps" in broken(made, end=(2, 9 * SECOND))
+    assert "urgent untouched" in broken(made, ended=(5, ENDED.index("suspended")))
+    assert "processor sets" in broken(made, processors=(5, "1-2"), start=(5, 4 * SECOND))
+    late = replace(made, start=made.start.copy(), end=made.end.copy())
+    late.start[2] += SECOND
+    late.end[2] += SECOND
+    assert "urgent prompt" in {fault.law for fault in audit(late).faults}
+    other = replace(made, policy=made.policy.replace("preempt=suspend", "preempt=kill"))
+    assert "no suspension" in {fault.law for fault in audit(other).faults}
+
+
+def test_explained() -> None:
+    made = preempted()
+    text = explain(made, 2).text(1000)
+    assert "It was suspended for job 3 at 6 s (4 s after it was submitted), for 4 s." in text
+    assert "Swapping it out and in took 2 s; nothing of its work was lost." in text
+    assert "It kept its processors (2-3)" in text
+    urgent = explain(made, 3).text(1000)
+    assert "1 job with 2 processors was suspended for it at 5 s: job 2." in urgent
+    assert "It waited 1 s until they were swapped out." in urgent
+    assert "a slowdown of 1.25" in urgent and "met its deadline with 1 s to spare" in urgent
+
+
+def test_saved_and_loaded(tmp_path: Any) -> None:
+    made = preempted()
+    made.save(tmp_path / "run")
+    again = Schedule.load(tmp_path / "run")
+    assert again.pieces is not None and made.pieces is not None
+    named = [text for text in again.pieces.processors or () if text]
+    assert named == list(made.pieces.processors or ()) and len(named) == 6
+    assert audit(again).ok
+    text = (tmp_path / "run" / "runs.csv").read_text()
+    assert text.splitlines()[0].split(",")[:6] == ["job", "run", "state", "start", "end", "procs"]
+    assert "swap_out" in text and "2-3" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("LANL", 6000), ("KTH-SP2", 4000), ("HPC2N", 6000), ("SDSC-BLUE", 6000)]
+)
+def test_spaced_urgent_jobs_start_within_their_delay(name: str, count: int) -> None:
+    """J2 on parts of real logs: urgent jobs an hour apart, each alone."""
+    log = read(trace(name))
+    log = log.select(np.argsort(log.submit, kind="stable")[:count])
+    procs = log.header.max_procs
+    assert procs is not None
+    first, last = int(log.submit.min()) // SECOND, int(log.submit.max()) // SECOND
+    gap = max((last - first) // 100, 700)
+    arrivals = [first + gap * i for i in range(1, 100)]
+    log = apply(log, f"inject(arrivals={arrivals})", "memory(source=table)")
+    made = headway.simulate(log, procs, "ujfb")
+    urgent = made.workload.urgent
+    assert urgent.sum() == len(arrivals)
+    wait = made.start[urgent] - made.submit[urgent]
+    assert (wait == made.notes["preemption_delay"][urgent]).all() and wait.max() <= 0.855 * SECOND
+    assert int(str(made.own["preempting_jobs"])) > 5 and made.own["urgent_waited"] == 0
+    verdict = audit(made)
+    assert verdict.ok, verdict.faults
