@@ -100,8 +100,31 @@ def test_an_estimate_must_be_a_time() -> None:
         headway.simulate(LOG, 64, f"easy(estimate={FILE}:negative)")
 
 
+@pytest.mark.parametrize(
+    ("own", "ours"),
+    [
+        ("principal=easy(order={}:area)", "principal=easy(order=saf)"),
+        ("principal=easy(backfill={}:area)", "principal=easy(backfill=saf)"),
+        ("principal=easy(order={0}:area, backfill=sjf)", "principal=easy(order=saf, backfill=sjf)"),
+        ("principal=easy(estimate={}:times)", "principal=easy(estimate=2)"),
+        ("redirected=easy(estimate={}:times)", "redirected=easy(estimate=2)"),
+    ],
+)
+def test_a_key_of_ones_own_orders_the_principal_group_of_redirection(own: str, ours: str) -> None:
+    of = "redirection(theta=2, alpha=0.5, {})"
+    theirs = headway.simulate(LOG, 64, of.format(own.format(FILE)))
+    built_in = headway.simulate(LOG, 64, of.format(ours))
+    assert int(str(built_in.own["redirections"])) > 10
+    assert np.array_equal(theirs.start, built_in.start)
+    assert theirs.own == built_in.own
+    assert theirs.provenance["policy_source"]["file"].endswith("own_keys.py")
+    assert headway.audit(theirs).ok
+
+
 def test_keys_are_refused_where_they_have_no_meaning() -> None:
-    with pytest.raises(headway.UsageError, match="redirection"):
-        headway.simulate(LOG, 64, f"redirection(principal=easy(order={FILE}:area))")
+    with pytest.raises(headway.UsageError, match=r"a key that changes with time, order=.*:expansion; name"):
+        headway.simulate(LOG, 64, f"redirection(principal=easy(order={FILE}:expansion))")
+    with pytest.raises(headway.UsageError, match=r"redirected=easy\(.* has a key there, order=.*:area; name"):
+        headway.simulate(LOG, 64, f"redirection(redirected=easy(order={FILE}:area))")
     with pytest.raises(headway.UsageError, match="depth must be"):
         headway.simulate(LOG, 64, f"easy(depth={FILE}:area)")

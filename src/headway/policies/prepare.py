@@ -100,13 +100,17 @@ PREPARERS: dict[str, str] = {
 """Who prepares a policy; every strict order is prepared by :func:`strict`."""
 
 
+OF_GROUPS = ("redirection",)
+"""Policies that prepare those of their groups one by one, keys of the user's included."""
+
+
 def prepare(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Everything the engine needs to run a policy on ``procs`` processors."""
     if spec.is_user:
         from headway.policies.own.forms import prepare_own
 
         return prepare_own(spec, arrivals, procs)
-    if spec.uses_own:
+    if spec.uses_own and spec.name not in OF_GROUPS:
         from headway.policies.own.keyed import prepare_keyed
 
         return prepare_keyed(spec, arrivals, procs)

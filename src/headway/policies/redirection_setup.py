@@ -10,6 +10,7 @@ from headway.engine.drive import Setup
 from headway.engine.tables import State
 from headway.errors import UsageError
 from headway.policies.group_size import group_sizes
+from headway.policies.own.key import Key
 from headway.policies.prepare import Arrivals, Prepared, first_class, prepare
 from headway.policies.spec import Spec
 
@@ -26,11 +27,14 @@ def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
     sizes = group_sizes(spec, procs)
     nested = [_nested(spec, "principal"), _nested(spec, "redirected")]
-    here, there = (prepare(each, arrivals, max(size, 1)) for each, size in zip(nested, sizes, strict=True))
+    here, there = (
+        _checked(prepare(each, arrivals, max(size, 1)), each, name)
+        for each, size, name in zip(nested, sizes, ("principal", "redirected"), strict=True)
+    )
     kinds = [_kind(each) for each in nested]
     options = [
-        *_padded(here.setup.options),
-        *_padded(_sorted_at_each_pass(nested[1], there.setup.options)),
+        *_padded(tuple(here.setup.options)),
+        *_padded(_sorted_at_each_pass(nested[1], tuple(there.setup.options))),
         *_parameters(spec),
         *kinds,
     ]
@@ -52,17 +56,30 @@ def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     def own(state: State) -> dict[str, object]:
         return {"redirections": int(state.options[hooks.REDIRECTIONS])}
 
-    return Prepared(setup, here.plan, here.promise_kind, dict(zip(GROUPS, sizes, strict=True)), own)
+    groups = dict(zip(GROUPS, sizes, strict=True))
+    return Prepared(setup, here.plan, here.promise_kind, groups, own, source=here.source or there.source)
 
 
 def _nested(spec: Spec, name: str) -> Spec:
     nested = spec.params[name]
     assert isinstance(nested, Spec)
-    if nested.uses_own:
-        raise UsageError(
-            f"redirection: {name}={nested.brief} has a key of your own; name an order of Headway"
-        )
     return nested
+
+
+def _checked(prepared: Prepared, nested: Spec, name: str) -> Prepared:
+    """The policy of a group, unless it has a key of the user's that cannot be kept there.
+
+    In the redirection group jobs are submitted a second time, and keys that change are asked for in the
+    queue of a machine alone.
+    """
+    keys = [key for key in ("order", "backfill") if isinstance(nested.params.get(key), Key)]
+    if keys and (name == "redirected" or prepared.setup.drive is not None):
+        why = "a key there" if name == "redirected" else "a key that changes with time"
+        raise UsageError(
+            f"redirection: {name}={nested.brief} has {why}, {keys[0]}={nested.params[keys[0]]}; name an "
+            "order of Headway, or give the principal group a key of the job alone"
+        )
+    return prepared
 
 
 def _parameters(spec: Spec) -> tuple[int, ...]:

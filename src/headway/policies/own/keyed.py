@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headway.engine.tables import BACKFILL_KEY, JOB_ROWS, KEY, State
-from headway.errors import PolicyError, UsageError
+from headway.errors import PolicyError
 from headway.policies.easy import NEWCOMERS_ONLY, easy, easy_sorted
 from headway.policies.ordering import BACKFILL_ORDER, CLASS_WEIGHT, GIVEN, ORDER
 from headway.policies.own import faults
@@ -35,11 +35,6 @@ def prepare_keyed(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     from headway.policies.prepare import prepare
 
     found = {name: KeyFunction(value) for name, value in spec.params.items() if isinstance(value, Key)}
-    for name, value in spec.params.items():
-        if getattr(value, "uses_own", False):
-            raise UsageError(
-                f"{spec.name}: {name}={value} cannot have a key of your own; give it to easy or strict"
-            )
     columns = arrivals.columns
     changed: dict[str, Any] = {}
     if "estimate" in found:
