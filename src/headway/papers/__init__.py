@@ -12,5 +12,7 @@ __all__ = ["PAPERS", "Claim", "Reproduction"]
 PAPERS = {
     "redirection": "headway.papers.redirection:reproduce",
     "deadline": "headway.papers.deadline:reproduce",
+    "reallocation": "headway.papers.reallocation:reproduce",
+    "locality": "headway.papers.locality:reproduce",
 }
 """Name on the command line -> module and function, imported when it is asked for."""

@@ -1,0 +1,132 @@
+"""The write-up as a page of Markdown, with its figures beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from headway.papers.reallocation.scenarios import LOAD, Scenario
+from headway.papers.verdicts import Reproduction, claims_table, markdown_table
+
+NAME = "reallocation.md"
+
+
+def write(
+    result: Reproduction,
+    folder: Path,
+    scenarios: Sequence[Scenario],
+    traces: Mapping[str, str],
+    seeds: Sequence[int],
+) -> Path:
+    """Write the page; it names the figures that are in the same folder."""
+    tables = {name: markdown_table(rows) for name, rows in result.tables.items()}
+    parts = [
+        f"# Reallocation: what the paper says, what we get\n\n{_abstract(scenarios, traces, seeds)}",
+        "\n".join(f"- {note}" for note in result.notes),
+        "## Verdicts\n\n" + VERDICTS + "\n\n" + markdown_table(claims_table(result.claims), 9),
+        "## How it was read\n\n" + READINGS,
+        "## All numbers\n\n" + MEANS + "\n\n" + tables["Means"],
+        "## Dedicated clusters\n\n" + "\n\n".join(_figure(number) for number in range(6, 10)),
+        "## Clusters that others use too\n\n" + "\n\n".join(_figure(number) for number in range(10, 14)),
+        "## Clusters of equal speed\n\n" + EQUAL,
+        "## The examples\n\n" + EXAMPLES,
+        "## Beyond the paper\n\n" + BEYOND + "\n\n![Beyond the paper](reallocation-beyond.svg)",
+        "### Moldable against rigid\n\n" + MOLDING + "\n\n" + tables["Molding"],
+        "### The period\n\n" + tables["Period"],
+        "### The number of clusters\n\n" + CLUSTERS + "\n\n" + tables["Clusters"],
+        "### Requested times\n\n" + tables["Walltimes"],
+        "### Policies of the clusters\n\n" + LOCAL + "\n\n" + tables["Local policies"],
+    ]
+    if "Load" in tables:
+        parts.append("### The load of the generated logs\n\n" + LOADS + "\n\n" + tables["Load"])
+    path = folder / NAME
+    path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+    return path
+
+
+def _figure(number: int) -> str:
+    where = "dedicated" if number < 10 else "not dedicated"
+    what = CAPTIONS[(number - 6) % 4]
+    return (
+        f"![Figure {number}](reallocation-figure-{number}.svg)\n\n"
+        f"*Figure {number} of the paper: {what}, {where}.*"
+    )
+
+
+def _abstract(scenarios: Sequence[Scenario], traces: Mapping[str, str], seeds: Sequence[int]) -> str:
+    named = ", ".join(f"{scenario.name} ({scenario.total:,} jobs)" for scenario in scenarios)
+    return _joined(f"""
+        Y. Caniou, G. Charrier and F. Desprez, *Evaluation of Reallocation Heuristics for Moldable Tasks in
+        Computational Grids*, AusPDC 2011. An agent gives each task to the cluster that promises to complete
+        it first, on as many processors as suit the load there, and looks at the waiting tasks again every
+        hour: *regular* moves a task if another cluster completes it at least a minute earlier;
+        *all-cancellation* cancels all and submits them again. Tasks are taken in order of submission (MCT) or
+        by the smallest completion among the 20 oldest (MinMin). Scenarios: {named}; {len(seeds)} seeds. This
+        page and its figures were written by `headway reproduce reallocation`, which takes logs of your own
+        with `--trace SITE=FILE` (bordeaux, lyon, toulouse, ctc, sdsc).
+    """)
+
+
+def _joined(paragraph: str) -> str:
+    return " ".join(paragraph.split())
+
+
+CAPTIONS = (
+    "share of the tasks whose completion changed",
+    "moves between clusters / tasks",
+    "share of the impacted tasks that were completed earlier",
+    "mean response of the impacted tasks / the same in the reference; below 1 is better",
+)
+VERDICTS = _joined("""
+    "Agrees" is for a statement that holds for our runs as it stands; "in part" for the same tendency. Where
+    logs are generated, a verdict says whether the statement carries over to another workload of as many jobs,
+    not whether the paper's numbers were right for its own.
+""")
+READINGS = _joined(f"""
+    The types of the tasks and the choice of local jobs are drawn anew for each seed, so each seed has a
+    reference of its own. Times of the log are those of a processor of speed 1. Jobs of one processor and
+    local jobs keep their size. The search for the size stops at the task's limit, because no time is defined
+    beyond it. A move needs a gain of 60 s or more. Clusters compress their plans when a job ends early or is
+    cancelled, and never delay a job. Relative response is a ratio of means. Generated logs have the counts of
+    Table 1 (and of PWA-G5K), sizes, times and daily cycle of Lublin and Feitelson's model and requested times
+    of Tsafrir's; all times of a site are multiplied so that it offers its own cluster a load of {LOAD:g}, by
+    two at most, so that sites with few jobs stay lightly loaded. Given logs are cut into the same days,
+    counted from their first submission.
+""")
+MEANS = _joined("""
+    Means over all scenarios and seeds. "Moves that kept their word": the task was completed no later than was
+    expected when it was moved. A task is put back when it is submitted again with a later completion than it
+    had; five times or more is called starving.
+""")
+EQUAL = (
+    "![Equal speeds, dedicated](reallocation-equal-dedicated.svg)\n\n"
+    "*Relative mean response, dedicated clusters of equal speed.*\n\n"
+    "![Equal speeds, not dedicated](reallocation-equal-shared.svg)\n\n"
+    "*The same, not dedicated.*"
+)
+EXAMPLES = (
+    "![Figure 3](reallocation-figure-3.svg)\n\n"
+    "*Figure 3: job 2 ends early, and at minute 30 jobs 4 and 5 move to its cluster one by one.*\n\n"
+    "![Figure 5](reallocation-figure-5.svg)\n\n"
+    "*Figure 5: job 4 moves to cluster 1 at minute 60, on two processors instead of one; because job 6 then "
+    "ends early, the large job 8 is delayed by it, while job 5 moves up.*\n\n"
+    "![Figure 4](reallocation-figure-4.svg)\n\n"
+    "*Figure 4: Amdahl's law for the four types; dots are their limits.*"
+)
+BEYOND = _joined("""
+    The second scenario, dedicated, the mean of a few seeds; relative response is over all tasks here,
+    impacted or not.
+""")
+MOLDING = _joined("""
+    The same jobs with a size that the servers choose, and with the size of the log. Relative response is
+    against the reference of the same kind.
+""")
+CLUSTERS = _joined("""
+    The processors of the grid in equal clusters of speed 1. Sequential jobs fit everywhere, and moldable ones
+    shrink.
+""")
+LOCAL = _joined("""
+    FCFS starts no job before the one ahead of it; scratch places all waiting jobs anew when one ends early,
+    and may delay some; fixpoint moves jobs up until nothing moves; open holes are Simbatch's.
+""")
+LOADS = "How much of a verdict is the load: the same counts with longer and shorter jobs."

@@ -1,0 +1,189 @@
+"""Runs what the paper needs, and writes it up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from headway.errors import UsageError
+from headway.figures.style import save
+from headway.papers.reallocation import beyond, claims, figures, page
+from headway.papers.reallocation.beyond import Beyond
+from headway.papers.reallocation.examples import FIGURE_3, FIGURE_3_SPEC, FIGURE_5, FIGURE_5_SPEC
+from headway.papers.reallocation.runs import COUPLES, REFERENCE, Campaign, Numbers, Runs, campaign
+from headway.papers.reallocation.scenarios import (
+    GRID5000,
+    PWA,
+    SCENARIOS,
+    SITES,
+    Scenario,
+    drawn,
+    platform_of,
+    shortened,
+)
+from headway.papers.verdicts import Reproduction, share_text
+from headway.platform import Platform
+from headway.simulate import simulate
+from headway.workload import Workload
+
+TITLE = "Evaluation of Reallocation Heuristics for Moldable Tasks in Computational Grids (AusPDC 2011)"
+QUICK = (shortened(GRID5000[1], 0.15), shortened(GRID5000[4], 0.15), shortened(PWA, 0.02))
+"""Days instead of months, for a quick look."""
+
+
+def work(traces: Mapping[str, str], quick: bool, folder: Path, say: Callable[[str], None]) -> Reproduction:
+    """Everything in order; each run is kept in `folder` as soon as it is measured."""
+    unknown = [name for name in traces if name not in SITES]
+    if unknown:
+        raise UsageError(f"reallocation has no site {unknown[0]!r}; there are {', '.join(SITES)}")
+    scenarios: Sequence[Scenario] = QUICK if quick else SCENARIOS
+    seeds = range(2 if quick else 10)
+    runs = Runs(folder, traces, say)
+    kinds = {
+        (dedicated, speeds): campaign(runs, scenarios, seeds, dedicated, speeds)
+        for dedicated in (True, False)
+        for speeds in (True, False)
+    }
+    more = Beyond(runs, scenarios[1], range(1 if quick else 3))
+    alone, shared = kinds[True, True], kinds[False, True]
+    result = Reproduction(TITLE, claims.exact_claims(estimations()))
+    result.claims += claims.dedicated_claims(alone)
+    result.claims += claims.shared_claims(shared, alone)
+    result.claims += claims.other_claims(alone, kinds[True, False], tuning(more))
+    result.notes = notes(runs, scenarios, seeds, kinds, quick)
+    result.tables = {"Means": means(kinds), **other_tables(more, quick)}
+    result.files = draw(kinds, more, folder, quick)
+    result.files.insert(0, page.write(result, folder, scenarios, traces, seeds))
+    return result
+
+
+def estimations() -> int:
+    """How often the binary search asks about a task of up to 650 processors on an empty cluster."""
+    task = Workload.from_arrays(
+        unit="s",
+        submit=[0],
+        procs=[100],
+        walltime=[3600],
+        runtime=[3600],
+        parallel_fraction=[0.999],
+        max_procs=[650],
+    )
+    return int(str(simulate(task, Platform.procs(650), REFERENCE).own["estimates"]))
+
+
+def tuning(more: Beyond) -> Numbers:
+    """The binary search against asking for every size, on the same tasks without reallocation."""
+
+    def run(seed: int) -> Numbers:
+        jobs, machine = drawn(more.runs.jobs(more.scenario), True, seed), platform_of(more.scenario, True)
+        binary, bounded = (
+            simulate(jobs, machine, f"{REFERENCE[:-1]}, tuning={how})") for how in ("binary", "bounded")
+        )
+        return {
+            "same": float((binary.procs == bounded.procs).mean()),
+            "as_good": float((binary.end <= bounded.end).mean()),
+            "response": float(binary.response.sum() / bounded.response.sum()),
+            "tasks": len(jobs),
+        }
+
+    found = more.mean("binary search", run)
+    return {**found, "tasks": int(found["tasks"])}
+
+
+def notes(
+    runs: Runs,
+    scenarios: Sequence[Scenario],
+    seeds: Sequence[int],
+    kinds: Mapping[tuple[bool, bool], Campaign],
+    quick: bool,
+) -> list[str]:
+    """What the reader should know first."""
+    given = [site for site in SITES if site in runs.traces]
+    missing = [site for site in SITES if site not in runs.traces]
+    said = [f"Logs given: {', '.join(given) or 'none'}; generated: {', '.join(missing) or 'none'}."]
+    if quick:
+        said.append("A quick look: days instead of months and two seeds, so that verdicts are weak.")
+    count = sum(len(found.numbers) for found in kinds.values())
+    references = len(scenarios) * len(seeds) * len(kinds)
+    seconds = [n["seconds"] for found in kinds.values() for n in found.numbers.values()]
+    said.append(
+        f"{count} runs and {references} references; the longest simulation took {max(seconds):.1f} s of one "
+        f"core, the median {sorted(seconds)[len(seconds) // 2]:.2f} s."
+    )
+    for note in said:
+        runs.say(note)
+    return said
+
+
+def means(kinds: Mapping[tuple[bool, bool], Campaign]) -> list[list[str]]:
+    """The four numbers of each couple, over scenarios and seeds, and who pays for it."""
+    rows = [
+        ["clusters", "speeds", "couple", "impacted", "reallocations", "early", "relative response",
+         "of all tasks", "local jobs' response", "moves that kept their word", "tasks put back", "starving"]
+    ]  # fmt: skip
+    for (dedicated, speeds), found in kinds.items():
+        for couple in COUPLES:
+
+            def mean(name: str, c: str = couple, f: Campaign = found) -> float | None:
+                values = [
+                    n[name] for (_, of, _), n in f.numbers.items() if of == c and n.get(name) is not None
+                ]
+                return sum(values) / len(values) if values else None
+
+            numbers = {
+                name: mean(name)
+                for name in ("relative_response", "relative_response_of_all", "local_relative_response")
+            }
+            rows.append(
+                ["dedicated" if dedicated else "not dedicated", "1 to 1.4" if speeds else "equal", couple,
+                 share_text(mean("impacted")), f"{100 * (mean('reallocations') or 0):.1f} %",
+                 share_text(mean("early")),
+                 *(f"{value:.3f}" if value is not None else "-" for value in numbers.values()),
+                 share_text(mean("kept_share")), f"{mean('put_back_tasks') or 0:.0f}",
+                 f"{mean('starving_tasks') or 0:.1f}"]
+            )  # fmt: skip
+    return rows
+
+
+def other_tables(more: Beyond, quick: bool) -> dict[str, list[list[str]]]:
+    """Beyond the paper."""
+    tables = {
+        "Molding": more.molding(),
+        "Period": beyond.table("period (s)", more.periods(_some(beyond.PERIODS, quick))),
+        "Clusters": beyond.table("clusters", more.clusters(_some(beyond.CLUSTERS, quick))),
+        "Walltimes": beyond.table("walltimes times", more.estimates(_some(beyond.LONGER, quick))),
+        "Local policies": beyond.table(
+            "policy of the clusters", more.policies(_some(beyond.POLICIES, quick))
+        ),
+    }
+    if not set(more.scenario.jobs) <= set(more.runs.traces):
+        tables["Load"] = beyond.table("load of each site", more.loads(_some(beyond.LOADS, quick)))
+    return tables
+
+
+def _some(values: Sequence[Any], quick: bool) -> Sequence[Any]:
+    """All of them, or the first and the last."""
+    return [values[0], values[-1]] if quick else values
+
+
+def draw(kinds: Mapping[tuple[bool, bool], Campaign], more: Beyond, folder: Path, quick: bool) -> list[Path]:
+    """Every figure."""
+    made = {"figure-4": figures.speedups()}
+    for dedicated, first in ((True, 6), (False, 10)):
+        for place, metric in enumerate(figures.METRICS):
+            made[f"figure-{first + place}"] = figures.boxes(kinds[dedicated, True], metric)
+        name = "dedicated" if dedicated else "shared"
+        made[f"equal-{name}"] = figures.boxes(kinds[dedicated, False], "relative_response")
+    panels = {
+        "period (s)": beyond.points(more.periods(_some(beyond.PERIODS, quick))),
+        "clusters": beyond.points(more.clusters(_some(beyond.CLUSTERS, quick))),
+        "walltimes times": beyond.points(more.estimates(_some(beyond.LONGER, quick))),
+    }
+    made["beyond"] = figures.curves(panels, ("period (s)", "clusters"))
+    made["figure-3"] = FIGURE_3.run(FIGURE_3_SPEC).gantt(names=["Figure 3"])
+    with_, without = FIGURE_5.run(FIGURE_5_SPEC), FIGURE_5.run(REFERENCE)
+    from headway.figures import gantt
+
+    made["figure-5"] = gantt(without, with_, names=["Figure 5, without reallocation", "with it"])
+    return [save(figure, folder / f"reallocation-{name}.svg") for name, figure in made.items()]
