@@ -104,11 +104,11 @@ def test_the_urgent_queue() -> None:
 
 
 def test_a_waiting_urgent_job_is_passed_or_not() -> None:
-    """3 needs the one processor that 2 cannot use; regular 4 goes behind it, started or waiting."""
+    """3 needs the one processor that 2 cannot use; if it must wait, regular 4 can have it."""
     rows: Sequence[Row] = ((0, 3, 10, 10, 1), (1, 2, 5, 5, 1), (2, 1, 3, 3, 1), (2, 1, 30, 30, 0))
     assert [row[:2] for row in times(run(*rows))] == [(0, 10), (10, 15), (2, 5), (5, 35)]
     behind = run(*rows, spec="ujfb(swap=1, overtake=no)")
-    assert [row[:2] for row in times(behind)] == [(0, 10), (10, 15), (10, 13), (5, 35)]
+    assert [row[:2] for row in times(behind)] == [(0, 10), (10, 15), (10, 13), (2, 32)]
 
 
 def test_reservations_of_waiting_urgent_jobs() -> None:

@@ -17,7 +17,8 @@ Decisions.
   jobs are earliest starts on the same profile; they hold regular jobs back and start nothing themselves.
 - ``preempt="degree"``: as suspend, but an urgent job with a deadline kills where it would miss it by waiting
   for the swap (t + PD + w > deadline), or where suspending cannot give it enough.
-- ``overtake=False``: an urgent job waits while one that came before it waits.  ``reserve=False``: jobs in
+- ``overtake=False``: an urgent job waits while one that came before it waits, and its reservation does not
+  begin before that one's.  ``reserve=False``: jobs in
   urgentQ hold no reservations.
 - ``promise``: the first reservation computed for a regular job (told, not a law); none for urgent jobs.
 - ``why``: urgent (preceding), urgent_backfill, urgent_preempt; regular jobs as in conservative backfilling,
@@ -215,8 +216,13 @@ class Ujfb:
         self.suspensions += 1
         if killing:
             del self.regular[held.job]
-            self.pieces.append(Piece(held.job, "lost", held.begin, t, held.processors))
-            self.waste += len(held.processors) * (t - held.begin)
+            if held.resumed is not None:
+                swapped = min(held.begin, t)
+                self.pieces.append(Piece(held.job, "swap_in", held.resumed, swapped, held.processors))
+            if t >= held.begin:
+                self.pieces.append(Piece(held.job, "lost", held.begin, t, held.processors))
+                held.done += t - held.begin
+            self.waste += len(held.processors) * held.done
             self.regular_queue.append(held.job)
             self.regular_queue.sort(key=lambda j: (self.jobs[j].submit, j))
             return
@@ -260,9 +266,12 @@ class Ujfb:
         """Regular reservations from scratch; those due start."""
         profile = self.profile(t)
         self.reserved = {}
+        before = t
         for j in (self.urgent_queue if self.reserve else []) + self.regular_queue:
             job = self.jobs[j]
-            s = profile.earliest(t, job.procs, job.walltime)
+            behind = job.urgent and not self.overtake
+            s = profile.earliest(before if behind else t, job.procs, job.walltime)
+            before = s if behind else before
             profile.add(s, s + job.walltime, job.procs)
             if not job.urgent:
                 self.reserved[j] = s

@@ -109,10 +109,11 @@ def stop(state: State, run: int, ended: int) -> None:
 
 @kernel
 def kill(state: State, job: int, ended: int) -> bool:
-    """Stop a running job; its work is lost and it waits again."""
+    """Stop a running job; its work is lost, what was kept of it too, and it waits again."""
     if state.jobs[PHASE, job] != RUNNING:
         return refuse(state, NOT_RUNNING, job)
     stop(state, state.jobs[RUN, job], ended)
+    state.jobs[KEPT, job] = 0
     state.jobs[PHASE, job] = WAITING
     state.clock[WAITS] += 1
     return True

@@ -52,6 +52,7 @@ from headway.policies.ujfb_tables import (
     HOLDS_URGENT,
     MACHINE,
     NEXT_START,
+    OVERTAKE,
     PLANNED_JOB,
     PLANNED_KEY,
     PLANS,
@@ -114,6 +115,9 @@ def plan_on(t: int, state: State, everything: bool, due: int) -> int:
     Unless ``everything`` is asked for, stop where no processor is left now. How many are on the list then.
     """
     place, tail = planned_place(state), state.pools[Q_TAIL, Q]
+    urgent_before = t
+    if state.options[PLANNED_KEY] == URGENT_KEY:
+        urgent_before = max(t, state.jobs[RESERVED, state.options[PLANNED_JOB]])
     while place < tail:
         procs, length = state.queue[ROW + Q_PROCS, place], state.queue[ROW + Q_PLAN, place]
         if procs == GONE:
@@ -129,9 +133,12 @@ def plan_on(t: int, state: State, everything: bool, due: int) -> int:
         shape, after = state.jobs[SHAPE, job], t
         if state.jobs[SHAPE_PLAN, shape] == state.options[PLANS]:
             after = max(t, state.jobs[SHAPE_START, shape])
+        if key == URGENT_KEY and not state.options[OVERTAKE]:
+            after = max(after, urgent_before)
         state.jobs[RESERVED, job] = NOT_RESERVED
         begin = earliest_start(state, MACHINE, job, after, NEVER, 0)
-        state.jobs[SHAPE_PLAN, shape], state.jobs[SHAPE_START, shape] = state.options[PLANS], begin
+        if key != URGENT_KEY:  # an urgent job may have to stand behind another
+            state.jobs[SHAPE_PLAN, shape], state.jobs[SHAPE_START, shape] = state.options[PLANS], begin
         room = 1
         if length > 0 and state.pools[PIN_COUNT, MACHINE] == 0:
             room = least_level(state.profile, MACHINE, begin, begin + length) // procs
@@ -151,6 +158,7 @@ def plan_on(t: int, state: State, everything: bool, due: int) -> int:
         state.options[PLANNED_JOB] = job
         if key == URGENT_KEY:
             state.options[HOLDS_URGENT] = 1
+            urgent_before = begin
         elif begin > t:
             state.options[NEXT_START] = min(state.options[NEXT_START], begin)
         change(state.profile, MACHINE, begin, begin + length, -placed * procs, t)
