@@ -27,7 +27,7 @@ LAWS = ("amdahl", "downey")
 MOVE = ("job", "time", "source", "target", "before", "after", "procs_before", "procs_after")
 """The columns of the log of moves, in the agent's order."""
 
-MOVES_PER_TASK = 2
+MOVES_AT_FIRST, MOVES_PER_TASK = 1000, 2
 """Room in the first log of moves; a run that makes more is repeated with a longer one."""
 
 STARVING = 5
@@ -81,7 +81,11 @@ def reallocation(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
     pools = tuple(cluster.procs for cluster in clusters)
     setup = Setup(
-        pools, hook, options(MOVES_PER_TASK * tasks + 1000), prepare=fill, more_rows=tables.MORE_ROWS
+        pools,
+        hook,
+        options(MOVES_AT_FIRST + MOVES_PER_TASK * tasks),
+        prepare=fill,
+        more_rows=tables.MORE_ROWS,
     )
 
     def again(state: State) -> Setup | None:

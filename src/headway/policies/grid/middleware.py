@@ -1,0 +1,140 @@
+"""The agent over servers written in Python: simulated ones, or the front ends of real batch systems.
+
+    from headway.policies.grid.middleware import Agent
+
+    agent = Agent([bordeaux, lyon, toulouse], mode="cancel")     # each has estimate, submit and cancel
+    agent.arrive(task)                                           # for each task, when a client sends it
+    agent.reallocate(now)                                        # now and then, as every hour
+
+The functions of :mod:`headway.policies.grid.agent` are taken as they are written and only get other requests:
+what the simulator compiles and what runs here is one source. Nothing of the simulator is needed by a server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import FunctionType, SimpleNamespace
+from typing import Any, Protocol
+
+from headway.errors import UsageError
+from headway.policies.grid import agent as source
+from headway.policies.grid.agent import Notes
+from headway.policies.grid.server import NO_ANSWER, STARTED
+
+__all__ = ["NO_ANSWER", "STARTED", "Agent", "Move", "Server"]
+
+HEURISTICS = ("mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain")
+MODES = ("regular", "cancel", "none")
+
+
+class Server(Protocol):
+    """What stands in front of a cluster. Times are integers, in one unit for all servers.
+
+    Between the requests of one event no time passes for the agent; a server whose cluster went on in the
+    meantime says so by what it answers.
+    """
+
+    def estimate(self, task: Any) -> tuple[int, int]:
+        """(completion, processors) of a task: as planned if it waits here, else if it were submitted now.
+
+        (NO_ANSWER, 0) if this cluster cannot run it, (STARTED, 0) if it was submitted here and waits no more.
+        """
+        ...
+
+    def submit(self, task: Any) -> tuple[int, int]:
+        """Hand a task to the batch system, tuned for its load; (completion, processors) as it is planned."""
+        ...
+
+    def cancel(self, task: Any) -> bool:
+        """Take a waiting task back; False if it does not wait here (any more)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Move:
+    """A task that went from one server to another, and the completions that were expected of it."""
+
+    task: Any
+    time: int
+    source: int
+    target: int
+    before: int
+    after: int
+    procs_before: int
+    procs_after: int
+
+
+@cache
+def over_python() -> SimpleNamespace:
+    """The agent's functions with requests that go to the method of a Python object."""
+    world: dict[str, Any] = dict(vars(source))
+    for name, value in vars(source).items():
+        plain = getattr(value, "py_func", value)
+        if isinstance(plain, FunctionType) and plain.__module__ == source.__name__:
+            world[name] = FunctionType(plain.__code__, world, name, plain.__defaults__, plain.__closure__)
+    world["estimate"] = lambda grid, server, task: grid.servers[server].estimate(grid.tasks[task])
+    world["submit"] = lambda grid, server, task: grid.servers[server].submit(grid.tasks[task])
+    world["cancel"] = lambda grid, server, task: grid.servers[server].cancel(grid.tasks[task])
+    return SimpleNamespace(**{name: world[name] for name in ("arrive", "reallocate", "new_notes")})
+
+
+class Agent:
+    """Maps arriving tasks and moves waiting ones; it knows its tasks and the three requests of its servers.
+
+    ``threshold`` is in the servers' unit of time. Tasks may be any objects; they are handed to the servers.
+    """
+
+    def __init__(
+        self,
+        servers: Sequence[Server],
+        heuristic: str = "mct",
+        mode: str = "regular",
+        threshold: int = 60,
+        oldest: int = 20,
+    ) -> None:
+        for name, value, known in (("heuristic", heuristic, HEURISTICS), ("mode", mode, MODES)):
+            if value not in known:
+                raise UsageError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+        self.servers, self.tasks, self.moves = list(servers), list[Any](), list[Move]()
+        self._rules = (HEURISTICS.index(heuristic), MODES.index(mode), threshold, oldest)
+        self._notes = self._memory(64)
+
+    def arrive(self, task: Any) -> int | None:
+        """Submit a new task where it is completed first; the server's number, or None if none can run it."""
+        if len(self.tasks) == int(self._notes[source.CAPACITY]):
+            self._grow()
+        self.tasks.append(task)
+        server = int(over_python().arrive(self._notes, self, len(self.tasks) - 1))
+        return server if server >= 0 else None
+
+    def reallocate(self, now: int) -> list[Move]:
+        """One event: look at all waiting tasks anew; the moves that were made."""
+        over_python().reallocate(self._notes, self, now)
+        made = []
+        for number in range(int(self._notes[source.MOVES])):
+            row = int(_plain(source.log_move)(self._notes, number))
+            task, *rest = self._notes[row : row + source.MOVE_FIELDS].tolist()
+            made.append(Move(self.tasks[task], *rest))
+        self._notes[source.MOVES] = 0
+        self.moves += made
+        return made
+
+    def _memory(self, capacity: int) -> Notes:
+        return source.new_notes(len(self.servers), *self._rules, capacity, capacity)
+
+    def _grow(self) -> None:
+        """Room for twice as many tasks."""
+        old, held = self._notes, int(self._notes[source.CAPACITY])
+        new = self._memory(2 * held)
+        new[source.TASKS : source.FRONT] = old[source.TASKS : source.FRONT]
+        for section in range(source.SECTIONS):
+            here, there = source.FRONT + section * held, source.FRONT + section * 2 * held
+            new[there : there + held] = old[here : here + held]
+        self._notes = new
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    plain: Callable[..., Any] = getattr(function, "py_func", function)
+    return plain

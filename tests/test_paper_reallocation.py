@@ -1,0 +1,146 @@
+"""The reproduction of the paper on reallocation: its scenarios, what it judges and writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headway.errors import UsageError
+from headway.papers.reallocation import reproduce, runs, scenarios, work
+from headway.papers.reallocation.claims import dedicated_claims, exact_claims, judged
+from headway.papers.reallocation.runs import COUPLES, Campaign, Runs, Setting
+from headway.papers.reallocation.scenarios import (
+    GRID5000,
+    PWA,
+    ROW_SUMS,
+    SCENARIOS,
+    Scenario,
+    drawn,
+    jobs_of,
+    platform_of,
+    shortened,
+)
+from headway.workload import write_swf
+from headway.workload.models import generate
+from headway.workload.transform import offered_load
+
+SMALL = Scenario("Small", "pwa-g5k", {"bordeaux": 60, "ctc": 40, "sdsc": 30}, 1)
+
+
+def test_counts_of_the_paper() -> None:
+    assert tuple(scenario.total for scenario in GRID5000) == ROW_SUMS
+    assert PWA.total == 133_135 and len(SCENARIOS) == 7
+    assert [scenario.begin for scenario in GRID5000] == [0, 31, 60, 91, 121, 152]
+    assert [(c.procs, c.speed) for c in platform_of(PWA, True).clusters] == [(640, 1), (430, 1.2), (128, 1.4)]
+    assert {c.speed for c in platform_of(PWA, False).clusters} == {1.0}
+
+
+def test_generated_jobs_have_the_counts_the_days_and_the_load() -> None:
+    scenario = shortened(GRID5000[2], 0.2)
+    jobs = jobs_of(scenario, {}, load=0.8)
+    assert len(jobs) == scenario.total
+    homes = [jobs.labels["cluster"][code] for code in jobs.cluster]
+    assert {name: homes.count(name) for name in scenario.jobs} == scenario.jobs
+    assert int(jobs.submit.max()) <= scenario.days * 86_400 * 1_000_000
+    bordeaux = jobs.select(jobs.cluster == 0)
+    assert offered_load(bordeaux, 640) == pytest.approx(0.8, rel=0.05)
+    assert (jobs.walltime >= jobs.runtime).all() and (jobs.runtime % 1_000_000 == 0).all()
+
+
+def test_a_given_log_takes_the_place_of_a_generated_one(tmp_path: Path) -> None:
+    path = tmp_path / "sdsc.swf"
+    log = generate("lublin(jobs=500, procs=128, seed=5)")
+    write_swf(log, path)
+    jobs = jobs_of(SMALL, {"sdsc": str(path)})
+    there = jobs.select(jobs.cluster == 2)
+    first_day = log.submit - log.submit.min() < 86_400 * 1_000_000
+    assert len(there) == int(first_day.sum()) and len(jobs) == 100 + len(there)
+    assert np.array_equal(np.sort(there.procs), np.sort(log.procs[first_day]))
+
+
+def test_draws_depend_on_the_seed_alone() -> None:
+    jobs = jobs_of(SMALL, {})
+    one, other = drawn(jobs, False, 1), drawn(jobs, False, 2)
+    assert np.array_equal(one.local, drawn(jobs, False, 1).local) and not np.array_equal(
+        one.local, other.local
+    )
+    assert "local" not in drawn(jobs, True, 1).columns
+    assert np.isnan(one.parallel_fraction[one.local]).all()
+
+
+def test_what_was_measured_is_not_simulated_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting = Setting(SMALL, seed=3)
+    found = Runs(tmp_path, {}, lambda text: None).get(setting)
+    assert set(found) == set(COUPLES) and found["MCT-reg"]["jobs"] == 130
+
+    def forbidden(*_: object, **__: object) -> None:
+        raise AssertionError("simulated again")
+
+    monkeypatch.setattr(runs, "simulate", forbidden)
+    assert Runs(tmp_path, {}, lambda text: None).get(setting) == found
+    with pytest.raises(AssertionError, match="simulated again"):
+        Runs(tmp_path, {}, lambda text: None).get(Setting(SMALL, seed=4))
+
+
+def made_up(**values: float) -> Campaign:
+    """A campaign of one scenario and two seeds with the same numbers everywhere, but for what is given."""
+    base = {
+        "impacted": 0.5,
+        "early": 0.6,
+        "relative_response": 0.8,
+        "reallocations": 0.05,
+        "starving_tasks": 0,
+    }
+    numbers = {}
+    for couple in COUPLES:
+        for seed in (0, 1):
+            own = {k.split("__")[1]: v for k, v in values.items() if k.startswith(couple.replace("-", "_"))}
+            numbers["Small", couple, seed] = {**base, **own}
+    return Campaign([SMALL], [0, 1], numbers)
+
+
+def verdict(found: Campaign, begin: str) -> str:
+    (claim,) = [claim for claim in dedicated_claims(found) if claim.claim.startswith(begin)]
+    return claim.verdict
+
+
+def test_verdicts_follow_the_numbers() -> None:
+    assert judged(True) == "agrees" and judged(False, True) == "in part" and judged(False) == "differs"
+    more = {"MCT_can__reallocations": 0.3, "MinMin_can__reallocations": 0.4}
+    assert verdict(made_up(**more), "Reallocations, dedicated") == "agrees"
+    assert verdict(made_up(**more), "All-cancellation always reallocates") == "agrees"
+    assert verdict(made_up(MCT_reg__reallocations=0.2), "Reallocations, dedicated") == "differs"
+    assert verdict(made_up(MCT_can__relative_response=0.7), "MCT-can has the best") == "agrees"
+    assert verdict(made_up(MCT_reg__relative_response=0.7), "MCT-can has the best") == "differs"
+    assert verdict(made_up(MCT_reg__relative_response=1.2), "Runs with a worse") == "differs"
+
+
+def test_claims_that_need_no_runs() -> None:
+    found = {claim.claim.split(":")[0]: claim for claim in exact_claims(12)}
+    assert found["Fig. 2"].verdict == "agrees" and "7, 7.4, 7.333, 6.5; 1.75" in found["Fig. 2"].ours
+    assert found["Fig. 4"].ours == "4.44, 9.14, 72.1, 394"
+    assert found["Table 1"].verdict == "agrees"
+
+
+def test_unknown_sites_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no site 'kth'; there are bordeaux, lyon, toulouse, ctc, sdsc"):
+        reproduce({"kth": "kth.swf"}, True, tmp_path, lambda text: None)
+
+
+def test_the_page_and_its_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    two = (SMALL, shortened(GRID5000[4], 0.03))
+    monkeypatch.setattr(work, "QUICK", two)
+    monkeypatch.setattr(scenarios, "LOAD", 1.2)
+    result = reproduce({}, True, tmp_path, lambda text: None)
+    page = (tmp_path / "reallocation.md").read_text("utf-8")
+    for path in result.files:
+        assert path.is_file() and path.stat().st_size > 500
+        assert path.name == "reallocation.md" or f"({path.name})" in page
+    for number in range(2, 14):
+        assert number == 2 or f"Figure {number}" in page
+    assert len(result.claims) > 25 and {claim.verdict for claim in result.claims} > {"agrees", "not tested"}
+    assert len(result.tables["Means"]) == 17  # four kinds of grid, four couples
+    for name in ("Molding", "Period", "Clusters", "Walltimes", "Local policies", "Load"):
+        assert len(result.tables[name]) >= 3, name
