@@ -12,6 +12,7 @@ __all__ = ["PAPERS", "Claim", "Reproduction"]
 PAPERS = {
     "redirection": "headway.papers.redirection:reproduce",
     "deadline": "headway.papers.deadline:reproduce",
+    "urgent": "headway.papers.urgent:reproduce",
     "reallocation": "headway.papers.reallocation:reproduce",
     "locality": "headway.papers.locality:reproduce",
 }

@@ -98,6 +98,7 @@ MORE_ROWS = 22
     T_FILE_PLANS,
     T_MARK,
     T_WAIT,
+    T_START,
     T_COPY,
     T_FILE_MARK,
     T_FILE_LAST,
@@ -114,8 +115,8 @@ MORE_ROWS = 22
     T_PLANNED_AREA,
     T_USED_AREA,
     T_SEEN,
-) = range(32, 63)
-ENTRIES = 63
+) = range(32, 64)
+ENTRIES = 64
 
 CONTIGUOUS, UNTIL_NEXT_START, LRU = range(3)
 FIXED, LEO, LEM = range(3)

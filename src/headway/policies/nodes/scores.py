@@ -48,6 +48,8 @@ from headway.policies.nodes.layout import (
     T_MARK,
     T_ROW,
     T_SEEN,
+    T_START,
+    T_UNTIL,
     T_WAIT,
     THRESHOLD,
     THRESHOLD_OVER,
@@ -62,7 +64,7 @@ from headway.policies.nodes.layout import (
 from headway.policies.nodes.lru import replayed_wait
 from headway.policies.nodes.turn import wait_for_file
 from headway.policies.nodes.uses import evicted, wait_by_use
-from headway.policies.nodes.windows import earliest
+from headway.policies.nodes.windows import earliest, fits_first
 
 
 @kernel
@@ -102,14 +104,13 @@ def mark_holders(state: State, t: int, job: int, head: int, stamp: int) -> None:
     while use != NIL:
         node = state.jobs[ON, use]
         if state.jobs[LOW, job] <= node < state.jobs[HIGH, job]:
-            at = begins(state, t, node, job)
-            wait = wait_by_use(state, use, at) if at < FAR else FAR
-            if wait < FAR:
-                if cell(state, T_MARK, node) != stamp:
-                    put(state, T_MARK, node, stamp)
-                    put(state, T_WAIT, node, wait)
-                elif wait < cell(state, T_WAIT, node):
-                    put(state, T_WAIT, node, wait)
+            if cell(state, T_MARK, node) != stamp:
+                put(state, T_MARK, node, stamp)
+                put(state, T_WAIT, node, FAR)
+                put(state, T_START, node, begins(state, t, node, job))
+            at, shortest = cell(state, T_START, node), cell(state, T_WAIT, node)
+            if at < FAR and shortest > 0:
+                put(state, T_WAIT, node, min(shortest, wait_by_use(state, use, at)))
         use = state.jobs[FILE_NEXT, use]
 
 
@@ -129,6 +130,14 @@ def pushed_out(state: State, t: int, node: int, job: int, at: int, y: int) -> in
 def latest_start(t: int, best: int, floor: int, scale: int) -> int:
     """The latest start with which a node can still have a score as low as the best."""
     return FAR - 1 if best == FAR else t + (best - floor) // scale
+
+
+@kernel
+def later_than(state: State, t: int, node: int, procs: int, walltime: int, latest: int) -> bool:
+    """Whether it is plain that the first window long enough begins later than that."""
+    if fits_first(state, t, node, procs, walltime):
+        return False
+    return cell(state, T_UNTIL, (procs - 1) * note(state, NODES) + node) > max(latest, t)
 
 
 @routine
@@ -151,6 +160,8 @@ def choose(state: State, t: int, job: int) -> int:
         for speed in range(note(state, SPEEDS)):
             least = min(least, cell(state, T_LOAD, speed * note(state, FILES) + file))
     floor = 0 if lru else least * (scale if rule == LEO else x)
+    later_floor = 0 if lru else least * x
+    one_speed = note(state, SPEEDS) == 1
     best, best_node, best_at, best_wait = FAR, NIL, FAR, 0
     if file >= 0 and not lru:
         mark_holders(state, t, job, cell(state, T_FILE_USES, file), stamp)
@@ -160,10 +171,10 @@ def choose(state: State, t: int, job: int) -> int:
             while use != NIL:
                 node = state.jobs[ON, use]
                 use = state.jobs[FILE_NEXT, use]
-                if cell(state, T_MARK, node) != stamp:
+                if cell(state, T_MARK, node) != stamp or cell(state, T_WAIT, node) == FAR:
                     continue
                 put(state, T_MARK, node, -stamp)
-                at, wait = begins(state, t, node, job), cell(state, T_WAIT, node)
+                at, wait = cell(state, T_START, node), cell(state, T_WAIT, node)
                 ahead = at - t
                 if ahead > note(state, MOST_AHEAD):
                     refuse(state, TOO_FAR, job)
@@ -179,11 +190,12 @@ def choose(state: State, t: int, job: int) -> int:
     if best < floor:
         low = high
     # A node where the cores come free after `latest` is worse than the best one even with the shortest load.
-    latest = latest_start(t, best, floor, scale)
+    latest = latest_start(t, best, later_floor, scale)
+    held = best_node != NIL
     rows = note(state, T_ROW) + note(state, NODES) * (procs - 1)
     for node in range(low, high):
         at = state.options[rows + node]
-        if at > latest:
+        if at > latest and at > t:
             continue
         if best <= floor and best_node < node:
             break
@@ -193,12 +205,14 @@ def choose(state: State, t: int, job: int) -> int:
             continue
         own = 0
         if file >= 0 and not lru:
-            own = load_time(state, node, file)
-        if scale * ahead + (scale if rule == LEO else x) * own > best or (
-            file >= 0 and not lru and cell(state, T_MARK, node) == -stamp
+            own = least if one_speed else load_time(state, node, file)
+        if scale * ahead + (scale if rule == LEO and ahead == 0 else x) * own > best or (
+            held and cell(state, T_MARK, node) == -stamp
         ):
             continue
         if backfill:
+            if later_than(state, t, node, procs, state.jobs[WALL, job], latest):
+                continue
             at = earliest(state, t, node, procs, state.jobs[WALL, job])
             ahead = at - t
             if ahead > note(state, MOST_AHEAD):
@@ -223,7 +237,7 @@ def choose(state: State, t: int, job: int) -> int:
         score += pushed_out(state, t, node, job, at, 0 if eager else y)
         if score < best or (score == best and node < best_node):
             best, best_node, best_at, best_wait = score, node, at, wait
-            latest = latest_start(t, best, floor, scale)
+            latest = latest_start(t, best, later_floor, scale)
     state.options[BEST_START] = best_at
     state.options[BEST_WAIT] = best_wait
     return best_node

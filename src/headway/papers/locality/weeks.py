@@ -1,0 +1,185 @@
+"""Weeks of jobs with shared input files: generated ones, and weeks of any log that knows its users.
+
+Users come in sessions. The jobs of a session are submitted a little after one another, are equally wide and
+read one file, by the authors' rule (same user, same width, within 800 s). Load is offered work over what
+the machine could do in the same time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from headway.errors import UsageError
+from headway.platform import Platform
+from headway.units import SECOND
+from headway.workload import Workload
+from headway.workload.transform.files import files
+from headway.workload.transform.machine import machine, split
+
+DAY = 86_400 * SECOND
+WIDTHS = (1, 2, 4, 8, 10, 16, 20)
+SHARES = (0.4, 0.08, 0.1, 0.08, 0.04, 0.03, 0.27)
+REQUESTS = np.array([0.25, 0.5, 1, 2, 4, 8, 12, 24, 48, 72, 120, 168, 240])
+"""Hours that users ask for."""
+MEMORY = [128.0, 256.0, 1024.0]
+
+
+@dataclass(frozen=True, eq=False)
+class Week:
+    """Jobs for a machine; those submitted within ``measured`` (from, to: µs) are judged."""
+
+    name: str
+    title: str
+    workload: Workload
+    platform: str
+    measured: tuple[int, int]
+
+    @cached_property
+    def machine(self) -> Platform:
+        return Platform.load(self.platform)
+
+    @property
+    def rows(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which jobs are judged."""
+        submit = self.workload.submit
+        return np.asarray((submit >= self.measured[0]) & (submit < self.measured[1]))
+
+    @cached_property
+    def digest(self) -> str:
+        found = hashlib.sha256(self.platform.encode())
+        for name in ("submit", "procs", "walltime", "runtime", "file", "file_gb", "needs_node_gb"):
+            found.update(np.ascontiguousarray(self.workload.columns[name]).tobytes())
+        return found.hexdigest()[:16]
+
+
+def sessions(days: float, cores: int, load: float, seed: int, jobs_a_day: int) -> Workload:
+    """Generated sessions for a machine of so many cores.
+
+    Sessions begin by day more than by night. Widths are those of Rackham's kind of use, many of one core and
+    some of a whole node; run times are log-normal within a session and between sessions, and requests are
+    the next usual value above what the user guesses. Run times are scaled to give the load.
+    """
+    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, 6))))
+    count = max(1, int(days * jobs_a_day / 18))
+    begin = np.sort(_by_day(random, count, days))
+    length = np.minimum(random.geometric(1 / 6, count) * random.choice([1, 2, 6], count), 300)
+    session = np.repeat(np.arange(count), length)
+    gap = random.exponential(1, len(session)) * random.choice([2, 5, 120], count)[session] * SECOND
+    first = np.concatenate([[True], session[1:] != session[:-1]])
+    since = np.cumsum(gap)
+    submit = begin[session] + (since - since[first][session]).astype(np.int64)
+    width = np.array(WIDTHS)[random.choice(len(WIDTHS), p=SHARES, size=count)]
+    user = random.integers(1, max(20, cores // 30), count)
+    typical = random.lognormal(np.log(1.2), 1.4, count)  # hours
+    runtime = typical[session] * random.lognormal(0, 0.4, len(session))
+    work = float((runtime * width[session]).sum()) * 3600
+    runtime *= load * cores * days * 86_400 / work
+    runtime = np.minimum(runtime, 200.0)
+    guess = (
+        typical[session] * (runtime / typical[session]).mean() * random.choice([1.3, 2, 3], count)[session]
+    )
+    place = np.minimum(np.searchsorted(REQUESTS, np.maximum(guess, runtime * 0.9)), len(REQUESTS) - 1)
+    order = np.argsort(submit, kind="stable")
+    kept = order[submit[order] < days * DAY]
+    made = Workload.from_arrays(
+        unit="us",
+        submit=submit[kept],
+        procs=width[session][kept],
+        runtime=(runtime[kept] * 3600).astype(np.int64) * SECOND,
+        walltime=(REQUESTS[place][kept] * 3600).astype(np.int64) * SECOND,
+        user=user[session][kept],
+    )
+    return made
+
+
+def _by_day(
+    random: np.random.Generator, count: int, days: float
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Instants (µs), three times as many by day as by night."""
+    drawn = random.random(4 * count + 16) * days
+    hour = drawn % 1 * 24
+    kept = drawn[(random.random(len(drawn)) < 1 / 3) | ((hour > 8) & (hour < 20))][:count]
+    return np.asarray(kept * DAY, np.int64)
+
+
+def with_files(workload: Workload, sizes: bool, seed: int) -> Workload:
+    """Input files by the authors' rule; all of the smallest memory size, or of three sizes."""
+    if not sizes:
+        return files(workload, chain="user", seed=seed)
+    return files(workload, chain="user", memory=MEMORY, shares=[0.86, 0.1, 0.04], seed=seed)
+
+
+def from_log(workload: Workload, platform: Platform) -> Workload:
+    """A log's jobs for this machine: sizes scaled to it, wide ones split into parts of a node."""
+    widest = max(group.cores for cluster in platform.clusters for group in cluster.nodes)
+    return split(machine(workload, platform.total_procs), cores=widest)
+
+
+LIGHT, SATURATED = "light", "saturated"
+LOADS = {LIGHT: 0.45, SATURATED: 0.95}
+"""Without backfilling a machine of nodes is full at about two thirds."""
+SMALL = "rackham-small"
+
+
+@dataclass(frozen=True)
+class Span:
+    """Days to warm up, days that are judged, days after that to keep the queue loaded; jobs a day."""
+
+    warm_up: float = 1
+    measured: float = 7
+    after: float = 1
+    jobs_a_day: int = 2400
+
+    @property
+    def days(self) -> float:
+        return self.warm_up + self.measured + self.after
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """From when to when jobs are judged (µs)."""
+        return int(self.warm_up * DAY), int((self.warm_up + self.measured) * DAY)
+
+
+WEEK = Span()
+QUICK = Span(0.5, 1, 0.25, 1600)
+SEARCH = Span(0.5, 2, 0.5)
+"""Shorter weeks to search weights in."""
+
+
+def generated_week(kind: str, span: Span, seed: int = 1, sizes: bool = False) -> Week:
+    """A light or a saturated week on the small machine."""
+    platform = Platform.load(SMALL)
+    made = sessions(span.days, platform.total_procs, LOADS[kind], seed, span.jobs_a_day)
+    named = f"{kind}{', three memory sizes' if sizes else ''}"
+    return Week(f"{named} {seed}", named, with_files(made, sizes, seed), SMALL, span.window)
+
+
+def log_week(name: str, path: str, span: Span, sizes: bool = False) -> Week:
+    """The busiest days of a log in a row, scaled to the small machine."""
+    from headway.workload import read
+
+    log = read(path)
+    if not (log.user >= 0).any():
+        raise UsageError(f"{path}: no job has a user, and files are shared by the jobs of one user")
+    first = _busiest(log, math.ceil(span.days))
+    inside = (log.submit >= first) & (log.submit < first + span.days * DAY)
+    part = log.select(inside, rule="window", action="outside the busiest days: dropped")
+    part = part.with_columns(submit=part.submit - first)
+    made = with_files(from_log(part, Platform.load(SMALL)), sizes, 1)
+    named = f"{name}{', three memory sizes' if sizes else ''}"
+    return Week(named, named.replace(name, name.upper(), 1), made, SMALL, span.window)
+
+
+def _busiest(log: Workload, days: int) -> int:
+    """The beginning (µs) of the days, counted from the first submission, with the most work submitted."""
+    begin = int(log.submit.min())
+    day = (log.submit - begin) // DAY
+    work = np.bincount(day, weights=(log.procs * np.minimum(log.runtime, log.walltime)).astype(np.float64))
+    if len(work) <= days:
+        return begin
+    return begin + int(np.argmax(np.convolve(work, np.ones(days), "valid"))) * DAY
