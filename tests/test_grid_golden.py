@@ -235,13 +235,13 @@ def test_a_local_job_needs_a_home() -> None:
 
 def test_fractions_with_too_many_decimals_are_refused() -> None:
     log = grid_log(minutes((0, 2, 5, 5))).with_columns(parallel_fraction=np.array([math.pi / 4]))
-    with pytest.raises(HeadwayError, match="too many decimals .* round them"):
+    with pytest.raises(HeadwayError, match=r"too many decimals .* round them"):
         headway.simulate(log, Platform((Cluster("a", 1.0, 640),)), "reallocation")
 
 
 def test_other_policies_are_refused_on_several_clusters() -> None:
     machine = Platform((Cluster("a", 1.0, 2), Cluster("b", 1.0, 2)))
-    with pytest.raises(HeadwayError, match="easy schedules one cluster .* the policy reallocation"):
+    with pytest.raises(HeadwayError, match=r"easy schedules one cluster .* the policy reallocation"):
         headway.simulate(grid_log(IDLE_B), machine, "easy")
 
 
