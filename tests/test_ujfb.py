@@ -343,7 +343,8 @@ def test_spaced_urgent_jobs_start_within_their_delay(name: str, count: int) -> N
     first, last = int(log.submit.min()) // SECOND, int(log.submit.max()) // SECOND
     gap = max((last - first) // 100, 700)
     arrivals = [first + gap * i for i in range(1, 100)]
-    log = apply(log, f"inject(arrivals={arrivals})", "memory(source=table)")
+    jobs = "tsunami" if procs > 128 else "[[16, 600], [32, 390], [64, 240]]"
+    log = apply(log, f"inject(jobs={jobs}, arrivals={arrivals})", "memory(source=table)")
     made = headway.simulate(log, procs, "ujfb")
     urgent = made.workload.urgent
     assert urgent.sum() == len(arrivals)

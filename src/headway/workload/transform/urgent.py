@@ -63,6 +63,7 @@ def inject(
     arrivals: str | list[float] = "uniform",
     choose: Literal["cycle", "random", "all"] = "cycle",
     stretch: float = 1.0,
+    deadline: float | None = None,
     procs: int | None = None,
     seed: int = 0,
 ) -> Workload:
@@ -73,6 +74,7 @@ def inject(
     arrivals: uniform over the log's span, poisson(mean gap in seconds), or a list of seconds.
     choose: what arrives: the jobs of the set in turn, one at random, or all of them at once.
     stretch: walltime as a multiple of the length.
+    deadline: seconds after its arrival by which each must have ended; none by default.
     procs: processors of the machine, by default as the log says; wider jobs of the set are left out.
     seed: of the random numbers.
     """
@@ -97,6 +99,10 @@ def inject(
         "walltime": np.ceil(length * stretch).astype(np.int64),
         "urgent": np.ones(len(times), np.bool_),
     }
+    if deadline is not None:
+        if deadline < 0:
+            raise UsageError("inject: deadline must be at least 0 seconds after the arrival")
+        added["deadline"] = times + microseconds(deadline)
     return with_rows(workload, added, rule="inject", action="urgent jobs: added")
 
 

@@ -1,0 +1,119 @@
+"""Figures 2, 3, 10 to 13 of the slides on our logs, and the rate of urgent jobs that a machine bears."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from headway.figures.style import GREY, WIDTH, house_style, line
+from headway.papers.urgent.logs import Log
+from headway.papers.urgent.runs import PERCENT, Run, Runs
+from headway.papers.urgent.tables import LIMIT, POLICIES, RATES, SCALES, at_rate, scaled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def _sheet(rows: int, columns: int, height: float = 2.3) -> tuple[Figure, list[list[Axes]]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, height * rows + 0.3), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False)
+    return figure, [[axes[row, column] for column in range(columns)] for row in range(rows)]
+
+
+def without_treatment(runs: Runs, logs: Sequence[Log]) -> Figure:
+    """When urgent jobs arrive (Figure 2), and slowdowns where nobody cares for them (Figure 3)."""
+    with house_style():
+        figure, axes = _sheet(len(logs), 2)
+        for log, (left, right) in zip(logs, axes, strict=True):
+            found = runs.get(log, Run("conservative(compress=scratch)"))
+            for place, size in enumerate(sorted({point[1] for point in found["urgent_points"]})):
+                days = [point[0] for point in found["urgent_points"] if point[1] == size]
+                left.plot(days, [size] * len(days), "|", color=line(place)["color"], markersize=9)
+            left.set_yscale("log", base=2)
+            sizes = sorted({point[1] for point in found["urgent_points"]})
+            left.set_yticks(sizes, [str(size) for size in sizes])
+            left.minorticks_off()
+            left.set_ylabel("processors")
+            left.set_xlabel("arrival (days)")
+            left.set_title(f"{log.title}: urgent jobs")
+            for number, label in enumerate(("regular", "urgent")):
+                right.plot(found[f"{label}_slowdowns"], PERCENT, label=label, **line(number))
+            right.set_xscale("log")
+            right.set_xlabel("slowdown")
+            right.set_ylabel("jobs (%)")
+            right.set_title(f"{log.title}: Backfill, all treated alike")
+        axes[0][1].legend()
+    return figure
+
+
+def regular_jobs(runs: Runs, logs: Sequence[Log]) -> Figure:
+    """Response and slowdown of regular jobs under each scheduler (Figures 10 to 12)."""
+    with house_style():
+        figure, axes = _sheet(len(logs), 2)
+        titles = [title for title, _ in POLICIES]
+        for log, panels in zip(logs, axes, strict=True):
+            found = [runs.get(log, Run(policy)) for _, policy in POLICIES]
+            values = (
+                [numbers["regular_mean_response"] / 3600 for numbers in found],
+                [numbers["regular_mean_slowdown"] for numbers in found],
+            )
+            for panel, value, name in zip(panels, values, ("response (h)", "slowdown"), strict=True):
+                panel.bar(titles, value, color=[line(place)["color"] for place in range(len(titles))])
+                panel.set_ylabel(f"mean {name}")
+                panel.set_title(f"{log.title}, regular jobs")
+                panel.tick_params(axis="x", labelrotation=30)
+            panels[1].set_yscale("log")
+    return figure
+
+
+def longer_swaps(runs: Runs, logs: Sequence[Log]) -> Figure:
+    """Lateness of urgent jobs and response of regular ones against the length of swaps (Figure 13)."""
+    with house_style():
+        figure, axes = _sheet(1, 2, 2.6)
+        left, right = axes[0]
+        for number, log in enumerate(logs):
+            found = [runs.get(log, scaled(scale)) for scale in SCALES]
+            left.plot(
+                SCALES, [n["urgent_lateness"] for n in found], label=log.title, marker=".", **line(number)
+            )
+            base = found[0]["regular_mean_response"]
+            changes = [100 * (n["regular_mean_response"] / base - 1) for n in found]
+            right.plot(SCALES, changes, label=log.title, marker=".", **line(number))
+        left.set_yscale("log")
+        for panel in (left, right):
+            panel.set_xscale("log")
+            panel.set_xlabel("swap times, multiple of the model")
+        right.set_ylim(min(-5, right.get_ylim()[0]), max(5, right.get_ylim()[1]))
+        left.set_ylabel("urgent lateness U_L")
+        right.set_ylabel("change of regular response (%)")
+        left.legend()
+    return figure
+
+
+def rates(runs: Runs, logs: Sequence[Log], jobs: int) -> Figure:
+    """Lateness and regular response against the number of urgent jobs an hour."""
+    with house_style():
+        figure, axes = _sheet(1, 2, 2.6)
+        left, right = axes[0]
+        for number, log in enumerate(logs):
+            found = [runs.get(log, at_rate(rate, jobs)) for rate in RATES]
+            left.plot(
+                RATES, [n["urgent_lateness"] for n in found], label=log.title, marker=".", **line(number)
+            )
+            hours = [n["regular_mean_response"] / 3600 for n in found]
+            right.plot(RATES, hours, label=log.title, marker=".", **line(number))
+        left.axhline(LIMIT, color=GREY, linewidth=0.6)
+        left.set_yscale("log")
+        right.set_yscale("log")
+        for panel in (left, right):
+            panel.set_xscale("log")
+            panel.set_xticks(list(RATES), [f"{rate:g}" for rate in RATES])
+            panel.minorticks_off()
+            panel.set_xlabel("urgent jobs an hour")
+        left.set_ylabel("urgent lateness U_L")
+        right.set_ylabel("mean response of regular jobs (h)")
+        left.legend()
+    return figure

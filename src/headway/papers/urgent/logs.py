@@ -1,0 +1,88 @@
+"""The logs, and the urgent jobs among them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.errors import UsageError
+from headway.workload import Workload, read
+from headway.workload.models import generate
+from headway.workload.transform.memory import memory
+from headway.workload.transform.urgent import JOB_SETS, inject
+
+TITLES = {"sdsc-blue": "SDSC-BLUE", "lanl": "LANL-CM5"}
+"""Logs of the archive that the slides name: "SDSC" and "LNLL", which another figure calls LANL."""
+
+DEADLINE = 600.0
+"""Seconds from the arrival of a tsunami job until its result is worth nothing."""
+TSUNAMI = tuple((int(procs), seconds) for procs, seconds in JOB_SETS["tsunami"])
+"""(processors, seconds)."""
+WIDEST = max(procs for procs, _ in TSUNAMI)
+
+GENERATED = (
+    "lublin(jobs=15000, procs=1024, load=0.85, estimates=tsafrir, seed=1)",
+    "lublin(jobs=1500, procs=1024, load=0.85, estimates=tsafrir, seed=1)",
+)
+"""In place of logs: in full, and for a quick look."""
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log and its machine."""
+
+    name: str
+    title: str
+    workload: Workload
+    procs: int
+
+    @property
+    def digest(self) -> str:
+        """Of the columns that matter, so that results of another log are not taken for this one's."""
+        found = hashlib.sha256(str(self.procs).encode())
+        for name in ("submit", "procs", "walltime", "runtime"):
+            found.update(np.ascontiguousarray(self.workload.columns[name]).tobytes())
+        return found.hexdigest()[:16]
+
+
+def open_logs(traces: Mapping[str, str], quick: bool) -> list[Log]:
+    """The logs given, the slides' first, or a generated one."""
+    if not traces:
+        return [Log("generated", "Generated", generate(GENERATED[quick]), 1024)]
+    found = []
+    for name in sorted(traces, key=lambda name: (name not in TITLES, name)):
+        workload = read(traces[name])
+        procs = workload.header.max_procs
+        if procs is None:
+            raise UsageError(f"{traces[name]}: the header says neither MaxProcs nor MaxNodes, one is needed")
+        if procs <= TSUNAMI[0][0]:
+            raise UsageError(
+                f"{traces[name]}: a tsunami job needs {TSUNAMI[0][0]} processors, the machine has {procs}; "
+                "give a log of a larger one"
+            )
+        found.append(Log(name, TITLES.get(name, name.upper()), workload.fit_to(procs), procs))
+    return found
+
+
+def with_urgent(log: Log, count: int, seed: int, sizes: str, per_hour: float = 0) -> Workload:
+    """The log with tsunami jobs at random times, and a memory size for every job.
+
+    ``count`` of them over the whole log; with ``per_hour`` as many as that gives, a Poisson stream.
+    """
+    workload = log.workload
+    if sizes == "table" or not _has_memory(workload):
+        workload = memory(workload, source="table", seed=seed)
+    if per_hour <= 0:
+        return inject(workload, count=count, deadline=DEADLINE, procs=log.procs, seed=seed)
+    hours = (int(workload.submit.max()) - int(workload.submit.min())) / 3_600_000_000
+    many = max(1, round(hours * per_hour))
+    arrivals = f"poisson({3600 / per_hour:.6f})"
+    return inject(workload, count=many, arrivals=arrivals, deadline=DEADLINE, procs=log.procs, seed=seed)
+
+
+def _has_memory(workload: Workload) -> bool:
+    column = workload.get("memory_kb")
+    return column is not None and bool((column > 0).any())

@@ -1,0 +1,92 @@
+"""The write-up as a page of Markdown, with its figures beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from headway.papers.urgent.logs import Log
+from headway.papers.verdicts import Reproduction, claims_table, markdown_table
+
+NAME = "urgent.md"
+
+
+def write(result: Reproduction, folder: Path, logs: Sequence[Log]) -> Path:
+    """Write the page; it names the figures that are in the same folder."""
+    tables = {name: markdown_table(rows) for name, rows in result.tables.items()}
+    parts = [
+        f"# Urgent computing: what the slides say, what we get\n\n{_abstract(logs)}",
+        "\n".join(f"- {note}" for note in result.notes),
+        "## Verdicts\n\n" + markdown_table(claims_table(result.claims), 9),
+        "## Table 2: urgent lateness\n\n" + LATENESS + "\n\n" + tables["Table 2"],
+        "## Table 1: margins to the deadline\n\n" + MARGINS + "\n\n" + tables["Table 1"],
+        "## Arrivals and slowdowns without special treatment\n\n"
+        "![Arrivals of urgent jobs, and slowdowns](urgent-untreated.svg)\n\n" + UNTREATED,
+        "## Regular jobs\n\n![Response and slowdown of regular jobs](urgent-regular.svg)\n\n"
+        + tables["Regular jobs"],
+        "## Table 3: swap times\n\n" + MODEL + "\n\n" + tables["Swap model"],
+        tables["Suspicious points"],
+        "## Longer swaps\n\n![Longer swaps](urgent-swaps.svg)\n\n" + SWAPS + "\n\n" + tables["Longer swaps"],
+        "## Beyond: suspend, kill, or dedicated nodes\n\n" + MODES + "\n\n" + tables["Modes"],
+        "## Beyond: how many urgent jobs a machine bears\n\n![Urgent jobs an hour](urgent-rates.svg)\n\n"
+        + RATES + "\n\n" + tables["Rates"],
+        "## Readings\n\n" + READINGS,
+    ]  # fmt: skip
+    path = folder / NAME
+    path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+    return path
+
+
+def _abstract(logs: Sequence[Log]) -> str:
+    named = ", ".join(f"{log.title} ({len(log.workload):,} jobs, {log.procs:,} processors)" for log in logs)
+    return _joined(f"""
+        M. Agung, Y. Watanabe, H. Weber, R. Egawa and H. Takizawa, *Preemptive parallel job scheduling for
+        heterogeneous systems supporting urgent computing*, IEEE Access 9, 2021, as a set of slides tells it.
+        Tsunami forecasts, unscaled (128, 256 or 512 processors for 10, 6.5 or 4 minutes), arrive at random
+        times among the regular jobs of a log, 100 of them, and each is worth something for 10 minutes. UJFB
+        suspends regular jobs for them. Logs: {named}. This page and its figures were written by `headway
+        reproduce urgent`, which takes logs of your own with `--trace NAME=FILE`.
+    """)
+
+
+def _joined(paragraph: str) -> str:
+    return " ".join(paragraph.split())
+
+
+LATENESS = _joined("""
+    U_L is the largest slowdown (response over run time) of an urgent job. Backfill is conservative
+    backfilling that makes all reservations anew. The last two rows are not in the slides: they let urgent
+    jobs go first in the queue without stopping anything.
+""")
+MARGINS = _joined("""
+    The slowdown that 10 minutes allow, and what UJFB leaves of them. A job on 128 processors has nothing to
+    spare: if others are swapped out for it, it is late by the length of the swap. Preemption by degree kills
+    for such a job and suspends for the others.
+""")
+UNTREATED = "*Arrivals are drawn uniformly over the log; each size arrives in turn.*"
+MODEL = _joined("""
+    Lines by least squares through the 32 points of Table 3; per class through zero. The two suspicious points
+    are printed with times that are far off the line of their class. The policy's default of 6,000 MB/s is the
+    line through zero of the other 30.
+""")
+SWAPS = _joined("""
+    Memory sizes are drawn from Table 3 for each job, swap times are size over 6,000 MB/s times the factor.
+""")
+MODES = _joined("""
+    The same urgent jobs, four ways. "Dedicated" sets processors apart for them; the regular jobs have the
+    rest, those wider than that are not run. Changes are against the same log without any urgent job on
+    the whole machine, under Backfill. Work lost is what killed jobs had done.
+""")
+RATES = _joined("""
+    A stream of tsunami jobs with exponential gaps over the first part of each log, under UJFB. When urgent
+    jobs meet and need more than the machine has, they wait, and the lateness leaves 1.
+""")
+READINGS = _joined("""
+    The slides give Algorithm 1, the metrics and tables. What they leave open is a parameter of the policy:
+    who makes room (`victims`), suspend, kill or both (`preempt`), where swap times come from (`swap`,
+    `bandwidth`, `unknown`), what a host can hold (`host_memory`, `host_size`), whether an urgent job may pass
+    a waiting one (`overtake`), whether waiting urgent jobs hold reservations (`reserve`). Three readings are
+    fixed: regular jobs never use the idle processors of a suspended one, for it could not come back soon; the
+    processors of a victim that the urgent job does not need cost no swap time; an urgent job is killed at its
+    walltime like any other.
+""")

@@ -1,0 +1,129 @@
+"""One run after the other, each measured once and kept in a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headway.metrics import ratios
+from headway.metrics.areas import utilization
+from headway.metrics.sample import Sample
+from headway.metrics.urgent import urgent
+from headway.papers.urgent.logs import WIDEST, Log, with_urgent
+from headway.schedule import Schedule
+from headway.simulate import simulate
+from headway.units import SECOND
+from headway.workload import Workload
+
+NAME = "runs.json"
+PERCENT = tuple(range(0, 101, 2))
+"""Percentiles kept of the slowdowns."""
+Numbers = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is simulated: the policy, the urgent jobs and the machine."""
+
+    policy: str = "ujfb"
+    count: int = 100
+    seed: int = 1
+    sizes: str = "table"
+    per_hour: float = 0
+    """Instead of a count: urgent jobs an hour."""
+    jobs: int = 0
+    """Only so many of the log's jobs, the first ones; 0 for all."""
+    part: str = ""
+    """``regular``: the regular jobs alone, on what dedicated nodes leave; ``urgent``: the others there."""
+
+    @property
+    def key(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True)
+
+    def __str__(self) -> str:
+        rate = f", {self.per_hour:g} urgent jobs an hour" if self.per_hour else ""
+        return f"{self.policy}{rate}{f', {self.part} jobs apart' if self.part else ''}"
+
+
+class Runs:
+    """The results so far, in memory and in a file; what is missing is simulated."""
+
+    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
+        self.path, self.say = folder / NAME, say
+        self.results: dict[str, Numbers] = json.loads(self.path.read_text()) if self.path.exists() else {}
+
+    def get(self, log: Log, run: Run) -> Numbers:
+        """The numbers of a run on a log."""
+        key = f"{log.name} {log.digest} {run.key}"
+        if key not in self.results:
+            self.say(f"{log.title}: {run}")
+            self.results[key] = measure(simulated(log, run))
+            part = self.path.with_suffix(".part")
+            part.write_text(json.dumps(self.results, indent=0))
+            part.replace(self.path)
+        return self.results[key]
+
+
+def simulated(log: Log, run: Run) -> Schedule:
+    """The schedule of a run."""
+    some, procs = log, log.procs
+    if run.jobs and run.jobs < len(log.workload):
+        first = np.argsort(log.workload.submit, kind="stable")[: run.jobs]
+        workload = log.workload.select(np.sort(first), rule="window", action="the first jobs only")
+        some = Log(log.name, log.title, workload, log.procs)
+    workload = with_urgent(some, run.count, run.seed, run.sizes, run.per_hour)
+    if run.part:
+        workload, procs = apart(workload, run.part, dedicated(log), log.procs)
+    return simulate(workload, procs, run.policy)
+
+
+def dedicated(log: Log) -> int:
+    """Nodes set apart for urgent jobs: enough for the widest of them that the machine can run."""
+    return max(procs for procs in (128, 256, WIDEST) if procs < log.procs)
+
+
+def apart(workload: Workload, part: str, nodes: int, procs: int) -> tuple[Workload, int]:
+    """The regular or the urgent jobs alone, with the processors that are left for them."""
+    rush = workload.urgent
+    if part == "urgent":
+        return workload.select(rush, rule="apart", action="regular jobs: elsewhere"), nodes
+    kept = workload.select(~rush, rule="apart", action="urgent jobs: on dedicated nodes")
+    return kept.fit_to(procs - nodes), procs - nodes
+
+
+def measure(schedule: Schedule) -> Numbers:
+    """Lateness of urgent jobs, response (h) and slowdown of regular ones, preemptions, areas."""
+    sample = Sample(schedule)
+    marked = schedule.workload.get("urgent")
+    rush = np.zeros(len(schedule), np.bool_) if marked is None else marked
+    found: Numbers = {**urgent(sample), **schedule.own}
+    for label, chosen in (("urgent", rush), ("regular", ~rush)):
+        slowdowns = ratios.slowdown(sample.flow[chosen], sample.run[chosen])
+        found[f"{label}_slowdowns"] = (
+            [round(float(x), 4) for x in np.percentile(slowdowns, PERCENT)] if len(slowdowns) else []
+        )
+        if f"{label}_mean_response" not in found and chosen.any():
+            found[f"{label}_mean_response"] = float(sample.flow[chosen].mean()) / SECOND
+            found[f"{label}_mean_slowdown"] = float(slowdowns.mean())
+            found[f"{label}_mean_wait"] = float(sample.wait[chosen].mean()) / SECOND
+    begin = int(schedule.submit.min())
+    rows = np.flatnonzero(rush).tolist()
+    found["urgent_points"] = [
+        [
+            round((int(schedule.submit[row]) - begin) / (24 * 3600 * SECOND), 4),
+            int(schedule.procs[row]),
+            round(float(schedule.end[row] - schedule.submit[row]) / max(int(schedule.run[row]), 1), 6),
+        ]
+        for row in rows
+    ]
+    found["utilization"] = utilization(sample.areas.useful, schedule.capacity, sample.span)
+    found["wasted_area"], found["swap_area"] = sample.areas.wasted, sample.areas.swap
+    found["dropped"] = sum(entry.count for entry in schedule.workload.ledger if entry.rule == "too_large")
+    found["jobs"] = len(schedule)
+    found["seconds"] = schedule.provenance["timing"]["simulation_cpu_seconds"]
+    return found

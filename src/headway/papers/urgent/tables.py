@@ -1,0 +1,208 @@
+"""The slides' tables beside ours, and what they do not show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headway.papers.urgent.logs import DEADLINE, TSUNAMI, Log
+from headway.papers.urgent.runs import Numbers, Run, Runs, dedicated
+from headway.workload.transform.swap_model import fits, suspects
+
+Table = list[list[str]]
+
+POLICIES = (
+    ("FCFS", "fcfs"),
+    ("EASY", "easy"),
+    ("Backfill", "conservative(compress=scratch)"),
+    ("UJF", "ujf"),
+    ("UJFB", "ujfb"),
+)
+"""The slides' five schedulers; Backfill is conservative backfilling that plans anew."""
+BESIDES = (
+    ("EASY, urgent first", "easy(urgent=first)"),
+    ("Backfill, urgent first", "conservative(compress=scratch, urgent=first)"),
+)
+REPORTED = {"FCFS": 90996.73, "UJF": 641.61, "Backfill": 32853.86, "EASY": 34688.48, "UJFB": 1.05}
+"""Table 2: urgent lateness on SX-ACE, a log that is not public."""
+REPORTED_PREEMPTIONS = 28
+SCALES = (1, 10, 100, 1000)
+"""Swap times as multiples of the model's."""
+MODES = (
+    ("suspend", "ujfb"),
+    ("kill", "ujfb(preempt=kill)"),
+    ("by degree", "ujfb(preempt=degree)"),
+)
+RATES = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""Urgent jobs an hour."""
+LIMIT = 1.1
+"""Urgent lateness up to which urgent jobs count as served."""
+
+
+def scaled(scale: int) -> Run:
+    """UJFB with swaps that take so many times as long."""
+    return Run(f"ujfb(bandwidth={6000 / scale:g})" if scale != 1 else "ujfb")
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """A number with thousands set apart; a dash for nothing."""
+    return "-" if value is None else f"{value:,.{digits}f}"
+
+
+def lateness(runs: Runs, logs: Sequence[Log]) -> Table:
+    """Table 2."""
+    rows = [["algorithm", "SX-ACE (slides)"]]
+    for log in logs:
+        rows[0] += [f"{log.title}: U_L", "jobs suspended", "urgent jobs that preempted"]
+    for title, policy in (*POLICIES, *BESIDES):
+        said = REPORTED.get(title)
+        row = [title, number(said)]
+        for log in logs:
+            found = runs.get(log, Run(policy))
+            stops = str(found["suspensions"]) if "suspensions" in found else "0"
+            row += [number(found["urgent_lateness"], 4 if policy == "ujfb" else 2), stops]
+            row.append(str(found.get("preempting_jobs", 0)))
+        rows.append(row)
+    return rows
+
+
+def regular(runs: Runs, logs: Sequence[Log]) -> Table:
+    """Figures 10 to 12: what regular jobs get."""
+    rows = [
+        ["log", "algorithm", "mean response of regular jobs (h)", "mean slowdown of regular jobs",
+         "mean response of urgent jobs (min)", "deadlines missed", "utilization"]
+    ]  # fmt: skip
+    for log in logs:
+        for title, policy in (*POLICIES, *BESIDES):
+            found = runs.get(log, Run(policy))
+            rows.append(
+                [log.title, title, number(found["regular_mean_response"] / 3600, 3),
+                 number(found["regular_mean_slowdown"]), number(found["urgent_mean_response"] / 60),
+                 f"{found['urgent_deadlines_missed']} of {found['urgent_jobs']}",
+                 number(found["utilization"], 3)]
+            )  # fmt: skip
+    return rows
+
+
+def margins(runs: Runs, logs: Sequence[Log]) -> Table:
+    """Table 1, and the least margin to the deadline under UJFB for each kind of tsunami job."""
+    rows = [["processors", "length (min)", "maximum slowdown (slides)", "10 min / length"]]
+    for log in logs:
+        rows[0] += [f"{log.title}: largest slowdown", "least margin (s), suspend", "by degree"]
+    for (procs, seconds), said in zip(TSUNAMI, ("1", "1.54", "2.5"), strict=True):
+        row = [str(procs), f"{seconds / 60:g}", said, f"{DEADLINE / seconds:.3g}"]
+        for log in logs:
+            both = [largest(runs.get(log, Run(policy)), procs) for policy in ("ujfb", "ujfb(preempt=degree)")]
+            row.append("-" if both[0] is None else f"{both[0]:.5f}")
+            row += ["-" if ratio is None else f"{DEADLINE - seconds * ratio:.3f}" for ratio in both]
+        rows.append(row)
+    return rows
+
+
+def largest(found: Numbers, procs: int) -> float | None:
+    """The largest slowdown of the urgent jobs of a size."""
+    return max((point[2] for point in found["urgent_points"] if point[1] == procs), default=None)
+
+
+def swaps(runs: Runs, logs: Sequence[Log]) -> Table:
+    """Figure 13: longer swaps."""
+    rows = [
+        ["log", "swap times x", "U_L", "largest preemption delay (s)", "deadlines missed",
+         "mean response of regular jobs (h)", "change", "mean slowdown of regular jobs"]
+    ]  # fmt: skip
+    for log in logs:
+        plain = runs.get(log, scaled(1))["regular_mean_response"]
+        for scale in SCALES:
+            found = runs.get(log, scaled(scale))
+            change = 100 * (found["regular_mean_response"] / plain - 1)
+            rows.append(
+                [log.title, f"{scale:,}", number(found["urgent_lateness"], 4),
+                 number(found["max_preemption_delay"], 3),
+                 f"{found['urgent_deadlines_missed']} of {found['urgent_jobs']}",
+                 number(found["regular_mean_response"] / 3600, 3), f"{change:+.2f} %",
+                 number(found["regular_mean_slowdown"])]
+            )  # fmt: skip
+    return rows
+
+
+def model() -> Table:
+    """Table 3 as lines of time against size."""
+    rows = [["points", "how many", "intercept (s)", "bandwidth (MB/s)", "R²"]]
+    for fit in fits():
+        rows.append(
+            [fit.name, str(fit.points), f"{fit.intercept:.4f}", f"{fit.bandwidth:.0f}", f"{fit.r2:.4f}"]
+        )
+    return rows
+
+
+def suspicious() -> Table:
+    """Points of Table 3 that do not fit their class."""
+    rows = [["class", "application", "size (MB)", "time as printed (s)", "time by its class (s)"]]
+    for (label, name, size, time), expected in suspects():
+        rows.append([label, name, f"{size:g}", f"{time:g}", f"{expected:.3f}"])
+    return rows
+
+
+def modes(runs: Runs, logs: Sequence[Log]) -> Table:
+    """The same urgent jobs served by suspending, by killing, by degree, and by nodes of their own."""
+    rows = [
+        ["log", "urgent jobs are served by", "U_L", "deadlines missed", "jobs stopped",
+         "mean response of regular jobs (h)", "against no urgent jobs", "mean slowdown of regular jobs",
+         "work lost (processor-hours)", "regular jobs too wide"]
+    ]  # fmt: skip
+    for log in logs:
+        none = runs.get(log, Run("conservative(compress=scratch)", count=0))
+        base = none["regular_mean_response"]
+
+        def row(title: str, rush: Numbers, plain: Numbers, log: Log = log, base: float = base) -> list[str]:
+            stopped = plain.get("suspensions", 0) + plain.get("kills_for_urgent", 0)
+            some = "urgent_jobs" in rush
+            return [
+                log.title, title, number(rush.get("urgent_lateness"), 4),
+                f"{rush['urgent_deadlines_missed']} of {rush['urgent_jobs']}" if some else "-",
+                str(stopped), number(plain["regular_mean_response"] / 3600, 3),
+                f"{100 * (plain['regular_mean_response'] / base - 1):+.2f} %",
+                number(plain["regular_mean_slowdown"]), number(plain["wasted_area"] / 3600, 1),
+                str(plain["dropped"]),
+            ]  # fmt: skip
+
+        rows.append(row("(no urgent jobs)", none, none))
+        for title, policy in MODES:
+            found = runs.get(log, Run(policy))
+            rows.append(row(title, found, found))
+        rush = runs.get(log, Run("ujf", part="urgent"))
+        plain = runs.get(log, Run("conservative(compress=scratch)", part="regular"))
+        rows.append(row(f"{dedicated(log)} dedicated processors", rush, plain))
+    return rows
+
+
+def rates(runs: Runs, logs: Sequence[Log], jobs: int) -> Table:
+    """How many urgent jobs an hour."""
+    rows = [
+        ["log", "urgent jobs an hour", "urgent jobs", "U_L", "urgent jobs that waited", "deadlines missed",
+         "jobs suspended", "mean response of regular jobs (h)", "mean slowdown of regular jobs"]
+    ]  # fmt: skip
+    for log in logs:
+        for rate in RATES:
+            found = runs.get(log, at_rate(rate, jobs))
+            rows.append(
+                [log.title, f"{rate:g}", str(found["urgent_jobs"]), number(found["urgent_lateness"], 4),
+                 str(found["urgent_waited"]), f"{found['urgent_deadlines_missed']}",
+                 str(found["suspensions"]), number(found["regular_mean_response"] / 3600, 3),
+                 number(found["regular_mean_slowdown"])]
+            )  # fmt: skip
+    return rows
+
+
+def at_rate(rate: float, jobs: int) -> Run:
+    """UJFB with so many urgent jobs an hour among the first ``jobs`` of the log."""
+    return Run("ujfb", count=0, per_hour=rate, jobs=jobs)
+
+
+def borne(runs: Runs, log: Log, jobs: int) -> float:
+    """The highest of the rates up to which the lateness never leaves the limit; 0 if none."""
+    best = 0.0
+    for rate in RATES:
+        if runs.get(log, at_rate(rate, jobs))["urgent_lateness"] > LIMIT:
+            break
+        best = rate
+    return best
