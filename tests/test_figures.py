@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from headway.figures.raster import raster
 from headway.metrics import busy_processors
 from headway.platform import Cluster, NodeGroup, Platform
 from headway.schedule import WHY, Schedule
+from headway.workload import Header, Workload
 from small_schedules import easy_starts, pieces, schedule
 
 JOBS = [(0.0, 2, 10.0, 12.0), (1.0, 4, 10.0, 10.0), (2.0, 2, 5.0, 8.0), (3.0, 1, 20.0, 20.0)]
@@ -51,6 +53,23 @@ def test_few_jobs_are_rectangles_on_the_lowest_free_processors() -> None:
     assert rectangles(figure) == [(0, 0, 10, 2), (2, 2, 7, 4), (10, 0, 20, 4), (20, 0, 40, 1)]
     assert figure.axes[0].get_xlabel() == "seconds since the first submission"
     assert {text.get_text() for text in figure.axes[0].texts} == {"1", "2", "3", "4"}
+
+
+def test_the_axis_has_dates_where_the_log_says_when_it_began(tmp_path: Path) -> None:
+    plain = easy()
+    begun = 1_709_164_740  # 2024-02-28 23:59
+    header = Header(["; Version: 2.2", f"; UnixStartTime: {begun}"])
+    dated = replace(plain, workload=Workload(dict(plain.workload.columns), header=header))
+    figure = Schedule.load(dated.save(tmp_path / "run")).gantt()
+    [first, *_] = rectangles(figure)
+    assert np.array(first[::2]) * 86400 == pytest.approx([begun, begun + 10], abs=1e-4)
+    axes = figure.axes[0]
+    figure.savefig(tmp_path / "gantt.png")
+    assert axes.get_xlabel() == "UTC"
+    assert axes.xaxis.get_offset_text().get_text() == "2024-Feb-28 23:59"
+    assert [label.get_text() for label in axes.get_xticklabels()][:2] == ["23:59", "10"]
+    both = gantt(dated, plain)
+    assert both.axes[-1].get_xlabel() == "seconds since the first submission"
 
 
 @given(

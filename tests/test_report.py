@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from headway.campaign import Results
 from headway.report import campaign_page, schedules_page
 from headway.report.columns import packed, packed_times, unpacked
 from headway.schedule import WHY, Schedule
+from headway.workload import Header, Workload
 from small_schedules import pieces, schedule
 
 # On 4 processors: the second job waits 10 s for the first, the third 18 s for the second.
@@ -63,6 +65,17 @@ def test_the_page_holds_the_schedule() -> None:
     why = unpacked(data["schedules"][1]["columns"]["why"])
     assert [data["why"][int(code)] for code in why] == ["immediate", "head", "backfill", "backfill"]
     assert data["schedules"][0]["bands"] == [{"name": "machine", "size": 4, "offset": 0}]
+
+
+def test_the_page_knows_the_date_where_all_logs_say_the_same() -> None:
+    def dated(each: Schedule, start: int) -> Schedule:
+        header = Header([f"; UnixStartTime: {start}"])
+        return replace(each, workload=Workload(dict(each.workload.columns), header=header))
+
+    first, second = two()
+    assert data_of(schedules_page([first, second]))["origin"] is None
+    assert data_of(schedules_page([dated(first, 893466664), dated(second, 893466664)]))["origin"] == 893466664
+    assert data_of(schedules_page([dated(first, 893466664), dated(second, 5)]))["origin"] is None
 
 
 def test_a_job_that_only_the_second_has_stands_once() -> None:

@@ -10,6 +10,7 @@ from headway.errors import UsageError
 from headway.platform import Platform
 
 if TYPE_CHECKING:
+    from headway.policies.spec import Spec
     from headway.workload import Workload
 
 
@@ -32,6 +33,16 @@ def check_choices(procs: int | None, platform: str | None, json: bool = False, q
         raise UsageError("give either --procs or --platform, not both")
     if json and quiet:
         raise UsageError("give either --json or --quiet, not both")
+
+
+def checked(
+    policy: str, procs: int | None, platform: str | None, rule: Sequence[str] | None, json: bool, quiet: bool
+) -> tuple[Spec, dict[str, str]]:
+    """The policy and the reading rules of a command that runs one, its options checked."""
+    from headway.policies.spec import parse_spec
+
+    check_choices(procs, platform, json, quiet)
+    return parse_spec(policy), parse_rules(rule)
 
 
 def chosen_platform(procs: int | None, platform: str | None) -> Platform | None:

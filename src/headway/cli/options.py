@@ -36,6 +36,9 @@ Trace: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+Policy: TypeAlias = Annotated[
+    str, typer.Option("--policy", metavar="SPEC", help="Policy; see headway policies.", show_default=False)
+]
 Procs: TypeAlias = Annotated[
     int | None,
     typer.Option(

@@ -22,10 +22,7 @@ SHOWN = 12
 @command("replay", example="headway replay log.swf.gz --policy easy")
 def replay(
     trace: options.Trace,
-    policy: Annotated[
-        str,
-        typer.Option("--policy", metavar="SPEC", help="Policy; see headway policies.", show_default=False),
-    ],
+    policy: options.Policy,
     procs: options.Procs = None,
     platform: options.PlatformFile = None,
     annotations: options.Annotations = None,
@@ -42,15 +39,12 @@ def replay(
 
     One number on top (mean absolute error), then errors by size, queue and user, and why they may differ.
     """
-    from headway.cli.inputs import check_choices, parse_rules
+    from headway.cli.inputs import checked
     from headway.errors import UsageError
-    from headway.policies.spec import parse_spec
 
-    check_choices(procs, platform, json, quiet)
+    spec, rules = checked(policy, procs, platform, rule, json, quiet)
     if out is not None and out.exists() and not force:
         raise UsageError(f"{out} exists; give another name, or --force to replace it")
-    spec = parse_spec(policy)
-    rules = parse_rules(rule)
 
     from headway.cli.runs import Inputs
     from headway.replay import fidelity, recorded_waits

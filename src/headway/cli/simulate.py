@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 
@@ -13,10 +9,7 @@ from headway.cli.frame import command
 @command("simulate", example="headway simulate log.swf.gz --policy 'easy(backfill=sjf)' --out result")
 def simulate(
     trace: options.Trace,
-    policy: Annotated[
-        str,
-        typer.Option("--policy", metavar="SPEC", help="Policy; see headway policies.", show_default=False),
-    ],
+    policy: options.Policy,
     procs: options.Procs = None,
     platform: options.PlatformFile = None,
     annotations: options.Annotations = None,
@@ -31,18 +24,15 @@ def simulate(
 
     Prints the ledger (what was odd in the log and what was done about it) and the summary with units.
     """
-    from headway.cli.inputs import check_choices, parse_rules
-    from headway.policies.spec import parse_spec
-
-    check_choices(procs, platform, json, quiet)
-    spec = parse_spec(policy)
-    rules = parse_rules(rule)
-
-    from headway.cli.runs import Inputs
+    from headway.cli.inputs import checked
     from headway.schedule.folder import refuse_occupied
 
+    spec, rules = checked(policy, procs, platform, rule, json, quiet)
     if out is not None:
         refuse_occupied(out, force)
+
+    from headway.cli.runs import Inputs
+
     inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet)
     schedule = inputs.run(spec, seed)
     summary = schedule.summary()

@@ -1,4 +1,4 @@
-"""The time axis: seconds, minutes, hours or days since the first submission."""
+"""The time axis: dates where the log says when it began, else seconds to days since the first submission."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from headway.errors import UsageError
 from headway.schedule import Schedule
 from headway.units import SECOND, microseconds
 
-UNITS = (("days", 86400 * SECOND), ("hours", 3600 * SECOND), ("minutes", 60 * SECOND), ("seconds", SECOND))
+DAY = 86400 * SECOND
+UNITS = (("days", DAY), ("hours", 3600 * SECOND), ("minutes", 60 * SECOND), ("seconds", SECOND))
 
 Window = tuple[float | None, float | None]
 """Seconds since the first submission: from, to; None for the beginning and the end."""
@@ -28,6 +29,8 @@ class Clock:
     end: int
     unit: str
     length: int
+    dated: bool = False
+    """Whether the axis has dates; ``zero`` is then the beginning of 1970 and ``length`` a day."""
 
     def scaled(self, times: NDArray[np.int64]) -> NDArray[np.float64]:
         """Times in µs as numbers of the axis."""
@@ -35,14 +38,29 @@ class Clock:
 
     def label(self, axes: Any) -> None:
         """Name the axis and give it its range."""
-        axes.set_xlabel(f"{self.unit} since the first submission")
         begin, end = self.scaled(np.array([self.begin, self.end]))
         axes.set_xlim(begin, end)
+        if not self.dated:
+            axes.set_xlabel(f"{self.unit} since the first submission")
+            return
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        # Matplotlib counts days since 1970, as the axis does.
+        places = AutoDateLocator(minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
+        axes.xaxis.set_major_locator(places)
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(places))  # type: ignore[no-untyped-call]
+        axes.set_xlabel("UTC")
 
     def edges(self, columns: int) -> NDArray[np.int64]:
         """Edges of so many columns (at least 1 µs each) over the axis."""
         count = max(1, min(columns, self.end - self.begin))
         return np.linspace(self.begin, self.end, count + 1).astype(np.int64)
+
+
+def unix_start(schedules: Sequence[Schedule]) -> int | None:
+    """When the clock of these schedules was 0 (s since 1970), if all say the same."""
+    found = {schedule.unix_start for schedule in schedules}
+    return found.pop() if len(found) == 1 else None
 
 
 def clock(schedules: Sequence[Schedule], window: Window | None = None) -> Clock:
@@ -62,5 +80,8 @@ def clock(schedules: Sequence[Schedule], window: Window | None = None) -> Clock:
                 f"the schedule lasts from 0 to {(last - zero) / SECOND:g} s after the first submission"
             )
     span = end - begin
+    origin = unix_start(schedules)
+    if origin is not None:
+        return Clock(-origin * SECOND, begin, end, "days", DAY, dated=True)
     unit, length = next(((name, size) for name, size in UNITS if span >= 3 * size), UNITS[-1])
     return Clock(zero, begin, end, unit, length)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from headway.figures.clock import unix_start
 from headway.figures.colouring import OF_REASON
 from headway.figures.style import GREY, SERIES
 from headway.metrics import Comparison, compare
@@ -31,7 +32,7 @@ def schedules_page(schedules: Sequence[Schedule], command: str = "", tau: float 
     data = {
         "kind": "schedules",
         "tau": tau,
-        "origin": None,
+        "origin": unix_start(schedules),
         "why": WHY,
         "why_colours": [OF_REASON.get(name, GREY) for name in WHY],
         "names": jobs.names,

@@ -65,6 +65,7 @@ def run_record(schedule: Schedule) -> dict[str, Any]:
         "dropped": workload.ledger.dropped,
         "trace": asdict(workload.source),
         "rules": dict(workload.rules),
+        "unix_start": workload.header.unix_start,
         "transformations": list(workload.transformations),
         "named": sorted({"user", "queue"} & set(workload.labels)),
         "labels": {name: list(names) for name, names in schedule.labels.items()},

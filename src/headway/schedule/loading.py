@@ -17,13 +17,13 @@ from headway.schedule.pieces import NONE, Pieces
 from headway.schedule.pieces_file import read_pieces
 from headway.schedule.schedule import Schedule
 from headway.schedule.table import EXTRA_TIMES, EXTRAS, HOME
-from headway.workload import Ledger, LedgerEntry, Source, Workload
+from headway.workload import Header, Ledger, LedgerEntry, Source, Workload
 
 REQUIRED = ("job", "submit", "start", "end", "procs", "walltime", "runtime", "why", "killed", "user", "queue")
 
 OF_THE_SCHEDULE = {
     *("policy", "platform", "processors", "groups", "promise", "labels", "own"),
-    *("ledger", "jobs_in_log", "dropped", "transformations", "rules", "trace", "named"),
+    *("ledger", "jobs_in_log", "dropped", "transformations", "rules", "trace", "named", "unix_start"),
 }
 """Entries of run.json that come from the schedule's own fields; the rest is provenance."""
 
@@ -104,8 +104,10 @@ def _workload(table: CsvTable, record: dict[str, Any]) -> Workload:
             columns[name] = _extra(table, name)
     if HOME in table:
         columns["cluster"], labels["cluster"] = table.labelled(HOME)
+    start = record.get("unix_start")
     return Workload(
         columns,
+        header=Header([f"; UnixStartTime: {start}"] if start else ()),
         ledger=_ledger(record, len(table)),
         source=Source(**record["trace"]) if "trace" in record else None,
         transformations=tuple(record.get("transformations", ())),

@@ -105,6 +105,11 @@ class Schedule:
         """From submission to the end; also called flow or turnaround time."""
         return np.asarray(self.end - self.submit)
 
+    @property
+    def unix_start(self) -> int | None:
+        """When the clock of the log was 0, in seconds since 1970, where the log says so."""
+        return self.workload.header.unix_start
+
     # ---- tables, files and judgement ----------------------------------------------------------
 
     def frame(self) -> pl.DataFrame:

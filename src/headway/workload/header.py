@@ -54,6 +54,11 @@ class Header:
         """Processors of the machine: MaxProcs, else MaxNodes, else None."""
         return self.number("MaxProcs") or self.number("MaxNodes") or None
 
+    @property
+    def unix_start(self) -> int | None:
+        """When the log's clock was 0, in seconds since 1970 (UnixStartTime), or None."""
+        return self.number("UnixStartTime") or None
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Header) and self.lines == other.lines
 

@@ -32,7 +32,7 @@ const clock = {
   },
   at(t) {
     if (this.origin !== null) {
-      return new Date(Math.round((this.origin + t) * 1000)).toISOString().slice(0, 19).replace("T", " ");
+      return `${new Date(Math.round((this.origin + t) * 1000)).toISOString().slice(0, 19).replace("T", " ")} UTC`;
     }
     const { date, time, second } = this.parts(t);
     return `${date} ${time}:${second}`;
