@@ -357,8 +357,10 @@ def blocked_before(profile: Profile, k: int, after: int, procs: int, duration: i
 
 
 @kernel
-def earliest_before(profile: Profile, k: int, after: int, procs: int, duration: int, limit: int) -> int:
-    """The smallest x in [after, limit) with ``procs`` free on [x, min(x + duration, limit)); else ``limit``.
+def earliest_within(
+    profile: Profile, k: int, after: int, until: int, procs: int, duration: int, limit: int
+) -> int:
+    """The smallest x in [after, until) with ``procs`` free on [x, min(x + duration, limit)); else ``limit``.
 
     With ``limit`` = a job's present reservation this is the place it can move forward to: what lies
     at and beyond the limit is its own. ``x`` itself is always tested, for a duration of 0 too.
@@ -370,11 +372,17 @@ def earliest_before(profile: Profile, k: int, after: int, procs: int, duration: 
         if b < 0:
             return limit
         x = max(after, profile.steps[STEP_ROWS * k + TIME, place])
-        if x >= limit:
+        if x >= until:
             return limit
         b, place = last_low(profile, k, b, place, min(x + duration, limit), procs)
         if b < 0:
             return x
+
+
+@kernel
+def earliest_before(profile: Profile, k: int, after: int, procs: int, duration: int, limit: int) -> int:
+    """:func:`earliest_within` up to the limit."""
+    return earliest_within(profile, k, after, limit, procs, duration, limit)
 
 
 @kernel

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from headway.engine.heap import add_due, drop_due, sift_up
 from headway.engine.planning import note_room
-from headway.engine.profile import change, earliest_before, level_at
+from headway.engine.profile import change, earliest_within, level_at
 from headway.engine.tables import (
     DUE,
     DUE_COUNT,
@@ -54,14 +54,20 @@ def earliest_start(state: State, k: int, job: int, after: int, limit: int, more:
 
     ``limit`` is the job's present reservation, or NEVER. A hole must be ``more`` µs longer than the job.
     """
+    return earliest_move(state, k, job, after, limit, limit, more)
+
+
+@kernel
+def earliest_move(state: State, k: int, job: int, after: int, until: int, limit: int, more: int) -> int:
+    """:func:`earliest_start` among the starts before ``until``."""
     plan, procs = state.jobs[PLAN, job], state.jobs[PROCS, job]
     length = plan + more if plan > 0 else plan
-    begin = earliest_before(state.profile, k, after, procs, length, limit)
+    begin = earliest_within(state.profile, k, after, until, procs, length, limit)
     while state.pools[PIN_COUNT, k] > 0 and begin < limit:
         after = first_pin_in_the_way(state, k, job, begin)
         if after == NEVER:
             break
-        begin = earliest_before(state.profile, k, after, procs, length, limit)
+        begin = earliest_within(state.profile, k, after, until, procs, length, limit)
     return begin
 
 

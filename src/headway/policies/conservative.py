@@ -17,10 +17,11 @@ With ``hole=open`` a hole exactly as long as the job is refused, as Simbatch doe
 from __future__ import annotations
 
 from headway.engine.planning import settle
-from headway.engine.profile import blocked_before, greatest_level
+from headway.engine.profile import greatest_level
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import (
     bring_forward,
+    earliest_move,
     earliest_start,
     forget,
     give_up,
@@ -38,6 +39,7 @@ from headway.engine.tables import (
     IMMEDIATE,
     KEY,
     LAST_NEW,
+    PIN_COUNT,
     PROCS,
     PROMISE,
     Q_FIELDS,
@@ -73,6 +75,10 @@ def sweep(t: int, state: State, k: int) -> bool:
     on [begin, end), so one that starts before that, or needs more processors than are free anywhere in it,
     stays where it is. Where a job moves away there is new room, for those behind it now and for those before
     it in the next sweep.
+
+    A search also speaks for the next jobs if they need as many processors for as long, and are reserved no
+    earlier: they find nothing before what was found. (Were there a hole, the first would have had it; and
+    where the first moved away from, no such hole could end.) Pins in the profile would need another proof.
     """
     begin, end = max(state.pools[ROOM_FROM, k], t), state.pools[ROOM_TO, k]
     state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
@@ -81,16 +87,22 @@ def sweep(t: int, state: State, k: int) -> bool:
     room = greatest_level(state.profile, k, begin, end)
     moved = room_changed = False
     row = Q_FIELDS * 2 * k
+    last_procs, last_plan, last_reserved, found = NEVER, 0, 0, t
     for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
-        if state.queue[row + Q_PROCS, place] > room:
+        procs = state.queue[row + Q_PROCS, place]
+        if procs > room:
             continue
         job = state.queue[row + Q_JOB, place]
         reserved = state.jobs[RESERVED, job]
-        if reserved <= begin or blocked_before(
-            state.profile, k, t, state.queue[row + Q_PROCS, place], state.queue[row + Q_PLAN, place], reserved
-        ):
+        if reserved <= begin:
             continue
-        earlier = earliest_start(state, k, job, t, reserved, option(state, k, HOLE))
+        plan = state.queue[row + Q_PLAN, place]
+        after = t
+        if procs >= last_procs and plan >= last_plan and reserved >= last_reserved:
+            after = found
+            if found >= reserved:
+                continue
+        earlier = earliest_move(state, k, job, after, min(reserved, end), reserved, option(state, k, HOLE))
         if earlier < reserved:
             bring_forward(state, k, job, earlier)
             begin = min(begin, state.pools[ROOM_FROM, k])
@@ -100,6 +112,9 @@ def sweep(t: int, state: State, k: int) -> bool:
         elif room_changed:  # measured anew only when a search was in vain
             room = greatest_level(state.profile, k, begin, end)
             room_changed = False
+        last_procs, last_plan, last_reserved, found = procs, plan, reserved, earlier
+        if state.pools[PIN_COUNT, k] > 0:
+            last_procs = NEVER
     return moved
 
 

@@ -141,9 +141,9 @@ def hold_in_base(state: State, k: int, job: int) -> None:
 
 
 @kernel
-def put(t: int, state: State, k: int, job: int) -> None:
-    """Place a task as early as it fits; who is due next is not told."""
-    state.jobs[RESERVED, job] = earliest_start(state, k, job, t, NEVER, option(state, k, HOLE))
+def put(after: int, state: State, k: int, job: int) -> None:
+    """Place a task as early as it fits from ``after`` on; who is due next is not told."""
+    state.jobs[RESERVED, job] = earliest_start(state, k, job, after, NEVER, option(state, k, HOLE))
     book(state, k, job, -state.jobs[PROCS, job])
     if state.jobs[PLAN, job] == 0:
         pin(state, k, job)
@@ -161,13 +161,21 @@ def back_to_base(t: int, state: State, k: int) -> None:
 
 @routine
 def place_chosen(t: int, state: State, k: int, first: int, chosen: int) -> int:
-    """Place the provisional tasks that are chosen (1) or the others (0); the place of the last late one."""
+    """Place the provisional tasks that are chosen (1) or the others (0); the place of the last late one.
+
+    While tasks are only added, one that needs as many processors for as long as the one before it cannot
+    begin earlier than that one.
+    """
     last = -1
+    procs, plan, after = NEVER, 0, t
     for place in range(first, state.pools[Q_TAIL, 2 * k]):
         job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
         if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] == GONE or state.jobs[CHOSEN, job] != chosen:
             continue
-        put(t, state, k, job)
+        if state.jobs[PROCS, job] < procs or state.jobs[PLAN, job] < plan:
+            after = t
+        put(after, state, k, job)
+        procs, plan, after = state.jobs[PROCS, job], state.jobs[PLAN, job], state.jobs[RESERVED, job]
         if is_late(state, job):
             last = place
     return last
