@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import commands, machine, memory, rates, ratios, reading
+from benchmarks import commands, machine, memory, rates, ratios, reading, urgent
 from benchmarks.rates import Row
 
 TRACES = Path(os.environ.get("HEADWAY_TRACES", Path(__file__).parents[2] / "shared" / "traces"))
@@ -42,6 +42,7 @@ def sections(traces: Path, quick: bool, full: bool) -> dict[str, tuple[str, Call
     }
     if folder is not None:
         found["logs"] = ("Archive logs", lambda: rates.on_logs(folder, quick))
+        found["urgent"] = ("Urgent jobs", lambda: urgent.on_logs(folder, quick))
     found |= {
         "synthetic": ("Synthetic loads", lambda: rates.on_synthetic_loads(quick)),
         "reading": ("Reading SWF", lambda: reading.on_all_readers(folder, quick)),

@@ -1,0 +1,130 @@
+"""The reproduction of the slides on urgent computing: swap model, what is simulated, judged and written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headway.errors import UsageError
+from headway.papers.urgent import reproduce, runs, work
+from headway.papers.urgent.logs import Log, open_logs, with_urgent
+from headway.papers.urgent.runs import Run, Runs, apart, dedicated
+from headway.papers.urgent.tables import POLICIES, RATES, SCALES, scaled
+from headway.units import SECOND
+from headway.workload.models import generate
+from headway.workload.transform.swap_model import fits, suspects, swap_times
+from headway.workload.transform.urgent import inject
+
+
+def small(jobs: int = 120) -> Log:
+    made = generate(f"lublin(jobs={jobs}, procs=1024, load=1.2, estimates=tsafrir, seed=3)")
+    return Log("generated", "Generated", made, 1024)
+
+
+def test_the_lines_through_table_3() -> None:
+    found = {fit.name: fit for fit in fits()}
+    every, sound = found["all points"], found["without the suspicious ones"]
+    assert (every.points, round(every.bandwidth), round(every.r2, 3)) == (32, 5691, 0.949)
+    assert (sound.points, round(sound.bandwidth), round(sound.r2, 3)) == (30, 6071, 0.997)
+    assert sound.intercept == pytest.approx(0.0039, abs=5e-5)
+    classes = [round(found[f"class {label}"].bandwidth) for label in "ABCD"]
+    assert classes == [5445, 6286, 5391, 6078]
+    assert min(found[f"class {label}"].r2 for label in "ABCD") > 0.999
+
+
+def test_the_two_suspicious_points_are_found() -> None:
+    assert [(point[:2], round(expected, 2)) for point, expected in suspects()] == [
+        (("A", "LU"), 0.02),
+        (("C", "FT"), 0.48),
+    ]
+
+
+def test_swap_times_are_rounded_up_to_a_microsecond() -> None:
+    sizes = np.array([6000 * 1024, 1, 0, -1])
+    assert swap_times(sizes).tolist() == [SECOND, 1, 0, -1]
+    assert swap_times(sizes, 0.5).tolist() == [12_000 * SECOND, 1954, 0, -1]
+
+
+def test_injected_jobs_have_their_deadline() -> None:
+    log = inject(small().workload, count=5, deadline=600, seed=2)
+    due = log.columns["deadline"]
+    assert (due[log.urgent] == log.submit[log.urgent] + 600 * SECOND).all() and (due[~log.urgent] < 0).all()
+    with pytest.raises(UsageError, match="deadline must be at least 0"):
+        inject(small().workload, deadline=-1)
+    assert "deadline" not in inject(small().workload, count=5)
+
+
+def test_what_is_injected() -> None:
+    log = small()
+    some = with_urgent(log, 9, 1, "table")
+    assert some.urgent.sum() == 9 and len(some) == 129
+    assert sorted(set(some.procs[some.urgent].tolist())) == [128, 256, 512]
+    assert (some.columns["memory_kb"][~some.urgent] >= 76 * 1024).all()
+    hours = (int(log.workload.submit.max()) - int(log.workload.submit.min())) / 3600 / SECOND
+    assert with_urgent(log, 0, 1, "table", per_hour=2).urgent.sum() == round(2 * hours)
+    assert not with_urgent(log, 0, 1, "table").urgent.any()
+
+
+def test_dedicated_processors() -> None:
+    log = small()
+    assert dedicated(log) == 512 and dedicated(Log("x", "X", log.workload, 240)) == 128
+    some = with_urgent(log, 9, 1, "table")
+    rush, procs = apart(some, "urgent", 512, 1024)
+    assert (len(rush), procs) == (9, 512)
+    rest, procs = apart(some, "regular", 512, 1024)
+    assert procs == 512 and rest.procs.max() <= 512 and not rest.urgent.any()
+
+
+def test_longer_swaps_are_smaller_bandwidths() -> None:
+    assert [scaled(scale).policy for scale in SCALES] == [
+        "ujfb",
+        "ujfb(bandwidth=600)",
+        "ujfb(bandwidth=60)",
+        "ujfb(bandwidth=6)",
+    ]
+
+
+def test_a_machine_that_is_too_small(tmp_path: Path) -> None:
+    path = tmp_path / "small.swf"
+    path.write_text("; MaxProcs: 100\n1 0 0 10 1 -1 -1 1 10 -1 1 1 1 1 1 1 -1 -1\n")
+    with pytest.raises(UsageError, match="needs 128 processors, the machine has 100"):
+        open_logs({"small": str(path)}, False)
+
+
+def test_what_was_measured_is_not_simulated_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, first = small(), Runs(tmp_path, lambda text: None)
+    found = first.get(log, Run(count=6))
+    assert found["urgent_jobs"] == 6 and len(found["urgent_points"]) == 6
+    assert found["urgent_lateness"] == pytest.approx(
+        max(point[2] for point in found["urgent_points"]), abs=1e-6
+    )
+
+    def forbidden(*_: object) -> None:
+        raise AssertionError("simulated again")
+
+    monkeypatch.setattr(runs, "simulate", forbidden)
+    assert Runs(tmp_path, lambda text: None).get(log, Run(count=6)) == found
+    with pytest.raises(AssertionError, match="simulated again"):
+        Runs(tmp_path, lambda text: None).get(small(121), Run(count=6))  # another log
+
+
+def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "open_logs", lambda traces, quick: [small()])
+    said: list[str] = []
+    result = reproduce({}, True, tmp_path, said.append)
+    verdicts = {claim.claim: claim for claim in result.claims}
+    assert verdicts["Table 1: slowdown up to which a tsunami job is in time"].verdict == "agrees"
+    slides = verdicts["Table 2: U_L of UJFB is 1.05"]
+    assert slides.verdict == "differs" and "1.0035" in slides.ours
+    assert verdicts["LANL-CM5: Figures 10, 11 and 13"].verdict == "not tested"
+    order = verdicts["Generated: U_L is in the order FCFS > EASY, Backfill > UJF > UJFB"]
+    assert order.ours.endswith("UJFB")
+    assert [row[0] for row in result.tables["Table 2"][1:6]] == [title for title, _ in POLICIES]
+    assert len(result.tables["Rates"]) == 1 + len(RATES) and len(result.tables["Modes"]) == 6
+    page = (tmp_path / "urgent.md").read_text(encoding="utf-8")
+    for name in ("untreated", "regular", "swaps", "rates"):
+        assert f"(urgent-{name}.svg)" in page
+        assert (tmp_path / f"urgent-{name}.svg").read_text().startswith("<?xml")
+    assert result.notes[0] in page and "## Table 3: swap times" in page
