@@ -48,12 +48,12 @@ def check_of(tmax: str, days: object, form: str) -> Callable[[Record], Finding |
 
         bad, room = [], {}
         used = np.zeros((len(sizes), len(sizes)), np.int64)
-        moved = np.flatnonzero(here > own)
+        moved = np.flatnonzero((here > own) & (record.end > record.start))  # without length: nothing is used
         # Jobs too wide for every node of their own size have to go to a larger one.
         cores = np.array([group.cores for group in record.nodes])
         widest = np.array([cores[np.array(memory) == size].max() for size in sizes])
         events = [(int(record.start[r]), 1, int(r)) for r in moved]
-        events += [(int(record.end[r]), 0 if record.end[r] > record.start[r] else 2, int(r)) for r in moved]
+        events += [(int(record.end[r]), 0, int(r)) for r in moved]
         for t, kind, row in sorted(events, key=lambda e: (e[0], e[1], record.submit[e[2]], record.row[e[2]])):
             z, y = here[row], own[row]
             if kind == 1:

@@ -1,0 +1,249 @@
+"""Laws of the policies on nodes, how they are asked for, what judges and explains them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import headway
+from headway.audit import audit
+from headway.errors import InputError, UsageError
+from headway.explain import explain
+from headway.metrics.files import improvements, sessions
+from headway.platform import Cluster, NodeGroup, Platform
+from headway.platform.node_table import in_tie_order, load_time
+from headway.policies.nodes.watching import watched
+from headway.policies.spec import parse_spec
+from headway.schedule import STATES, Schedule
+from headway.units import SECOND
+from headway.workload import Workload
+from nodes_twin import file_jobs, node_lists, platform_of, simulated, workload_of
+from test_nodes_twin import NAMED, OTHERS, long_queue
+from twins.jobs import Job
+from twins.nodes import Node
+
+NODES = [
+    Node(4, Fraction(8), Fraction(1)),
+    Node(4, Fraction(8), Fraction(1)),
+    Node(4, Fraction(16), Fraction(2)),
+]
+RULES = ("fcfs", "eft", "lea", "leo", "lem")
+
+
+def placed(schedule: Schedule) -> list[tuple[int, ...]]:
+    assert schedule.node is not None
+    return list(zip(schedule.node.tolist(), schedule.start.tolist(), schedule.end.tolist(), strict=True))
+
+
+@settings(max_examples=30)
+@given(jobs=file_jobs(), backfill=st.sampled_from(["none", "conservative"]))
+def test_named_rules_are_scores(jobs: list[Job], backfill: str) -> None:
+    def run(spec: str) -> list[tuple[int, ...]]:
+        return placed(simulated(jobs, NODES, f"{spec}, backfill={backfill})".replace("(, ", "(")))
+
+    assert run("score(") == run("fcfs(")
+    assert run("score(load=1") == run("eft(")
+    assert run("score(load=500, evict=1") == run("lea(")
+    assert run("lem(threshold=0") == run("lea(")
+
+
+@settings(max_examples=20)
+@given(jobs=file_jobs())
+def test_files_of_no_size_make_all_rules_agree(jobs: list[Job]) -> None:
+    empty = [replace(job, file_gb=Fraction(0)) for job in jobs]
+    first = placed(simulated(empty, NODES, "fcfs"))
+    for rule in RULES[1:]:
+        assert placed(simulated(empty, NODES, rule)) == first
+
+
+@settings(max_examples=20)
+@given(jobs=file_jobs())
+def test_with_all_files_different_eft_is_fcfs(jobs: list[Job]) -> None:
+    # One bandwidth: a load takes as long on each node, so that only the start tells them apart.
+    equal = [replace(node, bandwidth_gb_s=Fraction(1)) for node in NODES]
+    different = [replace(job, file=f"f{k}") for k, job in enumerate(jobs)]
+    assert placed(simulated(different, equal, "eft")) == placed(simulated(different, equal, "fcfs"))
+
+
+@settings(max_examples=60)
+@given(jobs=file_jobs(), nodes=node_lists(), spec=st.one_of(NAMED, OTHERS))
+def test_the_audit_finds_nothing(jobs: list[Job], nodes: list[Node], spec: str) -> None:
+    verdict = audit(simulated(jobs, nodes, spec))
+    assert verdict.ok, verdict.faults
+    assert "node size" in {law.name for law in verdict.laws}
+
+
+def broken(schedule: Schedule, law: str) -> list[str]:
+    return [fault.message for fault in audit(schedule).faults if fault.law == law]
+
+
+def test_the_audit_sees_a_file_that_appeared_from_nowhere() -> None:
+    jobs = [Job(1, 0, 2, 20, 5, file="c", file_gb=Fraction(3))]
+    schedule = simulated(jobs, NODES, "fcfs")
+    assert schedule.pieces is not None and audit(schedule).ok
+    gone = replace(schedule, pieces=None, end=schedule.end - 3 * SECOND)
+    assert broken(gone, "file waits") == ["job 1 waits 0 s for its file instead of 3 s"]
+    counted = replace(schedule, own={"file_loads": 0, "file_reuses": 1})
+    assert broken(counted, "file counts") == [
+        "the starts make 1 loads and 0 re-uses, and the run counted 0 loads and 1 re-uses"
+    ]
+
+
+def test_the_audit_sees_wrong_nodes_and_areas() -> None:
+    sizes = [NODES[0], NODES[2]]
+    jobs = [Job(k + 1, 0, 4, 10, 10, needs_node_gb=Fraction(8)) for k in range(3)]
+    schedule = simulated(jobs, sizes, "area-filling")
+    assert schedule.node is not None and audit(schedule).ok
+    # Areas: 120 on the small size, level 60: the large node may take 60, one job and a half.
+    assert sorted(schedule.node.tolist()) == [0, 0, 1]
+    moved = replace(schedule, node=np.array([1, 1, 0]), start=np.array([0, 10, 0]) * SECOND)
+    moved.end = moved.start + 10 * SECOND
+    assert broken(moved, "planned areas") == ["job 2 takes 40 processor-seconds where 20 are left"]
+    exact = replace(schedule, policy="fcfs(match=exact, presence=contiguous)")
+    assert len(broken(exact, "node size")) == 1
+    wide = replace(schedule, procs=np.array([5, 4, 4]))
+    assert "job 1 has 5 processors on node" in broken(wide, "node size")[0]
+
+
+def test_tight_budgets_are_kept() -> None:
+    jobs = long_queue(60)
+    for form in ("plan", "ratio"):
+        assert audit(simulated(jobs, NODES, f"area-filling(areas=0.0002, form={form})")).ok
+
+
+# ---- asking for them ----
+
+
+def some_jobs() -> Workload:
+    return workload_of([Job(1, 0, 2, 20, 5, file="c", file_gb=Fraction(3)), Job(2, 0, 3, 9, 9)])
+
+
+def test_what_runs_on_nodes() -> None:
+    nodes, log = platform_of(NODES), some_jobs()
+    plain = Workload.from_arrays(unit="s", submit=[0], procs=[9], walltime=[5], runtime=[5])
+    assert headway.simulate(plain, nodes, "fcfs").node is None  # counted: 9 processors of 12
+    assert headway.simulate(log, 12, "fcfs").node is None
+    assert headway.simulate(log, nodes, "sjf").node is None
+    for spec in ("fcfs", "easy", "conservative"):
+        assert headway.simulate(log, nodes, spec).node is not None
+    schedule = headway.simulate(plain, nodes, "fcfs(match=exact)")
+    assert len(schedule) == 0
+    assert [(e.rule, e.count) for e in schedule.workload.ledger if e.dropped] == [("too_large", 1)]
+
+
+def test_errors_say_what_to_do() -> None:
+    nodes, log = platform_of(NODES), some_jobs()
+    plain = Workload.from_arrays(unit="s", submit=[0], procs=[1], walltime=[5], runtime=[5])
+    with pytest.raises(UsageError, match="lea scores input files and the workload has none; add the columns"):
+        headway.simulate(plain, nodes, "lea")
+    with pytest.raises(UsageError, match="puts jobs inside nodes and this platform has none; give one"):
+        headway.simulate(log, 12, "eft")
+    with pytest.raises(UsageError, match="fcfs with match puts jobs inside nodes"):
+        headway.simulate(log, 12, "fcfs(match=fits)")
+    with pytest.raises(UsageError, match="easy on nodes is for order=fcfs only, not sjf"):
+        headway.simulate(log, nodes, "easy(order=sjf)")
+    with pytest.raises(UsageError, match="give smaller weights or fewer decimals"):
+        headway.simulate(log, nodes, "score(load=1e15)")
+    with pytest.raises(UsageError, match="fewer decimals"):
+        headway.simulate(log, nodes, "score(load=0.00000001)")
+    sizes = log.with_columns(file=np.array([0, 0]), file_gb=np.array([3.0, 4.0]))
+    with pytest.raises(InputError, match="the file 'c' has 3 GB for one job and 4 GB for another"):
+        headway.simulate(sizes, nodes, "fcfs")
+    with pytest.raises(InputError, match="the file 'c' has no size"):
+        headway.simulate(log.with_columns(file=np.array([0, 0])), nodes, "fcfs")
+
+
+def test_jobs_that_no_node_can_hold_are_in_the_ledger() -> None:
+    jobs = [Job(1, 0, 5, 9, 9), Job(2, 0, 1, 9, 9, needs_node_gb=Fraction(99)), Job(3, 0, 1, 9, 9)]
+    schedule = simulated(jobs, NODES, "fcfs")
+    dropped = {e.rule: e.jobs for e in schedule.workload.ledger if e.dropped}
+    assert dropped == {"too_large": (1,), "node_memory": (2,)} and len(schedule) == 1
+    assert len(simulated(jobs, NODES, "fcfs(match=any)")) == 2
+
+
+def test_load_times_are_exact() -> None:
+    assert load_time(19.2, 0.1) == 192 * SECOND
+    assert load_time(0.1, 0.3) == 333_334
+    assert load_time(7, math.inf) == load_time(0, 0.1) == 0
+
+
+def test_ties_go_by_memory_then_number() -> None:
+    groups = (NodeGroup(1, 4, 256.0), NodeGroup(2, 4, 128.0), NodeGroup(1, 4, 1024.0))
+    nodes = in_tie_order(Platform((Cluster("x", nodes=groups),)))
+    assert [node.number for node in nodes] == [1, 2, 0, 3]
+
+
+# ---- what comes of it ----
+
+
+def test_a_saved_run_can_be_judged_and_drawn_by_node(tmp_path: Path) -> None:
+    schedule = simulated(long_queue(40), NODES, "lea")
+    schedule.save(tmp_path / "run")
+    again = Schedule.load(tmp_path / "run")
+    assert audit(again).ok
+    names = {law.name for law in audit(again).laws}
+    assert {"node capacity", "node size", "file waits", "file counts"} <= names
+    assert again.summary() == schedule.summary()
+    axes = again.gantt().axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["0", "1", "2"]
+    legend = axes.get_legend()
+    assert legend is not None and "loading or swapping" in [text.get_text() for text in legend.get_texts()]
+
+
+def test_numbers_of_files_and_sessions() -> None:
+    # One node of 2 cores, 1 GB/s. A (f, 3 GB, run 7): 0-10, stretch 1. B (f, run 7) at 0: waits for the load,
+    # 0-10. C (no file, run 5, walltime 4) at 400 is killed: 400-404.
+    jobs = [
+        Job(1, 0, 1, 20, 7, file="f", file_gb=Fraction(3)),
+        Job(2, 0, 1, 20, 7, file="f", file_gb=Fraction(3)),
+        Job(3, 400, 1, 4, 5),
+    ]
+    schedule = simulated(jobs, [Node(2, Fraction(8), Fraction(1))], "eft")
+    summary = schedule.summary()
+    assert (summary["file_loads"], summary["file_reuses"], summary["file_wait"]) == (1, 1, 6)
+    assert summary["total_flow"] == 24 and summary["finished_mean_stretch"] == 1
+    assert summary["mean_bounded_stretch"] == pytest.approx(10 / 300)
+    assert summary["killed_mean_stretch"] == 1 and summary["killed"] == 1
+    assert sessions(schedule).tolist() == [0, 0, 1]  # 400 s are more than five minutes
+    assert (summary["sessions"], summary["mean_session_stretch"]) == (2, 1.5)
+    assert schedule.pieces is not None
+    assert (schedule.pieces.state == STATES.index("loading")).sum() == 2
+    slower = replace(schedule, end=schedule.end + np.array([10, 10, 0]) * SECOND)
+    assert improvements(schedule, slower).tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("spec", ["lea", "lem", "score(load=2.5, evict=1, copies=1)", "fcfs(presence=lru)"])
+def test_every_node_is_explained_by_its_score(spec: str) -> None:
+    schedule = simulated(long_queue(25), NODES, spec)
+    assert schedule.node is not None
+    for row in range(0, 25, 4):
+        known = np.flatnonzero(schedule.submit <= schedule.start[row])
+        part = schedule.workload.select(known, rule="window", action="later")
+        terms = watched(
+            part, schedule.platform, parse_spec(schedule.policy), int(np.searchsorted(known, row))
+        )
+        assert terms[0].node == schedule.node[row] and terms[0].start == schedule.start[row]
+        assert terms[0].score == min(one.score for one in terms)
+
+
+def test_explain_says_why_this_node() -> None:
+    jobs = [
+        Job(1, 0, 4, 10, 2, file="f", file_gb=Fraction(4)),
+        Job(2, 1, 4, 10, 2, file="f", file_gb=Fraction(4)),
+    ]
+    two = [Node(4, Fraction(8), Fraction(1)), Node(4, Fraction(8), Fraction(1))]
+    said = explain(simulated(jobs, two, "lea"), 2).sections["Why this node"]
+    assert said[0] == "Node 0 had the lowest score of 2: a start then, its file already there."
+    assert said[1].startswith("Node 1 was worse by 33 min 20 s: a start then, 4 s to load its file")
+    easy = explain(simulated(jobs, two, "easy"), 2).sections["Why this node"]
+    assert easy == ["Node 1 was the first one allowed that had 4 processors for it."]
+    sizes = [two[0], Node(4, Fraction(16), Fraction(1))]
+    big = explain(simulated(jobs, sizes, "backfill-big"), 2).sections["Why this node"]
+    assert big[0].startswith("It ran on node 1 of 16 GB, larger than the 8 GB it needed")
