@@ -189,6 +189,7 @@ def test_a_moved_job_is_explained() -> None:
     assert "It was submitted to cluster 2 first, and moved once while it waited." in said
     assert "from cluster 2 to cluster 1, on 2 processors instead of 1" in " ".join(said.split())
     assert "expected to be completed 24 min earlier" in " ".join(said.split())
+    assert "It waited 58 min on cluster 2, then 0 s on cluster 1." in said
 
 
 # ---- laws between policies -------------------------------------------------------------------------------

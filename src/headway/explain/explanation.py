@@ -10,6 +10,7 @@ from typing import Any
 
 from headway.explain.fates import FATES
 from headway.explain.nodes import why_this_node
+from headway.explain.moves import first_cluster, has_moved, stages
 from headway.explain.place import Case, case_of
 from headway.explain.waiting import at_submission, promise, reason, while_waiting
 from headway.explain.what_if import what_if
@@ -58,8 +59,8 @@ def explain(
     case = case_of(schedule, job)
     sections = {
         f"Job {case.id} under {schedule.policy}": _facts(case),
-        "When it was submitted": at_submission(case),
-        "What it waited for": while_waiting(case),
+        "When it was submitted": first_cluster(case) if has_moved(case) else at_submission(case),
+        "What it waited for": stages(case) if has_moved(case) else while_waiting(case),
         "Why it started then": [*promise(case), *reason(case)],
         "Why this node": why_this_node(case) if simulate_again else [],
         "What became of it": [sentence for fate in FATES for sentence in fate(case)],

@@ -25,6 +25,35 @@ def moved(case: Case) -> list[str]:
     return [*said, *_put_back(case)]
 
 
+def has_moved(case: Case) -> bool:
+    """Whether it waited on more than one cluster."""
+    return case.schedule.moves is not None and len(case.schedule.moves.of(case.row)) > 0
+
+
+def first_cluster(case: Case) -> list[str]:
+    """Where the agent put it when it came."""
+    assert case.schedule.moves is not None
+    origin = case.schedule.moves.source[case.schedule.moves.of(case.row)[0]]
+    return [f"The agent gave it to {_name(case, origin)}, which promised to complete it first."]
+
+
+def stages(case: Case) -> list[str]:
+    """How long it waited on each cluster, in order."""
+    moves = case.schedule.moves
+    assert moves is not None
+    own = moves.of(case.row)
+    begins = [case.submit, *moves.time[own].tolist()]
+    ends = [*moves.time[own].tolist(), case.start]
+    where = [moves.source[own[0]], *moves.target[own]]
+    told = [
+        f"{duration(end - begin)} on {_name(case, code)}"
+        for begin, end, code in zip(begins, ends, where, strict=True)
+    ]
+    if len(told) > TOLD:
+        told = [*told[: TOLD - 1], f"{duration(case.start - begins[TOLD - 1])} on others after that"]
+    return [f"It waited {', then '.join(told)}."]
+
+
 def _name(case: Case, code: int) -> str:
     names = case.schedule.labels.get("cluster") or [c.name for c in case.schedule.platform.clusters]
     return names[int(code)] if int(code) < len(names) else str(code)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from headway.errors import HeadwayError
@@ -9,6 +12,10 @@ from headway.explain.place import Case
 from headway.explain.words import at, duration
 from headway.policies.spec import parse_spec
 from headway.schedule import Schedule
+from headway.units import seconds_text
+
+if TYPE_CHECKING:
+    from headway.policies.dbf_notes import Displacement
 
 
 def provisional(case: Case) -> list[str]:
@@ -25,17 +32,10 @@ def provisional(case: Case) -> list[str]:
     schedule, row = _with_notes(case)
     if schedule is None:
         return []
-    note = {name: int(column[row]) for name, column in schedule.notes.items()}
+    displacements = schedule.notes["displacements"][row]
+    note = {name: int(column[row]) for name, column in schedule.notes.items() if name != "displacements"}
     said = [f"It was accepted with a provisional place {at(note['first_given'], case.submit)}."]
-    if note["displaced_times"]:
-        times = note["displaced_times"]
-        last = "" if times == 1 else " the last time"
-        said.append(
-            f"Jobs without a deadline displaced it {'once' if times == 1 else f'{times} times'},{last} "
-            f"{at(note['displaced_at'], case.submit)}, when job {note['displaced_by']} came."
-        )
-    else:
-        said.append("No job displaced it.")
+    said.append(_displaced(displacements, note["displaced_times"]))
     if note["definitive_at"] >= 0:
         left = int(due[case.row]) - note["definitive_at"]
         said.append(
@@ -45,6 +45,17 @@ def provisional(case: Case) -> list[str]:
     else:
         said.append("Its place stayed provisional until it started.")
     return said
+
+
+def _displaced(known: Sequence[Displacement], times: int) -> str:
+    """Every displacement: the job that came, when, and the place that was left."""
+    if not times:
+        return "No job displaced it."
+    often = "once" if times == 1 else f"{times} times"
+    which = "" if len(known) == times else f" (the last {len(known)} are known)"
+    each = [f"job {one.by} at {seconds_text(one.at)} s to {seconds_text(one.start)} s" for one in known]
+    later = "to a later start" if times == 1 else "each time to a later start"
+    return f"Jobs without a deadline displaced it {often}{which}, {later}: {', '.join(each)}."
 
 
 def _is_dbf(policy: str) -> bool:
