@@ -9,8 +9,8 @@ from textwrap import fill
 from typing import Any
 
 from headway.explain.fates import FATES
-from headway.explain.nodes import why_this_node
 from headway.explain.moves import first_cluster, has_moved, stages
+from headway.explain.nodes import why_this_node
 from headway.explain.place import Case, case_of
 from headway.explain.waiting import at_submission, promise, reason, while_waiting
 from headway.explain.what_if import what_if
