@@ -63,7 +63,7 @@ def by_twin(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Placed:
         replace(job, submit=job.submit * SECOND, walltime=job.walltime * SECOND, runtime=job.runtime * SECOND)
         for job in jobs
     ]
-    params = dict(parse_spec(spec).params)
+    params: dict[str, Any] = dict(parse_spec(spec).params)
     name = parse_spec(spec).name
     for other in ("urgent", "areas", "hole", "compress"):
         params.pop(other, None)

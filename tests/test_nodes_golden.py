@@ -138,7 +138,7 @@ def test_backfill_on_bigger_nodes() -> None:
 
 
 def test_backfill_big_with_an_allowance() -> None:
-    # A holds 3 cores of the small node to 200, B the big one to 90, C comes to it at 90 after a wait of 90: the
+    # A holds 3 cores of the small node to 200, B the big one to 90, C gets it at 90 after a wait of 90: the
     # mean wait is 30. D (all cores, at 95) can start there at 100, within its allowance of 30, and is planned
     # there; so the idle core of the small node is left to E at 96. Without, D is planned on its own size.
     jobs = [

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from headway.papers.locality.runs import Numbers, Runs
 from headway.papers.locality.tables import REFERENCE, RULES, TEN, short, weight_policy
-from headway.papers.locality.weeks import LIGHT, SATURATED, Week
+from headway.papers.locality.weeks import Week
 from headway.papers.verdicts import Claim, Verdict, change_text
 from headway.platform.node_table import load_time
 from headway.policies.nodes.areas import fill_level, planned_areas
@@ -15,6 +15,8 @@ from headway.units import SECOND
 
 NEAR = 0.05
 """Two means of the stretch within this part of each other are about the same."""
+HEAVY = 10.0
+"""FCFS's mean stretch beyond which a week is saturated: 147 in one of the authors' weeks, 4.8 in others."""
 FILE_WAIT = {"eft": 0.9, "lea": 17.1, "leo": 0.9, "lem": 7.1}
 """Percent less time waiting for files than FCFS, over the authors' twelve weeks."""
 OTHER_WEEKS = "generated weeks, not the authors'"
@@ -59,7 +61,8 @@ def _week(runs: Runs, week: Week) -> Iterator[Claim]:
     stretch = {rule: found[rule]["stretch"] for rule in RULES}
     shown = ", ".join(f"{short(rule)} {stretch[rule]:.2f}" for rule in RULES)
     ranked = sorted(RULES, key=lambda rule: stretch[rule])
-    if week.title != LIGHT:
+    # The authors' weeks differ in this: where FCFS is in real trouble LEA is best, elsewhere worst.
+    if stretch["fcfs"] > HEAVY:
         yield Claim(
             f"{week.title}: LEA has the lowest mean stretch of the five",
             "84 against 122 to 147 in the saturated week",
@@ -67,10 +70,10 @@ def _week(runs: Runs, week: Week) -> Iterator[Claim]:
             "agrees" if ranked[0] == "lea" else "in part" if stretch["lea"] < stretch["fcfs"] else "differs",
             OTHER_WEEKS,
         )
-    if week.title != SATURATED:
+    else:
         yield Claim(
             f"{week.title}: LEA has the highest mean stretch of the five",
-            "9.2 against 4.8 in the light week",
+            "9.2 against 4.8 in the light week, 7.9 against 4.2 to 4.9 in another",
             shown,
             "agrees" if ranked[-1] == "lea" else "differs",
             OTHER_WEEKS,
@@ -79,7 +82,7 @@ def _week(runs: Runs, week: Week) -> Iterator[Claim]:
     between = low * (1 - NEAR) <= stretch["lem"] <= high * (1 + NEAR)
     yield Claim(
         f"{week.title}: LEM lies between FCFS and LEA, or about there",
-        "122 of 84 to 147; 4.82 of 4.81 to 9.23",
+        "122 of 84 to 147; 4.23 of 4.82 to 7.88; 4.82 of 4.81 to 9.23",
         f"{stretch['lem']:.2f} of {low:.2f} to {high:.2f}",
         "agrees" if between else "differs",
         OTHER_WEEKS,
@@ -93,14 +96,12 @@ def _week(runs: Runs, week: Week) -> Iterator[Claim]:
     )
     yield from _files(week, found)
     plain, windows = found["fcfs"]["stretch"], found["fcfs(backfill=conservative)"]["stretch"]
-    gained: Verdict = (
-        "agrees" if windows < plain else "in part" if windows <= plain * (1 + NEAR) else "differs"
-    )
+    gained: Verdict = "agrees" if windows <= plain * (1 + NEAR / 5) else "differs"
     yield Claim(
         f"{week.title}: conservative backfilling helps FCFS",
-        "147 to 10.6 saturated, 4.81 to 4.81 light",
+        "147 to 10.6, 4.82 to 3.94, 4.81 to 4.81",
         f"{plain:.2f} to {windows:.2f}",
-        gained if week.title != LIGHT else ("agrees" if abs(windows / plain - 1) <= NEAR else gained),
+        gained,
         OTHER_WEEKS,
     )
     slides = runs.get(week, "score(load=10, evict=7000)")

@@ -120,20 +120,22 @@ def from_log(workload: Workload, platform: Platform) -> Workload:
     return split(machine(workload, platform.total_procs), cores=widest)
 
 
-LIGHT, SATURATED = "light", "saturated"
-LOADS = {LIGHT: 0.45, SATURATED: 0.95}
-"""Without backfilling a machine of nodes is full at about two thirds."""
+LIGHT, BUSY, SATURATED = "light", "busy", "saturated"
 SMALL = "rackham-small"
 
 
 @dataclass(frozen=True)
 class Span:
-    """Days to warm up, days that are judged, days after that to keep the queue loaded; jobs a day."""
+    """Days to warm up, days that are judged, days after that to keep the queue loaded; jobs and loads."""
 
     warm_up: float = 1
     measured: float = 7
     after: float = 1
     jobs_a_day: int = 2400
+    light: float = 0.45
+    busy: float = 0.95
+    saturated: float = 1.3
+    """Offered loads; without backfilling nodes are full at about two thirds."""
 
     @property
     def days(self) -> float:
@@ -146,15 +148,15 @@ class Span:
 
 
 WEEK = Span()
-QUICK = Span(0.5, 1, 0.25, 1600)
+QUICK = Span(0.5, 1, 0.25, 2400, busy=1.2, saturated=2.0)
 SEARCH = Span(0.5, 2, 0.5)
 """Shorter weeks to search weights in."""
 
 
 def generated_week(kind: str, span: Span, seed: int = 1, sizes: bool = False) -> Week:
-    """A light or a saturated week on the small machine."""
+    """A light, busy or saturated week on the small machine."""
     platform = Platform.load(SMALL)
-    made = sessions(span.days, platform.total_procs, LOADS[kind], seed, span.jobs_a_day)
+    made = sessions(span.days, platform.total_procs, getattr(span, kind), seed, span.jobs_a_day)
     named = f"{kind}{', three memory sizes' if sizes else ''}"
     return Week(f"{named} {seed}", named, with_files(made, sizes, seed), SMALL, span.window)
 

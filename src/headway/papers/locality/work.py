@@ -10,6 +10,7 @@ from headway.papers.locality import figures, page, tables
 from headway.papers.locality.claims import claims
 from headway.papers.locality.runs import Runs
 from headway.papers.locality.weeks import (
+    BUSY,
     LIGHT,
     QUICK,
     SATURATED,
@@ -56,9 +57,8 @@ def open_weeks(traces: Mapping[str, str], quick: bool) -> tuple[list[Week], list
             [log_week(name, traces[name], span, sized) for name in sorted(traces)] for sized in (False, True)
         ]
         return both[0], both[1]
-    kinds = (LIGHT, SATURATED)
-    both = [[generated_week(kind, span, sizes=sized) for kind in kinds] for sized in (False, True)]
-    return both[0], both[1]
+    weeks = [generated_week(kind, span) for kind in (LIGHT, BUSY, SATURATED)]
+    return weeks, [generated_week(kind, span, sizes=True) for kind in (LIGHT, SATURATED)]
 
 
 def searched_weeks(traces: Mapping[str, str], weeks: Sequence[Week]) -> list[Week]:

@@ -1,0 +1,120 @@
+"""The reproduction of the paper on shared input files: its weeks, what it judges and what it writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headway.errors import UsageError
+from headway.papers.locality import reproduce, runs, tables, weeks, work
+from headway.papers.locality.runs import Runs, at_bandwidth
+from headway.papers.locality.weeks import BUSY, LIGHT, SATURATED, Span, Week, generated_week, sessions
+from headway.platform import Platform
+from headway.units import SECOND
+
+TINY = Span(0.02, 0.1, 0.02, 700, light=0.5, busy=1.0, saturated=3.0)
+
+
+def tiny(kind: str = BUSY, seed: int = 1, sizes: bool = False) -> Week:
+    return generated_week(kind, TINY, seed, sizes)
+
+
+def test_sessions_share_files_by_the_authors_rule() -> None:
+    week = generated_week(BUSY, Span(0.5, 1, 0.5))
+    log = week.workload
+    for name in ("user", "procs", "file_gb", "needs_node_gb"):
+        for file in range(0, int(log.file.max()) + 1, 37):
+            assert len(set(log.columns[name][log.file == file])) == 1
+    gaps = [np.diff(np.sort(log.submit[log.file == file])) for file in range(int(log.file.max()) + 1)]
+    assert max(gap.max(initial=0) for gap in gaps) <= 800 * SECOND
+    assert np.allclose(log.file_gb, log.procs * 6.4)
+    assert set(np.unique(log.procs)) <= set(weeks.WIDTHS)
+    assert len(set(generated_week(BUSY, Span(0.5, 1, 0.5), sizes=True).workload.needs_node_gb)) == 3
+
+
+def test_the_load_is_what_was_asked_for() -> None:
+    cores, days = 2000, 4
+    log = sessions(days, cores, 0.5, seed=3, jobs_a_day=2000)
+    offered = float((log.procs * log.runtime).sum()) / SECOND / (cores * days * 86_400)
+    assert 0.3 < offered <= 0.51  # a few very long runs are cut
+
+
+def test_days_that_are_judged() -> None:
+    week = tiny()
+    inside = week.workload.submit[week.rows]
+    assert week.measured == (int(0.02 * weeks.DAY), int(0.12 * weeks.DAY))
+    assert inside.min() >= week.measured[0] and inside.max() < week.measured[1]
+    assert 0 < week.rows.sum() < len(week.workload)
+
+
+def swf(path: Path, users: bool) -> str:
+    lines = ["; MaxProcs: 100"]
+    for k in range(300):
+        user = 1 + k // 20 if users else -1
+        # Two quiet days, then two busy ones.
+        submit = 600 * k if k < 100 else 4 * 86_400 + 60 * k
+        lines.append(
+            f"{k + 1} {submit} -1 900 {1 + k % 4} -1 -1 {1 + k % 4} 1800 -1 1 {user} 1 -1 1 -1 -1 -1"
+        )
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def test_weeks_of_a_log(tmp_path: Path) -> None:
+    week = weeks.log_week("mine", swf(tmp_path / "log.swf", True), Span(0.1, 0.8, 0.1))
+    assert week.title == "MINE"
+    # Scaled from 100 to 2000 processors, then split into parts of 20 cores.
+    assert week.workload.procs.max() == 20 and week.workload.submit.min() >= 0
+    assert week.workload.submit.max() < weeks.DAY and (week.workload.file >= 0).all()
+    with pytest.raises(UsageError, match="no job has a user"):
+        weeks.log_week("mine", swf(tmp_path / "nobody.swf", False), Span(0.1, 0.8, 0.1))
+
+
+def test_another_bandwidth_is_another_platform() -> None:
+    fast = at_bandwidth(Platform.load("rackham-small"), 1.0)
+    assert {group.bandwidth_gb_s for group in fast.clusters[0].nodes} == {1.0}
+    assert fast.total_procs == 2000
+
+
+def test_what_was_measured_is_not_simulated_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    week, first = tiny(), Runs(tmp_path, lambda text: None)
+    found = first.get(week, "eft")
+    assert found["jobs"] == int(week.rows.sum()) and 0 < found["reuses"] < found["files"]
+
+    def forbidden(*_: object) -> None:
+        raise AssertionError("simulated again")
+
+    monkeypatch.setattr(runs, "simulate", forbidden)
+    assert Runs(tmp_path, lambda text: None).get(week, "eft") == found
+    with pytest.raises(AssertionError, match="simulated again"):
+        Runs(tmp_path, lambda text: None).get(week, "eft", 1.0)
+
+
+def test_fcfs_is_no_improvement_on_itself(tmp_path: Path) -> None:
+    found = Runs(tmp_path, lambda text: None).get(tiny(), "fcfs")
+    assert (found["better"], found["not_worse"], found["median_improvement"]) == (0, 1, 1)
+
+
+def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        work, "open_weeks", lambda traces, quick: ([tiny(LIGHT), tiny(SATURATED)], [tiny(BUSY, sizes=True)])
+    )
+    monkeypatch.setattr(
+        work, "searched_weeks", lambda traces, known: [tiny(SATURATED, seed) for seed in (2, 3)]
+    )
+    monkeypatch.setattr(tables, "WEIGHTS", ((0, 0), (500, 1)))
+    said: list[str] = []
+    result = reproduce({}, False, tmp_path, said.append)
+    verdicts = {claim.claim: claim for claim in result.claims}
+    assert verdicts["areas 15, 30, 2 on 5, 3, 2 nodes"].verdict == "agrees"
+    assert verdicts["time to fill a node's memory"].ours == "1280, 2560, 10240 s"
+    assert [row[0] for row in result.tables["Ten rules: light"][1:]] == [
+        tables.short(rule) for rule in tables.TEN
+    ]
+    assert {row[0]: row[2:] for row in result.tables["Weights"][1:]}["0"] == ["1.000", "1.000"]
+    page = (tmp_path / "locality.md").read_text(encoding="utf-8")
+    for name in ("locality-rules.svg", "locality-sizes.svg"):
+        assert f"({name})" in page and (tmp_path / name).read_text().startswith("<?xml")
+    assert result.notes[0] in page and "## Beyond: a search over the weights" in page
