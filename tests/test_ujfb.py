@@ -13,10 +13,13 @@ import headway
 from headway.audit import audit
 from headway.errors import UsageError
 from headway.explain import explain
+from headway.figures.bands import bands
+from headway.figures.painting import strips
 from headway.metrics.summary import summarise
 from headway.schedule import ENDED, STATES, WHY, Schedule
 from headway.units import SECOND
 from headway.workload import Workload, read
+from headway.workload.models import generate
 from headway.workload.transform import apply
 from traces import trace
 
@@ -329,6 +332,29 @@ def test_saved_and_loaded(tmp_path: Any) -> None:
     text = (tmp_path / "run" / "runs.csv").read_text()
     assert text.splitlines()[0].split(",")[:6] == ["job", "run", "state", "start", "end", "procs"]
     assert "swap_out" in text and "2-3" in text
+
+
+def test_the_gantt_chart_shows_the_same_processors() -> None:
+    """Jobs with numbers lie where they were; job 1, which has none, lies where they never are."""
+    shown = bands(preempted())
+    strip = {(int(piece), int(low), int(count)) for piece, low, count in zip(*strips(shown), strict=True)}
+    where = {(int(shown.job[piece]) + 1, low, count) for piece, low, count in strip}
+    assert where == {(1, 0, 2), (2, 2, 2), (3, 2, 2)} and len(strip) == len(shown) == 6
+
+
+def test_a_chart_with_many_jobs_has_no_two_on_one_processor() -> None:
+    log = generate("lublin(jobs=250, procs=64, load=1.3, estimates=tsafrir, seed=4)")
+    log = apply(log, "inject(jobs=[[16, 600], [40, 390]], count=25, procs=64, seed=1)")
+    made = headway.simulate(log, 64, "ujfb(swap=5)")
+    assert int(str(made.own["suspensions"])) >= 10
+    shown = bands(made)
+    piece, low, count = strips(shown)
+    assert np.array_equal(np.bincount(piece, count), shown.procs) and (low + count).max() <= 64
+    for processor in range(64):
+        here = piece[(low <= processor) & (processor < low + count)]
+        here = here[shown.end[here] > shown.start[here]]
+        here = here[np.argsort(shown.start[here], kind="stable")]
+        assert (shown.start[here][1:] >= shown.end[here][:-1]).all()
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,8 @@ class Bands:
     """Stacked from below: band i holds `sizes[i]` processors from `offsets[i]` on.
 
     The other columns have one entry per piece; `job` is the row of the schedule, `lost` marks runs that
-    were killed to start again, `processors` the numbers within the band where the schedule has them.
+    were killed to start again, `processors` the numbers within the band where the schedule has them (an empty
+    text where not).
     """
 
     names: Sequence[str]
@@ -68,7 +69,7 @@ def bands(schedule: Schedule) -> Bands:
         for name in ("node", "group", "cluster")
     }, len(holds))  # fmt: skip
     sets = None
-    if pieces.processors is not None and all(pieces.processors[row] for row in holds.tolist()):
+    if pieces.processors is not None and any(pieces.processors[row] for row in holds.tolist()):
         sets = [pieces.processors[row] for row in holds.tolist()]
     return Bands(
         names=names,

@@ -12,12 +12,16 @@ Each piece gets the lowest gap that holds it whole, else the largest gaps, so th
 from __future__ import annotations
 
 import heapq
-from bisect import insort
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from headway.audit.laws.processor_sets import numbers
 from headway.figures.bands import Bands, Ints
+
+AROUND = 20_000
+"""Pieces up to which those without numbers are painted around those with numbers."""
 
 Strips = tuple[Ints, Ints, Ints]
 """Piece, lowest processor and number of processors of each strip."""
@@ -25,11 +29,14 @@ Strips = tuple[Ints, Ints, Ints]
 
 def strips(bands: Bands) -> Strips:
     """Where every piece lies, as strips of neighbouring processors within its band."""
-    if bands.processors is not None:
+    sets = bands.processors
+    if sets is not None and all(sets):
+        found = _named(sets, range(len(sets)))
+    elif sets is not None and len(bands) <= AROUND:
         found = [
-            (piece, low, high - low)
-            for piece, text in enumerate(bands.processors)
-            for low, high in runs(numbers(text))
+            strip
+            for band in np.unique(bands.band).tolist()
+            for strip in _paint_around(bands, sets, np.flatnonzero(bands.band == band))
         ]
     else:
         found = [
@@ -81,6 +88,73 @@ def _paint(bands: Bands, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> li
                 _give_back(free, gap)
         painted.extend((piece, low, high - low) for low, high in taken)
     return painted
+
+
+def _named(sets: Sequence[str], pieces: Iterable[int]) -> list[tuple[int, int, int]]:
+    """The strips of pieces whose processors have numbers."""
+    return [(piece, low, high - low) for piece in pieces for low, high in runs(numbers(sets[piece]))]
+
+
+def _paint_around(bands: Bands, sets: Sequence[str], rows: Ints) -> list[tuple[int, int, int]]:
+    """The strips of a band in which some pieces have numbers: the others go where these never are meanwhile.
+
+    A job with numbers keeps its processors from its first piece to its last, in the gaps between them too.
+    """
+    known = [row for row in rows.tolist() if sets[row]]
+    painted = _named(sets, known)
+    spans: dict[tuple[int, str], list[int]] = {}
+    for row in known:
+        span = spans.setdefault((int(bands.job[row]), sets[row]), [int(bands.start[row]), 0])
+        span[0], span[1] = min(span[0], int(bands.start[row])), max(span[1], int(bands.end[row]))
+    kept = sorted((begin, end, runs(numbers(text))) for (_, text), (begin, end) in spans.items())
+    begins, longest = [begin for begin, _, _ in kept], max((end - begin for begin, end, _ in kept), default=0)
+    free: list[tuple[int, int]] = [(0, 2**62)]
+    held: list[tuple[int, int, list[tuple[int, int]]]] = []
+    others = np.array([row for row in rows.tolist() if not sets[row]], np.int64)
+    others = others[
+        np.lexsort((bands.job[others], bands.end[others] > bands.start[others], bands.start[others]))
+    ]
+    for row in others.tolist():
+        start, end = int(bands.start[row]), int(bands.end[row])
+        while held and held[0][0] <= start:
+            for gap in heapq.heappop(held)[2]:
+                _give_back(free, gap)
+        near = kept[bisect_left(begins, start - longest) : bisect_left(begins, max(end, start + 1))]
+        blocked = sorted({part for begin, stop, parts in near if stop > start for part in parts})
+        taken = _take_lowest(free, blocked, int(bands.procs[row]))
+        heapq.heappush(held, (end, row, taken))
+        painted.extend((row, low, high - low) for low, high in taken)
+    return painted
+
+
+def _take_lowest(
+    free: list[tuple[int, int]], blocked: list[tuple[int, int]], procs: int
+) -> list[tuple[int, int]]:
+    """Remove and return the `procs` lowest free processors that are not blocked."""
+    taken: list[tuple[int, int]] = []
+    rest: list[tuple[int, int]] = []
+    for low, high in free:
+        for begin, end in [*((b, min(e, high)) for b, e in blocked if b < high and e > low), (high, high)]:
+            if procs and begin > low:
+                count = min(procs, begin - low)
+                taken.append((low, low + count))
+                procs, low = procs - count, low + count
+            if max(low, end) > low or begin > low:
+                rest.append((low, max(low, end)))
+            low = max(low, end)
+    free[:] = [gap for gap in _joined(rest) if gap[0] < gap[1]]
+    return taken
+
+
+def _joined(gaps: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Neighbouring gaps as one."""
+    found: list[tuple[int, int]] = []
+    for low, high in gaps:
+        if found and found[-1][1] == low:
+            found[-1] = (found[-1][0], high)
+        else:
+            found.append((low, high))
+    return found
 
 
 def _take(free: list[tuple[int, int]], procs: int, size: int) -> list[tuple[int, int]]:

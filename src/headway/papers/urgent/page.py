@@ -74,8 +74,9 @@ SWAPS = _joined("""
 """)
 MODES = _joined("""
     The same urgent jobs, four ways. "Dedicated" sets processors apart for them; the regular jobs have the
-    rest, those wider than that are not run. Changes are against the same log without any urgent job on
-    the whole machine, under Backfill. Work lost is what killed jobs had done.
+    rest, those wider than that are not run, and EASY schedules them, because what is left of a machine may be
+    too small for its load. Changes are against the same log without any urgent job on the whole machine,
+    under Backfill or EASY. Work lost is what killed jobs had done.
 """)
 RATES = _joined("""
     A stream of tsunami jobs with exponential gaps over the first part of each log, under UJFB. When urgent

@@ -53,8 +53,9 @@ def notes(runs: Runs, logs: Sequence[Log], part: int) -> list[str]:
             title: 100 * (runs.get(log, Run(policy))["regular_mean_response"] / base - 1)
             for title, policy in tables.MODES
         }
-        apart = runs.get(log, Run("conservative(compress=scratch)", part="regular"))
-        nodes = 100 * (apart["regular_mean_response"] / base - 1)
+        apart = runs.get(log, tables.APART)
+        easy = runs.get(log, Run("easy", count=0))["regular_mean_response"]
+        nodes = 100 * (apart["regular_mean_response"] / easy - 1)
         lost = runs.get(log, Run("ujfb(preempt=kill)"))["wasted_area"] / 3600
         said.append(
             f"{log.title}: 100 urgent jobs change the mean response of regular jobs by "
