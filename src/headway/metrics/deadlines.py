@@ -16,7 +16,7 @@ def deadlines(sample: Sample) -> dict[str, Any]:
     """Numbers of a run whose jobs have deadlines, under any policy; empty where none has.
 
     flexible_* are of the jobs that were submitted with a deadline, priority_* of the others, whatever the
-    policy made of them later.
+    policy made of them later. Where only urgent jobs have deadlines, these numbers are left out.
     *_mean_wait: mean wait (s); *_mean_walltime_slowdown: mean of (wait + walltime) / walltime over jobs with
         walltime > 0; *_mean_slowdown: mean of response / run over jobs with run > 0.
     deadlines: jobs with a deadline; deadlines_met: those that ended by it.
@@ -29,7 +29,10 @@ def deadlines(sample: Sample) -> dict[str, Any]:
     due = sample.column(due)
     flexible = due >= 0
     end = sample.column(sample.schedule.end)
-    numbers = {**_means(sample, ~flexible, "priority"), **_means(sample, flexible, "flexible")}
+    urgent = sample.schedule.workload.get("urgent")
+    numbers: dict[str, Any] = {}
+    if urgent is None or (flexible & ~sample.column(urgent)).any():  # urgent jobs are not flexible
+        numbers = {**_means(sample, ~flexible, "priority"), **_means(sample, flexible, "flexible")}
     numbers["deadlines"] = int(flexible.sum())
     numbers["deadlines_met"] = int((end[flexible] <= due[flexible]).sum())
     return numbers | _told(sample, end)
