@@ -194,7 +194,8 @@ def values(parameter: Parameter) -> st.SearchStrategy[object]:
 @st.composite
 def specs(draw: st.DrawFn) -> Spec:
     info = POLICIES[draw(st.sampled_from(sorted(POLICIES)))]
-    taken = draw(st.sets(st.sampled_from([parameter.name for parameter in info.parameters])))
+    names = [parameter.name for parameter in info.parameters]
+    taken = draw(st.sets(st.sampled_from(names))) if names else set()
     params: dict[str, object] = {}
     for parameter in info.parameters:
         if parameter.name in taken and parameter.instead_of not in params:

@@ -76,5 +76,6 @@ DOWNEY_1997 = (
 )
 AGUNG_2021 = (
     'M. Agung, Y. Watanabe, H. Weber, R. Egawa and H. Takizawa, "Preemptive parallel job scheduling for '
-    'heterogeneous systems supporting urgent computing", IEEE Access 9, 2021, pages 17557-17571'
+    'heterogeneous systems supporting urgent computing", IEEE Access 9, 2021, pages 17557-17571, '
+    "doi:10.1109/ACCESS.2021.3053162"
 )

@@ -16,15 +16,15 @@ ENTRIES = (
     ),
     PolicyInfo(
         "ujfb",
-        "UJFB: urgent jobs start at once, and regular ones are suspended or killed where that takes more room",
+        "UJFB: urgent jobs start at once, and regular ones are suspended or killed where they are in the way",
         (AGUNG_2021,),
         (
             Parameter(
                 "preempt",
                 "what becomes of the jobs that make room: they are swapped out and resume on the same "
                 "processors (suspend), lose their work and start again (kill), or are killed only where an "
-                "urgent job would miss its deadline by waiting for the swap, or could not start at all because "
-                "the hosts are full (degree)",
+                "urgent job would miss its deadline by waiting for the swap, or could not start at all "
+                "because the hosts are full (degree)",
                 "suspend",
                 ("suspend", "kill", "degree"),
             ),
@@ -91,9 +91,9 @@ ENTRIES = (
             "a source of swap times: swap=SECONDS, the column swap, or memory (transformations memory, swap)",
         ),
         details=(
-            "A suspended job keeps its processors: only urgent jobs may use them meanwhile, and it goes on when "
-            "none does. Regular jobs have reservations, made anew whenever something changes; without urgent "
-            "jobs this is conservative(compress=scratch)."
+            "A suspended job keeps its processors: only urgent jobs may use them meanwhile, and it goes on "
+            "when none does. Regular jobs have reservations, made anew whenever something changes; without "
+            "urgent jobs this is conservative(compress=scratch)."
         ),
         example="ujfb(preempt=degree, swap=0.844)",
     ),
