@@ -70,7 +70,7 @@ def check(jobs: Sequence[Job], sites: Sequence[Site], spec: str) -> tuple[Schedu
     for row, (job, result) in enumerate(zip(jobs, twin.results, strict=True)):
         columns = (schedule.start, schedule.end, schedule.killed, schedule.promise)
         assert [int(column[row]) for column in columns] == [
-            result.start, result.end, result.killed, result.promise,
+            result.start, result.end, result.killed, (-1 if result.promise is None else result.promise),
         ], (job, spec)  # fmt: skip
         assert int(schedule.procs[row]) == twin.procs[row], (job, spec)
         if schedule.cluster is not None:

@@ -205,6 +205,33 @@ def test_one_cluster_of_rigid_jobs_is_conservative(jobs: list[Job]) -> None:
             assert np.array_equal(getattr(plain, name), getattr(other, name)), name
 
 
+def test_easy_on_the_clusters_is_labelled_and_promises_nothing() -> None:
+    # a has 4, b 1. J1 holds 3 of a until 10, J2 (4 wide) waits for it. J3 (1 wide, 8) is over by 10 on both: a.
+    # J4 (1 wide, 20) must not delay J2 on a: it would start at 15 there, and now on b.
+    jobs = minutes((0, 3, 10, 10), (1, 4, 5, 5), (2, 1, 8, 1), (4, 1, 20, 20))
+    schedule = made(jobs, (Site("a", 4), Site("b", 1)), "reallocation(mode=none, local=easy)")
+    assert places(schedule) == "aaab"
+    assert spans(schedule) == [(0, 10), (10, 15), (2, 3), (4, 24)]
+    assert schedule.own["completions"] == "estimated" and schedule.promise_kind == ""
+    assert schedule.promise is not None and (schedule.promise == -1).all()
+    assert made(jobs, PAIR, "reallocation").own["completions"] == "reserved"
+
+
+@settings(max_examples=40)
+@given(jobs=job_lists(4, zero=False))
+def test_one_cluster_under_easy_is_easy(jobs: list[Job]) -> None:
+    plain = headway.simulate(log_of(jobs), 4, "easy")
+    other = headway.simulate(log_of(jobs), 4, "reallocation(local=easy, period=0.000005, threshold=0)")
+    for name in ("start", "end", "killed", "why"):
+        assert np.array_equal(getattr(plain, name), getattr(other, name)), name
+
+
+def test_parameters_that_clusters_do_not_have_are_refused() -> None:
+    for local in ("easy(order=sjf)", "conservative(urgent=first)"):
+        with pytest.raises(HeadwayError, match="parameters that clusters of a grid do not have"):
+            made(IDLE_B, PAIR, f"reallocation(local={local})")
+
+
 def test_an_endless_period_is_the_reference() -> None:
     for mode in ("regular", "cancel"):
         schedule = made(IDLE_B, PAIR, f"reallocation(mode={mode}, period=inf)")

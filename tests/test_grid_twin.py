@@ -38,6 +38,7 @@ PLANS = (
     "conservative(compress=scratch)",
     "conservative(hole=open)",
     "fcfs",
+    "easy",
 )
 SPECS = st.builds(
     "reallocation(heuristic={}, mode={}, period={}, threshold={}, oldest={}, tuning={}, local={}, {})".format,

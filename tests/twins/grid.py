@@ -15,7 +15,8 @@ Decisions.
   in all-cancellation the ECT and processors it had when the event began, and the best ECT on any cluster now.
 - Ties of a selection: submission order.
 - ``local``: conservative with a compression mode, or fcfs, where each reservation starts no earlier than the
-  one before it in the queue and early ends and cancellations re-place all.
+  one before it in the queue and early ends and cancellations re-place all; or easy, where completions come
+  from a plan made anew at each question, which EASY does not keep to, and nothing is promised.
 - ``why``: moved for a task that ever changed its cluster, else as in conservative backfilling; ``promise`` is
   the start told by the cluster that ran it, when it was submitted there.
 """
@@ -29,8 +30,9 @@ from fractions import Fraction
 from functools import partial
 
 from .conservative import Conservative
+from .easy import Easy
 from .jobs import SECOND, Job, Result
-from .loop import Machine, drive, soonest
+from .loop import Machine, Run, drive, soonest
 from .molding import Law, amdahl, downey, moldable, time_on, tune
 from .profile import Profile
 
@@ -54,6 +56,52 @@ class ReservingFcfs(Conservative):
         return Profile(self.machine.m, self.bookings(without=j)).earliest(floor, job.procs, job.walltime)
 
 
+class Plan(dict[int, int]):
+    """Starts of waiting jobs, made anew at each look; a job that is gone already may be taken out."""
+
+    def __delitem__(self, j: int) -> None:
+        self.pop(j, None)
+
+
+class EstimatedEasy(Easy):
+    """EASY in order of submission to the cluster, with completions from a plan that it does not keep to."""
+
+    now = 0
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__(machine)
+        self.promising = False
+
+    def sorted_by(self, order: str, t: int) -> list[int]:
+        return list(self.waiting)
+
+    def ended(self, t: int, runs: list[Run]) -> None:
+        self.now = t
+
+    def profile(self, t: int, without: int | None = None) -> tuple[Profile, Plan]:
+        """What runs, then every waiting job in turn at its earliest start; jobs of no length hold nothing."""
+        jobs, plan = self.machine.jobs, Plan()
+        running = [(run.start, run.expected, run.procs) for run in self.machine.running]
+        profile = Profile(self.machine.m, [run for run in running if run[0] < run[1]])
+        for j in self.waiting:
+            if j != without:
+                plan[j] = profile.earliest(t, jobs[j].procs, jobs[j].walltime)
+                if jobs[j].walltime > 0:
+                    profile.add(plan[j], plan[j] + jobs[j].walltime, jobs[j].procs)
+        return profile, plan
+
+    def earliest(self, t: int, j: int) -> int:
+        job = self.machine.jobs[j]
+        return self.profile(t, without=j)[0].earliest(t, job.procs, job.walltime)
+
+    @property
+    def reserved(self) -> Plan:
+        return self.profile(self.now)[1]
+
+    def compress_now(self, t: int) -> None:
+        pass
+
+
 class Site:
     """One cluster with its batch system, and the server that tunes, estimates, submits and cancels."""
 
@@ -70,9 +118,11 @@ class Site:
         self.cluster, self.jobs, self.tuning, self.law = cluster, jobs, tuning, law
         self.shapes = list(jobs)  # as submitted here
         self.machine = Machine(self.shapes, cluster.procs)
-        self.batch = (
-            ReservingFcfs(self.machine) if local == "fcfs" else Conservative(self.machine, compress, hole)
-        )
+        self.batch: Conservative | EstimatedEasy = Conservative(self.machine, compress, hole)
+        if local == "fcfs":
+            self.batch = ReservingFcfs(self.machine)
+        elif local == "easy":
+            self.batch = EstimatedEasy(self.machine)
 
     def shape(self, j: int, n: int) -> Job:
         job, speed = self.jobs[j], self.cluster.speed

@@ -57,6 +57,7 @@ def explain(
     ``simulate_again=False`` leaves out what would have helped, which takes some more runs of the policy.
     """
     case = case_of(schedule, job)
+    on_grid = schedule.moves is not None  # sizes and times are the policy's there: nothing the user could ask for
     sections = {
         f"Job {case.id} under {schedule.policy}": _facts(case),
         "When it was submitted": first_cluster(case) if has_moved(case) else at_submission(case),
@@ -64,7 +65,7 @@ def explain(
         "Why it started then": [*promise(case), *reason(case)],
         "Why this node": why_this_node(case) if simulate_again else [],
         "What became of it": [sentence for fate in FATES for sentence in fate(case)],
-        "What would have helped": what_if(case, progress) if simulate_again else [],
+        "What would have helped": what_if(case, progress) if simulate_again and not on_grid else [],
     }
     return Explanation(case.id, sections)
 

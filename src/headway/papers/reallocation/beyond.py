@@ -31,6 +31,7 @@ POLICIES = (
     "conservative(compress=none)",
     "conservative(hole=open)",
     "fcfs",
+    "easy",
 )
 SHOWN = ("MCT-reg", "MCT-can")
 

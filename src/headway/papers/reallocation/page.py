@@ -127,6 +127,7 @@ CLUSTERS = _joined("""
 """)
 LOCAL = _joined("""
     FCFS starts no job before the one ahead of it; scratch places all waiting jobs anew when one ends early,
-    and may delay some; fixpoint moves jobs up until nothing moves; open holes are Simbatch's.
+    and may delay some; fixpoint moves jobs up until nothing moves; open holes are Simbatch's. EASY promises
+    nothing, so that completions are estimates there, which the paper warns of.
 """)
 LOADS = "How much of a verdict is the load: the same counts with longer and shorter jobs."

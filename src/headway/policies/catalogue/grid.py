@@ -6,8 +6,8 @@ from headway.policies.catalogue.backfilling import CONSERVATIVE
 from headway.policies.catalogue.entry import Parameter, PolicyInfo
 from headway.policies.catalogue.references import CANIOU_2010, CANIOU_2011, DOWNEY_1997
 
-RESERVING = (CONSERVATIVE.name, "fcfs")
-"""Batch systems that reserve a start for each job, so that they can tell when it will be completed."""
+BATCH_SYSTEMS = (CONSERVATIVE.name, "fcfs", "easy")
+"""The first two reserve a start for each job and can tell when it is completed; EASY has an estimator."""
 
 ENTRIES = (
     PolicyInfo(
@@ -60,7 +60,12 @@ ENTRIES = (
                 "binary",
                 ("binary", "bounded", "exhaustive"),
             ),
-            Parameter("local", "policy of each cluster", "conservative", policies=RESERVING),
+            Parameter(
+                "local",
+                "policy of each cluster; easy promises nothing, so that completions are only estimated there",
+                "conservative",
+                policies=BATCH_SYSTEMS,
+            ),
             Parameter(
                 "law",
                 "how fast a task is on n processors: amdahl, or downey with average parallelism 1/(1 - P)",

@@ -1,7 +1,7 @@
 """The batch systems of the clusters as the simulator has them: every waiting job has a planned start.
 
 Conservative backfilling keeps a reservation for each job. FCFS as a plan does so too, and no job starts
-before the one ahead of it.
+before the one ahead of it. EASY has no plan of its own, only an estimator's.
 """
 
 from __future__ import annotations
@@ -37,10 +37,12 @@ from headway.policies.conservative import (
     place_anew,
     sweep,
 )
+from headway.policies.grid.estimator import plan_again, planned_pool
 from headway.policies.grid.molding import walltime_on
 from headway.policies.grid.tables import (
     CLUSTERS,
     DISTURBED,
+    ESTIMATED_EASY,
     ESTIMATES,
     KIND,
     RESERVING_FCFS,
@@ -98,10 +100,12 @@ def completion(state: State, k: int, task: int, n: int) -> int:
     """When a task would be completed if it were submitted to cluster ``k`` now, on n processors."""
     state.options[grid(state, ESTIMATES)] += 1
     length = walltime_on(state, k, task, n)
-    after = state.clock[NOW]
+    after, pool = state.clock[NOW], k
     if kind(state, k) == RESERVING_FCFS:
         after = max(after, last_start(state, k))
-    return first_start(state, k, after, n, length) + length
+    elif kind(state, k) == ESTIMATED_EASY:
+        pool = planned_pool(state, k)
+    return first_start(state, pool, after, n, length) + length
 
 
 @routine
@@ -137,7 +141,9 @@ def put_in_order(state: State, k: int) -> None:
 @kernel
 def settle_disturbance(state: State, k: int) -> None:
     """Put a plan in order from which tasks were cancelled; nobody looked at it in between."""
-    if state.options[server(state, k, DISTURBED)]:
+    if kind(state, k) == ESTIMATED_EASY:
+        plan_again(state, k)
+    elif state.options[server(state, k, DISTURBED)]:
         state.options[server(state, k, DISTURBED)] = 0
         put_in_order(state, k)
 
@@ -147,5 +153,7 @@ def take_note_of_ends(t: int, state: State) -> None:
     """Runs that ended free their processors, and where one ended early waiting jobs may move forward."""
     for k in range(state.options[grid(state, CLUSTERS)]):
         early = settle(t, state, k)
+        if kind(state, k) == ESTIMATED_EASY:
+            continue
         if early > 0 or (option(state, k, COMPRESS) == EVERY and state.pools[FREED, k]):
             put_in_order(state, k)

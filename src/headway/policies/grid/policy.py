@@ -21,10 +21,12 @@ from headway.engine.verbs import refuse, wake
 from headway.jit import woven
 from headway.policies import conservative
 from headway.policies.grid.agent import MODE, NO_REALLOCATION, TASKS, TIMES_MOVED, arrive, at, reallocate
-from headway.policies.grid.plan import settle_disturbance, take_note_of_ends
+from headway.policies.grid.estimator import easy_pass
+from headway.policies.grid.plan import kind, settle_disturbance, take_note_of_ends
 from headway.policies.grid.server import submit
 from headway.policies.grid.tables import (
     CLUSTERS,
+    ESTIMATED_EASY,
     HOME,
     LAST_EVENT,
     NOWHERE,
@@ -51,8 +53,11 @@ def start_what_is_due(t: int, state: State) -> None:
     """Each batch system starts its jobs; a task that changed the cluster says so."""
     seen = state.clock[RUNS]
     for k in range(state.options[grid(state, CLUSTERS)]):
-        settle_disturbance(state, k)
-        conservative.start_due(t, state, k)
+        if kind(state, k) == ESTIMATED_EASY:
+            easy_pass(t, state, k)
+        else:
+            settle_disturbance(state, k)
+            conservative.start_due(t, state, k)
     notes = state.options[notes_from(state) :]
     for run in range(seen, state.clock[RUNS]):
         if notes[at(notes, TIMES_MOVED, state.runs[R_JOB, run])] > 0:

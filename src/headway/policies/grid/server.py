@@ -25,10 +25,12 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel, routine
+from headway.policies.grid.estimator import hold
 from headway.policies.grid.molding import factor, sizes, walltime_on
-from headway.policies.grid.plan import settle_disturbance
+from headway.policies.grid.plan import kind, settle_disturbance
 from headway.policies.grid.tables import (
     DISTURBED,
+    ESTIMATED_EASY,
     LEAVING,
     LEAVING_PLAN,
     LEAVING_PROCS,
@@ -39,6 +41,7 @@ from headway.policies.grid.tables import (
     MEMO_TIME,
     NOWHERE,
     PLACE,
+    PLANNED,
     SUBMISSIONS,
     TUNING,
     grid,
@@ -61,7 +64,8 @@ def estimate(state: State, k: int, task: int) -> tuple[int, int]:
         if state.jobs[PHASE, task] != WAITING:
             return STARTED, 0
         settle_disturbance(state, k)
-        return state.jobs[RESERVED, task] + state.jobs[PLAN, task], state.jobs[PROCS, task]
+        row = PLANNED if kind(state, k) == ESTIMATED_EASY else RESERVED
+        return state.jobs[row, task] + state.jobs[PLAN, task], state.jobs[PROCS, task]
     settle_disturbance(state, k)
     fewest, most = sizes(state, k, task)
     if fewest > most:
@@ -92,7 +96,8 @@ def stand_by(state: State, k: int, task: int) -> None:
     begin, length = state.jobs[RESERVED, task], state.jobs[PLAN, task]
     state.jobs[LEAVING, task], state.jobs[LEAVING_START, task] = k, begin
     state.jobs[LEAVING_PLAN, task], state.jobs[LEAVING_PROCS, task] = length, state.jobs[PROCS, task]
-    forget(state, k, task)
+    if kind(state, k) != ESTIMATED_EASY:
+        forget(state, k, task)
     leave(state, 2 * k, find_job(state, 2 * k, KEY, task))
 
 
@@ -113,8 +118,11 @@ def submit(state: State, k: int, task: int) -> tuple[int, int]:
     state.jobs[KEY, task] = state.options[grid(state, SUBMISSIONS)]
     state.jobs[PLACE, task] = k
     join(state, k, task)
-    reserve(state, k, task, begin)
-    state.jobs[PROMISE, task] = begin
+    if kind(state, k) == ESTIMATED_EASY:
+        hold(state, k, task, begin)
+    else:
+        reserve(state, k, task, begin)
+        state.jobs[PROMISE, task] = begin
     return begin + state.jobs[PLAN, task], procs
 
 
@@ -123,12 +131,15 @@ def cancel(state: State, k: int, task: int) -> bool:
     """Take a waiting task out of cluster ``k``; False if it does not wait there."""
     memo = server(state, k, 0)
     if state.jobs[LEAVING, task] == k:
-        begin, length = state.jobs[LEAVING_START, task], state.jobs[LEAVING_PLAN, task]
-        change(state.profile, k, begin, begin + length, state.jobs[LEAVING_PROCS, task], state.clock[NOW])
-        note_room(state, k, begin, begin + length)
         state.jobs[LEAVING, task] = NOWHERE
+        if kind(state, k) != ESTIMATED_EASY:
+            begin, length = state.jobs[LEAVING_START, task], state.jobs[LEAVING_PLAN, task]
+            procs = state.jobs[LEAVING_PROCS, task]
+            change(state.profile, k, begin, begin + length, procs, state.clock[NOW])
+            note_room(state, k, begin, begin + length)
     elif state.jobs[PLACE, task] == k and state.jobs[PHASE, task] == WAITING:
-        give_up(state, k, task)
+        if kind(state, k) != ESTIMATED_EASY:
+            give_up(state, k, task)
         leave(state, 2 * k, find_job(state, 2 * k, KEY, task))
         state.jobs[PLACE, task] = NOWHERE
     else:

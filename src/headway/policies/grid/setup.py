@@ -24,6 +24,8 @@ HEURISTICS = ("mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain")
 MODES = ("regular", "cancel", "none")
 TUNINGS = ("binary", "bounded", "exhaustive")
 LAWS = ("amdahl", "downey")
+KINDS = ("conservative", "fcfs", "easy")
+"""Policies of the clusters, in the order of their codes."""
 MOVE = ("job", "time", "source", "target", "before", "after", "procs_before", "procs_after")
 """The columns of the log of moves, in the agent's order."""
 
@@ -46,15 +48,18 @@ def reallocation(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     assert isinstance(local, Spec)
     plain = _batch_system(local, arrivals, procs).setup
     count, tasks = len(clusters), len(arrivals.submit)
-    kind = tables.RESERVING if local.name == "conservative" else tables.RESERVING_FCFS
+    kind = KINDS.index(local.name)
+    estimated = kind == tables.ESTIMATED_EASY
+    plans = 2 * count if estimated else count  # an estimator has profiles of its own
     speeds = [_fraction(cluster.speed) for cluster in clusters]
-    behind = count * (STRIDE + tables.SERVER_FIELDS) + tables.GRID_FIELDS
+    behind = plans * (STRIDE + tables.SERVER_FIELDS) + tables.GRID_FIELDS
     rows = _job_rows(spec, arrivals, clusters, speeds)
 
     def options(room: int) -> Table:
         """Batch systems, servers, grid, agent, with room for so many moves."""
         padded = (*plain.options, *(0,) * (STRIDE - len(plain.options)))
-        servers = [(kind, *speed, 0, -1, -1, 0, 0) for speed in speeds]
+        servers: list[tuple[int, ...]] = [(kind, *speed, 0, -1, -1, 0, 0, -1) for speed in speeds]
+        servers += [(0,) * tables.SERVER_FIELDS] * (plans - count)
         sigma = _fraction(float(str(spec.params["sigma"])))
         of_grid = [count, TUNINGS.index(str(spec.params["tuning"])), LAWS.index(str(spec.params["law"]))]
         of_grid += [*sigma, _microseconds(spec, "period")]
@@ -67,7 +72,7 @@ def reallocation(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
             tasks,
             room,
         )
-        fields = [*padded * count, *(field for each in servers for field in each), *of_grid]
+        fields = [*padded * plans, *(field for each in servers for field in each), *of_grid]
         fields += [0] * (tables.GRID_FIELDS - len(of_grid))
         return np.concatenate([np.array(fields, np.int64), notes])
 
@@ -79,7 +84,7 @@ def reallocation(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
             state.jobs[row] = values
         state.jobs[tables.PLACE] = state.jobs[tables.LEAVING] = tables.NOWHERE
 
-    pools = tuple(cluster.procs for cluster in clusters)
+    pools = tuple(cluster.procs for cluster in clusters) * (plans // count)
     setup = Setup(
         pools,
         hook,
@@ -115,6 +120,7 @@ def reallocation(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
             "put_back_tasks": int((put_back > 0).sum()),
             "most_put_back": int(put_back.max(initial=0)),
             "starving_tasks": int((put_back >= STARVING).sum()),
+            "completions": "estimated" if estimated else "reserved",
             "estimates": int(state.options[behind - tables.GRID_FIELDS + tables.ESTIMATES]),
         }
 
@@ -125,11 +131,11 @@ def reallocation(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     return Prepared(
         setup,
         arrivals.walltime,
-        "told" if local.params.get("compress") == "scratch" else "start",
+        "" if estimated else "told" if local.params.get("compress") == "scratch" else "start",
         {cluster.name: cluster.procs for cluster in clusters},
         own,
         notes,
-        remark=_remark(rows, tables.OUT_OF),
+        remark=_remark(rows, tables.OUT_OF, estimated),
         again=again,
         moves=moves,
     )
@@ -139,7 +145,13 @@ def _batch_system(local: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """The options of the clusters' batch system; FCFS as a plan is conservative that places all anew."""
     from headway.policies.spec import make_spec
 
-    if local.name == "fcfs":
+    plain = make_spec(local.name, **({k: v for k, v in local.params.items() if k in ("compress", "hole")}))
+    if local != plain:
+        raise UsageError(
+            f"reallocation: local={local.brief} has parameters that clusters of a grid do not have; give "
+            f"{plain.brief}"
+        )
+    if local.name != "conservative":
         local = make_spec("conservative", compress="scratch")
     return conservative(local, arrivals, procs)
 
@@ -248,8 +260,10 @@ def _refuse_large_fractions(
             )
 
 
-def _remark(rows: dict[int, Table], out_of: int) -> str:
-    """One line where nothing can be molded."""
+def _remark(rows: dict[int, Table], out_of: int, estimated: bool) -> str:
+    """One line where completions are only estimated, or where nothing can be molded."""
+    if estimated:
+        return "the clusters are under easy, which promises nothing: completions are estimated"
     if len(rows[out_of]) == 0 or (rows[out_of] > 0).any():
         return ""
     return "no job has a parallel_fraction, so every job keeps its size: nothing is molded"

@@ -13,7 +13,7 @@ from headway.policies.ordering import STRIDE
 # Rows of jobs. What the log says; how it may be molded: the parallel fraction OF / OUT_OF (OUT_OF 0: rigid)
 # and the most processors; its speedup on the log's processors, as a fraction; the home of a local job (-1: a
 # task of the grid); the cluster whose queue it is in (-1 none); and where it still holds processors, because
-# it was submitted elsewhere before it was cancelled there.
+# it was submitted elsewhere before it was cancelled there; its start in the plan of an estimator.
 (
     TRACE_PROCS,
     TRACE_WALL,
@@ -28,16 +28,17 @@ from headway.policies.ordering import STRIDE
     LEAVING_START,
     LEAVING_PLAN,
     LEAVING_PROCS,
-) = range(JOB_ROWS, JOB_ROWS + 13)
-MORE_ROWS = 13
+    PLANNED,
+) = range(JOB_ROWS, JOB_ROWS + 14)
+MORE_ROWS = 14
 NOWHERE = -1
 
 # Fields of a server: kind of its batch system; speed as a fraction; whether tasks were cancelled since its
-# plan was last put in order; the last estimate it made, with the instant.
-KIND, SPEED, SPEED_OVER, DISTURBED, MEMO_TASK, MEMO_TIME, MEMO_PROCS, MEMO_START = range(8)
-SERVER_FIELDS = 8
-RESERVING, RESERVING_FCFS = range(2)
-"""Conservative backfilling; FCFS as a plan."""
+# plan was last put in order; the last estimate it made, with the instant; when an estimator last planned.
+KIND, SPEED, SPEED_OVER, DISTURBED, MEMO_TASK, MEMO_TIME, MEMO_PROCS, MEMO_START, PLANNED_AT = range(9)
+SERVER_FIELDS = 9
+RESERVING, RESERVING_FCFS, ESTIMATED_EASY = range(3)
+"""Conservative backfilling; FCFS as a plan; EASY, whose completions are only estimated."""
 
 # The grid's own: how many clusters, how jobs are tuned, the law of speedup with its sigma, the period, the
 # instant of the last event, submissions so far, estimates so far.
