@@ -189,6 +189,10 @@ def test_counters(jobs: list[Job], theta: int, filter: str) -> None:
 
 
 def counters(state: State) -> Table:
-    from headway.policies.redirection import COUNTER, WATCHED
+    """The counters, with the newcomers that are not in them yet."""
+    from headway.policies.redirection import COUNTER, MEASURE, UNCOUNTED, UNCOUNTED_MEASURES, WATCHED
 
-    return state.jobs[COUNTER, : state.options[WATCHED]].copy()
+    watched = slice(int(state.options[WATCHED]))
+    newcomers = state.options[UNCOUNTED_MEASURES:][: state.options[UNCOUNTED]]
+    counted_against = state.jobs[MEASURE, watched][:, None] >= newcomers
+    return np.asarray(state.jobs[COUNTER, watched] + counted_against.sum(axis=1))

@@ -24,8 +24,8 @@ from __future__ import annotations
 from headway.engine.ends import (
     expect_later,
     forget_run,
+    outlive_ends,
     settle_ended,
-    settle_ends,
     start_and_expect,
 )
 from headway.engine.planning import (
@@ -50,6 +50,7 @@ from headway.engine.tables import (
     KEPT,
     KEY,
     LAST_NEW,
+    OUTLIVES,
     PLAN,
     PROCS,
     PROMISE,
@@ -71,6 +72,7 @@ from headway.engine.verbs import kill, start
 from headway.jit import kernel, routine
 from headway.policies import conservative, depth, easy, strict
 from headway.policies.ordering import CLASS_WEIGHT, STRIDE, join, sort_queues
+from headway.units import NEVER
 
 PRINCIPAL, REDIRECTION = 0, 1
 """The two pools."""
@@ -81,10 +83,14 @@ BY_PROCS, BY_WALLTIME, BY_SHORTER, BY_ALL = range(4)
 LONGEST, HIGHEST, LARGEST, LATEST = range(4)
 FROM_SCRATCH, FROM_CHECKPOINT = range(2)
 STRICT, EASY, DEEP, CONSERVATIVE = range(4)
-# Notes: how many jobs are watched, runs of the log already looked at, whether a counter exceeds theta, and
-# redirections so far.
-WATCHED, SEEN, EXCEEDED, REDIRECTIONS = (KIND + 2 + i for i in range(4))
-OPTIONS = REDIRECTIONS + 1
+# Notes: how many jobs are watched, runs of the log already looked at, whether a counter exceeds theta,
+# redirections so far; the highest counter, how many newcomers are not yet in the counters, their measures.
+WATCHED, SEEN, EXCEEDED, REDIRECTIONS, HIGHEST_COUNTER, UNCOUNTED, UNCOUNTED_MEASURES = (
+    KIND + 2 + i for i in range(7)
+)
+BATCH = 4
+"""Newcomers that are counted together."""
+OPTIONS = UNCOUNTED_MEASURES + BATCH
 # Job rows behind the engine's: class and planned time in the redirection group, place in the file; then three
 # lists of the watched jobs, not by job but in a row from the front: run, measure for the filter, counter.
 CLASS_THERE, PLAN_THERE, FILE_PLACE, RUN_OF, MEASURE, COUNTER = (JOB_ROWS + i for i in range(6))
@@ -105,7 +111,7 @@ def measure(state: State, job: int) -> int:
     return -int(state.jobs[WALL, job]) if name == BY_SHORTER else 0
 
 
-@routine
+@kernel
 def watch(state: State) -> None:
     """Look at the runs that started: those of the principal group get a counter, the others a reason."""
     for run in range(state.options[SEEN], state.clock[RUNS]):
@@ -116,7 +122,7 @@ def watch(state: State) -> None:
             place = state.options[WATCHED]
             state.jobs[RUN_OF, place] = run
             state.jobs[MEASURE, place] = measure(state, job)
-            state.jobs[COUNTER, place] = 0
+            state.jobs[COUNTER, place] = -uncounted(state, state.jobs[MEASURE, place])
             state.jobs[SLOT, job] = place  # a running job is in no heap of reservations: the row is free
             state.options[WATCHED] = place + 1
     state.options[SEEN] = state.clock[RUNS]
@@ -132,7 +138,7 @@ def unwatch(state: State, job: int) -> None:
     state.options[WATCHED] = last
 
 
-@routine
+@kernel
 def unwatch_ended(state: State) -> None:
     """Forget the counters of the jobs that ended at this instant."""
     for i in range(state.clock[ENDED]):
@@ -142,15 +148,43 @@ def unwatch_ended(state: State) -> None:
             unwatch(state, job)
 
 
-@routine
+@kernel
 def count(state: State, newcomer: int) -> None:
-    """A newcomer that has to wait counts against the running jobs that the filter names."""
-    size, most = measure(state, newcomer), 0
+    """A newcomer that has to wait counts against the running jobs that the filter names.
+
+    The counters are brought up to date for several newcomers at once, or when one might exceed theta.
+    """
+    new = state.options[UNCOUNTED]
+    state.options[UNCOUNTED_MEASURES + new] = measure(state, newcomer)
+    state.options[UNCOUNTED] = new + 1
+    if new + 1 == BATCH or state.options[HIGHEST_COUNTER] + new + 1 > state.options[THETA]:
+        tally(state)
+
+
+@kernel
+def uncounted(state: State, most: int) -> int:
+    """How many of the newcomers not yet in the counters have at most this measure."""
+    number = 0
+    for i in range(state.options[UNCOUNTED]):
+        number += state.options[UNCOUNTED_MEASURES + i] <= most
+    return number
+
+
+@routine
+def tally(state: State) -> None:
+    """Bring the counters up to date."""
+    for i in range(state.options[UNCOUNTED], BATCH):
+        state.options[UNCOUNTED_MEASURES + i] = NEVER
+    a, b = state.options[UNCOUNTED_MEASURES], state.options[UNCOUNTED_MEASURES + 1]
+    c, d = state.options[UNCOUNTED_MEASURES + 2], state.options[UNCOUNTED_MEASURES + 3]
+    highest = 0
     for place in range(state.options[WATCHED]):
-        counter = state.jobs[COUNTER, place] + (state.jobs[MEASURE, place] >= size)
+        value = state.jobs[MEASURE, place]
+        counter = state.jobs[COUNTER, place] + (value >= a) + (value >= b) + (value >= c) + (value >= d)
         state.jobs[COUNTER, place] = counter
-        most = max(most, counter)
-    if most > state.options[THETA]:
+        highest = max(highest, counter)
+    state.options[UNCOUNTED], state.options[HIGHEST_COUNTER] = 0, highest
+    if highest > state.options[THETA]:
         state.options[EXCEEDED] = 1
 
 
@@ -202,7 +236,7 @@ def take_out(t: int, state: State, run: int) -> int:
     unwatch(state, job)
     for place in range(state.options[WATCHED]):
         state.jobs[COUNTER, place] = 0
-    state.options[EXCEEDED] = 0
+    state.options[EXCEEDED] = state.options[UNCOUNTED] = state.options[HIGHEST_COUNTER] = 0
     state.options[REDIRECTIONS] += 1
     state.jobs[SUBMIT, job] = t
     state.jobs[CLASS, job] = state.jobs[CLASS_THERE, job]
@@ -241,14 +275,7 @@ def starts_at_once(state: State, job: int) -> bool:
     )
 
 
-@routine
-def easy_pass(t: int, state: State, k: int) -> None:
-    """EASY's pass, compiled once for both groups."""
-    sort_queues(t, state, k)
-    easy.easy_pass(t, state, k)
-
-
-@routine
+@kernel
 def welcome_easy(state: State) -> None:
     """Step 1 under EASY."""
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
@@ -262,12 +289,12 @@ def welcome_easy(state: State) -> None:
 
 def redirection_easy(t: int, state: State) -> None:
     """Redirection where both groups are under EASY with one reservation."""
-    settle_ends(t, state, PRINCIPAL)
-    if state.clock[ENDED] > 0:  # calls are dear, so each is made only where there is something to do
-        settle_ended(state, REDIRECTION)
-        unwatch_ended(state)
-    if state.clock[FIRST_NEW] < state.clock[LAST_NEW]:
-        welcome_easy(state)
+    for k in range(PRINCIPAL, REDIRECTION + 1):
+        settle_ended(state, k)
+    if state.clock[OUTLIVES] > 0:
+        outlive_ends(t, state)
+    unwatch_ended(state)
+    welcome_easy(state)
     if state.options[EXCEEDED]:
         run = chosen(state)
         state.pools[FREED, PRINCIPAL] = 1
@@ -275,10 +302,10 @@ def redirection_easy(t: int, state: State) -> None:
         job = take_out(t, state, run)
         join(state, REDIRECTION, job)
         state.jobs[PROMISE, job] = NO_PROMISE
-    if state.pools[Q_COUNT, 2 * PRINCIPAL] > 0:
-        easy_pass(t, state, PRINCIPAL)
-    if state.pools[Q_COUNT, 2 * REDIRECTION] > 0:
-        easy_pass(t, state, REDIRECTION)
+    for k in range(PRINCIPAL, REDIRECTION + 1):
+        if state.pools[Q_COUNT, 2 * k] > 0:
+            sort_queues(t, state, k)
+            easy.easy_pass(t, state, k)
     if state.options[SEEN] < state.clock[RUNS]:
         watch(state)
 
