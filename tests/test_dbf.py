@@ -120,7 +120,7 @@ def test_what_a_job_is_told() -> None:
     text = str(explain(made(MAKES_ROOM, 2, "dbf"), 2, simulate_again=False))
     for part in (
         "accepted with a provisional place at 10 s",
-        "displaced it once, at 2 s (1 s after it was submitted), when job 3 came",
+        "displaced it once, to a later start: job 3 at 2 s to 20 s.",
         "became definitive at 3 s",
         "met its deadline with 5 s to spare",
     ):

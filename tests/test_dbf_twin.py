@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import headway
 from dbf_twin import COMPRESSIONS, check, made
 from headway.audit import audit
+from headway.policies import dbf_notes
 from instances import busy, log_of
 from twins.instances import job_lists
 from twins.jobs import Job
@@ -54,6 +55,36 @@ def test_a_busy_machine(mode: str, compress: str) -> None:
     jobs = busy_jobs(120, 24, 3, seed=3)
     schedule, expected = check(jobs, 24, f"dbf(mode={mode}, compress={compress})")
     assert len(expected.promoted) >= 3 and int(str(schedule.own["displacements"])) >= 80
+
+
+@pytest.mark.parametrize("mode", ["strict", "literal"])
+def test_every_displacement_is_noted_in_order(mode: str) -> None:
+    jobs = busy_jobs(120, 24, 3, seed=3)
+    schedule = made(jobs, 24, f"dbf(mode={mode})")
+    known = {job.id: job for job in jobs}
+    lists = [schedule.notes["displacements"][row] for row in range(len(schedule))]
+    assert [len(one) for one in lists] == schedule.notes["displaced_times"].tolist()
+    assert sum(map(len, lists)) == schedule.own["displacements"] and max(map(len, lists)) > 3
+    for row, one in enumerate(lists):
+        # A priority task came at that instant; what it left is later than the place on acceptance or before.
+        assert all(known[each.by].submit == each.at for each in one)
+        assert [each.at for each in one] == sorted(each.at for each in one)
+        assert all(each.at >= schedule.submit[row] and each.start > schedule.submit[row] for each in one)
+        if one:
+            assert one[0].start > schedule.submit[row] and one[-1].start >= schedule.start[row]
+
+
+def test_the_oldest_displacements_are_forgotten_where_there_is_no_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = made(busy_jobs(120, 24, 3, seed=3), 24, "dbf")
+    monkeypatch.setattr(dbf_notes, "room_for_displacements", lambda jobs: 4 * 20)
+    part = made(busy_jobs(120, 24, 3, seed=3), 24, "dbf")
+    assert np.array_equal(part.start, whole.start)
+    ends = [[part.notes["displacements"][row] for row in range(120)] for part in (whole, part)]
+    assert sum(map(len, ends[1])) == 20
+    for every, last in zip(*ends, strict=True):
+        assert every[len(every) - len(last) :] == last
 
 
 @pytest.mark.parametrize("compress", COMPRESSIONS)

@@ -66,7 +66,7 @@ class Prepared:
     """Names and sizes of the pools, where there are several."""
     own: Callable[[State], dict[str, object]] | None = None
     """The policy's own summary numbers."""
-    notes: Callable[[State, Table], dict[str, Table]] | None = None
+    notes: Callable[[State, Table], dict[str, Any]] | None = None
     """What the policy noted of each job, in the engine's order; the table has the log's job numbers."""
     lead: str = ""
     """What a run does before its program begins, a state of pieces; where it is ``swap_in``, a job that

@@ -1,0 +1,230 @@
+"""Places of DBF's provisional tasks when a priority task arrives: Algorithm 1 and what follows from it."""
+
+from __future__ import annotations
+
+from headway.engine.heap import add_due, drop_due
+from headway.engine.planning import note_room
+from headway.engine.profile import lay_over
+from headway.engine.queue import enter, leave
+from headway.engine.reservations import NOT_RESERVED, book, earliest_start, pin
+from headway.engine.tables import (
+    DUE_COUNT,
+    GONE,
+    KEY,
+    PIN_COUNT,
+    PINS,
+    PLAN,
+    POOL_LISTS,
+    PROCS,
+    Q_FIELDS,
+    Q_JOB,
+    Q_PROCS,
+    Q_TAIL,
+    RESERVED,
+    SCRATCH,
+    State,
+)
+from headway.jit import kernel, routine
+from headway.policies.conservative import HOLE
+from headway.policies.dbf_tables import (
+    BASE,
+    BEFORE,
+    CANONICAL,
+    CHOSEN,
+    DEFINITIVE,
+    DEFINITIVE_AT,
+    IN_TIME,
+    LITERAL,
+    MODE,
+    NO_WAY,
+    PROMOTIONS,
+    SAFETY_NET,
+    SOME_LATE,
+    WAITING_NOW,
+    count,
+    first_provisional,
+    hold_in_base,
+    is_late,
+    note_displacement,
+)
+from headway.policies.ordering import STRIDE, option
+from headway.units import NEVER
+
+
+@kernel
+def put(after: int, state: State, k: int, job: int) -> None:
+    """Place a task as early as it fits from ``after`` on; who is due next is not told."""
+    state.jobs[RESERVED, job] = earliest_start(state, k, job, after, NEVER, option(state, k, HOLE))
+    book(state, k, job, -state.jobs[PROCS, job])
+    if state.jobs[PLAN, job] == 0:
+        pin(state, k, job)
+
+
+@kernel
+def back_to_base(t: int, state: State, k: int) -> None:
+    """Forget every provisional place: the profile is that of the base."""
+    base = option(state, k, BASE)
+    lay_over(state.profile, base, k, t)
+    state.pools[PIN_COUNT, k] = state.pools[PIN_COUNT, base]
+    for i in range(state.pools[PIN_COUNT, base]):
+        state.lists[PINS + POOL_LISTS * k, i] = state.lists[PINS + POOL_LISTS * base, i]
+
+
+@routine
+def place_chosen(t: int, state: State, k: int, first: int, chosen: int) -> int:
+    """Place the provisional tasks that are chosen (1) or the others (0); the place of the last late one.
+
+    While tasks are only added, one that needs as many processors for as long as the one before it cannot
+    begin earlier than that one.
+    """
+    last = -1
+    procs, plan, after = NEVER, 0, t
+    for place in range(first, state.pools[Q_TAIL, 2 * k]):
+        job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
+        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] == GONE or state.jobs[CHOSEN, job] != chosen:
+            continue
+        if state.jobs[PROCS, job] < procs or state.jobs[PLAN, job] < plan:
+            after = t
+        put(after, state, k, job)
+        procs, plan, after = state.jobs[PROCS, job], state.jobs[PLAN, job], state.jobs[RESERVED, job]
+        if is_late(state, job):
+            last = place
+    return last
+
+
+@kernel
+def choose(state: State, k: int, first: int, end: int, late_only: bool) -> int:
+    """Choose the provisional tasks in places [first, end), or the late ones there; how many are new."""
+    new = 0
+    for place in range(first, end):
+        job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
+        if (
+            state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE
+            and state.jobs[CHOSEN, job] == 0
+            and (not late_only or is_late(state, job))
+        ):
+            state.jobs[CHOSEN, job] = 1
+            new += 1
+    return new
+
+
+@kernel
+def lift(state: State, k: int, first: int) -> None:
+    """Remember where the provisional tasks are, before they are placed anew."""
+    for place in range(first, state.pools[Q_TAIL, 2 * k]):
+        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE:
+            job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
+            state.jobs[BEFORE, job] = state.jobs[RESERVED, job]
+            state.jobs[CHOSEN, job] = 0
+
+
+@kernel
+def unplace(state: State, k: int, first: int) -> None:
+    """No provisional task has a place."""
+    for place in range(first, state.pools[Q_TAIL, 2 * k]):
+        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE:
+            state.jobs[RESERVED, state.queue[Q_FIELDS * 2 * k + Q_JOB, place]] = NOT_RESERVED
+
+
+@kernel
+def insert(t: int, state: State, k: int, task: int, first: int) -> int:
+    """Place a priority task and the provisional ones by Algorithm 1; how well that went."""
+    literal = option(state, k, MODE) == LITERAL
+    turn, corrected = 0, False
+    while True:
+        back_to_base(t, state, k)
+        unplace(state, k, first)
+        state.jobs[RESERVED, task] = NOT_RESERVED
+        last_late = place_chosen(t, state, k, first, 1) if turn > 0 else -1
+        if last_late >= 0 and not corrected:
+            new = choose(state, k, first, last_late, False)
+            corrected = literal
+            if new == 0 and not literal:
+                return NO_WAY
+            continue
+        put(t, state, k, task)
+        if place_chosen(t, state, k, first, 0) < 0:
+            return IN_TIME
+        if literal and turn > 0:
+            return SOME_LATE
+        choose(state, k, first, state.pools[Q_TAIL, 2 * k], True)
+        turn += 1
+
+
+@kernel
+def put_back(state: State, k: int, first: int) -> None:
+    """The provisional tasks stay where they were."""
+    for place in range(first, state.pools[Q_TAIL, 2 * k]):
+        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE:
+            job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
+            state.jobs[RESERVED, job] = state.jobs[BEFORE, job]
+            state.jobs[CHOSEN, job] = 0
+            book(state, k, job, -state.jobs[PROCS, job])
+            if state.jobs[PLAN, job] == 0:
+                pin(state, k, job)
+
+
+@kernel
+def settle_places(t: int, state: State, k: int, task: int, first: int) -> None:
+    """Tell who is due when, and where there is new room; note who was displaced, and by whom."""
+    row = Q_FIELDS * 2 * k
+    for place in range(first, state.pools[Q_TAIL, 2 * k]):  # the heap is valid for the places before
+        job = state.queue[row + Q_JOB, place]
+        if state.queue[row + Q_PROCS, place] != GONE:
+            state.jobs[RESERVED, job], state.jobs[BEFORE, job] = (
+                state.jobs[BEFORE, job],
+                state.jobs[RESERVED, job],
+            )
+    for place in range(first, state.pools[Q_TAIL, 2 * k]):
+        job = state.queue[row + Q_JOB, place]
+        old, new = state.jobs[RESERVED, job], state.jobs[BEFORE, job]
+        if state.queue[row + Q_PROCS, place] == GONE or old == new:
+            continue
+        drop_due(state, k, state.pools[DUE_COUNT, k], job)
+        state.jobs[RESERVED, job] = new
+        add_due(state, k, state.pools[DUE_COUNT, k] - 1, job)
+        if state.jobs[PLAN, job] > 0:
+            note_room(state, k, old, old + state.jobs[PLAN, job])
+        else:
+            note_room(state, k, t, NEVER)
+        if new > old:
+            note_displacement(t, state, k, job, task, new)
+
+
+@kernel
+def promote(t: int, state: State, k: int, first: int) -> None:
+    """The chosen tasks become definitive, where they are now."""
+    chosen = 0
+    for place in range(first, state.pools[Q_TAIL, 2 * k]):
+        job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
+        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE and state.jobs[CHOSEN, job] == 1:
+            state.lists[SCRATCH, chosen] = leave(state, 2 * k, place)
+            chosen += 1
+    for i in range(chosen):
+        job = state.lists[SCRATCH, i]
+        state.jobs[KEY, job] = DEFINITIVE
+        state.jobs[DEFINITIVE_AT, job] = t
+        enter(state, 2 * k, job, DEFINITIVE)
+        hold_in_base(state, k, job)
+    count(state, k, PROMOTIONS, chosen)
+    count(state, k, WAITING_NOW, -chosen)
+
+
+@routine
+def displace(t: int, state: State, k: int, task: int) -> None:
+    """Place a priority task where the provisional ones must give way or be promoted."""
+    first = first_provisional(state, k)
+    lift(state, k, first)
+    result = insert(t, state, k, task, first)
+    if result == NO_WAY:
+        back_to_base(t, state, k)
+        put_back(state, k, first)
+        put(t, state, k, task)
+        count(state, k, SAFETY_NET, 1)
+    else:
+        settle_places(t, state, k, task, first)
+        promote(t, state, k, first)
+    # A provisional task that is late would be chosen next time, so its place is not final.
+    state.options[option(state, k, BASE) * STRIDE + CANONICAL] = result == IN_TIME
+    add_due(state, k, state.pools[DUE_COUNT, k], task)
+    state.pools[DUE_COUNT, k] += 1

@@ -1,0 +1,91 @@
+"""What DBF remembers: its options, its notes, its job rows, and the profile of the definitive tasks."""
+
+from __future__ import annotations
+
+from headway.engine.profile import change
+from headway.engine.queue import place_for
+from headway.engine.reservations import pin
+from headway.engine.tables import JOB_ROWS, NOW, PLAN, PROCS, RESERVED, State
+from headway.jit import kernel
+from headway.policies.conservative import HOLE
+from headway.policies.ordering import CLASS_WEIGHT, REGULAR_CLASS, STRIDE, option
+from headway.units import NEVER
+
+# Options after those of conservative backfilling: the form of the algorithm, what becomes of tasks that are
+# late on arrival, and the pool of the base.
+MODE, LATE, BASE = HOLE + 1, HOLE + 2, HOLE + 3
+STRICT, LITERAL = range(2)
+AS_PRIORITY, REFUSE = range(2)
+# How placing a priority task went: no provisional task is late, some are (literal), or the safety net.
+IN_TIME, SOME_LATE, NO_WAY = range(3)
+# Notes in the place of the base pool's options: provisional tasks waiting, whether their list is canonical;
+# how many tasks were accepted in it, promoted, late on arrival; how often a task was moved to a later start
+# and how often the safety net was needed.
+WAITING_NOW, CANONICAL, ACCEPTED, PROMOTIONS, LATE_ON_ARRIVAL, DISPLACEMENTS, SAFETY_NET = range(7)
+# Behind the notes, the last displacements, as many as there is room for: whose, when, by which task, and the
+# start it was moved to.
+WHOSE, WHEN, BY_TASK, MOVED_TO = range(4)
+FIELDS = 4
+
+# Job rows of its own: the deadline (µs; none: -1); the start that the base profile holds; the one before the
+# provisional list is placed anew; whether the task is to become definitive; when it did (-1: never); how
+# often it was displaced; the first start it was given.
+DEADLINE, IN_BASE, BEFORE, CHOSEN, DEFINITIVE_AT, DISPLACED_TIMES, FIRST_GIVEN = (
+    JOB_ROWS + i for i in range(7)
+)
+MORE_ROWS = 7
+NO_DEADLINE = -1
+
+DEFINITIVE = REGULAR_CLASS * CLASS_WEIGHT
+"""``KEY`` of the definitive tasks, first in the queue; the provisional ones follow."""
+PROVISIONAL = DEFINITIVE + 1
+
+
+@kernel
+def count(state: State, k: int, note: int, more: int) -> None:
+    """Add to a note of pool ``k``."""
+    state.options[option(state, k, BASE) * STRIDE + note] += more
+
+
+@kernel
+def noted(state: State, k: int, note: int) -> int:
+    """A note of pool ``k``."""
+    return option(state, option(state, k, BASE), note)
+
+
+@kernel
+def is_late(state: State, job: int) -> bool:
+    """Whether a task's reservation ends after its deadline."""
+    return bool(state.jobs[RESERVED, job] + state.jobs[PLAN, job] > state.jobs[DEADLINE, job])
+
+
+@kernel
+def first_provisional(state: State, k: int) -> int:
+    """The place in the queue where the provisional list begins."""
+    return place_for(state, 2 * k, DEFINITIVE, NEVER)
+
+
+@kernel
+def hold_in_base(state: State, k: int, job: int) -> None:
+    """Let the base profile hold what a definitive task has reserved."""
+    base, begin = option(state, k, BASE), state.jobs[RESERVED, job]
+    state.jobs[IN_BASE, job] = begin
+    change(
+        state.profile, base, begin, begin + state.jobs[PLAN, job], -state.jobs[PROCS, job], state.clock[NOW]
+    )
+    if state.jobs[PLAN, job] == 0:
+        pin(state, base, job)
+
+
+@kernel
+def note_displacement(t: int, state: State, k: int, job: int, task: int, start: int) -> None:
+    """Write down that ``task`` has moved a provisional task to a later start."""
+    log = (option(state, k, BASE) + 1) * STRIDE
+    room = (state.options.shape[0] - log) // FIELDS
+    entry = log + FIELDS * (noted(state, k, DISPLACEMENTS) % room)
+    state.options[entry + WHOSE] = job
+    state.options[entry + WHEN] = t
+    state.options[entry + BY_TASK] = task
+    state.options[entry + MOVED_TO] = start
+    state.jobs[DISPLACED_TIMES, job] += 1
+    count(state, k, DISPLACEMENTS, 1)
