@@ -206,7 +206,7 @@ def test_one_cluster_of_rigid_jobs_is_conservative(jobs: list[Job]) -> None:
 
 
 def test_easy_on_the_clusters_is_labelled_and_promises_nothing() -> None:
-    # a has 4, b 1. J1 holds 3 of a until 10, J2 (4 wide) waits for it. J3 (1 wide, 8) is over by 10 on both: a.
+    # a has 4, b 1. J1 holds 3 of a until 10, J2 (4 wide) waits for it. J3 (1 wide, 8) is over by 10 on both.
     # J4 (1 wide, 20) must not delay J2 on a: it would start at 15 there, and now on b.
     jobs = minutes((0, 3, 10, 10), (1, 4, 5, 5), (2, 1, 8, 1), (4, 1, 20, 20))
     schedule = made(jobs, (Site("a", 4), Site("b", 1)), "reallocation(mode=none, local=easy)")
