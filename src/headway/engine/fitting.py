@@ -103,10 +103,19 @@ def sum_up(state: State, q: int) -> None:
 def sum_up_block(state: State, q: int, b: int) -> None:
     """Make the summary of a block exact."""
     clear_cells(state, q, BLOCKS, b)
+    row = row_of(q, 0)
     for place in range(b * GROUP, min((b + 1) * GROUP, state.pools[Q_TAIL, q])):
         procs = state.queue[Q_FIELDS * q + Q_PROCS, place]
         if procs != GONE:
-            count_in(state, q, BLOCKS, b, procs, state.queue[Q_FIELDS * q + Q_PLAN, place])
+            at = cell(state, BLOCKS, size_class(procs), b)
+            plan = state.queue[Q_FIELDS * q + Q_PLAN, place]
+            state.lists[row + LEAST_PROCS, at] = min(state.lists[row + LEAST_PROCS, at], procs)
+            state.lists[row + LEAST_PLAN, at] = min(state.lists[row + LEAST_PLAN, at], plan)
+    least = NEVER
+    for c in range(CLASSES):  # each class includes the smaller ones
+        at = cell(state, BLOCKS, c, b)
+        least = min(least, state.lists[row + LEAST_PLAN, at])
+        state.lists[row + LEAST_PLAN, at] = least
 
 
 @routine
