@@ -80,6 +80,6 @@ BEYOND = _joined("""
     memory is full (lru), and with 1 GB/s to each node.
 """)
 WEIGHTS = _joined("""
-    Mean stretch over that of FCFS, for saturated weeks of two measured days; the pair at the top is the
-    best on the first half of the weeks, the last column is what it is worth on the others.
+    Mean stretch over that of FCFS, for short saturated workloads (one measured day); the pair at the top is
+    the best on the first half of them, the last column is what it is worth on the others.
 """)

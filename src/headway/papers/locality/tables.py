@@ -32,7 +32,7 @@ SIZES = (
     "lea",
     "lem",
 )
-WEIGHTS = tuple((x, y) for x in (0, 1, 10, 100, 500) for y in (0, 1, 500, 7000))
+WEIGHTS = tuple((x, y) for x in (0, 1, 10, 100, 500) for y in (0, 1, 500))
 
 
 def short(policy: str) -> str:
@@ -120,7 +120,7 @@ def search(runs: Runs, weeks: Sequence[Week]) -> tuple[tuple[int, int], list[lis
     }
     means = {pair: [sum(part) / len(part) for part in both] for pair, both in found.items()}
     order = sorted(means, key=lambda pair: means[pair][0])
-    head = ["X (load)", "Y (evict)", f"first {half} weeks", f"other {len(weeks) - half} weeks"]
+    head = ["X (load)", "Y (evict)", f"first {half}", f"other {len(weeks) - half}"]
     rows = [[str(x), str(y), *(f"{mean:.3f}" for mean in means[x, y])] for x, y in order]
     return order[0], [head, *rows]
 

@@ -36,7 +36,7 @@ def work(traces: Mapping[str, str], quick: bool, folder: Path, say: Callable[[st
     result.tables = {f"Ten rules: {week.title}": tables.ten_rules(runs, week) for week in weeks}
     result.tables["Slides"] = tables.slides(runs, weeks)
     result.tables["Sizes"] = tables.sizes(runs, sized)
-    result.tables["Beyond"] = tables.beyond(runs, weeks)
+    result.tables["Beyond"] = tables.beyond(runs, weeks[:2])
     if not quick:
         best, result.tables["Weights"] = tables.search(runs, searched_weeks(traces, weeks))
     result.claims = claims(runs, weeks, sized, best)
