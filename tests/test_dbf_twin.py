@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headway
+from dbf_instances import judged
 from dbf_twin import COMPRESSIONS, check, made
 from headway.audit import audit
 from headway.policies import dbf_notes
@@ -116,3 +117,11 @@ def test_strict_keeps_what_was_told(jobs: list[Job], compress: str, hole: str) -
     assert "latest end" in {law.name for law in verdict.laws}
     for row in np.flatnonzero(schedule.notes["definitive_at"] >= 0):
         assert schedule.promise[row] == jobs[row].deadline
+
+
+def test_strict_keeps_every_deadline_on_many_instances() -> None:
+    """The same instances as `python tests/dbf_instances.py`, a hundredth of them."""
+    tally = judged(1000, seed=1)
+    assert tally.missed == [] and tally.instances == 1000
+    for seen in ("accepted_deadlines", "promotions", "displacements", "literal_misses", "late_on_arrival"):
+        assert tally.counts[seen] > 20, seen
