@@ -62,8 +62,8 @@ GONTHIER_2023 = (
     'jobs sharing input files", research report and drafts, 2023'
 )
 CANIOU_2010 = (
-    'Y. Caniou, G. Charrier and F. Desprez, "Analysis of tasks reallocation in a dedicated grid '
-    'environment", IEEE International Conference on Cluster Computing, 2010'
+    'Y. Caniou, G. Charrier and F. Desprez, "Evaluation of reallocation heuristics for moldable tasks in '
+    'computational dedicated and non dedicated grids", INRIA, technical report RR-7365, 2010'
 )
 CANIOU_2011 = (
     'Y. Caniou, G. Charrier and F. Desprez, "Evaluation of reallocation heuristics for moldable tasks in '
