@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headway.audit.laws import (
     DEFINITIVE_END,
     EASY_HEAD,
     FCFS_HEAD,
     FCFS_ORDER,
+    FILE_COUNTS,
+    FILE_WAITS,
     LATEST_END,
+    NODE_SIZE,
+    PLANNED_AREAS,
     PROMISE,
     REDIRECTIONS,
     node_files,
@@ -58,23 +64,14 @@ def _on_nodes(spec: Spec) -> tuple[Law, ...]:
     presence, big_first = str(spec.params["presence"]), spec.name == "backfill-big"
     match = str(spec.params.get("match", "fits"))
     laws = [
-        Law(node_size.NAME, "each job is on one node, wide and large enough", node_size.check_of(match)),
-        Law(
-            node_files.NAME,
-            "a job waits for its file exactly as long as nobody has it there",
-            node_files.waits_of(presence, big_first),
-        ),
-        Law(
-            node_files.COUNTS,
-            "loads and re-uses are the jobs with a file",
-            node_files.counts_of(presence, big_first),
-        ),
+        replace(NODE_SIZE, check=node_size.check_of(match)),
+        replace(FILE_WAITS, check=node_files.waits_of(presence, big_first)),
+        replace(FILE_COUNTS, check=node_files.counts_of(presence, big_first)),
     ]
     if spec.name == "area-filling":
-        check = planned_areas.check_of(
-            str(spec.params["tmax"]), spec.params["areas"], str(spec.params["form"])
-        )
-        laws.append(Law(planned_areas.NAME, "jobs on larger nodes stay within the areas planned", check))
+        params = spec.params
+        check = planned_areas.check_of(str(params["tmax"]), params["areas"], str(params["form"]))
+        laws.append(replace(PLANNED_AREAS, check=check))
     return tuple(laws)
 
 

@@ -9,7 +9,10 @@ from headway.audit.laws import (
     final_run,
     killing,
     latest_end,
+    node_files,
+    node_size,
     pieces,
+    planned_areas,
     processor_sets,
     promise,
     queue_order,
@@ -50,3 +53,20 @@ LATEST_END = Law("latest end", "no job ends later than it was told; deadlines ar
 DEFINITIVE_END = Law(
     "latest end", "no job without a deadline ends later than it was told", latest_end.check_definitive
 )
+NODE_SIZE = Law("node size", "each job is on one node, wide and large enough", node_size.check_of("fits"))
+FILE_WAITS = Law(
+    "file waits",
+    "a job waits for its file exactly as long as nobody has it there",
+    node_files.waits_of("contiguous", big_first=False),
+)
+FILE_COUNTS = Law(
+    "file counts",
+    "loads and re-uses are the jobs with a file",
+    node_files.counts_of("contiguous", big_first=False),
+)
+PLANNED_AREAS = Law(
+    "planned areas",
+    "jobs on larger nodes stay within the areas planned",
+    planned_areas.check_of("max", "all", "plan"),
+)
+"""Of policies on nodes, here with the defaults of their parameters."""
