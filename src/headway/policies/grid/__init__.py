@@ -9,7 +9,11 @@ computational grids", AusPDC 2011.
     agent       maps arriving tasks and moves waiting ones; it knows the three requests and nothing else
     middleware  the same agent over servers written in Python, simulated or real
     server      the three requests, answered by the simulator's batch systems
-    molding     how long a task takes on n processors, and the search for the best n
+    tuning      the search for the number of processors with which a task is completed first
+    plan        the batch systems: conservative backfilling and FCFS, where every job has a reserved start
+    estimator   EASY, which promises nothing, and how its completions are estimated
+    molding     how long a task takes on n processors of a cluster
+    fitting     which jobs a grid can run at all
     tables      where the simulator keeps what it knows of a grid
     policy      one instant of the whole grid
     setup       from a spec to all of this
