@@ -113,12 +113,12 @@ def _order(runs: Runs, log: Log) -> Iterator[Claim]:
 def _near_one(runs: Runs, log: Log) -> Claim:
     found = runs.get(log, Run("ujfb"))
     return Claim(
-        f"{log.title}: UJFB's U_L is close to 1, with few preemptions",
+        f"{log.title}: UJFB's U_L is close to 1",
         f"1.05, {REPORTED_PREEMPTIONS} preemptions",
         f"{found['urgent_lateness']:.4f}; {found['suspensions']} jobs suspended for "
         f"{found['preempting_jobs']} of {found['urgent_jobs']} urgent jobs",
         "agrees" if found["urgent_lateness"] <= NEAR_ONE else "differs",
-        "the slides do not say whether they count jobs or events",
+        "the slides do not say whether they count jobs that are stopped or urgent jobs that stop some",
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from headway.figures.style import GREY, WIDTH, house_style, line
 from headway.papers.urgent.logs import Log
 from headway.papers.urgent.runs import PERCENT, Run, Runs
-from headway.papers.urgent.tables import LIMIT, POLICIES, RATES, SCALES, at_rate, scaled
+from headway.papers.urgent.tables import LIMIT, POLICIES, RATES, SCALES, by_rate, scaled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,18 +93,17 @@ def longer_swaps(runs: Runs, logs: Sequence[Log]) -> Figure:
     return figure
 
 
-def rates(runs: Runs, logs: Sequence[Log], jobs: int) -> Figure:
+def urgent_rates(runs: Runs, logs: Sequence[Log], jobs: int) -> Figure:
     """Lateness and regular response against the number of urgent jobs an hour."""
     with house_style():
         figure, axes = _sheet(1, 2, 2.6)
         left, right = axes[0]
         for number, log in enumerate(logs):
-            found = [runs.get(log, at_rate(rate, jobs)) for rate in RATES]
-            left.plot(
-                RATES, [n["urgent_lateness"] for n in found], label=log.title, marker=".", **line(number)
-            )
-            hours = [n["regular_mean_response"] / 3600 for n in found]
-            right.plot(RATES, hours, label=log.title, marker=".", **line(number))
+            tried = by_rate(runs, log, jobs)
+            rates, late = [rate for rate, _ in tried], [found["urgent_lateness"] for _, found in tried]
+            left.plot(rates, late, label=log.title, marker=".", **line(number))
+            hours = [found["regular_mean_response"] / 3600 for _, found in tried]
+            right.plot(rates, hours, label=log.title, marker=".", **line(number))
         left.axhline(LIMIT, color=GREY, linewidth=0.6)
         left.set_yscale("log")
         right.set_yscale("log")

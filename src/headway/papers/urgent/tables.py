@@ -38,6 +38,8 @@ RATES = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Urgent jobs an hour."""
 LIMIT = 1.1
 """Urgent lateness up to which urgent jobs count as served."""
+FAR = 5.0
+"""Urgent lateness beyond which no higher rate is tried."""
 
 
 def scaled(scale: int) -> Run:
@@ -48,6 +50,15 @@ def scaled(scale: int) -> Run:
 def number(value: float | None, digits: int = 2) -> str:
     """A number with thousands set apart; a dash for nothing."""
     return "-" if value is None else f"{value:,.{digits}f}"
+
+
+def change(ratio: float) -> str:
+    """A ratio of mean responses as a change in percent, or as a multiple where it is many times as long.
+
+    >>> change(1.0123), change(640.2)
+    ('+1.23 %', '640 times as long')
+    """
+    return f"{100 * (ratio - 1):+.2f} %" if ratio < 5 else f"{ratio:.0f} times as long"
 
 
 def lateness(runs: Runs, logs: Sequence[Log]) -> Table:
@@ -115,12 +126,12 @@ def swaps(runs: Runs, logs: Sequence[Log]) -> Table:
         plain = runs.get(log, scaled(1))["regular_mean_response"]
         for scale in SCALES:
             found = runs.get(log, scaled(scale))
-            change = 100 * (found["regular_mean_response"] / plain - 1)
+            ratio = found["regular_mean_response"] / plain
             rows.append(
                 [log.title, f"{scale:,}", number(found["urgent_lateness"], 4),
                  number(found["max_preemption_delay"], 3),
                  f"{found['urgent_deadlines_missed']} of {found['urgent_jobs']}",
-                 number(found["regular_mean_response"] / 3600, 3), f"{change:+.2f} %",
+                 number(found["regular_mean_response"] / 3600, 3), change(ratio),
                  number(found["regular_mean_slowdown"])]
             )  # fmt: skip
     return rows
@@ -162,7 +173,7 @@ def modes(runs: Runs, logs: Sequence[Log]) -> Table:
                 log.title, title, number(rush.get("urgent_lateness"), 4),
                 f"{rush['urgent_deadlines_missed']} of {rush['urgent_jobs']}" if some else "-",
                 str(stopped), number(plain["regular_mean_response"] / 3600, 3),
-                f"{100 * (plain['regular_mean_response'] / base - 1):+.2f} %",
+                change(plain["regular_mean_response"] / base),
                 number(plain["regular_mean_slowdown"]), number(plain["wasted_area"] / 3600, 1),
                 str(plain["dropped"]),
             ]  # fmt: skip
@@ -185,8 +196,7 @@ def rates(runs: Runs, logs: Sequence[Log], jobs: int) -> Table:
          "jobs suspended", "mean response of regular jobs (h)", "mean slowdown of regular jobs"]
     ]  # fmt: skip
     for log in logs:
-        for rate in RATES:
-            found = runs.get(log, at_rate(rate, jobs))
+        for rate, found in by_rate(runs, log, jobs):
             rows.append(
                 [log.title, f"{rate:g}", str(found["urgent_jobs"]), number(found["urgent_lateness"], 4),
                  str(found["urgent_waited"]), f"{found['urgent_deadlines_missed']}",
@@ -201,11 +211,21 @@ def at_rate(rate: float, jobs: int) -> Run:
     return Run("ujfb", count=0, per_hour=rate, jobs=jobs)
 
 
+def by_rate(runs: Runs, log: Log, jobs: int) -> list[tuple[float, Numbers]]:
+    """Rates and what comes of them, up to the first that is far too much."""
+    found: list[tuple[float, Numbers]] = []
+    for rate in RATES:
+        found.append((rate, runs.get(log, at_rate(rate, jobs))))
+        if found[-1][1]["urgent_lateness"] > FAR:
+            break
+    return found
+
+
 def borne(runs: Runs, log: Log, jobs: int) -> float:
     """The highest of the rates up to which the lateness never leaves the limit; 0 if none."""
     best = 0.0
-    for rate in RATES:
-        if runs.get(log, at_rate(rate, jobs))["urgent_lateness"] > LIMIT:
+    for rate, found in by_rate(runs, log, jobs):
+        if found["urgent_lateness"] > LIMIT:
             break
         best = rate
     return best

@@ -37,7 +37,7 @@ def work(traces: Mapping[str, str], quick: bool, folder: Path, say: Callable[[st
         "untreated": figures.without_treatment(runs, logs),
         "regular": figures.regular_jobs(runs, logs),
         "swaps": figures.longer_swaps(runs, logs),
-        "rates": figures.rates(runs, logs, part),
+        "rates": figures.urgent_rates(runs, logs, part),
     }
     result.files = [save(figure, folder / f"urgent-{name}.svg") for name, figure in made.items()]
     result.files.append(page.write(result, folder, logs))
@@ -50,18 +50,23 @@ def notes(runs: Runs, logs: Sequence[Log], part: int) -> list[str]:
     for log in logs:
         base = runs.get(log, Run("conservative(compress=scratch)", count=0))["regular_mean_response"]
         costs = {
-            title: 100 * (runs.get(log, Run(policy))["regular_mean_response"] / base - 1)
+            title: tables.change(runs.get(log, Run(policy))["regular_mean_response"] / base)
             for title, policy in tables.MODES
         }
         apart = runs.get(log, tables.APART)
         easy = runs.get(log, Run("easy", count=0))["regular_mean_response"]
-        nodes = 100 * (apart["regular_mean_response"] / easy - 1)
+        nodes = tables.change(apart["regular_mean_response"] / easy)
         lost = runs.get(log, Run("ujfb(preempt=kill)"))["wasted_area"] / 3600
+        rate = tables.borne(runs, log, part)
+        bears = (
+            f"Up to {rate:g} urgent jobs an hour keep"
+            if rate
+            else f"Not even {tables.RATES[0]:g} an hour keep"
+        )
         said.append(
-            f"{log.title}: 100 urgent jobs change the mean response of regular jobs by "
-            f"{costs['suspend']:+.2f} % when others are suspended for them, by {costs['kill']:+.2f} % when "
-            f"they are killed ({lost:,.0f} processor-hours lost), and {dedicated(log)} dedicated processors "
-            f"would by {nodes:+.0f} % ({apart['dropped']} jobs could not run at all). Up to "
-            f"{tables.borne(runs, log, part):g} urgent jobs an hour keep U_L within {tables.LIMIT:g}."
+            f"{log.title}: 100 urgent jobs change the mean response of regular jobs by {costs['suspend']} "
+            f"when others are suspended for them, by {costs['kill']} when they are killed ({lost:,.0f} "
+            f"processor-hours lost); with {dedicated(log)} dedicated processors it would be {nodes} "
+            f"({apart['dropped']} jobs could not run at all). {bears} U_L within {tables.LIMIT:g}."
         )
     return said
