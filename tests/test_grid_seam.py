@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -114,7 +115,7 @@ def test_the_agent_over_servers_of_another_make(
     outside, log = run_outside(jobs, heuristic, mode, oldest)
     assert outside == simulate_reallocation(jobs, SITES, heuristic, mode, 6, 2, oldest)
     if mode == "regular":  # never nowhere: a task is submitted right before it is cancelled
-        for before, line in zip(log, log[1:], strict=False):
+        for before, line in pairwise(log):
             if line.startswith("cancel"):
                 assert before == line.replace("cancel", "submit")
 

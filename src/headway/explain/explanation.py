@@ -57,7 +57,7 @@ def explain(
     ``simulate_again=False`` leaves out what would have helped, which takes some more runs of the policy.
     """
     case = case_of(schedule, job)
-    on_grid = schedule.moves is not None  # sizes and times are the policy's there: nothing the user could ask for
+    on_grid = schedule.moves is not None  # sizes and times are the policy's there, not the user's
     sections = {
         f"Job {case.id} under {schedule.policy}": _facts(case),
         "When it was submitted": first_cluster(case) if has_moved(case) else at_submission(case),
