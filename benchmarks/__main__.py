@@ -60,7 +60,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes: a minute in all")
     parser.add_argument("--full", action="store_true", help="also peak memory with 10 million jobs")
     parser.add_argument(
-        "--only", nargs="+", metavar="SECTION", help="ratios, logs, synthetic, reading, commands, memory"
+        "--only",
+        nargs="+",
+        metavar="SECTION",
+        help="ratios, logs, urgent, synthetic, reading, commands, memory",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers there")
     parser.add_argument(
