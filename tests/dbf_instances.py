@@ -2,8 +2,9 @@
 
     python tests/dbf_instances.py --instances 100000
 
-Each instance is small and crowded, with ties, early ends, kills and jobs of no length. Those of a seed
-are always the same. The exit status is 1 if strict breaks what it told, and the instance is printed.
+Each instance is small and crowded, with ties, early ends, kills and jobs of no length. They follow each other
+on one machine, far enough apart that each finds it empty. Those of a seed are always the same. The exit
+status is 1 if strict breaks what it told, and the first instances in which it does are printed.
 """
 
 from __future__ import annotations
@@ -11,15 +12,22 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
+import numpy.typing as npt
 
 import headway
+from headway import SECOND
 from headway.schedule import Schedule
 from headway.workload import Workload
 
+SIZES = range(1, 9)
+"""Processors of the machines."""
 COMPRESSIONS = ("early", "every", "fixpoint", "none")
 """Those under which no place is ever given up for a later one."""
+APART = 1000
+"""Seconds from one instance to the next; none lasts that long."""
 
 
 @dataclass
@@ -28,54 +36,66 @@ class Tally:
 
     instances: int = 0
     counts: dict[str, int] = field(default_factory=dict)
-    missed: list[tuple[int, int, str]] = field(default_factory=list)
-    """Seed, number and policy of every instance in which strict broke what it told."""
+    missed: list[str] = field(default_factory=list)
+    """The instances in which strict broke what it told, in words."""
 
     def add(self, name: str, more: int) -> None:
         self.counts[name] = self.counts.get(name, 0) + more
 
 
-def instance(seed: int, number: int) -> tuple[Workload, int, str]:
-    """A workload with deadlines, the processors of its machine, and a way to compress."""
-    random = np.random.default_rng((seed, number))
-    jobs, procs = int(random.integers(2, 26)), int(random.integers(1, 9))
-    last = int(random.choice([0, 3, 10, 40]))
+def instances(count: int, procs: int, seed: tuple[int, ...]) -> Workload:
+    """So many instances for a machine of ``procs`` processors, one after the other."""
+    random = np.random.default_rng(seed)
+    of = np.repeat(np.arange(count), random.integers(2, 26, count))
+    last = random.choice([0, 3, 10, 40], count)[of]
+    slack = random.choice([4, 20, 60], count)[of]
+    share = random.choice([0.3, 0.6, 0.9], count)[of]
+    jobs = len(of)
     walltime = random.integers(0, 9, jobs)
     runtime = np.where(random.random(jobs) < 0.5, walltime, random.integers(0, 11, jobs))
-    submit = random.integers(0, last + 1, jobs)
-    slack = random.integers(-2, int(random.choice([4, 20, 60])), jobs)
-    flexible = random.random(jobs) < random.choice([0.3, 0.6, 0.9])
-    size = np.where(random.random(jobs) < 0.7, random.integers(1, procs // 2 + 2, jobs), procs).clip(1, procs)
+    submit = of * APART + random.integers(0, last + 1)
+    narrow = random.integers(1, procs // 2 + 2, jobs)
+    size = np.where(random.random(jobs) < 0.7, narrow, procs).clip(1, procs)
+    due = submit + walltime + random.integers(-2, slack)
+    deadline = np.where(random.random(jobs) < share, due.clip(0) * SECOND, -1)
     workload = Workload.from_arrays(unit="s", submit=submit, procs=size, walltime=walltime, runtime=runtime)
-    due = np.where(flexible, (submit + walltime + slack).clip(0) * headway.SECOND, -1)
-    return workload.with_columns(deadline=due), procs, str(random.choice(COMPRESSIONS))
+    return workload.with_columns(deadline=deadline)
 
 
-def late(schedule: Schedule) -> int:
-    """How many jobs may end, or end, after the latest end that they were told."""
+def late(schedule: Schedule) -> npt.NDArray[np.bool_]:
+    """Which jobs may end, or end, after the latest end that they were told."""
     assert schedule.promise is not None
-    latest = np.maximum(schedule.start + schedule.walltime, schedule.end)
-    return int((latest > schedule.promise).sum())
+    return np.asarray(np.maximum(schedule.start + schedule.walltime, schedule.end) > schedule.promise)
 
 
-def judged(count: int, seed: int, tell_every: int = 0) -> Tally:
-    """Run so many instances in both forms."""
+def judged(count: int, seed: int) -> Tally:
+    """Run so many instances in both forms, spread over machines and ways to compress."""
     tally = Tally()
-    for number in range(count):
-        workload, procs, compress = instance(seed, number)
-        spec = f"dbf(compress={compress})"
-        strict = headway.simulate(workload, procs, spec)
-        if late(strict):
-            tally.missed.append((seed, number, spec))
+    kinds = list(product(SIZES, COMPRESSIONS))
+    for place, (procs, compress) in enumerate(kinds):
+        some = count // len(kinds) + (place < count % len(kinds))
+        workload = instances(some, procs, (seed, place))
+        strict = headway.simulate(workload, procs, f"dbf(compress={compress})")
+        of = strict.submit // (APART * SECOND)
+        assert (strict.end < (of + 1) * APART * SECOND).all(), "an instance reaches into the next"
+        for number in np.unique(of[late(strict)]).tolist():
+            tally.missed.append(described(strict, of == number, f"{procs} processors, compress={compress}"))
         for name, value in strict.own.items():
             tally.add(name, int(str(value)))
         literal = headway.simulate(workload, procs, f"dbf(mode=literal, compress={compress})")
-        tally.add("literal_misses", late(literal))
-        tally.instances += 1
-        if tell_every and tally.instances % tell_every == 0:
-            sys.stdout.write(f"{tally.instances:,} instances, {len(tally.missed)} in which strict is late\n")
-            sys.stdout.flush()
+        tally.add("literal_misses", int(late(literal).sum()))
+        tally.add("jobs", len(workload))
+        tally.instances += some
     return tally
+
+
+def described(schedule: Schedule, rows: npt.NDArray[np.bool_], title: str) -> str:
+    """An instance, times in seconds."""
+    lines = [title]
+    for name in ("submit", "procs", "walltime", "runtime", "deadline"):
+        column = schedule.workload.columns[name][rows]
+        lines.append(f"  {name:9} {(column if name == 'procs' else column / SECOND).tolist()}")
+    return "\n".join(lines)
 
 
 def main() -> int:
@@ -83,14 +103,11 @@ def main() -> int:
     parser.add_argument("--instances", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    tally = judged(options.instances, options.seed, tell_every=10_000)
+    tally = judged(options.instances, options.seed)
+    sys.stdout.write(f"{tally.instances:,} instances; in {len(tally.missed)} strict is late\n")
     for name, value in tally.counts.items():
         sys.stdout.write(f"{name:20} {value:>12,}\n")
-    for seed, number, spec in tally.missed[:5]:
-        workload, procs, _ = instance(seed, number)
-        sys.stdout.write(f"late: seed {seed}, number {number}, {procs} processors, {spec}\n")
-        for name in ("submit", "procs", "walltime", "runtime", "deadline"):
-            sys.stdout.write(f"  {name:9} {workload.columns[name].tolist()}\n")
+    sys.stdout.write("".join(f"{text}\n" for text in tally.missed[:5]))
     return 1 if tally.missed else 0
 
 

@@ -120,8 +120,8 @@ def test_strict_keeps_what_was_told(jobs: list[Job], compress: str, hole: str) -
 
 
 def test_strict_keeps_every_deadline_on_many_instances() -> None:
-    """The same instances as `python tests/dbf_instances.py`, a hundredth of them."""
-    tally = judged(1000, seed=1)
-    assert tally.missed == [] and tally.instances == 1000
-    for seen in ("accepted_deadlines", "promotions", "displacements", "literal_misses", "late_on_arrival"):
-        assert tally.counts[seen] > 20, seen
+    """As `python tests/dbf_instances.py` does, a fifth of them."""
+    tally = judged(20_000, seed=1)
+    assert tally.missed == [] and tally.instances == 20_000
+    for seen in ("accepted_deadlines", "promotions", "displacements", "literal_misses", "safety_net"):
+        assert tally.counts[seen] > 10, seen
