@@ -83,7 +83,7 @@ def long_queue(count: int) -> list[Job]:
         jobs.append(
             Job(
                 k + 1,
-                submit=k // 2,
+                submit=k // 4,
                 procs=1 + (k * k) % 4,
                 walltime=walltime,
                 runtime=max(0, walltime - (k * 5) % 9),
