@@ -19,6 +19,7 @@ from headway.papers.reallocation.scenarios import (
     SITES,
     Scenario,
     drawn,
+    part_of,
     platform_of,
     shortened,
 )
@@ -101,7 +102,15 @@ def notes(
     """What the reader should know first."""
     given = [site for site in SITES if site in runs.traces]
     missing = [site for site in SITES if site not in runs.traces]
+    counted = [
+        f"The log of {site} has {len(part_of(runs.traces[site], scenario)):,} jobs in the days of "
+        f"{scenario.name}; the paper counts {scenario.jobs[site]:,}."
+        for scenario in scenarios
+        for site in scenario.jobs
+        if site in given
+    ]
     said = [f"Logs given: {', '.join(given) or 'none'}; generated: {', '.join(missing) or 'none'}."]
+    said += counted
     if quick:
         said.append("A quick look: days instead of months and two seeds, so that verdicts are weak.")
     count = sum(len(found.numbers) for found in kinds.values())
