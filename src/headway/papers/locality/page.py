@@ -76,10 +76,9 @@ SIZES = _joined("""
     size constraint, are what the slides name as future work.
 """)
 BEYOND = _joined("""
-    Mean stretch where files stay on a node until another job starts there (until-next-start) or until the
-    memory is full (lru), and with 1 GB/s to each node.
+    Mean stretch where files stay on a node until its memory is full (lru), and with 1 GB/s to each node.
 """)
 WEIGHTS = _joined("""
-    Mean stretch over that of FCFS, for short saturated workloads (one measured day); the pair at the top is
-    the best on the first half of them, the last column is what it is worth on the others.
+    Mean stretch over that of FCFS, for short saturated workloads (half a day is measured); the pair at the top
+    is the best on the first half of them, the last column is what it is worth on the others.
 """)

@@ -149,7 +149,7 @@ class Span:
 
 WEEK = Span()
 QUICK = Span(0.5, 1, 0.25, 2400, busy=1.2, saturated=2.0)
-SEARCH = Span(0.25, 1, 0.25, saturated=1.6)
+SEARCH = Span(0.25, 0.5, 0.25, saturated=2.0)
 """Shorter weeks to search weights in."""
 
 

@@ -36,7 +36,7 @@ def work(traces: Mapping[str, str], quick: bool, folder: Path, say: Callable[[st
     result.tables = {f"Ten rules: {week.title}": tables.ten_rules(runs, week) for week in weeks}
     result.tables["Slides"] = tables.slides(runs, weeks)
     result.tables["Sizes"] = tables.sizes(runs, sized)
-    result.tables["Beyond"] = tables.beyond(runs, weeks[:2])
+    result.tables["Beyond"] = tables.beyond(runs, weeks[:1])
     if not quick:
         best, result.tables["Weights"] = tables.search(runs, searched_weeks(traces, weeks))
     result.claims = claims(runs, weeks, sized, best)
@@ -58,7 +58,7 @@ def open_weeks(traces: Mapping[str, str], quick: bool) -> tuple[list[Week], list
         ]
         return both[0], both[1]
     weeks = [generated_week(kind, span) for kind in (LIGHT, BUSY, SATURATED)]
-    return weeks, [generated_week(kind, span, sizes=True) for kind in (LIGHT, SATURATED)]
+    return weeks, [generated_week(kind, span, sizes=True) for kind in (LIGHT, BUSY)]
 
 
 def searched_weeks(traces: Mapping[str, str], weeks: Sequence[Week]) -> list[Week]:
