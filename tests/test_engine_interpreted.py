@@ -22,6 +22,7 @@ from instances import SPECS, busy
 
 FIELDS = ("start", "end", "why", "killed", "promise")
 Arrays = dict[str, npt.NDArray[np.int64]]
+PREEMPTING = ("ujfb(swap=30)", "ujfb(preempt=kill, victims=smallest)")
 
 
 def workloads() -> list[tuple[Workload, int]]:
@@ -33,7 +34,7 @@ def schedules() -> Arrays:
     """Every column of every policy's schedule of both workloads, by name."""
     columns: Arrays = {}
     for number, (log, procs) in enumerate(workloads()):
-        for spec in SPECS:
+        for spec in (*SPECS, *PREEMPTING):
             made = headway.simulate(log, procs, spec)
             columns |= {f"{number} {spec} {name}": np.asarray(getattr(made, name)) for name in FIELDS}
     return columns

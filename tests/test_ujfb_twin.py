@@ -43,19 +43,19 @@ def jobs_with_urgent(m: int, jobs: int = 14, horizon: int = 20) -> st.SearchStra
     )
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(jobs=jobs_with_urgent(M), spec=SPECS)
 def test_small_instances(jobs: list[Job], spec: str) -> None:
     check(jobs, M, spec)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(jobs=jobs_with_urgent(8, 30, 40), spec=SPECS)
 def test_longer_instances(jobs: list[Job], spec: str) -> None:
     check(jobs, 8, spec)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(jobs=jobs_with_urgent(M), spec=SPECS)
 def test_every_schedule_stands_the_audit(jobs: list[Job], spec: str) -> None:
     schedule = made(jobs, M, spec)
@@ -97,7 +97,7 @@ def test_a_busy_machine(preempt: str, more: str) -> None:
     assert schedule.provenance["max_queue"] >= 30
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(jobs=job_lists(M, max_jobs=20, horizon=30))
 def test_without_urgent_jobs_it_is_conservative(jobs: list[Job]) -> None:
     """J3: the same schedule as with every reservation made anew after each early end."""
