@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headway.errors import UsageError
 from headway.papers.reallocation import reproduce, runs, scenarios, work
 from headway.papers.reallocation.claims import dedicated_claims, exact_claims, judged
 from headway.papers.reallocation.runs import COUPLES, Campaign, Runs, Setting
@@ -124,9 +123,11 @@ def test_claims_that_need_no_runs() -> None:
     assert found["Table 1"].verdict == "agrees"
 
 
-def test_unknown_sites_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no site 'kth'; there are bordeaux, lyon, toulouse, ctc, sdsc"):
-        reproduce({"kth": "kth.swf"}, True, tmp_path, lambda text: None)
+def test_logs_of_other_papers_are_named_and_left_out() -> None:
+    said: list[str] = []
+    assert work.of_sites({"kth": "k.swf", "sdsc-sp2": "s.swf"}, said.append) == {"sdsc": "s.swf"}
+    (line,) = said
+    assert line.startswith("kth is no site of this paper (bordeaux, lyon, toulouse, ctc, sdsc)")
 
 
 def test_the_page_and_its_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,10 @@ SITES = ("bordeaux", "lyon", "toulouse", "ctc", "sdsc")
 """Names of the logs that may be given."""
 
 
+ALIASES = {"ctc-sp2": "ctc", "sdsc-sp2": "sdsc"}
+"""Names of the archive's logs."""
+
+
 @dataclass(frozen=True)
 class Scenario:
     """Sites of one grid with their number of jobs in so many days, from a day of the logs on."""

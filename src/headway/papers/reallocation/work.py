@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from headway.errors import UsageError
 from headway.figures.style import save
 from headway.papers.reallocation import beyond, claims, figures, page
 from headway.papers.reallocation.beyond import Beyond
 from headway.papers.reallocation.examples import FIGURE_3, FIGURE_3_SPEC, FIGURE_5, FIGURE_5_SPEC
 from headway.papers.reallocation.runs import COUPLES, REFERENCE, Campaign, Numbers, Runs, campaign
 from headway.papers.reallocation.scenarios import (
+    ALIASES,
     GRID5000,
     PWA,
     SCENARIOS,
@@ -35,9 +35,7 @@ QUICK = (shortened(GRID5000[1], 0.15), shortened(GRID5000[4], 0.15), shortened(P
 
 def work(traces: Mapping[str, str], quick: bool, folder: Path, say: Callable[[str], None]) -> Reproduction:
     """Everything in order; each run is kept in `folder` as soon as it is measured."""
-    unknown = [name for name in traces if name not in SITES]
-    if unknown:
-        raise UsageError(f"reallocation has no site {unknown[0]!r}; there are {', '.join(SITES)}")
+    traces = of_sites(traces, say)
     scenarios: Sequence[Scenario] = QUICK if quick else SCENARIOS
     seeds = range(2 if quick else 10)
     runs = Runs(folder, traces, say)
@@ -57,6 +55,15 @@ def work(traces: Mapping[str, str], quick: bool, folder: Path, say: Callable[[st
     result.files = draw(kinds, more, folder, quick)
     result.files.insert(0, page.write(result, folder, scenarios, traces, seeds))
     return result
+
+
+def of_sites(traces: Mapping[str, str], say: Callable[[str], None]) -> dict[str, str]:
+    """The logs of the paper's sites; others may be meant for other papers, and are named."""
+    given = {ALIASES.get(name, name): path for name, path in traces.items()}
+    for name in given:
+        if name not in SITES:
+            say(f"{name} is no site of this paper ({', '.join(SITES)}): its log is not used here.")
+    return {name: path for name, path in given.items() if name in SITES}
 
 
 def estimations() -> int:
