@@ -79,6 +79,6 @@ BEYOND = _joined("""
     Mean stretch where files stay on a node until its memory is full (lru), and with 1 GB/s to each node.
 """)
 WEIGHTS = _joined("""
-    Mean stretch over that of FCFS, for short saturated workloads (half a day is measured); the pair at the top
+    Mean stretch over that of FCFS, for short saturated workloads (half a day is measured); the pair on top
     is the best on the first half of them, the last column is what it is worth on the others.
 """)
