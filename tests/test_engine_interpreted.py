@@ -60,7 +60,7 @@ def test_compiled_and_interpreted_runs_agree(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     compiled, interpreted = schedules(), np.load(path)
     assert sorted(compiled) == sorted(interpreted.files)
-    assert len(compiled) == 2 * len(SPECS) * len(FIELDS)
+    assert len(compiled) == 2 * len((*SPECS, *PREEMPTING)) * len(FIELDS)
     for name, column in compiled.items():
         different = np.flatnonzero(column != interpreted[name])
         assert len(different) == 0, f"{name} differs first at row {different[0]}"
