@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ import headway
 from grid_twin import check, made
 from headway.audit import audit
 from headway.schedule import Schedule
+from headway.units import SECOND
 from twins.grid import Cluster
 from twins.instances import job_lists
 from twins.jobs import Job
@@ -78,3 +80,36 @@ def test_saved_and_loaded(jobs: list[Job], spec: str) -> None:
     repeated = headway.simulate(again.workload, again.platform, again.policy)
     for name in ("start", "end", "procs", "cluster"):
         assert np.array_equal(getattr(schedule, name), getattr(repeated, name)), name
+
+
+def busy_tasks(count: int, seed: int) -> list[Job]:
+    """Deeper queues than small instances reach: times in seconds, many end early, a third is local."""
+    random = np.random.default_rng(seed)
+    submit = np.sort(random.integers(0, 20 * count, count))
+    jobs = []
+    for i in range(count):
+        walltime = int(random.integers(30, 900))
+        runtime = int(walltime * random.choice([0.2, 0.5, 1.0, 1.3]))
+        home = str(random.choice(["a", "b", "c"]))
+        procs = int(random.integers(1, {"a": 24, "b": 16, "c": 8}[home] + 1))
+        jobs.append(
+            Job(
+                i + 1, int(submit[i]) * SECOND, procs, walltime * SECOND, runtime * SECOND,
+                parallel_fraction=[None, Fraction(8, 10), Fraction(99, 100)][int(random.integers(3))],
+                max_procs=int(random.integers(1, 32)), local=bool(random.random() < 0.33), cluster=home,
+            )
+        )  # fmt: skip
+    return jobs
+
+
+@pytest.mark.parametrize("local", ["conservative", "fcfs", "easy"])
+@pytest.mark.parametrize("mode", ["regular", "cancel"])
+@pytest.mark.parametrize("heuristic", ["mct", "minmin"])
+def test_a_busy_grid(heuristic: str, mode: str, local: str) -> None:
+    jobs = busy_tasks(80, seed=4)
+    sites = (Cluster("a", 24), Cluster("b", 16, Fraction(6, 5)), Cluster("c", 8, Fraction(7, 5)))
+    spec = (
+        f"reallocation(heuristic={heuristic}, mode={mode}, local={local}, period=120, threshold=10, oldest=5)"
+    )
+    schedule, twin = check(jobs, sites, spec)
+    assert twin.moves and int(schedule.provenance["max_queue"]) >= 20
