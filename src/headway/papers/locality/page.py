@@ -29,8 +29,11 @@ def write(result: Reproduction, folder: Path, weeks: Sequence[Week]) -> Path:
         "## The slides' scores\n\n" + SLIDES + "\n\n" + tables["Slides"],
         "## Memory sizes\n\n" + SIZES + "\n\n" + tables["Sizes"],
         "![Memory sizes](locality-sizes.svg)",
-        "## Beyond: a faster file system, files that stay\n\n" + BEYOND + "\n\n" + tables["Beyond"],
     ]
+    if "Beyond" in tables:
+        parts.append(
+            "## Beyond: a faster file system, files that stay\n\n" + BEYOND + "\n\n" + tables["Beyond"]
+        )
     if "Weights" in tables:
         parts.append("## Beyond: a search over the weights\n\n" + WEIGHTS + "\n\n" + tables["Weights"])
     path = folder / NAME
