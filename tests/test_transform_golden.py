@@ -13,7 +13,7 @@ from headway.units import SECOND
 from headway.workload.header import Header
 from headway.workload.table import Workload
 from headway.workload.transform import apply, merge, offered_load
-from headway.workload.transform.memory import BANDWIDTH
+from headway.workload.transform.swap_model import BANDWIDTH
 from headway.workload.transform.swap_table import SWAP_TABLE
 
 
