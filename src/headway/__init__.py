@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from headway.simulate import simulate as simulate
     from headway.units import SECOND as SECOND
     from headway.workload import Workload as Workload
-    from headway.workload import read as read
+    from headway.workload.read import read as read
 
 
 class _Package(ModuleType):
