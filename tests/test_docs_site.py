@@ -86,3 +86,14 @@ def test_the_page_on_files_names_every_column_and_code() -> None:
     assert {"job", "wait", "state", "ended", "promise"} <= columns
     for name in (*columns, *WHY, *STATES, *ENDED, "trace_procs", "processors"):
         assert f"`{name}`" in text, name
+
+
+def test_the_map_of_the_papers_names_what_exists() -> None:
+    page = (ROOT / "docs" / "papers" / "index.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:4] for line in page.split("## Where each part is")[1].splitlines()[5:]]
+    assert len(rows) > 20
+    for part, code, test in rows:
+        for name in re.findall("`([^`]+)`", code):
+            assert (ROOT / "src" / "headway" / name).exists(), (part, name)
+        for name in re.findall("`([^`]+)`", test):
+            assert (ROOT / "tests" / name).is_file(), (part, name)

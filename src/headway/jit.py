@@ -86,22 +86,11 @@ def kernel(function: Function) -> Function:
 
 def routine(function: Function) -> Function:
     """Compile a larger kernel that is called, not inlined. It must not allocate."""
-    compiled: Function = njit(nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(
-        function
-    )
+    # Said here, because what is not said is taken over from the kernel that is being compiled.
+    compiled: Function = njit(
+        nogil=True, _nrt=False, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
     return compiled if INTERPRETED else tuning.for_any_number(compiled)
-
-
-def woven(function: Function) -> Function:
-    """A part of a larger kernel that is joined into its callers before they are compiled.
-
-    Every level of calls is optimised anew with all that is below it, so parts of one long procedure that call
-    large kernels are better woven together than compiled one by one.
-    """
-    compiled: Function = njit(cache=True, nogil=True, _nrt=False, inline="always", no_cfunc_wrapper=True)(
-        function
-    )
-    return compiled
 
 
 def entry(function: Function) -> Function:

@@ -48,13 +48,13 @@ from headway.engine.tables import (
     State,
 )
 from headway.engine.verbs import start
-from headway.jit import kernel, routine
+from headway.jit import kernel
 
 SUM = ADDED
 """The field of a block that holds the processors of its ends."""
 
 
-@routine
+@kernel
 def lay_ends(profile: Profile, k: int) -> None:
     """Lay the ends of pool ``k`` anew, half a block each, without those that are over."""
     count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
@@ -120,7 +120,7 @@ def split_last(profile: Profile, k: int, b: int) -> None:
     profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED] = b + 2
 
 
-@routine
+@kernel
 def make_room(profile: Profile, k: int, b: int) -> None:
     """Let block ``b`` have places again."""
     if drop_over(profile, k, b) <= BLOCK - 8:
@@ -200,7 +200,7 @@ def forget_run(state: State, k: int, run: int) -> None:
     forget_end(state.profile, k, state.runs[R_EXPECTED, run], procs)
 
 
-@routine
+@kernel
 def outlive_ends(t: int, state: State) -> None:
     """Runs that outlived their estimate are expected to last as long as was requested."""
     run = next_outlived(t, state)

@@ -294,7 +294,7 @@ def next_low(profile: Profile, k: int, b: int, place: int, procs: int) -> tuple[
         place = base_of(profile, k, b)
 
 
-@routine
+@kernel
 def greatest_level(profile: Profile, k: int, begin: int, end: int) -> int:
     """The most processors free at once anywhere in [begin, end), or a few more."""
     b, last = locate(profile, k, begin), locate(profile, k, end - 1)

@@ -126,7 +126,7 @@ def forget(state: State, k: int, job: int) -> None:
         unpin(state, k, job)
 
 
-@routine
+@kernel
 def bring_forward(state: State, k: int, job: int, begin: int) -> None:
     """Move a reservation to an earlier start: only the parts that differ change in the profile.
 
