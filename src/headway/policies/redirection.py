@@ -88,7 +88,7 @@ STRICT, EASY, DEEP, CONSERVATIVE = range(4)
 WATCHED, SEEN, EXCEEDED, REDIRECTIONS, HIGHEST_COUNTER, UNCOUNTED, UNCOUNTED_MEASURES = (
     KIND + 2 + i for i in range(7)
 )
-BATCH = 4
+BATCH = 8
 """Newcomers that are counted together."""
 OPTIONS = UNCOUNTED_MEASURES + BATCH
 # Job rows behind the engine's: class and planned time in the redirection group, place in the file; then three
@@ -175,12 +175,16 @@ def tally(state: State) -> None:
     """Bring the counters up to date."""
     for i in range(state.options[UNCOUNTED], BATCH):
         state.options[UNCOUNTED_MEASURES + i] = NEVER
-    a, b = state.options[UNCOUNTED_MEASURES], state.options[UNCOUNTED_MEASURES + 1]
-    c, d = state.options[UNCOUNTED_MEASURES + 2], state.options[UNCOUNTED_MEASURES + 3]
+    first = UNCOUNTED_MEASURES
+    a, b = state.options[first], state.options[first + 1]
+    c, d = state.options[first + 2], state.options[first + 3]
+    e, f = state.options[first + 4], state.options[first + 5]
+    g, h = state.options[first + 6], state.options[first + 7]
     highest = 0
-    for place in range(state.options[WATCHED]):
+    for place in range(state.options[WATCHED]):  # written out, so that it runs in wide registers
         value = state.jobs[MEASURE, place]
         counter = state.jobs[COUNTER, place] + (value >= a) + (value >= b) + (value >= c) + (value >= d)
+        counter += (value >= e) + (value >= f) + (value >= g) + (value >= h)
         state.jobs[COUNTER, place] = counter
         highest = max(highest, counter)
     state.options[UNCOUNTED], state.options[HIGHEST_COUNTER] = 0, highest
