@@ -93,6 +93,18 @@ def routine(function: Function) -> Function:
     return compiled if INTERPRETED else tuning.for_any_number(compiled)
 
 
+def woven(function: Function) -> Function:
+    """A part of a larger kernel that is joined into its callers before they are compiled.
+
+    Every level of calls is optimised anew with all that is below it, so parts of one long procedure that call
+    large kernels are better woven together than compiled one by one.
+    """
+    compiled: Function = njit(cache=True, nogil=True, _nrt=False, inline="always", no_cfunc_wrapper=True)(
+        function
+    )
+    return compiled
+
+
 def entry(function: Function) -> Function:
     """Compile a kernel that Python calls."""
     compiled: Function = njit(cache=True, nogil=True, _nrt=False)(function)
