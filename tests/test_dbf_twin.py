@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -125,3 +127,19 @@ def test_strict_keeps_every_deadline_on_many_instances() -> None:
     assert tally.missed == [] and tally.instances == 20_000
     for seen in ("accepted_deadlines", "promotions", "displacements", "literal_misses", "safety_net"):
         assert tally.counts[seen] > 10, seen
+
+
+def test_definitive_tasks_go_first_where_a_task_of_no_length_is_in_the_way() -> None:
+    """Job 1 holds a processor for no time, so four of the five others due at 0 start: 6 before 4."""
+    task = partial(Job, submit=0)
+    jobs = [
+        task(id=1, procs=1, walltime=0, runtime=0),
+        task(id=2, procs=1, walltime=1, runtime=1),
+        task(id=3, procs=1, walltime=1, runtime=0),
+        task(id=4, procs=1, walltime=1, runtime=0, deadline=1),
+        task(id=5, procs=1, walltime=1, runtime=1, deadline=2),
+        task(id=6, procs=1, walltime=1, runtime=1),
+        task(id=7, procs=2, walltime=0, runtime=0),
+    ]
+    schedule, _ = check(jobs, 4, "dbf")
+    assert schedule.start.tolist() == [0, 0, 0, 0, 0, 0, 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.engine.tables import DUE, PLAN, POOL_LISTS, RESERVED, SLOT, State, Table
+from headway.engine.tables import DUE, KEY, PLAN, POOL_LISTS, RESERVED, SLOT, State, Table
 from headway.jit import kernel
 
 
@@ -46,11 +46,15 @@ def pop(table: Table, row: int, size: int) -> None:
 
 @kernel
 def sooner(state: State, a: int, b: int) -> bool:
-    """Whether job ``a`` is due before job ``b``; at one instant, jobs that hold nothing go first."""
+    """Whether job ``a`` is due before job ``b``; at one instant who holds nothing, then by queue."""
     if state.jobs[RESERVED, a] != state.jobs[RESERVED, b]:
         return bool(state.jobs[RESERVED, a] < state.jobs[RESERVED, b])
     holds_a, holds_b = state.jobs[PLAN, a] > 0, state.jobs[PLAN, b] > 0
-    return a < b if holds_a == holds_b else not holds_a
+    if holds_a != holds_b:
+        return not holds_a
+    if state.jobs[KEY, a] != state.jobs[KEY, b]:
+        return bool(state.jobs[KEY, a] < state.jobs[KEY, b])
+    return a < b
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.engine.heap import add_due, drop_due
+from headway.engine.heap import add_due, drop_due, sift_up
 from headway.engine.planning import note_room
 from headway.engine.profile import lay_over
 from headway.engine.queue import enter, leave
@@ -22,6 +22,7 @@ from headway.engine.tables import (
     Q_TAIL,
     RESERVED,
     SCRATCH,
+    SLOT,
     State,
 )
 from headway.jit import kernel, routine
@@ -203,6 +204,7 @@ def promote(t: int, state: State, k: int, first: int) -> None:
     for i in range(chosen):
         job = state.lists[SCRATCH, i]
         state.jobs[KEY, job] = DEFINITIVE
+        sift_up(state, k, state.jobs[SLOT, job])  # at one instant the definitive ones go first
         state.jobs[DEFINITIVE_AT, job] = t
         enter(state, 2 * k, job, DEFINITIVE)
         hold_in_base(state, k, job)

@@ -15,6 +15,9 @@ def refuse_occupied(folder: Path, force: bool = False) -> None:
     """Complain now if `folder` cannot be written later, so that no long run is lost for it."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file, not a folder; give another name")
+    above = next((parent for parent in folder.parents if parent.exists()), None)
+    if above is not None and not above.is_dir():
+        raise UsageError(f"{folder} cannot be written: {above} is a file; choose another folder")
     if not force and folder.is_dir() and any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty; give another folder, or --force to replace its files")
 
