@@ -37,6 +37,10 @@ COLUMNS = 700
 """Intervals of a dense chart; about a third of a millimetre each in print."""
 
 
+LINE = 90
+"""Letters of a title and a legend that stand side by side."""
+
+
 def gantt(
     *schedules: Schedule,
     colour: str = "why",
@@ -62,9 +66,7 @@ def gantt(
         titles = names if names is not None else [short_name(schedule) for schedule in schedules]
         for axes, schedule, title in zip(panels, schedules, titles, strict=True):
             _panel(axes, schedule, axis, colour, dense)
-            legend = axes.get_legend()
-            # A long legend has a line of its own, below the title.
-            axes.set_title(title, pad=16 if legend is not None and len(legend.get_texts()) > 4 else 5)
+            _set_title(axes, title)
         axis.label(panels[-1])
     return figure
 
@@ -227,6 +229,25 @@ def _map(axes: Axes, shown: Bands, axis: Clock) -> None:
     figure.colorbar(mesh, ax=axes, label="busy share of a node", aspect=30, pad=0.01)
 
 
+def _set_title(axes: Axes, title: str) -> None:
+    """The title above the legend, which has lines of its own where both do not fit beside each other."""
+    legend = axes.get_legend()
+    words = [] if legend is None else [text.get_text() for text in legend.get_texts()]
+    lines = _lines(words)
+    crowded = lines > 1 or len(words) > 4 or (len(words) > 0 and len(title) + _letters(words) > LINE)
+    axes.set_title(title, pad=5 + 11 * lines if crowded else 5)
+
+
+def _letters(words: list[str]) -> int:
+    """How much of a line a legend takes, its colour patches included."""
+    return sum(len(word) + 6 for word in words)
+
+
+def _lines(words: list[str]) -> int:
+    """How many lines a legend takes."""
+    return 1 if _letters(words) <= LINE else 2
+
+
 def _legend(axes: Axes, classes: Colouring, shown: Bands, dense: bool = False) -> None:
     from matplotlib.patches import Patch
 
@@ -240,7 +261,8 @@ def _legend(axes: Axes, classes: Colouring, shown: Bands, dense: bool = False) -
     if lost and not dense:
         keys.append(Patch(facecolor=PALE, edgecolor=GREY, hatch="xxxx", label="lost run"))
     if keys:
+        columns = -(-len(keys) // _lines([str(key.get_label()) for key in keys]))
         axes.legend(
-            handles=keys, loc="lower right", bbox_to_anchor=(1, 1), ncols=len(keys), borderaxespad=0,
+            handles=keys, loc="lower right", bbox_to_anchor=(1, 1), ncols=columns, borderaxespad=0,
             handlelength=1.2, columnspacing=1.2,
         )  # fmt: skip
