@@ -122,11 +122,13 @@ def split_last(profile: Profile, k: int, b: int) -> None:
 
 @kernel
 def make_room(profile: Profile, k: int, b: int) -> None:
-    """Let block ``b`` have places again."""
+    """Let block ``b`` have places again; blocks of ends that are over go when there are many of them."""
     if drop_over(profile, k, b) <= BLOCK - 8:
         return
     count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
-    if b == count - 1 and count < profile.blocks.shape[1]:
+    row = BLOCK_ROWS * k + SUM
+    over = profile.blocks[row, 0] == 0 and profile.blocks[row, count >> 2] == 0  # a quarter, about
+    if b == count - 1 and count < profile.blocks.shape[1] and not over:
         split_last(profile, k, b)
     else:
         lay_ends(profile, k)
