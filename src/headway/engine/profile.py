@@ -342,21 +342,6 @@ def last_low(profile: Profile, k: int, b: int, place: int, before: int, procs: i
 
 
 @kernel
-def blocked_before(profile: Profile, k: int, after: int, procs: int, duration: int, limit: int) -> bool:
-    """A quick proof that :func:`earliest_before` gives ``limit``; False where there is none.
-
-    If fewer than ``procs`` are free right before the limit, since some time less than ``duration`` after
-    ``after``, then every hole would have to end before that time, and there is not room enough.
-    """
-    b = locate(profile, k, limit - 1)
-    place = find(profile, k, b, limit - 1)
-    return bool(
-        profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b] < procs
-        and profile.steps[STEP_ROWS * k + TIME, place] - after < duration
-    )
-
-
-@kernel
 def earliest_within(
     profile: Profile, k: int, after: int, until: int, procs: int, duration: int, limit: int
 ) -> int:
