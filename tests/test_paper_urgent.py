@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from headway.errors import UsageError
+from headway.papers.log import Log
 from headway.papers.urgent import reproduce, runs, work
-from headway.papers.urgent.logs import Log, open_logs, with_urgent
+from headway.papers.urgent.logs import open_logs, with_urgent
 from headway.papers.urgent.runs import Run, Runs, apart, dedicated
 from headway.papers.urgent.tables import POLICIES, RATES, SCALES, scaled
 from headway.units import SECOND

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from headway.errors import UsageError
+from headway.papers import log as papers_log
 from headway.units import SECOND
-from headway.workload import Workload, read
+from headway.workload import Workload
 from headway.workload.models import generate
 from headway.workload.transform import deadlines, exact
 
@@ -64,22 +63,10 @@ GENERATED = (
 
 
 @dataclass(frozen=True)
-class Log:
+class Log(papers_log.Log):
     """A log, its machine, and what the paper says of it, if anything."""
 
-    name: str
-    title: str
-    workload: Workload
-    procs: int
     reported: Reported | None = None
-
-    @property
-    def digest(self) -> str:
-        """Of the columns that matter, so that results of another log are not taken for this one's."""
-        found = hashlib.sha256(str(self.procs).encode())
-        for name in ("submit", "procs", "walltime", "runtime"):
-            found.update(np.ascontiguousarray(self.workload.columns[name]).tobytes())
-        return found.hexdigest()[:16]
 
 
 def open_logs(traces: Mapping[str, str], quick: bool) -> list[Log]:
@@ -88,10 +75,8 @@ def open_logs(traces: Mapping[str, str], quick: bool) -> list[Log]:
         return [Log("generated", "Generated", generate(GENERATED[quick]), 256)]
     found = []
     for name in sorted(traces, key=lambda name: (name not in REPORTED, name)):
-        workload, reported = read(traces[name]), REPORTED.get(name)
-        procs = workload.header.max_procs
-        if procs is None:
-            raise UsageError(f"{traces[name]}: the header says neither MaxProcs nor MaxNodes, one is needed")
+        workload, procs = papers_log.read_with_machine(traces[name])
+        reported = REPORTED.get(name)
         workload = workload.fit_to(procs)
         found.append(Log(name, reported.title if reported else name.upper(), workload, procs, reported))
     return found

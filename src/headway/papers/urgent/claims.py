@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from headway.papers.urgent.logs import DEADLINE, TITLES, TSUNAMI, Log
+from headway.papers.log import Log
+from headway.papers.urgent.logs import DEADLINE, TITLES, TSUNAMI
 from headway.papers.urgent.runs import Run, Runs
 from headway.papers.urgent.tables import (
     POLICIES,

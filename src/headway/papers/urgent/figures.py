@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from headway.figures.style import GREY, WIDTH, house_style, line
-from headway.papers.urgent.logs import Log
+from headway.papers.log import Log
 from headway.papers.urgent.runs import PERCENT, Run, Runs
 from headway.papers.urgent.tables import LIMIT, POLICIES, RATES, SCALES, by_rate, scaled
 

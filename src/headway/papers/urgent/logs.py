@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-
-import numpy as np
 
 from headway.errors import UsageError
-from headway.workload import Workload, read
+from headway.papers.log import Log, read_with_machine
+from headway.workload import Workload
 from headway.workload.models import generate
 from headway.workload.transform.memory import memory
 from headway.workload.transform.urgent import JOB_SETS, inject
@@ -30,34 +27,13 @@ GENERATED = (
 """In place of logs: in full, and for a quick look."""
 
 
-@dataclass(frozen=True)
-class Log:
-    """A log and its machine."""
-
-    name: str
-    title: str
-    workload: Workload
-    procs: int
-
-    @property
-    def digest(self) -> str:
-        """Of the columns that matter, so that results of another log are not taken for this one's."""
-        found = hashlib.sha256(str(self.procs).encode())
-        for name in ("submit", "procs", "walltime", "runtime"):
-            found.update(np.ascontiguousarray(self.workload.columns[name]).tobytes())
-        return found.hexdigest()[:16]
-
-
 def open_logs(traces: Mapping[str, str], quick: bool) -> list[Log]:
     """The logs given, the slides' first, or a generated one."""
     if not traces:
         return [Log("generated", "Generated", generate(GENERATED[quick]), 1024)]
     found = []
     for name in sorted(traces, key=lambda name: (name not in TITLES, name)):
-        workload = read(traces[name])
-        procs = workload.header.max_procs
-        if procs is None:
-            raise UsageError(f"{traces[name]}: the header says neither MaxProcs nor MaxNodes, one is needed")
+        workload, procs = read_with_machine(traces[name])
         if procs <= TSUNAMI[0][0]:
             raise UsageError(
                 f"{traces[name]}: a tsunami job needs {TSUNAMI[0][0]} processors, the machine has {procs}; "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from headway.papers.urgent.logs import Log
+from headway.papers.log import Log
 from headway.papers.verdicts import Reproduction, claims_table, markdown_table
 
 NAME = "urgent.md"

@@ -14,7 +14,8 @@ from headway.metrics import ratios
 from headway.metrics.areas import utilization
 from headway.metrics.sample import Sample
 from headway.metrics.urgent import urgent
-from headway.papers.urgent.logs import WIDEST, Log, with_urgent
+from headway.papers.log import Log
+from headway.papers.urgent.logs import WIDEST, with_urgent
 from headway.schedule import Schedule
 from headway.simulate import simulate
 from headway.units import SECOND

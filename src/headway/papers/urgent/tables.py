@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headway.papers.urgent.logs import DEADLINE, TSUNAMI, Log
+from headway.papers.log import Log
+from headway.papers.urgent.logs import DEADLINE, TSUNAMI
 from headway.papers.urgent.runs import Numbers, Run, Runs, dedicated
 from headway.workload.transform.swap_model import fits, suspects
 

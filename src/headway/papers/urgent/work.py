@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from headway.figures.style import save
+from headway.papers.log import Log
 from headway.papers.urgent import figures, page, tables
 from headway.papers.urgent.claims import claims
-from headway.papers.urgent.logs import Log, open_logs
+from headway.papers.urgent.logs import open_logs
 from headway.papers.urgent.runs import Run, Runs, dedicated
 from headway.papers.verdicts import Reproduction
 

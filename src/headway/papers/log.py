@@ -1,0 +1,38 @@
+"""A log that a paper's experiments run on."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.errors import UsageError
+from headway.workload import Workload, read
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log and its machine."""
+
+    name: str
+    title: str
+    workload: Workload
+    procs: int
+
+    @property
+    def digest(self) -> str:
+        """Of the columns that matter, so that results of another log are not taken for this one's."""
+        found = hashlib.sha256(str(self.procs).encode())
+        for name in ("submit", "procs", "walltime", "runtime"):
+            found.update(np.ascontiguousarray(self.workload.columns[name]).tobytes())
+        return found.hexdigest()[:16]
+
+
+def read_with_machine(path: str) -> tuple[Workload, int]:
+    """A log and the processors of its machine, which its header must say."""
+    workload = read(path)
+    procs = workload.header.max_procs
+    if procs is None:
+        raise UsageError(f"{path}: the header says neither MaxProcs nor MaxNodes, one is needed")
+    return workload, procs
