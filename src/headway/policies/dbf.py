@@ -24,7 +24,7 @@ ends early. Then a priority task that leaves room for every provisional task cha
 
 from __future__ import annotations
 
-from headway.engine.planning import settle
+from headway.engine.planning import settle_runs
 from headway.engine.profile import change, fits, level_at
 from headway.engine.reservations import earliest_start, reserve, unpin
 from headway.engine.tables import (
@@ -63,6 +63,7 @@ from headway.policies.dbf_places import displace
 from headway.policies.dbf_tables import (
     ACCEPTED,
     BASE,
+    BEHIND,
     CANONICAL,
     DEADLINE,
     DEFINITIVE_AT,
@@ -71,12 +72,12 @@ from headway.policies.dbf_tables import (
     LATE,
     LATE_ON_ARRIVAL,
     NO_DEADLINE,
-    PROVISIONAL,
     REFUSE,
     WAITING_NOW,
     count,
     first_provisional,
     hold_in_base,
+    is_provisional,
     noted,
 )
 from headway.policies.ordering import STRIDE, join, option
@@ -122,7 +123,7 @@ def arrive(t: int, state: State, k: int, job: int) -> None:
     if state.jobs[DEADLINE, job] != NO_DEADLINE:
         begin = earliest_start(state, k, job, t, NEVER, option(state, k, HOLE))
         if begin + state.jobs[PLAN, job] <= state.jobs[DEADLINE, job]:
-            state.jobs[KEY, job] = PROVISIONAL
+            state.jobs[KEY, job] += BEHIND
             join(state, k, job)
             reserve(state, k, job, begin)
             state.jobs[FIRST_GIVEN, job] = begin
@@ -141,16 +142,20 @@ def arrive(t: int, state: State, k: int, job: int) -> None:
 @kernel
 def give_back(t: int, state: State, k: int) -> int:
     """Runs that ended early give back what the profile and the base held; how many there were."""
-    early, base = settle(t, state, k), option(state, k, BASE)
+    early = settle_runs(t, state, k)
     if early > 0:
         for i in range(state.clock[ENDED]):
             run = state.lists[ENDED_RUNS, i]
             if state.runs[R_POOL, run] == k and state.runs[R_EXPECTED, run] > t:
-                procs = state.jobs[PROCS, state.runs[R_JOB, run]]
-                change(state.profile, base, t, state.runs[R_EXPECTED, run], procs, t)
-    if early > 0 or (option(state, k, COMPRESS) == EVERY and state.pools[FREED, k]):
-        state.options[base * STRIDE + CANONICAL] = 0
+                leave_base(t, state, k, run)
     return early
+
+
+@kernel
+def leave_base(t: int, state: State, k: int, run: int) -> None:
+    """The base no longer holds a run that ended early."""
+    procs, base = state.jobs[PROCS, state.runs[R_JOB, run]], option(state, k, BASE)
+    change(state.profile, base, t, state.runs[R_EXPECTED, run], procs, t)
 
 
 @kernel
@@ -168,13 +173,24 @@ def follow(t: int, state: State, k: int) -> None:
 
 
 @kernel
+def bring_closer(t: int, state: State, k: int, early: int) -> None:
+    """Compress both lists where runs have ended early, and keep the base in step."""
+    every = option(state, k, COMPRESS) == EVERY
+    if early > 0 or (every and state.pools[FREED, k]):
+        state.options[option(state, k, BASE) * STRIDE + CANONICAL] = 0
+    compress(t, state, k, early)
+    if early > 0 or every:
+        follow(t, state, k)
+
+
+@kernel
 def begin_runs(t: int, state: State, k: int) -> None:
     """Start what is due; the base holds every running task."""
     run, base = state.clock[RUNS], option(state, k, BASE)
     start_due(t, state, k)
     while run < state.clock[RUNS]:
         job = state.runs[R_JOB, run]
-        if state.jobs[KEY, job] == PROVISIONAL:
+        if is_provisional(state, job):
             count(state, k, WAITING_NOW, -1)
             change(state.profile, base, t, t + state.jobs[PLAN, job], -state.jobs[PROCS, job], t)
         elif state.jobs[PLAN, job] == 0:
@@ -186,10 +202,7 @@ def begin_runs(t: int, state: State, k: int) -> None:
 
 def dbf(t: int, state: State) -> None:
     """Deadline-based backfilling on the whole machine."""
-    early = give_back(t, state, MACHINE)
-    compress(t, state, MACHINE, early)
-    if early > 0 or option(state, MACHINE, COMPRESS) == EVERY:
-        follow(t, state, MACHINE)
+    bring_closer(t, state, MACHINE, give_back(t, state, MACHINE))
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
         arrive(t, state, MACHINE, job)
     begin_runs(t, state, MACHINE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,13 +11,18 @@ import numpy.typing as npt
 
 from headway.engine.tables import State
 from headway.policies.dbf_tables import (
+    ACCEPTED,
     BY_TASK,
     DEFINITIVE_AT,
     DISPLACED_TIMES,
     DISPLACEMENTS,
     FIELDS,
     FIRST_GIVEN,
+    LATE_ON_ARRIVAL,
+    LOG,
     MOVED_TO,
+    PROMOTIONS,
+    SAFETY_NET,
     WHEN,
     WHOSE,
 )
@@ -24,8 +30,6 @@ from headway.policies.ordering import STRIDE
 
 Table = npt.NDArray[np.int64]
 
-LOG = 2 * STRIDE
-"""Where the displacements begin among the options."""
 ROOM = 1024
 """Room for displacements besides two for each job; where more come, the oldest are forgotten."""
 
@@ -63,21 +67,48 @@ class Displacements:
         ]
 
 
-def room_for_displacements(jobs: int) -> int:
-    """Entries among the options for the displacements of so many jobs."""
-    return FIELDS * (2 * jobs + ROOM)
+def empty_log(jobs: int) -> Table:
+    """The list of displacements for so many jobs, to stand among the options: its room, then the entries."""
+    room = 2 * jobs + ROOM
+    log = np.zeros(1 + FIELDS * room, np.int64)
+    log[0] = room
+    return log
 
 
-def notes_of(state: State, ids: Table) -> dict[str, Any]:
-    """The policy's notes by name, in the engine's order of jobs; ``ids`` are the log's numbers."""
-    log = state.options[LOG:].reshape(-1, FIELDS)
-    told = int(state.options[STRIDE + DISPLACEMENTS])
-    first = told % len(log) if told > len(log) else 0
-    in_time = np.roll(log, -first, axis=0)[: min(told, len(log))]
+def entries(state: State, base: int) -> Table:
+    """[entry, field] the displacements noted in the log of a base pool, in order of time."""
+    begin, told = (int(state.options[base * STRIDE + note]) for note in (LOG, DISPLACEMENTS))
+    room = int(state.options[begin])
+    log = state.options[begin + 1 :][: FIELDS * room].reshape(-1, FIELDS)
+    return np.roll(log, -(told % room) if told > room else 0, axis=0)[: min(told, room)]
+
+
+def notes_of(state: State, ids: Table, bases: Sequence[int] = (1,)) -> dict[str, Any]:
+    """The policy's notes by name, in the engine's order of jobs; ``ids`` are the log's numbers.
+
+    ``bases`` are the base pools, in the order in which jobs come to them.
+    """
+    in_time = np.concatenate([entries(state, base) for base in bases])
     by_job = in_time[np.argsort(in_time[:, WHOSE], kind="stable")]
     return {
         "first_given": state.jobs[FIRST_GIVEN],
         "definitive_at": state.jobs[DEFINITIVE_AT],
         "displaced_times": state.jobs[DISPLACED_TIMES],
         "displacements": Displacements(by_job, np.arange(len(ids)), ids),
+    }
+
+
+COUNTS = {
+    "accepted_deadlines": ACCEPTED,
+    "late_on_arrival": LATE_ON_ARRIVAL,
+    "promotions": PROMOTIONS,
+    "displacements": DISPLACEMENTS,
+    "safety_net": SAFETY_NET,
+}
+
+
+def counts(state: State, bases: Sequence[int] = (1,)) -> dict[str, object]:
+    """The policy's own numbers, over all base pools."""
+    return {
+        name: sum(int(state.options[base * STRIDE + note]) for base in bases) for name, note in COUNTS.items()
     }

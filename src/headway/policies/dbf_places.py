@@ -30,9 +30,9 @@ from headway.policies.conservative import HOLE
 from headway.policies.dbf_tables import (
     BASE,
     BEFORE,
+    BEHIND,
     CANONICAL,
     CHOSEN,
-    DEFINITIVE,
     DEFINITIVE_AT,
     IN_TIME,
     LITERAL,
@@ -203,10 +203,10 @@ def promote(t: int, state: State, k: int, first: int) -> None:
             chosen += 1
     for i in range(chosen):
         job = state.lists[SCRATCH, i]
-        state.jobs[KEY, job] = DEFINITIVE
+        state.jobs[KEY, job] -= BEHIND
         sift_up(state, k, state.jobs[SLOT, job])  # at one instant the definitive ones go first
         state.jobs[DEFINITIVE_AT, job] = t
-        enter(state, 2 * k, job, DEFINITIVE)
+        enter(state, 2 * k, job, state.jobs[KEY, job])
         hold_in_base(state, k, job)
     count(state, k, PROMOTIONS, chosen)
     count(state, k, WAITING_NOW, -chosen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from headway.engine.drive import Setup
-from headway.engine.tables import KEY, State
+from headway.engine.tables import KEY, State, Table
 from headway.policies.prepare import Arrivals, Prepared, conservative
 from headway.policies.spec import Spec
 
@@ -15,9 +15,9 @@ LATE = ("priority", "refuse")
 
 def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Deadline-based backfilling: the options and keys of conservative backfilling, and its own."""
+    from headway.policies import dbf_notes
     from headway.policies import dbf_tables as tables
     from headway.policies.dbf import dbf as hook
-    from headway.policies.dbf_notes import notes_of, room_for_displacements
     from headway.policies.ordering import STRIDE
 
     plain = conservative(spec, arrivals, procs).setup
@@ -28,23 +28,22 @@ def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         assert plain.prepare is not None
         plain.prepare(state)
         assert (state.jobs[KEY] == tables.DEFINITIVE).all()
-        state.jobs[tables.DEADLINE] = deadline
-        for row in (tables.IN_BASE, tables.DEFINITIVE_AT):
-            state.jobs[row] = -1
+        fill_rows(state, deadline)
 
-    def own(state: State) -> dict[str, object]:
-        notes = {
-            "accepted_deadlines": tables.ACCEPTED,
-            "late_on_arrival": tables.LATE_ON_ARRIVAL,
-            "promotions": tables.PROMOTIONS,
-            "displacements": tables.DISPLACEMENTS,
-            "safety_net": tables.SAFETY_NET,
-        }
-        return {name: int(state.options[STRIDE + note]) for name, note in notes.items()}
-
-    log = room_for_displacements(len(arrivals.submit))
-    notes = np.zeros(STRIDE + log, np.int64)
-    table = np.concatenate([np.array(options, np.int64), notes])
+    notes = np.zeros(STRIDE, np.int64)
+    notes[tables.LOG] = 2 * STRIDE
+    table = np.concatenate([np.array(options, np.int64), notes, dbf_notes.empty_log(len(arrivals.submit))])
     setup = Setup((procs, procs), hook, table, prepare=fill, more_rows=tables.MORE_ROWS)
     remark = "" if (deadline >= 0).any() else "no job has a deadline, so dbf is conservative backfilling"
-    return Prepared(setup, arrivals.walltime, "end", own=own, notes=notes_of, remark=remark)
+    return Prepared(
+        setup, arrivals.walltime, "end", own=dbf_notes.counts, notes=dbf_notes.notes_of, remark=remark
+    )
+
+
+def fill_rows(state: State, deadline: Table) -> None:
+    """DBF's own job rows at the beginning."""
+    from headway.policies import dbf_tables as tables
+
+    state.jobs[tables.DEADLINE] = deadline
+    for row in (tables.IN_BASE, tables.DEFINITIVE_AT):
+        state.jobs[row] = -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headway.engine.profile import change
 from headway.engine.queue import place_for
 from headway.engine.reservations import pin
-from headway.engine.tables import JOB_ROWS, NOW, PLAN, PROCS, RESERVED, State
+from headway.engine.tables import JOB_ROWS, KEY, NOW, PLAN, PROCS, RESERVED, State
 from headway.jit import kernel
 from headway.policies.conservative import HOLE
 from headway.policies.ordering import CLASS_WEIGHT, REGULAR_CLASS, STRIDE, option
@@ -20,10 +20,10 @@ AS_PRIORITY, REFUSE = range(2)
 IN_TIME, SOME_LATE, NO_WAY = range(3)
 # Notes in the place of the base pool's options: provisional tasks waiting, whether their list is canonical;
 # how many tasks were accepted in it, promoted, late on arrival; how often a task was moved to a later start
-# and how often the safety net was needed.
-WAITING_NOW, CANONICAL, ACCEPTED, PROMOTIONS, LATE_ON_ARRIVAL, DISPLACEMENTS, SAFETY_NET = range(7)
-# Behind the notes, the last displacements, as many as there is room for: whose, when, by which task, and the
-# start it was moved to.
+# and how often the safety net was needed; where among the options the list of displacements begins.
+WAITING_NOW, CANONICAL, ACCEPTED, PROMOTIONS, LATE_ON_ARRIVAL, DISPLACEMENTS, SAFETY_NET, LOG = range(8)
+# That list: for how many there is room, then the last ones: whose, when, by which task, and the start it was
+# moved to.
 WHOSE, WHEN, BY_TASK, MOVED_TO = range(4)
 FIELDS = 4
 
@@ -37,8 +37,11 @@ MORE_ROWS = 7
 NO_DEADLINE = -1
 
 DEFINITIVE = REGULAR_CLASS * CLASS_WEIGHT
-"""``KEY`` of the definitive tasks, first in the queue; the provisional ones follow."""
-PROVISIONAL = DEFINITIVE + 1
+"""``KEY`` of the definitive tasks, first in the queue; the provisional ones follow. Where tasks come in
+another order than that of their numbers, their rank is added."""
+BEHIND = CLASS_WEIGHT >> 1
+"""What makes the key of a definitive task that of a provisional one; more than any rank."""
+PROVISIONAL = DEFINITIVE + BEHIND
 
 
 @kernel
@@ -62,7 +65,13 @@ def is_late(state: State, job: int) -> bool:
 @kernel
 def first_provisional(state: State, k: int) -> int:
     """The place in the queue where the provisional list begins."""
-    return place_for(state, 2 * k, DEFINITIVE, NEVER)
+    return place_for(state, 2 * k, PROVISIONAL - 1, NEVER)
+
+
+@kernel
+def is_provisional(state: State, job: int) -> bool:
+    """Whether a waiting task, or one that just started, is of the provisional list."""
+    return bool(state.jobs[KEY, job] >= PROVISIONAL)
 
 
 @kernel
@@ -80,9 +89,8 @@ def hold_in_base(state: State, k: int, job: int) -> None:
 @kernel
 def note_displacement(t: int, state: State, k: int, job: int, task: int, start: int) -> None:
     """Write down that ``task`` has moved a provisional task to a later start."""
-    log = (option(state, k, BASE) + 1) * STRIDE
-    room = (state.options.shape[0] - log) // FIELDS
-    entry = log + FIELDS * (noted(state, k, DISPLACEMENTS) % room)
+    log = noted(state, k, LOG)
+    entry = log + 1 + FIELDS * (noted(state, k, DISPLACEMENTS) % state.options[log])
     state.options[entry + WHOSE] = job
     state.options[entry + WHEN] = t
     state.options[entry + BY_TASK] = task
