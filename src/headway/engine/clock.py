@@ -130,24 +130,25 @@ def arrivals_at(state: State, t: int) -> int:
 
 
 @kernel
-def step(state: State, world: World) -> int:
-    """Close the present instant and open the next: ends, then arrivals; then it is the policy's turn."""
-    foresee(state, world)
+def crowded(state: State, world: World, arriving: int) -> bool:
+    """Whether the tables may be too small for what an instant with so many arrivals can do."""
     clock = state.clock
-    t = min(next_end(state, world), clock[WAKE])
-    if clock[LAST_NEW] < state.jobs.shape[1]:
-        t = min(t, state.jobs[SUBMIT, clock[LAST_NEW]])
-    if t == NEVER:
-        return FINISH
     # One more: a job may start, be stopped and start again in one instant.
-    live = clock[WAITS] + clock[RUNS_NOW] + clock[SUSPENDS] + arrivals_at(state, t) + 1
-    if (
+    live = clock[WAITS] + clock[RUNS_NOW] + clock[SUSPENDS] + arriving + 1
+    return bool(
         live > clock[LIVE_ROOM]
         or clock[RUNS] + live > state.runs.shape[1]
         or world.size[0] + live > world.ends.shape[1]
         or clock[OUTLIVES] + live > state.lists.shape[1]
-    ):
+    )
+
+
+@kernel
+def open_instant(state: State, world: World, t: int) -> int:
+    """Let it be ``t``, which is no later than what happens next: ends, then arrivals."""
+    if crowded(state, world, arrivals_at(state, t)):
         return GROW
+    clock = state.clock
     clock[NOW] = t
     clock[WAKE] = NEVER
     end_due(state, world, t)
@@ -156,6 +157,17 @@ def step(state: State, world: World) -> int:
     clock[WAITS_SUM] += clock[WAITS]
     clock[WAITS_MAX] = max(clock[WAITS_MAX], clock[WAITS])
     return PASS
+
+
+@kernel
+def step(state: State, world: World) -> int:
+    """Close the present instant and open the next: ends, then arrivals; then it is the policy's turn."""
+    foresee(state, world)
+    clock = state.clock
+    t = min(next_end(state, world), clock[WAKE])
+    if clock[LAST_NEW] < state.jobs.shape[1]:
+        t = min(t, state.jobs[SUBMIT, clock[LAST_NEW]])
+    return FINISH if t == NEVER else open_instant(state, world, t)
 
 
 @entry

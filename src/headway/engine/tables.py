@@ -38,8 +38,8 @@ Table = npt.NDArray[np.int64]
     STRETCH_OVER,
 ) = range(15)
 JOB_ROWS = 15
-# Phases of a job.
-FUTURE, WAITING, RUNNING, SUSPENDED, DONE, REFUSED = range(6)
+# Phases of a job; one that was withdrawn waits elsewhere, or not at all.
+FUTURE, WAITING, RUNNING, SUSPENDED, DONE, REFUSED, WITHDRAWN = range(7)
 
 # Rows of `runs`, the append-only log. R_LEAD is how long a run holds its processors before the program
 # begins (a file is loaded, memory is swapped in), R_LIMIT the most it may take in all (both µs).

@@ -1,0 +1,36 @@
+"""Several simulations under one clock, which somebody in Python moves: each tells when something happens next
+in it, and is opened at the instant that was chosen for all.
+
+    t = min(next_event(state, world) for each)
+    open_at(state, world, t)                 for those in which something happens at t
+    ...                                      newcomers, cancellations
+    hook(t, state)                           the policy's turn
+
+A job arrives when somebody puts it into the next column of the table; until then the column says NEVER.
+"""
+
+from __future__ import annotations
+
+from headway.engine.clock import crowded, foresee, next_end, open_instant
+from headway.engine.tables import WAKE, State, World
+from headway.jit import entry
+
+
+@entry
+def next_event(state: State, world: World) -> int:
+    """When the next run ends, or the policy wants a pass; NEVER if nothing is to come."""
+    foresee(state, world)
+    return min(next_end(state, world), state.clock[WAKE])
+
+
+@entry
+def open_at(state: State, world: World, t: int) -> int:
+    """Close the present instant and open ``t``, no later than the next event; PASS, or GROW before it."""
+    foresee(state, world)
+    return open_instant(state, world, t)
+
+
+@entry
+def is_crowded(state: State, world: World, arriving: int) -> bool:
+    """Whether the tables must grow before so many more jobs arrive."""
+    return crowded(state, world, arriving)
