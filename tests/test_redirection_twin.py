@@ -161,7 +161,7 @@ def test_counters(jobs: list[Job], theta: int, filter: str) -> None:
     from headway.engine import drive
     from headway.engine.clock import one_step
     from headway.engine.tables import FINISH, FIRST_NEW, GROW, LAST_NEW, NOW, PASS
-    from headway.policies import redirection as hooks
+    from headway.policies import redirection_counters as hooks
     from headway.policies.prepare import Arrivals, prepare
 
     wl = log_of(sorted(jobs, key=lambda job: job.submit))
@@ -190,7 +190,13 @@ def test_counters(jobs: list[Job], theta: int, filter: str) -> None:
 
 def counters(state: State) -> Table:
     """The counters, with the newcomers that are not in them yet."""
-    from headway.policies.redirection import COUNTER, MEASURE, UNCOUNTED, UNCOUNTED_MEASURES, WATCHED
+    from headway.policies.redirection_counters import (
+        COUNTER,
+        MEASURE,
+        UNCOUNTED,
+        UNCOUNTED_MEASURES,
+        WATCHED,
+    )
 
     watched = slice(int(state.options[WATCHED]))
     newcomers = state.options[UNCOUNTED_MEASURES:][: state.options[UNCOUNTED]]

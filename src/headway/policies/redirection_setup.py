@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from headway.engine.drive import Setup
-from headway.engine.tables import State
+from headway.engine.tables import State, Table
 from headway.errors import UsageError
 from headway.policies.group_size import group_sizes
 from headway.policies.own.key import Key
@@ -22,42 +23,80 @@ GROUPS = ("principal", "redirection")
 
 def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Redirection on a machine of ``procs`` processors, as its ``size`` divides or extends it."""
-    from headway.policies import redirection as hooks
+    from headway.policies import dbf_notes
+    from headway.policies import redirection_counters as tables
+    from headway.policies.dbf_setup import fill_rows
+    from headway.policies.dbf_tables import NO_DEADLINE
     from headway.policies.ordering import REGULAR_CLASS, URGENT_CLASS
+    from headway.policies.redirection import hook_of
 
     sizes = group_sizes(spec, procs)
     nested = [_nested(spec, "principal"), _nested(spec, "redirected")]
-    here, there = (
+    here, there = groups = [
         _checked(prepare(each, arrivals, max(size, 1)), each, name)
         for each, size, name in zip(nested, sizes, ("principal", "redirected"), strict=True)
-    )
-    kinds = [_kind(each) for each in nested]
-    options = [
-        *_padded(tuple(here.setup.options)),
-        *_padded(_sorted_at_each_pass(nested[1], tuple(there.setup.options))),
-        *_parameters(spec),
-        *kinds,
     ]
-    options += [0] * (hooks.OPTIONS - len(options))
+    bases = {k: 2 + i for i, k in enumerate(k for k in range(2) if nested[k].name == "dbf")}
+    pools = (*sizes, *(sizes[k] for k in bases))
+    options = _options(spec, nested, groups, bases, len(arrivals.submit))
     urgent = first_class(nested[1], arrivals)
+    deadline = arrivals.extra.get("deadline", np.full(len(arrivals.submit), NO_DEADLINE))
 
     def fill(state: State) -> None:
         assert here.setup.prepare is not None
         here.setup.prepare(state)
-        state.jobs[hooks.CLASS_THERE] = REGULAR_CLASS
+        if bases:
+            fill_rows(state, deadline)
+        state.jobs[tables.CLASS_THERE] = REGULAR_CLASS
         if urgent is not None:
-            state.jobs[hooks.CLASS_THERE, urgent] = URGENT_CLASS
-        state.jobs[hooks.PLAN_THERE] = there.plan
-        state.jobs[hooks.FILE_PLACE] = arrivals.extra.get("file_place", np.arange(len(arrivals.submit)))
-
-    hook = hooks.redirection_easy if kinds == [hooks.EASY, hooks.EASY] else hooks.redirection
-    setup = Setup(sizes, hook, tuple(options), prepare=fill, more_rows=hooks.MORE_ROWS)
+            state.jobs[tables.CLASS_THERE, urgent] = URGENT_CLASS
+        state.jobs[tables.PLAN_THERE] = there.plan
+        state.jobs[tables.FILE_PLACE] = arrivals.extra.get("file_place", np.arange(len(arrivals.submit)))
 
     def own(state: State) -> dict[str, object]:
-        return {"redirections": int(state.options[hooks.REDIRECTIONS])}
+        counts = dbf_notes.counts(state, list(bases.values())) if bases else {}
+        return {"redirections": int(state.options[tables.REDIRECTIONS]), **counts}
 
-    groups = dict(zip(GROUPS, sizes, strict=True))
-    return Prepared(setup, here.plan, here.promise_kind, groups, own, source=here.source or there.source)
+    def notes(state: State, ids: Table) -> dict[str, Any]:
+        return dbf_notes.notes_of(state, ids, list(bases.values()))
+
+    return Prepared(
+        Setup(pools, hook_of(*map(_kind, nested)), options, prepare=fill, more_rows=tables.MORE_ROWS),
+        here.plan,
+        here.promise_kind,
+        dict(zip(GROUPS, sizes, strict=True)),
+        own,
+        notes=notes if bases else None,
+        remark=here.remark or there.remark,
+        source=here.source or there.source,
+    )
+
+
+def _options(
+    spec: Spec, nested: list[Spec], groups: list[Prepared], bases: dict[int, int], jobs: int
+) -> Table:
+    """The options of the pools, the parameters, room for notes; then the displacements of groups under DBF.
+
+    A job that was redirected has run already and can no longer be refused: where the redirection group is
+    under ``dbf(late=refuse)``, one that cannot meet its deadline there is handled like one without.
+    """
+    from headway.policies import dbf_notes, dbf_tables
+    from headway.policies import redirection_counters as tables
+    from headway.policies.ordering import STRIDE
+
+    table = np.zeros(tables.OPTIONS, np.int64)
+    own = [tuple(each.setup.options)[:STRIDE] for each in groups]
+    own[1] = _sorted_at_each_pass(nested[1], own[1])
+    for k, given in enumerate(own):
+        table[k * STRIDE :][: len(given)] = given
+    table[tables.THETA :][:4] = _parameters(spec)
+    for k, base in bases.items():
+        log = dbf_notes.empty_log(jobs)
+        table[k * STRIDE + dbf_tables.BASE], table[base * STRIDE + dbf_tables.LOG] = base, len(table)
+        table = np.concatenate([table, log])
+    if 1 in bases:
+        table[STRIDE + dbf_tables.LATE] = dbf_tables.AS_PRIORITY
+    return table
 
 
 def _nested(spec: Spec, name: str) -> Spec:
@@ -83,7 +122,7 @@ def _checked(prepared: Prepared, nested: Spec, name: str) -> Prepared:
 
 
 def _parameters(spec: Spec) -> tuple[int, ...]:
-    from headway.policies.redirection import NEVER_EXCEEDED
+    from headway.policies.redirection_counters import NEVER_EXCEEDED
 
     theta = float(str(spec.params["theta"]))
     return (
@@ -95,17 +134,11 @@ def _parameters(spec: Spec) -> tuple[int, ...]:
 
 
 def _kind(spec: Spec) -> int:
-    from headway.policies.redirection import CONSERVATIVE, DEEP, EASY, STRICT
+    from headway.policies.redirection_groups import DEEP, EASY, KINDS, STRICT
 
     if spec.name == "easy":
         return EASY if spec.params["depth"] == 1 else DEEP
-    return CONSERVATIVE if spec.name == "conservative" else STRICT
-
-
-def _padded(options: tuple[int, ...]) -> tuple[int, ...]:
-    from headway.policies.ordering import STRIDE
-
-    return (*options, *(0,) * (STRIDE - len(options)))
+    return KINDS.index(spec.name) if spec.name in KINDS else STRICT
 
 
 def _sorted_at_each_pass(spec: Spec, options: tuple[int, ...]) -> tuple[int, ...]:
@@ -118,7 +151,7 @@ def _sorted_at_each_pass(spec: Spec, options: tuple[int, ...]) -> tuple[int, ...
     from headway.policies.ordering import AS_ORDER, BACKFILL_ORDER, ORDER, sorted_kind_of
 
     changed = list(options)
-    if spec.name == "conservative":
+    if spec.name in ("conservative", "dbf"):
         return options
     changed[ORDER] = sorted_kind_of(str(spec.params.get("order", spec.name)))
     if spec.name == "easy":

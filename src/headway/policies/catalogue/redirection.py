@@ -7,7 +7,7 @@ from headway.policies.catalogue.entry import Parameter, PolicyInfo
 from headway.policies.catalogue.orders import ORDERS
 from headway.policies.catalogue.references import FAURE_2020
 
-QUEUE_POLICIES = (EASY.name, CONSERVATIVE.name, *ORDERS)
+QUEUE_POLICIES = (EASY.name, CONSERVATIVE.name, "dbf", *ORDERS)
 
 ENTRIES = (
     PolicyInfo(

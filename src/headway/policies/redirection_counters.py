@@ -1,0 +1,194 @@
+"""Redirection's counters: how many newcomers each running job of the principal group has held up.
+
+Only jobs that fit into the redirection group can ever be redirected, so only they have counters. Since one
+of those above theta always goes, and then all counters are 0, none is above theta between two instants.
+"""
+
+from __future__ import annotations
+
+from headway.engine.tables import (
+    ENDED,
+    ENDED_RUNS,
+    JOB_ROWS,
+    PROCS,
+    R_JOB,
+    R_POOL,
+    R_START,
+    R_WHY,
+    REDIRECTED,
+    RUNS,
+    SIZE,
+    SLOT,
+    WALL,
+    State,
+)
+from headway.jit import kernel, routine
+from headway.policies import dbf_tables
+from headway.policies.ordering import STRIDE
+from headway.units import NEVER
+
+PRINCIPAL, REDIRECTION = 0, 1
+"""The two pools; a group under DBF has a third one beside it, its base."""
+POOLS = 4
+"""Most pools there are."""
+
+# Options after those of the pools: the parameters.
+THETA, FILTER, CONFLICT, RESTART = (POOLS * STRIDE + i for i in range(4))
+BY_PROCS, BY_WALLTIME, BY_SHORTER, BY_ALL = range(4)
+LONGEST, HIGHEST, LARGEST, LATEST = range(4)
+FROM_SCRATCH, FROM_CHECKPOINT = range(2)
+# Notes: how many jobs are watched, runs of the log already looked at, whether a counter exceeds theta,
+# redirections so far; the highest counter, how many newcomers are not yet in the counters, their measures.
+WATCHED, SEEN, EXCEEDED, REDIRECTIONS, HIGHEST_COUNTER, UNCOUNTED, UNCOUNTED_MEASURES = (
+    RESTART + 1 + i for i in range(7)
+)
+BATCH = 8
+"""Newcomers that are counted together."""
+OPTIONS = UNCOUNTED_MEASURES + BATCH
+# Job rows behind the engine's and DBF's: class and planned time in the redirection group, place in the file;
+# then three lists of the watched jobs, not by job but in a row from the front: run, measure for the filter,
+# counter.
+FIRST_ROW = JOB_ROWS + dbf_tables.MORE_ROWS
+CLASS_THERE, PLAN_THERE, FILE_PLACE, RUN_OF, MEASURE, COUNTER = (FIRST_ROW + i for i in range(6))
+MORE_ROWS = dbf_tables.MORE_ROWS + 6
+NEVER_EXCEEDED = 1 << 62
+"""``THETA`` for infinity."""
+
+
+@kernel
+def measure(state: State, job: int) -> int:
+    """What the filter looks at: a newcomer counts against running jobs whose measure is not smaller."""
+    name = state.options[FILTER]
+    if name == BY_PROCS:
+        return int(state.jobs[PROCS, job])
+    if name == BY_WALLTIME:
+        return int(state.jobs[WALL, job])
+    return -int(state.jobs[WALL, job]) if name == BY_SHORTER else 0
+
+
+@kernel
+def watch(state: State) -> None:
+    """Look at the runs that started: those of the principal group get a counter, the others a reason."""
+    for run in range(state.options[SEEN], state.clock[RUNS]):
+        job = state.runs[R_JOB, run]
+        if state.runs[R_POOL, run] == REDIRECTION:
+            state.runs[R_WHY, run] = REDIRECTED
+        elif state.jobs[PROCS, job] <= state.pools[SIZE, REDIRECTION]:
+            place = state.options[WATCHED]
+            state.jobs[RUN_OF, place] = run
+            state.jobs[MEASURE, place] = measure(state, job)
+            state.jobs[COUNTER, place] = -uncounted(state, state.jobs[MEASURE, place])
+            state.jobs[SLOT, job] = place  # a running job is in no heap of reservations: the row is free
+            state.options[WATCHED] = place + 1
+    state.options[SEEN] = state.clock[RUNS]
+
+
+@kernel
+def unwatch(state: State, job: int) -> None:
+    """Take a job off the lists; the last one takes its place."""
+    place, last = state.jobs[SLOT, job], state.options[WATCHED] - 1
+    for row in range(RUN_OF, COUNTER + 1):
+        state.jobs[row, place] = state.jobs[row, last]
+    state.jobs[SLOT, state.runs[R_JOB, state.jobs[RUN_OF, place]]] = place
+    state.options[WATCHED] = last
+
+
+@kernel
+def unwatch_ended(state: State) -> None:
+    """Forget the counters of the jobs that ended at this instant."""
+    for i in range(state.clock[ENDED]):
+        run = state.lists[ENDED_RUNS, i]
+        job = state.runs[R_JOB, run]
+        if state.runs[R_POOL, run] == PRINCIPAL and state.jobs[PROCS, job] <= state.pools[SIZE, REDIRECTION]:
+            unwatch(state, job)
+
+
+@kernel
+def count(state: State, newcomer: int) -> None:
+    """A newcomer that has to wait counts against the running jobs that the filter names.
+
+    The counters are brought up to date for several newcomers at once, or when one might exceed theta.
+    """
+    new = state.options[UNCOUNTED]
+    state.options[UNCOUNTED_MEASURES + new] = measure(state, newcomer)
+    state.options[UNCOUNTED] = new + 1
+    if new + 1 == BATCH or state.options[HIGHEST_COUNTER] + new + 1 > state.options[THETA]:
+        tally(state)
+
+
+@kernel
+def uncounted(state: State, most: int) -> int:
+    """How many of the newcomers not yet in the counters have at most this measure."""
+    number = 0
+    for i in range(state.options[UNCOUNTED]):
+        number += state.options[UNCOUNTED_MEASURES + i] <= most
+    return number
+
+
+@routine
+def tally(state: State) -> None:
+    """Bring the counters up to date."""
+    for i in range(state.options[UNCOUNTED], BATCH):
+        state.options[UNCOUNTED_MEASURES + i] = NEVER
+    first = UNCOUNTED_MEASURES
+    a, b = state.options[first], state.options[first + 1]
+    c, d = state.options[first + 2], state.options[first + 3]
+    e, f = state.options[first + 4], state.options[first + 5]
+    g, h = state.options[first + 6], state.options[first + 7]
+    highest = 0
+    for place in range(state.options[WATCHED]):  # written out, so that it runs in wide registers
+        value = state.jobs[MEASURE, place]
+        counter = state.jobs[COUNTER, place] + (value >= a) + (value >= b) + (value >= c) + (value >= d)
+        counter += (value >= e) + (value >= f) + (value >= g) + (value >= h)
+        state.jobs[COUNTER, place] = counter
+        highest = max(highest, counter)
+    state.options[UNCOUNTED], state.options[HIGHEST_COUNTER] = 0, highest
+    if highest > state.options[THETA]:
+        state.options[EXCEEDED] = 1
+
+
+@kernel
+def merit(state: State, place: int, run: int, job: int) -> int:
+    """What the conflict rule looks at, largest first."""
+    rule = state.options[CONFLICT]
+    if rule == LONGEST:
+        return int(state.jobs[WALL, job])
+    if rule == HIGHEST:
+        return int(state.jobs[COUNTER, place])
+    if rule == LARGEST:
+        return int(state.jobs[WALL, job] * state.jobs[PROCS, job])
+    return int(state.runs[R_START, run])
+
+
+@kernel
+def goes_before(state: State, run: int, other: int) -> bool:
+    """Which of two equal in merit goes: longer walltime, more processors, earlier start, file order."""
+    a, b = state.runs[R_JOB, run], state.runs[R_JOB, other]
+    if state.jobs[WALL, a] != state.jobs[WALL, b]:
+        return bool(state.jobs[WALL, a] > state.jobs[WALL, b])
+    if state.jobs[PROCS, a] != state.jobs[PROCS, b]:
+        return bool(state.jobs[PROCS, a] > state.jobs[PROCS, b])
+    if state.runs[R_START, run] != state.runs[R_START, other]:
+        return bool(state.runs[R_START, run] < state.runs[R_START, other])
+    return bool(state.jobs[FILE_PLACE, a] < state.jobs[FILE_PLACE, b])
+
+
+@routine
+def chosen(state: State) -> int:
+    """The run to redirect among those whose counter exceeds theta, by the conflict rule."""
+    best, most = -1, 0
+    for place in range(state.options[WATCHED]):
+        if state.jobs[COUNTER, place] > state.options[THETA]:
+            run = state.jobs[RUN_OF, place]
+            value = merit(state, place, run, state.runs[R_JOB, run])
+            if best < 0 or value > most or (value == most and goes_before(state, run, best)):
+                best, most = run, value
+    return best
+
+
+@kernel
+def reset(state: State) -> None:
+    """All counters are 0, and no newcomer is left to be counted."""
+    for place in range(state.options[WATCHED]):
+        state.jobs[COUNTER, place] = 0
+    state.options[EXCEEDED] = state.options[UNCOUNTED] = state.options[HIGHEST_COUNTER] = 0
