@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from headway.engine.drive import Setup
-from headway.engine.tables import KEY, State
+from headway.engine.tables import CLASS, KEY, State
 from headway.errors import UsageError
 from headway.policies.prepare import Arrivals, Prepared, Sets, Table, ordered, strict
 from headway.policies.spec import Spec, make_spec
@@ -32,6 +32,7 @@ def ujf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Urgent jobs first with backfilling and preemption."""
     from headway.policies import ujfb_tables as rows
+    from headway.policies.ordering import URGENT_CLASS
     from headway.policies.ujfb import ujfb as hook
 
     urgent = _urgent(arrivals)
@@ -64,11 +65,11 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         return found
 
     def notes(state: State, ids: Table) -> dict[str, Table]:
-        by = state.jobs[rows.STOPPED_BY]
+        by, rushed = state.jobs[rows.STOPPED_BY], state.jobs[CLASS] == URGENT_CLASS
         return {
             "preempted_by": np.where(by >= 0, ids[by], -1),
             "preempted_times": state.jobs[rows.STOPPED_TIMES],
-            "preemption_delay": np.where(urgent, state.jobs[rows.DELAY], -1),
+            "preemption_delay": np.where(rushed, state.jobs[rows.DELAY], -1),
         }
 
     def setup(room: int) -> Setup:
