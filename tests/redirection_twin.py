@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 import headway
+from headway import jit
 from headway.policies.spec import Spec, parse_spec
 from headway.schedule import ENDED, Schedule
 from headway.units import SECOND
 from instances import log_of, results_of
 from twins.conservative import Conservative
+from twins.dbf import Dbf
 from twins.depth import DeepEasy
 from twins.easy import Easy
 from twins.jobs import Job
@@ -22,12 +24,61 @@ from twins.loop import Machine, Policy
 from twins.redirection import Redirected, Redirection, simulate_redirection
 from twins.strict import Strict
 
+GROUPS = (
+    "easy",
+    "easy(backfill=sjf)",
+    "easy(order=saf, backfill=lxf)",
+    "easy(order=f2, age=3)",
+    "easy(order=sjf, age=4, urgent=first)",
+    "easy(estimate=exact)",
+    "easy(estimate=0.5)",
+    "easy(depth=2)",
+    "easy(depth=all, backfill=sqf)",
+    "fcfs",
+    "sjf(urgent=first)",
+    "laf",
+    "lxf",
+    "f1",
+    "f4",
+    "conservative",
+    "conservative(compress=every, urgent=first)",
+    "conservative(compress=fixpoint)",
+    "conservative(compress=scratch)",
+    "conservative(compress=none, hole=open)",
+)
+"""Policies of a group but DBF."""
+SECOND_KINDS = {
+    "easy": ("easy", "conservative"),
+    "conservative": ("dbf",),
+    "dbf": ("deep", "dbf"),
+    "deep": ("strict",),
+    "strict": ("easy",),
+}
+"""Kinds beside each kind of the principal group: each pair of kinds is compiled by itself, so that all of
+them would take minutes. Interpreted runs have every pair."""
+
+
+def kind_of(text: str) -> str:
+    """Which code a group's policy needs."""
+    name = text.partition("(")[0]
+    if name == "easy":
+        return "deep" if "depth" in text else "easy"
+    return name if name in ("conservative", "dbf") else "strict"
+
+
+def tried(principal: str, redirected: str) -> bool:
+    """Whether tests have this pair here."""
+    return jit.INTERPRETED or kind_of(redirected) in SECOND_KINDS[kind_of(principal)]
+
 
 def nested_twin(spec: Spec) -> Callable[[Machine], Policy]:
     """The twin of a group's policy."""
     options: dict[str, Any] = dict(spec.params)
     if spec.name == "conservative":
         return partial(Conservative, **options)
+    if spec.name == "dbf":
+        assert options.pop("hole") == "closed"
+        return partial(Dbf, **options)
     if spec.name != "easy":
         return partial(Strict, order=spec.name, urgent=options["urgent"])
     age, depth = options.pop("age"), options.pop("depth")
@@ -46,7 +97,9 @@ def by_twin(jobs: Sequence[Job], m: int, text: str) -> Redirected:
 
 def made(jobs: Sequence[Job], m: int, text: str) -> tuple[Schedule, Redirected]:
     """The simulator's schedule, itself and in the twin's words: refused jobs are None."""
-    schedule = headway.simulate(log_of(jobs), m, text)
+    deadline = [-1 if job.deadline is None else job.deadline for job in jobs]
+    columns = {"deadline": deadline} if max(deadline, default=-1) >= 0 else {}
+    schedule = headway.simulate(log_of(jobs, **columns), m, text)
     kept = {int(job): row for row, job in enumerate(schedule.workload.job)}
     results = results_of(schedule)
     lost = []

@@ -43,7 +43,7 @@ def test_exact_times(jobs: list[Job], spec: str) -> None:
 
 def busy_jobs(count: int, m: int, load: float, seed: int, horizon: int = 20_000) -> list[Job]:
     """Deeper queues than small instances reach; two of five jobs have a deadline."""
-    wl, random = busy(count, m, load, seed), np.random.default_rng(seed)
+    wl, random = busy(count, m, load, seed), np.random.default_rng(seed + 1)  # not the draws of the sizes
     due = np.where(random.random(count) < 0.4, random.integers(0, horizon, count) * 1_000_000, -1)
     columns = zip(wl.job, wl.submit, wl.procs, wl.walltime, wl.runtime, due, strict=True)
     return [

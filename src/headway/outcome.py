@@ -35,7 +35,7 @@ from headway.engine.tables import (
     WALL,
     State,
 )
-from headway.policies.prepare import Sets
+from headway.policies.prepare import Sets, Sites
 from headway.schedule import ENDED, STATES, Pieces
 
 Column = npt.NDArray[np.int64]
@@ -74,7 +74,8 @@ def outcome(
         columns |= {"group": log[R_POOL, last], "labels": {"group": tuple(pools)}}
     if lead == SWAP_IN:
         columns["start"] += log[R_LEAD, last]
-    if log.shape[1] > len(order) or (lead == LOADING and log[R_LEAD].any()) or (sets and sets.of_run):
+    started = np.count_nonzero(state.jobs[RUN] >= 0)
+    if state.clock[RUNS] > started or (lead == LOADING and log[R_LEAD].any()) or (sets and sets.of_run):
         add_pieces(columns, state, order, bool(pools) or nodes is not None, lead, sets)
     if nodes is not None:
         columns["node"] = nodes[log[R_POOL, last]]
@@ -178,6 +179,46 @@ def common(a: list[tuple[int, int]], b: list[tuple[int, int]]) -> list[tuple[int
         else:
             j += 1
     return found
+
+
+def take_places(
+    columns: dict[str, Any], clusters: Sequence[str], sites: Sites | None, is_grid: bool
+) -> None:
+    """Turn the pools of jobs and pieces into clusters and groups.
+
+    Where nothing else is said, the pools are the clusters of a grid, or those on which groups are.
+    """
+    if sites is None and len(clusters) == 1 and not is_grid:
+        return
+    labels = columns["labels"]
+    pieces = columns.get("pieces")
+    parts: list[dict[str, Any]] = [columns] if pieces is None else [columns, {"group": pieces.group}]
+    for part in parts:
+        pool = part["group"]
+        if len(clusters) > 1:
+            part["cluster"] = pool if sites is None else sites.cluster[pool]
+        if sites is not None and sites.groups:
+            part["group"] = sites.group[pool]
+        elif is_grid:
+            part["group"] = None
+    if pieces is not None:
+        pieces.cluster, pieces.group = parts[1].get("cluster"), parts[1]["group"]
+    if len(clusters) > 1:
+        labels["cluster"] = tuple(clusters)
+    if sites is not None and sites.groups:
+        labels["group"] = tuple(sites.groups)
+    elif is_grid:
+        del labels["group"]
+
+
+def select_jobs(columns: dict[str, Any], ran: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    """The columns of the jobs that ran; what became of the others has no place in a schedule."""
+    pieces = columns.get("pieces")
+    if pieces is not None:
+        pieces.job = (np.cumsum(ran) - 1)[pieces.job]
+    return {
+        name: values[ran] if isinstance(values, np.ndarray) else values for name, values in columns.items()
+    }
 
 
 def as_run(state: State, order: Column, runtime: Column) -> dict[str, Column]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def simulate(
     """
     from headway.engine.drive import Jobs, counts, run
     from headway.engine.tables import RUN
-    from headway.outcome import as_run, outcome
+    from headway.outcome import as_run, outcome, select_jobs, take_places
     from headway.policies.prepare import Arrivals, prepare
 
     machine = Platform.procs(platform) if isinstance(platform, int) else platform
@@ -52,7 +52,8 @@ def simulate(
         kept.columns[name][order] for name in ("submit", "procs", "walltime", "runtime")
     )
     extra = {name: kept.columns[name][order] for name in visible(spec) if name in kept}
-    if len(pools) > 1:
+    is_grid = spec.name == "reallocation"
+    if len(pools) > 1 or is_grid:
         extra["file_place"] = order
     arrivals = Arrivals(
         submit, size, walltime, np.minimum(runtime, walltime), extra, machine, dict(kept.labels)
@@ -60,8 +61,8 @@ def simulate(
     prepared = prepare(spec, arrivals, procs)
     if notify is not None and prepared.remark:
         notify(prepared.remark)
-    if prepared.setup.drive is None:
-        warm(prepared.setup.hook, spec, notify)
+    if prepared.setup.drive is None or prepared.hooks:
+        warm(prepared.hooks or (prepared.setup.hook,), spec, notify)
     wall_run, cpu_run = time.perf_counter(), time.process_time()
     jobs = Jobs(submit, size, walltime, runtime, prepared.plan, kept.columns["job"][order])
     state = run(jobs, prepared.setup, progress)
@@ -84,23 +85,15 @@ def simulate(
         kept = kept.select(
             ran, rule="late", action="refused on arrival, its deadline could not be met: not run"
         )
-        columns = {
-            name: values[ran] if isinstance(values, np.ndarray) else values
-            for name, values in columns.items()
-        }
+        columns = select_jobs(columns, ran)
     if columns.get("pieces") is not None and columns["pieces"].is_resumed:
-        columns["waiting"] = columns["end"] - kept.submit - np.minimum(kept.runtime, kept.walltime)
-    if len(machine.clusters) > 1:
-        columns["cluster"] = columns["group"]
-        columns["labels"]["cluster"] = tuple(cluster.name for cluster in machine.clusters)
-        if "pieces" in columns:
-            columns["pieces"].cluster = columns["pieces"].group
-    is_grid = spec.name == "reallocation"
-    if is_grid:
-        del columns["group"], columns["labels"]["group"]
+        runtime, walltime = columns.get("runtime", kept.runtime), columns.get("walltime", kept.walltime)
+        columns["waiting"] = columns["end"] - kept.submit - np.minimum(runtime, walltime)
+    take_places(columns, [cluster.name for cluster in machine.clusters], prepared.sites, is_grid)
     if prepared.moves is not None:
         made = prepared.moves(state)
-        columns["moves"] = Moves(**{**made, "job": order[made["job"]]})
+        columns["moves"] = Moves(**{**made, "job": (np.cumsum(ran) - 1)[order[made["job"]]]})
+    groups = {} if is_grid else prepared.groups
     return Schedule(
         workload=kept,
         platform=machine,
@@ -108,7 +101,7 @@ def simulate(
         **columns,
         promise_kind=prepared.promise_kind,
         capacity=sum(pools),
-        groups={} if is_grid else prepared.groups,
+        groups=groups if prepared.sites is None else prepared.sites.groups,
         own={} if prepared.own is None else prepared.own(state),
         notes=notes,
         provenance={
@@ -129,8 +122,9 @@ def fitting(spec: Spec, workload: Workload, machine: Platform, procs: int, insid
     if spec.name != "reallocation":
         return workload.fit_to(procs)
     from headway.policies.grid.fitting import fit_to_grid
+    from headway.policies.grid.local_policies import widest
 
-    return fit_to_grid(workload, machine)
+    return fit_to_grid(workload, machine, widest(spec, machine))
 
 
 def visible(spec: Spec) -> tuple[str, ...]:
@@ -144,11 +138,12 @@ def visible(spec: Spec) -> tuple[str, ...]:
     return PUBLIC
 
 
-def warm(hook: Callable[..., None], spec: Spec, notify: Notify | None) -> None:
+def warm(hooks: Sequence[Callable[..., None]], spec: Spec, notify: Notify | None) -> None:
     """Compile what this policy needs; say so when it is not in the cache."""
     from headway.engine.drive import compiled_hook, compiled_loop, is_cached
 
-    if notify is not None and not is_cached(hook):
+    if notify is not None and not all(is_cached(hook) for hook in hooks):
         notify(f"compiling {spec.name}, once for this machine ...")
     compiled_loop()
-    compiled_hook(hook)
+    for hook in hooks:
+        compiled_hook(hook)

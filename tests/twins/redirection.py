@@ -11,15 +11,22 @@ Decisions.
   the submission look at that); its final result keeps no promise and is ``redirected``.
 - For a base policy with reservations the kill is an early end.
 - A job that starts in the instant of its arrival runs before the next arrival of that instant is looked at.
+- DBF in the principal group: what starts at once is first given its place by DBF, so that ``late=refuse``
+  refuses what it would refuse alone. A definitive task then starts before the next arrival; a provisional one
+  starts in the pass, for the next arrival may displace it. Neither counts, nor does a refused one.
+- DBF in the redirection group: a redirected job keeps its deadline and arrives there like any other; one
+  that has run cannot be refused, so ``late`` is always priority there. What it is told there is kept as its
+  promise only where the principal group is under DBF too, for then all promises are latest ends.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from .dbf import Dbf
 from .easy import Easy
 from .jobs import Job, Result
 from .loop import Machine, Policy, Run, drive, soonest
@@ -52,6 +59,7 @@ class Redirected:
     results: list[Result | None]  # None: refused
     redirections: list[Redirection]
     sizes: tuple[int, int]
+    deadlines: list[Dbf] = field(default_factory=list)  # the groups under DBF as they were at the end
 
 
 def group_sizes(m: int, alpha: float, group: int | None, size: str) -> tuple[int, int]:
@@ -84,6 +92,8 @@ def simulate_redirection(
     resubmitted = list(jobs)  # as the second group sees them
     second = Machine(resubmitted, sizes[1])
     policies = principal(first), redirected(second)
+    if isinstance(policies[1], Dbf):
+        policies[1].late_rule = "priority"
     counters: dict[int, int] = {}
     redirections: list[Redirection] = []
 
@@ -93,15 +103,14 @@ def simulate_redirection(
         return (-own, -job.walltime, -job.procs, run.start, run.job)
 
     def turn(t: int, arrivals: list[int]) -> None:
+        nonlocal counters
         for policy, machine in zip(policies, (first, second), strict=True):
             policy.ended(t, machine.complete(t))
         # 1. arrivals: start at once, or wait and count against the running jobs
         for j in arrivals:
-            if not policies[0].waiting and jobs[j].procs <= first.free:
-                first.start(t, j, "immediate")
-                counters[j] = 0
+            if not is_held_up(policies[0], first, t, j):
+                counters |= {run.job: counters.get(run.job, 0) for run in first.running}
             else:
-                policies[0].arrive(t, j)
                 for run in first.running:
                     if FILTERS[filter](jobs[run.job], jobs[j]):
                         counters[run.job] += 1
@@ -132,6 +141,27 @@ def simulate_redirection(
     results: list[Result | None] = [None] * len(jobs)
     for j, result in first.results.items():
         results[j] = result
+    both = all(isinstance(policy, Dbf) for policy in policies)
     for j, result in second.results.items():
-        results[j] = replace(result, why="redirected", promise=None)
-    return Redirected(results, redirections, sizes)
+        results[j] = replace(result, why="redirected", promise=result.promise if both else None)
+    deadlines = [policy for policy in policies if isinstance(policy, Dbf)]
+    if isinstance(policies[0], Dbf):
+        for j in policies[0].promoted:
+            if j in first.results:
+                first.results[j].why = "promoted"
+    return Redirected(results, redirections, sizes, deadlines)
+
+
+def is_held_up(policy: Policy, machine: Machine, t: int, j: int) -> bool:
+    """Step 1 for one arrival: it starts at once, or it has to wait and counts."""
+    at_once = not policy.waiting and machine.jobs[j].procs <= machine.free
+    if isinstance(policy, Dbf):
+        policy.arrive(t, j)
+        if at_once and j in policy.lp:
+            policy.schedule(t)
+        return not at_once and j not in policy.refused
+    if at_once:
+        machine.start(t, j, "immediate")
+    else:
+        policy.arrive(t, j)
+    return not at_once

@@ -37,7 +37,7 @@ def laws_of(policy: str, record: Record) -> tuple[Law, ...]:
     if "node" in record.places and "presence" in spec.params:
         return _on_nodes(spec)
     if spec.name == "redirection":
-        return (REDIRECTIONS,)
+        return (REDIRECTIONS, *_ends(*(spec.params[name] for name in ("principal", "redirected"))))
     if spec.name == "reallocation":
         return grid_laws(spec)
     if spec.name == "ujfb":
@@ -47,9 +47,7 @@ def laws_of(policy: str, record: Record) -> tuple[Law, ...]:
     if spec.name == "conservative" and spec.params.get("compress") != "scratch":
         return (PROMISE,)
     if spec.name == "dbf":
-        if spec.params.get("compress") == "scratch":
-            return ()
-        return (LATEST_END if spec.params.get("mode") == "strict" else DEFINITIVE_END,)
+        return _ends(spec)
     if not _one_queue(spec, record):
         return ()
     if spec.name == "fcfs":
@@ -57,6 +55,16 @@ def laws_of(policy: str, record: Record) -> tuple[Law, ...]:
     if spec.name == "easy" and _plain_easy(spec):
         return (EASY_HEAD,)
     return ()
+
+
+def _ends(*policies: object) -> tuple[Law, ...]:
+    """What DBF tells is when jobs end at the latest; of two groups, where the first is under DBF."""
+    groups = [each for each in policies if isinstance(each, Spec) and each.name == "dbf"]
+    if not groups or groups[0] is not policies[0]:
+        return ()
+    if any(each.params["compress"] == "scratch" for each in groups):
+        return ()
+    return (LATEST_END if all(each.params["mode"] == "strict" for each in groups) else DEFINITIVE_END,)
 
 
 def _on_nodes(spec: Spec) -> tuple[Law, ...]:

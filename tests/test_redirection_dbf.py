@@ -1,0 +1,186 @@
+"""Redirection with groups under DBF against the plain twin, job for job, and what follows from both."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import headway
+from dbf_twin import COMPRESSIONS
+from dbf_twin import made as by_dbf
+from headway import jit
+from headway.audit import audit
+from headway.schedule import Schedule
+from headway.units import SECOND
+from instances import log_of
+from redirection_twin import GROUPS, by_twin, made, tried
+from test_dbf_twin import busy_jobs
+from test_redirection_twin import PARAMETERS, M, spec_of
+from twins.instances import job_lists
+from twins.jobs import Job
+from twins.laws import stretched
+from twins.redirection import Redirected
+
+DEADLINES = st.one_of(st.none(), st.integers(0, 50))
+DBF = st.builds(
+    "dbf(mode={}, late={}, compress={})".format,
+    st.sampled_from(["strict", "literal"]),
+    st.sampled_from(["priority", "refuse"]),
+    st.sampled_from(COMPRESSIONS),
+)
+PAIRS = st.one_of(
+    st.tuples(DBF, DBF),
+    st.tuples(DBF, st.sampled_from([each for each in GROUPS if tried("dbf", each)])),
+    st.tuples(st.sampled_from([each for each in GROUPS if tried(each, "dbf")]), DBF),
+)
+
+
+def check(jobs: list[Job], spec: str, m: int = M) -> tuple[Schedule, Redirected]:
+    """Runs, kills, reasons, promises and DBF's counts as the twin has them; the audit finds no fault."""
+    schedule, found = made(jobs, m, spec)
+    expected = by_twin(jobs, m, spec)
+    assert found.sizes == expected.sizes
+    for job, one, other in zip(jobs, found.results, expected.results, strict=True):
+        if one is not None and other is not None and other.why not in ("promoted", "redirected"):
+            assert one.why not in ("promoted", "redirected")
+            other.why = one.why  # of a job that starts out of turn the twin says less
+        assert one == other, (job, spec)
+    assert found.redirections == expected.redirections
+    counts = {
+        "accepted_deadlines": sum(len(group.accepted) for group in expected.deadlines),
+        "promotions": sum(len(group.promoted) for group in expected.deadlines),
+        "safety_net": sum(group.safety_net for group in expected.deadlines),
+    }
+    assert {name: schedule.own[name] for name in counts} == counts
+    verdict = audit(schedule)
+    assert verdict.ok, verdict.faults
+    return schedule, expected
+
+
+@settings(max_examples=250)
+@given(
+    jobs=job_lists(M, max_jobs=14, deadline=DEADLINES),
+    parameters=PARAMETERS,
+    group=st.integers(0, 4),
+    pair=PAIRS,
+)
+def test_any_pair_with_dbf(
+    jobs: list[Job], parameters: dict[str, str], group: int, pair: tuple[str, str]
+) -> None:
+    groups = {"group": str(group), "principal": pair[0], "redirected": pair[1]}
+    check(stretched(jobs, SECOND), spec_of(parameters, groups))
+
+
+@settings(max_examples=100)
+@given(
+    jobs=job_lists(3, max_jobs=20, horizon=30, deadline=DEADLINES),
+    theta=st.integers(0, 1),
+    principal=st.sampled_from(["conservative", "dbf", "dbf(late=refuse)"]),
+    redirected=DBF,
+)
+def test_a_busy_second_group(jobs: list[Job], theta: int, principal: str, redirected: str) -> None:
+    """Many redirections, so that redirected jobs displace and promote each other."""
+    groups = f"principal={principal}, redirected={redirected}"
+    check(jobs, f"redirection(theta={theta}, group=3, filter=none, {groups})", 3)
+
+
+@pytest.mark.parametrize(
+    "pair", [("dbf", "dbf"), ("dbf(mode=literal)", "easy(depth=2)"), ("conservative", "dbf")]
+)
+def test_a_busy_machine(pair: tuple[str, str]) -> None:
+    """Deeper queues than small instances reach: displacements, promotions and redirections together."""
+    jobs = busy_jobs(150, 24, 2, seed=5, horizon=60_000)
+    groups = f"principal={pair[0]}, redirected={pair[1]}"
+    schedule, _ = check(jobs, f"redirection(theta=0, alpha=0.7, conflict=latest, {groups})", 24)
+    assert all(int(str(schedule.own[name])) >= 3 for name in ("redirections", "accepted_deadlines"))
+    noted = [schedule.notes["displacements"][row] for row in range(len(schedule))]
+    assert [len(one) for one in noted] == schedule.notes["displaced_times"].tolist()
+    assert sum(map(len, noted)) == schedule.own["displacements"]
+    assert all([each.at for each in one] == sorted(each.at for each in one) for one in noted)
+
+
+@settings(max_examples=120)
+@given(
+    jobs=job_lists(M, max_jobs=14, deadline=DEADLINES), dbf=DBF, redirected=st.sampled_from(["easy", "dbf"])
+)
+def test_no_redirection_is_dbf(jobs: list[Job], dbf: str, redirected: str) -> None:
+    """theta infinite, or no group: DBF on m, job for job; also what is told and refused."""
+    alone = by_dbf(jobs, M, dbf)
+    deadline = [-1 if job.deadline is None else job.deadline for job in jobs]
+    for limits in ("theta=inf, group=4", "theta=0, group=0"):
+        spec = f"redirection({limits}, principal={dbf}, redirected={redirected})"
+        other = headway.simulate(log_of(jobs, deadline=deadline), M, spec)
+        for name in ("start", "end", "killed", "promise"):
+            assert np.array_equal(getattr(alone, name), getattr(other, name)), name
+        assert np.array_equal(alone.workload.job, other.workload.job)
+
+
+@settings(max_examples=120)
+@given(jobs=job_lists(M, max_jobs=16), theta=st.integers(0, 2), compress=st.sampled_from(COMPRESSIONS))
+def test_without_deadlines_dbf_is_conservative(jobs: list[Job], theta: int, compress: str) -> None:
+    one, other = (
+        headway.simulate(
+            log_of(jobs),
+            M,
+            f"redirection(theta={theta}, group=3, filter=none, principal={name}, redirected=dbf)",
+        )
+        for name in (f"dbf(compress={compress})", f"conservative(compress={compress})")
+    )
+    for name in ("start", "end", "killed", "group"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+@settings(max_examples=100)
+@given(jobs=job_lists(3, max_jobs=20, horizon=30, deadline=DEADLINES), theta=st.integers(0, 2))
+def test_what_was_told_is_kept(jobs: list[Job], theta: int) -> None:
+    """D1 and D3 in both groups: an accepted deadline, or the end of a definitive place, is the latest end."""
+    schedule, _ = made(jobs, 3, f"redirection(theta={theta}, group=3, principal=dbf, redirected=dbf)")
+    assert schedule.promise is not None and schedule.promise_kind == "end"
+    assert (schedule.promise >= 0).all()
+    assert (schedule.start + schedule.walltime <= schedule.promise).all()
+    names = {law.name for law in audit(schedule).laws}
+    assert {"latest end", "redirections"} <= names
+
+
+def test_a_redirected_job_cannot_be_refused() -> None:
+    """Job 1 starts again at 2 and can then only end after its deadline; late=refuse lets it run."""
+    jobs = [
+        Job(1, 0, 2, 5, 5, deadline=6),
+        Job(2, 1, 2, 3, 3),
+        Job(3, 2, 2, 3, 3),
+        Job(4, 2, 1, 9, 9, deadline=8),
+    ]
+    spec = "redirection(theta=1, group=2, principal=dbf(late=refuse), redirected=dbf(late=refuse))"
+    schedule, expected = check(jobs, spec, 2)
+    assert [move.job for move in expected.redirections] == [0]
+    assert schedule.workload.job.tolist() == [1, 2, 3]  # job 4 was late on submission
+    assert schedule.start.tolist() == [2, 2, 5] and schedule.end[0] == 7 > 6
+    assert schedule.own["late_on_arrival"] == 2
+
+
+def test_a_provisional_newcomer_can_still_be_displaced_at_its_instant() -> None:
+    """Jobs 1 and 2 come together; the first could start at once, but only holds a provisional place."""
+    jobs = [Job(1, 0, 2, 3, 3, deadline=9), Job(2, 0, 2, 3, 3)]
+    schedule, _ = check(jobs, "redirection(theta=0, group=2, principal=dbf, redirected=dbf)", 2)
+    assert schedule.start.tolist() == [3, 0] and schedule.own["redirections"] == 0
+
+
+def test_every_pair_interpreted() -> None:
+    """The tests of pairs once more where nothing needs to be compiled, so that they have all pairs."""
+    if jit.INTERPRETED:
+        pytest.skip("they have all pairs here already")
+    here = Path(__file__)
+    files = [here.name, "test_redirection_twin.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-k", "pair or policies", *files]
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        command, cwd=here.parent, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0 and "passed" in done.stdout, done.stdout[-2000:]
