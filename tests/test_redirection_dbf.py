@@ -17,6 +17,7 @@ from dbf_twin import COMPRESSIONS
 from dbf_twin import made as by_dbf
 from headway import jit
 from headway.audit import audit
+from headway.explain import explain
 from headway.schedule import Schedule
 from headway.units import SECOND
 from instances import log_of
@@ -170,6 +171,47 @@ def test_a_provisional_newcomer_can_still_be_displaced_at_its_instant() -> None:
     jobs = [Job(1, 0, 2, 3, 3, deadline=9), Job(2, 0, 2, 3, 3)]
     schedule, _ = check(jobs, "redirection(theta=0, group=2, principal=dbf, redirected=dbf)", 2)
     assert schedule.start.tolist() == [3, 0] and schedule.own["redirections"] == 0
+
+
+def redirected_at_2(deadline: int, principal: str, redirected: str) -> Schedule:
+    """Job 1 holds up jobs 2 and 3 and starts again at 2 s, to end at 7 s; times in seconds."""
+    jobs = [Job(1, 0, 2, 5, 5, deadline=deadline), Job(2, 1, 2, 3, 3), Job(3, 2, 2, 3, 3)]
+    groups = f"principal={principal}, redirected={redirected}"
+    return check(stretched(jobs, SECOND), f"redirection(theta=1, group=2, {groups})", 2)[0]
+
+
+@pytest.mark.parametrize(
+    ("deadline", "principal", "redirected", "words"),
+    [
+        (9, "dbf", "dbf", "accepted with a provisional place in the redirection group at 2 s"),
+        (6, "dbf", "dbf", "When it came there the first place behind all others was too late"),
+        (9, "conservative", "dbf", "was given a place in the redirection group at 2 s"),
+        (9, "dbf", "easy(depth=2)", "The redirection group does not look at deadlines"),
+    ],
+)
+def test_explained(deadline: int, principal: str, redirected: str, words: str) -> None:
+    schedule = redirected_at_2(deadline, principal, redirected)
+    assert schedule.start.tolist() == [2 * SECOND, 2 * SECOND, 5 * SECOND]
+    text = " ".join(str(explain(schedule, 1, simulate_again=False)).split())
+    assert words in text and "It was redirected at 2 s" in text
+    assert f"{'met' if deadline == 9 else 'missed'} its deadline" in text
+
+
+def test_explained_from_a_saved_run(tmp_path: Path) -> None:
+    redirected_at_2(9, "dbf", "dbf").save(tmp_path / "run")
+    text = str(explain(Schedule.load(tmp_path / "run"), 1, simulate_again=False))
+    assert "accepted with a provisional place in the redirection group at 2 s" in " ".join(text.split())
+
+
+def test_numbers_of_both() -> None:
+    """What redirection and what deadlines report stand side by side."""
+    late, in_time = (redirected_at_2(deadline, "dbf", "dbf").summary() for deadline in (6, 9))
+    for found, met in ((late, 0), (in_time, 1)):
+        assert found["redirections"] == 1 and found["redirected_among_worst"] is not None
+        assert found["deadlines"] == 1 and found["deadlines_met"] == met
+        assert found["wasted_area"] == 2 * 2 and found["promises_kept"] == 1
+    assert (late["late_on_arrival"], late["accepted_deadlines"]) == (1, 1)
+    assert (in_time["late_on_arrival"], in_time["accepted_deadlines"]) == (0, 2)
 
 
 def test_every_pair_interpreted() -> None:

@@ -21,12 +21,18 @@ if TYPE_CHECKING:
 def provisional(case: Case) -> list[str]:
     """Sentences from the notes of the policy; a run that was saved is repeated for them."""
     due = case.schedule.workload.get("deadline")
-    if due is None or due[case.row] < 0 or not _is_dbf(case.schedule.policy):
+    first, last = _looks_at_deadlines(case)
+    if due is None or due[case.row] < 0 or not (first or last):
         return []
+    if not last:
+        return ["The redirection group does not look at deadlines: its own counted until it was redirected."]
+    there = " in the redirection group" if len(case.own) > 1 else ""
     promise = case.schedule.promise
-    if promise is not None and promise[case.row] != due[case.row]:
+    told = -1 if promise is None else int(promise[case.row])
+    if told >= 0 and told != due[case.row]:
+        when = "When it came there" if there else "On submission"
         return [
-            "On submission the first place behind all others was too late for its deadline, so it was "
+            f"{when} the first place behind all others was too late for its deadline, so it was "
             "handled like a job without one: its place was definitive."
         ]
     schedule, row = _with_notes(case)
@@ -34,7 +40,8 @@ def provisional(case: Case) -> list[str]:
         return []
     displacements = schedule.notes["displacements"][row]
     note = {name: int(column[row]) for name, column in schedule.notes.items() if name != "displacements"}
-    said = [f"It was accepted with a provisional place {at(note['first_given'], case.submit)}."]
+    accepted = "was accepted with a provisional place" if told >= 0 else "was given a place"
+    said = [f"It {accepted}{there} {at(note['first_given'], case.submit)}."]
     said.append(_displaced(displacements, note["displaced_times"]))
     if note["definitive_at"] >= 0:
         left = int(due[case.row]) - note["definitive_at"]
@@ -42,7 +49,7 @@ def provisional(case: Case) -> list[str]:
             f"Its place became definitive {at(note['definitive_at'], case.submit)}, {duration(left)} before "
             "its deadline, which one more job before it would have broken."
         )
-    else:
+    elif told >= 0:
         said.append("Its place stayed provisional until it started.")
     return said
 
@@ -58,11 +65,18 @@ def _displaced(known: Sequence[Displacement], times: int) -> str:
     return f"Jobs without a deadline displaced it {often}{which}, {later}: {', '.join(each)}."
 
 
-def _is_dbf(policy: str) -> bool:
+def _looks_at_deadlines(case: Case) -> tuple[bool, bool]:
+    """Whether the policy where the job came first is DBF, and whether that where it ended is."""
     try:
-        return parse_spec(policy).name == "dbf"
+        spec = parse_spec(case.schedule.policy)
     except HeadwayError:
-        return False
+        return False, False
+    groups = [spec, spec]
+    if spec.name == "redirection":
+        moved = len(case.own) > 1
+        groups = [spec.params["principal"], spec.params["redirected" if moved else "principal"]]  # type: ignore[list-item]
+    first, last = (each.name == "dbf" for each in groups)
+    return first, last
 
 
 def _with_notes(case: Case) -> tuple[Schedule | None, int]:
@@ -71,8 +85,9 @@ def _with_notes(case: Case) -> tuple[Schedule | None, int]:
         return case.schedule, case.row
     from headway.simulate import simulate
 
-    known = np.flatnonzero(case.schedule.submit <= case.start)
+    start = int(case.schedule.start[case.row])
+    known = np.flatnonzero(case.schedule.submit <= start)
     workload = case.schedule.workload.select(known, rule="window", action="after the start of the job")
     again = simulate(workload, case.schedule.platform, case.schedule.policy)
     row = int(np.flatnonzero(again.workload.job == case.id)[0])
-    return (again, row) if int(again.start[row]) == case.start else (None, row)
+    return (again, row) if int(again.start[row]) == start else (None, row)
