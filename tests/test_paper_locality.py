@@ -9,16 +9,26 @@ import pytest
 
 from headway.errors import UsageError
 from headway.papers.locality import reproduce, runs, tables, weeks, work
+from headway.papers.locality.claims import counted
 from headway.papers.locality.runs import Runs, at_bandwidth
-from headway.papers.locality.weeks import BUSY, LIGHT, SATURATED, Span, Week, generated_week, sessions
+from headway.papers.locality.weeks import (
+    BUSY,
+    LIGHT,
+    NARROW,
+    SATURATED,
+    Group,
+    Span,
+    generated_week,
+    sessions,
+)
 from headway.platform import Platform
 from headway.units import SECOND
 
-TINY = Span(0.02, 0.1, 0.02, 700, light=0.5, busy=1.0, saturated=3.0)
+TINY = Span(0.02, 0.1, 0.02, (1, 2), light=0.5, busy=1.0, saturated=3.0, jobs_a_day=0.35)
 
 
-def tiny(kind: str = BUSY, seed: int = 1, sizes: bool = False) -> Week:
-    return generated_week(kind, TINY, seed, sizes)
+def tiny(kind: str = BUSY, sizes: bool = False) -> Group:
+    return weeks.generated(kind, TINY, sizes)
 
 
 def test_sessions_share_files_by_the_authors_rule() -> None:
@@ -31,7 +41,37 @@ def test_sessions_share_files_by_the_authors_rule() -> None:
     assert max(gap.max(initial=0) for gap in gaps) <= 800 * SECOND
     assert np.allclose(log.file_gb, log.procs * 6.4)
     assert set(np.unique(log.procs)) <= set(weeks.WIDTHS)
+    # By the authors' script a chain ends at the next job of anybody else.
+    fresh = np.concatenate([[True], np.diff(log.user) != 0])
+    assert len(set(log.file[fresh])) == fresh.sum()
     assert len(set(generated_week(BUSY, Span(0.5, 1, 0.5), sizes=True).workload.needs_node_gb)) == 3
+
+
+def test_weeks_are_made_by_the_rule_on_the_page() -> None:
+    made = [generated_week(kind, weeks.WEEK, seed) for seed in (1, 2) for kind in (LIGHT, BUSY, SATURATED)]
+    assert [round(week.load, 1) for week in made] == [0.5, 0.8, 1.2] * 2
+    jobs = [len(week.workload) for week in made]
+    assert np.mean(jobs) == pytest.approx(65_000 / 7 * 9 * 2000 / 9720, rel=0.1)
+    assert weeks.WEEK.seeds == (1, 2, 3, 4, 5) and weeks.WEEK.window == (weeks.DAY, 8 * weeks.DAY)
+    narrow = generated_week(NARROW, weeks.WEEK)
+    assert narrow.load == pytest.approx(1.2, abs=0.05) and narrow.workload.procs.mean() < 4
+    assert weeks.generated(SATURATED, weeks.QUICK).saturated
+    assert not weeks.generated(LIGHT, weeks.QUICK).saturated
+
+
+@pytest.mark.parametrize(
+    ("held", "verdict"),
+    [
+        ([True] * 5, "agrees"),
+        ([True] * 3 + [False] * 2, "in part"),
+        ([True, False], "in part"),
+        ([True] * 2 + [False] * 3, "differs"),
+        ([False], "differs"),
+    ],
+)
+def test_a_verdict_counts_weeks(held: list[bool], verdict: str) -> None:
+    claim = counted("claim", "paper", "ours", held)
+    assert claim.verdict == verdict and f"in {sum(held)} of {len(held)} week" in claim.remark
 
 
 def test_the_load_is_what_was_asked_for() -> None:
@@ -42,7 +82,7 @@ def test_the_load_is_what_was_asked_for() -> None:
 
 
 def test_days_that_are_judged() -> None:
-    week = tiny()
+    week = tiny().weeks[0]
     inside = week.workload.submit[week.rows]
     assert week.measured == (int(0.02 * weeks.DAY), int(0.12 * weeks.DAY))
     assert inside.min() >= week.measured[0] and inside.max() < week.measured[1]
@@ -63,13 +103,14 @@ def swf(path: Path, users: bool) -> str:
 
 
 def test_weeks_of_a_log(tmp_path: Path) -> None:
-    week = weeks.log_week("mine", swf(tmp_path / "log.swf", True), Span(0.1, 0.8, 0.1))
-    assert week.title == "MINE"
+    group = weeks.log_group("mine", swf(tmp_path / "log.swf", True), Span(0.1, 0.8, 0.1))
+    (week,) = group.weeks
+    assert group.title == "MINE"
     # Scaled from 100 to 2000 processors, then split into parts of 20 cores.
     assert week.workload.procs.max() == 20 and week.workload.submit.min() >= 0
     assert week.workload.submit.max() < weeks.DAY and (week.workload.file >= 0).all()
     with pytest.raises(UsageError, match="no job has a user"):
-        weeks.log_week("mine", swf(tmp_path / "nobody.swf", False), Span(0.1, 0.8, 0.1))
+        weeks.log_group("mine", swf(tmp_path / "nobody.swf", False), Span(0.1, 0.8, 0.1))
 
 
 def test_another_bandwidth_is_another_platform() -> None:
@@ -79,7 +120,7 @@ def test_another_bandwidth_is_another_platform() -> None:
 
 
 def test_what_was_measured_is_not_simulated_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    week, first = tiny(), Runs(tmp_path, lambda text: None)
+    week, first = tiny().weeks[0], Runs(tmp_path)
     found = first.get(week, "eft")
     assert found["jobs"] == int(week.rows.sum()) and 0 < found["reuses"] < found["files"]
 
@@ -87,26 +128,40 @@ def test_what_was_measured_is_not_simulated_again(tmp_path: Path, monkeypatch: p
         raise AssertionError("simulated again")
 
     monkeypatch.setattr(runs, "simulate", forbidden)
-    assert Runs(tmp_path, lambda text: None).get(week, "eft") == found
+    assert Runs(tmp_path).get(week, "eft") == found
     with pytest.raises(AssertionError, match="simulated again"):
-        Runs(tmp_path, lambda text: None).get(week, "eft", 1.0)
+        Runs(tmp_path).get(week, "eft", 1.0)
 
 
 def test_fcfs_is_no_improvement_on_itself(tmp_path: Path) -> None:
-    found = Runs(tmp_path, lambda text: None).get(tiny(), "fcfs")
+    found = Runs(tmp_path).get(tiny().weeks[0], "fcfs")
     assert (found["better"], found["not_worse"], found["median_improvement"]) == (0, 1, 1)
+
+
+def test_what_was_measured_is_kept_although_a_later_run_fails(tmp_path: Path) -> None:
+    week, runs_here = tiny().weeks[0], Runs(tmp_path)
+    said = []
+    with pytest.raises(UsageError, match="nonsense"):
+        runs_here.fetch(
+            [(week, "eft", 0.1), (week, "nonsense", 0.1)], lambda p: said.append((p.done, p.total))
+        )
+    runs_here.fetch([(week, "eft", 0.1), (week, "lea", 0.1)], lambda p: said.append((p.done, p.total)))
+    assert said[-1][1] == 2
+    again = Runs(tmp_path)
+    assert len(again.results) == 2 and again.get(week, "eft") == runs_here.get(week, "eft")
 
 
 def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         work, "open_weeks", lambda traces, quick: ([tiny(LIGHT), tiny(SATURATED)], [tiny(BUSY, sizes=True)])
     )
-    monkeypatch.setattr(
-        work, "searched_weeks", lambda traces, known: [tiny(SATURATED, seed) for seed in (2, 3)]
-    )
+    monkeypatch.setattr(work, "other_weeks", lambda: tiny(NARROW))
+    halves = tiny(SATURATED).weeks
+    monkeypatch.setattr(work, "searched_weeks", lambda traces, known: (halves[:1], halves[1:]))
     monkeypatch.setattr(tables, "WEIGHTS", ((0, 0), (500, 1)))
     said: list[str] = []
     result = reproduce({}, False, tmp_path, said.append)
+    simulated = set(Runs(tmp_path).results)
     verdicts = {claim.claim: claim for claim in result.claims}
     assert verdicts["areas 15, 30, 2 on 5, 3, 2 nodes"].verdict == "agrees"
     assert verdicts["time to fill a node's memory"].ours == "1280, 2560, 10240 s"
@@ -114,6 +169,12 @@ def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         tables.short(rule) for rule in tables.TEN
     ]
     assert {row[0]: row[2:] for row in result.tables["Weights"][1:]}["0"] == ["1.000", "1.000"]
+    assert [row[1] for row in result.tables["Beyond"][1:]] == ["FCFS", "EFT", "LEA", "LEM"] * 2
+    assert verdicts["light: EFT is about FCFS"].ours.count(" and ") == 2  # every week is shown
+    asked = work.wanted(
+        [tiny(LIGHT), tiny(SATURATED)], tiny(NARROW), [tiny(sizes=True)], (halves[:1], halves[1:])
+    )
+    assert {runs._key(*one) for one in asked} == simulated
     page = (tmp_path / "locality.md").read_text(encoding="utf-8")
     for name in ("locality-rules.svg", "locality-sizes.svg"):
         assert f"({name})" in page and (tmp_path / name).read_text().startswith("<?xml")

@@ -30,4 +30,4 @@ def reproduce(
     """
     from headway.papers.locality.work import work
 
-    return work(traces, quick, folder, say)
+    return work(traces, quick, folder, progress)

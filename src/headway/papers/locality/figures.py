@@ -1,51 +1,63 @@
-"""Stretch of the rules against FCFS, and how the sessions of users fare."""
+"""Stretch, time waiting for files and total flow of the policies against their reference."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from headway.figures.style import GREY, SERIES, WIDTH, house_style
+import numpy as np
+
+from headway.figures.style import BLACK, GREY, SERIES, WIDTH, house_style
 from headway.papers.locality.runs import Runs
-from headway.papers.locality.tables import REFERENCE, SIZES, TEN, short
-from headway.papers.locality.weeks import Week
+from headway.papers.locality.tables import REFERENCE, SIZES, TEN, ratios, short
+from headway.papers.locality.weeks import Group
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def rules(runs: Runs, weeks: Sequence[Week]) -> Figure:
+def rules(runs: Runs, groups: Sequence[Group]) -> Figure:
     """Mean stretch and time waiting for files of the ten rules, over FCFS's."""
-    return _bars(
-        runs, weeks, TEN, "fcfs", (("stretch", "mean stretch / FCFS"), ("file_wait", "file wait / FCFS"))
-    )
+    quotients = (("stretch", "mean stretch / FCFS"), ("file_wait", "file wait / FCFS"))
+    return _bars(runs, groups, TEN, "fcfs", quotients)
 
 
-def sizes(runs: Runs, weeks: Sequence[Week]) -> Figure:
+def sizes(runs: Runs, groups: Sequence[Group]) -> Figure:
     """Total flow and stretch of the policies for memory sizes, over those of match=exact."""
     quotients = (("total_flow", "total flow / match=exact"), ("stretch", "mean stretch / match=exact"))
-    return _bars(runs, weeks, SIZES[1:], REFERENCE, quotients)
+    return _bars(runs, groups, SIZES[1:], REFERENCE, quotients)
 
 
 def _bars(
     runs: Runs,
-    weeks: Sequence[Week],
+    groups: Sequence[Group],
     policies: Sequence[str],
     reference: str,
     numbers: Sequence[tuple[str, str]],
 ) -> Figure:
+    """The mean over the weeks of a kind as a bar, the least and the largest as a line across its end."""
     from matplotlib.figure import Figure
 
     with house_style():
-        figure = Figure(figsize=(WIDTH, 0.24 * len(policies) + 0.9), layout="constrained")
+        figure = Figure(figsize=(WIDTH, 0.34 * len(policies) + 0.9), layout="constrained")
         panels = figure.subplots(1, len(numbers), sharey=True, squeeze=False)[0]
-        thick = 0.8 / len(weeks)
+        thick = 0.8 / len(groups)
         for panel, (number, label) in zip(panels, numbers, strict=True):
-            for place, week in enumerate(weeks):
-                base = runs.get(week, reference)[number]
-                values = [runs.get(week, policy)[number] / base for policy in policies]
-                heights = [row + (place - (len(weeks) - 1) / 2) * thick for row in range(len(policies))]
-                panel.barh(heights, values, height=thick, label=week.title, color=SERIES[place % len(SERIES)])
+            for place, group in enumerate(groups):
+                base = runs.over(group, reference)
+                found = [ratios(runs.over(group, policy), base, number) for policy in policies]
+                means = np.array([np.mean(one) for one in found])
+                across = [means - [min(one) for one in found], [max(one) for one in found] - means]
+                heights = [row + (place - (len(groups) - 1) / 2) * thick for row in range(len(policies))]
+                panel.barh(
+                    heights,
+                    means,
+                    height=thick,
+                    xerr=across if len(group.weeks) > 1 else None,
+                    error_kw={"elinewidth": 0.7, "ecolor": BLACK},
+                    label=group.title,
+                    color=SERIES[place % len(SERIES)],
+                )
             panel.axvline(1, color=GREY, linewidth=0.8)
             panel.set_xlabel(label)
             panel.set_yticks(range(len(policies)), [short(policy) for policy in policies])

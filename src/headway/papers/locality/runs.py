@@ -1,58 +1,128 @@
-"""One run after the other, each measured once and kept in a file."""
+"""Every run is measured once and kept in a file; several are simulated at a time."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from headway.campaign import Progress
 from headway.metrics.files import BOUND, file_waits, improvements, stretches
 from headway.metrics.sample import file_load
-from headway.papers.locality.weeks import Week
+from headway.papers.locality.weeks import Group, Week
 from headway.platform import Cluster, Platform
 from headway.schedule import Schedule
 from headway.simulate import simulate
 from headway.units import SECOND
 
 NAME = "runs.json"
+BANDWIDTH = 0.1
+"""GB/s to each node, as in the paper."""
 Numbers = dict[str, Any]
+Wanted = tuple[Week, str, float]
 
 
 class Runs:
     """The results so far, in memory and in a file; what is missing is simulated."""
 
-    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
-        self.path, self.say = folder / NAME, say
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / NAME
         self.results: dict[str, Numbers] = json.loads(self.path.read_text()) if self.path.exists() else {}
         self._plain: dict[str, Schedule] = {}
+        self._locks: dict[str, threading.Lock] = {}
 
-    def get(self, week: Week, policy: str, bandwidth: float = 0.1) -> Numbers:
+    def get(self, week: Week, policy: str, bandwidth: float = BANDWIDTH) -> Numbers:
         """The numbers of a policy in a week; `bandwidth` in GB/s to each node."""
-        key = f"{week.name} {week.digest} {policy} {bandwidth:g}"
+        key = _key(week, policy, bandwidth)
         if key not in self.results:
-            faster = f", {bandwidth:g} GB/s" if bandwidth != 0.1 else ""
-            self.say(f"{week.title}: {policy}{faster}")
-            self.results[key] = measure(
-                self._schedule(week, policy, bandwidth), self._fcfs(week, bandwidth), week
-            )
-            part = self.path.with_suffix(".part")
-            part.write_text(json.dumps(self.results, indent=0))
-            part.replace(self.path)
+            self._keep(key, self._measured(week, policy, bandwidth))
         return self.results[key]
+
+    def over(self, group: Group, policy: str, bandwidth: float = BANDWIDTH) -> list[Numbers]:
+        """The numbers of each week of a kind."""
+        return [self.get(week, policy, bandwidth) for week in group.weeks]
+
+    def fetch(self, wanted: Sequence[Wanted], tell: Callable[[Progress], None] | None = None) -> None:
+        """Simulate what is missing, on every core; each result is kept as soon as it is there.
+
+        The threads are daemons: whoever interrupts does not wait for simulations that nobody will read.
+        """
+        missing = {_key(*one): one for one in wanted if _key(*one) not in self.results}
+        progress = Progress(skipped=len({_key(*one) for one in wanted}) - len(missing), exact=True)
+        progress.total = progress.skipped + len(missing)
+        left: queue.SimpleQueue[str] = queue.SimpleQueue()
+        done: queue.SimpleQueue[tuple[str, Numbers | Exception]] = queue.SimpleQueue()
+        for key in missing:
+            left.put(key)
+
+        def work() -> None:
+            while True:
+                try:
+                    key = left.get_nowait()
+                except queue.Empty:
+                    return
+                try:
+                    done.put((key, self._measured(*missing[key])))
+                except Exception as error:  # raised again by the caller
+                    done.put((key, error))
+
+        begin = time.monotonic()
+        for _ in range(min(os.cpu_count() or 1, len(missing))):
+            threading.Thread(target=work, daemon=True).start()
+        for _ in missing:
+            key, found = done.get()
+            if isinstance(found, Exception):
+                raise found
+            self._keep(key, found)
+            progress.done += 1
+            progress.seconds = time.monotonic() - begin
+            if tell is not None:
+                tell(progress)
+
+    def _keep(self, key: str, found: Numbers) -> None:
+        self.results[key] = found
+        part = self.path.with_suffix(".part")
+        part.write_text(json.dumps(self.results, indent=0))
+        part.replace(self.path)
+
+    def _measured(self, week: Week, policy: str, bandwidth: float) -> Numbers:
+        plain = self._fcfs(week, bandwidth)
+        made = plain if policy == "fcfs" else _schedule(week, policy, bandwidth)
+        return measure(made, plain, week)
 
     def _fcfs(self, week: Week, bandwidth: float) -> Schedule:
         """The reference of the sessions' improvements, simulated once for a week."""
-        key = f"{week.name} {bandwidth:g}"
-        if key not in self._plain:
-            self._plain = {key: self._schedule(week, "fcfs", bandwidth)}
-        return self._plain[key]
+        key = f"{week.name} {week.digest} {bandwidth:g}"
+        with self._locks.setdefault(key, threading.Lock()):
+            if key not in self._plain:
+                self._plain[key] = _schedule(week, "fcfs", bandwidth)
+            return self._plain[key]
 
-    def _schedule(self, week: Week, policy: str, bandwidth: float) -> Schedule:
-        return simulate(week.workload, at_bandwidth(week.machine, bandwidth), policy)
+
+def _key(week: Week, policy: str, bandwidth: float) -> str:
+    return f"{week.name} {week.digest} {policy} {bandwidth:g}"
+
+
+def _schedule(week: Week, policy: str, bandwidth: float) -> Schedule:
+    return simulate(week.workload, at_bandwidth(week.machine, bandwidth), policy)
+
+
+def mean(found: Sequence[Numbers], number: str) -> float:
+    """The mean of a number over weeks."""
+    return float(np.mean([one[number] for one in found]))
+
+
+def reused(found: Sequence[Numbers]) -> float:
+    """The share of jobs with a file that found it on their node, over weeks."""
+    return float(sum(one["reuses"] for one in found) / max(sum(one["files"] for one in found), 1))
 
 
 def at_bandwidth(platform: Platform, bandwidth: float) -> Platform:

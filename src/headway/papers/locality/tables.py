@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headway.papers.locality.runs import Numbers, Runs
-from headway.papers.locality.weeks import Week
+import numpy as np
+
+from headway.papers.locality.runs import Numbers, Runs, mean, reused
+from headway.papers.locality.weeks import Group, Week
 
 RULES = ("fcfs", "eft", "lea", "leo", "lem")
 TEN = (*RULES, *(f"{rule}(backfill=conservative)" for rule in RULES))
-SLIDES = (
-    "fcfs",
-    "score(load=10, evict=7000)",
-    "score(load=500, evict=500)",
-    "score(load=500, evict=500, copies=1)",
-)
+SCORE = "score(load=10, evict=7000)"
+"""The weights of the slides' plots."""
+SLIDES = ("fcfs", SCORE, "score(load=500, evict=500)", "score(load=500, evict=500, copies=1)")
 REFERENCE = "fcfs(match=exact)"
 SIZES = (
     REFERENCE,
@@ -32,7 +31,15 @@ SIZES = (
     "lea",
     "lem",
 )
-WEIGHTS = tuple((x, y) for x in (1, 10, 100, 500) for y in (0, 1, 500))
+BEYOND = ("fcfs", "eft", "lea", "lem")
+FAST = 1.0
+"""GB/s to each node, ten times the paper's."""
+WEIGHTS = tuple((x, y) for x in (1, 10, 100, 500) for y in (0, 1, 500, 7000))
+
+
+def kept(rule: str) -> str:
+    """The rule where files stay until the memory is full."""
+    return f"{rule}(presence=lru)"
 
 
 def short(policy: str) -> str:
@@ -43,86 +50,112 @@ def short(policy: str) -> str:
     return policy
 
 
-def ten_rules(runs: Runs, week: Week) -> list[list[str]]:
-    """Every rule in one week, in the order of the authors' table."""
+def span_text(values: Sequence[float]) -> str:
+    """The least and the largest, or a dash for a single one."""
+    return f"{min(values):.2f} to {max(values):.2f}" if len(values) > 1 else "-"
+
+
+def ratios(found: Sequence[Numbers], base: Sequence[Numbers], number: str) -> list[float]:
+    """Week by week, a number over that of another policy."""
+    return [one[number] / other[number] for one, other in zip(found, base, strict=True)]
+
+
+def ten_rules(runs: Runs, group: Group) -> list[list[str]]:
+    """Every rule in the weeks of a kind, in the order of the authors' table."""
     head = [
-        "rule", "mean stretch", "bounded stretch", "mean wait (h)", "total flow (10⁶ s)", "file wait (10⁶ s)",
-        "re-used", "killed", "sessions better", "median", "largest queue",
+        "rule", "mean stretch", "range", "over FCFS", "bounded stretch", "mean wait (h)",
+        "total flow (10⁶ s)", "file wait (10⁶ s)", "re-used", "killed", "sessions better", "median",
+        "largest queue",
     ]  # fmt: skip
-    return [head, *(_rule(policy, runs.get(week, policy)) for policy in TEN)]
+    plain = runs.over(group, "fcfs")
+    rows = []
+    for policy in TEN:
+        found = runs.over(group, policy)
+        rows.append(
+            [
+                short(policy),
+                f"{mean(found, 'stretch'):.2f}",
+                span_text([one["stretch"] for one in found]),
+                f"{np.mean(ratios(found, plain, 'stretch')):.2f}",
+                f"{mean(found, 'bounded_stretch'):.2f}",
+                f"{mean(found, 'wait') / 3600:.2f}",
+                f"{mean(found, 'total_flow') / 1e6:.1f}",
+                f"{mean(found, 'file_wait') / 1e6:.2f}",
+                f"{100 * reused(found):.1f} %",
+                f"{mean(found, 'killed'):.0f}",
+                f"{100 * mean(found, 'better'):.0f} %",
+                f"{mean(found, 'median_improvement'):.3f}",
+                f"{max(one['max_queue'] for one in found)}",
+            ]
+        )
+    return [head, *rows]
 
 
-def _rule(policy: str, found: Numbers) -> list[str]:
-    return [
-        short(policy),
-        f"{found['stretch']:.2f}",
-        f"{found['bounded_stretch']:.2f}",
-        f"{found['wait'] / 3600:.2f}",
-        f"{found['total_flow'] / 1e6:.1f}",
-        f"{found['file_wait'] / 1e6:.2f}",
-        f"{100 * found['reuses'] / max(found['files'], 1):.1f} %",
-        f"{found['killed']}",
-        f"{100 * found['better']:.0f} %",
-        f"{found['median_improvement']:.3f}",
-        f"{found['max_queue']}",
-    ]
+def other_widths(runs: Runs, group: Group) -> list[list[str]]:
+    """The five rules where most jobs are of one core."""
+    rows = [["rule", "mean stretch", "range", "over FCFS", "file wait (10⁶ s)", "re-used"]]
+    plain = runs.over(group, "fcfs")
+    for rule in RULES:
+        found = runs.over(group, rule)
+        rows.append(
+            [
+                short(rule),
+                f"{mean(found, 'stretch'):.2f}",
+                span_text([one["stretch"] for one in found]),
+                f"{np.mean(ratios(found, plain, 'stretch')):.2f}",
+                f"{mean(found, 'file_wait') / 1e6:.2f}",
+                f"{100 * reused(found):.1f} %",
+            ]
+        )
+    return rows
 
 
-def slides(runs: Runs, weeks: Sequence[Week]) -> list[list[str]]:
+def slides(runs: Runs, groups: Sequence[Group]) -> list[list[str]]:
     """The slides' scores against FCFS: stretch and queue times."""
-    rows = [["week", "policy", "mean stretch", "mean wait (h)", "file wait (10⁶ s)", "re-used"]]
-    for week in weeks:
+    head = ["weeks", "policy", "mean stretch", "range", "over FCFS", "mean wait (h)", "over FCFS's"]
+    rows = [[*head, "file wait (10⁶ s)", "re-used"]]
+    for group in groups:
+        plain = runs.over(group, "fcfs")
         for policy in SLIDES:
-            found = runs.get(week, policy)
+            found = runs.over(group, policy)
             rows.append(
                 [
-                    week.title,
+                    group.title,
                     policy,
-                    f"{found['stretch']:.2f}",
-                    f"{found['wait'] / 3600:.2f}",
-                    f"{found['file_wait'] / 1e6:.2f}",
-                    f"{100 * found['reuses'] / max(found['files'], 1):.1f} %",
+                    f"{mean(found, 'stretch'):.2f}",
+                    span_text([one["stretch"] for one in found]),
+                    f"{np.mean(ratios(found, plain, 'stretch')):.2f}",
+                    f"{mean(found, 'wait') / 3600:.2f}",
+                    f"{mean(found, 'wait') / max(mean(plain, 'wait'), 1e-9):.2f}",
+                    f"{mean(found, 'file_wait') / 1e6:.2f}",
+                    f"{100 * reused(found):.1f} %",
                 ]
             )
     return rows
 
 
-def sizes(runs: Runs, weeks: Sequence[Week]) -> list[list[str]]:
+def sizes(runs: Runs, groups: Sequence[Group]) -> list[list[str]]:
     """Policies for memory sizes: total flow against jobs that stay on their own size."""
-    rows = [["week", "policy", "total flow (10⁶ s)", "against match=exact", "mean stretch", "mean wait (h)"]]
-    for week in weeks:
-        reference = runs.get(week, REFERENCE)["total_flow"]
+    head = ["weeks", "policy", "total flow (10⁶ s)", "against match=exact", "from", "to"]
+    rows = [[*head, "mean stretch", "mean wait (h)"]]
+    for group in groups:
+        reference = runs.over(group, REFERENCE)
         for policy in SIZES:
-            found = runs.get(week, policy)
-            change = 100 * (found["total_flow"] / reference - 1)
+            found = runs.over(group, policy)
+            changes = [100 * (ratio - 1) for ratio in ratios(found, reference, "total_flow")]
             rows.append(
                 [
-                    week.title,
+                    group.title,
                     policy,
-                    f"{found['total_flow'] / 1e6:.1f}",
-                    f"{change:+.1f} %",
-                    f"{found['stretch']:.2f}",
-                    f"{found['wait'] / 3600:.2f}",
+                    f"{mean(found, 'total_flow') / 1e6:.1f}",
+                    f"{np.mean(changes):+.1f} %",
+                    f"{min(changes):+.1f} %",
+                    f"{max(changes):+.1f} %",
+                    f"{mean(found, 'stretch'):.2f}",
+                    f"{mean(found, 'wait') / 3600:.2f}",
                 ]
             )
     return rows
-
-
-def search(runs: Runs, weeks: Sequence[Week]) -> tuple[tuple[int, int], list[list[str]]]:
-    """Mean stretch over FCFS's for each pair of weights, on the first half of the weeks and on the second."""
-    half = len(weeks) // 2
-    found = {
-        (x, y): [
-            [_ratio(runs, week, weight_policy(x, y)) for week in part]
-            for part in (weeks[:half], weeks[half:])
-        ]
-        for x, y in WEIGHTS
-    }
-    means = {pair: [sum(part) / len(part) for part in both] for pair, both in found.items()}
-    order = sorted(means, key=lambda pair: means[pair][0])
-    head = ["X (load)", "Y (evict)", f"first {half}", f"other {len(weeks) - half}"]
-    rows = [[str(x), str(y), *(f"{mean:.3f}" for mean in means[x, y])] for x, y in order]
-    return order[0], [head, *rows]
 
 
 def weight_policy(x: int, y: int) -> str:
@@ -130,24 +163,41 @@ def weight_policy(x: int, y: int) -> str:
     return f"score(load={x}, evict={y})"
 
 
+def search(runs: Runs, halves: tuple[Sequence[Week], Sequence[Week]]) -> tuple[list[int], list[list[str]]]:
+    """Mean stretch over FCFS's for each pair of weights, on the weeks to choose in and on the others.
+
+    Returns X, Y of the pair that is best on the first half and its rank on the second, and the table.
+    """
+    means = {
+        pair: [float(np.mean([_ratio(runs, week, weight_policy(*pair)) for week in half])) for half in halves]
+        for pair in WEIGHTS
+    }
+    order = sorted(means, key=lambda pair: means[pair][0])
+    head = ["X (load)", "Y (evict)", f"{len(halves[0])} weeks to choose", f"the {len(halves[1])} others"]
+    rows = [[str(x), str(y), *(f"{value:.3f}" for value in means[x, y])] for x, y in order]
+    rank = 1 + sum(means[pair][1] < means[order[0]][1] for pair in means)
+    return [*order[0], rank], [head, *rows]
+
+
 def _ratio(runs: Runs, week: Week, policy: str) -> float:
     return float(runs.get(week, policy)["stretch"] / runs.get(week, "fcfs")["stretch"])
 
 
-def beyond(runs: Runs, weeks: Sequence[Week]) -> list[list[str]]:
+def beyond(runs: Runs, groups: Sequence[Group]) -> list[list[str]]:
     """A file system ten times as fast, and files that stay until the memory is full."""
-    rows = [["week", "rule", "as in the paper", "lru", "1 GB/s", "1 GB/s, file wait (10⁶ s)"]]
-    for week in weeks:
-        for rule in ("fcfs", "lea", "lem"):
-            fast = runs.get(week, rule, 1.0)
-            kept = [runs.get(week, policy)["stretch"] for policy in (rule, f"{rule}(presence=lru)")]
+    head = ["weeks", "rule", "as in the paper", "lru", "1 GB/s", "re-used", "lru, re-used"]
+    rows = [[*head, "file wait (10⁶ s)", "lru, file wait (10⁶ s)", "1 GB/s, file wait (10⁶ s)"]]
+    for group in groups:
+        for rule in BEYOND:
+            paper, lru = runs.over(group, rule), runs.over(group, kept(rule))
+            fast = runs.over(group, rule, FAST)
             rows.append(
                 [
-                    week.title,
+                    group.title,
                     short(rule),
-                    *(f"{stretch:.2f}" for stretch in kept),
-                    f"{fast['stretch']:.2f}",
-                    f"{fast['file_wait'] / 1e6:.2f}",
+                    *(f"{mean(found, 'stretch'):.2f}" for found in (paper, lru, fast)),
+                    *(f"{100 * reused(found):.1f} %" for found in (paper, lru)),
+                    *(f"{mean(found, 'file_wait') / 1e6:.2f}" for found in (paper, lru, fast)),
                 ]
             )
     return rows

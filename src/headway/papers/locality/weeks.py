@@ -1,8 +1,10 @@
 """Weeks of jobs with shared input files: generated ones, and weeks of any log that knows its users.
 
-Users come in sessions. The jobs of a session are submitted a little after one another, are equally wide and
-read one file, by the authors' rule (same user, same width, within 800 s). Load is offered work over what
-the machine could do in the same time.
+Generated weeks follow a rule that was written down before any of them was simulated: as many jobs and users
+for each core as the authors report (65,000 jobs a week and 1,083 users on 9,720 cores), sessions of about
+eleven jobs (1,493,151 in 136,404), offered loads of 0.5, 0.8 and 1.2, the seeds 1 to 5, and files by the
+authors' script (same user and width as the job before, within 800 s). Widths and lengths of runs are not
+published; those here are ours. Load is offered work over what the machine could do in the same time.
 """
 
 from __future__ import annotations
@@ -22,8 +24,16 @@ from headway.workload.transform.files import files
 from headway.workload.transform.machine import machine, split
 
 DAY = 86_400 * SECOND
+JOBS_A_DAY, USERS, RACKHAM = 65_000 / 7, 1083, 9720
+"""Jobs and users of the authors' weeks, on so many cores."""
+SESSION = 11
+"""Jobs of a session, in the mean over the authors' weeks."""
+SEEDS = (1, 2, 3, 4, 5)
 WIDTHS = (1, 2, 4, 8, 10, 16, 20)
 SHARES = (0.4, 0.08, 0.1, 0.08, 0.04, 0.03, 0.27)
+"""How many of the sessions have each width."""
+NARROW_SHARES = (0.7, 0.08, 0.08, 0.05, 0.02, 0.02, 0.05)
+"""Other widths, to see how much depends on them."""
 REQUESTS = np.array([0.25, 0.5, 1, 2, 4, 8, 12, 24, 48, 72, 120, 168, 240])
 """Hours that users ask for."""
 MEMORY = [128.0, 256.0, 1024.0]
@@ -50,6 +60,14 @@ class Week:
         return np.asarray((submit >= self.measured[0]) & (submit < self.measured[1]))
 
     @cached_property
+    def load(self) -> float:
+        """Work offered from the first submission to the last, over what the machine can do meanwhile."""
+        log = self.workload
+        span = int(log.submit.max() - log.submit.min())
+        work = float((log.procs * np.minimum(log.runtime, log.walltime)).sum(dtype=np.float64))
+        return work / max(span * self.machine.total_procs, 1)
+
+    @cached_property
     def digest(self) -> str:
         found = hashlib.sha256(self.platform.encode())
         for name in ("submit", "procs", "walltime", "runtime", "file", "file_gb", "needs_node_gb"):
@@ -57,24 +75,44 @@ class Week:
         return found.hexdigest()[:16]
 
 
-def sessions(days: float, cores: int, load: float, seed: int, jobs_a_day: int) -> Workload:
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Weeks of one kind: generated ones that differ in their seed, or one week of a log."""
+
+    title: str
+    weeks: tuple[Week, ...]
+
+    @property
+    def saturated(self) -> bool:
+        """Whether more work is offered than the machine can do."""
+        return float(np.mean([week.load for week in self.weeks])) > 1
+
+
+def sessions(
+    days: float,
+    cores: int,
+    load: float,
+    seed: int,
+    jobs_a_day: float,
+    shares: tuple[float, ...] = SHARES,
+) -> Workload:
     """Generated sessions for a machine of so many cores.
 
-    Sessions begin by day more than by night. Widths are those of Rackham's kind of use, many of one core and
-    some of a whole node; run times are log-normal within a session and between sessions, and requests are
-    the next usual value above what the user guesses. Run times are scaled to give the load.
+    Sessions have 16 jobs on average and begin by day more than by night. Run times are log-normal within a
+    session and between sessions, and requests are the next usual value above what the user guesses. Run
+    times are scaled to give the load.
     """
     random = np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, 6))))
-    count = max(1, int(days * jobs_a_day / 18))
+    count = max(1, int(days * jobs_a_day / 16))
     begin = np.sort(_by_day(random, count, days))
-    length = np.minimum(random.geometric(1 / 6, count) * random.choice([1, 2, 6], count), 300)
+    length = np.minimum(random.geometric(1 / 6, count) * random.choice([1, 2, 5], count), 300)
     session = np.repeat(np.arange(count), length)
     gap = random.exponential(1, len(session)) * random.choice([2, 5, 120], count)[session] * SECOND
     first = np.concatenate([[True], session[1:] != session[:-1]])
     since = np.cumsum(gap)
     submit = begin[session] + (since - since[first][session]).astype(np.int64)
-    width = np.array(WIDTHS)[random.choice(len(WIDTHS), p=SHARES, size=count)]
-    user = random.integers(1, max(20, cores // 30), count)
+    width = np.array(WIDTHS)[random.choice(len(WIDTHS), p=shares, size=count)]
+    user = random.integers(1, max(20, cores * USERS // RACKHAM), count)
     typical = random.lognormal(np.log(1.2), 1.4, count)  # hours
     runtime = typical[session] * random.lognormal(0, 0.4, len(session))
     work = float((runtime * width[session]).sum()) * 3600
@@ -108,10 +146,10 @@ def _by_day(
 
 
 def with_files(workload: Workload, sizes: bool, seed: int) -> Workload:
-    """Input files by the authors' rule; all of the smallest memory size, or of three sizes."""
+    """Input files by the authors' script; all of the smallest memory size, or of three as often as nodes."""
     if not sizes:
-        return files(workload, chain="user", seed=seed)
-    return files(workload, chain="user", memory=MEMORY, shares=[0.86, 0.1, 0.04], seed=seed)
+        return files(workload, seed=seed)
+    return files(workload, memory=MEMORY, shares=[0.95, 0.04, 0.01], seed=seed)
 
 
 def from_log(workload: Workload, platform: Platform) -> Workload:
@@ -120,22 +158,23 @@ def from_log(workload: Workload, platform: Platform) -> Workload:
     return split(machine(workload, platform.total_procs), cores=widest)
 
 
-LIGHT, BUSY, SATURATED = "light", "busy", "saturated"
+LIGHT, BUSY, SATURATED, NARROW = "light", "busy", "saturated", "saturated, narrow jobs"
 SMALL = "rackham-small"
 
 
 @dataclass(frozen=True)
 class Span:
-    """Days to warm up, days that are judged, days after that to keep the queue loaded; jobs and loads."""
+    """Days to warm up, days that are judged, days after that to keep the queue loaded; seeds and loads."""
 
     warm_up: float = 1
     measured: float = 7
     after: float = 1
-    jobs_a_day: int = 2400
-    light: float = 0.45
-    busy: float = 0.95
-    saturated: float = 1.3
-    """Offered loads; without backfilling nodes are full at about two thirds."""
+    seeds: tuple[int, ...] = SEEDS
+    light: float = 0.5
+    busy: float = 0.8
+    saturated: float = 1.2
+    jobs_a_day: float = JOBS_A_DAY / RACKHAM
+    """For each core of the machine."""
 
     @property
     def days(self) -> float:
@@ -148,20 +187,27 @@ class Span:
 
 
 WEEK = Span()
-QUICK = Span(0.5, 1, 0.25, 2400, busy=1.2, saturated=2.0)
-SEARCH = Span(0.25, 0.5, 0.25, saturated=2.0)
-"""Shorter weeks to search weights in."""
+QUICK = Span(0.25, 0.5, 0.25, (1,))
+SEARCH = Span(0.5, 2, 0.5, (11, 12, 13, 14))
+"""Shorter weeks to search weights in; those of the first half of the seeds are for choosing."""
 
 
 def generated_week(kind: str, span: Span, seed: int = 1, sizes: bool = False) -> Week:
-    """A light, busy or saturated week on the small machine."""
-    platform = Platform.load(SMALL)
-    made = sessions(span.days, platform.total_procs, getattr(span, kind), seed, span.jobs_a_day)
+    """A light, busy or saturated week on the small machine, or one of narrow jobs."""
+    cores = Platform.load(SMALL).total_procs
+    load, shares = getattr(span, kind.partition(",")[0]), NARROW_SHARES if kind == NARROW else SHARES
+    made = sessions(span.days, cores, load, seed, span.jobs_a_day * cores, shares)
     named = f"{kind}{', three memory sizes' if sizes else ''}"
     return Week(f"{named} {seed}", named, with_files(made, sizes, seed), SMALL, span.window)
 
 
-def log_week(name: str, path: str, span: Span, sizes: bool = False) -> Week:
+def generated(kind: str, span: Span, sizes: bool = False) -> Group:
+    """Weeks of one kind, one for each seed."""
+    weeks = tuple(generated_week(kind, span, seed, sizes) for seed in span.seeds)
+    return Group(weeks[0].title, weeks)
+
+
+def log_group(name: str, path: str, span: Span, sizes: bool = False) -> Group:
     """The busiest days of a log in a row, scaled to the small machine."""
     from headway.workload import read
 
@@ -173,8 +219,8 @@ def log_week(name: str, path: str, span: Span, sizes: bool = False) -> Week:
     part = log.select(inside, rule="window", action="outside the busiest days: dropped")
     part = part.with_columns(submit=part.submit - first)
     made = with_files(from_log(part, Platform.load(SMALL)), sizes, 1)
-    named = f"{name}{', three memory sizes' if sizes else ''}"
-    return Week(named, named.replace(name, name.upper(), 1), made, SMALL, span.window)
+    title = f"{name.upper()}{', three memory sizes' if sizes else ''}"
+    return Group(title, (Week(title, title, made, SMALL, span.window),))
 
 
 def _busiest(log: Workload, days: int) -> int:
