@@ -19,7 +19,8 @@ from ujfb_twin import check, made
 
 M = 6
 SPECS = st.builds(
-    "ujfb(preempt={}, victims={}, swap={}, overtake={}, reserve={}, host_memory={}, host_size={})".format,
+    "ujfb(preempt={}, victims={}, swap={}, overtake={}, reserve={}, host_memory={}, host_size={}, "
+    "idle={}, leftover={}, borrow={}, requeue={}, overrun={}, swap_in={})".format,
     st.sampled_from(["suspend", "suspend", "kill", "degree"]),
     st.sampled_from(["latest", "smallest", "largest"]),
     st.sampled_from(["column", "column", "0", "0.000003"]),
@@ -27,6 +28,12 @@ SPECS = st.builds(
     st.sampled_from(["first", "none"]),
     st.sampled_from(["unlimited", "unlimited", "0.5", "2", "3"]),
     st.integers(1, 4),
+    st.sampled_from(["kept", "lent"]),
+    st.sampled_from(["free", "swapped"]),
+    st.sampled_from(["last", "first"]),
+    st.sampled_from(["arrival", "end"]),
+    st.sampled_from(["kill", "finish"]),
+    st.sampled_from(["1", "1", "0", "0.5", "2"]),
 )
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from headway.engine.tables import (
     AT_WALLTIME,
     BY_SUSPENSION,
+    PLAN,
     PROCS,
     PROMISE,
     R_END,
@@ -108,7 +109,10 @@ def add_pieces(
     begun, back = np.minimum(start + ahead, end), np.append(start[1:], 0)
     if lead == SWAP_IN:
         start = np.where(resumed, start, begun)  # a delay by preemption is not the job's own
-    away = np.where(suspended, np.minimum(end + np.append(ahead[1:], 0), back), end)
+    out = np.append(ahead[1:], 0)
+    if sets is not None:
+        out = np.array([sets.swap_out.get(run, 0) for run in chosen.tolist()], np.int64)
+    away = np.where(suspended, np.minimum(end + out, back), end)
     loads = (begun > start) & (lead == LOADING)
     swaps_in = (begun > start) & resumed
     # For each entry of the log, what it does one after the other, and which of it is real.
@@ -225,7 +229,7 @@ def as_run(state: State, order: Column, runtime: Column) -> dict[str, Column]:
     """Size, walltime and run time of each job in file order where the policy chose them; else nothing."""
     over = state.jobs[STRETCH_OVER]
     if not (over > 0).any():
-        return {}
+        return _outlived(state, order, runtime)
     columns = {name: np.empty(len(order), np.int64) for name in ("procs", "walltime", "runtime")}
     columns["procs"][order], columns["walltime"][order] = state.jobs[PROCS], state.jobs[WALL]
     columns["runtime"][order] = [
@@ -233,6 +237,17 @@ def as_run(state: State, order: Column, runtime: Column) -> dict[str, Column]:
         for time, by, divisor in zip(runtime[order], state.jobs[STRETCH_BY], over, strict=True)
     ]
     return columns
+
+
+def _outlived(state: State, order: Column, runtime: Column) -> dict[str, Column]:
+    """Walltimes in file order where the policy let some jobs go on: what these took; else nothing."""
+    walltime = np.empty(len(order), np.int64)
+    walltime[order] = np.where(state.jobs[WALL] < UNBOUNDED, state.jobs[WALL], state.jobs[PLAN])
+    free = np.zeros(len(order), np.bool_)
+    free[order] = state.jobs[WALL] >= UNBOUNDED
+    if not (free & (runtime > walltime)).any():
+        return {}
+    return {"walltime": np.where(free, np.maximum(walltime, runtime), walltime)}
 
 
 def runs_within(job: Column, suspended: npt.NDArray[np.bool_]) -> Column:

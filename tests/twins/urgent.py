@@ -20,6 +20,14 @@ Decisions.
 - ``overtake=False``: an urgent job waits while one that came before it waits, and its reservation does not
   begin before that one's.  ``reserve=False``: jobs in
   urgentQ hold no reservations.
+- ``idle="lent"``: when all that is due has started, waiting regular jobs are looked at in order; one that
+  finds enough idle processors whose owners are not expected back before it ends becomes a guest there, on the
+  lowest of them.  If there was one, reservations are made anew, and so on.  A guest may be a victim like any
+  other running job; it is killed.  ``leftover="swapped"``: nobody runs on processors of a job that is still
+  being swapped out.  ``borrow="first"``: idle processors before unowned ones.  ``requeue="end"``: killed jobs
+  go to the end of the queue.  ``swap_in``: a factor, rounded up.
+- ``overrun="finish"``: urgent jobs are not killed; one that is still there when it was expected to end is
+  expected to need its walltime again, and a minute at least.
 - ``promise``: the first reservation computed for a regular job (told, not a law); none for urgent jobs.
 - ``why``: urgent (preceding), urgent_backfill, urgent_preempt; regular jobs as in conservative backfilling,
   and resumed for a job that was suspended.
@@ -27,18 +35,24 @@ Decisions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
-from .jobs import Job, Result
+from .jobs import SECOND, Job, Result
 from .loop import drive, soonest
 from .profile import Profile
 from .strict import simulate_strict
 
+MINUTE = 60 * SECOND
 
-def simulate_ujf(jobs: Sequence[Job], m: int) -> list[Result]:
+
+def simulate_ujf(jobs: Sequence[Job], m: int, overrun: str = "kill") -> list[Result]:
     """FCFS on the queue sorted (urgent first, arrival): strict, no preemption."""
+    if overrun == "finish":
+        jobs = [replace(j, walltime=max(j.walltime, j.runtime)) if j.urgent else j for j in jobs]
     return simulate_strict(jobs, m, "fcfs", urgent="first")
 
 
@@ -64,6 +78,7 @@ class Held:
     done: int = 0
     suspended: int | None = None  # since when
     resumed: int | None = None  # when last
+    expected: int | None = None  # end, of an urgent job that has outlived its request
 
 
 @dataclass
@@ -73,6 +88,7 @@ class Urgent:
     suspensions: int  # regular jobs stopped, a job counted each time
     preempting: int  # urgent jobs that stopped some
     waste: int  # processors x time lost by kills
+    invited: set[int]  # regular jobs that were guests
 
 
 @dataclass
@@ -86,6 +102,13 @@ class Ujfb:
     host_size: int = 8
     overtake: bool = True
     reserve: bool = True
+    idle: str = "kept"
+    leftover: str = "free"
+    borrow: str = "last"
+    requeue: str = "arrival"
+    overrun: str = "kill"
+    swap_in: Fraction = Fraction(1)
+    guests: dict[int, Held] = field(default_factory=dict)  # regular jobs on processors of suspended ones
     regular: dict[int, Held] = field(default_factory=dict)  # running or suspended: the owners
     urgent: dict[int, Held] = field(default_factory=dict)  # the users
     urgent_queue: list[int] = field(default_factory=list)
@@ -98,6 +121,7 @@ class Ujfb:
     suspensions: int = 0
     preempting: int = 0
     waste: int = 0
+    invited: set[int] = field(default_factory=set)
     now: int = -1
 
     # ---- views ----
@@ -106,7 +130,10 @@ class Ujfb:
         return next((held for held in self.regular.values() if p in held.processors), None)
 
     def used(self, p: int) -> bool:
-        return any(p in held.processors for held in self.urgent.values())
+        return any(p in held.processors for held in self.users())
+
+    def users(self) -> list[Held]:
+        return [*self.urgent.values(), *self.guests.values()]
 
     def unowned(self) -> list[int]:
         """Free for regular jobs."""
@@ -122,16 +149,33 @@ class Ujfb:
             return 0
         return self.jobs[j].swap if self.swap is None else self.swap
 
+    def swap_back_time(self, j: int) -> int:
+        return math.ceil(self.swap_time(j) * self.swap_in)
+
+    def length(self, j: int) -> int:
+        job = self.jobs[j]
+        return job.runtime if job.urgent and self.overrun == "finish" else job.length
+
     def end(self, held: Held) -> int:
-        return held.begin + self.jobs[held.job].length - held.done
+        return held.begin + self.length(held.job) - held.done
+
+    def back(self, t: int, held: Held) -> int:
+        """When a suspended job is expected to have its processors again."""
+        users = [u for u in self.users() if set(u.processors) & set(held.processors)]
+        return max([t] + [self.expected_end(t, u) for u in users])
 
     def expected_end(self, t: int, held: Held) -> int:
         left = self.jobs[held.job].walltime - held.done
+        if held.expected is not None:
+            return held.expected
         if held.suspended is None:
             return held.begin + left
-        users = [u for u in self.urgent.values() if set(u.processors) & set(held.processors)]
-        back = max([t] + [self.expected_end(t, u) for u in users])
-        return back + self.swap_time(held.job) + left
+        return self.back(t, held) + self.swap_back_time(held.job) + left
+
+    def swapped_out(self, held: Held) -> int:
+        """When a suspended job is out, all of it."""
+        assert held.suspended is not None
+        return held.suspended + self.swap_time(held.job)
 
     def profile(self, t: int) -> Profile:
         """When regular jobs can have each processor: after its owner and its user."""
@@ -147,28 +191,35 @@ class Ujfb:
     def try_urgent(self, t: int, j: int) -> bool:
         """Algorithm 1: execute, or preempt and execute, or answer no."""
         job = self.jobs[j]
-        available = self.unowned() + self.lent()
+        idle = self.lent()
+        available = idle + self.unowned() if self.borrow == "first" else self.unowned() + idle
+        swapping = 0
+        if self.leftover == "swapped":
+            taken = [self.owner(p) for p in available[: job.procs] if p in idle]
+            swapping = max([0] + [self.swapped_out(held) - t for held in taken if held])
         if len(available) >= job.procs:
             profile = self.profile(t)
             for k, s in self.reserved.items():
                 profile.add(s, s + self.jobs[k].walltime, self.jobs[k].procs)
-            fits = profile.fits(t, job.walltime, job.procs)
-            self.execute(t, j, available, 0, "urgent_backfill" if fits else "urgent")
+            fits = profile.fits(t, job.walltime, job.procs) and swapping == 0
+            self.execute(t, j, available, swapping, "urgent_backfill" if fits else "urgent")
             return True
         killing = self.preempt == "kill"
         chosen = self.select(len(available), job.procs, killing)
-        delay = max((self.swap_time(held.job) for held in chosen), default=0) if chosen else 0
+        swaps = [self.swap_time(held.job) for held in chosen or [] if held.job not in self.guests]
+        delay = max([swapping, *swaps])
         if self.preempt == "degree" and job.deadline is not None:
             killing = chosen is None or t + delay + job.walltime > job.deadline
         if killing:
-            chosen, delay = self.select(len(available), job.procs, killing), 0
+            chosen, delay = self.select(len(available), job.procs, killing), swapping
         if chosen is None:
             return False
-        taken = sorted(p for held in chosen for p in held.processors)
+        processors = sorted(p for held in chosen for p in held.processors)
         for held in chosen:
             self.stop(t, held, killing)
         self.preempting += 1
-        self.execute(t, j, available + taken, delay, "urgent_preempt")
+        processors.sort(key=lambda p: self.owner(p) is not None)
+        self.execute(t, j, available + processors, delay, "urgent_preempt")
         return True
 
     def select(self, available: int, needed: int, killing: bool) -> list[Held] | None:
@@ -179,12 +230,13 @@ class Ujfb:
             "largest": lambda held: -len(held.processors),
         }
         running = [held for held in self.regular.values() if held.suspended is None]
+        running += self.guests.values()
         running.sort(key=lambda h: (keys[self.victims](h), self.jobs[h.job].submit, h.job))
         chosen: list[Held] = []
         for held in running:
             if available + sum(len(h.processors) for h in chosen) >= needed:
                 break
-            if killing or self.fits_in_hosts([*chosen, held]):
+            if killing or held.job in self.guests or self.fits_in_hosts([*chosen, held]):
                 chosen.append(held)
         if available + sum(len(h.processors) for h in chosen) < needed:
             return None
@@ -197,7 +249,8 @@ class Ujfb:
     def fits_in_hosts(self, chosen: list[Held]) -> bool:
         if self.host_memory is None:
             return True
-        out = [held for held in self.regular.values() if held.suspended is not None] + chosen
+        out = [held for held in self.regular.values() if held.suspended is not None]
+        out += [held for held in chosen if held.job not in self.guests]
         for host in range(0, self.m, self.host_size):
             here = range(host, host + self.host_size)
             load = sum(self.jobs[h.job].memory_gb * sum(p in here for p in h.processors) for h in out)
@@ -214,8 +267,8 @@ class Ujfb:
 
     def stop(self, t: int, held: Held, killing: bool) -> None:
         self.suspensions += 1
-        if killing:
-            del self.regular[held.job]
+        if killing or held.job in self.guests:
+            del (self.guests if held.job in self.guests else self.regular)[held.job]
             if held.resumed is not None:
                 swapped = min(held.begin, t)
                 self.pieces.append(Piece(held.job, "swap_in", held.resumed, swapped, held.processors))
@@ -224,7 +277,8 @@ class Ujfb:
                 held.done += t - held.begin
             self.waste += len(held.processors) * held.done
             self.regular_queue.append(held.job)
-            self.regular_queue.sort(key=lambda j: (self.jobs[j].submit, j))
+            if self.requeue == "arrival":
+                self.regular_queue.sort(key=lambda j: (self.jobs[j].submit, j))
             return
         self.close(t, held)
         held.suspended = t
@@ -241,29 +295,59 @@ class Ujfb:
 
     def resume(self, t: int, held: Held) -> None:
         assert held.suspended is not None
-        swap = self.swap_time(held.job)
-        out = held.suspended + swap
+        out = self.swapped_out(held)
         assert out <= t
         self.pieces.append(Piece(held.job, "swap_out", held.suspended, out, held.processors))
         self.pieces.append(Piece(held.job, "suspended", out, t, held.processors))
-        held.suspended, held.resumed, held.begin = None, t, t + swap
+        held.suspended, held.resumed, held.begin = None, t, t + self.swap_back_time(held.job)
 
     # ---- the steps of one instant ----
 
     def complete(self, t: int) -> None:
-        for side in (self.urgent, self.regular):
+        for side in (self.urgent, self.guests, self.regular):
             for held in list(side.values()):
                 if held.suspended is None and self.end(held) == t:
                     job = self.jobs[held.job]
                     self.close(t, held)
-                    killed = job.runtime > job.walltime
+                    killed = job.runtime > self.length(held.job)
                     self.results[held.job] = Result(
                         held.first_start, t, killed, self.why[held.job], self.promises.get(held.job)
                     )
                     del side[held.job]
 
+    def go_on(self, t: int) -> None:
+        """Urgent jobs that have outlived their request are expected to need as much again."""
+        for held in self.urgent.values():
+            if self.overrun == "finish" and self.expected_end(t, held) <= t:
+                held.expected = t + max(self.jobs[held.job].walltime, MINUTE)
+
     def schedule(self, t: int) -> None:
-        """Regular reservations from scratch; those due start."""
+        """Reservations and starts; then guests, after whom reservations are made again."""
+        while self.start_due(t) and self.idle == "lent" and self.invite(t):
+            pass
+
+    def invite(self, t: int) -> bool:
+        """Regular jobs that find room on idle processors for as long as they ask for; whether any did."""
+        some = False
+        for j in list(self.regular_queue):
+            job, free = self.jobs[j], []
+            for p in self.lent():
+                owner = self.owner(p)
+                assert owner is not None
+                ready = self.leftover == "free" or self.swapped_out(owner) <= t
+                if ready and self.back(t, owner) >= t + job.walltime:
+                    free.append(p)
+            if len(free) >= job.procs:
+                self.regular_queue.remove(j)
+                del self.reserved[j]
+                self.guests[j] = Held(j, tuple(free[: job.procs]), t, t)
+                self.why[j] = "reservation"
+                self.invited.add(j)
+                some = True
+        return some
+
+    def start_due(self, t: int) -> bool:
+        """Regular reservations from scratch; those due start; False if one has to wait for its processors."""
         profile = self.profile(t)
         self.reserved = {}
         before = t
@@ -280,15 +364,17 @@ class Ujfb:
         for j in sorted(due, key=lambda j: self.jobs[j].walltime > 0):
             free = self.unowned()
             if len(free) < self.jobs[j].procs:
-                return
+                return False
             self.regular_queue.remove(j)
             del self.reserved[j]
             self.regular[j] = Held(j, tuple(free[: self.jobs[j].procs]), t, t)
             self.why[j] = "immediate" if t == self.jobs[j].submit else "reservation"
+        return True
 
     def turn(self, t: int, arrivals: list[int]) -> None:
         self.now = t
         self.complete(t)
+        self.go_on(t)
         still: list[int] = []
         for j in self.urgent_queue:
             if (still and not self.overtake) or not self.try_urgent(t, j):
@@ -305,10 +391,15 @@ class Ujfb:
         self.schedule(t)
 
     def next_event(self) -> int | None:
-        holders = [h for h in [*self.urgent.values(), *self.regular.values()] if h.suspended is None]
+        everybody = [*self.users(), *self.regular.values()]
+        holders = [h for h in everybody if h.suspended is None]
         ends = [self.end(held) for held in holders]
         swaps = [held.begin for held in holders if held.begin > self.now]
-        return soonest(*ends, *swaps, *self.reserved.values())
+        outs = [self.swapped_out(h) for h in everybody if h.suspended is not None]
+        overruns = [self.expected_end(self.now, h) for h in self.urgent.values() if self.overrun == "finish"]
+        return soonest(
+            *ends, *swaps, *overruns, *(out for out in outs if out > self.now), *self.reserved.values()
+        )
 
 
 def simulate_ujfb(
@@ -321,9 +412,10 @@ def simulate_ujfb(
     host_size: int = 8,
     overtake: bool = True,
     reserve: bool = True,
+    **readings: Any,
 ) -> Urgent:
-    state = Ujfb(jobs, m, preempt, victims, swap, host_memory, host_size, overtake, reserve)
+    state = Ujfb(jobs, m, preempt, victims, swap, host_memory, host_size, overtake, reserve, **readings)
     drive(jobs, state.next_event, state.turn)
-    assert not state.regular and not state.urgent and len(state.results) == len(jobs)
+    assert not state.regular and not state.users() and len(state.results) == len(jobs)
     results = [state.results[j] for j in range(len(jobs))]
-    return Urgent(results, state.pieces, state.suspensions, state.preempting, state.waste)
+    return Urgent(results, state.pieces, state.suspensions, state.preempting, state.waste, state.invited)

@@ -21,7 +21,7 @@ from headway.audit.laws import (
     planned_areas,
 )
 from headway.audit.laws.grid import grid_laws
-from headway.audit.laws.urgent import urgent_laws
+from headway.audit.laws.urgent import overrun_laws, urgent_laws
 from headway.audit.record import Record
 from headway.audit.verdict import Law
 from headway.errors import UsageError
@@ -42,6 +42,8 @@ def laws_of(policy: str, record: Record) -> tuple[Law, ...]:
         return grid_laws(spec)
     if spec.name == "ujfb":
         return urgent_laws(spec)
+    if spec.name == "ujf":
+        return overrun_laws(spec)
     if record.pieces is not None or any(name in record.places for name in ("group", "cluster", "node")):
         return ()  # several queues or places: the replay of one queue on one pool says nothing
     if spec.name == "conservative" and spec.params.get("compress") != "scratch":

@@ -14,7 +14,7 @@ from headway.explain.moves import moved
 from headway.explain.place import Case
 from headway.explain.provisional import provisional
 from headway.explain.redirection import redirected
-from headway.explain.urgent import suspended, urgent
+from headway.explain.urgent import guest, suspended, urgent
 from headway.explain.words import at, duration, jobs, processors
 from headway.schedule.codes import ENDED, STATES, WHY
 
@@ -111,6 +111,7 @@ FATES: tuple[Callable[[Case], list[str]], ...] = (
     redirected,
     preempted,
     suspended,
+    guest,
     urgent,
     loading,
     killed,

@@ -10,7 +10,7 @@ from headway.explain.words import at, count_jobs, duration, jobs, processors
 from headway.schedule.codes import ENDED, STATES, WHY
 
 STOPPED = tuple(ENDED.index(name) for name in ("suspended", "preempted"))
-SUSPENDED = STATES.index("suspended")
+RUNNING, SUSPENDED = STATES.index("running"), STATES.index("suspended")
 SWAPS = (STATES.index("swap_out"), STATES.index("swap_in"))
 
 
@@ -35,11 +35,48 @@ def suspended(case: Case) -> list[str]:
         said.append(f"In all it stood still for {duration(total)}.")
     sets = case.pieces.processors
     if sets is not None and sets[times[0]]:
+        users = np.concatenate([sharing(case, piece, aside=False) for piece in times])
+        guests = np.unique(users[~case.schedule.workload.columns["urgent"][users]])
+        others = "only urgent jobs could use them meanwhile"
+        if len(guests):
+            were = "was a guest" if len(guests) == 1 else "were guests"
+            others = f"{jobs(case.ids(guests))} {were} on some of them meanwhile"
         said.append(
-            f"It kept its processors ({shortened(sets[times[0]])}): only urgent jobs could use them "
-            "meanwhile, and it went on there when none did."
+            f"It kept its processors ({shortened(sets[times[0]])}): {others}, and it went on there when none "
+            "did."
         )
     return said
+
+
+def guest(case: Case) -> list[str]:
+    """A regular job that was lent processors of a suspended one."""
+    marked, sets = case.schedule.workload.get("urgent"), case.pieces.processors
+    if marked is None or marked[case.row] or sets is None:
+        return []
+    said = []
+    for piece in case.own.tolist():
+        if case.pieces.state[piece] != RUNNING or not sets[piece]:
+            continue
+        owners = sharing(case, piece, aside=True)
+        if len(owners):
+            were = "which was" if len(owners) == 1 else "which were"
+            said.append(
+                f"It was a guest on processors of {jobs(case.ids(owners))}, {were} suspended: by its request "
+                "it would end before they were needed again."
+            )
+    return said
+
+
+def sharing(case: Case, piece: int, aside: bool) -> np.ndarray:
+    """Jobs with a piece on some of the same processors at the same time: suspended, or not."""
+    pieces, sets = case.pieces, case.pieces.processors
+    assert sets is not None
+    same_time = (pieces.start < pieces.end[piece]) & (pieces.end > pieces.start[piece])
+    wanted = same_time & ((pieces.state == SUSPENDED) == aside) & (pieces.job != case.row)
+    others = np.flatnonzero(wanted).tolist()
+    mine = set(numbers(sets[piece]))
+    found = [pieces.job[p] for p in others if sets[p] and not mine.isdisjoint(numbers(sets[p]))]
+    return np.unique(np.array(found, np.int64))
 
 
 def borrowers(case: Case, piece: int) -> np.ndarray:
@@ -52,12 +89,8 @@ def borrowers(case: Case, piece: int) -> np.ndarray:
     if sets is None or not sets[piece]:
         began = (case.schedule.start >= begin - 1) & (case.schedule.start < end)
         return np.flatnonzero(began & urgent)
-    mine = set(numbers(sets[piece]))
-    others = np.flatnonzero(
-        urgent[case.pieces.job] & (case.pieces.start < end) & (case.pieces.end > begin)
-    ).tolist()
-    found = [case.pieces.job[p] for p in others if sets[p] and not mine.isdisjoint(numbers(sets[p]))]
-    return np.unique(np.array(found, np.int64))
+    users = sharing(case, piece, aside=False)
+    return np.asarray(users[urgent[users]])
 
 
 def urgent(case: Case) -> list[str]:

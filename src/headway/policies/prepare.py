@@ -21,6 +21,9 @@ from headway.units import SECOND
 
 Table = npt.NDArray[np.int64]
 
+UNBOUNDED = 1 << 60
+"""``WALL`` (µs) of a job that may go on as long as it needs."""
+
 
 @dataclass(frozen=True)
 class Arrivals:
@@ -51,7 +54,10 @@ class Sets:
     of_run: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     """Half-open ranges in ascending order; a later run of the same job that is not here has the same."""
     borrower: dict[int, int] = field(default_factory=dict)
-    """Of a run that was suspended, the run that it was suspended for."""
+    """Of a run that was suspended, the run that it was suspended for, where only what that one took is
+    swapped out."""
+    swap_out: dict[int, int] = field(default_factory=dict)
+    """How long a run that was suspended took to be swapped out (µs)."""
 
 
 @dataclass(frozen=True)

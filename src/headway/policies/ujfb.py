@@ -11,6 +11,9 @@ Otherwise regular jobs are *preempted*, if that gives it enough. Else it waits i
 
 A suspended job keeps its processors: only urgent jobs may borrow them, and it goes on when none does. Regular
 jobs have reservations as in conservative backfilling, all made anew when something changes (see ujfb_plan).
+What else the paper leaves open is decided by parameters: guests on idle processors and urgent jobs that
+outlive their request have a hook of their own (ujfb_lending), as have regular jobs with deadlines
+(ujfb_deadlines).
 
 One instant: completions; waiting urgent jobs; arrivals in order; suspended jobs resume; reservations, and
 those that are due start.
@@ -52,6 +55,7 @@ from headway.engine.tables import (
 from headway.engine.verbs import kill, resume, start_late, suspend
 from headway.jit import kernel, routine
 from headway.policies.ujfb_plan import (
+    REGULAR_KEY,
     ROW,
     URGENT_KEY,
     Q,
@@ -82,16 +86,19 @@ from headway.policies.ujfb_tables import (
     DEGREE,
     DELAY,
     FIRST_PROCESSOR,
+    GUEST,
     HELD_UNTIL,
     HOLDS_URGENT,
     HOST_ROOM,
     IDLE,
+    IDLE_FIRST,
     IN_RECORD,
     KILL,
     LATEST_END,
     LENT,
     LOST,
     MACHINE,
+    NEXT_OVERRUN,
     NEXT_OWNED,
     NEXT_START,
     NEXT_USED,
@@ -104,11 +111,16 @@ from headway.policies.ujfb_tables import (
     PREEMPTIBLE,
     PREEMPTING,
     QUEUED,
+    REQUEUED,
     STOPPED,
     STOPPED_BY,
     STOPPED_TIMES,
     SUSPENDED_JOBS,
     SWAP,
+    SWAP_BACK,
+    SWAPPED_OUT,
+    SWAPS_WHOLE,
+    TO_THE_END,
     UNOWNED,
     URGENT_WAITING,
     USER,
@@ -116,7 +128,7 @@ from headway.policies.ujfb_tables import (
     count,
     entry,
 )
-from headway.policies.ujfb_victims import NOT_ENOUGH, longest_swap, select
+from headway.policies.ujfb_victims import NOT_ENOUGH, longest_swap, select, until_swapped_out
 from headway.units import NEVER
 
 
@@ -136,7 +148,7 @@ def expect_back(t: int, state: State, plan_too: bool) -> None:
             if user != NO_JOB:
                 back = max(back, state.jobs[HELD_UNTIL, user])
             p = entry(state, NEXT_OWNED, p)
-        end = back + state.jobs[SWAP, job] + state.jobs[WALL, job] - state.jobs[KEPT, job]
+        end = back + state.jobs[SWAP_BACK, job] + state.jobs[WALL, job] - state.jobs[KEPT, job]
         if end != state.jobs[HELD_UNTIL, job]:
             hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], plan_too)
             hold(t, state, end, state.jobs[PROCS, job], plan_too)
@@ -145,21 +157,25 @@ def expect_back(t: int, state: State, plan_too: bool) -> None:
 
 @routine
 def settle(t: int, state: State, plan_too: bool) -> bool:
-    """What ended leaves its processors; whether an urgent job was among it."""
-    urgent = False
+    """What ended leaves its processors; whether a user of another's was among it."""
+    freed = False
     for i in range(state.clock[ENDED]):
         job = state.runs[R_JOB, state.lists[ENDED_RUNS, i]]
         if is_urgent(state, job):
-            urgent = True
+            freed = True
             hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[OWN_ALONE, job], plan_too)
+            give_back(state, job)
+        elif state.jobs[GUEST, job]:
+            freed = True
+            count(state, PREEMPTIBLE, -state.jobs[PROCS, job])
             give_back(state, job)
         else:
             hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], plan_too)
             count(state, PREEMPTIBLE, -state.jobs[PROCS, job])
             disown(state, job)
-    if urgent and state.options[ASIDE] > 0:
+    if freed and state.options[ASIDE] > 0:
         expect_back(t, state, plan_too)
-    return urgent
+    return freed
 
 
 @kernel
@@ -170,16 +186,25 @@ def put_aside(t: int, state: State, job: int) -> None:
     state.options[at(state, SUSPENDED_JOBS, i)] = job
     state.jobs[ASIDE_PLACE, job] = i
     state.options[ASIDE] = i + 1
+    state.jobs[SWAPPED_OUT, job] = t + state.jobs[SWAP, job]
     count(state, IDLE, state.jobs[PROCS, job])
 
 
 @kernel
 def send_back(t: int, state: State, job: int) -> None:
-    """Kill a victim: it waits again, where it stood when it arrived."""
+    """Kill a victim: it waits again, where it stood when it arrived, or behind all others."""
     kill(state, job, BY_PREEMPTION)
-    hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], True)
-    disown(state, job)
+    if state.jobs[GUEST, job]:
+        give_back(state, job)
+        state.jobs[GUEST, job] = 0
+    else:
+        hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], True)
+        disown(state, job)
     state.jobs[IN_RECORD, job] = 0
+    if state.options[TO_THE_END]:
+        # Those that wait have smaller keys, those that come later have this one, and larger numbers.
+        count(state, REQUEUED, 1)
+        state.jobs[KEY, job] = REGULAR_KEY + state.options[REQUEUED]
     enter(state, Q, job, state.jobs[KEY, job])
     count(state, LOST, 1)
 
@@ -188,28 +213,29 @@ def send_back(t: int, state: State, job: int) -> None:
 def execute(t: int, state: State, job: int, why: int, delay: int, victims: int, killing: bool) -> None:
     """Give an urgent job its processors: free ones, then idle ones of suspended jobs, then the victims'."""
     procs = state.jobs[PROCS, job]
-    free = min(procs, state.options[UNOWNED])
+    idle = idle_taken(state, procs)
+    free = min(procs - idle, state.options[UNOWNED])
     last = take_free(state, job, USER, NEXT_USED, NO_PROCESSOR, free)
-    idle = min(procs - free, state.options[IDLE])
     last = borrow_idle(state, job, last, idle)
     for i in range(victims):
         victim = entry(state, CANDIDATES, i)
         if not state.jobs[IN_RECORD, victim]:
             record(state, victim, state.jobs[RUN, victim])
-        record_stop(state, state.jobs[RUN, victim], state.clock[RUNS])
+        by = -1 if state.options[SWAPS_WHOLE] else state.clock[RUNS]
+        record_stop(state, state.jobs[RUN, victim], by, state.jobs[SWAP, victim])
         count(state, PREEMPTIBLE, -state.jobs[PROCS, victim])
         state.jobs[STOPPED_BY, victim] = job
         state.jobs[STOPPED_TIMES, victim] += 1
-        if killing:
+        if killing or state.jobs[GUEST, victim]:
             send_back(t, state, victim)
         else:
             put_aside(t, state, victim)
     rest = procs - free - idle
-    if killing:
-        take_free(state, job, USER, NEXT_USED, last, rest)
-        free += rest
-    else:
-        borrow_idle(state, job, last, rest)
+    if rest > 0:
+        lost = min(rest, state.options[UNOWNED])
+        last = take_free(state, job, USER, NEXT_USED, last, lost)
+        borrow_idle(state, job, last, rest - lost)
+        free += lost
     if victims > 0:
         count(state, PREEMPTING, 1)
         count(state, STOPPED, victims)
@@ -220,10 +246,19 @@ def execute(t: int, state: State, job: int, why: int, delay: int, victims: int, 
     state.jobs[PREEMPTED_FOR, job] = victims
     end = t + delay + state.jobs[PLAN, job]
     state.jobs[HELD_UNTIL, job] = end
+    state.options[NEXT_OVERRUN] = min(state.options[NEXT_OVERRUN], end)
     hold(t, state, end, free, True)
     if state.options[ASIDE] > 0:
         expect_back(t, state, True)
     state.options[CHANGED] = 1
+
+
+@kernel
+def idle_taken(state: State, procs: int) -> int:
+    """How many idle processors of suspended jobs an urgent job takes before anybody is stopped for it."""
+    if not state.options[IDLE_FIRST]:
+        procs = max(procs - state.options[UNOWNED], 0)
+    return int(min(procs, state.options[IDLE]))
 
 
 @routine
@@ -231,6 +266,9 @@ def try_urgent(t: int, state: State, job: int) -> bool:
     """Algorithm 1 for an urgent job: execute it, or preempt and execute, or answer no."""
     procs = state.jobs[PROCS, job]
     missing = procs - state.options[UNOWNED] - state.options[IDLE]
+    swapping = 0
+    if state.options[SWAPS_WHOLE] and state.options[IDLE] > 0:
+        swapping = until_swapped_out(t, state, idle_taken(state, procs))
     if missing <= 0:
         if state.options[HOLDS_URGENT]:
             lift_urgent(t, state)
@@ -238,27 +276,28 @@ def try_urgent(t: int, state: State, job: int) -> bool:
         harmless = fits(state.profile, MACHINE, t, procs, state.jobs[PLAN, job])
         if harmless and state.pools[PIN_COUNT, MACHINE] > 0:
             harmless = first_pin_in_the_way(state, MACHINE, job, t) == NEVER
-        execute(t, state, job, URGENT_BACKFILL if harmless else URGENT, 0, 0, False)
+        execute(t, state, job, URGENT_BACKFILL if harmless and swapping == 0 else URGENT, swapping, 0, False)
         return True
     if missing > state.options[PREEMPTIBLE]:
         return False
     mode = state.options[PREEMPT]
     victims = NOT_ENOUGH
     killing = mode == KILL
-    delay = 0
+    delay = swapping
     if mode != KILL:
         victims = select(state, missing, True)
-        delay = longest_swap(state, victims)
+        delay = max(swapping, longest_swap(state, victims))
         due = state.jobs[LATEST_END, job]
         if mode == DEGREE and due >= 0:
             killing = victims == NOT_ENOUGH or t + delay + state.jobs[PLAN, job] > due
             if killing:
                 for i in range(victims):
-                    if state.options[HOST_ROOM] >= 0:
-                        load_hosts(state, entry(state, CANDIDATES, i), -1, 0)
+                    victim = entry(state, CANDIDATES, i)
+                    if state.options[HOST_ROOM] >= 0 and not state.jobs[GUEST, victim]:
+                        load_hosts(state, victim, -1, 0)
     if killing:
         victims = select(state, missing, False)
-        delay = 0
+        delay = swapping
     if victims == NOT_ENOUGH:
         return False
     execute(t, state, job, URGENT_PREEMPT, delay, victims, killing)
@@ -312,7 +351,7 @@ def resume_free(t: int, state: State) -> None:
             load_hosts(state, job, -1, 0)
         count(state, IDLE, -state.jobs[PROCS, job])
         count(state, PREEMPTIBLE, state.jobs[PROCS, job])
-        resume(state, job, state.jobs[SWAP, job])
+        resume(state, job, state.jobs[SWAP_BACK, job])
 
 
 @kernel
@@ -324,14 +363,16 @@ def newcomers(state: State, urgent: bool) -> int:
     return found
 
 
-def ujfb(t: int, state: State) -> None:
-    """Urgent jobs first, with backfilling and preemption, on the whole machine."""
-    regular = newcomers(state, False)
+@kernel
+def is_trying(state: State, regular: int) -> bool:
+    """Whether an urgent job waits or has just come beside so many regular ones."""
     urgent = state.clock[LAST_NEW] - state.clock[FIRST_NEW] - regular
-    trying = urgent > 0 or state.options[URGENT_WAITING] > 0
-    if trying and not is_complete(state):
-        complete_plan(t, state)  # urgent jobs are measured against the reservations made before
-    freed = settle(t, state, trying)
+    return bool(urgent > 0 or state.options[URGENT_WAITING] > 0)
+
+
+@kernel
+def admit(t: int, state: State) -> None:
+    """Try the waiting urgent jobs, then let the newcomers in one by one."""
     if state.options[URGENT_WAITING] > 0:
         try_waiting(t, state)
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
@@ -339,9 +380,13 @@ def ujfb(t: int, state: State) -> None:
             arrive_urgent(t, state, job)
         else:
             state.jobs[RESERVED, job] = NOT_RESERVED
+            state.jobs[KEY, job] += state.options[REQUEUED]
             enter(state, Q, job, state.jobs[KEY, job])
-    if freed and state.options[ASIDE] > 0:
-        resume_free(t, state)
+
+
+@kernel
+def plan_and_start(t: int, state: State, regular: int) -> None:
+    """Bring the plan up to date, tell the newcomers when they start, and start what is due."""
     due = 0
     if state.options[CHANGED]:
         begin_anew(t, state)
@@ -352,3 +397,16 @@ def ujfb(t: int, state: State) -> None:
         if not is_urgent(state, job):
             state.jobs[PROMISE, job] = state.jobs[RESERVED, job]
     start_due(t, state, due)
+
+
+def ujfb(t: int, state: State) -> None:
+    """Urgent jobs first, with backfilling and preemption, on the whole machine."""
+    regular = newcomers(state, False)
+    trying = is_trying(state, regular)
+    if trying and not is_complete(state):
+        complete_plan(t, state)  # urgent jobs are measured against the reservations made before
+    freed = settle(t, state, trying)
+    admit(t, state)
+    if freed and state.options[ASIDE] > 0:
+        resume_free(t, state)
+    plan_and_start(t, state, regular)

@@ -42,7 +42,7 @@ from headway.engine.tables import (
 )
 from headway.engine.verbs import start, wake
 from headway.jit import kernel, routine
-from headway.policies.ordering import CLASS_WEIGHT, URGENT_CLASS
+from headway.policies.ordering import CLASS_WEIGHT, REGULAR_CLASS, URGENT_CLASS
 from headway.policies.ujfb_processors import own, record
 from headway.policies.ujfb_tables import (
     BASE,
@@ -69,7 +69,8 @@ from headway.policies.ujfb_tables import (
 from headway.units import NEVER
 
 URGENT_KEY = URGENT_CLASS * CLASS_WEIGHT
-"""``KEY`` of urgent jobs, first in the queue; the regular ones follow."""
+REGULAR_KEY = REGULAR_CLASS * CLASS_WEIGHT
+"""``KEY`` of urgent jobs, first in the queue, and of the regular ones that follow."""
 Q = 2 * MACHINE
 ROW = Q_FIELDS * Q
 

@@ -1,4 +1,4 @@
-"""Who has which processor: owners are regular jobs, users are urgent ones; the lowest numbers go first.
+"""Who has which processor: owners are regular jobs, users urgent ones or guests; the lowest numbers go first.
 
     processor     0    1    2    3    4
     owner         a    a    a    -    -        a is suspended,
@@ -16,6 +16,7 @@ from headway.policies.ordering import URGENT_CLASS
 from headway.policies.ujfb_tables import (
     FIRST_PROCESSOR,
     FREE_IN_GROUP,
+    GUEST,
     HOST_LOAD,
     HOST_SIZE,
     IDLE,
@@ -51,6 +52,12 @@ SHIFT = 1 << 32
 @kernel
 def is_urgent(state: State, job: int) -> bool:
     return bool(state.jobs[CLASS, job] == URGENT_CLASS)
+
+
+@kernel
+def uses(state: State, job: int) -> bool:
+    """Whether a job is the user of its processors, not their owner."""
+    return bool(state.jobs[CLASS, job] == URGENT_CLASS or state.jobs[GUEST, job] != 0)
 
 
 @kernel
@@ -139,7 +146,7 @@ def disown(state: State, job: int) -> None:
 
 @routine
 def give_back(state: State, job: int) -> None:
-    """An urgent job leaves its processors, to their owners where they have one."""
+    """An urgent job or a guest leaves its processors, to their owners where they have one."""
     p = state.jobs[FIRST_PROCESSOR, job]
     while p != NO_PROCESSOR:
         state.options[at(state, USER, p)] = NO_JOB
@@ -183,7 +190,7 @@ def record(state: State, job: int, run: int) -> None:
 
     What does not fit is counted, not written.
     """
-    chain = NEXT_USED if is_urgent(state, job) else NEXT_OWNED
+    chain = NEXT_USED if uses(state, job) else NEXT_OWNED
     begin = NOTES + TABLES * state.options[SIZE_OF_MACHINE]
     ranges, last = 0, NO_PROCESSOR - 1
     p = state.jobs[FIRST_PROCESSOR, job]
@@ -211,11 +218,11 @@ def record(state: State, job: int, run: int) -> None:
 
 
 @kernel
-def record_stop(state: State, run: int, by: int) -> None:
-    """Write down for which run another one was stopped."""
+def record_stop(state: State, run: int, by: int, swap: int) -> None:
+    """Write down for which run another one was stopped (-1: whole), and how long swapping it out takes."""
     here = NOTES + TABLES * state.options[SIZE_OF_MACHINE] + state.options[RECORDED]
-    if state.options[RECORDED] + 2 > state.options[RECORD_ROOM]:
+    if state.options[RECORDED] + 3 > state.options[RECORD_ROOM]:
         count(state, UNRECORDED, 1)
         return
-    state.options[here], state.options[here + 1] = -1 - run, by
-    count(state, RECORDED, 2)
+    state.options[here], state.options[here + 1], state.options[here + 2] = -1 - run, by, swap
+    count(state, RECORDED, 3)

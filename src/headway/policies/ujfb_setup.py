@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from headway.engine.drive import Setup
-from headway.engine.tables import CLASS, KEY, State
+from headway.engine.tables import CLASS, KEY, WALL, State
 from headway.errors import UsageError
-from headway.policies.prepare import Arrivals, Prepared, Sets, Table, ordered, strict
+from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared, Sets, Table, ordered, strict
 from headway.policies.spec import Spec, make_spec
 from headway.units import SECOND, microseconds
 from headway.workload.annotations import KB_PER_MB
@@ -25,15 +28,31 @@ RECORD_LIMIT = 1 << 22
 def ujf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """First come, first served, urgent jobs before all others."""
     plain = strict(make_spec("fcfs", urgent="first"), arrivals, procs)
-    remark = "" if _urgent(arrivals).any() else "no job is urgent, so ujf is fcfs"
-    return Prepared(plain.setup, plain.plan, remark=remark)
+    urgent = _urgent(arrivals)
+    setup = plain.setup
+    if spec.params["overrun"] == "finish":
+        assert setup.prepare is not None
+        fill = setup.prepare
+
+        def prepare(state: State) -> None:
+            fill(state)
+            let_finish(state)
+
+        setup = replace(setup, prepare=prepare)
+    return Prepared(setup, plain.plan, remark="" if urgent.any() else "no job is urgent, so ujf is fcfs")
+
+
+def let_finish(state: State) -> None:
+    """Urgent jobs are not killed at their walltime."""
+    from headway.policies.ordering import URGENT_CLASS
+
+    state.jobs[WALL, state.jobs[CLASS] == URGENT_CLASS] = UNBOUNDED
 
 
 def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Urgent jobs first with backfilling and preemption."""
     from headway.policies import ujfb_tables as rows
     from headway.policies.ordering import URGENT_CLASS
-    from headway.policies.ujfb import ujfb as hook
 
     urgent = _urgent(arrivals)
     some = bool(urgent.any())
@@ -41,11 +60,17 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     deadline = arrivals.extra.get("deadline", np.full(len(urgent), -1))
     shapes = np.unique(np.stack([arrivals.procs, arrivals.walltime]), axis=1, return_inverse=True)[1]
     fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, urgent)
+    back = Fraction(str(spec.params["swap_in"]))
+    finishes = spec.params["overrun"] == "finish"
+    hook = _hook(spec)
 
     def prepare(state: State) -> None:
         fill(state)
         state.jobs[rows.SWAP], state.jobs[rows.MEMORY] = swap, memory
+        state.jobs[rows.SWAP_BACK] = -(-swap * back.numerator // back.denominator)
         state.jobs[rows.LATEST_END] = deadline
+        if finishes:
+            let_finish(state)
         state.jobs[rows.SHAPE] = shapes.ravel()
         state.jobs[rows.STOPPED_BY] = -1
 
@@ -102,6 +127,17 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     )
 
 
+def _hook(spec: Spec) -> Callable[[int, State], None]:
+    """The compiled policy: a form of its own where guests or overruns are allowed."""
+    if spec.params["idle"] == "lent" or spec.params["overrun"] == "finish":
+        from headway.policies.ujfb_lending import ujfb_lending
+
+        return ujfb_lending
+    from headway.policies.ujfb import ujfb
+
+    return ujfb
+
+
 def recorded(state: State) -> Sets:
     """The processors that the policy has written down."""
     from headway.policies import ujfb_tables as rows
@@ -115,7 +151,10 @@ def recorded(state: State) -> Sets:
         run, number = entries[place], entries[place + 1]
         place += 2
         if run < 0:
-            found.borrower[-1 - run] = number
+            if number >= 0:
+                found.borrower[-1 - run] = number
+            found.swap_out[-1 - run] = entries[place]
+            place += 1
             continue
         ranges = sorted(divmod(entry, SHIFT) for entry in entries[place : place + number])
         found.of_run[run] = [(low, high + 1) for low, high in ranges]
@@ -145,9 +184,14 @@ def _tables(spec: Spec, procs: int, named: bool, room: int) -> Table:
     options[rows.HOST_SIZE] = int(str(spec.params["host_size"]))
     host = spec.params["host_memory"]
     options[rows.HOST_ROOM] = -1 if host == "unlimited" else int(float(str(host)) * KB_PER_GB)
+    options[rows.LENDING] = spec.params["idle"] == "lent"
+    options[rows.SWAPS_WHOLE] = spec.params["leftover"] == "swapped"
+    options[rows.FINISHES] = spec.params["overrun"] == "finish"
+    options[rows.TO_THE_END] = spec.params["requeue"] == "end"
+    options[rows.IDLE_FIRST] = spec.params["borrow"] == "first"
     options[rows.NAMED], options[rows.RECORD_ROOM] = named, room
     options[rows.PLANNED_KEY] = options[rows.PLANNED_JOB] = -1
-    options[rows.NEXT_START] = NEVER
+    options[rows.NEXT_START] = options[rows.NEXT_OVERRUN] = NEVER
     for table, value in ((rows.OWNER, rows.NO_JOB), (rows.USER, rows.NO_JOB)):
         begin = rows.NOTES + table * procs
         options[begin : begin + procs] = value

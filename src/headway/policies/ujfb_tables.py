@@ -14,6 +14,11 @@ from headway.jit import kernel
 SIZE_OF_MACHINE, PREEMPT, VICTIMS, OVERTAKE, RESERVE, HOST_SIZE, HOST_ROOM, NAMED, RECORD_ROOM = range(9)
 SUSPEND, KILL, DEGREE = range(3)
 LATEST, SMALLEST, LARGEST = range(3)
+# More parameters, each a reading of the paper: whether idle processors of suspended jobs are lent to regular
+# ones, whether a victim is swapped out whole before any of its processors can be used, whether urgent jobs
+# may outlive their walltime, whether killed jobs go to the end of the queue, and whether urgent jobs take
+# idle processors before free ones.
+LENDING, SWAPS_WHOLE, FINISHES, TO_THE_END, IDLE_FIRST = range(27, 32)
 
 # Notes on the plan: up to which waiting job (key and number) it goes, whether something has changed under it,
 # when its next regular job starts, the number of times it was begun anew, whether it holds waiting urgent
@@ -25,11 +30,14 @@ UNOWNED, IDLE, PREEMPTIBLE, LOWEST_GROUP, ASIDE, RECORDED = range(16, 22)
 # Counts for the summary: jobs stopped (each time), those that lost their work, urgent jobs that stopped
 # some, urgent jobs that had to wait, sets that did not fit into the record.
 STOPPED, LOST, PREEMPTING, QUEUED, UNRECORDED = range(22, 27)
-NOTES = 32
+# More notes: jobs that went to the end of the queue, when the first urgent job will have used up its
+# request.
+REQUEUED, NEXT_OVERRUN = range(32, 34)
+NOTES = 40
 
-# Tables with one entry per processor: its owner (a regular job) and its user (an urgent one), -1 if none; the
-# next processor of the same owner or user; free processors of each group; then lists of suspended jobs and
-# of victims, and kB swapped out to each host.
+# Tables with one entry per processor: its owner (a regular job) and its user (an urgent one, or a guest), -1
+# if none; the next processor of the same owner or user; free processors of each group; then lists of
+# suspended jobs and of victims, and kB swapped out to each host.
 OWNER, USER, NEXT_OWNED, NEXT_USED, FREE_IN_GROUP, SUSPENDED_JOBS, CANDIDATES, HOST_LOAD = range(8)
 TABLES = 8
 NO_JOB = -1
@@ -39,8 +47,9 @@ NO_PROCESSOR = -1
 # the beginning; swap time (µs) and memory (kB a processor); of a suspended job how many of its processors
 # are lent, and its place in the list; of an urgent job how many of its processors have no owner, and the
 # delay by preemption (µs). SHAPE numbers jobs of equal size and length; the two rows behind it are of shapes.
-# Then by whom a job was stopped last and how often, and whether its processors are in the record; last, of an
-# urgent job its deadline (-1: none) and how many were stopped for it.
+# Then by whom a job was stopped last and how often, and whether its processors are in the record; of an
+# urgent job its deadline (-1: none) and how many were stopped for it; last, how long a job takes to be
+# swapped in (µs), when it will have been swapped out, and whether it is a guest on lent processors.
 (
     FIRST_PROCESSOR,
     HELD_UNTIL,
@@ -59,8 +68,11 @@ NO_PROCESSOR = -1
     IN_RECORD,
     LATEST_END,
     PREEMPTED_FOR,
-) = range(JOB_ROWS, JOB_ROWS + 17)
-MORE_ROWS = 17
+    SWAP_BACK,
+    SWAPPED_OUT,
+    GUEST,
+) = range(JOB_ROWS, JOB_ROWS + 20)
+MORE_ROWS = 20
 
 MACHINE, BASE = 0, 1
 """The profile with every reservation, and the one of what holds processors now."""

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from headway.engine.tables import PHASE, PROCS, RUNNING, State
+from headway.engine.tables import PHASE, PROCS, RUNNING, SUSPENDED, State
 from headway.jit import kernel, routine
 from headway.policies.ujfb_processors import load_hosts
 from headway.policies.ujfb_tables import (
     BEGUN,
     CANDIDATES,
     FIRST_PROCESSOR,
+    GUEST,
     HOST_ROOM,
     LATEST,
+    LENDING,
     NO_JOB,
     OWNER,
     SIZE_OF_MACHINE,
     SMALLEST,
     SWAP,
+    SWAPPED_OUT,
+    USER,
     VICTIMS,
     at,
     entry,
@@ -42,7 +46,7 @@ def select(state: State, missing: int, hosts: bool) -> int:
 
     They are taken in the chosen order until there are enough; then, in that order, each is spared without
     whom the rest still suffices. Where ``hosts`` matter, one that does not fit beside what is swapped out
-    already is passed over.
+    already is passed over; a guest is not swapped out.
     """
     room = state.options[HOST_ROOM]
     bounded = hosts and room >= 0
@@ -52,6 +56,11 @@ def select(state: State, missing: int, hosts: bool) -> int:
         if job != NO_JOB and state.jobs[FIRST_PROCESSOR, job] == p and state.jobs[PHASE, job] == RUNNING:
             state.options[at(state, CANDIDATES, running)] = job
             running += 1
+        elif state.options[LENDING]:
+            user = entry(state, USER, p)
+            if user != NO_JOB and state.jobs[GUEST, user] and state.jobs[FIRST_PROCESSOR, user] == p:
+                state.options[at(state, CANDIDATES, running)] = user
+                running += 1
     chosen, total = 0, 0
     here = at(state, CANDIDATES, 0)
     while total < missing and chosen < running:
@@ -60,7 +69,7 @@ def select(state: State, missing: int, hosts: bool) -> int:
             if rather(state, state.options[here + i], state.options[here + best]):
                 best = i
         job = state.options[here + best]
-        if bounded and not load_hosts(state, job, 1, room):
+        if bounded and not state.jobs[GUEST, job] and not load_hosts(state, job, 1, room):
             running -= 1
             state.options[here + best] = state.options[here + running]
             continue
@@ -77,7 +86,7 @@ def select(state: State, missing: int, hosts: bool) -> int:
             kept += 1
         else:
             total -= state.jobs[PROCS, job]
-            if bounded:
+            if bounded and not state.jobs[GUEST, job]:
                 load_hosts(state, job, -1, room)
     return kept if enough else NOT_ENOUGH
 
@@ -87,5 +96,21 @@ def longest_swap(state: State, victims: int) -> int:
     """The preemption delay: how long it takes until the last of the victims is swapped out."""
     longest = 0
     for i in range(victims):
-        longest = max(longest, state.jobs[SWAP, entry(state, CANDIDATES, i)])
+        job = entry(state, CANDIDATES, i)
+        if not state.jobs[GUEST, job]:
+            longest = max(longest, state.jobs[SWAP, job])
     return longest
+
+
+@routine
+def until_swapped_out(t: int, state: State, procs: int) -> int:
+    """How long it takes from now until the first so many idle processors have been swapped out."""
+    ready = t
+    for p in range(state.options[SIZE_OF_MACHINE]):
+        if procs == 0:
+            break
+        owner = entry(state, OWNER, p)
+        if owner != NO_JOB and entry(state, USER, p) == NO_JOB and state.jobs[PHASE, owner] == SUSPENDED:
+            ready = max(ready, state.jobs[SWAPPED_OUT, owner])
+            procs -= 1
+    return int(ready - t)

@@ -21,9 +21,22 @@ Column = NDArray[np.int64]
 
 def check(record: Record) -> Finding:
     """Rigid jobs as the log has them; pieces of the final run with the processors of their job."""
+    return check_with(record, record.asked_walltime)
+
+
+def check_overrun(record: Record) -> Finding:
+    """The same where urgent jobs may finish: their walltime is what they needed, if that was longer."""
+    walltimes = record.asked_walltime
+    if record.urgent is not None:
+        walltimes = np.where(record.urgent, np.maximum(walltimes, record.asked_runtime), walltimes)
+    return check_with(record, walltimes)
+
+
+def check_with(record: Record, walltimes: Column) -> Finding:
+    """Jobs had what the log asks for, and these walltimes."""
     findings = [_compare(record, "processors", record.procs, record.asked, str)]
     if not record.speeds:
-        walltimes, runtimes = record.asked_walltime, record.asked_runtime
+        runtimes = record.asked_runtime
         findings.append(_compare(record, "s of walltime", record.walltime, walltimes, seconds_text))
         findings.append(_compare(record, "s of run time", record.runtime, runtimes, seconds_text))
     findings.append(_pieces(record))

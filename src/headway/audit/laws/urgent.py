@@ -5,9 +5,12 @@ Nothing of the policy's swap times is asked: a delay by preemption is what the s
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.audit.laws import request
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, Law, fault, found, together
 from headway.policies.spec import Spec
@@ -39,6 +42,16 @@ def check_untouched(record: Record) -> Finding | None:
 
 
 def check_prompt(record: Record) -> Finding | None:
+    """Where leftover processors are not swapped out, only swap-outs that begin on arrival delay a job."""
+    return _prompt(record, swapped_out)
+
+
+def check_prompt_whole(record: Record) -> Finding | None:
+    """Where jobs are swapped out whole, swap-outs that are under way delay it too."""
+    return _prompt(record, under_way)
+
+
+def _prompt(record: Record, until: Callable[[Record, Column], Column]) -> Finding | None:
     """An urgent job that fits beside all other urgent jobs in the system starts on arrival, or after swaps.
 
     Whatever is not used by urgent jobs can be given to it, so it waits only until the last of the jobs that
@@ -57,7 +70,7 @@ def check_prompt(record: Record) -> Finding | None:
     # jobs that come and go within one instant too many are counted, which only spares some from the law.
     system = come[np.searchsorted(submit[by_submit], submit, side="right")]
     system -= gone[np.searchsorted(end[by_end], submit, side="left")]
-    delay = swapped_out(record, submit)
+    delay = until(record, submit)
     late = (system <= record.capacity) & (start > delay)
 
     def describe(place: int) -> Fault:
@@ -86,6 +99,17 @@ def swapped_out(record: Record, times: Column) -> Column:
     same[some] = begin[order][place[some]] == times[some]
     latest[same] = end[order][place[same]]
     return latest
+
+
+def under_way(record: Record, times: Column) -> Column:
+    """For each time when the last swap-out that has begun by then has ended; the time itself if all have."""
+    if record.pieces is None:
+        return times
+    out = record.pieces.state == SWAP_OUT
+    order = np.argsort(record.pieces.start[out], kind="stable")
+    begin = record.pieces.start[out][order]
+    ends = np.append(0, np.maximum.accumulate(record.pieces.end[out][order]))
+    return np.asarray(np.maximum(times, ends[np.searchsorted(begin, times, side="right")]))
 
 
 def check_same_processors(record: Record) -> Finding | None:
@@ -171,7 +195,16 @@ def urgent_laws(spec: Spec) -> tuple[Law, ...]:
     ]
     if spec.params.get("host_memory") == "unlimited" or spec.params.get("preempt") == "kill":
         demands = "an urgent job that fits beside the others starts on arrival, or after swap-outs"
-        laws.append(Law(PROMPT, demands, check_prompt))
+        whole = spec.params.get("leftover") == "swapped"
+        laws.append(Law(PROMPT, demands, check_prompt_whole if whole else check_prompt))
     if spec.params.get("preempt") == "kill":
         laws.append(Law(NO_SUSPENSION, "where jobs are killed, none is suspended", check_no_suspension))
-    return tuple(laws)
+    return (*laws, *overrun_laws(spec))
+
+
+def overrun_laws(spec: Spec) -> tuple[Law, ...]:
+    """Instead of the universal law, where urgent jobs may go on beyond their walltime."""
+    if spec.params.get("overrun") != "finish":
+        return ()
+    demands = "the log's processors and times; an urgent job has the walltime that it needed"
+    return (Law(request.NAME, demands, request.check_overrun),)

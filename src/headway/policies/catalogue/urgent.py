@@ -5,11 +5,19 @@ from __future__ import annotations
 from headway.policies.catalogue.entry import Parameter, PolicyInfo
 from headway.policies.catalogue.references import AGUNG_2021
 
+OVERRUN = Parameter(
+    "overrun",
+    "an urgent job that has used up its walltime is killed like any other, or may finish",
+    "kill",
+    ("kill", "finish"),
+)
+
 ENTRIES = (
     PolicyInfo(
         "ujf",
         "UJF: first come, first served, urgent jobs before all others; nothing is stopped for them",
         (AGUNG_2021,),
+        (OVERRUN,),
         needs=("the column urgent: an annotation, or the transformations urgent and inject",),
         details="A baseline of the paper on UJFB; the same as fcfs(urgent=first).",
         example="ujf",
@@ -45,6 +53,15 @@ ENTRIES = (
                 float,
                 low=0,
                 unit="seconds",
+            ),
+            Parameter(
+                "swap_in",
+                "how long a job takes to come back, as a multiple of what being swapped out takes; only the "
+                "latter was measured",
+                1.0,
+                (),
+                float,
+                low=0,
             ),
             Parameter(
                 "bandwidth",
@@ -85,6 +102,36 @@ ENTRIES = (
                 "first",
                 ("first", "none"),
             ),
+            Parameter(
+                "idle",
+                "processors of a suspended job that no urgent job uses: kept, so that only urgent jobs may "
+                "have them, or lent to regular jobs that by their request end before it can come back, and "
+                "that are killed if an urgent job stops them",
+                "kept",
+                ("kept", "lent"),
+            ),
+            Parameter(
+                "leftover",
+                "processors of a job that makes room which the urgent job does not take: not swapped out and "
+                "free for the next urgent job at once, or swapped out with the rest, so that the next one "
+                "waits for it",
+                "free",
+                ("free", "swapped"),
+            ),
+            Parameter(
+                "borrow",
+                "whether an urgent job takes idle processors of suspended jobs before free ones (first) or "
+                "after them (last)",
+                "last",
+                ("last", "first"),
+            ),
+            Parameter(
+                "requeue",
+                "where a killed job waits again: where it stood when it arrived, or at the end",
+                "arrival",
+                ("arrival", "end"),
+            ),
+            OVERRUN,
         ),
         needs=(
             "the column urgent: an annotation, or the transformations urgent and inject",
