@@ -36,7 +36,7 @@ from headway.engine.tables import (
     WALL,
     State,
 )
-from headway.policies.prepare import Sets, Sites
+from headway.policies.prepare import UNBOUNDED, Sets, Sites
 from headway.schedule import ENDED, STATES, Pieces
 
 Column = npt.NDArray[np.int64]
