@@ -226,12 +226,6 @@ def test_one_cluster_under_easy_is_easy(jobs: list[Job]) -> None:
         assert np.array_equal(getattr(plain, name), getattr(other, name)), name
 
 
-def test_parameters_that_clusters_do_not_have_are_refused() -> None:
-    for local in ("easy(order=sjf)", "conservative(urgent=first)"):
-        with pytest.raises(HeadwayError, match="parameters that clusters of a grid do not have"):
-            made(IDLE_B, PAIR, f"reallocation(local={local})")
-
-
 def test_an_endless_period_is_the_reference() -> None:
     for mode in ("regular", "cancel"):
         schedule = made(IDLE_B, PAIR, f"reallocation(mode={mode}, period=inf)")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,17 +55,21 @@ class Cluster:
     """One cluster: either ``procs`` interchangeable processors or groups of nodes.
 
     ``speed`` is relative to the machine on which the log's run times were taken: 1.4 runs a job 1.4 times
-    as fast. Where ``nodes`` are given, ``procs`` is their sum of count x cores.
+    as fast. Where ``nodes`` are given, ``procs`` is their sum of count x cores. ``policy`` is the spec of the
+    cluster's own policy in a grid; empty: the one that all clusters have.
     """
 
     name: str
     speed: float = 1.0
     procs: int = 0
     nodes: tuple[NodeGroup, ...] = ()
+    policy: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise UsageError(f"name of a cluster must be a text that is not empty, not {self.name!r}")
+        if not isinstance(self.policy, str):
+            raise UsageError(f"policy must be a text such as \"dbf\", not {self.policy!r}")
         _positive("speed", self.speed)
         if math.isinf(self.speed):
             raise UsageError("speed must be finite")
@@ -87,6 +91,8 @@ class Cluster:
             described["nodes"] = [group.describe() for group in self.nodes]
         else:
             described["procs"] = self.procs
+        if self.policy:
+            described["policy"] = self.policy
         return described
 
 
@@ -95,6 +101,8 @@ class Platform:
     """One or more clusters, in the order in which ties between them are broken."""
 
     clusters: tuple[Cluster, ...]
+    source: str = field(default="", compare=False)
+    """The file it was read from, for messages."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clusters", tuple(self.clusters))
@@ -130,6 +138,7 @@ class Platform:
                     speed=cluster.get("speed", 1.0),
                     procs=cluster.get("procs", 0),
                     nodes=tuple(NodeGroup(**group) for group in cluster.get("nodes", ())),
+                    policy=cluster.get("policy", ""),
                 )
                 for cluster in described["cluster"]
             )
@@ -160,16 +169,16 @@ class Platform:
         return f"{self.total_procs} processors" + (f" on {nodes} nodes" if nodes else "")
 
 
-def _whole(field: str, value: object) -> None:
+def _whole(name: str, value: object) -> None:
     # numpy's integers are welcome, booleans and 3.0 are not.
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise UsageError(f"{field} must be a whole number, not {value!r}")
+        raise UsageError(f"{name} must be a whole number, not {value!r}")
     if not 1 <= value.__index__() <= MOST_PROCS:
-        raise UsageError(f"{field} must be from 1 to {MOST_PROCS}, not {value!r}")
+        raise UsageError(f"{name} must be from 1 to {MOST_PROCS}, not {value!r}")
 
 
-def _positive(field: str, value: object) -> None:
+def _positive(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UsageError(f"{field} must be a number, not {value!r}")
+        raise UsageError(f"{name} must be a number, not {value!r}")
     if not value > 0:
-        raise UsageError(f"{field} must be greater than 0, not {value!r}")
+        raise UsageError(f"{name} must be greater than 0, not {value!r}")

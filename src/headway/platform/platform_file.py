@@ -3,6 +3,7 @@
 [[cluster]]
 name = "rackham"
 speed = 1                    # optional
+policy = "dbf"               # optional: the cluster's own policy in a grid
 procs = 640                  # either this ...
 
 [[cluster.nodes]]            # ... or groups of equal nodes
@@ -24,7 +25,7 @@ from typing import Any
 from headway.errors import InputError, UsageError
 from headway.platform.machine import Cluster, NodeGroup, Platform
 
-CLUSTER_KEYS = ("name", "speed", "procs", "nodes")
+CLUSTER_KEYS = ("name", "speed", "procs", "nodes", "policy")
 NODE_KEYS = ("count", "cores", "memory_gb", "bandwidth_gb_s")
 
 _NAMED = files("headway.platform") / "named"
@@ -80,7 +81,7 @@ class _PlatformFile:
             raise InputError("has no cluster; add a [[cluster]] table with name and procs", file=self.name)
         clusters = tuple(self.cluster(table, number) for number, table in enumerate(tables, 1))
         try:
-            return Platform(clusters)
+            return Platform(clusters, self.name)
         except UsageError as error:
             raise InputError(str(error), file=self.name) from None
 

@@ -46,7 +46,15 @@ def place(spec: Spec, platform: Platform) -> tuple[Spec, tuple[int, ...]]:
     """
     clusters = platform.clusters
     if spec.name == "reallocation":
-        return spec, tuple(cluster.procs for cluster in clusters)
+        from headway.policies.grid.local_policies import pools_of
+
+        return spec, tuple(pool.procs for pool in pools_of(spec, platform))
+    for cluster in clusters:
+        if cluster.policy:
+            raise UsageError(
+                f"cluster {cluster.name!r} has a policy of its own, {cluster.policy}, which only the policy "
+                f"reallocation looks at; give that one, or a platform without the key, not {spec.name}"
+            )
     if spec.name != "redirection":
         if len(clusters) > 1:
             raise UsageError(

@@ -61,6 +61,17 @@ class Sets:
 
 
 @dataclass(frozen=True)
+class Sites:
+    """Which cluster and group each pool is, where clusters have groups of their own."""
+
+    cluster: Table
+    group: Table
+    """The number of the group; -1 where the cluster has none."""
+    groups: dict[str, int]
+    """Processors of each group in all clusters."""
+
+
+@dataclass(frozen=True)
 class Prepared:
     """A policy ready to run."""
 
@@ -89,6 +100,10 @@ class Prepared:
     """Where the pools are nodes: the platform's number of each."""
     moves: Callable[[State], dict[str, Table]] | None = None
     """The moves of waiting jobs between clusters, the columns of a schedule's; jobs in the engine's order."""
+    sites: Sites | None = None
+    """Where the pools are, if they are more than the clusters of a grid or the groups of a machine."""
+    hooks: tuple[Callable[[int, State], None], ...] = ()
+    """What is compiled before the run, where that is more than the setup's hook."""
 
 
 PREPARERS: dict[str, str] = {

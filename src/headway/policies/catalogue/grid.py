@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from headway.policies.catalogue.backfilling import CONSERVATIVE
 from headway.policies.catalogue.entry import Parameter, PolicyInfo
+from headway.policies.catalogue.orders import ORDERS
 from headway.policies.catalogue.references import CANIOU_2010, CANIOU_2011, DOWNEY_1997
 
-BATCH_SYSTEMS = (CONSERVATIVE.name, "fcfs", "easy")
-"""The first two reserve a start for each job and can tell when it is completed; EASY has an estimator."""
+HEURISTICS = ("mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain")
+MODES = ("regular", "cancel", "none")
+TUNINGS = ("binary", "bounded", "exhaustive")
+LAWS = ("amdahl", "downey")
+"""Words in the order of the numbers that stand for them inside."""
+
+TOGETHER = (CONSERVATIVE.name, "fcfs", "easy")
+"""Policies that all clusters of a grid can have in one simulation: the first two reserve a start for each job
+and can tell when it is completed, EASY has an estimator."""
+OTHERS = tuple(name for name in ORDERS if name != "fcfs")
+ONE_BY_ONE = ("dbf", "ujfb", "redirection", "ujf", *OTHERS, "strict")
+"""Policies of clusters that are simulated one by one, and run ahead to see when a job is completed."""
 
 ENTRIES = (
     PolicyInfo(
@@ -22,14 +33,14 @@ ENTRIES = (
                 "two best clusters (sufferage), the largest gain (maxgain), the largest gain for each of its "
                 "processors (maxrelgain)",
                 "mct",
-                ("mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain"),
+                HEURISTICS,
             ),
             Parameter(
                 "mode",
                 "regular: one task after the other moves if another cluster completes it earlier; cancel: "
                 "all waiting tasks are cancelled and submitted again; none: the reference",
                 "regular",
-                ("regular", "cancel", "none"),
+                MODES,
             ),
             Parameter(
                 "period",
@@ -58,19 +69,21 @@ ENTRIES = (
                 "how the size of a moldable task is searched: binary, or every size up to its limit "
                 "(bounded; exhaustive is the same, because beyond the limit no time is defined)",
                 "binary",
-                ("binary", "bounded", "exhaustive"),
+                TUNINGS,
             ),
             Parameter(
                 "local",
-                "policy of each cluster; easy promises nothing, so that completions are only estimated there",
+                "policy of each cluster that does not name its own in the platform file; conservative and "
+                "fcfs reserve a start for every job, easy has an estimator, and under any other the cluster "
+                "is run ahead on a copy to see when a job is completed",
                 "conservative",
-                policies=BATCH_SYSTEMS,
+                policies=(*TOGETHER, *ONE_BY_ONE),
             ),
             Parameter(
                 "law",
                 "how fast a task is on n processors: amdahl, or downey with average parallelism 1/(1 - P)",
                 "amdahl",
-                ("amdahl", "downey"),
+                LAWS,
             ),
             Parameter("sigma", "variance of parallelism in Downey's law", 1, number=float, low=0),
         ),

@@ -58,6 +58,12 @@ def new_notes(
     return notes
 
 
+def section(notes: Notes, name: int) -> Notes:
+    """A section of the notes, an entry for each task that there may be."""
+    capacity = int(notes[CAPACITY])
+    return notes[FRONT + name * capacity :][:capacity]
+
+
 @kernel
 def at(notes: Notes, section: int, i: int) -> int:
     """Where entry ``i`` of a section is."""

@@ -37,9 +37,12 @@ def is_moldable(columns: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.bool_
     return np.asarray(~np.isnan(fraction) & ~local & (procs > 1))
 
 
-def fit_to_grid(workload: Workload, platform: Platform) -> Workload:
-    """Jobs that some cluster can run; local jobs must fit the one they belong to. Others are dropped."""
-    sizes = np.array([cluster.procs for cluster in platform.clusters])
+def fit_to_grid(workload: Workload, platform: Platform, widest: Sequence[int]) -> Workload:
+    """Jobs that some cluster can run; local jobs must fit the one they belong to. Others are dropped.
+
+    ``widest`` is the most processors that a job can have on each cluster.
+    """
+    sizes = np.array(widest)
     home = homes(workload.columns, workload.labels, platform.clusters)
     if (home == UNKNOWN).any():
         job = workload.job[int(np.argmax(home == UNKNOWN))]

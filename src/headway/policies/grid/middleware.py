@@ -19,14 +19,13 @@ from types import FunctionType, SimpleNamespace
 from typing import Any, Protocol
 
 from headway.errors import UsageError
+from headway.policies.catalogue.grid import HEURISTICS, MODES
 from headway.policies.grid import agent as source
 from headway.policies.grid.agent import Notes
 from headway.policies.grid.server import NO_ANSWER, STARTED
 
 __all__ = ["NO_ANSWER", "STARTED", "Agent", "Move", "Server"]
 
-HEURISTICS = ("mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain")
-MODES = ("regular", "cancel", "none")
 
 
 class Server(Protocol):
@@ -100,6 +99,16 @@ class Agent:
         self.servers, self.tasks, self.moves = list(servers), list[Any](), list[Move]()
         self._rules = (HEURISTICS.index(heuristic), MODES.index(mode), threshold, oldest)
         self._notes = self._memory(64)
+
+    @property
+    def memory(self) -> Notes:
+        """What it knows of its tasks, as :mod:`headway.policies.grid.agent` lays it out."""
+        return self._notes
+
+    @property
+    def looks_after(self) -> int:
+        """How many tasks it has that are not known to have started."""
+        return int(self._notes[source.TASKS])
 
     def arrive(self, task: Any) -> int | None:
         """Submit a new task where it is completed first; the server's number, or None if none can run it."""

@@ -62,13 +62,19 @@ def speedup(state: State, task: int, n: int) -> tuple[int, int]:
 
 
 @kernel
+def stretch(logged: int, out_of: int, here: int, parts: int, speed: int, over: int) -> tuple[int, int]:
+    """Speedup in the log / speedup here / speed, each given as a fraction, as one."""
+    return logged * parts * over, out_of * here * speed
+
+
+@kernel
 def factor(state: State, k: int, task: int, n: int) -> tuple[int, int]:
     """By what the log's times are multiplied on n processors of cluster ``k``, as a fraction."""
-    by, over = state.options[server(state, k, SPEED_OVER)], state.options[server(state, k, SPEED)]
+    speed, over = state.options[server(state, k, SPEED)], state.options[server(state, k, SPEED_OVER)]
     if state.jobs[OUT_OF, task] == 0:
-        return by, over
+        return over, speed
     here, parts = speedup(state, task, n)
-    return state.jobs[SPEEDUP, task] * parts * by, state.jobs[SPEEDUP_OVER, task] * here * over
+    return stretch(state.jobs[SPEEDUP, task], state.jobs[SPEEDUP_OVER, task], here, parts, speed, over)
 
 
 @routine

@@ -1,0 +1,158 @@
+"""The clusters' tables as one, in the order of the log, and what their policies counted and noted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from headway.engine.drive import check_finished
+from headway.engine.tables import (
+    BACKFILL,
+    FINISHED,
+    HEAD,
+    IMMEDIATE,
+    INSTANTS,
+    JOB_ROWS,
+    LAST_NEW,
+    MOVED,
+    POOL_ROWS,
+    PROCS,
+    PROMISE,
+    R_JOB,
+    R_POOL,
+    R_WHY,
+    RESERVATION,
+    RUN,
+    RUN_ROWS,
+    RUNS,
+    STRETCH_BY,
+    STRETCH_OVER,
+    WAITS_MAX,
+    WAITS_SUM,
+    WALL,
+    State,
+    Table,
+    new_state,
+)
+from headway.policies.grid.composed.cluster import Cluster
+from headway.policies.grid.composed.driver import Grid
+from headway.policies.prepare import Sets
+
+OF_THE_QUEUE = (IMMEDIATE, HEAD, BACKFILL, RESERVATION)
+"""Reasons to start that say less than that the job was moved."""
+
+
+def gathered(grid: Grid, first_pool: Sequence[int], told: Sequence[bool], moved: Table) -> State:
+    """One table of jobs and one of runs, as if there had been one simulation.
+
+    Pools are numbered through all clusters, from ``first_pool`` on for each; ``told`` says which clusters'
+    promises the schedule shows, ``moved`` how often each job was moved.
+    """
+    for cluster in grid.clusters:
+        check_finished(cluster.state, cluster.ids())
+    count = len(grid.jobs)
+    jobs = np.zeros((JOB_ROWS, count), np.int64)
+    jobs[[RUN, PROMISE]] = -1
+    logs, begun = [np.zeros((RUN_ROWS, 0), np.int64)], 0
+    for number, cluster in enumerate(grid.clusters):
+        state = cluster.state
+        log = state.runs[:, : state.clock[RUNS]].copy()
+        log[R_JOB] = np.array(cluster.of_column, np.int64)[log[R_JOB]]
+        log[R_POOL] += first_pool[number]
+        again = (moved[log[R_JOB]] > 0) & np.isin(log[R_WHY], OF_THE_QUEUE)
+        log[R_WHY, again] = MOVED
+        here, columns, shapes = submissions(cluster)
+        run = state.jobs[RUN, columns]
+        jobs[RUN, here] = np.where(run >= 0, run + begun, -1)
+        if told[number]:
+            jobs[PROMISE, here] = state.jobs[PROMISE, columns]
+        jobs[PROCS, here], jobs[WALL, here] = shapes[:, 0], cluster.requested[columns]
+        jobs[STRETCH_BY, here] = shapes[:, 1]
+        jobs[STRETCH_OVER, here] = np.where(shapes[:, 1] == shapes[:, 2], 0, shapes[:, 2])
+        logs.append(log)
+        begun += log.shape[1]
+    state = new_state(jobs, np.zeros((POOL_ROWS, 2), np.int64), np.zeros(1, np.int64), 1, 1, 1)
+    state.clock[RUNS], state.clock[LAST_NEW] = begun, count
+    state.clock[FINISHED], state.clock[INSTANTS] = grid.finished() - len(grid.refused), grid.instants
+    state.clock[WAITS_SUM], state.clock[WAITS_MAX] = grid.waits_sum, grid.waits_max
+    return state._replace(runs=np.concatenate(logs, axis=1))
+
+
+def submissions(cluster: Cluster) -> tuple[Table, Table, Table]:
+    """The jobs that stayed on a cluster, their columns there, and [job, procs | by | over] their shapes."""
+    here = np.array(list(cluster.here), np.int64)
+    columns = np.array([each.column for each in cluster.here.values()], np.int64)
+    shapes = np.array([each.shape for each in cluster.here.values()], np.int64).reshape(-1, 3)
+    return here, columns, shapes
+
+
+def all_sets(clusters: Sequence[Cluster]) -> Sets:
+    """The processors of runs, where policies know them."""
+    found, begun = Sets(), 0
+    for cluster in clusters:
+        if cluster.prepared.sets is not None:
+            sets = cluster.prepared.sets(cluster.state)
+            found.of_run.update({begun + run: ranges for run, ranges in sets.of_run.items()})
+            found.borrower.update({begun + run: begun + by for run, by in sets.borrower.items()})
+        begun += int(cluster.state.clock[RUNS])
+    return found
+
+
+MEANS = {"mean_preemption_delay": "preempting_jobs"}
+"""Means among the policies' own numbers, and the count that each is taken over."""
+OF_THE_LOG = ("swap_assumed",)
+"""Numbers that are of the whole log, the same on every cluster."""
+
+
+def own_numbers(clusters: Sequence[Cluster]) -> dict[str, object]:
+    """The policies' own numbers over all clusters: counts add up, of largest values the largest counts."""
+    each = [cluster.prepared.own(cluster.state) for cluster in clusters if cluster.prepared.own is not None]
+    found: dict[str, object] = {}
+    for name in dict.fromkeys(name for numbers in each for name in numbers):
+        values: list[Any] = [numbers[name] for numbers in each if numbers.get(name) is not None]
+        if not values or not all(isinstance(value, int | float) for value in values):
+            found[name] = values[0] if values else None
+        elif name in MEANS:
+            weights: list[Any] = [numbers[MEANS[name]] for numbers in each if numbers.get(name) is not None]
+            found[name] = sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights)
+        else:
+            found[name] = max(values) if name in OF_THE_LOG or name.startswith("max_") else sum(values)
+    return found
+
+
+def all_notes(clusters: Sequence[Cluster], count: int) -> dict[str, Any]:
+    """What the policies noted of each job, in the order of the log; -1 or nothing where they did not."""
+    found: dict[str, Any] = {}
+    for cluster in clusters:
+        if cluster.prepared.notes is None:
+            continue
+        ids = np.full(cluster.state.jobs.shape[1], -1, np.int64)
+        ids[: len(cluster.of_column)] = cluster.ids()
+        here, columns, _ = submissions(cluster)
+        for name, noted in cluster.prepared.notes(cluster.state, ids).items():
+            if isinstance(noted, np.ndarray):
+                column = found.setdefault(name, np.full(count, -1, noted.dtype))
+                column[here] = noted[columns]
+            else:
+                lists = found.setdefault(name, Lists([[] for _ in range(count)]))
+                for job, place in zip(here.tolist(), columns.tolist(), strict=True):
+                    lists[job].extend(noted[place])
+    return found
+
+
+class Lists:
+    """A column of notes whose entries are lists."""
+
+    def __init__(self, entries: list[list[Any]]) -> None:
+        self._entries = entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __getitem__(self, place: Any) -> Any:
+        """The list of one job, or the column of several."""
+        if isinstance(place, int | np.integer):
+            return self._entries[place]
+        return Lists([self._entries[row] for row in np.arange(len(self))[place].tolist()])

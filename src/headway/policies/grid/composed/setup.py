@@ -1,0 +1,180 @@
+"""Prepares a composed grid: a simulation for each cluster under its own policy, and the agent over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from headway.engine.drive import Jobs, Progress, Setup
+from headway.engine.tables import State
+from headway.policies.catalogue.grid import TUNINGS
+from headway.policies.grid import agent as memory
+from headway.policies.grid import tables
+from headway.policies.grid.composed.cluster import Cluster
+from headway.policies.grid.composed.driver import Grid
+from headway.policies.grid.composed.gathering import all_notes, all_sets, gathered, own_numbers
+from headway.policies.grid.composed.kinds import in_order_of_present_sizes, kind_of
+from headway.policies.grid.composed.server import ClusterServer
+from headway.policies.grid.composed.shaping import Shaping
+from headway.policies.grid.local_policies import pools_of, widest
+from headway.policies.grid.middleware import Agent
+from headway.policies.grid.moldability import fraction, job_rows
+from headway.policies.grid.setup import MOVE, counted, microseconds_of, remark_on
+from headway.policies.prepare import Arrivals, Prepared, Sets, Sites, Table, prepare
+from headway.policies.spec import Spec
+
+
+def composed(spec: Spec, arrivals: Arrivals, local: tuple[Spec, ...]) -> Prepared:
+    """A grid in which each cluster has a policy of its own, or parameters that the compiled one lacks."""
+    assert arrivals.platform is not None
+    run = _Run(spec, arrivals, local)
+    names = [cluster.name for cluster in arrivals.platform.clusters]
+    return Prepared(
+        Setup(tuple(pool.procs for pool in run.pools), run.prepared[0].setup.hook, drive=run.drive),
+        arrivals.walltime,
+        run.promise_kind(),
+        {f"{names[pool.cluster]} {pool.group}": pool.procs for pool in run.pools},
+        own=run.own,
+        notes=run.notes,
+        lead=next((each.lead for each in run.prepared if each.lead), ""),
+        sets=run.sets if any(each.sets is not None for each in run.prepared) else None,
+        remark=run.remark(),
+        again=run.again,
+        moves=run.moves,
+        sites=run.sites(),
+        hooks=tuple(dict.fromkeys(each.setup.hook for each in run.prepared)),
+    )
+
+
+@dataclass
+class _Run:
+    """What preparing the grid, running it and reading its result share."""
+
+    spec: Spec
+    arrivals: Arrivals
+    local: tuple[Spec, ...]
+    prepared: list[Prepared] = field(init=False)
+    rows: dict[int, Table] = field(init=False)
+    grid: Grid = field(init=False)
+
+    def __post_init__(self) -> None:
+        assert self.arrivals.platform is not None
+        clusters = self.arrivals.platform.clusters
+        self.platform = self.arrivals.platform
+        self.prepared = [
+            in_order_of_present_sizes(each, prepare(each, self.arrivals, cluster.procs))
+            for each, cluster in zip(self.local, clusters, strict=True)
+        ]
+        self.pools = pools_of(self.spec, self.platform)
+        self.speeds = [fraction(cluster.speed) for cluster in clusters]
+        self.rows = job_rows(self.spec, self.arrivals, clusters, self.speeds)
+
+    # ---- running ------------------------------------------------------------------------------------------
+
+    def drive(self, jobs: Jobs, setup: Setup, progress: Progress | None) -> State:
+        """Run the grid; its clusters' tables as one."""
+        params = self.spec.params
+        clusters = [
+            Cluster(site.name, prepared, kind_of(local), jobs)
+            for site, prepared, local in zip(self.platform.clusters, self.prepared, self.local, strict=True)
+        ]
+        shaping = Shaping(self.spec, self.rows, self.speeds, widest(self.spec, self.platform))
+        method = TUNINGS.index(str(params["tuning"]))
+        servers = [ClusterServer(k, cluster, shaping, method) for k, cluster in enumerate(clusters)]
+        agent = Agent(
+            servers,
+            str(params["heuristic"]),
+            str(params["mode"]),
+            microseconds_of(self.spec, "threshold"),
+            int(str(params["oldest"])),
+        )
+        period = 0 if params["mode"] == "none" else microseconds_of(self.spec, "period")
+        self.grid = Grid(jobs, self.rows[tables.HOME], clusters, servers, agent, period)
+        self.grid.run(progress)
+        return gathered(self.grid, self._first_pools(), self._told(), self._of_tasks(memory.TIMES_MOVED))
+
+    def again(self, _: State) -> Setup | None:
+        """The same with more room for what a policy wrote down, where one needs it."""
+        larger = [
+            None if cluster.prepared.again is None else cluster.prepared.again(cluster.state)
+            for cluster in self.grid.clusters
+        ]
+        if not any(larger):
+            return None
+        self.prepared = [
+            prepared if setup is None else replace(prepared, setup=setup)
+            for prepared, setup in zip(self.prepared, larger, strict=True)
+        ]
+        return Setup(tuple(pool.procs for pool in self.pools), self.prepared[0].setup.hook, drive=self.drive)
+
+    # ---- what it says -------------------------------------------------------------------------------------
+
+    def remark(self) -> str:
+        """How completions are known, then what the policies of the clusters remark."""
+        names = ", ".join(dict.fromkeys(each.name for each in self.local))
+        said = [f"completions are foreseen by running a copy of each cluster ahead ({names})"]
+        said += [each.remark for each in self.prepared if each.remark]
+        nothing = remark_on(self.rows)
+        return "; ".join(dict.fromkeys([*said, nothing] if nothing else said))
+
+    def promise_kind(self) -> str:
+        """What the schedule's promises are; where clusters promise different things, starts only."""
+        kinds = {each.promise_kind for each in self.prepared}
+        if len(kinds) == 1:
+            return kinds.pop()
+        starts = kinds & {"start", "told"}
+        return "" if not starts else "start" if starts == {"start"} else "told"
+
+    def _told(self) -> list[bool]:
+        """Whose promises are of the schedule's kind."""
+        kinds = [each.promise_kind for each in self.prepared]
+        return [len(set(kinds)) == 1 or kind in ("start", "told") for kind in kinds]
+
+    def _first_pools(self) -> list[int]:
+        clusters = [pool.cluster for pool in self.pools]
+        return [clusters.index(number) for number in range(len(self.local))]
+
+    def sites(self) -> Sites:
+        """Cluster and group of each pool."""
+        groups: dict[str, int] = {}
+        for pool in self.pools:
+            if pool.group:
+                groups[pool.group] = groups.get(pool.group, 0) + pool.procs
+        codes = [list(groups).index(pool.group) if pool.group else -1 for pool in self.pools]
+        return Sites(np.array([pool.cluster for pool in self.pools]), np.array(codes), groups)
+
+    # ---- the result ---------------------------------------------------------------------------------------
+
+    def _of_tasks(self, section: int) -> Table:
+        """An entry of the agent's memory for each job of the log; 0 for jobs that it does not know."""
+        column = np.zeros(len(self.arrivals.submit), np.int64)
+        tasks = self.grid.agent.tasks
+        column[tasks] = memory.section(self.grid.agent.memory, section)[: len(tasks)]
+        return column
+
+    def own(self, _: State) -> dict[str, object]:
+        """The grid's numbers, then those of the clusters' policies."""
+        return {
+            "grid_tasks": int((self.rows[tables.HOME] < 0).sum()),
+            **counted(self.grid.agent.memory),
+            "moves": len(self.grid.agent.moves),
+            "completions": "foreseen",
+            "estimates": sum(server.estimates for server in self.grid.servers),
+            **own_numbers(self.grid.clusters),
+        }
+
+    def notes(self, _: State, ids: Table) -> dict[str, Table]:
+        return {"put_back": self._of_tasks(memory.PUT_BACK), **all_notes(self.grid.clusters, len(ids))}
+
+    def sets(self, _: State) -> Sets:
+        return all_sets(self.grid.clusters)
+
+    def moves(self, _: State) -> dict[str, Table]:
+        """The log of moves by column."""
+        made = self.grid.agent.moves
+        names = ("task", *MOVE[1:])
+        return {
+            column: np.array([getattr(move, name) for move in made], np.int64)
+            for column, name in zip(MOVE, names, strict=True)
+        }

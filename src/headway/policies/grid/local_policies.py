@@ -1,0 +1,103 @@
+"""The policy of each cluster of a grid, and the processors it has under it. Nothing compiled."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from headway.errors import InputError, UsageError
+from headway.platform import Platform
+from headway.policies.catalogue.grid import TOGETHER
+from headway.policies.group_size import group_sizes
+from headway.policies.spec import Spec, make_spec, parse_spec
+
+
+class Pool(NamedTuple):
+    """Processors of a cluster: all of them, or those of one of its groups."""
+
+    cluster: int
+    group: str
+    procs: int
+
+
+def locals_of(spec: Spec, platform: Platform) -> tuple[Spec, ...]:
+    """The policy of each cluster: the one it names in the platform file, else ``local``."""
+    return tuple(_local_of(spec, platform, number) for number in range(len(platform.clusters)))
+
+
+def _local_of(spec: Spec, platform: Platform, number: int) -> Spec:
+    given, default = platform.clusters[number].policy, spec.params["local"]
+    assert isinstance(default, Spec)
+    try:
+        local = make_spec("reallocation", local=given).params["local"] if given else default
+        assert isinstance(local, Spec)
+        _check(local, spec)
+    except UsageError as error:
+        if not given:
+            raise
+        raise InputError(
+            str(error), file=platform.source or None, field=f"cluster {number + 1}: policy"
+        ) from None
+    return local
+
+
+def _check(local: Spec, spec: Spec) -> None:
+    """Refuse what a cluster of a grid cannot do."""
+    wrong = ""
+    if local.uses_own:
+        wrong = "has a function of your own, and nobody knows how a waiting job leaves such a queue"
+    elif "presence" in local.params:
+        wrong = "is about the nodes of one machine, and a grid counts the processors of its clusters"
+    elif _principal(local).params.get("late") == "refuse" and spec.params["mode"] == "cancel":
+        wrong = (
+            "may refuse a task that was cancelled to be submitted again, which then would be nowhere; give "
+            "late=priority or mode=regular"
+        )
+    if wrong:
+        raise UsageError(f"reallocation: local={local.brief} {wrong}")
+
+
+def _principal(local: Spec) -> Spec:
+    """The policy of the pool that jobs are submitted to."""
+    principal = local.params.get("principal", local)
+    assert isinstance(principal, Spec)
+    return principal
+
+
+def run_together(local: tuple[Spec, ...]) -> bool:
+    """Whether one simulation can hold all clusters: one plain policy for all, with reservations or EASY."""
+    first = local[0]
+    if any(each != first for each in local) or first.name not in TOGETHER:
+        return False
+    params = {name: first.params[name] for name in ("compress", "hole") if name in first.params}
+    return first == make_spec(first.name, **params)
+
+
+def pools_of(spec: Spec, platform: Platform) -> list[Pool]:
+    """The pools of a grid, cluster by cluster; redirection divides its cluster, or adds to it."""
+    pools = []
+    for number, (local, cluster) in enumerate(zip(locals_of(spec, platform), platform.clusters, strict=True)):
+        if local.name == "redirection":
+            principal, other = group_sizes(local, cluster.procs)
+            pools += [Pool(number, "principal", principal), Pool(number, "redirection", other)]
+        else:
+            pools.append(Pool(number, "", cluster.procs))
+    return pools
+
+
+def widest(spec: Spec, platform: Platform) -> list[int]:
+    """The most processors that a job can have on each cluster: those of the pool it is submitted to."""
+    first: dict[int, int] = {}
+    for pool in pools_of(spec, platform):
+        first.setdefault(pool.cluster, pool.procs)
+    return list(first.values())
+
+
+def cluster_pools(policy: str, platform: Platform) -> list[Pool]:
+    """The pools of any policy's platform by cluster; but for a grid, the clusters as they are."""
+    try:
+        spec = parse_spec(policy)
+        if spec.name == "reallocation":
+            return pools_of(spec, platform)
+    except (UsageError, InputError):
+        pass
+    return [Pool(number, "", cluster.procs) for number, cluster in enumerate(platform.clusters)]
