@@ -29,7 +29,6 @@ from headway.engine.tables import (
     SUBMIT,
     WAITING,
     WAITS,
-    WALL,
     State,
     Table,
 )
@@ -134,7 +133,7 @@ class Cluster:
         self.of_column.append(job)
         self.add(self.state, job, shape)
         self.world.runtime[column] = shape.time(int(self.jobs.runtime[job]))
-        self.requested[column] = self.state.jobs[WALL, column]
+        self.requested[column] = shape.time(int(self.jobs.walltime[job]))
         self.version += 1
 
     def add(self, state: State, job: int, shape: Shape) -> int:

@@ -36,7 +36,6 @@ from headway.engine.tables import (
     SUBMIT,
     SUSPENDED,
     WAITING,
-    WALL,
     State,
     World,
 )
@@ -96,7 +95,7 @@ class Copy:
             if self.state.clock[LAST_NEW] == self.state.jobs.shape[1]:
                 self._widen()
             column = self.cluster.add(self.state, job, shape)
-            self.world.runtime[column] = self.state.jobs[WALL, column]
+            self.world.runtime[column] = shape.time(int(self.cluster.jobs.walltime[job]))
         self.cluster.hook(t, self.state)
         if self.state.clock[FAULT] != NONE:
             raise refusal(self.state, None)

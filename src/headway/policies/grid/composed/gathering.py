@@ -96,6 +96,7 @@ def all_sets(clusters: Sequence[Cluster]) -> Sets:
             sets = cluster.prepared.sets(cluster.state)
             found.of_run.update({begun + run: ranges for run, ranges in sets.of_run.items()})
             found.borrower.update({begun + run: begun + by for run, by in sets.borrower.items()})
+            found.swap_out.update({begun + run: time for run, time in sets.swap_out.items()})
         begun += int(cluster.state.clock[RUNS])
     return found
 
