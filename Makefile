@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 SITE ?= site
 
-.PHONY: demo test lint types check bench docs lock clean
+.PHONY: demo test lint types check bench docs release lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/headway demo
@@ -32,6 +32,10 @@ bench: $(VENV)/.test-installed
 # The variable silences a notice about the theme's successor, which is no warning about the pages.
 docs: $(VENV)/.test-installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir $(SITE)
+
+# Wheel and sdist into dist/, tried in clean environments of every Python on PATH (RELEASE="--python python3.13").
+release: $(BIN)/python
+	$(BIN)/python -m release $(RELEASE)
 
 # Exact versions for tests: what a clean resolve of the project and its test extra gives today.
 lock:
