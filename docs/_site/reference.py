@@ -67,6 +67,26 @@ def policies() -> str:
     return "\n".join(parts)
 
 
+def composition() -> str:
+    """Pairs of policies that work together, and pairs that are refused."""
+    from headway.policies.catalogue.composition import PAIRS, REFUSALS
+
+    words = ("mechanism", "over", "clusters", "for example", "with nothing to do")
+    rows = [
+        (
+            p.outer,
+            f"`{p.inner}`",
+            str(p.clusters),
+            f"`{p.example}`",
+            f"`{p.off}` is `{p.inner}`" if p.off else "-",
+        )
+        for p in PAIRS
+    ]
+    refused = [(each.outer, each.inner, f"`{each.example}`", each.reason) for each in REFUSALS]
+    refusals = table(("mechanism", "over", "for example", "refused because"), refused)
+    return f"{table(words, rows)}\nWhat is refused, with exit status 2 and the reason:\n\n{refusals}"
+
+
 def metrics() -> str:
     """Every metric with its unit, formula and source."""
     from headway.metrics.catalogue import METRICS, STRETCH

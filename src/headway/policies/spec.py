@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from headway.errors import UsageError
 from headway.grammar import Call, Value, parse_call, value_text
 from headway.policies.catalogue import ALIASES, POLICIES, Parameter, PolicyInfo
+from headway.policies.catalogue.composition import reason_against
 from headway.policies.catalogue.entry import number_text
 from headway.policies.own.key import Key, key_of
 
@@ -194,7 +195,8 @@ def _check(info: PolicyInfo, parameter: Parameter, value: object) -> object:
     if parameter.policies:
         nested = _nested(value)
         if nested is None or nested.name not in parameter.policies:
-            raise wrong
+            why = "" if nested is None else reason_against(info.name, nested.name, nested.is_user)
+            raise UsageError(f"{wrong}{why}")
         return nested
     if parameter.own_key and (key := key_of(value)) is not None:
         return key
