@@ -59,7 +59,7 @@ PAIRS = (
             inner,
             f"redirection(theta=1, alpha=0.5, principal={inner}, redirected={second})",
             "redirections",
-            f"redirection(theta=inf, principal={inner}, redirected={second})",
+            f"redirection(theta=inf, principal={inner}, redirected={second})" if inner != "sjf" else "",
         )
         for inner, second in (
             ("fcfs", "easy"),
