@@ -13,6 +13,7 @@ from headway.schedule import STATES, WHY, Schedule
 from instances import log_of
 from twins.jobs import SECOND, Job
 from twins.urgent import Urgent, simulate_ujfb
+from twins.urgent_deadlines import UrgentDeadlines, simulate_ujfb_dbf
 
 KB_PER_GB = 1024 * 1024
 
@@ -25,29 +26,54 @@ def made(jobs: Sequence[Job], m: int, spec: str) -> Schedule:
     return headway.simulate(log_of(jobs, **columns), m, spec)
 
 
-def by_twin(jobs: Sequence[Job], m: int, spec: str) -> Urgent:
-    """What the plain twin makes of them."""
+def readings(spec: str) -> dict[str, Any]:
+    """The parameters of a spec as the twins take them."""
     params = dict(parse_spec(spec).params)
     host, swap = params["host_memory"], params["swap"]
-    return simulate_ujfb(
-        jobs,
-        m,
-        preempt=str(params["preempt"]),
-        victims=str(params["victims"]),
-        swap=None if swap == "column" else round(float(str(swap)) * SECOND),
-        host_memory=None if host == "unlimited" else Fraction(str(host)),
-        host_size=int(str(params["host_size"])),
-        overtake=params["overtake"] == "yes",
-        reserve=params["reserve"] == "first",
-        swap_in=Fraction(str(params["swap_in"])),
-        **{name: str(params[name]) for name in ("idle", "leftover", "borrow", "requeue", "overrun")},
-    )
+    words = ("preempt", "victims", "idle", "leftover", "borrow", "requeue", "overrun")
+    return {
+        "swap": None if swap == "column" else round(float(str(swap)) * SECOND),
+        "host_memory": None if host == "unlimited" else Fraction(str(host)),
+        "host_size": int(str(params["host_size"])),
+        "overtake": params["overtake"] == "yes",
+        "reserve": params["reserve"] == "first",
+        "swap_in": Fraction(str(params["swap_in"])),
+        **{name: str(params[name]) for name in words},
+    }
+
+
+def by_twin(jobs: Sequence[Job], m: int, spec: str) -> Urgent:
+    """What the plain twin makes of them."""
+    return simulate_ujfb(jobs, m, **readings(spec))
 
 
 def check(jobs: Sequence[Job], m: int, spec: str) -> tuple[Schedule, Urgent]:
     """Compare job for job: starts, ends, kills, why, what was told; then the counts and every piece."""
     schedule, expected = made(jobs, m, spec), by_twin(jobs, m, spec)
-    assert schedule.promise is not None and schedule.promise_kind == "told"
+    assert schedule.promise_kind == "told"
+    compare(jobs, spec, schedule, expected)
+    return schedule, expected
+
+
+def check_deadlines(jobs: Sequence[Job], m: int, spec: str) -> tuple[Schedule, UrgentDeadlines]:
+    """The same for UJFB over DBF, and what became of the deadlines."""
+    schedule, expected = made(jobs, m, spec), simulate_ujfb_dbf(jobs, m, **readings(spec))
+    assert schedule.promise_kind == "end"
+    compare(jobs, spec, schedule, expected.outcome)
+    twin, own = expected.policy, schedule.own
+    assert own["accepted_deadlines"] == len(twin.accepted)
+    assert own["late_on_arrival"] == len(twin.late_on_arrival)
+    assert own["promotions"] == len(twin.promoted)
+    assert own["safety_net"] == twin.safety_net
+    assert own["deadlines_broken"] == len(twin.broken)
+    broken = {row: int(by) - 1 for row, by in enumerate(schedule.notes["broken_by"]) if by >= 0}
+    assert broken == twin.broken
+    return schedule, expected
+
+
+def compare(jobs: Sequence[Job], spec: str, schedule: Schedule, expected: Urgent) -> None:
+    """Job for job, then counts and pieces."""
+    assert schedule.promise is not None
     for row, (job, result) in enumerate(zip(jobs, expected.results, strict=True)):
         found = [
             int(column[row]) for column in (schedule.start, schedule.end, schedule.killed, schedule.promise)
@@ -62,7 +88,6 @@ def check(jobs: Sequence[Job], m: int, spec: str) -> tuple[Schedule, Urgent]:
     assert int(str(own["suspensions"])) + int(str(own["kills_for_urgent"])) == expected.suspensions
     assert own["preempting_jobs"] == expected.preempting
     compare_pieces(schedule, expected)
-    return schedule, expected
 
 
 def compare_pieces(schedule: Schedule, expected: Urgent) -> None:

@@ -122,6 +122,7 @@ class Ujfb:
     preempting: int = 0
     waste: int = 0
     invited: set[int] = field(default_factory=set)
+    came: int | None = None  # the last urgent job that started, was queued or outlived its request
     now: int = -1
 
     # ---- views ----
@@ -262,6 +263,7 @@ class Ujfb:
         processors = tuple(available[: self.jobs[j].procs])
         self.urgent[j] = Held(j, processors, t + delay, t + delay)
         self.why[j] = why
+        self.came = j
 
     # ---- regular jobs ----
 
@@ -320,6 +322,7 @@ class Ujfb:
         for held in self.urgent.values():
             if self.overrun == "finish" and self.expected_end(t, held) <= t:
                 held.expected = t + max(self.jobs[held.job].walltime, MINUTE)
+                self.came = held.job
 
     def schedule(self, t: int) -> None:
         """Reservations and starts; then guests, after whom reservations are made again."""
@@ -346,8 +349,12 @@ class Ujfb:
                 some = True
         return some
 
-    def start_due(self, t: int) -> bool:
-        """Regular reservations from scratch; those due start; False if one has to wait for its processors."""
+    def join(self, j: int) -> None:
+        """A regular newcomer."""
+        self.regular_queue.append(j)
+
+    def plan(self, t: int) -> None:
+        """Regular reservations from scratch."""
         profile = self.profile(t)
         self.reserved = {}
         before = t
@@ -360,6 +367,10 @@ class Ujfb:
             if not job.urgent:
                 self.reserved[j] = s
                 self.promises.setdefault(j, s)
+
+    def start_due(self, t: int) -> bool:
+        """Plan, and start what is due; False if a job has to wait for its processors."""
+        self.plan(t)
         due = [j for j in self.regular_queue if self.reserved[j] == t]
         for j in sorted(due, key=lambda j: self.jobs[j].walltime > 0):
             free = self.unowned()
@@ -382,9 +393,10 @@ class Ujfb:
         self.urgent_queue = still
         for j in arrivals:
             if not self.jobs[j].urgent:
-                self.regular_queue.append(j)
+                self.join(j)
             elif (self.urgent_queue and not self.overtake) or not self.try_urgent(t, j):
                 self.urgent_queue.append(j)
+                self.came = j
         for held in self.regular.values():
             if held.suspended is not None and not any(self.used(p) for p in held.processors):
                 self.resume(t, held)

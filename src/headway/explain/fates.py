@@ -15,6 +15,7 @@ from headway.explain.place import Case
 from headway.explain.provisional import provisional
 from headway.explain.redirection import redirected
 from headway.explain.urgent import guest, suspended, urgent
+from headway.explain.urgent_deadlines import over_deadlines
 from headway.explain.words import at, duration, jobs, processors
 from headway.schedule.codes import ENDED, STATES, WHY
 
@@ -117,5 +118,6 @@ FATES: tuple[Callable[[Case], list[str]], ...] = (
     killed,
     ended_early,
     provisional,
+    over_deadlines,
     deadline,
 )

@@ -81,6 +81,7 @@ from headway.policies.ujfb_processors import (
 from headway.policies.ujfb_tables import (
     ASIDE,
     ASIDE_PLACE,
+    CAME,
     CANDIDATES,
     CHANGED,
     DEGREE,
@@ -247,6 +248,7 @@ def execute(t: int, state: State, job: int, why: int, delay: int, victims: int, 
     end = t + delay + state.jobs[PLAN, job]
     state.jobs[HELD_UNTIL, job] = end
     state.options[NEXT_OVERRUN] = min(state.options[NEXT_OVERRUN], end)
+    state.options[CAME] = job
     hold(t, state, end, free, True)
     if state.options[ASIDE] > 0:
         expect_back(t, state, True)
@@ -331,6 +333,7 @@ def arrive_urgent(t: int, state: State, job: int) -> None:
         count(state, URGENT_WAITING, 1)
         count(state, QUEUED, 1)
         state.options[CHANGED] = 1
+        state.options[CAME] = job
 
 
 @routine

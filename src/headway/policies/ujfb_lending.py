@@ -62,6 +62,7 @@ from headway.policies.ujfb_processors import append, is_urgent, record
 from headway.policies.ujfb_tables import (
     ASIDE,
     BEGUN,
+    CAME,
     FINISHES,
     FIRST_PROCESSOR,
     GUEST,
@@ -104,6 +105,7 @@ def go_on(t: int, state: State, plan_too: bool) -> None:
             end = t + max(state.jobs[PLAN, job], ONE_MINUTE)
             state.jobs[HELD_UNTIL, job] = end
             hold(t, state, end, state.jobs[OWN_ALONE, job], plan_too)
+            state.options[CAME] = job
         following = min(following, state.jobs[HELD_UNTIL, job])
     state.options[NEXT_OVERRUN] = following
     if state.options[ASIDE] > 0:

@@ -114,7 +114,7 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
             f"neither swap time nor memory of {assumed} jobs is known: taken to be of the median size of the "
             "others (unknown=median)"
         )
-    return Prepared(
+    plain = Prepared(
         setup(_record_room(arrivals, urgent) if some else 0),
         arrivals.walltime,
         "told",
@@ -125,6 +125,11 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         again=again,
         sets=recorded if some else None,
     )
+    if spec.params["regular"] == "conservative":
+        return plain
+    from headway.policies.ujfb_deadlines_setup import over_dbf
+
+    return over_dbf(spec, plain, bool((deadline[~urgent] >= 0).any()))
 
 
 def _hook(spec: Spec) -> Callable[[int, State], None]:
@@ -190,7 +195,7 @@ def _tables(spec: Spec, procs: int, named: bool, room: int) -> Table:
     options[rows.TO_THE_END] = spec.params["requeue"] == "end"
     options[rows.IDLE_FIRST] = spec.params["borrow"] == "first"
     options[rows.NAMED], options[rows.RECORD_ROOM] = named, room
-    options[rows.PLANNED_KEY] = options[rows.PLANNED_JOB] = -1
+    options[rows.PLANNED_KEY] = options[rows.PLANNED_JOB] = options[rows.CAME] = -1
     options[rows.NEXT_START] = options[rows.NEXT_OVERRUN] = NEVER
     for table, value in ((rows.OWNER, rows.NO_JOB), (rows.USER, rows.NO_JOB)):
         begin = rows.NOTES + table * procs

@@ -33,7 +33,11 @@ STOPPED, LOST, PREEMPTING, QUEUED, UNRECORDED = range(22, 27)
 # More notes: jobs that went to the end of the queue, when the first urgent job will have used up its
 # request.
 REQUEUED, NEXT_OVERRUN = range(32, 34)
-NOTES = 40
+# Notes on regular jobs with deadlines: the urgent job that came last in this instant (-1: none); jobs that
+# were accepted with their deadline, late on arrival, promoted, moved to a later start; how often the safety
+# net was needed; deadlines that urgent jobs have broken.
+CAME, ACCEPTED_JOBS, LATE_ON_ARRIVAL, PROMOTIONS, DISPLACEMENTS, SAFETY_NET, BROKEN = range(34, 41)
+NOTES = 48
 
 # Tables with one entry per processor: its owner (a regular job) and its user (an urgent one, or a guest), -1
 # if none; the next processor of the same owner or user; free processors of each group; then lists of

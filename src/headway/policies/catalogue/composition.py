@@ -95,6 +95,13 @@ PAIRS = (
         )
         for inner in ("conservative", "fcfs", "easy")
     ),
+    *(
+        Pair("ujfb", inner, f"ujfb(swap=30, regular={name})", "suspensions", off, without="urgent")
+        for name, inner, off in (
+            ("conservative", "conservative(compress=scratch)", "ujfb"),
+            ("dbf", "dbf(compress=scratch)", "ujfb(regular=dbf)"),
+        )
+    ),
 )
 """Every supported pair: add one by a line."""
 

@@ -132,6 +132,14 @@ ENTRIES = (
                 ("arrival", "end"),
             ),
             OVERRUN,
+            Parameter(
+                "regular",
+                "how regular jobs wait: with reservations as in conservative backfilling, made anew whenever "
+                "something changes, or in the two lists of dbf(compress=scratch), where jobs with a deadline "
+                "make room for those without one as long as they can",
+                "conservative",
+                ("conservative", "dbf"),
+            ),
         ),
         needs=(
             "the column urgent: an annotation, or the transformations urgent and inject",

@@ -1,0 +1,60 @@
+"""A regular job with a deadline where urgent jobs come on top of DBF: its places, who broke its deadline."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.errors import HeadwayError
+from headway.explain.place import Case
+from headway.explain.words import at
+from headway.policies.spec import parse_spec
+from headway.schedule import Schedule
+
+
+def over_deadlines(case: Case) -> list[str]:
+    """Sentences from the notes of the policy; a run that was saved is repeated for them."""
+    due = case.schedule.workload.get("deadline")
+    marked = case.schedule.workload.get("urgent")
+    if due is None or due[case.row] < 0 or (marked is not None and marked[case.row]):
+        return []
+    if not over_dbf(case.schedule.policy):
+        return []
+    promise = case.schedule.promise
+    if promise is not None and promise[case.row] != due[case.row]:
+        return ["On submission its first place was too late for its deadline, so that it did not count."]
+    schedule, row = with_notes(case)
+    note = {name: int(schedule.notes[name][row]) for name in ("first_given", "displaced_times", "broken_by")}
+    definitive = int(schedule.notes["definitive_at"][row])
+    said = [f"It was accepted with a provisional place {at(note['first_given'], case.submit)}."]
+    if note["displaced_times"]:
+        often = "once" if note["displaced_times"] == 1 else f"{note['displaced_times']} times"
+        said.append(f"Other jobs displaced it {often} to a later start.")
+    if definitive >= 0:
+        said.append(f"Its place became definitive {at(definitive, case.submit)}.")
+    if note["broken_by"] >= 0:
+        said.append(
+            f"Urgent job {note['broken_by']} broke its deadline: it took the processors, and by the times "
+            "that were requested it could no longer be kept."
+        )
+    return said
+
+
+def over_dbf(policy: str) -> bool:
+    """Whether a policy is UJFB over DBF."""
+    try:
+        spec = parse_spec(policy)
+    except HeadwayError:
+        return False
+    return spec.name == "ujfb" and spec.params["regular"] == "dbf"
+
+
+def with_notes(case: Case) -> tuple[Schedule, int]:
+    """The schedule with the policy's notes and the job's row there, from a second run where need be."""
+    if case.schedule.notes:
+        return case.schedule, case.row
+    from headway.simulate import simulate
+
+    known = np.flatnonzero(case.schedule.submit <= case.schedule.end[case.row])
+    workload = case.schedule.workload.select(known, rule="window", action="after the end of the job")
+    again = simulate(workload, case.schedule.platform, case.schedule.policy)
+    return again, int(np.flatnonzero(again.workload.job == case.id)[0])
