@@ -80,19 +80,19 @@ def test_mistakes_are_one_sentence_and_write_nothing(
 
 def test_convert_writes_several_workloads_with_their_table(headway: Headway) -> None:
     headway("generate", "lublin", "jobs=200", "procs=64", "-o", "g.swf", "--quiet")
-    weeks = "weeks(at_least=0.2, utilisation=submitted, length=36000)"
+    weeks = "weeks(at_least=0.2, utilization=submitted, length=36000)"
     result = headway("convert", "g.swf", "parts", "--apply", weeks, "--apply", "deadlines(every=3)")
     assert result.status == 0
     with (headway.folder / "parts" / "parts.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) > 2 and all(float(row["utilisation"]) >= 0.2 for row in rows)
+    assert len(rows) > 2 and all(float(row["utilization"]) >= 0.2 for row in rows)
     for row in rows:
         work = read(headway.folder / "parts" / row["file"])
         assert len(work) == int(row["jobs"])
         assert work.submit.min() >= 0 and work.submit.max() < 36000 * 10**6
         marks = headway.folder / "parts" / row["file"].replace(".swf", ".annotations.csv")
         assert (read_annotations(work, marks).deadline >= 0).sum() == len(work) // 3
-        assert f"{float(row['utilisation']):.2%}" in result.out
+        assert f"{float(row['utilization']):.2%}" in result.out
     again = headway("convert", "g.swf", "parts", "--apply", weeks)
     assert again.status == 2 and "not empty" in again.err
 
@@ -158,13 +158,13 @@ def test_slurm_logs_run_and_say_what_is_not_modelled(headway: Headway) -> None:
 def test_weeks_of_two_logs_from_one_command(headway: Headway) -> None:
     for seed in (1, 2):
         headway("generate", "lublin", "jobs=2000", "procs=64", "--seed", seed, "-o", f"{seed}.swf", "--quiet")
-    words = ("weeks", "1.swf", "2.swf", "--utilisation", "submitted", "--at-least", "0.1", "--procs", "64")
+    words = ("weeks", "1.swf", "2.swf", "--utilization", "submitted", "--at-least", "0.1", "--procs", "64")
     documents = json.loads(headway(*words, "--json").out)
     assert [document["trace"] for document in documents] == ["1.swf", "2.swf"]
     shown = headway(*words).out
     for document in documents:
         assert document["weeks"] and f"{len(document['weeks'])} weeks of at least 10%" in shown
-        assert all(f"{week['utilisation']:.2%}" in shown for week in document["weeks"])
+        assert all(f"{week['utilization']:.2%}" in shown for week in document["weeks"])
 
 
 def test_the_busy_weeks_of_curie_and_ricc(headway: Headway) -> None:
@@ -172,7 +172,7 @@ def test_the_busy_weeks_of_curie_and_ricc(headway: Headway) -> None:
     words = ("weeks", curie, ricc, "--procs", "80640", "--procs", "8192", "--json")
     first, second = json.loads(headway(*words).out)
     assert (len(first["weeks"]), len(second["weeks"])) == (26, 20)
-    assert all(week["utilisation"] >= 0.7 for week in first["weeks"] + second["weeks"])
+    assert all(week["utilization"] >= 0.7 for week in first["weeks"] + second["weeks"])
 
 
 def test_anonymise(headway: Headway) -> None:

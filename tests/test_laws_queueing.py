@@ -43,10 +43,10 @@ def erlang_c(servers: int, load: float) -> float:
     return last / (sum(terms) + last)
 
 
-@pytest.mark.parametrize(("servers", "utilisation"), [(1, 0.5), (2, 0.8), (5, 0.7), (20, 0.85)])
-def test_erlang_c(servers: int, utilisation: float) -> None:
+@pytest.mark.parametrize(("servers", "utilization"), [(1, 0.5), (2, 0.8), (5, 0.7), (20, 0.85)])
+def test_erlang_c(servers: int, utilization: float) -> None:
     mean = 100.0  # s
-    rate = utilisation * servers / mean
+    rate = utilization * servers / mean
     waiting = erlang_c(servers, rate * mean)
     expected = waiting * mean / (servers - rate * mean)
     (wait, wait_error), (share, share_error) = measured(rate, f"exponential({mean})", servers)
@@ -66,15 +66,15 @@ SERVICES = {
 
 
 @pytest.mark.parametrize("service", SERVICES)
-@pytest.mark.parametrize("utilisation", [0.3, 0.7])
-def test_pollaczek_khinchine(service: str, utilisation: float) -> None:
+@pytest.mark.parametrize("utilization", [0.3, 0.7])
+def test_pollaczek_khinchine(service: str, utilization: float) -> None:
     mean, mean_square = SERVICES[service]
-    rate = utilisation / mean
-    expected = rate * mean_square / (2 * (1 - utilisation))
+    rate = utilization / mean
+    expected = rate * mean_square / (2 * (1 - utilization))
     (wait, error), (share, share_error) = measured(rate, service, 1)
     assert abs(wait - expected) < 4 * error
     assert error < 0.04 * expected
-    assert abs(share - utilisation) < 4 * share_error  # arrivals see the server as busy as it is
+    assert abs(share - utilization) < 4 * share_error  # arrivals see the server as busy as it is
 
 
 def test_serial_jobs_leave_nothing_to_backfill() -> None:

@@ -83,7 +83,7 @@ def test_composing_is_applying_one_after_the_other(work: Workload) -> None:
 
 
 def test_several_workloads_go_on_one_by_one(work: Workload) -> None:
-    spec = "weeks(at_least=0, utilisation=submitted, length=86400)"
+    spec = "weeks(at_least=0, utilization=submitted, length=86400)"
     parts = apply_each(work, spec, "exact", "first(3)")
     assert len(parts) > 1 and all(len(part) <= 3 for part in parts)
     assert all(np.array_equal(part.walltime, part.runtime) for part in parts)
@@ -141,7 +141,7 @@ def test_a_merged_workload_is_named_in_provenance(work: Workload) -> None:
         ("home([a, b], shares=[0, 0])", "not all 0"),
         ("merge(with=[3])", "files or workloads, not 3"),
         ("weeks(length=0)", "length and step must be above 0"),
-        ("weeks", "no waits; use utilisation=submitted"),
+        ("weeks", "no waits; use utilization=submitted"),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(work: Workload, spec: str, says: str) -> None:
@@ -152,6 +152,6 @@ def test_mistakes_are_told_in_a_sentence(work: Workload, spec: str, says: str) -
 
 def test_a_log_that_does_not_say_its_size_needs_procs() -> None:
     bare = Workload.from_arrays(unit="s", submit=[0, 9], procs=[1, 2], runtime=[5, 5])
-    for spec in ("load(target=0.5)", "machine(8)", "weeks(utilisation=submitted)"):
+    for spec in ("load(target=0.5)", "machine(8)", "weeks(utilization=submitted)"):
         with pytest.raises(UsageError, match="does not say how many processors"):
             apply_each(bare, spec)

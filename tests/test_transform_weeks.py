@@ -26,34 +26,34 @@ def log(submit: list[int], wait: list[int], run: list[int], procs: list[int], **
     )
 
 
-def test_recorded_utilisation_is_cut_at_the_edges() -> None:
+def test_recorded_utilization_is_cut_at_the_edges() -> None:
     # Windows of 100 s from the first submission at 50. Job 1 runs 130..170 on 5, so 20 s in each window
     # [50, 150) and [150, 250): 100 processor-seconds of 1000 each. Job 2 runs 150..240 on 8: 720. Job 3 is
     # submitted at 260 and runs 260..350 on 10: 900 in [250, 350).
     work = log([50, 150, 260], [80, 0, 0], [40, 90, 90], [5, 8, 10])
     found = weeks(work, at_least=0, length=100)
     assert [(w.number, w.start // SECOND) for w in found] == [(0, 50), (1, 150), (2, 250)]
-    assert [w.utilisation for w in found] == pytest.approx([0.1, 0.82, 0.9])
+    assert [w.utilization for w in found] == pytest.approx([0.1, 0.82, 0.9])
     busy = weeks(work, at_least=0.82, length=100)
     assert [w.number for w in busy] == [1, 2]
     second = busy[0].workload
     assert second.job.tolist() == [2] and second.submit.tolist() == [0]
     assert second.header.get("UnixStartTime") == "650" and second.header.max_procs == 10
-    assert second.transformations[1] == "week(number=1, start=150, utilisation=0.820000)"
+    assert second.transformations[1] == "week(number=1, start=150, utilization=0.820000)"
     assert second.ledger.dropped == 2
 
 
-def test_submitted_utilisation_counts_the_whole_work() -> None:
+def test_submitted_utilization_counts_the_whole_work() -> None:
     work = log([50, 150, 260], [80, 0, 0], [40, 90, 90], [5, 8, 10])
-    found = weeks(work, at_least=0, length=100, utilisation="submitted", procs=20)
-    assert [w.utilisation for w in found] == pytest.approx([0.1, 0.36, 0.45])
+    found = weeks(work, at_least=0, length=100, utilization="submitted", procs=20)
+    assert [w.utilization for w in found] == pytest.approx([0.1, 0.36, 0.45])
     assert found[0].workload.header.max_procs == 20
 
 
 def test_what_was_allocated_is_what_ran() -> None:
     work = log([0, 50], [0, 0], [100, 10], [5, 1], allocated=[8, -1])
     [only] = weeks(work, at_least=0, length=100)
-    assert only.utilisation == pytest.approx((8 * 100 + 10) / 1000)
+    assert only.utilization == pytest.approx((8 * 100 + 10) / 1000)
 
 
 def test_sliding_windows_start_when_busy_and_do_not_overlap() -> None:
@@ -79,7 +79,7 @@ def test_first_or_drawn() -> None:
 def test_the_table() -> None:
     work = log([50, 150], [0, 0], [90, 100], [10, 9])
     lines = weeks_table(weeks(work, length=100)).splitlines()
-    assert lines[0].split() == ["week", "start", "(s)", "jobs", "utilisation"]
+    assert lines[0].split() == ["week", "start", "(s)", "jobs", "utilization"]
     assert lines[1].split() == ["0", "50", "1", "90.00", "%"] and lines[2].split() == [
         "1",
         "150",
@@ -98,12 +98,12 @@ def test_the_table() -> None:
     kind=st.sampled_from(["recorded", "submitted"]),
 )
 @settings(max_examples=80, deadline=None)
-def test_utilisation_against_a_plain_count(rows: list[tuple[int, int, int, int]], kind: str) -> None:
+def test_utilization_against_a_plain_count(rows: list[tuple[int, int, int, int]], kind: str) -> None:
     submit, wait, run, procs = (list(column) for column in zip(*rows, strict=True))
     if kind == "recorded" and max(wait) < 0:
         wait[0] = 0
     work = log(submit, wait, run, procs)
-    found = weeks(work, at_least=0, length=60, utilisation=kind)  # type: ignore[arg-type]
+    found = weeks(work, at_least=0, length=60, utilization=kind)  # type: ignore[arg-type]
     origin = min(submit)
     assert [w.start // SECOND for w in found] == list(range(origin, max(submit) + 1, 60))
     for week in found:
@@ -114,7 +114,7 @@ def test_utilisation_against_a_plain_count(rows: list[tuple[int, int, int, int]]
                 area += q * p if begin <= r < end else 0
             elif w >= 0:
                 area += q * max(min(r + w + p, end) - max(r + w, begin), 0)
-        assert week.utilisation == pytest.approx(area / 600, abs=1e-9)
+        assert week.utilization == pytest.approx(area / 600, abs=1e-9)
         assert len(week.workload) == sum(begin <= r < end for r in submit)
 
 
@@ -134,8 +134,8 @@ def test_busy_weeks_of_curie() -> None:
     thin = weeks(work, procs=80_640)
     assert 23 <= len(thin) <= 26 and in_order(thin)
     assert len(weeks(work)) == 18  # the header's 93,312 processors
-    assert all(week.utilisation >= 0.7 and week.workload.submit.min() >= 0 for week in thin)
-    assert 23 <= len(weeks(work, procs=80_640, utilisation="submitted")) <= 26
+    assert all(week.utilization >= 0.7 and week.workload.submit.min() >= 0 for week in thin)
+    assert 23 <= len(weeks(work, procs=80_640, utilization="submitted")) <= 26
     assert [w.start for w in weeks(work, procs=80_640, count=20)] == [w.start for w in thin[:20]]
 
 

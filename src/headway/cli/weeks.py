@@ -1,4 +1,4 @@
-"""``headway weeks``: the busy weeks of logs, with the utilisation of each."""
+"""``headway weeks``: the busy weeks of logs, with the utilization of each."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def weeks(
         ),
     ] = None,
     least: Annotated[
-        float, typer.Option("--at-least", metavar="U", help="Smallest utilisation, from 0 to 1.")
+        float, typer.Option("--at-least", metavar="U", help="Smallest utilization, from 0 to 1.")
     ] = 0.7,
-    utilisation: Annotated[
+    utilization: Annotated[
         str,
-        typer.Option("--utilisation", metavar="recorded|submitted", help="What ran, or what was submitted."),
+        typer.Option("--utilization", metavar="recorded|submitted", help="What ran, or what was submitted."),
     ] = "recorded",
     placing: Annotated[
         str, typer.Option("--placing", metavar="aligned|sliding", help="How the weeks follow each other.")
@@ -73,7 +73,7 @@ def weeks(
             f"--procs is given {len(sizes)} times for {len(traces)} logs; once, or once for each"
         )
     for name, value, known in (
-        ("--utilisation", utilisation, ("recorded", "submitted")),
+        ("--utilization", utilization, ("recorded", "submitted")),
         ("--placing", placing, ("aligned", "sliding")),
     ):
         if value not in known:
@@ -86,11 +86,11 @@ def weeks(
     for trace, size in zip(traces, sizes, strict=True):
         with Display(quiet=json).working(f"reading {trace}"):
             workload = read_workload(trace, rules)
-        found = busy_weeks(workload, least, size, placing, utilisation, count, draw)  # type: ignore[arg-type]
+        found = busy_weeks(workload, least, size, placing, utilization, count, draw)  # type: ignore[arg-type]
         machine = size or workload.header.max_procs
         listed = [
             {"week": week.number, "start": week.start / 1e6, "jobs": len(week.workload),
-             "utilisation": week.utilisation}
+             "utilization": week.utilization}
             for week in found
         ]  # fmt: skip
         documents.append({"trace": trace, "processors": machine, "at_least": least, "weeks": listed})

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from headway.workload import Workload
 
-_WEEK = re.compile(r"week\(number=(\d+), start=([\d.]+), utilisation=([\d.]+)\)")
+_WEEK = re.compile(r"week\(number=(\d+), start=([\d.]+), utilization=([\d.]+)\)")
 
 
 def several(specs: Sequence[str]) -> bool:
@@ -74,13 +74,13 @@ def write_each(workloads: Sequence[Workload], folder: Path, force: bool) -> list
             rows.append([name, number, f"{start:g}", len(workload), "" if used is None else f"{used:.6f}"])
         with (draft / "parts.csv").open("w", encoding="utf-8", newline="") as file:
             table = csv.writer(file, lineterminator="\n")
-            table.writerow(["file", "number", "start", "jobs", "utilisation"])
+            table.writerow(["file", "number", "start", "jobs", "utilization"])
             table.writerows(rows)
     return [f"{len(workloads)} workloads and parts.csv written to {folder}"]
 
 
 def part_of(workload: Workload) -> tuple[int, float, float | None] | None:
-    """Number, start (s) and utilisation of a week, from its provenance; None for other workloads."""
+    """Number, start (s) and utilization of a week, from its provenance; None for other workloads."""
     for done in reversed(workload.transformations):
         if found := _WEEK.fullmatch(done):
             return int(found[1]), float(found[2]), float(found[3])
@@ -88,11 +88,11 @@ def part_of(workload: Workload) -> tuple[int, float, float | None] | None:
 
 
 def parts_table(workloads: Sequence[Workload]) -> Table:
-    """Number, start, jobs and utilisation of each workload."""
+    """Number, start, jobs and utilization of each workload."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for title in ("week", "start (s)", "jobs", "utilisation"):
+    for title in ("week", "start (s)", "jobs", "utilization"):
         table.add_column(title, justify="right", no_wrap=True)
     for place, workload in enumerate(workloads):
         number, start, used = part_of(workload) or (place, 0.0, None)

@@ -40,7 +40,7 @@ def _setting(runs: pl.DataFrame, baselines: int, logs: Sequence[Log], grid: Grid
     for log in logs:
         busy, used = log.busy_weeks(), runs.filter(pl.col("workload") == log.name)["part"].n_unique()
         enough = busy >= WEEKS
-        remark = f"aligned to the log's start, {log.utilisation} work, {log.procs:,} processors"
+        remark = f"aligned to the log's start, {log.utilization} work, {log.procs:,} processors"
         claims.append(
             Claim(
                 f"{log.cluster.title}: weeks used at {AT_LEAST:.0%} or more",

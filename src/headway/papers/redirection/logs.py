@@ -53,13 +53,13 @@ class Log:
     workload: Workload
     procs: int
     count: int
-    utilisation: str = "recorded"
+    utilization: str = "recorded"
 
     def weeks_spec(self, procs: int | None = None, **changes: str) -> str:
         """The transformation that cuts the weeks, with some of its arguments changed."""
         arguments: dict[str, Any] = {
             "at_least": AT_LEAST, "procs": procs or self.procs, "count": self.count,
-            "utilisation": self.utilisation,
+            "utilization": self.utilization,
         } | changes  # fmt: skip
         return f"weeks({', '.join(f'{name}={value}' for name, value in arguments.items())})"
 
@@ -69,7 +69,7 @@ class Log:
 
     def busy_weeks(self, procs: int | None = None) -> int:
         """How many weeks of the log are busy enough, all counted."""
-        found = weeks(self.workload, AT_LEAST, procs or self.procs, utilisation=self.utilisation)  # type: ignore[arg-type]
+        found = weeks(self.workload, AT_LEAST, procs or self.procs, utilization=self.utilization)  # type: ignore[arg-type]
         return len(found)
 
 

@@ -52,7 +52,7 @@ READINGS = (
     Reading("group size", "alpha m / (1 - alpha) added", {"size": "share"}),
     Reading("group size", "alpha m of the machine's m", {"size": "split"}),
     Reading("machine size", "all processors of the header", whole_machine=True),
-    Reading("utilisation", "of the submitted work", weeks={"utilisation": "submitted"}),
+    Reading("utilization", "of the submitted work", weeks={"utilization": "submitted"}),
     Reading("weeks", "sliding by an hour", weeks={"placing": "sliding"}),
     USER_ESTIMATES,
     CHECKPOINT,
@@ -63,7 +63,7 @@ def applies(reading: Reading, log: Log) -> bool:
     """Whether a reading makes a difference for a log."""
     if reading.whole_machine:
         return log.cluster.whole_machine is not None
-    return reading.weeks.get("utilisation") != log.utilisation or not reading.weeks
+    return reading.weeks.get("utilization") != log.utilization or not reading.weeks
 
 
 def on_same_weeks(logs: Sequence[Log], grid: Grid) -> Campaign:

@@ -4,8 +4,8 @@
     busy       ######    #####    ########   ##
     kept    [   71 % ]          [   83 % ]
 
-Recorded utilisation counts what the log says ran (start = submit + wait), cut at the edges of the window;
-submitted utilisation counts the whole work of the jobs submitted in it.
+Recorded utilization counts what the log says ran (start = submit + wait), cut at the edges of the window;
+submitted utilization counts the whole work of the jobs submitted in it.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ WEEK = 604_800.0
 
 @dataclass(frozen=True)
 class Week:
-    """A window of a log: its place (from 0), start (µs on the log's clock) and utilisation (0..1)."""
+    """A window of a log: its place (from 0), start (µs on the log's clock) and utilization (0..1)."""
 
     number: int
     start: int
-    utilisation: float
+    utilization: float
     workload: Workload
 
 
@@ -49,7 +49,7 @@ def weeks(
     at_least: float = 0.7,
     procs: int | None = None,
     placing: Literal["aligned", "sliding"] = "aligned",
-    utilisation: Literal["recorded", "submitted"] = "recorded",
+    utilization: Literal["recorded", "submitted"] = "recorded",
     count: int | None = None,
     draw: int | None = None,
     length: float = WEEK,
@@ -57,11 +57,11 @@ def weeks(
 ) -> list[Week]:
     """Windows of a week in which the machine was well used, each as a workload of its own from time 0.
 
-    at_least: smallest utilisation, 0.7 for 70 %.
+    at_least: smallest utilization, 0.7 for 70 %.
     procs: processors of the machine; by default as the log says.
     placing: aligned windows follow each other from the log's first submission; sliding ones start at the
         first step at which they are busy enough, and do not overlap.
-    utilisation: recorded (what ran, from the log's waits) or submitted (work of the jobs submitted).
+    utilization: recorded (what ran, from the log's waits) or submitted (work of the jobs submitted).
     count: how many; none takes all.
     draw: a seed, to draw `count` of them instead of taking the first; they stay in order.
     length: of a window, in seconds.
@@ -76,13 +76,13 @@ def weeks(
     span = microseconds(length)
     stride = span if placing == "aligned" else microseconds(step)
     starts = np.arange(origin, last + 1, stride, dtype=np.int64)
-    used = _utilisation(workload, starts, span, utilisation) / (machine * length)
+    used = _utilization(workload, starts, span, utilization) / (machine * length)
     chosen = _busy(starts, used, at_least, span)
     if count is not None and draw is not None and count < len(chosen):
         chosen = np.sort(generator(draw).choice(chosen, count, replace=False))
     chosen = chosen[:count]
     arguments = {
-        "at_least": at_least, "procs": machine, "placing": placing, "utilisation": utilisation,
+        "at_least": at_least, "procs": machine, "placing": placing, "utilization": utilization,
         "count": count, "draw": draw, "length": length, "step": step,
     }  # fmt: skip
     spec = canonical("weeks", describe(weeks, skip=1), arguments)
@@ -98,7 +98,7 @@ def _busy(starts: NDArray[np.int64], used: Floats, at_least: float, span: int) -
     return np.array(kept, np.int64)
 
 
-def _utilisation(workload: Workload, starts: NDArray[np.int64], span: int, kind: str) -> Floats:
+def _utilization(workload: Workload, starts: NDArray[np.int64], span: int, kind: str) -> Floats:
     """Processor-seconds used in each window [start, start + span)."""
     if kind == "submitted":
         order = np.argsort(workload.submit, kind="stable")
@@ -108,7 +108,7 @@ def _utilisation(workload: Workload, starts: NDArray[np.int64], span: int, kind:
             total[np.searchsorted(submit, starts + span)] - total[np.searchsorted(submit, starts)]
         )
     if "wait" not in workload or not np.any(workload.wait >= 0):
-        raise UsageError("weeks: the log has no waits; use utilisation=submitted")
+        raise UsageError("weeks: the log has no waits; use utilization=submitted")
     ran = workload.wait >= 0
     begin = (workload.submit + workload.wait)[ran]
     width = _recorded_width(workload)[ran]
@@ -145,16 +145,16 @@ def _cut(
     )
     part = shifted(part, start)
     part = rebuilt(part, header=with_key(part.header, "MaxProcs", machine))
-    which = f"week(number={number}, start={seconds_text(start)}, utilisation={used:.6f})"
+    which = f"week(number={number}, start={seconds_text(start)}, utilization={used:.6f})"
     return Week(number, start, used, part.with_columns(transformation=which))
 
 
 def weeks_table(found: list[Week]) -> str:
-    """The weeks as lines of text: number, start, jobs, utilisation."""
-    lines = [f"{'week':>6} {'start (s)':>12} {'jobs':>8} {'utilisation':>12}"]
+    """The weeks as lines of text: number, start, jobs, utilization."""
+    lines = [f"{'week':>6} {'start (s)':>12} {'jobs':>8} {'utilization':>12}"]
     lines += [
         f"{week.number:>6} {seconds_text(week.start):>12} {len(week.workload):>8} "
-        f"{100 * week.utilisation:>10.2f} %"
+        f"{100 * week.utilization:>10.2f} %"
         for week in found
     ]
     return "\n".join(lines)
