@@ -13,7 +13,7 @@ from headway.jit import kernel
 # on node ON from BEGIN to END (its walltime, or the real end once it has ended), with its file there from
 # LOADED on; it is ALIVE until its end has been looked at. Uses are linked twice, by node and by file.
 # SETTLED_USE marks those that `lru` has taken in; a file in memory is known by the use that brought it
-# (RESIDENT_), and PASS_NEXT links a pass's plans.
+# (RESIDENT_; linked by node, and by file as RESIDENT_ELSEWHERE), and PASS_NEXT links a pass's plans.
 (
     FILE,
     LOW,
@@ -33,12 +33,13 @@ from headway.jit import kernel
     RESIDENT_NEXT,
     RESIDENT_LAST,
     RESIDENT_GOOD,
+    RESIDENT_ELSEWHERE,
     REPLAY_NEXT,
     REPLAY_LAST,
     OWN_LOAD,
     ALIVE,
-) = range(JOB_ROWS, JOB_ROWS + 22)
-MORE_ROWS = 22
+) = range(JOB_ROWS, JOB_ROWS + 23)
+MORE_ROWS = 23
 
 # Parameters: how many nodes, cores of the widest, files, classes of bandwidth and of memory; the rules.
 # Scores are whole multiples of 1 / SCALE µs; X, Y, Z are the weights times SCALE.
@@ -115,8 +116,10 @@ MORE_ROWS = 22
     T_PLANNED_AREA,
     T_USED_AREA,
     T_SEEN,
-) = range(32, 64)
-ENTRIES = 64
+    T_FILE_RESIDENT,
+    T_FIRST_PLAN,
+) = range(32, 66)
+ENTRIES = 66
 
 CONTIGUOUS, UNTIL_NEXT_START, LRU = range(3)
 FIXED, LEO, LEM = range(3)

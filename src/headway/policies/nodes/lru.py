@@ -18,15 +18,19 @@ from headway.policies.nodes.layout import (
     LOADED,
     NIL,
     NODE_NEXT,
+    NODE_PREVIOUS,
     ON,
     REPLAY_LAST,
     REPLAY_NEXT,
+    RESIDENT_ELSEWHERE,
     RESIDENT_GOOD,
     RESIDENT_LAST,
     RESIDENT_NEXT,
     SETTLED,
     SETTLED_USE,
     T_BYTES,
+    T_FILE_RESIDENT,
+    T_FIRST_PLAN,
     T_MEMORY,
     T_PLANS,
     T_RESIDENT,
@@ -72,6 +76,20 @@ def note_end(state: State, resident: int, use: int) -> None:
         jobs[RESIDENT_GOOD, resident] = 1
 
 
+@kernel
+def leave_file(state: State, resident: int) -> None:
+    """Take a resident that is evicted out of its file's chain."""
+    jobs = state.jobs
+    file = jobs[FILE, resident]
+    other = cell(state, T_FILE_RESIDENT, file)
+    if other == resident:
+        put(state, T_FILE_RESIDENT, file, jobs[RESIDENT_ELSEWHERE, resident])
+        return
+    while jobs[RESIDENT_ELSEWHERE, other] != resident:
+        other = jobs[RESIDENT_ELSEWHERE, other]
+    jobs[RESIDENT_ELSEWHERE, other] = jobs[RESIDENT_ELSEWHERE, resident]
+
+
 @routine
 def settle_use(state: State, use: int) -> None:
     """Take a use of an earlier instant into the node's memory, and evict what no longer fits."""
@@ -87,6 +105,8 @@ def settle_use(state: State, use: int) -> None:
         jobs[RESIDENT_LAST, use] = jobs[BEGIN, use]
         jobs[RESIDENT_GOOD, use] = 0
         jobs[RESIDENT_NEXT, use] = NIL
+        jobs[RESIDENT_ELSEWHERE, use] = cell(state, T_FILE_RESIDENT, file)
+        put(state, T_FILE_RESIDENT, file, use)
         if head == NIL:
             put(state, T_RESIDENT, node, use)
         else:
@@ -117,6 +137,7 @@ def settle_use(state: State, use: int) -> None:
             put(state, T_RESIDENT, node, jobs[RESIDENT_NEXT, oldest])
         else:
             jobs[RESIDENT_NEXT, before_oldest] = jobs[RESIDENT_NEXT, oldest]
+        leave_file(state, oldest)
 
 
 @kernel
@@ -137,25 +158,24 @@ def wait_by(state: State, use: int, at: int) -> int:
 
 
 @kernel
-def next_plan(state: State, node: int, at: int, begin: int, job: int) -> int:
-    """The planned use on the node that follows (begin, job) in time and begins by ``at``."""
-    found = NIL
-    use = cell(state, T_PLANS, node)
-    while use != NIL:
-        starts = state.jobs[BEGIN, use]
-        if (
-            starts <= at
-            and state.jobs[FILE, use] >= 0
-            and (starts > begin or (starts == begin and use > job))
-            and (
-                found == NIL
-                or starts < state.jobs[BEGIN, found]
-                or (starts == state.jobs[BEGIN, found] and use < found)
-            )
-        ):
-            found = use
-        use = state.jobs[NODE_NEXT, use]
-    return found
+def sort_plan(state: State, job: int, node: int) -> None:
+    """Move a plan from the head of its node's chain to its place in time, the latest first."""
+    jobs = state.jobs
+    begin, before, after = jobs[BEGIN, job], NIL, jobs[NODE_NEXT, job]
+    while after != NIL and (
+        jobs[BEGIN, after] > begin or (jobs[BEGIN, after] == begin and after > job)
+    ):  # fmt: skip
+        before, after = after, jobs[NODE_NEXT, after]
+    if before != NIL:
+        put(state, T_PLANS, node, jobs[NODE_NEXT, job])
+        jobs[NODE_PREVIOUS, jobs[NODE_NEXT, job]] = NIL
+        jobs[NODE_NEXT, before] = job
+        jobs[NODE_PREVIOUS, job] = before
+        jobs[NODE_NEXT, job] = after
+        if after != NIL:
+            jobs[NODE_PREVIOUS, after] = job
+    if after == NIL:
+        put(state, T_FIRST_PLAN, node, job)
 
 
 @routine
@@ -185,7 +205,8 @@ def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) ->
             if jobs[FILE, use] == file:
                 wait = min(wait, wait_by(state, use, at))
         use = jobs[NODE_NEXT, use]
-    run, begin, job = note(state, SETTLED), -FAR, NIL
+    run = note(state, SETTLED)
+    plan = cell(state, T_FIRST_PLAN, node) if planned and cell(state, T_PLANS, node) != NIL else NIL
     while True:
         if run < state.clock[RUNS]:
             use = state.runs[R_JOB, run]
@@ -194,12 +215,12 @@ def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) ->
             if not here:
                 continue
         else:
-            if not planned:
+            if plan == NIL or jobs[BEGIN, plan] > at:
                 break
-            use = next_plan(state, node, at, begin, job)
-            if use == NIL:
-                break
-            begin, job = jobs[BEGIN, use], use
+            use = plan
+            plan = jobs[NODE_PREVIOUS, plan]
+            if jobs[FILE, use] < 0:
+                continue
         # The use comes in, and others may go.
         mine = resident_of(state, head, REPLAY_NEXT, jobs[FILE, use])
         if mine == NIL:

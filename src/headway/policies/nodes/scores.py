@@ -23,6 +23,7 @@ from headway.policies.nodes.layout import (
     FILE,
     FILE_NEXT,
     FILES,
+    FIXED,
     HIGH,
     LEM,
     LEO,
@@ -34,6 +35,7 @@ from headway.policies.nodes.layout import (
     NODES,
     ON,
     PRESENCE,
+    RESIDENT_ELSEWHERE,
     RULE,
     SCALE,
     SEEN_BUSY,
@@ -43,6 +45,7 @@ from headway.policies.nodes.layout import (
     T_COPY,
     T_CORES,
     T_FILE_PLANS,
+    T_FILE_RESIDENT,
     T_FILE_USES,
     T_LOAD,
     T_MARK,
@@ -53,6 +56,7 @@ from headway.policies.nodes.layout import (
     T_WAIT,
     THRESHOLD,
     THRESHOLD_OVER,
+    WATCHED,
     X,
     Y,
     Z,
@@ -81,37 +85,41 @@ def begins(state: State, t: int, node: int, job: int) -> int:
 def count_copies(state: State, t: int, file: int, stamp: int) -> int:
     """Mark the nodes that hold the file now or are loading it; how many they are."""
     copies = 0
-    if note(state, PRESENCE) == LRU:
-        for node in range(note(state, NODES)):
-            if replayed_wait(state, node, file, t, False) < FAR:
-                put(state, T_COPY, node, stamp)
-                copies += 1
-        return copies
-    use = cell(state, T_FILE_USES, file)
-    while use != NIL:
-        node = state.jobs[ON, use]
-        if cell(state, T_COPY, node) != stamp and wait_by_use(state, use, t) < FAR:
-            put(state, T_COPY, node, stamp)
-            copies += 1
-        use = state.jobs[FILE_NEXT, use]
+    lru = note(state, PRESENCE) == LRU
+    for chain in range(2 if lru else 1):
+        use = cell(state, T_FILE_USES if chain == 0 else T_FILE_RESIDENT, file)
+        while use != NIL:
+            node = state.jobs[ON, use]
+            if cell(state, T_COPY, node) != stamp:
+                wait = (
+                    replayed_wait(state, node, file, t, False) if lru else wait_by_use(state, use, t)
+                )  # fmt: skip
+                if wait < FAR:
+                    put(state, T_COPY, node, stamp)
+                    copies += 1
+            use = state.jobs[FILE_NEXT if chain == 0 else RESIDENT_ELSEWHERE, use]
     return copies
 
 
 @kernel
-def mark_holders(state: State, t: int, job: int, head: int, stamp: int) -> None:
-    """The wait for the file on each node that a chain of its uses leads to."""
-    use = head
+def mark_holders(state: State, t: int, job: int, table: int, following: int, stamp: int, lru: bool) -> None:
+    """The wait for the file on each node that a chain of its uses, or of its copies in memory, leads to."""
+    file = state.jobs[FILE, job]
+    use = cell(state, table, file)
     while use != NIL:
         node = state.jobs[ON, use]
         if state.jobs[LOW, job] <= node < state.jobs[HIGH, job]:
             if cell(state, T_MARK, node) != stamp:
                 put(state, T_MARK, node, stamp)
                 put(state, T_WAIT, node, FAR)
-                put(state, T_START, node, begins(state, t, node, job))
+                at = begins(state, t, node, job)
+                put(state, T_START, node, at)
+                if lru and at < FAR:
+                    put(state, T_WAIT, node, replayed_wait(state, node, file, at, True))
             at, shortest = cell(state, T_START, node), cell(state, T_WAIT, node)
-            if at < FAR and shortest > 0:
+            if not lru and at < FAR and shortest > 0:
                 put(state, T_WAIT, node, min(shortest, wait_by_use(state, use, at)))
-        use = state.jobs[FILE_NEXT, use]
+        use = state.jobs[following, use]
 
 
 @kernel
@@ -151,6 +159,9 @@ def choose(state: State, t: int, job: int) -> int:
         state, THRESHOLD
     ):
         x, y, z = scale, 0, 0
+    # Without weights nobody asks where files are, unless the plans are to be looked at.
+    if rule == FIXED and x == 0 and y == 0 and z == 0 and note(state, WATCHED) == NIL:
+        file = NIL
     stamp = note(state, STAMP) + 1
     state.options[STAMP] = stamp
     copies = count_copies(state, t, file, stamp) if z > 0 and file >= 0 else 0
@@ -159,18 +170,22 @@ def choose(state: State, t: int, job: int) -> int:
         least = FAR
         for speed in range(note(state, SPEEDS)):
             least = min(least, cell(state, T_LOAD, speed * note(state, FILES) + file))
-    floor = 0 if lru else least * (scale if rule == LEO else x)
-    later_floor = 0 if lru else least * x
+    floor = least * (scale if rule == LEO else x)
+    later_floor = least * x
     one_speed = note(state, SPEEDS) == 1
     best, best_node, best_at, best_wait = FAR, NIL, FAR, 0
-    if file >= 0 and not lru:
-        mark_holders(state, t, job, cell(state, T_FILE_USES, file), stamp)
-        mark_holders(state, t, job, cell(state, T_FILE_PLANS, file), stamp)
-        for chain in range(2):
-            use = cell(state, T_FILE_USES if chain == 0 else T_FILE_PLANS, file)
+    if file >= 0:
+        for chain in range(3 if lru else 2):
+            table = T_FILE_USES if chain == 0 else T_FILE_PLANS if chain == 1 else T_FILE_RESIDENT
+            following = FILE_NEXT if chain < 2 else RESIDENT_ELSEWHERE
+            mark_holders(state, t, job, table, following, stamp, lru)
+        for chain in range(3 if lru else 2):
+            table = T_FILE_USES if chain == 0 else T_FILE_PLANS if chain == 1 else T_FILE_RESIDENT
+            following = FILE_NEXT if chain < 2 else RESIDENT_ELSEWHERE
+            use = cell(state, table, file)
             while use != NIL:
                 node = state.jobs[ON, use]
-                use = state.jobs[FILE_NEXT, use]
+                use = state.jobs[following, use]
                 if cell(state, T_MARK, node) != stamp or cell(state, T_WAIT, node) == FAR:
                     continue
                 put(state, T_MARK, node, -stamp)
@@ -204,7 +219,7 @@ def choose(state: State, t: int, job: int) -> int:
             refuse(state, TOO_FAR, job)
             continue
         own = 0
-        if file >= 0 and not lru:
+        if file >= 0:
             own = least if one_speed else load_time(state, node, file)
         if scale * ahead + (scale if rule == LEO and ahead == 0 else x) * own > best or (
             held and cell(state, T_MARK, node) == -stamp
@@ -222,21 +237,15 @@ def choose(state: State, t: int, job: int) -> int:
             at = max(at, t)
         eager = rule == LEO and ahead == 0
         by = scale if eager else x
-        wait, loads = own, file >= 0
-        if lru and file >= 0:
-            wait = replayed_wait(state, node, file, at, True)
-            loads = wait == FAR
-            if loads:
-                wait = load_time(state, node, file)
-        score = scale * ahead + by * wait
-        if loads and z > 0 and not eager:
+        score = scale * ahead + by * own
+        if file >= 0 and z > 0 and not eager:
             elsewhere = copies - (1 if cell(state, T_COPY, node) == stamp else 0)
-            score += z * elsewhere * load_time(state, node, file)
+            score += z * elsewhere * own
         if score > best or (score == best and node > best_node):
             continue
         score += pushed_out(state, t, node, job, at, 0 if eager else y)
         if score < best or (score == best and node < best_node):
-            best, best_node, best_at, best_wait = score, node, at, wait
+            best, best_node, best_at, best_wait = score, node, at, own
             latest = latest_start(t, best, later_floor, scale)
     state.options[BEST_START] = best_at
     state.options[BEST_WAIT] = best_wait

@@ -61,7 +61,7 @@ from headway.policies.nodes.layout import (
     note,
     put,
 )
-from headway.policies.nodes.lru import end_use, replayed_wait, settle_use
+from headway.policies.nodes.lru import end_use, replayed_wait, settle_use, sort_plan
 from headway.policies.nodes.uses import link, linked_wait, unlink
 from headway.policies.nodes.windows import book
 
@@ -182,6 +182,8 @@ def plan_on(state: State, t: int, node: int, job: int, at: int, wait: int) -> No
     jobs = state.jobs
     jobs[BEGIN, job], jobs[LOADED, job], jobs[END, job] = at, at + wait, at + jobs[WALL, job]
     link(state, job, node, T_PLANS, T_FILE_PLANS)
+    if note(state, PRESENCE) == LRU:
+        sort_plan(state, job, node)
     jobs[PASS_NEXT, job] = note(state, PLANS)
     state.options[PLANS] = job
     take(state, t, node, job, at, True)
