@@ -272,6 +272,21 @@ def test_the_audit_finds_what_is_wrong() -> None:
     assert "no suspension" in {fault.law for fault in audit(other).faults}
 
 
+def test_the_audit_schedules_again_where_nobody_is_urgent() -> None:
+    """2 needs all four from 10 on, 3 fits before it; a start that is one second late is found."""
+    rows: Sequence[Row] = ((0, 2, 10, 10, 0), (0, 4, 5, 5, 0), (3, 2, 5, 5, 0))
+    for spec in ("ujfb", "ujfb(regular=dbf)"):
+        made = run(*rows, spec=spec, deadline=[-1, -1, 30])
+        assert "nobody urgent" in {law.name for law in audit(made).laws}
+        late = replace(made, start=made.start.copy(), end=made.end.copy())
+        late.start[2] += SECOND
+        late.end[2] += SECOND
+        faults = [fault for fault in audit(late).faults if fault.law == "nobody urgent"]
+        assert len(faults) == 1 and "job 3 starts at 4, under" in faults[0].message
+        assert faults[0].message.endswith("(compress=scratch) at 3")
+    assert "nobody urgent" not in {law.name for law in audit(preempted()).laws}
+
+
 def test_explained() -> None:
     made = preempted()
     text = explain(made, 2).text(1000)

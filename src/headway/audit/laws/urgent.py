@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.audit.laws import request
+from headway.audit.laws import nobody_urgent, request
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, Law, fault, found, together
 from headway.policies.spec import Spec
@@ -193,6 +193,9 @@ def urgent_laws(spec: Spec) -> tuple[Law, ...]:
         Law(SAME_PLACE, "a suspended job goes on where it was", check_same_processors),
         Law(NO_GAPS, "a suspended job runs, is swapped or suspended from start to end", check_no_gaps),
     ]
+    regular = str(spec.params.get("regular", "conservative"))
+    demands = f"without urgent jobs, {regular}(compress=scratch) job for job"
+    laws.append(Law(nobody_urgent.NAME, demands, nobody_urgent.check_of(regular)))
     if spec.params.get("host_memory") == "unlimited" or spec.params.get("preempt") == "kill":
         demands = "an urgent job that fits beside the others starts on arrival, or after swap-outs"
         whole = spec.params.get("leftover") == "swapped"
