@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from headway.audit.cluster_laws import cluster_laws
 from headway.audit.laws import (
     DEFINITIVE_END,
     EASY_HEAD,
@@ -39,7 +40,7 @@ def laws_of(policy: str, record: Record) -> tuple[Law, ...]:
     if spec.name == "redirection":
         return (REDIRECTIONS, *_ends(*(spec.params[name] for name in ("principal", "redirected"))))
     if spec.name == "reallocation":
-        return grid_laws(spec)
+        return (*grid_laws(spec), *cluster_laws(spec, record, laws_of))
     if spec.name == "ujfb":
         return urgent_laws(spec)
     if spec.name == "ujf":

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from headway.platform import Cluster, NodeGroup, Platform
 from headway.platform.node_table import nodes_of
+from headway.policies.grid.local_policies import cluster_sizes
 from headway.schedule import ENDED, STATES, WHY, Pieces, Schedule
 from headway.schedule.moves import Moves
 from headway.schedule.pieces import NONE
@@ -83,6 +84,10 @@ class Record:
     limit: Column | None = None
     """The most processors of a moldable job; -1 for as many as there are."""
     clusters: tuple[Cluster, ...] = ()
+    cluster: Column | None = None
+    """The number of the cluster that each job ended on, where there are several."""
+    instants: Column | None = None
+    """When jobs were submitted, where that is more than the jobs of this record say."""
     missing: Sequence[int] = ()
     foreign: Sequence[int] = ()
     repeated: Sequence[int] = ()
@@ -151,6 +156,7 @@ def record_of(schedule: Schedule, workload: Workload | None = None) -> Record:
         places=places,
         moves=_moves_of(schedule, chosen),
         clusters=schedule.platform.clusters,
+        cluster=None if schedule.cluster is None else schedule.cluster[chosen],
         **_molding(log, kept.rows, schedule.platform),
         missing=missing,
         foreign=foreign,
@@ -246,7 +252,7 @@ def _pieces_of(schedule: Schedule, chosen: Column) -> tuple[Pieces | None, dict[
         of_jobs = getattr(schedule, name)
         of_jobs = None if of_jobs is None else of_jobs[chosen]
         codes[name] = interval_codes(name, of_jobs, pieces, len(chosen))
-    return pieces, places_of(codes, schedule.labels, schedule.groups, schedule.platform)
+    return pieces, places_of(codes, schedule.labels, schedule.groups, schedule.platform, schedule.policy)
 
 
 def select_pieces(pieces: Pieces, back: Column) -> Pieces:
@@ -286,14 +292,18 @@ def places_of(
     labels: Mapping[str, Sequence[str]],
     groups: Mapping[str, int],
     platform: Platform,
+    policy: str = "",
 ) -> dict[str, Places]:
-    """Places whose sizes are known: groups, clusters and nodes (numbered through all clusters)."""
+    """Places whose sizes are known: groups, clusters and nodes (numbered through all clusters).
+
+    In a grid the policy of a cluster may add processors to it.
+    """
     cores = [
         group.cores for cluster in platform.clusters for group in cluster.nodes for _ in range(group.count)
     ]
     known = {
         "group": (list(groups), list(groups.values())),
-        "cluster": ([c.name for c in platform.clusters], [c.procs for c in platform.clusters]),
+        "cluster": ([c.name for c in platform.clusters], cluster_sizes(policy, platform)),
         "node": ([str(number) for number in range(len(cores))], cores),
     }
     places = {}

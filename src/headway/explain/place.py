@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.errors import UsageError
+from headway.policies.grid.local_policies import cluster_pools, cluster_sizes, policy_at
+from headway.policies.spec import Spec
 from headway.schedule import Schedule
 from headway.schedule.pieces import Pieces
 from headway.schedule.table import all_pieces
@@ -33,6 +35,20 @@ class Case:
     """The pieces that held processors of that pool."""
     of_pool: npt.NDArray[np.bool_]
     """The jobs that waited for the same processors."""
+
+    @property
+    def spec(self) -> Spec:
+        """The policy that scheduled it: in a grid that of the cluster it ran on."""
+        codes = self.schedule.cluster
+        there = 0 if codes is None else int(codes[self.row])
+        return policy_at(self.schedule.policy, self.schedule.platform, there)
+
+    def nearby(self) -> npt.NDArray[np.bool_]:
+        """The pieces on its own cluster; all where clusters are one machine, or there is one only."""
+        codes = self.pieces.cluster
+        if codes is None or self.schedule.moves is None:
+            return np.ones(len(self.pieces), np.bool_)
+        return np.asarray(codes == codes[self.own[0]])
 
     @property
     def id(self) -> int:
@@ -102,16 +118,24 @@ def case_of(schedule: Schedule, job: int) -> Case:
         code = int(codes[own[0]])
         pool = f"{name} {labels[code] if code < len(labels) else code}"
         inside &= codes == code
-        sizes = dict(schedule.groups) if name == "group" else _clusters(schedule)
-        capacity = sizes.get(labels[code] if code < len(labels) else str(code), capacity)
+        capacity = _size(schedule, pieces, int(own[0]), name, capacity)
     holding = inside & pieces.holding
     of_pool = np.zeros(len(schedule), np.bool_)
     of_pool[pieces.job[inside]] = True
     return Case(schedule, row, pieces, own, pool, capacity, _some(pieces, holding), of_pool)
 
 
-def _clusters(schedule: Schedule) -> dict[str, int]:
-    return {cluster.name: cluster.procs for cluster in schedule.platform.clusters}
+def _size(schedule: Schedule, pieces: Pieces, piece: int, name: str, unknown: int) -> int:
+    """Processors of the group or cluster that a piece was in."""
+    labels, code = schedule.labels.get(name, ()), int(getattr(pieces, name)[piece])
+    label = labels[code] if code < len(labels) else str(code)
+    there = -1 if pieces.cluster is None else int(pieces.cluster[piece])
+    pools = cluster_pools(schedule.policy, schedule.platform)
+    if name == "group":
+        of_cluster = [pool.procs for pool in pools if (pool.cluster, pool.group) == (max(there, 0), label)]
+        return of_cluster[0] if of_cluster else schedule.groups.get(label, unknown)
+    sizes = cluster_sizes(schedule.policy, schedule.platform)
+    return sizes[there] if there < len(sizes) else unknown
 
 
 def _some(pieces: Pieces, rows: npt.NDArray[np.bool_]) -> Pieces:

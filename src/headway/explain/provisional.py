@@ -10,7 +10,6 @@ import numpy as np
 from headway.errors import HeadwayError
 from headway.explain.place import Case
 from headway.explain.words import at, duration
-from headway.policies.spec import parse_spec
 from headway.schedule import Schedule
 from headway.units import seconds_text
 
@@ -68,7 +67,7 @@ def _displaced(known: Sequence[Displacement], times: int) -> str:
 def _looks_at_deadlines(case: Case) -> tuple[bool, bool]:
     """Whether the policy where the job came first is DBF, and whether that where it ended is."""
     try:
-        spec = parse_spec(case.schedule.policy)
+        spec = case.spec
     except HeadwayError:
         return False, False
     groups = [spec, spec]

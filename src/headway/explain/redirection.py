@@ -6,7 +6,6 @@ import numpy as np
 
 from headway.explain.place import Case, Rows
 from headway.explain.words import at, count_jobs, duration, jobs, processors
-from headway.policies.spec import parse_spec
 from headway.schedule.codes import ENDED, STATES, WHY
 
 STOPPED = tuple(ENDED.index(name) for name in ("redirected", "suspended"))
@@ -25,7 +24,7 @@ def redirected(case: Case) -> list[str]:
 
 
 def _why(case: Case, piece: int) -> str:
-    params = parse_spec(case.schedule.policy).params
+    params = case.spec.params
     stop = int(case.pieces.end[piece])
     counted = newcomers(case, piece)
     theta = str(params["theta"]).removesuffix(".0")
@@ -38,16 +37,18 @@ def _why(case: Case, piece: int) -> str:
 
 def newcomers(case: Case, piece: int) -> Rows:
     """Jobs that surely counted against a run when it was stopped: they waited, or passed others to start."""
-    schedule, params = case.schedule, parse_spec(case.schedule.policy).params
+    schedule, params = case.schedule, case.spec.params
     begin, stop = int(case.pieces.start[piece]), int(case.pieces.end[piece])
-    stops = case.pieces.end[np.isin(case.pieces.ended, STOPPED)]
+    stops = case.pieces.end[np.isin(case.pieces.ended, STOPPED) & case.nearby()]
     before = stops[stops < stop]
     since = int(before.max()) if len(before) else -1
     came = (schedule.submit >= begin) & (schedule.submit > since) & (schedule.submit <= stop)
     waited = (case.first_starts() > schedule.submit) | (schedule.why == WHY.index("backfill"))
     measures = {"procs": schedule.procs, "walltime": schedule.walltime, "pseudo": -schedule.walltime}
     measure = measures.get(str(params["filter"]), np.zeros(len(schedule), np.int64))
-    counts = came & waited & (measure[case.row] >= measure)
+    here = np.zeros(len(schedule), np.bool_)
+    here[case.pieces.job[case.nearby()]] = True
+    counts = came & waited & here & (measure[case.row] >= measure)
     counts[case.row] = False
     return np.flatnonzero(counts)
 
@@ -56,7 +57,9 @@ def _gained(case: Case, piece: int) -> str:
     stop, freed = int(case.pieces.end[piece]), int(case.pieces.procs[piece])
     assert case.schedule.group is not None
     mine = case.pieces.group[piece] if case.pieces.group is not None else 0
-    started = np.flatnonzero((case.first_starts() == stop) & (case.schedule.group == mine))
+    here = np.zeros(len(case.schedule), np.bool_)
+    here[case.pieces.job[case.nearby()]] = True
+    started = np.flatnonzero((case.first_starts() == stop) & (case.schedule.group == mine) & here)
     started = started[started != case.row]
     if not len(started):
         return f"No job started at that instant on the {processors(freed)} it left."

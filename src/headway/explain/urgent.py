@@ -72,7 +72,7 @@ def sharing(case: Case, piece: int, aside: bool) -> np.ndarray:
     pieces, sets = case.pieces, case.pieces.processors
     assert sets is not None
     same_time = (pieces.start < pieces.end[piece]) & (pieces.end > pieces.start[piece])
-    wanted = same_time & ((pieces.state == SUSPENDED) == aside) & (pieces.job != case.row)
+    wanted = same_time & ((pieces.state == SUSPENDED) == aside) & (pieces.job != case.row) & case.nearby()
     others = np.flatnonzero(wanted).tolist()
     mine = set(numbers(sets[piece]))
     found = [pieces.job[p] for p in others if sets[p] and not mine.isdisjoint(numbers(sets[p]))]
@@ -116,7 +116,7 @@ def _victims(case: Case) -> str:
     """The jobs that were stopped for it: those that lost processors to it when they stopped."""
     pieces, row = case.pieces, case.row
     began = int(case.schedule.start[row])
-    stops = np.flatnonzero(np.isin(pieces.ended, STOPPED) & (pieces.end <= began))
+    stops = np.flatnonzero(np.isin(pieces.ended, STOPPED) & (pieces.end <= began) & case.nearby())
     sets = pieces.processors
     own = sets[int(case.own[0])] if sets is not None else ""
     if sets is not None and own:

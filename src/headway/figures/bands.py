@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.audit.record import places_of
+from headway.audit.record import Places, places_of
+from headway.policies.grid.local_policies import cluster_pools
 from headway.schedule import STATES, Schedule
 from headway.schedule.table import all_pieces
 
@@ -90,9 +91,30 @@ def _places(
     schedule: Schedule, codes: dict[str, Ints | None], pieces: int
 ) -> tuple[Sequence[str], Ints, Ints]:
     """Names and sizes of the bands, and the band of each piece."""
-    found = places_of(codes, schedule.labels, schedule.groups, schedule.platform)
+    found = places_of(codes, schedule.labels, schedule.groups, schedule.platform, schedule.policy)
+    if "group" in found and "cluster" in found:
+        return _groups_of_clusters(schedule, found["cluster"].codes, found["group"])
     for name in ("node", "group", "cluster"):
         places = found.get(name)
         if places is not None and len(places.names) > 1 and (places.codes >= 0).all():
             return places.names, np.asarray(places.sizes, np.int64), places.codes
     return ("machine",), np.array([schedule.capacity], np.int64), np.zeros(pieces, np.int64)
+
+
+def _groups_of_clusters(
+    schedule: Schedule, cluster: Ints, groups: Places
+) -> tuple[Sequence[str], Ints, Ints]:
+    """A band for each group of each cluster, and one for a cluster without groups."""
+    pools = cluster_pools(schedule.policy, schedule.platform)
+    if not any(pool.group for pool in pools):  # groups that are clusters themselves
+        return groups.names, np.asarray(groups.sizes, np.int64), groups.codes
+    names = [cluster.name for cluster in schedule.platform.clusters]
+    number = {(pool.cluster, pool.group): place for place, pool in enumerate(pools)}
+    labels = [*groups.names, ""]  # a piece without a group has the code -1
+    where = zip(cluster.tolist(), groups.codes.tolist(), strict=True)
+    band = [number[at, labels[code]] for at, code in where]
+    return (
+        [f"{names[pool.cluster]} {pool.group}".strip() for pool in pools],
+        np.array([pool.procs for pool in pools], np.int64),
+        np.array(band, np.int64),
+    )

@@ -44,13 +44,19 @@ def check_of(speedup: Speedup) -> Callable[[Record], Finding | None]:
     """The check of sizes and times under a law of speedup."""
 
     def check(record: Record) -> Finding | None:
-        places = record.places.get("cluster")
-        if record.pieces is not None or (places is None and len(record.clusters) > 1):
+        there = where(record)
+        if there is None:
             return None
-        there = places.codes if places is not None else np.zeros(len(record), np.int64)
         return together(_sizes(record, there), _times(record, there, speedup))
 
     return check
+
+
+def where(record: Record) -> np.ndarray | None:
+    """The cluster that each job ended on; None where the schedule does not say."""
+    if record.cluster is None and len(record.clusters) == 1:
+        return np.zeros(len(record), np.int64)
+    return record.cluster
 
 
 def moldable(record: Record) -> np.ndarray:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from headway.audit.laws.grid_molding import where
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, together
 from headway.schedule.moves import Moves
@@ -21,10 +22,12 @@ NAME = "one place"
 
 def check(record: Record) -> Finding | None:
     """Every move against those before it, and against where the job ran."""
-    moves, places = record.moves, record.places.get("cluster")
-    if moves is None or record.pieces is not None or (places is None and len(record.clusters) > 1):
+    moves, there = record.moves, where(record)
+    if moves is None or there is None:
         return None
-    there = places.codes if places is not None else np.zeros(len(record), np.int64)
+    first = record.start.copy()
+    if record.pieces is not None:
+        np.minimum.at(first, record.pieces.job, record.pieces.start)
     order = np.lexsort((np.arange(len(moves)), moves.job))
     columns = (moves.job, moves.source, moves.target, moves.time)
     job, source, target, time = (column[order] for column in columns)
@@ -38,7 +41,7 @@ def check(record: Record) -> Finding | None:
         "before an earlier move of it": back,
         "to the cluster it was on": source == target,
         "before it is submitted": time < record.submit[job],
-        "after it has started": time > record.start[job],
+        "after it has started": time > first[job],
         "and does not run where the last move brought it": last & (target != there[job]),
         "though it is local": local[job],
     }

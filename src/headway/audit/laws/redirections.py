@@ -64,7 +64,7 @@ def _unfit(record: Record, places: Places, pieces: Pieces, stops: Column) -> Fin
 def _ill_timed(record: Record, pieces: Pieces, stops: Column) -> Finding:
     """At an instant without an arrival, or at the same instant as another."""
     times = pieces.end[stops]
-    alone = ~np.isin(times, record.submit)
+    alone = ~np.isin(times, record.submit if record.instants is None else record.instants)
     second = np.append(False, times[1:] == times[:-1]) if len(times) else np.zeros(0, np.bool_)
 
     def describe(place: int) -> Fault:

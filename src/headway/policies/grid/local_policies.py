@@ -94,6 +94,20 @@ def widest(spec: Spec, platform: Platform) -> list[int]:
     return list(first.values())
 
 
+def policy_at(policy: str, platform: Platform, cluster: int) -> Spec:
+    """The policy that schedules the jobs of a cluster; of one that is no grid's, the policy itself."""
+    spec = parse_spec(policy)
+    return locals_of(spec, platform)[cluster] if spec.name == "reallocation" else spec
+
+
+def cluster_sizes(policy: str, platform: Platform) -> list[int]:
+    """The processors of each cluster under any policy, with those that redirection adds."""
+    sizes = [0] * len(platform.clusters)
+    for pool in cluster_pools(policy, platform):
+        sizes[pool.cluster] += pool.procs
+    return sizes
+
+
 def cluster_pools(policy: str, platform: Platform) -> list[Pool]:
     """The pools of any policy's platform by cluster; but for a grid, the clusters as they are."""
     try:

@@ -1,0 +1,124 @@
+"""What the policy of each cluster of a grid promises, judged on the jobs that ended there.
+
+Tasks that were taken away again have waited in the queue too, and the schedule does not say where they stood.
+So where tasks move, only those laws are judged that do not look at the whole queue.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.audit.laws.urgent import PROMPT
+from headway.audit.record import Places, Record, select_pieces
+from headway.audit.verdict import Finding, Law
+from headway.errors import HeadwayError
+from headway.platform import Platform
+from headway.policies.grid.local_policies import Pool, locals_of, pools_of
+from headway.policies.spec import Spec
+from headway.schedule.pieces import NONE, Pieces
+from headway.units import microseconds
+
+Laws = Callable[[str, Record], tuple[Law, ...]]
+NOT_OF_THE_QUEUE = ("dbf", "ujfb", "redirection")
+"""Policies with laws that hold whoever else has waited."""
+
+
+def cluster_laws(spec: Spec, record: Record, laws_of: Laws) -> tuple[Law, ...]:
+    """The laws of each cluster's policy, named after the cluster."""
+    if not record.clusters or (record.cluster is None and len(record.clusters) > 1):
+        return ()
+    platform = Platform(record.clusters)
+    try:
+        local, pools = locals_of(spec, platform), pools_of(spec, platform)
+    except HeadwayError:
+        return ()  # the platform of another tool's run may name what we do not know
+    still = spec.params["mode"] == "none" or (spec.params["mode"] == "regular" and not _moves(record))
+    found = []
+    for number, (policy, cluster) in enumerate(zip(local, record.clusters, strict=True)):
+        if not (still or policy.name in NOT_OF_THE_QUEUE):
+            continue
+        part = part_of(record, number, [pool for pool in pools if pool.cluster == number], _events(spec))
+        for law in laws_of(str(policy), part):
+            if still or law.name != PROMPT:
+                found.append(_on(law, cluster.name, part))
+    return tuple(found)
+
+
+def _moves(record: Record) -> int:
+    return 0 if record.moves is None else len(record.moves)
+
+
+def _events(spec: Spec) -> int:
+    """The period (µs) at whose multiples tasks are submitted again; 0 if there is none."""
+    if spec.params["mode"] != "cancel" or math.isinf(float(str(spec.params["period"]))):
+        return 0
+    return microseconds(str(spec.params["period"]))
+
+
+def _on(law: Law, name: str, part: Record) -> Law:
+    """A law judged on a part of the record."""
+    title = f"{law.name} ({name})"
+
+    def check(_: Record) -> Finding | None:
+        finding = law.check(part)
+        if finding is None:
+            return None
+        return Finding(finding.count, tuple(replace(fault, law=title) for fault in finding.faults))
+
+    return Law(title, law.demands, check)
+
+
+def part_of(record: Record, number: int, pools: list[Pool], period: int) -> Record:
+    """The jobs that ended on a cluster, as a machine of its own; they were submitted when they came there."""
+    inside = np.ones(len(record), np.bool_) if record.cluster is None else record.cluster == number
+    columns = {
+        item.name: getattr(record, item.name)[inside]
+        for item in fields(Record)
+        if isinstance(getattr(record, item.name), np.ndarray) and item.name not in ("cluster", "instants")
+    }
+    back = np.full(len(record), NONE, np.int64)
+    back[inside] = np.arange(int(inside.sum()))
+    came = record.submit.copy()
+    instants = [record.submit]
+    if record.moves is not None:
+        np.maximum.at(came, record.moves.job, record.moves.time)
+        instants.append(record.moves.time)
+    if period and record.pieces is not None:
+        instants.append(record.pieces.end[record.pieces.end % period == 0])
+    return replace(
+        record,
+        **{**columns, "submit": came[inside]},
+        capacity=sum(pool.procs for pool in pools),
+        pieces=_pieces(record, back),
+        places=_groups(record, inside, pools),
+        moves=None,
+        cluster=None,
+        clusters=(record.clusters[number],),
+        instants=np.unique(np.concatenate(instants)),
+        missing=(),
+        foreign=(),
+        repeated=(),
+        lost=0,
+    )
+
+
+def _pieces(record: Record, back: NDArray[np.int64]) -> Pieces | None:
+    if record.pieces is None:
+        return None
+    pieces = select_pieces(record.pieces, back)
+    return pieces if len(pieces) else None
+
+
+def _groups(record: Record, inside: NDArray[np.bool_], pools: list[Pool]) -> dict[str, Places]:
+    """The groups of this cluster, if it has some."""
+    places = record.places.get("group")
+    if places is None or not pools[0].group:
+        return {}
+    sizes = {pool.group: pool.procs for pool in pools}
+    codes = places.codes[inside[record.intervals[0]]]
+    return {"group": Places(codes, places.names, [sizes.get(name, 0) for name in places.names])}
