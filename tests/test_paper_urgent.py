@@ -10,9 +10,9 @@ import pytest
 from headway.errors import UsageError
 from headway.papers.log import Log
 from headway.papers.urgent import reproduce, runs, work
-from headway.papers.urgent.logs import open_logs, with_urgent
+from headway.papers.urgent.logs import open_logs, share_with_memory, with_urgent
 from headway.papers.urgent.runs import Run, Runs, apart, dedicated
-from headway.papers.urgent.tables import POLICIES, RATES, SCALES, scaled
+from headway.papers.urgent.tables import POLICIES, RATES, READINGS, SCALES, scaled, sizes
 from headway.units import SECOND
 from headway.workload.models import generate
 from headway.workload.transform.swap_model import fits, suspects, swap_times
@@ -66,6 +66,36 @@ def test_what_is_injected() -> None:
     hours = (int(log.workload.submit.max()) - int(log.workload.submit.min())) / 3600 / SECOND
     assert with_urgent(log, 0, 1, "table", per_hour=2).urgent.sum() == round(2 * hours)
     assert not with_urgent(log, 0, 1, "table").urgent.any()
+
+
+def test_sizes_of_the_log() -> None:
+    """Jobs have the memory that the log says; one of which it says nothing gets a size of Table 3."""
+    log = small(4)
+    known = np.array([2048, -1, 4096, 1024])
+    log = Log("own", "Own", log.workload.with_columns(memory_kb=known), log.procs)
+    assert share_with_memory(log.workload) == 0.75 and share_with_memory(small(4).workload) == 0
+    some = with_urgent(log, 3, 1, "log")
+    sizes = some.columns["memory_kb"][~some.urgent]
+    assert sizes[[0, 2, 3]].tolist() == [2048, 4096, 1024] and sizes[1] >= 76 * 1024
+    drawn = with_urgent(log, 3, 1, "table")
+    assert (drawn.columns["memory_kb"][~drawn.urgent] >= 76 * 1024).all()
+
+
+def test_the_table_of_sizes(tmp_path: Path) -> None:
+    """Both sources where the log has one, whatever the rest of the page is made with."""
+    log = small(60)
+    log = Log("own", "Own", log.workload.with_columns(memory_kb=np.full(60, 60 * 1024)), log.procs)
+    made = [Runs(tmp_path, lambda text: None, source) for source in ("table", "log")]
+    rows = sizes(made[0], [log, small(60)])
+    assert [row[:2] for row in rows[1:]] == [
+        ["Own", "drawn from Table 3"],
+        ["Own", "of the log (100 % of its jobs)"],
+        ["Generated", "drawn from Table 3"],
+        ["Generated", "the log has none"],
+    ]
+    assert rows[2][2] == "60.0" and rows[2][5] == "0.010"  # 60 MB at 6,000 MB/s
+    assert sizes(made[1], [log, small(60)]) == rows
+    assert made[1].get(log, Run())["max_preemption_delay"] == pytest.approx(0.01)
 
 
 def test_dedicated_processors() -> None:
@@ -124,6 +154,8 @@ def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert order.ours.endswith("UJFB")
     assert [row[0] for row in result.tables["Table 2"][1:6]] == [title for title, _ in POLICIES]
     assert 2 <= len(result.tables["Rates"]) <= 1 + len(RATES) and len(result.tables["Modes"]) == 6
+    assert [row[1] for row in result.tables["Sizes"][1:]] == ["drawn from Table 3", "the log has none"]
+    assert [row[1] for row in result.tables["Readings"][1:]] == [f"`{policy}`" for policy in READINGS]
     page = (tmp_path / "urgent.md").read_text(encoding="utf-8")
     for name in ("untreated", "regular", "swaps", "rates"):
         assert f"(urgent-{name}.svg)" in page

@@ -27,6 +27,15 @@ def reproduce(
         typer.Option("--trace", metavar="NAME=FILE", help="A log, as often as there are logs."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A small version, in about a minute.")] = False,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            "--sizes",
+            metavar="table|log",
+            help="urgent: what is swapped, sizes of the paper's table (default) or the log's memory column.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Folder of the results; by default named after the paper."),
@@ -44,14 +53,25 @@ def reproduce(
     if paper not in (*PAPERS, "all"):
         raise UsageError(f"there is no paper {paper!r}; there are {', '.join(PAPERS)}, and all")
     traces = parse_traces(trace or [])
+    more = {} if sizes is None else {"sizes": _source_of_sizes(paper, sizes)}
     for name in chosen:
         folder = (
             (out or Path("reproductions")) / name if paper == "all" else out or Path(f"{name}-reproduction")
         )
-        _reproduce(name, traces, quick, folder, quiet)
+        _reproduce(name, traces, quick, folder, quiet, more if name == "urgent" else {})
 
 
-def _reproduce(name: str, traces: dict[str, str], quick: bool, folder: Path, quiet: bool) -> None:
+def _source_of_sizes(paper: str, sizes: str) -> str:
+    if paper not in ("urgent", "all"):
+        raise UsageError(f"--sizes is for the paper urgent, not for {paper}")
+    if sizes not in ("table", "log"):
+        raise UsageError(f"--sizes must be table or log, not {sizes!r}")
+    return sizes
+
+
+def _reproduce(
+    name: str, traces: dict[str, str], quick: bool, folder: Path, quiet: bool, more: dict[str, str]
+) -> None:
     from importlib import import_module
 
     from headway.cli.display import Display, output
@@ -62,7 +82,7 @@ def _reproduce(name: str, traces: dict[str, str], quick: bool, folder: Path, qui
     folder.mkdir(parents=True, exist_ok=True)
     display = Display(quiet=quiet)
     with shown(quiet) as tell:
-        result = getattr(import_module(module), function)(traces, quick, folder, display.say, tell)
+        result = getattr(import_module(module), function)(traces, quick, folder, display.say, tell, **more)
     if not quiet:
         _show(output(), result, folder)
 

@@ -23,11 +23,13 @@ def reproduce(
     folder: Path,
     say: Callable[[str], None],
     progress: Callable[[Progress], None] | None = None,
+    sizes: str = "table",
 ) -> Reproduction:
     """Run everything on these logs (name -> file), or on a generated one, and write it up in `folder`.
 
-    A run that was interrupted goes on where it stopped: what was measured is kept in `folder`.
+    A run that was interrupted goes on where it stopped: what was measured is kept in `folder`. ``sizes`` says
+    what is swapped: sizes drawn from the slides' Table 3, or of the ``log`` itself where it has them.
     """
     from headway.papers.urgent.work import work
 
-    return work(traces, quick, folder, say)
+    return work(traces, quick, folder, say, sizes)

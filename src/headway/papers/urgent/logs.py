@@ -46,10 +46,13 @@ def open_logs(traces: Mapping[str, str], quick: bool) -> list[Log]:
 def with_urgent(log: Log, count: int, seed: int, sizes: str, per_hour: float = 0) -> Workload:
     """The log with tsunami jobs at random times, and a memory size for every job.
 
+    ``sizes``: drawn from Table 3 (table), or what the log says, and drawn only where it says nothing (log).
     ``count`` of them over the whole log; with ``per_hour`` as many as that gives, a Poisson stream.
     """
     workload = log.workload
-    if sizes == "table" or not _has_memory(workload):
+    if sizes == "log":
+        workload = memory(workload, source="log", missing="table", seed=seed)
+    else:
         workload = memory(workload, source="table", seed=seed)
     if per_hour <= 0:
         return inject(workload, count=count, deadline=DEADLINE, procs=log.procs, seed=seed)
@@ -59,6 +62,7 @@ def with_urgent(log: Log, count: int, seed: int, sizes: str, per_hour: float = 0
     return inject(workload, count=many, arrivals=arrivals, deadline=DEADLINE, procs=log.procs, seed=seed)
 
 
-def _has_memory(workload: Workload) -> bool:
-    column = workload.get("memory_kb")
-    return column is not None and bool((column > 0).any())
+def share_with_memory(workload: Workload) -> float:
+    """Of how many jobs the log says the memory."""
+    known = memory(workload, source="log").columns["memory_kb"]
+    return float((known > 0).mean()) if len(known) else 0.0

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headway.papers.log import Log
+from headway.papers.urgent.runs import LOG
 from headway.papers.verdicts import Reproduction, claims_table, markdown_table
 
 NAME = "urgent.md"
 
 
-def write(result: Reproduction, folder: Path, logs: Sequence[Log]) -> Path:
+def write(result: Reproduction, folder: Path, logs: Sequence[Log], sizes: str) -> Path:
     """Write the page; it names the figures that are in the same folder."""
+    drawn = OF_THE_LOG if sizes == LOG else DRAWN
     tables = {name: markdown_table(rows) for name, rows in result.tables.items()}
     parts = [
         f"# Urgent computing: what the slides say, what we get\n\n{_abstract(logs)}",
@@ -26,11 +28,13 @@ def write(result: Reproduction, folder: Path, logs: Sequence[Log]) -> Path:
         + tables["Regular jobs"],
         "## Table 3: swap times\n\n" + MODEL + "\n\n" + tables["Swap model"],
         tables["Suspicious points"],
-        "## Longer swaps\n\n![Longer swaps](urgent-swaps.svg)\n\n" + SWAPS + "\n\n" + tables["Longer swaps"],
+        "## Longer swaps\n\n![Longer swaps](urgent-swaps.svg)\n\n" + drawn + SWAPS + "\n\n"
+        + tables["Longer swaps"],
+        "## Sizes of the log\n\n" + SIZES + "\n\n" + tables["Sizes"],
         "## Beyond: suspend, kill, or dedicated nodes\n\n" + MODES + "\n\n" + tables["Modes"],
         "## Beyond: how many urgent jobs a machine bears\n\n![Urgent jobs an hour](urgent-rates.svg)\n\n"
         + RATES + "\n\n" + tables["Rates"],
-        "## Readings\n\n" + READINGS,
+        "## Readings\n\n" + READINGS + "\n\n" + tables["Readings"],
     ]  # fmt: skip
     path = folder / NAME
     path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
@@ -69,8 +73,13 @@ MODEL = _joined("""
     are printed with times that are far off the line of their class. The policy's default of 6,000 MB/s is the
     line through zero of the other 30.
 """)
-SWAPS = _joined("""
-    Memory sizes are drawn from Table 3 for each job, swap times are size over 6,000 MB/s times the factor.
+DRAWN = "Memory sizes are drawn from Table 3 for each job; "
+OF_THE_LOG = "Memory sizes are those of the log, drawn from Table 3 where it says none; "
+SWAPS = "swap times are size over 6,000 MB/s times the factor."
+SIZES = _joined("""
+    The same urgent jobs under UJFB where what is swapped out is what the log says each job had of memory (per
+    processor, as requested, else as used; drawn from Table 3 for the others). `--sizes log` gives this whole
+    page with the sizes of the logs.
 """)
 MODES = _joined("""
     The same urgent jobs, four ways. "Dedicated" sets processors apart for them; the regular jobs have the
@@ -86,8 +95,11 @@ READINGS = _joined("""
     The slides give Algorithm 1, the metrics and tables. What they leave open is a parameter of the policy:
     who makes room (`victims`), suspend, kill or both (`preempt`), where swap times come from (`swap`,
     `bandwidth`, `unknown`), what a host can hold (`host_memory`, `host_size`), whether an urgent job may pass
-    a waiting one (`overtake`), whether waiting urgent jobs hold reservations (`reserve`). Three readings are
-    fixed: regular jobs never use the idle processors of a suspended one, for it could not come back soon; the
-    processors of a victim that the urgent job does not need cost no swap time; an urgent job is killed at its
-    walltime like any other.
+    a waiting one (`overtake`), whether waiting urgent jobs hold reservations (`reserve`), who may have idle
+    processors of a suspended job (`idle`), whether processors of a victim that the urgent job does not need
+    are swapped out (`leftover`), which ones it takes first (`borrow`), how long coming back takes
+    (`swap_in`),
+    where a killed job waits again (`requeue`), and whether an urgent job is killed at its walltime
+    (`overrun`). This page has the default of each; here is what the others would change. The tsunami jobs end
+    at their walltime, so the last one changes nothing with them.
 """)

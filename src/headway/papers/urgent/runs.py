@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,11 @@ from headway.schedule import Schedule
 from headway.simulate import simulate
 from headway.units import SECOND
 from headway.workload import Workload
+from headway.workload.annotations import KB_PER_MB
 
 NAME = "runs.json"
+TABLE, LOG = "table", "log"
+"""Where memory sizes come from: drawn from Table 3, or the log's own."""
 PERCENT = tuple(range(0, 101, 2))
 """Percentiles kept of the slowdowns."""
 Numbers = dict[str, Any]
@@ -34,7 +37,8 @@ class Run:
     policy: str = "ujfb"
     count: int = 100
     seed: int = 1
-    sizes: str = "table"
+    sizes: str = ""
+    """Where memory sizes come from, table or log; empty for what the reproduction was asked for."""
     per_hour: float = 0
     """Instead of a count: urgent jobs an hour."""
     jobs: int = 0
@@ -48,18 +52,20 @@ class Run:
 
     def __str__(self) -> str:
         rate = f", {self.per_hour:g} urgent jobs an hour" if self.per_hour else ""
-        return f"{self.policy}{rate}{f', {self.part} jobs apart' if self.part else ''}"
+        sizes = ", sizes of the log" if self.sizes == "log" else ""
+        return f"{self.policy}{rate}{sizes}{f', {self.part} jobs apart' if self.part else ''}"
 
 
 class Runs:
     """The results so far, in memory and in a file; what is missing is simulated."""
 
-    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
-        self.path, self.say = folder / NAME, say
+    def __init__(self, folder: Path, say: Callable[[str], None], sizes: str = TABLE) -> None:
+        self.path, self.say, self.sizes = folder / NAME, say, sizes
         self.results: dict[str, Numbers] = json.loads(self.path.read_text()) if self.path.exists() else {}
 
     def get(self, log: Log, run: Run) -> Numbers:
         """The numbers of a run on a log."""
+        run = replace(run, sizes=run.sizes or self.sizes)
         key = f"{log.name} {log.digest} {run.key}"
         if key not in self.results:
             self.say(f"{log.title}: {run}")
@@ -126,5 +132,9 @@ def measure(schedule: Schedule) -> Numbers:
     found["wasted_area"], found["swap_area"] = sample.areas.wasted, sample.areas.swap
     found["dropped"] = sum(entry.count for entry in schedule.workload.ledger if entry.rule == "too_large")
     found["jobs"] = len(schedule)
+    memory = schedule.workload.get("memory_kb")
+    found["median_memory_mb"] = (
+        None if memory is None or not (~rush).any() else float(np.median(memory[~rush])) / KB_PER_MB
+    )
     found["seconds"] = schedule.provenance["timing"]["simulation_cpu_seconds"]
     return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headway.papers.log import Log
-from headway.papers.urgent.logs import DEADLINE, TSUNAMI
-from headway.papers.urgent.runs import Numbers, Run, Runs, dedicated
+from headway.papers.urgent.logs import DEADLINE, TSUNAMI, share_with_memory
+from headway.papers.urgent.runs import LOG, TABLE, Numbers, Run, Runs, dedicated
 from headway.workload.transform.swap_model import fits, suspects
 
 Table = list[list[str]]
@@ -35,6 +35,21 @@ MODES = (
 )
 APART = Run("easy", part="regular")
 """Regular jobs beside dedicated nodes: EASY, for what is left of a machine may be far too small for them."""
+READINGS = (
+    "ujfb",
+    "ujfb(victims=smallest)",
+    "ujfb(victims=largest)",
+    "ujfb(idle=lent)",
+    "ujfb(leftover=swapped)",
+    "ujfb(borrow=first)",
+    "ujfb(swap_in=0)",
+    "ujfb(overtake=no)",
+    "ujfb(reserve=none)",
+    "ujfb(overrun=finish)",
+    "ujfb(preempt=kill)",
+    "ujfb(preempt=kill, requeue=end)",
+)
+"""What the slides leave open, one at a time."""
 RATES = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Urgent jobs an hour."""
 LIMIT = 1.1
@@ -134,6 +149,51 @@ def swaps(runs: Runs, logs: Sequence[Log]) -> Table:
                  f"{found['urgent_deadlines_missed']} of {found['urgent_jobs']}",
                  number(found["regular_mean_response"] / 3600, 3), change(ratio),
                  number(found["regular_mean_slowdown"])]
+            )  # fmt: skip
+    return rows
+
+
+def sizes(runs: Runs, logs: Sequence[Log]) -> Table:
+    """UJFB with sizes drawn from Table 3, and with those of the log."""
+    rows = [
+        ["log", "memory sizes", "median size (MB)", "U_L", "mean preemption delay (s)", "largest (s)",
+         "deadlines missed", "mean response of regular jobs (h)", "mean slowdown of regular jobs"]
+    ]  # fmt: skip
+    for log in logs:
+        share = share_with_memory(log.workload)
+        for source in (TABLE, LOG):
+            if source == LOG and share == 0:
+                rows.append([log.title, "the log has none", *["-"] * 7])
+                continue
+            found = runs.get(log, Run("ujfb", sizes=source))
+            told = (
+                "drawn from Table 3" if source == TABLE else f"of the log ({100 * share:.0f} % of its jobs)"
+            )
+            rows.append(
+                [log.title, told, number(found["median_memory_mb"], 1), number(found["urgent_lateness"], 4),
+                 number(found["mean_preemption_delay"], 3), number(found["max_preemption_delay"], 3),
+                 f"{found['urgent_deadlines_missed']} of {found['urgent_jobs']}",
+                 number(found["regular_mean_response"] / 3600, 3), number(found["regular_mean_slowdown"])]
+            )  # fmt: skip
+    return rows
+
+
+def readings(runs: Runs, logs: Sequence[Log]) -> Table:
+    """What each other reading of the slides changes."""
+    rows = [
+        ["log", "reading", "U_L", "deadlines missed", "jobs suspended", "jobs killed", "urgent that preempted",
+         "mean response of regular jobs (h)", "against the first", "mean slowdown of regular jobs"]
+    ]  # fmt: skip
+    for log in logs:
+        plain = runs.get(log, Run(READINGS[0]))["regular_mean_response"]
+        for policy in READINGS:
+            found = runs.get(log, Run(policy))
+            rows.append(
+                [log.title, f"`{policy}`", number(found["urgent_lateness"], 4),
+                 f"{found['urgent_deadlines_missed']} of {found['urgent_jobs']}", str(found["suspensions"]),
+                 str(found["kills_for_urgent"]), str(found["preempting_jobs"]),
+                 number(found["regular_mean_response"] / 3600, 3),
+                 change(found["regular_mean_response"] / plain), number(found["regular_mean_slowdown"])]
             )  # fmt: skip
     return rows
 

@@ -10,7 +10,7 @@ from headway.papers.log import Log
 from headway.papers.urgent import figures, page, tables
 from headway.papers.urgent.claims import claims
 from headway.papers.urgent.logs import open_logs
-from headway.papers.urgent.runs import Run, Runs, dedicated
+from headway.papers.urgent.runs import TABLE, Run, Runs, dedicated
 from headway.papers.verdicts import Reproduction
 
 TITLE = "Preemptive parallel job scheduling for heterogeneous systems supporting urgent computing (slides)"
@@ -18,9 +18,11 @@ PART, QUICK_PART = 20_000, 1_000
 """Jobs of a log among which the rates of urgent jobs are tried."""
 
 
-def work(traces: Mapping[str, str], quick: bool, folder: Path, say: Callable[[str], None]) -> Reproduction:
+def work(
+    traces: Mapping[str, str], quick: bool, folder: Path, say: Callable[[str], None], sizes: str = TABLE
+) -> Reproduction:
     """Everything in order; each run is kept in `folder` as soon as it is measured."""
-    logs, runs = open_logs(traces, quick), Runs(folder, say)
+    logs, runs = open_logs(traces, quick), Runs(folder, say, sizes)
     part = QUICK_PART if quick else PART
     result = Reproduction(TITLE, claims(runs, logs))
     result.tables = {
@@ -30,6 +32,8 @@ def work(traces: Mapping[str, str], quick: bool, folder: Path, say: Callable[[st
         "Swap model": tables.model(),
         "Suspicious points": tables.suspicious(),
         "Longer swaps": tables.swaps(runs, logs),
+        "Sizes": tables.sizes(runs, logs),
+        "Readings": tables.readings(runs, logs),
         "Modes": tables.modes(runs, logs),
         "Rates": tables.rates(runs, logs, part),
     }
@@ -41,7 +45,7 @@ def work(traces: Mapping[str, str], quick: bool, folder: Path, say: Callable[[st
         "rates": figures.urgent_rates(runs, logs, part),
     }
     result.files = [save(figure, folder / f"urgent-{name}.svg") for name, figure in made.items()]
-    result.files.append(page.write(result, folder, logs))
+    result.files.append(page.write(result, folder, logs, sizes))
     return result
 
 
