@@ -181,7 +181,7 @@ def sizes(runs: Runs, logs: Sequence[Log]) -> Table:
 def readings(runs: Runs, logs: Sequence[Log]) -> Table:
     """What each other reading of the slides changes."""
     rows = [
-        ["log", "reading", "U_L", "deadlines missed", "jobs suspended", "jobs killed", "urgent that preempted",
+        ["log", "reading", "U_L", "deadlines missed", "jobs suspended", "killed", "urgent that preempted",
          "mean response of regular jobs (h)", "against the first", "mean slowdown of regular jobs"]
     ]  # fmt: skip
     for log in logs:
