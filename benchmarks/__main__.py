@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import commands, machine, memory, rates, ratios, reading, urgent
+from benchmarks import commands, machine, memory, nodes, rates, ratios, reading, urgent
 from benchmarks.rates import Row
 
 TRACES = Path(os.environ.get("HEADWAY_TRACES", Path(__file__).parents[2] / "shared" / "traces"))
@@ -44,6 +44,7 @@ def sections(traces: Path, quick: bool, full: bool) -> dict[str, tuple[str, Call
         found["logs"] = ("Archive logs", lambda: rates.on_logs(folder, quick))
         found["urgent"] = ("Urgent jobs", lambda: urgent.on_logs(folder, quick))
     found |= {
+        "nodes": ("Input files on Rackham's 486 nodes", lambda: nodes.on_rackham(quick)),
         "synthetic": ("Synthetic loads", lambda: rates.on_synthetic_loads(quick)),
         "reading": ("Reading SWF", lambda: reading.on_all_readers(folder, quick)),
         "commands": ("Command line", lambda: commands.all_commands(folder, quick)),
@@ -63,7 +64,7 @@ def main() -> None:
         "--only",
         nargs="+",
         metavar="SECTION",
-        help="ratios, logs, urgent, synthetic, reading, commands, memory",
+        help="ratios, logs, urgent, nodes, synthetic, reading, commands, memory",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers there")
     parser.add_argument(

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import headway
+from headway.platform import Platform
 from headway.schedule import Schedule
 from headway.workload import Workload
 from headway.workload.models import lublin
@@ -26,7 +27,9 @@ def cpu_seconds(made: Schedule) -> float:
     return timing["simulation_cpu_seconds"]
 
 
-def best(log: Workload, procs: int, policy: str, repeats: int = 3, enough: float = 4.0) -> Schedule:
+def best(
+    log: Workload, procs: int | Platform, policy: str, repeats: int = 3, enough: float = 4.0
+) -> Schedule:
     """The fastest of a few runs; a run that takes longer than ``enough`` CPU seconds is not repeated."""
     runs = []
     for _ in range(repeats):

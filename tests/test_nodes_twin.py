@@ -74,8 +74,8 @@ def test_every_match_on_equal_nodes(jobs: list[Job], spec: str, presence: str) -
         check(jobs, nodes, f"{spec}(presence={presence}, match={match})")
 
 
-def long_queue(count: int) -> list[Job]:
-    """Jobs that come faster than they can run, in sessions that share files."""
+def long_queue(count: int, need: int = 12) -> list[Job]:
+    """Jobs that come faster than they can run, in sessions that share files; some need so much memory."""
     jobs = []
     for k in range(count):
         file = sorted(FILES)[(k // 5) % len(FILES)]
@@ -89,7 +89,7 @@ def long_queue(count: int) -> list[Job]:
                 runtime=max(0, walltime - (k * 5) % 9),
                 file=file if k % 11 else None,
                 file_gb=Fraction(FILES[file]) if k % 11 else Fraction(0),
-                needs_node_gb=Fraction(12 if k % 7 == 0 else 0),
+                needs_node_gb=Fraction(need if k % 7 == 0 else 0),
             )
         )
     return jobs

@@ -95,17 +95,18 @@ def sessions(
     seed: int,
     jobs_a_day: float,
     shares: tuple[float, ...] = SHARES,
+    longest: int = 300,
 ) -> Workload:
     """Generated sessions for a machine of so many cores.
 
-    Sessions have 16 jobs on average and begin by day more than by night. Run times are log-normal within a
-    session and between sessions, and requests are the next usual value above what the user guesses. Run
-    times are scaled to give the load.
+    Sessions have 16 jobs on average, ``longest`` at most, and begin by day more than by night. Run times are
+    log-normal within a session and between sessions, and requests are the next usual value above what the
+    user guesses. Run times are scaled to give the load.
     """
     random = np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, 6))))
     count = max(1, int(days * jobs_a_day / 16))
     begin = np.sort(_by_day(random, count, days))
-    length = np.minimum(random.geometric(1 / 6, count) * random.choice([1, 2, 5], count), 300)
+    length = np.minimum(random.geometric(1 / 6, count) * random.choice([1, 2, 5], count), longest)
     session = np.repeat(np.arange(count), length)
     gap = random.exponential(1, len(session)) * random.choice([2, 5, 120], count)[session] * SECOND
     first = np.concatenate([[True], session[1:] != session[:-1]])

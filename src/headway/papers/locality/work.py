@@ -94,7 +94,7 @@ def other_weeks() -> Group:
 def wanted(
     groups: Sequence[Group], narrow: Group | None, sized: Sequence[Group], halves: Halves | None
 ) -> list[Wanted]:
-    """Every run that the tables, figures and claims ask for, each once."""
+    """Every run that the tables, figures and claims ask for, each once; seed by seed, the first ones first."""
     asked: list[tuple[Sequence[Week], Sequence[str], float]] = [
         *((group.weeks, (*tables.TEN, *tables.SLIDES, "easy"), BANDWIDTH) for group in groups),
         *((group.weeks, tables.SIZES, BANDWIDTH) for group in sized),
@@ -109,9 +109,10 @@ def wanted(
         asked.append(([*halves[0], *halves[1]], ["fcfs", *weights], BANDWIDTH))
     return list(
         dict.fromkeys(
-            (week, policy, bandwidth)
+            (weeks[place], policy, bandwidth)
+            for place in range(max(len(weeks) for weeks, _, _ in asked))
             for weeks, policies, bandwidth in asked
-            for week in weeks
+            if place < len(weeks)
             for policy in policies
         )
     )
