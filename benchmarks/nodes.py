@@ -2,8 +2,8 @@
 
 In the light week the queue stays under 50 under the rule that is measured: its jobs are spread over more
 weeks until it does, and no session has more than 12 jobs, because LEA keeps a session waiting for the node
-that has its file. In the saturated week more work is offered than the machine can do, and thousands of jobs wait.
-The last column is a ratio: plain twin over simulator, rate over the bar, bar over time; above 1 is better.
+that has its file. In the saturated week more work is offered than the machine can do, and thousands of jobs
+wait. The last column is a ratio: plain twin over simulator, rate over the bar, bar over time.
 """
 
 from __future__ import annotations

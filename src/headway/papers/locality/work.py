@@ -94,7 +94,7 @@ def other_weeks() -> Group:
 def wanted(
     groups: Sequence[Group], narrow: Group | None, sized: Sequence[Group], halves: Halves | None
 ) -> list[Wanted]:
-    """Every run that the tables, figures and claims ask for, each once; seed by seed, the first ones first."""
+    """Every run that the tables, figures and claims ask for, each once, seed by seed."""
     asked: list[tuple[Sequence[Week], Sequence[str], float]] = [
         *((group.weeks, (*tables.TEN, *tables.SLIDES, "easy"), BANDWIDTH) for group in groups),
         *((group.weeks, tables.SIZES, BANDWIDTH) for group in sized),
