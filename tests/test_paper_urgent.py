@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from commands import Headway
 from headway.errors import UsageError
 from headway.papers.log import Log
 from headway.papers.urgent import reproduce, runs, work
 from headway.papers.urgent.logs import open_logs, share_with_memory, with_urgent
 from headway.papers.urgent.runs import Run, Runs, apart, dedicated
 from headway.papers.urgent.tables import POLICIES, RATES, READINGS, SCALES, scaled, sizes
+from headway.schedule import Schedule
+from headway.simulate import simulate
 from headway.units import SECOND
+from headway.workload import Workload
 from headway.workload.models import generate
 from headway.workload.transform.swap_model import fits, suspects, swap_times
 from headway.workload.transform.urgent import inject
@@ -139,6 +144,33 @@ def test_what_was_measured_is_not_simulated_again(tmp_path: Path, monkeypatch: p
     assert Runs(tmp_path, lambda text: None).get(log, Run(count=6)) == found
     with pytest.raises(AssertionError, match="simulated again"):
         Runs(tmp_path, lambda text: None).get(small(121), Run(count=6))  # another log
+
+
+def test_an_interrupt_loses_nothing_that_was_finished(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third run is interrupted: the first two are kept, one line is said, and it goes on from there."""
+    monkeypatch.setattr(work, "open_logs", lambda traces, quick: [small(40)])
+    simulated: list[str] = []
+
+    def interrupted(workload: Workload, procs: int, policy: str) -> Schedule:
+        simulated.append(policy)
+        if len(simulated) == 3:
+            raise KeyboardInterrupt
+        return simulate(workload, procs, policy)
+
+    monkeypatch.setattr(runs, "simulate", interrupted)
+    cli = Headway(tmp_path, capsys, monkeypatch)
+    done = cli("reproduce", "urgent", "--quick", "--out", "kept", "--quiet")
+    assert done.status == 130
+    assert done.err.split("headway: ")[-1] == (
+        "interrupted; what was finished is kept in kept, and the same command goes on from there\n"
+    )
+    assert len(json.loads((tmp_path / "kept" / "runs.json").read_text())) == 2
+    again = Runs(tmp_path / "kept", lambda text: None)
+    for policy in simulated[:2]:
+        assert again.get(small(40), Run(policy))["jobs"] == 140
+    assert len(simulated) == 3
 
 
 def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,17 +66,24 @@ def command(
     return register
 
 
+class Interrupted(Exception):
+    """A command was interrupted; says what was kept."""
+
+
 def main() -> None:
     """Entry point of the ``headway`` command."""
     # Imported for their commands; here, because they need `command` from above.
     from headway.cli import commands  # noqa: F401
 
+    kept = ""
     try:
         status = app(standalone_mode=False)
     except HeadwayError as error:
         status = _refuse(str(error))
     except typer.TyperException as error:
         status = _refuse(error.format_message())
+    except Interrupted as stop:
+        status, kept = INTERRUPTED, f"; {stop}"
     except (KeyboardInterrupt, typer.Abort):
         status = INTERRUPTED
     except MemoryError:
@@ -84,7 +91,7 @@ def main() -> None:
     except OSError as error:
         status = _refuse(f"{error.filename or 'input or output'}: {error.strerror or error}")
     if status == INTERRUPTED:
-        print("headway: interrupted", file=sys.stderr)  # noqa: T201
+        print(f"headway: interrupted{kept}", file=sys.stderr)  # noqa: T201
     sys.exit(status or DONE)
 
 

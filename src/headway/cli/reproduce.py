@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headway.cli import options
-from headway.cli.frame import command
+from headway.cli.frame import Interrupted, command
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
@@ -81,8 +81,14 @@ def _reproduce(
     module, _, function = PAPERS[name].partition(":")
     folder.mkdir(parents=True, exist_ok=True)
     display = Display(quiet=quiet)
-    with shown(quiet) as tell:
-        result = getattr(import_module(module), function)(traces, quick, folder, display.say, tell, **more)
+    try:
+        with shown(quiet) as tell:
+            result = getattr(import_module(module), function)(
+                traces, quick, folder, display.say, tell, **more
+            )
+    except KeyboardInterrupt as stop:
+        remedy = f"what was finished is kept in {folder}, and the same command goes on from there"
+        raise Interrupted(remedy) from stop
     if not quiet:
         _show(output(), result, folder)
 
