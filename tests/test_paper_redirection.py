@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import headway
+from headway.campaign import Progress, running
 from headway.cli.reproduce import parse_traces
 from headway.errors import UsageError
 from headway.papers import Reproduction
@@ -30,6 +31,26 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reproduction, Path]:
         patch.setattr(work, "QUICK", SMALL)
         patch.setattr(work, "open_logs", lambda traces, quick: [small_log()])
         return reproduce({}, True, folder, lambda sentence: None), folder
+
+
+def test_an_interrupt_keeps_what_was_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupted after five runs of twelve; the second time these are there and seven are left."""
+    monkeypatch.setattr(work, "QUICK", SMALL)
+    monkeypatch.setattr(work, "open_logs", lambda traces, quick: [small_log()])
+    monkeypatch.setattr(running, "LARGEST_CHUNK", 1)
+
+    def interrupt(progress: Progress) -> None:
+        if progress.done >= 5 or progress.skipped:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reproduce({}, True, tmp_path, lambda sentence: None, interrupt)
+    kept = len(headway.campaign.Results.open(tmp_path / "campaigns" / "paper"))
+    assert 5 <= kept < 12
+    said: list[str] = []
+    work.Work({}, True, tmp_path, said.append, None)._main()
+    assert said[-1].startswith(f"campaign paper: {12 - kept} runs in ")
+    assert said[-1].endswith(f" s, {kept} were there")
 
 
 def small_log() -> Log:

@@ -6,8 +6,9 @@ import hashlib
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,12 @@ from headway.campaign.identity import code_digest, policy_key, source_file
 from headway.errors import HeadwayError, UsageError
 from headway.metrics.catalogue import BY_NAME, METRICS
 from headway.platform import Platform
-from headway.policies.spec import parse_spec
+from headway.policies.spec import Spec, parse_spec
 from headway.workload import Workload
 
 if TYPE_CHECKING:
     from headway.campaign.cells import Cell
     from headway.metrics.sample import Sample
-    from headway.schedule import Schedule
 
 WHOLE = frozenset(("jobs", "dropped", "slowdown_excluded", "killed", "max_queue"))
 """Metrics that are counts; every other one is a float, so that a column has one type in all files."""
@@ -38,7 +38,9 @@ class Settings:
     trim: float = 0
     metrics: tuple[str, ...] = tuple(metric.name for metric in METRICS)
     measures: tuple[str, ...] = ()
-    """Functions of the user's own, ``./file.py:function`` or ``module:function``: schedule to numbers."""
+    """Functions of the user's own, ``./file.py:function`` or ``module:function``: schedule to numbers.
+
+    One whose parameter is called ``sample`` gets the jobs that metrics are taken of, with tau and trim."""
     classes: bool = False
     """Keep the means by size, user and queue."""
     schedules: bool = False
@@ -76,7 +78,7 @@ def _measure_file(name: str) -> Path:
 
 
 @cache
-def _measure(name: str) -> Callable[[Schedule], Mapping[str, Any]]:
+def _measure(name: str) -> Callable[[Sample], Mapping[str, Any]]:
     home, _, attribute = name.rpartition(":")
     if home.endswith(".py"):
         # Compiled from its bytes: kept bytecode is told from an edit by the second only.
@@ -88,7 +90,9 @@ def _measure(name: str) -> Callable[[Schedule], Mapping[str, Any]]:
     function = getattr(module, attribute, None)
     if not callable(function):
         raise UsageError(f"measure {name}: there is no function {attribute} in {home}")
-    return function  # type: ignore[no-any-return]
+    if next(iter(signature(function).parameters), "") == "sample":
+        return function  # type: ignore[no-any-return]
+    return lambda sample: function(sample.schedule)
 
 
 @dataclass(frozen=True)
@@ -149,11 +153,16 @@ def run_task(task: Task, workload: Workload, settings: Settings) -> Outcome:
         return Outcome(task.id, error=f"{type(error).__name__}: {error}{place}")
 
 
+@lru_cache(4096)
+def _parsed(policy: str) -> Spec:
+    return parse_spec(policy)
+
+
 def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
     from headway.metrics.sample import Sample
     from headway.simulate import simulate
 
-    spec = parse_spec(task.policy)
+    spec = _parsed(task.policy)
     if policy_key(spec) != task.policy_key:
         raise UsageError(f"{task.policy}: its source changed after the campaign began; run it again")
     schedule = simulate(workload.fit_to(task.widest), task.platform, spec, seed=task.seed)
@@ -162,7 +171,7 @@ def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
     row |= {name: _number(name, BY_NAME[name].compute(sample)) for name in settings.metrics}
     _add(row, schedule.own, "the policy's own number")
     for name in settings.measures:
-        _add(row, _measure(name)(schedule), f"measure {name}: the number")
+        _add(row, _measure(name)(sample), f"measure {name}: the number")
     outcome = Outcome(task.id, row)
     if settings.classes:
         outcome.classes = class_rows(sample)

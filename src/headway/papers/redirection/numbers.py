@@ -17,11 +17,12 @@ TAU = 60
 STOPPED = tuple(ENDED.index(name) for name in ("redirected", "suspended"))
 
 
-def numbers(schedule: Schedule) -> dict[str, Any]:
+def numbers(sample: Sample) -> dict[str, Any]:
     """The largest response time (s), what redirection did, and how long redirected jobs queued again (s)."""
+    schedule = sample.schedule
     found: dict[str, Any] = {
         "max_response": float(schedule.response.max()) / SECOND if len(schedule) else None,
-        **redirected(Sample(schedule, TAU)),
+        **redirected(sample),
     }
     if schedule.pieces is not None:
         again = queued_again(schedule)

@@ -80,7 +80,10 @@ class Work:
         results = campaign.run(self.folder / "campaigns" / name, progress=self.progress)
         if results.failed.height:
             raise HeadwayError(f"a run of the campaign failed: {results.failed['error'][0]}")
-        self.say(f"{name}: {len(results)} runs in {time.perf_counter() - begin:.1f} s")
+        assert results.progress is not None
+        kept = f", {results.progress.skipped} were there" if results.progress.skipped else ""
+        seconds = time.perf_counter() - begin
+        self.say(f"campaign {name}: {results.progress.done} runs in {seconds:.1f} s{kept}")
         self._baselines = results.frame.filter(pl.col("baseline").is_null()).height
         return paired(results)
 
