@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.campaign.running import Progress
-from headway.campaign.store import DONE, FAILED, RESULTS, Store, frame_of, write_whole
+from headway.campaign.store import CAMPAIGN, DONE, FAILED, RESULTS, Store, frame_of, write_whole
 from headway.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,6 +54,15 @@ class Results:
         import polars as pl
 
         return self.table.filter(pl.col("status") == DONE)
+
+    @property
+    def tau(self) -> float | None:
+        """The bound of the bounded slowdowns, seconds; None where the campaign does not say."""
+        try:
+            described = json.loads((self.folder / CAMPAIGN).read_text(encoding="utf-8"))
+            return float(described["settings"]["tau"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
 
     @property
     def failed(self) -> pl.DataFrame:

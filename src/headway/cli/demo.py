@@ -25,7 +25,7 @@ DRAWN = ("fcfs", "easy")
 
 PROCS = 128
 MODEL = "lublin(jobs={jobs}, procs=128, load=0.7, estimates=tsafrir, seed=1)"
-METRICS = ("mean_wait", "median_wait", "max_wait", "mean_bsld", "utilization", "makespan", "max_queue")
+METRICS = ("mean_wait", "median_wait", "max_wait", "mean_bsld", "tau", "utilization", "makespan", "max_queue")
 COLUMNS = 64
 DAY = 86400.0
 

@@ -81,7 +81,7 @@ def main() -> None:
     except HeadwayError as error:
         status = _refuse(str(error))
     except typer.TyperException as error:
-        status = _refuse(error.format_message())
+        status = _refuse(_with_remedy(error))
     except Interrupted as stop:
         status, kept = INTERRUPTED, f"; {stop}"
     except (KeyboardInterrupt, typer.Abort):
@@ -93,6 +93,14 @@ def main() -> None:
     if status == INTERRUPTED:
         print(f"headway: interrupted{kept}", file=sys.stderr)  # noqa: T201
     sys.exit(status or DONE)
+
+
+def _with_remedy(error: typer.TyperException) -> str:
+    """What is wrong with the words of a command, and where its right use is shown."""
+    sentence = error.format_message().rstrip(". ")
+    context = getattr(error, "ctx", None)
+    shown = getattr(context, "command_path", "") or "headway"
+    return f"{sentence}; see '{shown} --help'"
 
 
 def _refuse(sentence: str) -> int:

@@ -25,7 +25,11 @@ def generate(
     target: Annotated[
         Path,
         typer.Option(
-            "-o", "--output", metavar="OUT", help="SWF (.gz packs it, - prints it) or Batsim's .json."
+            "-o",
+            "--out",
+            "--output",
+            metavar="OUT",
+            help="SWF (.gz packs it, - prints it) or Batsim's .json.",
         ),
     ],
     seed: Annotated[

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from headway.schedule import Schedule
 
 KINDS = ("gantt", "utilization", "queue", "distribution")
+CAMPAIGN_KINDS = ("box", "violin", "ecdf")
+"""Figures of a campaign: a value per cell against its baseline."""
 
 FIRST, LAST = "--from", "--to"
 
@@ -25,7 +27,7 @@ def plot(
         list[Path],
         typer.Argument(
             metavar="DIR...",
-            help="Folders that simulate wrote, or one that compare wrote for all of its runs.",
+            help="Folders that simulate wrote, one that compare wrote for all of its runs, or a campaign's.",
             show_default=False,
         ),
     ],
@@ -36,7 +38,12 @@ def plot(
         ),
     ],
     kind: Annotated[
-        str, typer.Option("--kind", metavar="KIND", help="One of " + ", ".join(KINDS) + ".")
+        str,
+        typer.Option(
+            "--kind",
+            metavar="KIND",
+            help=f"One of {', '.join(KINDS)}; of a campaign {', '.join(CAMPAIGN_KINDS)}.",
+        ),
     ] = "gantt",
     first: Annotated[
         float | None,
@@ -54,7 +61,9 @@ def plot(
     measure: Annotated[
         str | None,
         typer.Option(
-            "--measure", metavar="NAME", help="distribution: of wait (default), response, bsld or slowdown."
+            "--measure",
+            metavar="NAME",
+            help="distribution: of wait (default), response, bsld or slowdown; campaign: of a metric.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace FILE where it exists.")] = False,
@@ -63,15 +72,16 @@ def plot(
     """Draw a figure of one run or of several.
 
     Processors over time (gantt), the busy share of the machine, waiting jobs, or the distribution of waits;
-    fit for print, and told apart with any colour vision.
+    of a campaign a box, a violin or a curve for each policy. Fit for print, and told apart with any colour
+    vision.
     """
-    if kind not in KINDS:
-        raise UsageError(f"--kind cannot be {kind!r}; it is one of {', '.join(KINDS)}")
+    if kind not in (*KINDS, *CAMPAIGN_KINDS):
+        raise UsageError(f"--kind cannot be {kind!r}; it is one of {', '.join((*KINDS, *CAMPAIGN_KINDS))}")
     given = {"colour": (colour, "gantt"), "measure": (measure, "distribution")}
     for option, (value, owner) in given.items():
-        if value is not None and kind != owner:
+        if value is not None and kind != owner and not (option == "measure" and kind in CAMPAIGN_KINDS):
             raise UsageError(f"--{option} is for --kind {owner}, not for {kind}")
-    if kind == "distribution" and (first is not None or last is not None):
+    if kind not in ("gantt", "utilization", "queue") and (first is not None or last is not None):
         raise UsageError("--from and --to are for figures over time; a distribution is of all jobs")
     if out.exists() and not force:
         raise UsageError(f"{out} exists; give another name, or --force to replace it")
@@ -80,15 +90,47 @@ def plot(
     from headway.figures.style import check_format
 
     check_format(out)
+    if _is_campaign(folders, kind):
+        _draw_campaign(folders[0], kind, measure or "mean_bsld", out)
+        if not quiet:
+            _say(kind, folders, out)
+        return
     chosen: dict[str, Any] = {name: value for name, (value, _) in given.items() if value is not None}
     if first is not None or last is not None:
         chosen["window"] = (first, last)
     schedules = saved_schedules(folders)
     figures.save(getattr(figures, kind)(*schedules, **chosen), out)
     if not quiet:
-        from headway.cli.display import output
+        _say(kind, folders, out)
 
-        output().print(f"{kind} of {', '.join(map(str, folders))} written to {out}", markup=False)
+
+def _say(kind: str, folders: list[Path], out: Path) -> None:
+    from headway.cli.display import output
+
+    output().print(f"{kind} of {', '.join(map(str, folders))} written to {out}", markup=False)
+
+
+def _is_campaign(folders: list[Path], kind: str) -> bool:
+    """Whether a campaign is drawn; kinds and folders must go together."""
+    campaigns = [folder for folder in folders if (folder / "results.parquet").is_file()]
+    if campaigns and kind not in CAMPAIGN_KINDS:
+        raise UsageError(
+            f"{campaigns[0]} holds a campaign; give --kind {' or '.join(CAMPAIGN_KINDS)}, or a run's folder"
+        )
+    if kind in CAMPAIGN_KINDS and not campaigns:
+        raise UsageError(f"--kind {kind} is for a folder that sweep wrote; {folders[0]} holds no campaign")
+    if campaigns and len(folders) > 1:
+        raise UsageError(f"{campaigns[0]} holds a campaign, which is drawn alone; give no other folder")
+    return bool(campaigns)
+
+
+def _draw_campaign(folder: Path, kind: str, metric: str, out: Path) -> None:
+    """One value per cell: relative to the baseline where cells have one, else as measured."""
+    from headway.campaign import Results, figures
+
+    results = Results.open(folder)
+    relative = bool(results.frame["baseline"].is_not_null().any())
+    figures.save(getattr(figures, kind)(results, metric, relative=relative), out)
 
 
 def saved_schedules(folders: list[Path]) -> list[Schedule]:

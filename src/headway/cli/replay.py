@@ -81,7 +81,12 @@ def _show(console: Console, found: Fidelity) -> None:
     share = "" if found.relative is None else f", {found.relative:.0%} of the mean recorded wait"
     console.print(f"mean absolute error {number(found.error)} s{words}{share}", style="bold", markup=False)
     jobs = f"{found.overall['jobs']:,} jobs compared"
-    console.print(f"{found.policy}, {jobs}; all times in seconds\n", markup=False)
+    console.print(f"{found.policy}, {jobs}", markup=False)
+    console.print(
+        "Mean waits; bias and error of the means; how far median, p90 and p99 of the waits are off\n",
+        style="dim",
+        markup=False,
+    )
     _table(console, "all", [found.overall | {"all": "all jobs"}])
     for key, rows in (("size", found.by_size), ("queue", found.by_queue), ("user", found.by_user)):
         console.print()
@@ -97,7 +102,10 @@ def _table(console: Console, key: str, rows: list[dict[str, Any]]) -> None:
     from headway.cli.tables import number
 
     table = Table(box=None, pad_edge=False)
-    titles = ("jobs", "recorded", "simulated", "bias", "abs. error", "p50 error", "p90 error", "p99 error")
+    titles = (
+        "jobs", "recorded (s)", "simulated (s)", "bias (s)", "abs. error (s)", "median (s)", "p90 (s)",
+        "p99 (s)",
+    )  # fmt: skip
     names = (
         "jobs", "mean_recorded", "mean_simulated", "bias", "mean_absolute_error", "p50_error", "p90_error",
         "p99_error",

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 @command("reproduce", example="headway reproduce redirection --trace curie=curie.swf.gz --out redirection")
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(metavar="PAPER", help="Name of a paper, or all.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="PAPER",
+            help="redirection, locality, urgent, deadline, reallocation, or all.",
+            show_default=False,
+        ),
     ],
     trace: Annotated[
         list[str] | None,

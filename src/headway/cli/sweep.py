@@ -99,9 +99,22 @@ def overview(results: Results) -> tuple[list[str], list[list[str]]]:
     frame = results.frame
     wanted = [name for name in ("mean_wait", "mean_bsld", "max_bsld", "utilization") if name in frame.columns]
     by = frame.group_by("label", maintain_order=True).agg(pl.len().alias("cells"), pl.col(wanted).median())
-    names = ["policy", "cells", *(f"median {name}" for name in wanted)]
+    names = ["policy", "cells", *(f"median {with_unit(name, results.tau)}" for name in wanted)]
     rows = [[str(row[0]), str(row[1]), *(_short(value) for value in row[2:])] for row in by.iter_rows()]
     return names, rows
+
+
+def with_unit(name: str, tau: float | None) -> str:
+    """A metric with its unit, or with the constant that it depends on.
+
+    >>> with_unit("mean_wait", 10), with_unit("mean_bsld", 60), with_unit("utilization", 10)
+    ('mean_wait (s)', 'mean_bsld (tau 60 s)', 'utilization (ratio)')
+    """
+    from headway.cli.tables import UNITS, unit_text
+
+    if "bsld" in name and tau is not None:
+        return f"{name} (tau {tau:g} s)"
+    return f"{name} ({unit_text(UNITS[name])})"
 
 
 def _short(value: Any) -> str:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from headway.workload import Ledger, Source
 
 UNITS = {metric.name: metric.unit for metric in METRICS}
+RATIO = "ratio"
+"""How a table calls the unit of what has none: a quotient of two times, or of two areas."""
+
 ALWAYS_SHOWN = ("jobs", "dropped", "killed")
 """Counts that are shown even where they are 0; other zero counts and areas say nothing."""
 
@@ -69,7 +72,7 @@ def summary_table(console: Console, schedule: Schedule, summary: Mapping[str, An
     for name, value in shown(summary).items():
         unit = UNITS.get(name, "")
         table.add_row(
-            name, number(value), "" if unit == "1" else unit, in_words(value) if unit == "s" else ""
+            name, number(value), unit_text(unit), in_words(value) if unit == "s" else ""
         )
     console.print(table)
 
@@ -91,6 +94,21 @@ def number(value: Number) -> str:
     if isinstance(value, int) or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.4g}"
+
+
+def unit_text(unit: str) -> str:
+    """A unit as tables print it."""
+    return RATIO if unit == "1" else unit
+
+
+def percent(change: float) -> str:
+    """A relative change, with as many digits as it takes to see that it is one.
+
+    >>> percent(-0.214), percent(0.00031), percent(12.5)
+    ('-21.4%', '+0.03%', '+1250.0%')
+    """
+    digits = next((digits for digits in (1, 2, 3, 4) if round(abs(change) * 100, digits)), 5)
+    return f"{change:+.{digits}%}"
 
 
 def in_words(seconds: Number) -> str:
@@ -115,10 +133,10 @@ def comparison_table(console: Console, comparison: Comparison, only: Sequence[st
     for name in comparison.names:
         table.add_column(Text(name), justify="right")
     capacities = [f"{schedule.capacity:,}" for schedule in comparison.schedules]
-    table.add_row("processors", "", *capacities)
+    table.add_row("processors", "processors", *capacities)
     for row in comparison.rows():
         if row.metric in only if only else any(row.metric in shown(each) for each in comparison.summaries):
-            table.add_row(row.metric, "" if row.unit == "1" else row.unit, *(_compared(row)))
+            table.add_row(row.metric, unit_text(row.unit), *(_compared(row)))
     console.print(table)
 
 
@@ -127,7 +145,7 @@ def _compared(row: Row) -> list[Text]:
     for value, change, verdict in zip(row.values, row.change, row.verdict, strict=True):
         cell = Text(number(value))
         if verdict in ("better", "worse"):
-            much = "" if change is None else f"{change:+.1%} "
+            much = "" if change is None else f"{percent(change)} "
             cell.append(f" {much}{verdict}", style="green" if verdict == "better" else "red")
         cells.append(cell)
     return cells

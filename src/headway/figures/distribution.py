@@ -71,7 +71,7 @@ def distribution(
             axes.set_xticks(list(ticks.values()), list(ticks))
             axes.minorticks_off()
         axes.set_ylim(0, 1.02)
-        axes.set_xlabel(label)
+        axes.set_xlabel(f"{label} (tau = {tau:g} s)" if measure == "bsld" else label)
         axes.set_ylabel("share of the jobs")
         axes.grid(True, which="major", linewidth=0.3, alpha=0.6)
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=min(len(titles), 4))

@@ -54,7 +54,7 @@ def schedules_page(schedules: Sequence[Schedule], command: str = "", tau: float 
         _verdict_section(comparison),
         _tiles(comparison, colours),
         _metrics(comparison, colours),
-        asset("charts.html"),
+        asset("charts.html").replace("<h3>Bounded slowdown", f"<h3>Bounded slowdown (tau = {tau:g} s)"),
         _classes(comparison, colours),
         *([_changes(comparison)] if len(schedules) > 1 else []),
         section(
@@ -105,6 +105,8 @@ def _tiles(comparison: Comparison, colours: Sequence[str]) -> str:
             dot = colour_dot(colour) if len(colours) > 1 else ""
             remark = f'<span class="{judged}">{change(share)}</span>' if share else ""
             lines.append(f"<div>{dot}<b>{text}</b>{remark}</div>")
+        if name == "mean_bsld":
+            title += f", tau {comparison.summaries[0]['tau']:g} s"
         tiles.append(f'<div class="tile"><h3>{title}</h3>{"".join(lines)}</div>')
     return f'<div class="tiles">{"".join(tiles)}</div>'
 
@@ -117,7 +119,11 @@ def _metrics(comparison: Comparison, colours: Sequence[str]) -> str:
         for name, colour in zip(comparison.names, colours, strict=True)
     ]
     lines = [
-        [Cell("processors"), Cell(""), *(Cell(number(s.capacity), s.capacity) for s in comparison.schedules)]
+        [
+            Cell("processors"),
+            Cell("processors"),
+            *(Cell(number(s.capacity), s.capacity) for s in comparison.schedules),
+        ]
     ]
     for row in comparison.rows():
         if not any(row.values) and row.unit in ("jobs", "processor-seconds") and row.metric not in BASIC:
@@ -126,7 +132,7 @@ def _metrics(comparison: Comparison, colours: Sequence[str]) -> str:
             Cell(number(value), value, _remark(row.unit, value, share), judged)
             for value, share, judged in zip(row.values, row.change, row.verdict, strict=True)
         ]
-        shown = "" if row.unit == "1" else row.unit
+        shown = "ratio" if row.unit == "1" else row.unit
         lines.append([Cell(row.metric.replace("_", " ")), Cell(shown), *cells])
     formulas = {
         row.metric.replace("_", " "): BY_NAME[row.metric].formula
@@ -175,10 +181,11 @@ def _classes(comparison: Comparison, colours: Sequence[str]) -> str:
 def _class_table(comparison: Comparison, colours: Sequence[str], key: str) -> str:
     columns = [Column(key), Column("jobs", number=True), Column("processor-hours", number=True)]
     several = len(comparison.names) > 1
+    about = f"mean bounded slowdown, tau = {comparison.summaries[0]['tau']:g} s"
     for name, colour in zip(comparison.names, colours, strict=True):
         tag = f"{name}: " if several else ""
         columns.append(Column(f"{tag}mean wait", number=True, colour=colour if several else ""))
-        columns.append(Column(f"{tag}slowdown", number=True, about="mean bounded slowdown"))
+        columns.append(Column(f"{tag}slowdown", number=True, about=about))
     tables = [{row["name"]: row for row in _class_rows(summary, key)} for summary in comparison.summaries]
     names = list(dict.fromkeys(name for each in tables for name in each))
     lines = []

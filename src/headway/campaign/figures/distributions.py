@@ -32,7 +32,7 @@ def box(
         figure, axes = _figure(height, len(found), max(len(tick(key)) for key in found))
         draw_boxes(axes, list(found.values()))
         _name_groups(axes, [tick(key) for key in found], by)
-        _finish(axes, list(found.values()), metric, relative)
+        _finish(axes, list(found.values()), metric_label(metric, relative, results.tau), relative)
         mean_legend(axes)
     return figure
 
@@ -65,7 +65,7 @@ def violin(
             axes.plot([place - 0.18, place + 0.18], [median, median], color=BLACK, linewidth=1.2)
             axes.plot(place, float(np.mean(finite)), linestyle="none", **MEAN)
         _name_groups(axes, [tick(key) for key in found], by)
-        _finish(axes, list(found.values()), metric, relative)
+        _finish(axes, list(found.values()), metric_label(metric, relative, results.tau), relative)
         mean_legend(axes)
     return figure
 
@@ -91,7 +91,7 @@ def ecdf(
         if relative:
             axes.axvline(1.0, color="#999999", linewidth=0.8, linestyle="--", zorder=0)
         axes.set_ylim(0, 1.02)
-        axes.set_xlabel(metric_label(metric, relative).replace("\n", " "))
+        axes.set_xlabel(metric_label(metric, relative, results.tau).replace("\n", " "))
         axes.set_ylabel("share of the cells")
         axes.grid(True, linewidth=0.3, alpha=0.6)
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, title=None if by == "label" else by)
@@ -169,8 +169,8 @@ def _name_groups(axes: Axes, names: list[str], by: str) -> None:
         axes.set_xlabel(by)
 
 
-def _finish(axes: Axes, arrays: list[Floats], metric: str, relative: bool) -> None:
+def _finish(axes: Axes, arrays: list[Floats], label: str, relative: bool) -> None:
     scale(axes, arrays)
     mark_one(axes, relative)
-    axes.set_ylabel(metric_label(metric, relative))
+    axes.set_ylabel(label)
     axes.grid(True, axis="y", linewidth=0.3, alpha=0.6)

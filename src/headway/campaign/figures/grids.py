@@ -62,7 +62,7 @@ def parameter_grid(
                     axes.set_xlabel(x)
             scale(grid[line, 0], everything)
             head = f"{name}\n" if name is not None and len(rows) > 1 else ""
-            grid[line, 0].set_ylabel(head + metric_label(metric, relative))
+            grid[line, 0].set_ylabel(head + metric_label(metric, relative, results.tau))
         figure.legend(handles=mean_marks(), loc="outside upper right", ncols=2)
     return figure
 
@@ -115,7 +115,8 @@ def heat_map(
         axes.set_ylabel(y)
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
-        bar = figure.colorbar(image, ax=axes, label=f"{statistic} of {metric_label(metric, relative)}")
+        label = metric_label(metric, relative, results.tau)
+        bar = figure.colorbar(image, ax=axes, label=f"{statistic} of {label}")
         if relative:
             log_ticks(bar.ax.yaxis)
     return figure

@@ -46,13 +46,15 @@ def groups(cells: pl.DataFrame, by: str) -> dict[Any, Floats]:
     return {key: chosen.filter(chosen[by] == key)["shown"].to_numpy() for key in ordered}
 
 
-def metric_label(metric: str, relative: bool) -> str:
-    """The label of an axis: name and unit, or that it is a ratio."""
+def metric_label(metric: str, relative: bool, tau: float | None = None) -> str:
+    """The label of an axis: name and unit, or that it is a ratio; with the tau (s) of a bounded slowdown."""
     from headway.metrics.catalogue import BY_NAME
 
     words = {"bsld": "bounded slowdown", "pp_bsld": "per-processor bounded slowdown"}
     head, _, tail = metric.partition("_")
     name = f"{head} {words.get(tail, tail.replace('_', ' '))}".strip()
+    if "bsld" in metric and tau is not None:
+        name += f" (tau = {tau:g} s)"
     if relative:
         return f"{name}\n(policy / baseline)"
     unit = BY_NAME[metric].unit if metric in BY_NAME else "1"

@@ -3,7 +3,7 @@
 const MEASURES = {
   wait: { label: "wait", time: true, of: (s) => s.wait },
   response: { label: "response time", time: true, of: (s) => s.response },
-  bsld: { label: "bounded slowdown", time: false, of: (s) => s.bsld },
+  bsld: { get label() { return `bounded slowdown (tau = ${PAGE.tau} s)`; }, time: false, of: (s) => s.bsld },
 };
 
 class Distribution extends Chart {

@@ -1,7 +1,9 @@
 // Processors over time. From afar every pixel shows the mean colour of what it covers, so that the picture
-// of years is as honest as that of seconds; near by, jobs are drawn one by one with their numbers.
+// of years is as honest as that of seconds; near by, jobs are drawn one by one with their numbers, hatched while
+// they load or swap, and pale on their processors while they are suspended.
 
 const BLOCK = 512;
+const [RUNNING, LOADING, SWAP_OUT, , SWAP_IN] = [0, 1, 2, 3, 4];
 
 class Strips {
   // Pieces in order of start, each with its strips of neighbouring processors.
@@ -22,9 +24,32 @@ class Strips {
     this.band = columns.band && take(columns.band, order);
     if (columns.strip_low) this.read(columns, order);
     else Object.assign(this, paintStrips(this, schedule.data.bands));
+    this.aside = this.suspensions();
     // The latest end in each block of pieces: blocks over before the window are skipped.
     this.blocks = new Float64Array(Math.ceil(n / BLOCK)).fill(-Infinity);
     for (let i = 0; i < n; i++) this.blocks[(i / BLOCK) | 0] = Math.max(this.blocks[(i / BLOCK) | 0], this.end[i]);
+  }
+  // A run that goes on after a gap was suspended: from, to, and the piece that has its processors afterwards.
+  suspensions() {
+    const found = [], last = new Map();
+    for (let i = 0; this.state && i < this.n; i++) {
+      const before = last.get(this.row[i]);
+      if (before !== undefined && !this.lost[before] && this.start[i] > this.end[before]) {
+        found.push({ from: this.end[before], to: this.start[i], piece: i });
+      }
+      last.set(this.row[i], i);
+    }
+    return found;
+  }
+  // What is drawn besides running jobs, in words for the legend.
+  marks() {
+    const states = new Set(this.state || []), lost = this.lost && this.lost.some((each) => each);
+    return [
+      [states.has(LOADING), "hatched", "loading"],
+      [states.has(SWAP_OUT) || states.has(SWAP_IN), "hatched", "swapping"],
+      [this.aside.length > 0, "pale", "suspended"],
+      [lost, "pale", "lost: killed to start again"],
+    ].filter(([there]) => there);
   }
   // Where the schedule itself knows the processors of its pieces.
   read(columns, order) {
@@ -67,6 +92,16 @@ class Strips {
       }
     });
     return found;
+  }
+  // The suspended job whose processor stands idle then: the piece it goes on with, or -1.
+  idle(t, processor) {
+    for (const { from, to, piece } of this.aside) {
+      if (t < from || t >= to) continue;
+      for (let k = this.first[piece]; k < this.first[piece + 1]; k++) {
+        if (processor >= this.low[k] && processor < this.low[k] + this.size[k]) return piece;
+      }
+    }
+    return -1;
   }
 }
 
@@ -242,9 +277,22 @@ class Gantt extends TimeChart {
   }
   boxes(g) {
     const { from, to } = this.time, strips = this.strips, { code, css } = this.classes();
+    const hatched = hatch(g);
     this.clip(() => {
       g.textBaseline = "middle";
       g.textAlign = "left";
+      // First, so that the jobs that borrow the processors lie above.
+      for (const each of strips.aside) {
+        if (each.to < from || each.from > to) continue;
+        const x = this.x(each.from), w = this.x(each.to) - x;
+        g.fillStyle = css[code[each.piece]];
+        g.globalAlpha = 0.22;
+        for (let k = strips.first[each.piece]; k < strips.first[each.piece + 1]; k++) {
+          const h = (strips.size[k] / this.span) * this.depth;
+          g.fillRect(x, this.y(strips.low[k] + strips.size[k]), w, Math.max(h - (h > 5 ? 1 : 0), 0.4));
+        }
+        g.globalAlpha = 1;
+      }
       strips.each(from, to, (i) => {
         const x0 = Math.max(this.x(strips.start[i]), -4), x1 = Math.min(this.x(strips.end[i]), this.width + 4);
         const w = Math.max(x1 - x0, 0.6);
@@ -255,6 +303,11 @@ class Gantt extends TimeChart {
           const y = this.y(strips.low[k] + strips.size[k]), h = (strips.size[k] / this.span) * this.depth;
           const gap = w > 5 && h > 5 ? 1 : w > 3 && h > 3 ? 0.5 : 0;
           g.fillRect(x0, y, Math.max(w - gap, 0.4), Math.max(h - gap, 0.4));
+          if (strips.state && strips.state[i] !== RUNNING) {
+            g.fillStyle = hatched;
+            g.fillRect(x0, y, Math.max(w - gap, 0.4), Math.max(h - gap, 0.4));
+            g.fillStyle = css[code[i]];
+          }
           if (h > tall) { tall = h; best = y; }
         }
         g.globalAlpha = 1;
@@ -315,11 +368,24 @@ class Gantt extends TimeChart {
     this.time.point(inside ? this.t(x) : null);
     if (piece < 0) {
       if (!inside) return tooltip.hide();
+      const owner = this.strips.idle(this.t(x), this.processor(y));
+      const kept = owner < 0 ? "free" : `idle, kept for job ${this.schedule.jobs.job[this.strips.row[owner]]}, which is suspended`;
       return tooltip.show(`<header>${clock.at(this.t(x))}</header><div>processor ${digits(Math.floor(
-        this.processor(y)))}: free</div>`, event.clientX, event.clientY);
+        this.processor(y)))}: ${kept}</div>`, event.clientX, event.clientY);
     }
     tooltip.show(jobCard(this.schedule, this.strips.row[piece], piece), event.clientX, event.clientY);
   }
+}
+
+// White lines over a colour: a job that holds its processors, but does not run.
+function hatch(g) {
+  const tile = document.createElement("canvas"), size = 6;
+  tile.width = tile.height = size;
+  const lines = tile.getContext("2d");
+  lines.strokeStyle = theme.card;
+  lines.lineWidth = 1.6;
+  for (const x of [-size, 0, size]) { lines.beginPath(); lines.moveTo(x, size); lines.lineTo(x + size, 0); lines.stroke(); }
+  return g.createPattern(tile, "repeat");
 }
 
 function rgb(colour) {

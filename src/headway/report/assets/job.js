@@ -33,9 +33,9 @@ function jobFacts(schedule, row, piece = -1) {
     ["submitted", clock.at(jobs.submit[row])],
     ["waited", span(schedule.wait[row])],
     ["ran", `${clock.at(schedule.start[row])} – ${clock.at(schedule.end[row])}`],
-    ["run time", `${span(schedule.end[row] - schedule.start[row])} of ${span(schedule.walltime[row])} asked for`
+    ["run time", `${span(schedule.ran(row))} of ${span(schedule.walltime[row])} asked for`
       + (schedule.killed[row] ? ", killed at the limit" : "")],
-    ["bounded slowdown", digits(schedule.bsld[row], 3)],
+    [`bounded slowdown (tau = ${PAGE.tau} s)`, digits(schedule.bsld[row], 3)],
     ["why then", why ? `<b>${why.replace("_", " ")}</b>: ${REASONS[why] || ""}` : "–"],
   ];
   const strips = piece >= 0 ? schedule.strips : null;

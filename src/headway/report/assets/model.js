@@ -90,6 +90,8 @@ class Schedule {
       this.waits = { from: columns.wait_from, to: columns.wait_to };
     }
   }
+  // What a job had of its own time, suspensions and swaps left out.
+  ran(row) { return Math.min(this.end[row] - this.start[row], this.runtime[row], this.walltime[row]); }
   get strips() { return (this._strips ??= new Strips(this, this.columns)); }
   get response() {
     return (this._response ??= this.end.map((end, i) => end - this.jobs.submit[i]));

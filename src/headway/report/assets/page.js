@@ -30,7 +30,8 @@ async function startSchedules(page) {
   const overview = new Overview(byId("overview"), time, schedules[0]);
   const legend = () => {
     const { names, colours } = paint(gantt.schedule);
-    byId("legend").innerHTML = names.map((name, i) => `<span><i style="background:${colours[i]}"></i>${escaped(name)}</span>`).join("");
+    byId("legend").innerHTML = names.map((name, i) => `<span><i style="background:${colours[i]}"></i>${escaped(name)}</span>`).join("")
+      + gantt.strips.marks().map(([, look, name]) => `<span><i class="${look}"></i>${escaped(name)}</span>`).join("");
   };
   legend();
   byId("colour").addEventListener("change", () => { gantt.colours = null; gantt.request(); legend(); });
@@ -93,11 +94,10 @@ function jobTable(first, open) {
     number("wait", () => schedule.wait, span),
     number("start", () => schedule.start, (t) => clock.at(t)),
     {
-      title: "run", number: true, value: (row) => schedule.end[row] - schedule.start[row],
-      text: (row) => span(schedule.end[row] - schedule.start[row]),
+      title: "run", number: true, value: (row) => schedule.ran(row), text: (row) => span(schedule.ran(row)),
     },
     number("walltime", () => schedule.walltime, span),
-    number("slowdown", () => schedule.bsld, (v) => digits(v, 3), "bounded slowdown"),
+    number("slowdown", () => schedule.bsld, (v) => digits(v, 3), `bounded slowdown, tau = ${PAGE.tau} s`),
     { title: "why", value: (row) => schedule.why[row], text: (row) => (PAGE.why[schedule.why[row]] ?? "–").replace("_", " ") },
   ];
   const table = new LongTable(byId("jobs"), columns, first.present, { open });
