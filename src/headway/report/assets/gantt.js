@@ -35,7 +35,8 @@ class Strips {
     for (let i = 0; this.state && i < this.n; i++) {
       const before = last.get(this.row[i]);
       if (before !== undefined && !this.lost[before] && this.start[i] > this.end[before]) {
-        found.push({ from: this.end[before], to: this.start[i], piece: i });
+        const out = this.state[before] === SWAP_OUT ? this.start[before] : this.end[before];
+        found.push({ from: out, to: this.start[i], piece: i });
       }
       last.set(this.row[i], i);
     }
