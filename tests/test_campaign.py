@@ -235,6 +235,16 @@ def test_schedules_and_classes_are_kept_where_asked_for(tmp_path: Path) -> None:
         results.schedule("0" * 32)
 
 
+def test_a_measure_of_the_sample_sees_tau(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "def f(sample):\n    return {'bound': sample.tau, 'largest': max(sample.bounded_slowdown)}\n"
+    )
+    results = small(measures=[f"{file}:f"], metrics=["max_bsld"], tau=60).run(tmp_path / "out", workers=1)
+    assert results.frame["bound"].to_list() == [60_000_000] * len(results)
+    assert results.frame["largest"].to_list() == results.frame["max_bsld"].to_list()
+
+
 def test_measures_of_ones_own_become_columns_and_are_part_of_the_identity(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("def last(schedule):\n    return {'last_end': float(schedule.end.max()) / 1e6}\n")
