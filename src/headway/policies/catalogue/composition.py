@@ -93,7 +93,7 @@ PAIRS = (
             clusters=2,
             off_clusters=1,
         )
-        for inner in ("conservative", "fcfs", "easy")
+        for inner in ("conservative", "fcfs", "easy", "dbf", "ujfb(swap=30)", "redirection(theta=1)", "sjf")
     ),
     *(
         Pair("ujfb", inner, f"ujfb(swap=30, regular={name})", "suspensions", off, without="urgent")
@@ -148,6 +148,27 @@ REFUSALS = (
         "redirection",
         "redirection has two groups",
         speeds=(1, 1, 1),
+    ),
+    Refusal(
+        "reallocation",
+        "reallocation",
+        "reallocation(local=reallocation)",
+        "a cluster of a grid is no grid itself",
+        ("reallocation",),
+    ),
+    Refusal(
+        "reallocation",
+        "policies on nodes",
+        "reallocation(local=lea)",
+        "a grid counts the processors of its clusters, and a policy on nodes puts each job inside one node",
+        ON_NODES,
+    ),
+    Refusal(
+        "reallocation",
+        YOUR_OWN,
+        "reallocation(local=./file.py:Name)",
+        "nobody knows how a waiting job leaves the queue of such a policy",
+        (YOUR_OWN,),
     ),
     Refusal(
         "easy, and every policy but redirection and reallocation",

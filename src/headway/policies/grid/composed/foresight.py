@@ -78,7 +78,7 @@ class Copy:
         state.jobs[others, :upto] = source.jobs[others, :upto]
         state.runs[:, self.first_run : runs] = source.runs[:, self.first_run : runs]
         phase, ends = source.jobs[PHASE, self.first_job : jobs], source.runs[R_END, self.first_run : runs]
-        self.first_job += _leading(np.isin(phase, (WAITING, RUNNING, SUSPENDED)))
+        self.first_job += _leading((phase == WAITING) | (phase == RUNNING) | (phase == SUSPENDED))
         self.first_run += _leading(ends == OPEN)
         self.touched = jobs + 1
         self.world = _as_requested(state, self.cluster, self.first_run, runs)
