@@ -335,18 +335,19 @@ def test_a_chart_with_many_jobs_has_no_two_on_one_processor() -> None:
         assert (shown.start[here][1:] >= shown.end[here][:-1]).all()
 
 
-@pytest.mark.parametrize(
-    ("name", "count"), [("LANL", 6000), ("KTH-SP2", 4000), ("HPC2N", 6000), ("SDSC-BLUE", 6000)]
-)
-def test_spaced_urgent_jobs_start_within_their_delay(name: str, count: int) -> None:
-    """J2 on parts of real logs: urgent jobs an hour apart, each alone."""
+LOGS = ("LANL", "KTH-SP2", "HPC2N", "SDSC-BLUE", "SDSC-SP2", "SDSC-Par", "RICC", "CEA-Curie")
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_spaced_urgent_jobs_start_within_their_delay(name: str) -> None:
+    """J2 on parts of real logs: a thousand urgent jobs at equal distances, each alone."""
     log = read(trace(name))
-    log = log.select(np.argsort(log.submit, kind="stable")[:count])
+    log = log.select(np.argsort(log.submit, kind="stable")[:6000])
     procs = log.header.max_procs
     assert procs is not None
     first, last = int(log.submit.min()) // SECOND, int(log.submit.max()) // SECOND
-    gap = max((last - first) // 100, 700)
-    arrivals = [first + gap * i for i in range(1, 100)]
+    gap = max((last - first) // 1001, 700)
+    arrivals = [first + gap * i for i in range(1, 1001)]
     jobs = "tsunami" if procs > 128 else "[[16, 600], [32, 390], [64, 240]]"
     log = apply(log, f"inject(jobs={jobs}, arrivals={arrivals})", "memory(source=table)")
     made = headway.simulate(log, procs, "ujfb")
