@@ -31,8 +31,11 @@ def of(platform: Platform, *policies: str) -> Platform:
 
 def noted(jobs: list[Job], **columns: list[int]) -> Workload:
     """The log of jobs with columns that hold minutes; -1: none."""
-    times = {name: np.array([m * MINUTE if m >= 0 else -1 for m in c]) for name, c in columns.items()}
-    return grid_log(jobs, ["a", "b"]).with_columns(**times)
+    log = grid_log(jobs, ["a", "b"])
+    for name, values in columns.items():
+        times = np.array([value * MINUTE if value >= 0 else -1 for value in values])
+        log = log.with_columns(transformation=None, **{name: times})
+    return log
 
 
 def expected(schedule: Schedule) -> list[tuple[int, int]]:
@@ -168,6 +171,8 @@ def test_a_policy_for_each_cluster(tmp_path: Path) -> None:
     assert schedule.capacity == 6 and schedule.groups == {"principal": 2, "redirection": 2}
     assert schedule.group is not None and schedule.cluster is not None
     assert ((schedule.group == -1) == (schedule.cluster == 0)).all()  # a has no groups
+    by_group = schedule.summary()["by_group"]
+    assert sum(row["jobs"] for row in by_group) == int((schedule.cluster == 1).sum()) > 0
     schedule.save(tmp_path / "run")
     again = judged(Schedule.load(tmp_path / "run"), "one place", "molding")
     assert again.platform == platform and again.groups == schedule.groups

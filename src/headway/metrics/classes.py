@@ -43,12 +43,16 @@ def by_queue(sample: Sample) -> list[Row]:
 
 
 def by_group(sample: Sample) -> list[Row]:
-    """Each group of processors, with its size and its share of useful work; empty for a single pool."""
+    """Each group of processors, with its size and its share of useful work; empty for a single pool.
+
+    Jobs on clusters without groups are in none.
+    """
     schedule = sample.schedule
     if schedule.group is None or not schedule.groups:
         return []
     names = schedule.labels.get("group") or list(schedule.groups)
-    rows = _table(sample, "group", sample.column(schedule.group), lambda code: names[code])
+    table = _table(sample, "group", sample.column(schedule.group), lambda c: names[c] if c >= 0 else None)
+    rows = [row for row in table if row["group"] is not None]
     for row in rows:
         row["processors"] = schedule.groups[row["group"]]
         useful = areas(schedule, names.index(row["group"])).useful
