@@ -1,18 +1,20 @@
-"""Policies on nodes on instances worked by hand: each term of the score, each presence, both levels."""
+"""Policies on nodes on instances worked by hand, each for the simulator and for its plain twin.
+
+Every term of the score, every presence, every match, windows, memory sizes, both levels of area filling.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from headway.policies.nodes.areas import fill_level, planned_areas, planned_cores
-from headway.schedule import Schedule
-from headway.units import SECOND
-from nodes_twin import simulated
-from twins.jobs import Job
+from nodes_twin import by_twin, simulated
+from twins import size_classes
+from twins.jobs import SECOND, Job
 from twins.nodes import Node
 
 
@@ -26,16 +28,57 @@ def job(
     return Job(0, submit, cores, walltime, run, file=file, file_gb=Fraction(gb), needs_node_gb=Fraction(need))
 
 
-def made(jobs: list[Job], nodes: list[Node], spec: str) -> Schedule:
-    return simulated([replace(one, id=k + 1) for k, one in enumerate(jobs)], nodes, spec)
+@dataclass
+class Outcome:
+    """Per job; times in seconds."""
+
+    nodes: list[int]
+    spans: list[tuple[int, int]]
+    waits: list[int]
+    killed: list[bool]
+    loads: int
+    reuses: int
+
+    @property
+    def starts(self) -> list[int]:
+        return [start for start, _ in self.spans]
 
 
-def spans(schedule: Schedule) -> list[tuple[int, int]]:
-    return list(zip((schedule.start // SECOND).tolist(), (schedule.end // SECOND).tolist(), strict=True))
+Made = Callable[[Sequence[Job], Sequence[Node], str], Outcome]
 
 
-def waits(schedule: Schedule) -> list[int]:
-    return [int(wait) // SECOND for wait in schedule.notes["file_wait"]]
+def by_the_simulator(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Outcome:
+    schedule = simulated(jobs, nodes, spec)
+    assert schedule.node is not None
+    return Outcome(
+        schedule.node.tolist(),
+        list(zip((schedule.start // SECOND).tolist(), (schedule.end // SECOND).tolist(), strict=True)),
+        (schedule.notes["file_wait"] // SECOND).tolist(),
+        schedule.killed.tolist(),
+        int(str(schedule.own["file_loads"])),
+        int(str(schedule.own["file_reuses"])),
+    )
+
+
+def by_the_twin(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Outcome:
+    placed = by_twin(jobs, nodes, spec)
+    return Outcome(
+        placed.nodes,
+        [(result.start // SECOND, result.end // SECOND) for result in placed.results],
+        [wait // SECOND for wait in placed.overheads],
+        [result.killed for result in placed.results],
+        placed.loads,
+        placed.reuses,
+    )
+
+
+@pytest.fixture(params=[by_the_simulator, by_the_twin])
+def made(request: pytest.FixtureRequest) -> Made:
+    def numbered(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Outcome:
+        found: Outcome = request.param([replace(one, id=k + 1) for k, one in enumerate(jobs)], nodes, spec)
+        return found
+
+    return numbered
 
 
 # One node of 4 cores, file f of 3 GB. A (0) loads to 3 and runs 5: 0-8. B (1) waits for that load until 3:
@@ -49,32 +92,42 @@ FILES = [
 ]
 
 
-def test_presence_contiguous() -> None:
-    schedule = made(FILES, [node()], "eft")
-    assert spans(schedule) == [(0, 8), (1, 8), (8, 9), (9, 10), (12, 16)]
-    assert waits(schedule) == [3, 2, 0, 0, 3]
-    assert schedule.own == {"file_loads": 2, "file_reuses": 3}
+def test_presence_contiguous(made: Made) -> None:
+    # Nobody uses f between 10 and 12: E loads it again.
+    found = made(FILES, [node()], "eft")
+    assert found.spans == [(0, 8), (1, 8), (8, 9), (9, 10), (12, 16)]
+    assert found.waits == [3, 2, 0, 0, 3]
+    assert (found.loads, found.reuses) == (2, 3)
 
 
-def test_presence_until_next_start() -> None:
-    assert spans(made(FILES, [node()], "eft(presence=until-next-start)"))[4] == (12, 13)
+def test_presence_until_next_start(made: Made) -> None:
+    # Nothing started on the node after 10: the file is still there at 12.
+    assert made(FILES, [node()], "eft(presence=until-next-start)").spans[4] == (12, 13)
     # A start at that very instant changes nothing; one at 11 does.
     beside = made([*FILES[:4], job(12, 1, 5, 5), FILES[4]], [node()], "eft(presence=until-next-start)")
-    assert spans(beside)[5] == (12, 13)
+    assert beside.spans[5] == (12, 13)
     other = made([*FILES, job(11, 1, 5, 5)], [node()], "eft(presence=until-next-start)")
-    assert spans(other)[4] == (12, 16)
+    assert other.spans[4] == (12, 16)
 
 
-def test_presence_lru() -> None:
-    # 8 GB: f (3), g (4), f again, h (4): 11 > 8, g is longest unused and goes; f is there; then g for h, h.
+def test_presence_lru(made: Made) -> None:
+    # 8 GB of memory. f (3) at 0, g (4) at 10, f at 20 (there), h (4) at 30: 11 > 8, g is longest unused and
+    # goes. f at 40 is there. g at 50 loads again: 11 > 8, h goes (last used at 35, f at 41). h at 60 loads.
     names = [("f", 3), ("g", 4), ("f", 3), ("h", 4), ("f", 3), ("g", 4), ("h", 4)]
     jobs = [job(10 * k, 1, 9, 1, name, gb) for k, (name, gb) in enumerate(names)]
-    assert waits(made(jobs, [node(memory=8)], "fcfs(presence=lru)")) == [3, 4, 0, 4, 0, 4, 4]
+    assert made(jobs, [node(memory=8)], "fcfs(presence=lru)").waits == [3, 4, 0, 4, 0, 4, 4]
 
 
-def test_the_load_counts_in_the_walltime() -> None:
-    schedule = made([job(0, 1, 4, 3, "f", 3)], [node()], "fcfs")
-    assert spans(schedule) == [(0, 4)] and schedule.killed.tolist() == [True]
+def test_the_load_counts_in_the_walltime(made: Made) -> None:
+    # Load 3 + run 3 against a walltime of 4: killed at 4.
+    found = made([job(0, 1, 4, 3, "f", 3)], [node()], "fcfs")
+    assert found.spans == [(0, 4)] and found.killed == [True]
+
+
+def test_a_load_that_was_cut_is_lost(made: Made) -> None:
+    # A is killed at 2, in the middle of its load; B, at 2, has to load anew: 2-6.
+    jobs = [job(0, 4, 2, 1, "f", 3), job(0, 4, 9, 1, "f", 3)]
+    assert made(jobs, [node()], "fcfs").spans == [(0, 2), (2, 6)]
 
 
 # Two nodes. A (4 cores, walltime 10, run 2, f of 4 GB) takes node 0: 0-6, expected to 10. B, the same, at 1:
@@ -98,30 +151,68 @@ SHARED = [job(0, 4, 10, 2, "f", 4), job(1, 4, 10, 2, "f", 4)]
         ("score(copies=3)", (0, 6, 8)),  # 10 against 13
     ],
 )
-def test_start_load_and_copies(spec: str, expected: tuple[int, int, int]) -> None:
-    schedule = made(SHARED, [node(), node()], spec)
-    assert schedule.node is not None
-    assert (int(schedule.node[1]), *spans(schedule)[1]) == expected
+def test_start_load_and_copies(made: Made, spec: str, expected: tuple[int, int, int]) -> None:
+    found = made(SHARED, [node(), node()], spec)
+    assert (found.nodes[1], *found.spans[1]) == expected
 
 
-def test_evictions() -> None:
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("eft", (0, 3, 5)),  # 3 + 1 against 1 + 4
+        ("lea", (0, 3, 5)),  # 3 + 500 x 1 against 1 + 500 x 4
+        ("leo", (1, 1, 6)),  # 3 + 500 x 1 against 1 + 4, because node 1 is free now
+    ],
+)
+def test_leo_is_eft_where_a_node_is_free_and_lea_elsewhere(
+    made: Made, spec: str, expected: tuple[int, int, int]
+) -> None:
+    # Node 0 loads four times as fast, and is held until 3.
+    nodes = [replace(node(), bandwidth_gb_s=Fraction(4)), node()]
+    found = made([job(0, 4, 3, 3), job(1, 4, 9, 1, "f", 4)], nodes, spec)
+    assert (found.nodes[1], *found.spans[1]) == expected
+
+
+@pytest.mark.parametrize("submit", [0, 1])
+def test_lem_is_lea_where_every_node_runs_something(made: Made, submit: int) -> None:
+    # As above, but a job of one core runs on node 1, perhaps since this very instant.
+    jobs = [SHARED[0], job(submit, 1, 20, 20), job(1, 2, 10, 2, "f", 4)]
+    assert made(jobs, [node(), node()], "lem").spans[2] == (6, 8)
+    assert made(jobs, [node(), node()], "eft").spans[2] == (1, 7)
+    assert made(jobs, [node(), node(), node()], "lem").spans[2] == (1, 7)
+
+
+def test_copies_count_only_where_the_job_would_load(made: Made) -> None:
+    # Three nodes, f of 4 GB, weight 2. A on node 0 to 10; B: node 0 at 10, or node 1 now with one copy
+    # elsewhere: 0 + 2*4: node 1, to 12. C at 1: node 0 at 10 (there), node 1 at 12 (there), node 2: 1 + 2*2*4
+    # = 17: it waits for node 0.
+    jobs = [job(0, 4, 10, 6, "f", 4), job(0, 4, 12, 8, "f", 4), job(1, 4, 5, 1, "f", 4)]
+    found = made(jobs, [node(), node(), node()], "score(copies=2)")
+    assert found.nodes == [0, 1, 0] and found.spans == [(0, 10), (0, 12), (10, 11)]
+
+
+def test_evictions(made: Made) -> None:
     # A (f, 4 GB) on node 0 to 5, B (g, 2 GB) on node 1 to 6. C (h) at 1: node 0 at 5, or with evictions 5 + 4
     # against 6 + 2: it waits; at 6 f is long gone and g ended just now: 6 against 6 + 2.
     jobs = [job(0, 4, 5, 9, "f", 4), job(0, 4, 6, 9, "g", 2), job(1, 4, 9, 1, "h", 1)]
-    assert spans(made(jobs, [node(), node()], "score"))[2][0] == 5
-    assert spans(made(jobs, [node(), node()], "score(evict=1)"))[2][0] == 6
+    two = [node(), node()]
+    for spec, expected in (("score", (0, 5)), ("score(evict=1)", (0, 6))):
+        found = made(jobs, two, spec)
+        assert (found.nodes[2], found.starts[2]) == expected
     # On 2 of the 4 cores half of it counts: 5 + 2 against 6 + 1, a tie.
-    jobs[2] = job(1, 2, 9, 1, "h", 1)
-    assert spans(made(jobs, [node(), node()], "score(evict=1)"))[2][0] == 5
+    halved = made([*jobs[:2], job(1, 2, 9, 1, "h", 1)], two, "score(evict=1)")
+    assert (halved.nodes[2], halved.starts[2]) == (0, 5)
 
 
-def test_windows_only_with_backfilling() -> None:
+def test_windows_only_with_backfilling(made: Made) -> None:
+    # 4 cores. A (2) 0-10; B (4) planned at 10-15; C (2, walltime 9) at 1 would fit 1-10.
     jobs = [job(0, 2, 10, 10), job(0, 4, 5, 5), job(1, 2, 9, 9)]
-    assert [start for start, _ in spans(made(jobs, [node()], "fcfs"))] == [0, 10, 15]
+    assert made(jobs, [node()], "fcfs").starts == [0, 10, 15]
     for spec in ("fcfs(backfill=conservative)", "conservative"):
-        assert [start for start, _ in spans(made(jobs, [node()], spec))] == [0, 10, 1]
+        assert made(jobs, [node()], spec).starts == [0, 10, 1]
 
 
+# A node of 128 and one of 256 GB, 4 cores each; all jobs take a whole node.
 SIZES = [
     job(0, 4, 10, 10, need=128),
     job(1, 4, 10, 10, need=128),
@@ -131,13 +222,14 @@ SIZES = [
 TWO_SIZES = [node(), node(memory=256)]
 
 
-def test_backfill_on_bigger_nodes() -> None:
-    schedule = made(SIZES, TWO_SIZES, "backfill-big")
-    assert schedule.node is not None and schedule.node.tolist() == [0, 1, 1, 0]
-    assert [start for start, _ in spans(schedule)] == [0, 1, 11, 10]
+def test_backfill_on_bigger_nodes(made: Made) -> None:
+    # B finds 128 busy and 256 idle: it goes there, 1-11. C waits for 11. D can start nowhere now: planned on
+    # its own size, 10.
+    found = made(SIZES, TWO_SIZES, "backfill-big")
+    assert found.nodes == [0, 1, 1, 0] and found.starts == [0, 1, 11, 10]
 
 
-def test_backfill_big_with_an_allowance() -> None:
+def test_backfill_big_with_an_allowance(made: Made) -> None:
     # A holds 3 cores of the small node to 200, B the big one to 90, C gets it at 90 after a wait of 90: the
     # mean wait is 30. D (all cores, at 95) can start there at 100, within its allowance of 30, and is planned
     # there; so the idle core of the small node is left to E at 96. Without, D is planned on its own size.
@@ -148,29 +240,38 @@ def test_backfill_big_with_an_allowance() -> None:
         job(95, 4, 10, 10),
         job(96, 1, 5, 5),
     ]
-    plain = made(jobs, TWO_SIZES, "backfill-big")
-    assert [start for start, _ in spans(plain)] == [0, 0, 90, 100, 100]
-    lenient = made(jobs, TWO_SIZES, "backfill-big(allowance=mean)")
-    assert [start for start, _ in spans(lenient)] == [0, 0, 90, 100, 96]
+    assert made(jobs, TWO_SIZES, "backfill-big").starts == [0, 0, 90, 100, 100]
+    assert made(jobs, TWO_SIZES, "backfill-big(allowance=mean)").starts == [0, 0, 90, 100, 96]
 
 
-def test_area_filling() -> None:
-    # Areas 100 and 40; level 70: the big node takes its 40 and 30 of the small. B (40) does not fit in 30.
-    schedule = made(SIZES, TWO_SIZES, "area-filling")
-    assert [start for start, _ in spans(schedule)] == [0, 10, 2, 12]
-    assert schedule.node is not None and schedule.node.tolist() == [0, 0, 1, 1]
+def test_area_filling(made: Made) -> None:
+    # Areas 100 and 40; level 70: the big node takes its 40 and 30 of the small. B (40) does not fit in 30: it
+    # waits for A. C 2-12. D (20) fits: its own size is planned for B until 20, the big one is free at 12.
+    found = made(SIZES, TWO_SIZES, "area-filling")
+    assert found.starts == [0, 10, 2, 12] and found.nodes == [0, 0, 1, 1]
+    # The mean is the same level here.
+    assert made(SIZES, TWO_SIZES, "area-filling(tmax=mean)").starts == [0, 10, 2, 12]
 
 
-def test_levels_and_planned_areas_of_the_authors_note() -> None:
+@pytest.mark.parametrize("planned", [planned_areas, size_classes.planned_areas])
+def test_planned_areas_of_the_authors_note(planned: Callable[..., list[list[Fraction]]]) -> None:
+    # The level is 6.4: two big nodes hold 12.8, their own 2 and 10.8 of the middle size, which keeps 19.2.
+    plan = planned([15, 30, 2], [5, 3, 2], "max")
+    assert plan == [[15, 0, 0], [0, Fraction("19.2"), 0], [0, Fraction("10.8"), 2]]
+    assert plan[1][1] / Fraction("6.4") == 3
+    # With the mean, 4.7, the middle size is overfull and takes nothing of the small; the big one takes 7.4.
+    mean = planned([15, 30, 2], [5, 3, 2], "mean")
+    assert mean == [[15, 0, 0], [0, Fraction("22.6"), 0], [0, Fraction("7.4"), 2]]
+    assert sum(mean[1]) > Fraction("4.7") * 3
+    # 90/5, 30/2 and 10/1: the level is 18. Big: own 10, 8 of the middle. Middle: 12 left, 6 of the small.
+    assert planned([60, 20, 10], [3, 1, 1], "max") == [[54, 0, 0], [6, 12, 0], [0, 8, 10]]
+    # With the mean a big size can be overfull: 30 on one node where the mean is 6; nothing is added.
+    assert planned([0, 0, 30], [3, 1, 1], "mean") == [[0, 0, 0], [0, 0, 0], [0, 0, 30]]
+
+
+def test_levels_of_the_authors_note() -> None:
     assert fill_level([15, 30, 2], [5, 3, 2], "max") == Fraction("6.4")
     assert fill_level([15, 30, 2], [5, 3, 2], "mean") == Fraction("4.7")
-    plan = planned_areas([15, 30, 2], [5, 3, 2])
-    assert plan[2][1] == Fraction("10.8") and plan[1][1] == Fraction("19.2")
-    assert plan[1][1] / Fraction("6.4") == 3
-    # With the mean the middle size is overfull and takes nothing of the small one; the big one takes 7.4.
-    mean = planned_areas([15, 30, 2], [5, 3, 2], "mean")
-    assert mean[2] == [0, Fraction("7.4"), 2] and mean[1] == [0, Fraction("22.6"), 0]
-    assert sum(mean[1]) > Fraction("4.7") * 3
 
 
 def test_cores_of_the_ratio_form() -> None:
@@ -179,28 +280,30 @@ def test_cores_of_the_ratio_form() -> None:
     assert planned_cores(plan, Fraction("6.4"), [5, 3, 2], [100, 60, 40])[2] == [0, 33_750_000, 6_250_000]
 
 
-def test_match() -> None:
+@pytest.mark.parametrize(
+    ("match", "expected"),
+    [
+        ("exact", [(0, 0), (0, 10), (1, 0)]),
+        ("fits", [(0, 0), (1, 0), (1, 10)]),
+        ("any", [(0, 0), (1, 0), (0, 10)]),
+    ],
+)
+def test_match(made: Made, match: str, expected: list[tuple[int, int]]) -> None:
+    # A and B need 128, C needs 256; all take a whole node for 10.
     jobs = [job(0, 4, 10, 10, need=128), job(0, 4, 10, 10, need=100), job(0, 4, 10, 10, need=256)]
-    expected = {
-        "exact": [(0, 0), (0, 10), (1, 0)],
-        "fits": [(0, 0), (1, 0), (1, 10)],
-        "any": [(0, 0), (1, 0), (0, 10)],
-    }
-    for match, due in expected.items():
-        schedule = made(jobs, TWO_SIZES, f"fcfs(match={match})")
-        assert schedule.node is not None
-        starts = [start for start, _ in spans(schedule)]
-        assert list(zip(schedule.node.tolist(), starts, strict=True)) == due
+    found = made(jobs, TWO_SIZES, f"fcfs(match={match})")
+    assert list(zip(found.nodes, found.starts, strict=True)) == expected
 
 
-def test_easy_on_nodes() -> None:
+def test_easy_on_nodes(made: Made) -> None:
+    # Two nodes of 4. A (3) on 0 to 10, B (4) on 1 to 20. C (4) at 1: reserved on node 0 at 10. D (1, walltime
+    # 9) at 1 ends by 10: starts. E (1, walltime 30) at 11: C runs on node 0 10-15: it goes there at 15.
     jobs = [job(0, 3, 10, 10), job(0, 4, 20, 20), job(1, 4, 5, 5), job(1, 1, 9, 9), job(11, 1, 30, 30)]
-    assert [start for start, _ in spans(made(jobs, [node(), node()], "easy"))] == [0, 0, 10, 1, 15]
+    assert made(jobs, [node(), node()], "easy").starts == [0, 0, 10, 1, 15]
     jobs[3] = job(1, 1, 10, 10)  # one second too long: it waits until C is done
-    assert [start for start, _ in spans(made(jobs, [node(), node()], "easy"))] == [0, 0, 10, 15, 15]
+    assert made(jobs, [node(), node()], "easy").starts == [0, 0, 10, 15, 15]
 
 
-def test_nodes_are_numbered_as_the_platform_lists_them() -> None:
+def test_nodes_are_numbered_as_the_platform_lists_them(made: Made) -> None:
     # The large node comes first in the platform and last in the order of ties.
-    schedule = made([job(0, 4, 10, 10), job(0, 4, 10, 10)], [node(memory=256), node()], "fcfs")
-    assert schedule.node is not None and np.array_equal(schedule.node, [1, 0])
+    assert made([job(0, 4, 10, 10), job(0, 4, 10, 10)], [node(memory=256), node()], "fcfs").nodes == [1, 0]
