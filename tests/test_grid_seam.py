@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from headway.errors import UsageError
 from headway.policies.grid import agent as source
-from headway.policies.grid.middleware import NO_ANSWER, STARTED, Agent, over_python
+from headway.policies.grid.middleware import NO_ANSWER, SOURCES, STARTED, Agent, over_python
 from twins.grid import Cluster, Grid, Site, simulate_reallocation
 from twins.instances import job_lists
 from twins.jobs import Job
 from twins.loop import drive, soonest
 
+REQUESTS = {"cancel", "estimate", "submit"}
 SITES = (Cluster("a", 5), Cluster("b", 3, Fraction(6, 5)), Cluster("c", 4, Fraction(7, 5)))
 
 
@@ -135,10 +136,13 @@ def test_the_agent_knows_three_requests_and_nothing_of_the_simulator() -> None:
         for alias in node.names
     }
     ours = {(module, name) for module, name in imports if module and module.startswith("headway")}
-    requests = {"NO_ANSWER", "STARTED", "cancel", "estimate", "submit"}
-    assert ours == {("headway.policies.grid.server", name) for name in requests} | {
-        ("headway.jit", name) for name in ("kernel", "routine", "woven")
-    }
+    own = {module.__name__ for module in SOURCES}  # its memory, and the choice of the next task
+    assert {name for module, name in ours if module == "headway.policies.grid.server"} == REQUESTS
+    assert {module for module, _ in ours} - own == {"headway.policies.grid.server", "headway.jit"}
+    for module in SOURCES[:-1]:
+        known = {part.module for part in ast.walk(ast.parse(Path(str(module.__file__)).read_text("utf-8")))
+                 if isinstance(part, ast.ImportFrom)}  # fmt: skip
+        assert known - own <= {"__future__", "headway.jit", "headway.units"}
     # What it is handed for the requests it only hands on: no attribute, no index.
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name):

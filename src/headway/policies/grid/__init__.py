@@ -7,6 +7,8 @@ Y. Caniou, G. Charrier and F. Desprez, "Evaluation of reallocation heuristics fo
 computational grids", AusPDC 2011.
 
     agent       maps arriving tasks and moves waiting ones; it knows the three requests and nothing else
+    selection   which waiting task is next, by the heuristics
+    notes       the agent's memory
     middleware  the same agent over servers written in Python, simulated or real
     server      the three requests, answered by the simulator's batch systems
     tuning      the search for the number of processors with which a task is completed first
@@ -16,5 +18,8 @@ computational grids", AusPDC 2011.
     fitting     which jobs a grid can run at all
     tables      where the simulator keeps what it knows of a grid
     policy      one instant of the whole grid
+    local_policies  the policy of each cluster, and the processors it has under it
+    moldability     what the log says of each job
     setup       from a spec to all of this
+    composed    the same for clusters under any policies: one simulation each
 """

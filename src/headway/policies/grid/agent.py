@@ -10,8 +10,8 @@ It speaks with the servers, one in front of each cluster, by three requests and 
     cancel(grid, server, task)     -> whether the task was still waiting there and is gone now
 
 ``grid`` is whatever the requests need to find the servers; the agent only hands it on. Times are integers of
-any unit. What the agent knows besides is in ``notes``, its own memory: the tasks it submitted, where each of
-them is, what it heard last. This source is compiled over the simulator's servers, and
+any unit. What the agent knows besides is in its ``notes``: the tasks it submitted, where each of them is,
+what it heard last. This source is compiled over the simulator's servers, and
 :mod:`headway.policies.grid.middleware` runs it over any others.
 
 A task is a number, counted from 0 in the order in which clients sent them.
@@ -22,65 +22,34 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from headway.jit import kernel, routine, woven
-from headway.policies.grid.server import NO_ANSWER, STARTED, cancel, estimate, submit
-
-Notes = npt.NDArray[np.int64]
-
-# The front of the notes: what the agent was told, and what it counts.
-SERVERS, HEURISTIC, MODE, THRESHOLD, OLDEST, CAPACITY, ROOM, TASKS, MOVES, EVENTS, AGAIN = range(11)
-FRONT = 12
-# Behind it, for as many tasks as there may be: those not known to have started, in order of submission; the
-# server of each; expected completion and size of each place of the list when the event began; how often each
-# task was submitted again with a later completion than it had, and how often it changed the cluster. Then,
-# for each task of the window, the answers of the servers, and at last the log of moves.
-LIST, WHERE, HELD, HELD_PROCS, PUT_BACK, TIMES_MOVED = range(6)
-SECTIONS = 6
-
-MCT, MINMIN, MAXMIN, SUFFERAGE, MAXGAIN, MAXRELGAIN = range(6)
-REGULAR, CANCEL, NO_REALLOCATION = range(3)
-
-# One move: whose, when, from and to which server; what was expected before and after it.
-M_TASK, M_TIME, M_FROM, M_TO, M_BEFORE, M_AFTER, M_PROCS_BEFORE, M_PROCS_AFTER = range(8)
-MOVE_FIELDS = 8
-
-
-def new_notes(
-    servers: int, heuristic: int, mode: int, threshold: int, oldest: int, capacity: int, room: int
-) -> Notes:
-    """The memory of an agent with so many servers, for ``capacity`` tasks and a log of ``room`` moves."""
-    window = min(oldest, capacity)
-    size = FRONT + SECTIONS * capacity + 2 * window * servers + MOVE_FIELDS * room
-    notes = np.zeros(size, np.int64)
-    notes[: ROOM + 1] = servers, heuristic, mode, threshold, window, capacity, room
-    return notes
-
-
-def section(notes: Notes, name: int) -> Notes:
-    """A section of the notes, an entry for each task that there may be."""
-    capacity = int(notes[CAPACITY])
-    return notes[FRONT + name * capacity :][:capacity]
-
-
-@kernel
-def at(notes: Notes, section: int, i: int) -> int:
-    """Where entry ``i`` of a section is."""
-    return int(FRONT + section * notes[CAPACITY] + i)
-
-
-@kernel
-def answer_at(notes: Notes, i: int, server: int) -> int:
-    """Where the answer of a server about task ``i`` of the window is; its processors follow."""
-    return int(FRONT + SECTIONS * notes[CAPACITY] + 2 * (i * notes[SERVERS] + server))
-
-
-@kernel
-def log_move(notes: Notes, move: int) -> int:
-    """Where a move stands in the log."""
-    behind = FRONT + SECTIONS * notes[CAPACITY] + 2 * notes[OLDEST] * notes[SERVERS]
-    return int(behind + MOVE_FIELDS * move)
+from headway.policies.grid.notes import (
+    AGAIN,
+    CANCEL,
+    EVENTS,
+    HELD,
+    HELD_PROCS,
+    HEURISTIC,
+    LIST,
+    MCT,
+    MODE,
+    NO_ANSWER,
+    OLDEST,
+    PUT_BACK,
+    REGULAR,
+    SERVERS,
+    STARTED,
+    TASKS,
+    THRESHOLD,
+    WHERE,
+    Notes,
+    answer_at,
+    at,
+    record,
+)
+from headway.policies.grid.selection import chosen, restore_order, strike
+from headway.policies.grid.server import cancel, estimate, submit
 
 
 @kernel
@@ -129,25 +98,6 @@ def ask_all(notes: Notes, grid: Any) -> int:
     return waiting
 
 
-@kernel
-def record(
-    notes: Notes, now: int, task: int, there: int, before: int, after: int, sizes: tuple[int, int]
-) -> None:
-    """Note a move to ``there``; where the log is full it is only counted."""
-    if notes[MOVES] < notes[ROOM]:
-        row = log_move(notes, notes[MOVES])
-        notes[row + M_TASK], notes[row + M_TIME] = task, now
-        notes[row + M_FROM], notes[row + M_TO] = notes[at(notes, WHERE, task)], there
-        notes[row + M_BEFORE], notes[row + M_AFTER] = before, after
-        notes[row + M_PROCS_BEFORE], notes[row + M_PROCS_AFTER] = sizes
-    notes[MOVES] += 1
-    notes[at(notes, WHERE, task)] = there
-    notes[at(notes, TIMES_MOVED, task)] += 1
-
-
-# ---- which task is next ---------------------------------------------------------------------------------
-
-
 @woven
 def refresh(notes: Notes, grid: Any, left: int, server: int) -> None:
     """Ask a server about the first ``left`` tasks of the list, the window."""
@@ -155,60 +105,6 @@ def refresh(notes: Notes, grid: Any, left: int, server: int) -> None:
         completion, procs = estimate(grid, server, notes[at(notes, LIST, i)])
         notes[answer_at(notes, i, server)] = completion
         notes[answer_at(notes, i, server) + 1] = procs
-
-
-@routine
-def urgency(notes: Notes, i: int) -> tuple[int, int]:
-    """What the heuristic wants large, as numerator and denominator; a denominator of 0: less than anything.
-
-    From the answers about task ``i`` of the window. The gain is what the task would win elsewhere; where all
-    tasks are cancelled, what it would win on any cluster against what it had before.
-    """
-    home = notes[at(notes, WHERE, notes[at(notes, LIST, i)])] if notes[MODE] == REGULAR else -1
-    best = second = other = NO_ANSWER
-    for server in range(notes[SERVERS]):
-        completion = notes[answer_at(notes, i, server)]
-        if completion < best:
-            best, second = completion, best
-        else:
-            second = min(second, completion)
-        if server != home:
-            other = min(other, completion)
-    rule = notes[HEURISTIC]
-    if rule == MINMIN:
-        return -best, 1
-    if rule == MAXMIN:
-        return best, 1
-    if rule == SUFFERAGE:
-        return second - best if second < NO_ANSWER else NO_ANSWER, 1
-    if other == NO_ANSWER:
-        return 0, 0
-    held, procs = notes[at(notes, HELD, i)], notes[at(notes, HELD_PROCS, i)]
-    if home >= 0:
-        held, procs = notes[answer_at(notes, i, home)], notes[answer_at(notes, i, home) + 1]
-    return held - other, procs if rule == MAXRELGAIN else 1
-
-
-@kernel
-def chosen(notes: Notes, left: int) -> int:
-    """The place in the window of the most urgent task; of equals the first submitted."""
-    best, most, of = 0, 0, 0
-    for i in range(left):
-        value, parts = urgency(notes, i)
-        if i == 0 or (parts > 0 and (of == 0 or value * of > most * parts)):
-            best, most, of = i, value, parts
-    return best
-
-
-@kernel
-def strike(notes: Notes, i: int, left: int) -> None:
-    """Take task ``i`` out of a window of ``left``; the order of the others stays."""
-    for place in range(i, left - 1):
-        for section in (LIST, HELD, HELD_PROCS):
-            notes[at(notes, section, place)] = notes[at(notes, section, place + 1)]
-        for server in range(notes[SERVERS]):
-            here, there = answer_at(notes, place, server), answer_at(notes, place + 1, server)
-            notes[here], notes[here + 1] = notes[there], notes[there + 1]
 
 
 # ---- the two ways to reallocate -------------------------------------------------------------------------
@@ -258,18 +154,6 @@ def regular(notes: Notes, grid: Any, now: int, waiting: int) -> None:
             refresh(notes, grid, left, home)
             refresh(notes, grid, left, there)
     restore_order(notes, struck)
-
-
-@kernel
-def restore_order(notes: Notes, count: int) -> None:
-    """Sort the first ``count`` tasks of the list by submission again (they are few)."""
-    for i in range(1, count):
-        task = notes[at(notes, LIST, i)]
-        place = i
-        while place > 0 and notes[at(notes, LIST, place - 1)] > task:
-            notes[at(notes, LIST, place)] = notes[at(notes, LIST, place - 1)]
-            place -= 1
-        notes[at(notes, LIST, place)] = task
 
 
 @woven

@@ -7,12 +7,12 @@
     agent.reallocate(now)                                        # now and then, as every hour
 
 The functions of :mod:`headway.policies.grid.agent` are taken as they are written and only get other requests:
-what the simulator compiles and what runs here is one source. Nothing of the simulator is needed by a server.
+what the simulator compiles and what runs here is one notes. Nothing of the simulator is needed by a server.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import FunctionType, SimpleNamespace
@@ -20,12 +20,15 @@ from typing import Any, Protocol
 
 from headway.errors import UsageError
 from headway.policies.catalogue.grid import HEURISTICS, MODES
-from headway.policies.grid import agent as source
-from headway.policies.grid.agent import Notes
-from headway.policies.grid.server import NO_ANSWER, STARTED
+from headway.policies.grid import agent, notes, selection
+from headway.policies.grid.notes import NO_ANSWER, STARTED, Notes
 
 __all__ = ["NO_ANSWER", "STARTED", "Agent", "Move", "Server"]
 
+
+
+SOURCES = (notes, selection, agent)
+"""The modules that the agent consists of."""
 
 
 class Server(Protocol):
@@ -68,15 +71,18 @@ class Move:
 @cache
 def over_python() -> SimpleNamespace:
     """The agent's functions with requests that go to the method of a Python object."""
-    world: dict[str, Any] = dict(vars(source))
-    for name, value in vars(source).items():
-        plain = getattr(value, "py_func", value)
-        if isinstance(plain, FunctionType) and plain.__module__ == source.__name__:
-            world[name] = FunctionType(plain.__code__, world, name, plain.__defaults__, plain.__closure__)
+    world: dict[str, Any] = {}
+    for module in SOURCES:
+        world.update(vars(module))
+    for module in SOURCES:
+        for name, value in vars(module).items():
+            plain = getattr(value, "py_func", value)
+            if isinstance(plain, FunctionType) and plain.__module__ == module.__name__:
+                world[name] = FunctionType(plain.__code__, world, name, plain.__defaults__, plain.__closure__)
     world["estimate"] = lambda grid, server, task: grid.servers[server].estimate(grid.tasks[task])
     world["submit"] = lambda grid, server, task: grid.servers[server].submit(grid.tasks[task])
     world["cancel"] = lambda grid, server, task: grid.servers[server].cancel(grid.tasks[task])
-    return SimpleNamespace(**{name: world[name] for name in ("arrive", "reallocate", "new_notes")})
+    return SimpleNamespace(**{name: world[name] for name in ("arrive", "reallocate", "log_move")})
 
 
 class Agent:
@@ -108,11 +114,11 @@ class Agent:
     @property
     def looks_after(self) -> int:
         """How many tasks it has that are not known to have started."""
-        return int(self._notes[source.TASKS])
+        return int(self._notes[notes.TASKS])
 
     def arrive(self, task: Any) -> int | None:
         """Submit a new task where it is completed first; the server's number, or None if none can run it."""
-        if len(self.tasks) == int(self._notes[source.CAPACITY]):
+        if len(self.tasks) == int(self._notes[notes.CAPACITY]):
             self._grow()
         self.tasks.append(task)
         server = int(over_python().arrive(self._notes, self, len(self.tasks) - 1))
@@ -122,28 +128,24 @@ class Agent:
         """One event: look at all waiting tasks anew; the moves that were made."""
         over_python().reallocate(self._notes, self, now)
         made = []
-        for number in range(int(self._notes[source.MOVES])):
-            row = int(_plain(source.log_move)(self._notes, number))
-            task, *rest = self._notes[row : row + source.MOVE_FIELDS].tolist()
+        for number in range(int(self._notes[notes.MOVES])):
+            row = int(over_python().log_move(self._notes, number))
+            task, *rest = self._notes[row : row + notes.MOVE_FIELDS].tolist()
             made.append(Move(self.tasks[task], *rest))
-        self._notes[source.MOVES] = 0
+        self._notes[notes.MOVES] = 0
         self.moves += made
         return made
 
     def _memory(self, capacity: int) -> Notes:
-        return source.new_notes(len(self.servers), *self._rules, capacity, capacity)
+        return notes.new_notes(len(self.servers), *self._rules, capacity, capacity)
 
     def _grow(self) -> None:
         """Room for twice as many tasks."""
-        old, held = self._notes, int(self._notes[source.CAPACITY])
+        old, held = self._notes, int(self._notes[notes.CAPACITY])
         new = self._memory(2 * held)
-        new[source.TASKS : source.FRONT] = old[source.TASKS : source.FRONT]
-        for section in range(source.SECTIONS):
-            here, there = source.FRONT + section * held, source.FRONT + section * 2 * held
+        new[notes.TASKS : notes.FRONT] = old[notes.TASKS : notes.FRONT]
+        for section in range(notes.SECTIONS):
+            here, there = notes.FRONT + section * held, notes.FRONT + section * 2 * held
             new[there : there + held] = old[here : here + held]
         self._notes = new
 
-
-def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    plain: Callable[..., Any] = getattr(function, "py_func", function)
-    return plain

@@ -20,8 +20,9 @@ from headway.engine.tables import (
 from headway.engine.verbs import refuse, wake
 from headway.jit import woven
 from headway.policies import conservative
-from headway.policies.grid.agent import MODE, NO_REALLOCATION, TASKS, TIMES_MOVED, arrive, at, reallocate
+from headway.policies.grid.agent import arrive, reallocate
 from headway.policies.grid.estimator import easy_pass
+from headway.policies.grid.notes import MODE, NO_REALLOCATION, TASKS, TIMES_MOVED, at
 from headway.policies.grid.plan import kind, settle_disturbance, take_note_of_ends
 from headway.policies.grid.server import submit
 from headway.policies.grid.tables import (

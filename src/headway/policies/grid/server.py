@@ -27,6 +27,7 @@ from headway.engine.tables import (
 from headway.jit import kernel, routine
 from headway.policies.grid.estimator import hold
 from headway.policies.grid.molding import factor, sizes, walltime_on
+from headway.policies.grid.notes import NO_ANSWER, STARTED
 from headway.policies.grid.plan import kind, settle_disturbance
 from headway.policies.grid.tables import (
     DISTURBED,
@@ -49,12 +50,6 @@ from headway.policies.grid.tables import (
 )
 from headway.policies.grid.tuning import tune
 from headway.policies.ordering import join
-from headway.units import NEVER
-
-NO_ANSWER = NEVER
-"""The completion of a task that a cluster cannot run."""
-STARTED = -1
-"""The completion of a task that waits no more where it was submitted."""
 
 
 @routine

@@ -29,7 +29,7 @@ STARVING = 5
 
 
 def reallocation(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
-    """A grid of the platform's clusters under one agent."""
+    """A grid of the platform's clusters under one memory."""
     assert arrivals.platform is not None
     local = locals_of(spec, arrivals.platform)
     if run_together(local):
@@ -41,7 +41,8 @@ def reallocation(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
 def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
     """Clusters under one policy, in one simulation."""
-    from headway.policies.grid import agent, tables
+    from headway.policies.grid import notes as memory
+    from headway.policies.grid import tables
     from headway.policies.grid.policy import reallocation as hook
     from headway.policies.ordering import REGULAR_CLASS, STRIDE
 
@@ -64,7 +65,7 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
         sigma = fraction(float(str(spec.params["sigma"])))
         of_grid = [count, TUNINGS.index(str(spec.params["tuning"])), LAWS.index(str(spec.params["law"]))]
         of_grid += [*sigma, microseconds_of(spec, "period")]
-        notes = agent.new_notes(
+        notes = memory.new_notes(
             count,
             HEURISTICS.index(str(spec.params["heuristic"])),
             MODES.index(str(spec.params["mode"])),
@@ -97,14 +98,14 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
     def again(state: State) -> Setup | None:
         """The same with a longer log, where the moves were more than it holds."""
         notes = state.options[behind:]
-        made = int(notes[agent.MOVES])
-        return replace(setup, options=options(made)) if made > notes[agent.ROOM] else None
+        made = int(notes[memory.MOVES])
+        return replace(setup, options=options(made)) if made > notes[memory.ROOM] else None
 
     def moves(state: State) -> dict[str, Table]:
         notes = state.options[behind:]
-        made = int(notes[agent.MOVES])
-        first = len(notes) - agent.MOVE_FIELDS * int(notes[agent.ROOM])
-        log = notes[first : first + agent.MOVE_FIELDS * made].reshape(made, agent.MOVE_FIELDS).T
+        made = int(notes[memory.MOVES])
+        first = len(notes) - memory.MOVE_FIELDS * int(notes[memory.ROOM])
+        log = notes[first : first + memory.MOVE_FIELDS * made].reshape(made, memory.MOVE_FIELDS).T
         return {name: np.ascontiguousarray(column) for name, column in zip(MOVE, log, strict=True)}
 
     def own(state: State) -> dict[str, object]:
@@ -116,7 +117,7 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
         }
 
     def notes(state: State, ids: Table) -> dict[str, Table]:
-        return {"put_back": agent.section(state.options[behind:], agent.PUT_BACK)}
+        return {"put_back": memory.section(state.options[behind:], memory.PUT_BACK)}
 
     return Prepared(
         setup,
@@ -142,15 +143,15 @@ def _batch_system(local: Spec, arrivals: Arrivals) -> Prepared:
 
 def counted(notes: Table) -> dict[str, object]:
     """What an agent did, from its memory."""
-    from headway.policies.grid import agent
+    from headway.policies.grid import notes as memory
 
-    put_back, moved = agent.section(notes, agent.PUT_BACK), agent.section(notes, agent.TIMES_MOVED)
+    put_back, moved = memory.section(notes, memory.PUT_BACK), memory.section(notes, memory.TIMES_MOVED)
     return {
-        "moves": int(notes[agent.MOVES]),
+        "moves": int(notes[memory.MOVES]),
         "moved_tasks": int((moved > 0).sum()),
         "most_moves_of_a_task": int(moved.max(initial=0)),
-        "reallocation_events": int(notes[agent.EVENTS]),
-        "resubmissions": int(notes[agent.AGAIN]),
+        "reallocation_events": int(notes[memory.EVENTS]),
+        "resubmissions": int(notes[memory.AGAIN]),
         "put_back_tasks": int((put_back > 0).sum()),
         "most_put_back": int(put_back.max(initial=0)),
         "starving_tasks": int((put_back >= STARVING).sum()),

@@ -38,12 +38,12 @@ def kind_of(spec: Spec) -> Kind:
     from headway.policies.grid.composed import requests
 
     if spec.name == "redirection":
-        from headway.policies.redirection_counters import COUNTER, MEASURE, PLAN_THERE, RUN_OF
+        from headway.policies.redirection_counters import COUNTER, MEASURE, PLAN_THERE, RUN_OF, WALL_THERE
 
         principal = spec.params["principal"]
         assert isinstance(principal, Spec)
-        lists = (RUN_OF, MEASURE, COUNTER)
-        return replace(kind_of(principal), catches_up=False, times=(*TIMES, PLAN_THERE), not_of_jobs=lists)
+        lists, times = (RUN_OF, MEASURE, COUNTER), (*TIMES, WALL_THERE, PLAN_THERE)
+        return replace(kind_of(principal), catches_up=False, times=times, not_of_jobs=lists)
     if spec.name == "ujfb":
         from headway.policies.ujfb_tables import SHAPE_PLAN, SHAPE_START
 

@@ -14,7 +14,7 @@ from headway.policies.grid import tuning
 from headway.policies.grid.composed.cluster import Cluster
 from headway.policies.grid.composed.foresight import Copy
 from headway.policies.grid.composed.shaping import Shaping
-from headway.policies.grid.server import NO_ANSWER, STARTED
+from headway.policies.grid.notes import NO_ANSWER, STARTED
 from headway.units import NEVER
 
 Answer = tuple[int, int]

@@ -8,8 +8,9 @@ import numpy as np
 
 from headway.engine.drive import Jobs, Progress, Setup
 from headway.engine.tables import State
+from headway.platform import Platform
 from headway.policies.catalogue.grid import TUNINGS
-from headway.policies.grid import agent as memory
+from headway.policies.grid import notes as memory
 from headway.policies.grid import tables
 from headway.policies.grid.composed.cluster import Cluster
 from headway.policies.grid.composed.driver import Grid
@@ -63,7 +64,9 @@ class _Run:
         clusters = self.arrivals.platform.clusters
         self.platform = self.arrivals.platform
         self.prepared = [
-            in_order_of_present_sizes(each, prepare(each, self.arrivals, cluster.procs))
+            in_order_of_present_sizes(
+                each, prepare(each, replace(self.arrivals, platform=Platform((cluster,))), cluster.procs)
+            )
             for each, cluster in zip(self.local, clusters, strict=True)
         ]
         self.pools = pools_of(self.spec, self.platform)
