@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 import headway
 from headway import jit
+from headway.platform import Platform
 from headway.policies.spec import Spec, parse_spec
 from headway.schedule import ENDED, Schedule
 from headway.units import SECOND
@@ -86,16 +88,17 @@ def nested_twin(spec: Spec) -> Callable[[Machine], Policy]:
     return partial(Easy, **options) if depth == 1 else partial(DeepEasy, depth=depth, **options)
 
 
-def by_twin(jobs: Sequence[Job], m: int, text: str) -> Redirected:
-    """What the plain twin makes of the jobs."""
+def by_twin(jobs: Sequence[Job], m: int, text: str, slower: Fraction = Fraction(1)) -> Redirected:
+    """What the plain twin makes of the jobs; ``slower`` are times in the redirection group over the log's."""
     params: dict[str, Any] = dict(parse_spec(text).params)
     assert params.pop("restart") == "scratch"
     nested: dict[str, Any] = {name: nested_twin(params.pop(name)) for name in ("principal", "redirected")}
     theta = params.pop("theta")
-    return simulate_redirection(jobs, m, math.inf if theta == math.inf else int(theta), **params, **nested)
+    limit = math.inf if theta == math.inf else int(theta)
+    return simulate_redirection(jobs, m, limit, **params, **nested, slower=slower)
 
 
-def made(jobs: Sequence[Job], m: int, text: str) -> tuple[Schedule, Redirected]:
+def made(jobs: Sequence[Job], m: int | Platform, text: str) -> tuple[Schedule, Redirected]:
     """The simulator's schedule, itself and in the twin's words: refused jobs are None."""
     deadline = [-1 if job.deadline is None else job.deadline for job in jobs]
     columns = {"deadline": deadline} if max(deadline, default=-1) >= 0 else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from dbf_twin import made as by_dbf
 from headway import jit
 from headway.audit import audit
 from headway.explain import explain
+from headway.platform import Cluster, Platform
 from headway.schedule import Schedule
 from headway.units import SECOND
 from instances import log_of
@@ -171,6 +173,32 @@ def test_a_provisional_newcomer_can_still_be_displaced_at_its_instant() -> None:
     jobs = [Job(1, 0, 2, 3, 3, deadline=9), Job(2, 0, 2, 3, 3)]
     schedule, _ = check(jobs, "redirection(theta=0, group=2, principal=dbf, redirected=dbf)", 2)
     assert schedule.start.tolist() == [3, 0] and schedule.own["redirections"] == 0
+
+
+@settings(max_examples=60)
+@given(
+    jobs=job_lists(3, max_jobs=16, horizon=30, deadline=DEADLINES),
+    theta=st.integers(0, 1),
+    speed=st.sampled_from([0.6, 1.4, 3]),
+    pair=st.sampled_from(
+        [("easy", "easy"), ("conservative", "dbf"), ("dbf", "dbf"), ("dbf", "easy(depth=2)")]
+    ),
+)
+def test_another_cluster_of_another_speed(
+    jobs: list[Job], theta: int, speed: float, pair: tuple[str, str]
+) -> None:
+    """In the second cluster times are the log's by the speed, rounded up; deadlines are judged with them."""
+    two = Platform((Cluster("a", procs=3), Cluster("b", procs=2, speed=speed)))
+    spec = f"redirection(theta={theta}, group=2, filter=none, principal={pair[0]}, redirected={pair[1]})"
+    schedule, found = made(jobs, two, spec)
+    expected = by_twin(jobs, 3, spec, 1 / Fraction(str(speed)))
+    for one, other in zip(found.results, expected.results, strict=True):
+        assert one is not None and other is not None
+        assert (one.start, one.end, one.killed) == (other.start, other.end, other.killed)
+        assert one.promise == other.promise
+    assert found.redirections == expected.redirections
+    verdict = audit(schedule)
+    assert verdict.ok, verdict.faults
 
 
 def redirected_at_2(deadline: int, principal: str, redirected: str) -> Schedule:

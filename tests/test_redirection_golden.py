@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import headway
+from headway.audit import audit
 from headway.errors import UsageError
 from headway.explain import explain
 from headway.platform import Cluster, Platform
@@ -139,15 +140,44 @@ def test_two_clusters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("clusters", "says"),
+    ("groups", "begins"),
+    [("", 52), ("principal=conservative, redirected=dbf", 57), ("principal=dbf, redirected=dbf", 57)],
+)
+def test_a_faster_cluster(groups: str, begins: int) -> None:
+    """Job 1 (100 s) is stopped at 3 s; on a cluster that is 1.6 times as fast it takes 62.5 s.
+
+    Where all have reservations D has one from 52 to 57 when A is stopped. B is looked at first and comes
+    forward from 100 to 57, then D to 3; there is one sweep.
+    """
+    two = Platform((Cluster("old", procs=4), Cluster("new", procs=2, speed=1.6)))
+    made = run(HELD_UP, f"redirection(theta=1, {groups})" if groups else "redirection(theta=1)", two)
+    assert starts(made) == [3, begins, 2, 3]
+    first = made.frame().row(0, named=True)
+    assert (first["end"], first["walltime"], first["trace_walltime"]) == (65.5, 62.5, 100)
+    assert first["runtime"] == 62.5 and first["cluster"] == "new"
+    assert (made.procs == made.workload.procs).all() and (made.runtime[1:] == made.workload.runtime[1:]).all()
+    verdict = audit(made)
+    assert verdict.ok, verdict.faults
+    told = " ".join(str(explain(made, 1, simulate_again=False)).split())
+    assert "ended no later than if it had been left alone" in told
+    made.runtime[0] += 1
+    assert {fault.law for fault in audit(made).faults} >= {"redirections"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "clusters", "says"),
     [
-        ((Cluster("a", procs=4), Cluster("b", procs=2, speed=1.4)), "give both the same speed"),
-        (tuple(Cluster(name, procs=4) for name in "abc"), "two groups and this platform has 3 clusters"),
+        (
+            "redirection(restart=checkpoint)",
+            (Cluster("a", procs=4), Cluster("b", procs=2, speed=1.4)),
+            "give both the same speed or restart=scratch",
+        ),
+        ("redirection", tuple(Cluster(name, procs=4) for name in "abc"), "this platform has 3 clusters"),
     ],
 )
-def test_clusters_that_cannot_be(clusters: tuple[Cluster, ...], says: str) -> None:
+def test_clusters_that_cannot_be(spec: str, clusters: tuple[Cluster, ...], says: str) -> None:
     with pytest.raises(UsageError, match=says):
-        run(HELD_UP, "redirection", Platform(clusters))
+        run(HELD_UP, spec, Platform(clusters))
 
 
 def test_explained() -> None:

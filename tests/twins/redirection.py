@@ -85,6 +85,7 @@ def simulate_redirection(
     size: str = "added",
     principal: Callable[[Machine], Policy] = Easy,
     redirected: Callable[[Machine], Policy] = Easy,
+    slower: Fraction = Fraction(1),  # times in the redirection group over those of the log
 ) -> Redirected:
     sizes = group_sizes(m, alpha, group, size)
     kept = [j for j in range(len(jobs)) if jobs[j].procs <= sizes[0]]
@@ -121,7 +122,13 @@ def simulate_redirection(
             first.stop(run)
             policies[0].ended(t, [replace(run, end=t)])
             redirections.append(Redirection(run.job, run.start, t))
-            resubmitted[run.job] = replace(jobs[run.job], submit=t)
+            job = jobs[run.job]
+            resubmitted[run.job] = replace(
+                job,
+                submit=t,
+                walltime=math.ceil(job.walltime * slower),
+                runtime=math.ceil(job.runtime * slower),
+            )
             policies[1].arrive(t, run.job)
             for k in counters:
                 counters[k] = 0

@@ -70,7 +70,8 @@ def _lost(case: Case, piece: int, following: int) -> str:
     begin, stop = int(case.pieces.start[piece]), int(case.pieces.end[piece])
     again, end = int(case.pieces.start[following]), int(case.schedule.end[case.row])
     procs = int(case.pieces.procs[piece])
-    stayed = begin + int(case.schedule.run[case.row])
+    log = case.schedule.workload
+    stayed = begin + int(min(log.runtime[case.row], log.walltime[case.row]))
     kept = case.pieces.ended[piece] == ENDED.index("suspended")
     work = (
         "None of its work was lost" if kept else f"{duration(stop - begin)} on {processors(procs)} were lost"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from decimal import ROUND_FLOOR, Decimal
+from fractions import Fraction
 
 from headway.errors import UsageError
 from headway.platform import Platform
 from headway.policies.spec import Spec, make_spec
+
+FINEST = 1 << 42
+"""Ratios of speeds have smaller numerators and denominators, so that times are computed exactly."""
 
 
 def group_sizes(spec: Spec, procs: int) -> tuple[int, int]:
@@ -70,12 +74,27 @@ def place(spec: Spec, platform: Platform) -> tuple[Spec, tuple[int, ...]]:
             "or two: the principal group and the redirection group"
         )
     first, second = clusters
-    if first.speed != second.speed:
-        raise UsageError(
-            f"redirection: cluster {first.name!r} has speed {first.speed:g} and {second.name!r} has "
-            f"{second.speed:g}, and a job restarted there would have another run time and walltime; "
-            "give both the same speed"
-        )
+    speed_ratio(spec, platform)
     params = {key: value for key, value in spec.params.items() if key != "alpha"}
     given = make_spec("redirection", **params | {"group": second.procs, "size": "added"})
     return given, (first.procs, second.procs)
+
+
+def speed_ratio(spec: Spec, platform: Platform | None) -> tuple[int, int]:
+    """Run times in redirection's second group over those in the first, as a fraction.
+
+    The log's times are taken for those of the first cluster; on one that is twice as fast they are half.
+    """
+    if platform is None or len(platform.clusters) != 2:
+        return 1, 1
+    first, second = platform.clusters
+    ratio = Fraction(repr(float(first.speed))) / Fraction(repr(float(second.speed)))
+    if ratio != 1 and spec.params["restart"] == "checkpoint":
+        raise UsageError(
+            f"redirection: cluster {first.name!r} has speed {first.speed:g} and {second.name!r} has "
+            f"{second.speed:g}, and what a checkpoint saved on one is worth another time on the other; "
+            "give both the same speed or restart=scratch"
+        )
+    if max(ratio.as_integer_ratio()) >= FINEST:
+        raise UsageError("redirection: the clusters' speeds have too many decimals; round them")
+    return ratio.as_integer_ratio()

@@ -13,7 +13,8 @@ its own policy. A job that runs in the principal group carries a counter, 0 when
     3. The principal group has its scheduling pass, then the redirection group.
 
 A redirected job is a new job of its group, submitted when it was stopped; it is never redirected again. It
-starts from the beginning, or with ``restart=checkpoint``, which is ours, goes on where it was stopped.
+starts from the beginning, or with ``restart=checkpoint``, which is ours, goes on where it was stopped. Where
+the redirection group is a faster or slower cluster, its walltime and run time change by that factor.
 
 Under DBF a redirected job keeps its deadline and comes to its new group like any other: its place there is
 provisional if that is in time, else definitive.
@@ -38,6 +39,8 @@ from headway.engine.tables import (
     R_JOB,
     R_START,
     RUNS,
+    STRETCH_BY,
+    STRETCH_OVER,
     SUBMIT,
     WALL,
     State,
@@ -46,15 +49,18 @@ from headway.engine.verbs import kill
 from headway.jit import routine
 from headway.policies.ordering import CLASS_WEIGHT
 from headway.policies.redirection_counters import (
+    BY,
     CLASS_THERE,
     EXCEEDED,
     FROM_CHECKPOINT,
+    OVER,
     PLAN_THERE,
     PRINCIPAL,
     REDIRECTION,
     REDIRECTIONS,
     RESTART,
     SEEN,
+    WALL_THERE,
     chosen,
     count,
     reset,
@@ -87,7 +93,9 @@ def take_out(t: int, state: State, run: int) -> int:
     state.options[REDIRECTIONS] += 1
     state.jobs[SUBMIT, job] = t
     state.jobs[CLASS, job] = state.jobs[CLASS_THERE, job]
+    state.jobs[WALL, job] = state.jobs[WALL_THERE, job]
     state.jobs[PLAN, job] = state.jobs[PLAN_THERE, job]
+    state.jobs[STRETCH_BY, job], state.jobs[STRETCH_OVER, job] = state.options[BY], state.options[OVER]
     if kept:
         done = t - state.runs[R_START, run]
         state.jobs[KEPT, job] += done

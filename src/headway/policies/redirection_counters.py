@@ -32,25 +32,26 @@ PRINCIPAL, REDIRECTION = 0, 1
 POOLS = 4
 """Most pools there are."""
 
-# Options after those of the pools: the parameters.
-THETA, FILTER, CONFLICT, RESTART = (POOLS * STRIDE + i for i in range(4))
+# Options after those of the pools: the parameters; run times in the redirection group as a fraction of the
+# log's (over 0: the same).
+THETA, FILTER, CONFLICT, RESTART, BY, OVER = (POOLS * STRIDE + i for i in range(6))
 BY_PROCS, BY_WALLTIME, BY_SHORTER, BY_ALL = range(4)
 LONGEST, HIGHEST, LARGEST, LATEST = range(4)
 FROM_SCRATCH, FROM_CHECKPOINT = range(2)
 # Notes: how many jobs are watched, runs of the log already looked at, whether a counter exceeds theta,
 # redirections so far; the highest counter, how many newcomers are not yet in the counters, their measures.
 WATCHED, SEEN, EXCEEDED, REDIRECTIONS, HIGHEST_COUNTER, UNCOUNTED, UNCOUNTED_MEASURES = (
-    RESTART + 1 + i for i in range(7)
+    OVER + 1 + i for i in range(7)
 )
 BATCH = 8
 """Newcomers that are counted together."""
 OPTIONS = UNCOUNTED_MEASURES + BATCH
-# Job rows behind the engine's and DBF's: class and planned time in the redirection group, place in the file;
-# then three lists of the watched jobs, not by job but in a row from the front: run, measure for the filter,
-# counter.
+# Job rows behind the engine's and DBF's: class, walltime and planned time in the redirection group, place in
+# the file; then three lists of the watched jobs, not by job but in a row from the front: run, measure for the
+# filter, counter.
 FIRST_ROW = JOB_ROWS + dbf_tables.MORE_ROWS
-CLASS_THERE, PLAN_THERE, FILE_PLACE, RUN_OF, MEASURE, COUNTER = (FIRST_ROW + i for i in range(6))
-MORE_ROWS = dbf_tables.MORE_ROWS + 6
+CLASS_THERE, WALL_THERE, PLAN_THERE, FILE_PLACE, RUN_OF, MEASURE, COUNTER = (FIRST_ROW + i for i in range(7))
+MORE_ROWS = dbf_tables.MORE_ROWS + 7
 NEVER_EXCEEDED = 1 << 62
 """``THETA`` for infinity."""
 

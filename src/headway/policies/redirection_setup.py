@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from headway.engine.drive import Setup
 from headway.engine.tables import State, Table
 from headway.errors import UsageError
-from headway.policies.group_size import group_sizes
+from headway.policies.group_size import group_sizes, speed_ratio
 from headway.policies.own.key import Key
 from headway.policies.prepare import Arrivals, Prepared, first_class, prepare
 from headway.policies.spec import Spec
@@ -32,13 +33,19 @@ def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
     sizes = group_sizes(spec, procs)
     nested = [_nested(spec, "principal"), _nested(spec, "redirected")]
+    by, over = speed_ratio(spec, arrivals.platform)
+    elsewhere = arrivals if by == over else _stretched(arrivals, by, over)
     here, there = groups = [
-        _checked(prepare(each, arrivals, max(size, 1)), each, name)
-        for each, size, name in zip(nested, sizes, ("principal", "redirected"), strict=True)
+        _checked(prepare(each, jobs, max(size, 1)), each, name)
+        for each, jobs, size, name in zip(
+            nested, (arrivals, elsewhere), sizes, ("principal", "redirected"), strict=True
+        )
     ]
     bases = {k: 2 + i for i, k in enumerate(k for k in range(2) if nested[k].name == "dbf")}
     pools = (*sizes, *(sizes[k] for k in bases))
     options = _options(spec, nested, groups, bases, len(arrivals.submit))
+    if by != over:
+        options[[tables.BY, tables.OVER]] = by, over
     urgent = first_class(nested[1], arrivals)
     deadline = arrivals.extra.get("deadline", np.full(len(arrivals.submit), NO_DEADLINE))
 
@@ -50,7 +57,7 @@ def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         state.jobs[tables.CLASS_THERE] = REGULAR_CLASS
         if urgent is not None:
             state.jobs[tables.CLASS_THERE, urgent] = URGENT_CLASS
-        state.jobs[tables.PLAN_THERE] = there.plan
+        state.jobs[tables.WALL_THERE], state.jobs[tables.PLAN_THERE] = elsewhere.walltime, there.plan
         state.jobs[tables.FILE_PLACE] = arrivals.extra.get("file_place", np.arange(len(arrivals.submit)))
 
     def own(state: State) -> dict[str, object]:
@@ -97,6 +104,15 @@ def _options(
     if 1 in bases:
         table[STRIDE + dbf_tables.LATE] = dbf_tables.AS_PRIORITY
     return table
+
+
+def _stretched(arrivals: Arrivals, by: int, over: int) -> Arrivals:
+    """The jobs with their times in a redirection group of another speed, rounded up as the engine does."""
+    walltime, length = (
+        np.array([-(-int(time) * by // over) for time in times], np.int64)
+        for times in (arrivals.walltime, arrivals.length)
+    )
+    return replace(arrivals, walltime=walltime, length=length)
 
 
 def _nested(spec: Spec, name: str) -> Spec:

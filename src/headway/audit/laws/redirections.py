@@ -2,10 +2,13 @@
 
 A redirected job fits into the redirection group and is stopped once, in the principal group, at an instant
 at which some job was submitted; no two are stopped at the same instant; its next run is in the redirection
-group, and nobody else runs there.
+group, and nobody else runs there. Where that is a cluster of another speed, its times are those of the log by
+the ratio of the speeds, rounded up; all others have the log's.
 """
 
 from __future__ import annotations
+
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +29,8 @@ def check(record: Record) -> Finding | None:
     if places is None or set(places.names) != {"principal", "redirection"}:
         return None
     if pieces is None:
-        return _uninvited(record, places, np.zeros(0, np.int64))
+        nobody = np.zeros(0, np.int64)
+        return together(_uninvited(record, places, nobody), _times(record, nobody))
     if pieces.group is None:
         return None
     stops = np.flatnonzero(np.isin(pieces.ended, STOPPED))
@@ -35,6 +39,7 @@ def check(record: Record) -> Finding | None:
         _unfit(record, places, pieces, stops),
         _ill_timed(record, pieces, stops),
         _uninvited(record, places, pieces.job[stops]),
+        _times(record, pieces.job[stops]),
     )
 
 
@@ -93,3 +98,27 @@ def _uninvited(record: Record, places: Places, redirected: Column) -> Finding:
         return fault(NAME, began[row], (number,), f"job {number} {wrong}")
 
     return found(np.flatnonzero(there != sent).tolist(), describe)
+
+
+def _times(record: Record, redirected: Column) -> Finding:
+    """Times as run on two clusters of different speeds; elsewhere another law compares them with the log."""
+    if len(record.clusters) != 2 or not record.speeds:
+        return Finding()
+    first, second = (Fraction(repr(float(cluster.speed))) for cluster in record.clusters)
+    by, over = (first / second).as_integer_ratio()
+    due = {"walltime": record.asked_walltime.copy(), "runtime": record.asked_runtime.copy()}
+    for column in due.values():
+        column[redirected] = [-(-int(time) * by // over) for time in column[redirected]]
+    had = {"walltime": record.walltime, "runtime": record.runtime}
+
+    def describe(row: int) -> Fault:
+        number = record.job[row]
+        wrong = ", ".join(
+            f"{name} {seconds_text(had[name][row])} s instead of {seconds_text(due[name][row])} s"
+            for name in due
+            if had[name][row] != due[name][row]
+        )
+        return fault(NAME, record.start[row], (number,), f"job {number} has {wrong} on its cluster")
+
+    differs = (had["walltime"] != due["walltime"]) | (had["runtime"] != due["runtime"])
+    return found(np.flatnonzero(differs).tolist(), describe)

@@ -17,7 +17,7 @@ Column = NDArray[np.int64]
 def check(record: Record) -> Finding:
     """Jobs in one piece by their start and end, the others run by run."""
     alone = np.where(record.in_pieces, 0, record.end - record.start)
-    findings = [_longer(record, np.arange(len(record)), alone)]
+    findings = [_longer(record, np.arange(len(record)), alone, record.walltime)]
     if record.pieces is not None:
         pieces = record.pieces
         counts = np.isin(pieces.state, [STATES.index("running"), STATES.index("loading")])
@@ -25,19 +25,25 @@ def check(record: Record) -> Finding:
         runs, place = np.unique(keys, axis=0, return_inverse=True)
         spent = np.zeros(len(runs), np.int64)
         np.add.at(spent, place.ravel(), (pieces.end - pieces.start)[counts])
-        findings.append(_longer(record, runs[:, 0], spent))
+        limit = record.walltime[runs[:, 0]]
+        if record.speeds:  # a run that was given up may have been on another cluster than the final one
+            last = np.zeros(len(record), np.int64)
+            np.maximum.at(last, runs[:, 0], runs[:, 1])
+            given_up = runs[:, 1] < last[runs[:, 0]]
+            limit = np.where(given_up, np.maximum(limit, record.asked_walltime[runs[:, 0]]), limit)
+        findings.append(_longer(record, runs[:, 0], spent, limit))
     return together(*findings)
 
 
-def _longer(record: Record, rows: Column, spent: Column) -> Finding:
-    """The runs (of the jobs at `rows`) that took more than the walltime."""
+def _longer(record: Record, rows: Column, spent: Column, limit: Column) -> Finding:
+    """The runs (of the jobs at `rows`) that took more than they may."""
 
     def describe(place: int) -> Fault:
         row = rows[place]
-        job, walltime = record.job[row], record.walltime[row]
+        job, walltime = record.job[row], limit[place]
         message = (
             f"job {job} runs for {seconds_text(spent[place])} s, its walltime is {seconds_text(walltime)} s"
         )
         return fault(NAME, record.start[row] + walltime, (job,), message)
 
-    return found(np.flatnonzero(spent > record.walltime[rows]).tolist(), describe)
+    return found(np.flatnonzero(spent > limit).tolist(), describe)

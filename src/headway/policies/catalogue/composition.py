@@ -171,6 +171,13 @@ REFUSALS = (
         (YOUR_OWN,),
     ),
     Refusal(
+        "redirection",
+        "a cluster of another speed, from a checkpoint",
+        "redirection(restart=checkpoint)",
+        "what a checkpoint saved on one is worth another time on the other",
+        speeds=(1, 1.4),
+    ),
+    Refusal(
         "easy, and every policy but redirection and reallocation",
         "several clusters",
         "easy",
