@@ -126,6 +126,21 @@ def function_type(signature: Any) -> Any:
     return types.FunctionType(signature)
 
 
+class Addressed(types.WrapperAddressProtocol):
+    """A compiled function that is handed over as a value again and again: its address is looked up once."""
+
+    def __init__(self, compiled: Any, signature: Any) -> None:
+        self._compiled, self._signature = compiled, signature
+        made = compiled.get_compile_result(signature)
+        self._address = made.library.get_pointer_to_function(made.fndesc.llvm_cfunc_wrapper_name)
+
+    def __wrapper_address__(self) -> int:
+        return int(self._address)
+
+    def signature(self) -> Any:
+        return self._signature
+
+
 def type_of(value: Any) -> Any:
     """numba's type of a value such as a tuple of tables."""
     typeof: Any = numba.typeof

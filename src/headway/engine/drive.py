@@ -188,6 +188,13 @@ def compiled_hook(hook: Callable[[int, State], None]) -> Callable[[int, State], 
     return hook if done else jit.with_signature(hook_signature())(hook)
 
 
+@cache
+def hook_as_value(hook: Callable[[int, State], None]) -> Any:
+    """A policy compiled for the loop, for those who call the loop many times for a few instants each."""
+    compiled = compiled_hook(hook)
+    return compiled if jit.INTERPRETED else jit.Addressed(compiled, hook_signature())
+
+
 def is_cached(hook: Callable[[int, State], None]) -> bool:
     """Whether the loop and a policy were compiled before on this machine."""
     if jit.INTERPRETED:

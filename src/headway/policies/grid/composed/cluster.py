@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headway.engine.drive import Jobs, compiled_hook, grow, make_state, refusal
+from headway.engine.drive import Jobs, compiled_hook, grow, hook_as_value, make_state, refusal
 from headway.engine.side_by_side import is_crowded, next_event, open_at
 from headway.engine.tables import (
     ENDED,
@@ -66,7 +66,7 @@ class Cluster:
 
     def __init__(self, name: str, prepared: Prepared, kind: Kind, jobs: Jobs) -> None:
         self.name, self.prepared, self.kind, self.jobs = name, prepared, kind, jobs
-        self.hook = compiled_hook(prepared.setup.hook)
+        self.hook, self.hook_as_value = (f(prepared.setup.hook) for f in (compiled_hook, hook_as_value))
         whole = Jobs(jobs.submit, jobs.procs, jobs.walltime, jobs.runtime, prepared.plan, jobs.ids)
         self.state, world = make_state(whole, prepared.setup, FIRST_ROOM)
         self.of_log = self.state.jobs.copy()

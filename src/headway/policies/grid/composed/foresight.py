@@ -110,7 +110,7 @@ class Copy:
                 return int(self.state.runs[R_END, self.state.jobs[RUN, column]])
             if self.over:
                 return NEVER
-            code = loop(self.cluster.hook, self.state, self.world, steps)
+            code = loop(self.cluster.hook_as_value, self.state, self.world, steps)
             steps = min(2 * steps, MOST_STEPS)
             self.over = code == FINISH
             if code == GROW:
