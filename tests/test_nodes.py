@@ -96,6 +96,48 @@ def test_the_audit_sees_a_file_that_appeared_from_nowhere() -> None:
     ]
 
 
+def test_the_audit_follows_fcfs_core_by_core() -> None:
+    equal = [replace(node, bandwidth_gb_s=Fraction(1)) for node in NODES]
+    lasting = [replace(job, runtime=max(job.runtime, 1)) for job in long_queue(40)]
+    empty = [replace(job, file_gb=Fraction(0)) for job in lasting]
+    alone = [replace(job, file=f"f{k}") for k, job in enumerate(lasting)]
+    for jobs, spec in (
+        (lasting, "fcfs"),
+        (lasting, "score"),
+        (lasting, "fcfs(match=any, presence=lru)"),
+        (empty, "lea"),
+        (empty, "leo(match=exact)"),
+        (empty, "lem"),
+        (alone, "eft"),
+    ):
+        schedule = simulated(jobs, equal, spec)
+        verdict = audit(schedule)
+        assert verdict.ok and "node order" in {law.name for law in verdict.laws}, spec
+        assert schedule.node is not None
+        # The last to start comes a second late; or it is told to have run on another node.
+        last = int(np.argmax(schedule.start))
+        late = np.zeros(len(schedule), np.int64)
+        late[last] = SECOND
+        delayed = replace(schedule, start=schedule.start + late, end=schedule.end + late, pieces=None)
+        job, node = schedule.workload.job[last], schedule.node[last]
+        begin = schedule.start[last] // SECOND
+        assert broken(delayed, "node order") == [
+            f"job {job} starts at {begin + 1} s on node {node}, and FCFS puts it on node {node} at {begin} s"
+        ]
+    for jobs, spec in ((lasting, "lea"), (lasting, "eft"), (empty, "lea(backfill=conservative)")):
+        assert "node order" not in {law.name for law in audit(simulated(jobs, equal, spec)).laws}
+
+
+def test_the_audit_sees_a_start_out_of_turn() -> None:
+    # One node: A to 10, B (all cores) is planned for 10, C would fit beside A but must wait for B.
+    one = [Node(4, Fraction(8), Fraction(1))]
+    jobs = [Job(1, 0, 2, 10, 10), Job(2, 0, 4, 5, 5), Job(3, 1, 2, 9, 9)]
+    early = simulated(jobs, one, "fcfs(backfill=conservative)")
+    assert early.start.tolist() == [0, 10 * SECOND, SECOND]
+    plain = replace(early, policy=simulated(jobs, one, "fcfs").policy)
+    assert broken(plain, "node order") == ["job 3 starts at 1 s on node 0, and FCFS does not start it yet"]
+
+
 def test_the_audit_sees_wrong_nodes_and_areas() -> None:
     sizes = [NODES[0], NODES[2]]
     jobs = [Job(k + 1, 0, 4, 10, 10, needs_node_gb=Fraction(8)) for k in range(3)]

@@ -13,11 +13,13 @@ from headway.audit.laws import (
     FILE_COUNTS,
     FILE_WAITS,
     LATEST_END,
+    NODE_ORDER,
     NODE_SIZE,
     PLANNED_AREAS,
     PROMISE,
     REDIRECTIONS,
     node_files,
+    node_order,
     node_size,
     planned_areas,
 )
@@ -26,6 +28,7 @@ from headway.audit.laws.urgent import overrun_laws, urgent_laws
 from headway.audit.record import Record
 from headway.audit.verdict import Law
 from headway.errors import UsageError
+from headway.policies.nodes.placing import SCORED
 from headway.policies.spec import Spec, parse_spec
 
 
@@ -79,6 +82,8 @@ def _on_nodes(spec: Spec) -> tuple[Law, ...]:
         replace(FILE_WAITS, check=node_files.waits_of(presence, big_first)),
         replace(FILE_COUNTS, check=node_files.counts_of(presence, big_first)),
     ]
+    if spec.name in (*SCORED, "fcfs") and spec.params.get("backfill", "none") == "none":
+        laws.append(replace(NODE_ORDER, check=node_order.check_of(spec)))
     if spec.name == "area-filling":
         params = spec.params
         check = planned_areas.check_of(str(params["tmax"]), params["areas"], str(params["form"]))

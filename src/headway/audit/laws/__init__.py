@@ -10,6 +10,7 @@ from headway.audit.laws import (
     killing,
     latest_end,
     node_files,
+    node_order,
     node_size,
     pieces,
     planned_areas,
@@ -23,6 +24,7 @@ from headway.audit.laws import (
     walltime,
 )
 from headway.audit.verdict import Law
+from headway.policies.spec import Spec
 
 UNIVERSAL = (
     Law("complete", "every job of the log is scheduled once, and nothing else is", complete.check),
@@ -54,6 +56,11 @@ DEFINITIVE_END = Law(
     "latest end", "no job without a deadline ends later than it was told", latest_end.check_definitive
 )
 NODE_SIZE = Law("node size", "each job is on one node, wide and large enough", node_size.check_of("fits"))
+NODE_ORDER = Law(
+    "node order",
+    "where files make no difference, starts and nodes are those of FCFS on cores",
+    node_order.check_of(Spec("fcfs", {})),
+)
 FILE_WAITS = Law(
     "file waits",
     "a job waits for its file exactly as long as nobody has it there",
