@@ -22,6 +22,7 @@ from headway.engine.tables import (
     PROMISE,
     R_JOB,
     R_POOL,
+    R_START,
     R_WHY,
     RESERVATION,
     RUN,
@@ -61,8 +62,9 @@ def gathered(grid: Grid, first_pool: Sequence[int], told: Sequence[bool], moved:
         log = state.runs[:, : state.clock[RUNS]].copy()
         log[R_JOB] = np.array(cluster.of_column, np.int64)[log[R_JOB]]
         log[R_POOL] += first_pool[number]
-        again = (moved[log[R_JOB]] > 0) & np.isin(log[R_WHY], OF_THE_QUEUE)
-        log[R_WHY, again] = MOVED
+        waited = (log[R_WHY] == IMMEDIATE) & (log[R_START] > grid.jobs.submit[log[R_JOB]])
+        log[R_WHY, waited] = cluster.kind.in_turn
+        log[R_WHY, (moved[log[R_JOB]] > 0) & np.isin(log[R_WHY], OF_THE_QUEUE)] = MOVED
         here, columns, shapes = submissions(cluster)
         run = state.jobs[RUN, columns]
         jobs[RUN, here] = np.where(run >= 0, run + begun, -1)

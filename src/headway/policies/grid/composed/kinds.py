@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from headway.engine.tables import PLAN, PROCS, WALL, State, Table
+from headway.engine.tables import HEAD, PLAN, PROCS, RESERVATION, WALL, State, Table
 from headway.policies.prepare import Prepared
 from headway.policies.spec import Spec
 
@@ -25,6 +25,8 @@ class Kind:
     """Rows of the table of jobs with times that depend on the cluster and the size there."""
     catches_up: bool = False
     """Whether it keeps reservations that must be up to date before one is taken away."""
+    in_turn: int = HEAD
+    """Why a job starts that came back to the queue at this very instant, and had waited before."""
     not_of_jobs: tuple[int, ...] = ()
     """Rows of the table of jobs whose columns are not jobs, but lists from the front."""
     newcomer: Callable[[Table, int], None] | None = None
@@ -49,14 +51,15 @@ def kind_of(spec: Spec) -> Kind:
 
         return Kind(
             requests.of_ujfb,
+            in_turn=RESERVATION,
             not_of_jobs=(SHAPE_PLAN, SHAPE_START),
             newcomer=number_shape,
             trial_options=without_record,
         )
     if spec.name == "dbf":
-        return Kind(requests.of_dbf, catches_up=True)
+        return Kind(requests.of_dbf, catches_up=True, in_turn=RESERVATION)
     if spec.name == "conservative":
-        return Kind(requests.of_conservative, catches_up=True)
+        return Kind(requests.of_conservative, catches_up=True, in_turn=RESERVATION)
     return Kind(requests.of_queue)
 
 

@@ -158,13 +158,16 @@ class _Run:
 
     def own(self, _: State) -> dict[str, object]:
         """The grid's numbers, then those of the clusters' policies."""
+        numbers = own_numbers(self.grid.clusters)
+        if self.grid.refused:  # no cluster took them, and so none has counted them
+            numbers["late_on_arrival"] = int(str(numbers.get("late_on_arrival", 0))) + len(self.grid.refused)
         return {
             "grid_tasks": int((self.rows[tables.HOME] < 0).sum()),
             **counted(self.grid.agent.memory),
             "moves": len(self.grid.agent.moves),
             "completions": "foreseen",
             "estimates": sum(server.estimates for server in self.grid.servers),
-            **own_numbers(self.grid.clusters),
+            **numbers,
         }
 
     def notes(self, _: State, ids: Table) -> dict[str, Table]:
