@@ -12,6 +12,7 @@ import numpy as np
 
 import headway
 from headway import jit
+from headway.audit import audit
 from headway.platform import Platform
 from headway.policies.spec import Spec, parse_spec
 from headway.schedule import ENDED, Schedule
@@ -49,6 +50,8 @@ GROUPS = (
     "conservative(compress=none, hole=open)",
 )
 """Policies of a group but DBF."""
+NOT_OUT_OF_TURN = ("promoted", "redirected")
+"""Reasons that say nothing of the turn in which a job started."""
 SECOND_KINDS = {
     "easy": ("easy", "conservative"),
     "conservative": ("dbf",),
@@ -64,7 +67,7 @@ def kind_of(text: str) -> str:
     """Which code a group's policy needs."""
     name = text.partition("(")[0]
     if name == "easy":
-        return "deep" if "depth" in text else "easy"
+        return "easy" if parse_spec(text).params["depth"] == 1 else "deep"
     return name if name in ("conservative", "dbf") else "strict"
 
 
@@ -118,3 +121,33 @@ def made(jobs: Sequence[Job], m: int | Platform, text: str) -> tuple[Schedule, R
     sizes = (schedule.groups["principal"], schedule.groups["redirection"])
     found = [results[kept[job.id]] if job.id in kept else None for job in jobs]
     return schedule, Redirected(found, sorted(lost, key=lambda one: one.killed), sizes)
+
+
+def check(jobs: Sequence[Job], m: int, spec: str) -> tuple[Schedule, Redirected]:
+    """Runs, kills, reasons, promises and DBF's counts as the twin has them; the audit finds no fault."""
+    schedule, found = made(jobs, m, spec)
+    expected = by_twin(jobs, m, spec)
+    assert found.sizes == expected.sizes
+    reserving = any(kind_of(str(each)) in ("conservative", "dbf") for each in nested_specs(spec))
+    for job, one, other in zip(jobs, found.results, expected.results, strict=True):
+        if reserving and one is not None and other is not None and other.why not in NOT_OUT_OF_TURN:
+            assert one.why not in NOT_OUT_OF_TURN
+            other.why = one.why  # of a job that starts out of turn the twin says less
+        assert one == other, (job, spec)
+    assert found.redirections == expected.redirections
+    counts = {
+        "accepted_deadlines": sum(len(group.accepted) for group in expected.deadlines),
+        "promotions": sum(len(group.promoted) for group in expected.deadlines),
+        "safety_net": sum(group.safety_net for group in expected.deadlines),
+    }
+    assert not expected.deadlines or {name: schedule.own[name] for name in counts} == counts
+    verdict = audit(schedule)
+    assert verdict.ok, verdict.faults
+    return schedule, expected
+
+
+
+def nested_specs(text: str) -> list[object]:
+    """The policies of the two groups."""
+    params = parse_spec(text).params
+    return [params["principal"], params["redirected"]]

@@ -23,13 +23,12 @@ from headway.platform import Cluster, Platform
 from headway.schedule import Schedule
 from headway.units import SECOND
 from instances import log_of
-from redirection_twin import GROUPS, by_twin, made, tried
+from redirection_twin import GROUPS, by_twin, check, made, tried
 from test_dbf_twin import busy_jobs
 from test_redirection_twin import PARAMETERS, M, spec_of
 from twins.instances import job_lists
 from twins.jobs import Job
 from twins.laws import stretched
-from twins.redirection import Redirected
 
 DEADLINES = st.one_of(st.none(), st.integers(0, 50))
 DBF = st.builds(
@@ -45,28 +44,6 @@ PAIRS = st.one_of(
 )
 
 
-def check(jobs: list[Job], spec: str, m: int = M) -> tuple[Schedule, Redirected]:
-    """Runs, kills, reasons, promises and DBF's counts as the twin has them; the audit finds no fault."""
-    schedule, found = made(jobs, m, spec)
-    expected = by_twin(jobs, m, spec)
-    assert found.sizes == expected.sizes
-    for job, one, other in zip(jobs, found.results, expected.results, strict=True):
-        if one is not None and other is not None and other.why not in ("promoted", "redirected"):
-            assert one.why not in ("promoted", "redirected")
-            other.why = one.why  # of a job that starts out of turn the twin says less
-        assert one == other, (job, spec)
-    assert found.redirections == expected.redirections
-    counts = {
-        "accepted_deadlines": sum(len(group.accepted) for group in expected.deadlines),
-        "promotions": sum(len(group.promoted) for group in expected.deadlines),
-        "safety_net": sum(group.safety_net for group in expected.deadlines),
-    }
-    assert {name: schedule.own[name] for name in counts} == counts
-    verdict = audit(schedule)
-    assert verdict.ok, verdict.faults
-    return schedule, expected
-
-
 @settings(max_examples=250)
 @given(
     jobs=job_lists(M, max_jobs=14, deadline=DEADLINES),
@@ -78,7 +55,7 @@ def test_any_pair_with_dbf(
     jobs: list[Job], parameters: dict[str, str], group: int, pair: tuple[str, str]
 ) -> None:
     groups = {"group": str(group), "principal": pair[0], "redirected": pair[1]}
-    check(stretched(jobs, SECOND), spec_of(parameters, groups))
+    check(stretched(jobs, SECOND), M, spec_of(parameters, groups))
 
 
 @settings(max_examples=100)
@@ -91,7 +68,7 @@ def test_any_pair_with_dbf(
 def test_a_busy_second_group(jobs: list[Job], theta: int, principal: str, redirected: str) -> None:
     """Many redirections, so that redirected jobs displace and promote each other."""
     groups = f"principal={principal}, redirected={redirected}"
-    check(jobs, f"redirection(theta={theta}, group=3, filter=none, {groups})", 3)
+    check(jobs, 3, f"redirection(theta={theta}, group=3, filter=none, {groups})")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +78,7 @@ def test_a_busy_machine(pair: tuple[str, str]) -> None:
     """Deeper queues than small instances reach: displacements, promotions and redirections together."""
     jobs = busy_jobs(150, 24, 2, seed=5, horizon=60_000)
     groups = f"principal={pair[0]}, redirected={pair[1]}"
-    schedule, _ = check(jobs, f"redirection(theta=0, alpha=0.7, conflict=latest, {groups})", 24)
+    schedule, _ = check(jobs, 24, f"redirection(theta=0, alpha=0.7, conflict=latest, {groups})")
     assert all(int(str(schedule.own[name])) >= 3 for name in ("redirections", "accepted_deadlines"))
     noted = [schedule.notes["displacements"][row] for row in range(len(schedule))]
     assert [len(one) for one in noted] == schedule.notes["displaced_times"].tolist()
@@ -161,7 +138,7 @@ def test_a_redirected_job_cannot_be_refused() -> None:
         Job(4, 2, 1, 9, 9, deadline=8),
     ]
     spec = "redirection(theta=1, group=2, principal=dbf(late=refuse), redirected=dbf(late=refuse))"
-    schedule, expected = check(jobs, spec, 2)
+    schedule, expected = check(jobs, 2, spec)
     assert [move.job for move in expected.redirections] == [0]
     assert schedule.workload.job.tolist() == [1, 2, 3]  # job 4 was late on submission
     assert schedule.start.tolist() == [2, 2, 5] and schedule.end[0] == 7 > 6
@@ -171,7 +148,7 @@ def test_a_redirected_job_cannot_be_refused() -> None:
 def test_a_provisional_newcomer_can_still_be_displaced_at_its_instant() -> None:
     """Jobs 1 and 2 come together; the first could start at once, but only holds a provisional place."""
     jobs = [Job(1, 0, 2, 3, 3, deadline=9), Job(2, 0, 2, 3, 3)]
-    schedule, _ = check(jobs, "redirection(theta=0, group=2, principal=dbf, redirected=dbf)", 2)
+    schedule, _ = check(jobs, 2, "redirection(theta=0, group=2, principal=dbf, redirected=dbf)")
     assert schedule.start.tolist() == [3, 0] and schedule.own["redirections"] == 0
 
 
@@ -205,7 +182,7 @@ def redirected_at_2(deadline: int, principal: str, redirected: str) -> Schedule:
     """Job 1 holds up jobs 2 and 3 and starts again at 2 s, to end at 7 s; times in seconds."""
     jobs = [Job(1, 0, 2, 5, 5, deadline=deadline), Job(2, 1, 2, 3, 3), Job(3, 2, 2, 3, 3)]
     groups = f"principal={principal}, redirected={redirected}"
-    return check(stretched(jobs, SECOND), f"redirection(theta=1, group=2, {groups})", 2)[0]
+    return check(stretched(jobs, SECOND), 2, f"redirection(theta=1, group=2, {groups})")[0]
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headway
-from headway.audit import audit
 from headway.engine.tables import State, Table
 from headway.policies.spec import parse_spec
-from headway.schedule import ENDED, WHY, Schedule
+from headway.schedule import ENDED, WHY
 from headway.units import SECOND
 from instances import busy, log_of
-from redirection_twin import GROUPS, by_twin, made, tried
+from redirection_twin import GROUPS, check, tried
 from twins.instances import job_lists
 from twins.jobs import Job
 from twins.laws import stretched
@@ -41,24 +40,10 @@ def spec_of(*parts: dict[str, str]) -> str:
     return f"redirection({', '.join(f'{key}={value}' for part in parts for key, value in part.items())})"
 
 
-def check(jobs: list[Job], spec: str, m: int = M) -> Schedule:
-    schedule, found = made(jobs, m, spec)
-    expected = by_twin(jobs, m, spec)
-    assert found.sizes == expected.sizes
-    for one, other in zip(found.results, expected.results, strict=True):
-        if one is not None and other is not None and ("conservative" in spec or "dbf" in spec):
-            other.why = one.why  # of a job that starts out of turn the twin says less
-        assert one == other, spec
-    assert found.redirections == expected.redirections
-    verdict = audit(schedule)
-    assert verdict.ok, verdict.faults
-    return schedule
-
-
 @settings(max_examples=150)
 @given(jobs=job_lists(M, max_jobs=14), parameters=PARAMETERS, sizes=SIZES)
 def test_easy_in_both_groups(jobs: list[Job], parameters: dict[str, str], sizes: dict[str, str]) -> None:
-    check(jobs, spec_of(parameters, sizes))
+    check(jobs, M, spec_of(parameters, sizes))
 
 
 @pytest.mark.parametrize("principal", GROUPS)
@@ -75,7 +60,7 @@ def test_any_two_policies(
     partners = [each for each in (*GROUPS, "dbf") if tried(principal, each)]
     redirected = draw.draw(st.sampled_from(partners))
     groups = {"group": str(group), "principal": principal, "redirected": redirected}
-    check(stretched(jobs, SECOND), spec_of(parameters, groups))
+    check(stretched(jobs, SECOND), M, spec_of(parameters, groups))
 
 
 @pytest.mark.parametrize("redirected", GROUPS)
@@ -84,7 +69,7 @@ def test_any_two_policies(
 def test_every_policy_of_a_busy_second_group(redirected: str, jobs: list[Job], theta: int) -> None:
     principal = next(each for each in ("easy", "fcfs", "easy(depth=2)", "dbf") if tried(each, redirected))
     groups = f"filter=none, principal={principal}, redirected={redirected}"
-    check(stretched(jobs, SECOND), f"redirection(theta={theta}, group=3, {groups})")
+    check(stretched(jobs, SECOND), M, f"redirection(theta={theta}, group=3, {groups})")
 
 
 @pytest.mark.parametrize("conflict", sorted(CONFLICTS))
@@ -94,8 +79,8 @@ def test_a_busy_machine(conflict: str, groups: str) -> None:
     wl = busy(150, 24, 1.2, seed=5)
     columns = zip(wl.job, wl.submit, wl.procs, wl.walltime, wl.runtime, strict=True)
     jobs = [Job(int(i), int(r), int(q), int(w), int(p)) for i, r, q, w, p in columns]
-    made_here = check(jobs, f"redirection(theta=2, alpha=0.5, conflict={conflict}{groups})", 24)
-    assert int(str(made_here.own["redirections"])) >= 5
+    schedule, _ = check(jobs, 24, f"redirection(theta=2, alpha=0.5, conflict={conflict}{groups})")
+    assert int(str(schedule.own["redirections"])) >= 5
 
 
 @settings(max_examples=60)
