@@ -146,7 +146,6 @@ def check(jobs: Sequence[Job], m: int, spec: str) -> tuple[Schedule, Redirected]
     return schedule, expected
 
 
-
 def nested_specs(text: str) -> list[object]:
     """The policies of the two groups."""
     params = parse_spec(text).params

@@ -74,8 +74,8 @@ ENTRIES = (
         ),
         details=(
             "The number of processors given is m, the principal group; the run uses the redirection group "
-            "besides (except with size=split), and `compare` gives other policies as many in all. On a platform "
-            "of two clusters the second one is the redirection group, whatever alpha, group and size say."
+            "besides (except with size=split), and `compare` gives other policies as many in all. On two "
+            "clusters the second one is the redirection group, whatever alpha, group and size say."
         ),
         example="redirection(theta=10, alpha=0.15)",
     ),
