@@ -27,7 +27,7 @@ types: $(VENV)/.test-installed
 check: test lint types
 
 bench: $(VENV)/.test-installed
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(BENCH)
 
 # The variable silences a notice about the theme's successor, which is no warning about the pages.
 docs: $(VENV)/.test-installed

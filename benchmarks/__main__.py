@@ -1,4 +1,4 @@
-"""Run the benchmarks, print a table for each section, and write everything as JSON where asked."""
+"""Run the benchmarks, print every section and the whole table against its bars; write JSON and a page."""
 
 from __future__ import annotations
 
@@ -8,11 +8,29 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-from benchmarks import commands, machine, memory, nodes, rates, ratios, reading, urgent
+from benchmarks import (
+    bars,
+    commands,
+    deadline,
+    machine,
+    memory,
+    nodes,
+    page,
+    rates,
+    ratios,
+    reading,
+    reallocation,
+    redirection,
+    sweeps,
+    urgent,
+)
 from benchmarks.rates import Row
 
 TRACES = Path(os.environ.get("HEADWAY_TRACES", Path(__file__).parents[2] / "shared" / "traces"))
+
+Sections = dict[str, tuple[str, Callable[[], Iterator[Row]]]]
 
 
 def printed(title: str, rows: Iterator[Row]) -> list[Row]:
@@ -34,59 +52,94 @@ def columns(texts: list[str], row: Row) -> str:
     return "  ".join([f"{texts[0]:<60}", *(f"{t:>{w}}" for t, w in zip(texts[1:], widths[1:], strict=True))])
 
 
-def sections(traces: Path, quick: bool, full: bool) -> dict[str, tuple[str, Callable[[], Iterator[Row]]]]:
-    """Name -> title and what measures it."""
-    folder = traces if traces.is_dir() else None
-    found: dict[str, tuple[str, Callable[[], Iterator[Row]]]] = {
+def sections(traces: Path, quick: bool) -> Sections:
+    """Name -> title and what measures it; without logs on generated ones."""
+    folder = traces if traces.is_dir() and any(traces.glob("*.swf.gz")) else None
+    sizes = (100_000,) if quick else (1_000_000, 10_000_000)
+    found: Sections = {
+        "logs": ("EASY and conservative, every log", lambda: rates.on_logs(folder, quick)),
+        "synthetic": ("EASY, synthetic loads", lambda: rates.on_synthetic_loads(quick)),
+        "reading": ("Reading SWF", lambda: reading.on_all_readers(folder, quick)),
+        "commands": (
+            "Command line, warm and on an empty cache",
+            lambda: commands.all_commands(folder, quick),
+        ),
+        "memory": ("Memory", lambda: memory.peaks(sizes)),
+        "sweeps": ("Sweeps", lambda: sweeps.all_sweeps(folder, quick)),
+        "deadline": ("Deadlines: DBF against conservative", lambda: deadline.on_logs(folder, quick)),
+        "redirection": ("Redirection against EASY", lambda: redirection.on_logs(folder, quick)),
+        "nodes": ("Jobs inside nodes", lambda: nodes.on_rackham(quick)),
+        "reallocation": ("Reallocation on a grid", lambda: reallocation.on_three_clusters(quick)),
         "ratios": ("Ratios within this run", lambda: ratios.all_ratios(quick)),
     }
     if folder is not None:
-        found["logs"] = ("Archive logs", lambda: rates.on_logs(folder, quick))
-        found["urgent"] = ("Urgent jobs", lambda: urgent.on_logs(folder, quick))
-    found |= {
-        "nodes": ("Input files on Rackham's 486 nodes", lambda: nodes.on_rackham(quick)),
-        "synthetic": ("Synthetic loads", lambda: rates.on_synthetic_loads(quick)),
-        "reading": ("Reading SWF", lambda: reading.on_all_readers(folder, quick)),
-        "commands": ("Command line", lambda: commands.all_commands(folder, quick)),
-    }
-    if full:
-        found["memory"] = ("Memory", lambda: memory.peaks((1_000_000, 10_000_000)))
+        found["urgent"] = ("Urgent jobs: UJFB", lambda: urgent.on_logs(folder, quick))
     return found
+
+
+def earlier(file: Path | None, quick: bool) -> dict[str, Any]:
+    """What earlier runs left in the file; a quick run and a whole one do not mix."""
+    if file is None or not file.is_file():
+        return {}
+    kept: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    if bool(kept.get("quick")) != quick:
+        raise SystemExit(
+            f"{file} holds {'a quick' if kept.get('quick') else 'a whole'} run; name another file"
+        )
+    return kept
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Measure Headway on this machine."
+        prog="python -m benchmarks", description="Measure Headway on this machine against its bars."
     )
-    parser.add_argument("--quick", action="store_true", help="small sizes: a minute in all")
-    parser.add_argument("--full", action="store_true", help="also peak memory with 10 million jobs")
+    parser.add_argument("--quick", action="store_true", help="small sizes: some minutes in all, not judged")
     parser.add_argument(
         "--only",
         nargs="+",
         metavar="SECTION",
-        help="ratios, logs, urgent, nodes, synthetic, reading, commands, memory",
+        help=f"some of {', '.join(bars.BARS)}, ratios",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers there")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="keep all numbers there; sections of earlier runs stay"
+    )
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write the table into this Markdown page")
     parser.add_argument(
         "--traces", type=Path, default=TRACES, metavar="FOLDER", help="where *.swf.gz logs are"
     )
     options = parser.parse_args()
-    chosen = sections(options.traces, options.quick, options.full or "memory" in (options.only or ()))
-    unknown = set(options.only or ()) - set(chosen)
+    known = sections(options.traces, options.quick)
+    unknown = set(options.only or ()) - set(known)
     if unknown:
-        parser.error(f"no section {', '.join(sorted(unknown))} here; there are {', '.join(chosen)}")
-    report: dict[str, object] = {"machine": machine.describe(), "quick": options.quick}
-    for name, value in machine.describe().items():
+        parser.error(f"no section {', '.join(sorted(unknown))} here; there are {', '.join(known)}")
+    report = earlier(options.json, options.quick)
+    found: dict[str, list[Row]] = report.get("sections", {})
+    measured: dict[str, str] = report.get("measured", {})
+    described = machine.describe()
+    for name, value in described.items():
         print(f"{name:<14}{value}")
     begin, cpu = time.perf_counter(), time.process_time()
-    for name, (title, rows) in chosen.items():
+    for name, (title, rows) in known.items():
         if options.only is None or name in options.only:
-            report[name] = printed(title, rows())
-    report["wall_seconds"] = round(time.perf_counter() - begin, 1)
-    report["cpu_seconds"] = round(time.process_time() - cpu, 1)
-    print(f"\n{report['wall_seconds']} s wall, {report['cpu_seconds']} s CPU in this process")
-    if options.json is not None:
-        options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+            found[name] = printed(title, rows())
+            measured[name] = f"{time.strftime('%Y-%m-%d')}, load {os.getloadavg()[0]:.1f}"
+            if options.json is not None:
+                report = {
+                    "machine": described,
+                    "quick": options.quick,
+                    "measured": measured,
+                    "sections": found,
+                }
+                options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    table = bars.lines(dict(found), judged=not options.quick)
+    print(f"\nAgainst the bars{' (quick: small sizes, not judged)' if options.quick else ''}")
+    print(bars.text(table))
+    print(
+        f"\n{time.perf_counter() - begin:.1f} s wall, {time.process_time() - cpu:.1f} s CPU in this process"
+    )
+    if options.page is not None:
+        page.write(options.page, table, described, measured, options.quick)
+        print(f"table written to {options.page}")
 
 
 if __name__ == "__main__":

@@ -21,14 +21,32 @@ Seconds = tuple[float, float]
 
 def run(arguments: list[str], cache: Path | None = None) -> Seconds:
     """The time of one command; with ``cache`` its compiled kernels are kept there."""
+    return timed([sys.executable, "-m", "headway", *arguments], cache)
+
+
+def timed(command: list[str], cache: Path | None = None) -> Seconds:
+    """The time of one process."""
     environment = dict(os.environ)
     if cache is not None:
         environment.pop("NUMBA_CACHE_DIR", None)
         environment["HEADWAY_CACHE_DIR"] = str(cache)
-    command = [sys.executable, "-m", "headway", *arguments]
     begin, cpu = time.perf_counter(), cpu_of_children()
     subprocess.run(command, env=environment, check=True, capture_output=True)
     return time.perf_counter() - begin, cpu_of_children() - cpu
+
+
+WHOLE = """
+import sys
+import headway
+log = headway.read(sys.argv[1])
+made = headway.simulate(log, headway.Platform.procs(log.header.max_procs), sys.argv[2])
+assert headway.audit(made).ok and made.summary()["jobs"] > 0
+"""
+
+
+def whole(log: Path, policy: str, cache: Path) -> Seconds:
+    """The time of one process that reads a log, simulates it, audits it and sums it up."""
+    return timed([sys.executable, "-c", WHOLE, str(log), policy], cache)
 
 
 def cpu_of_children() -> float:
@@ -60,5 +78,7 @@ def all_commands(folder: Path | None, quick: bool) -> Iterator[Row]:
             yield line(f"{name}, warm", [run(simulate, cold) for _ in range(repeats)])
             out = Path(scratch) / f"out {policy}"
             yield line(f"{name} --out", [run([*simulate, "--out", str(out)], cold)])
+            walks = [whole(log, policy, cold) for _ in range(repeats + 1)][1:]  # the first loads the kernels
+            yield line(f"{policy}: read, simulated, audited and summarised, warm", walks)
             run(["audit", str(out), "--quiet"], cold)  # loads its kernels for the first time
             yield line(f"headway audit of {policy}, warm", [run(["audit", str(out), "--quiet"], cold)])

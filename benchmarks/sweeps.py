@@ -1,0 +1,73 @@
+"""Campaigns: one worker, two workers, and the whole of the paper on redirection."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import headway
+from benchmarks import campaign_workers
+from benchmarks.commands import run
+from benchmarks.rates import Row
+
+MODEL = "lublin(jobs=2000, procs=128, load=0.9, estimates=tsafrir, seed={seed})"
+
+
+def generated(weeks: int) -> headway.Campaign:
+    """Where no logs are: as many generated workloads under the same policies."""
+    return headway.Campaign(
+        workloads=[MODEL],
+        policies=[
+            {"policy": "easy", "grid": {"order": ["fcfs", "sjf", "saf", "lxf"]}},
+            "fcfs",
+            "conservative",
+        ],
+        baseline="easy",
+        replications=weeks,
+        tau=60,
+    )
+
+
+def all_sweeps(folder: Path | None, quick: bool) -> Iterator[Row]:
+    """Cells a second with one worker and two, how much faster two are, and a paper's campaign."""
+    weeks = 3 if quick else 20
+    names = [folder / f"{name}.swf.gz" for name in campaign_workers.LOGS] if folder else []
+    there = folder is not None and all(path.is_file() for path in names)
+
+    def made(count: int) -> headway.Campaign:
+        return campaign_workers.campaign(folder, count) if there and folder else generated(count)
+
+    on = f"busy weeks of {len(names)} logs" if there else "generated workloads"
+    with tempfile.TemporaryDirectory() as scratch:
+        made(1).run(Path(scratch) / "warm", workers=1)
+        seconds: dict[int, float] = {}
+        for workers in (1, 2):
+            begin = time.perf_counter()
+            found: Any = made(weeks).run(Path(scratch) / str(workers), workers=workers)
+            seconds[workers] = time.perf_counter() - begin
+            kind = f"{workers} worker{'s' if workers > 1 else ''}"
+            yield {
+                "kind": kind,
+                "on": f"{len(found)} cells, {on}",
+                "value": round(len(found) / seconds[workers], 1),
+            }
+        yield {"kind": "speed-up", "on": on, "value": round(seconds[1] / max(seconds[2], 1e-9), 2)}
+        yield from _paper(folder, quick, Path(scratch))
+
+
+def _paper(folder: Path | None, quick: bool, scratch: Path) -> Iterator[Row]:
+    """The campaign of the paper on redirection with its figures, tables and verdicts, in one command."""
+    logs = {"curie": "CEA-Curie-2011-2.1-cln.swf.gz", "ricc": "RICC-2010-2.swf.gz"}
+    there = folder is not None and all((folder / name).is_file() for name in logs.values())
+    whole = there and not quick
+    words = ["reproduce", "redirection", "--quiet", "--out", str(scratch / "paper")]
+    if whole and folder:
+        words += [word for name, file in logs.items() for word in ("--trace", f"{name}={folder / file}")]
+    else:
+        words.append("--quick")
+    wall, _ = run(words)
+    on = "Curie and RICC, figures and claims included" if whole else "--quick, generated weeks"
+    yield {"kind": "paper", "on": on, "value": round(wall, 1), "bar": whole}
