@@ -178,6 +178,18 @@ def test_another_cluster_of_another_speed(
     assert verdict.ok, verdict.faults
 
 
+@pytest.mark.parametrize("redirected", ["dbf", "easy(depth=2)"])
+@pytest.mark.parametrize("seed", [6, 7, 10])
+def test_from_a_checkpoint(seed: int, redirected: str) -> None:
+    """What was saved counts: a job is in one run, and the audit finds no fault, promoted jobs included."""
+    jobs = busy_jobs(100, 24, 2, seed=seed, horizon=30_000)
+    spec = f"redirection(theta=1, alpha=0.5, restart=checkpoint, principal=dbf, redirected={redirected})"
+    schedule, _ = made(jobs, 24, spec)
+    verdict = audit(schedule)
+    assert verdict.ok, verdict.faults
+    assert int(str(schedule.own["redirections"])) > 0 and schedule.summary()["wasted_area"] == 0
+
+
 def redirected_at_2(deadline: int, principal: str, redirected: str) -> Schedule:
     """Job 1 holds up jobs 2 and 3 and starts again at 2 s, to end at 7 s; times in seconds."""
     jobs = [Job(1, 0, 2, 5, 5, deadline=deadline), Job(2, 1, 2, 3, 3), Job(3, 2, 2, 3, 3)]

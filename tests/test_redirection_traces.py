@@ -31,3 +31,19 @@ def test_part_of_a_log(name: str) -> None:
     for spec in ("redirection(theta=inf)", "redirection(theta=0, group=0)"):
         other = headway.simulate(part, procs, spec)
         assert np.array_equal(easy.start, other.start) and np.array_equal(easy.end, other.end)
+
+
+@pytest.mark.parametrize("principal", ["conservative", "dbf"])
+@pytest.mark.parametrize("name", ["KTH-SP2-1996-2.1-cln", "SDSC-SP2-1998-4.2-cln"])
+def test_part_of_a_log_with_deadlines(name: str, principal: str) -> None:
+    """Every third job has a deadline; both groups plan ahead."""
+    [part] = apply_each(headway.read(trace(name)), "first(2000)", "deadlines(every=3)")
+    procs = int(part.procs.max())
+    groups = f"principal={principal}, redirected=dbf"
+    made = headway.simulate(part, procs, f"redirection(theta=5, alpha=0.5, {groups})")
+    verdict = audit(made)
+    assert verdict.ok, verdict.faults
+    assert int(str(made.own["redirections"])) > 0 and int(str(made.own["accepted_deadlines"])) > 0
+    alone = headway.simulate(part, procs, principal)
+    other = headway.simulate(part, procs, f"redirection(theta=inf, {groups})")
+    assert np.array_equal(alone.start, other.start) and np.array_equal(alone.end, other.end)

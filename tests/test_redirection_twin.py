@@ -119,9 +119,14 @@ def test_no_redirection_is_easy(jobs: list[Job]) -> None:
             assert np.array_equal(getattr(easy, name), getattr(other, name)), name
 
 
-@settings(max_examples=40)
-@given(jobs=job_lists(M, max_jobs=14), theta=st.integers(0, 3), filter=st.sampled_from(sorted(FILTERS)))
-def test_counters(jobs: list[Job], theta: int, filter: str) -> None:
+@settings(max_examples=60)
+@given(
+    jobs=job_lists(M, max_jobs=14, deadline=st.one_of(st.none(), st.integers(0, 50))),
+    theta=st.integers(0, 3),
+    filter=st.sampled_from(sorted(FILTERS)),
+    pair=st.sampled_from([("easy", "easy"), ("conservative", "dbf"), ("dbf(late=refuse)", "dbf")]),
+)
+def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str]) -> None:
     """R6 and R7, instant by instant: 0 after a redirection; an arrival adds at most the number that run."""
     from headway.engine import drive
     from headway.engine.clock import one_step
@@ -129,10 +134,13 @@ def test_counters(jobs: list[Job], theta: int, filter: str) -> None:
     from headway.policies import redirection_counters as hooks
     from headway.policies.prepare import Arrivals, prepare
 
-    wl = log_of(sorted(jobs, key=lambda job: job.submit))
+    jobs = sorted(jobs, key=lambda job: job.submit)
+    wl = log_of(jobs)
     length = np.minimum(wl.runtime, wl.walltime)
-    spec = parse_spec(f"redirection(theta={theta}, group=3, filter={filter})")
-    prepared = prepare(spec, Arrivals(wl.submit, wl.procs, wl.walltime, length), M)
+    text = f"redirection(theta={theta}, group=3, filter={filter}, principal={pair[0]}, redirected={pair[1]})"
+    deadline = np.array([-1 if job.deadline is None else job.deadline for job in jobs], np.int64)
+    arrivals = Arrivals(wl.submit, wl.procs, wl.walltime, length, {"deadline": deadline})
+    prepared = prepare(parse_spec(text), arrivals, M)
     hook = drive.compiled_hook(prepared.setup.hook)
     state, world = drive.make_state(
         drive.Jobs(wl.submit, wl.procs, wl.walltime, wl.runtime, prepared.plan), prepared.setup

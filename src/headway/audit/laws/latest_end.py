@@ -52,6 +52,7 @@ def _told(record: Record) -> Finding:
     early = (promise >= 0) & (promise < record.submit + record.walltime)
     promoted = np.zeros(len(record), np.bool_) if record.promoted is None else record.promoted
     without = promoted & (True if record.deadline is None else record.deadline != promise)
+    without &= ~_redirected(record)  # promoted before it was stopped, and then told something else
 
     def describe(row: int) -> Fault:
         job, told = record.job[row], seconds_text(promise[row])
@@ -61,3 +62,11 @@ def _told(record: Record) -> Finding:
         return fault(NAME, record.submit[row], (job,), f"job {job} {wrong}")
 
     return found(np.flatnonzero(early | without).tolist(), describe)
+
+
+def _redirected(record: Record) -> np.typing.NDArray[np.bool_]:
+    """Jobs that went on in a redirection group."""
+    mask, places = np.zeros(len(record), np.bool_), record.places.get("group")
+    if places is not None and "redirection" in places.names:
+        mask[record.intervals[0][places.codes == places.names.index("redirection")]] = True
+    return mask
