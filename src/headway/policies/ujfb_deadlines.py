@@ -15,7 +15,7 @@ arrival:
   also the deadline of a definitive job that is moved, or of a running one that is suspended, beyond it.
 
 Without deadlines this is UJFB, without urgent jobs dbf(compress=scratch). Every waiting job is looked at when
-something changes, so it is much slower than either.
+something changes, so it is slower than either where queues are long.
 """
 
 from __future__ import annotations
