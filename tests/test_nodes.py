@@ -239,6 +239,21 @@ def test_a_saved_run_can_be_judged_and_drawn_by_node(tmp_path: Path) -> None:
     assert legend is not None and "loading or swapping" in [text.get_text() for text in legend.get_texts()]
 
 
+def test_a_saved_run_has_the_numbers_of_its_nodes(tmp_path: Path) -> None:
+    # Twelve nodes: as words "10" comes before "2".
+    many = [Node(4, Fraction(8 if k != 2 else 16), Fraction(1 + k % 2)) for k in range(12)]
+    jobs = [replace(job, submit=k // 20, runtime=max(job.runtime, 1)) for k, job in enumerate(long_queue(40))]
+    for spec in ("fcfs", "lea", "eft(presence=until-next-start)"):
+        schedule = simulated(jobs, many, spec)
+        assert schedule.node is not None and 2 in schedule.node and schedule.node.max() >= 10
+        schedule.save(tmp_path / spec)
+        again = Schedule.load(tmp_path / spec)
+        assert again.pieces is not None and again.pieces.node is not None and again.node is not None
+        assert np.array_equal(again.pieces.node, schedule.node[again.pieces.job])
+        assert np.array_equal(again.node, schedule.node)
+        assert audit(again).ok, audit(again).faults
+
+
 def test_numbers_of_files_and_sessions() -> None:
     # One node of 2 cores, 1 GB/s. A (f, 3 GB, run 7): 0-10, stretch 1. B (f, run 7) at 0: waits for the load,
     # 0-10. C (no file, run 5, walltime 4) at 400 is killed: 400-404.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -137,4 +138,13 @@ def _ledger(record: dict[str, Any], jobs: int) -> Ledger:
 
 
 def _pieces(path: Path, workload: Workload, labels: dict[str, list[str]]) -> Pieces | None:
-    return read_pieces(path, workload, labels)[0] if path.is_file() else None
+    """The pieces in a folder; places without names are numbers, as in the schedule itself."""
+    if not path.is_file():
+        return None
+    pieces, names, _ = read_pieces(path, workload, labels)
+    numbers = {
+        name: np.array([*map(int, names[name]), NONE], np.int64)[getattr(pieces, name)]
+        for name in ("group", "cluster", "node")
+        if getattr(pieces, name) is not None and name not in labels
+    }
+    return replace(pieces, **numbers)

@@ -17,10 +17,16 @@ NOWHERE = -1
 def node_of(record: Record) -> NDArray[np.int64] | None:
     """The platform's number of each job's node; None where the schedule does not say."""
     places = record.places.get("node")
-    if places is None or record.nodes is None or len(places.names) != len(record.nodes):
+    if places is None or record.nodes is None:
         return None
+    # A table names the nodes that it uses, in any order; a name is the platform's number.
+    numbers = [int(name) if name.isdecimal() else NOWHERE for name in places.names]
+    if any(not 0 <= number < len(record.nodes) for number in numbers):
+        if len(places.names) != len(record.nodes):
+            return None
+        numbers = list(range(len(record.nodes)))  # names of their own, in the platform's order
     node = np.full(len(record), NOWHERE, np.int64)
-    node[record.intervals[0]] = places.codes
+    node[record.intervals[0]] = np.array([*numbers, NOWHERE], np.int64)[places.codes]
     return node
 
 
