@@ -74,10 +74,12 @@ def main() -> None:
     """Entry point of the ``headway`` command."""
     # Imported for their commands; here, because they need `command` from above.
     from headway.cli import commands  # noqa: F401
+    from headway.cli.interrupts import interruptible
 
     kept = ""
     try:
-        status = app(standalone_mode=False)
+        with interruptible():
+            status = app(standalone_mode=False)
     except HeadwayError as error:
         status = _refuse(str(error))
     except typer.TyperException as error:

@@ -1,0 +1,66 @@
+"""Ctrl-C: heard by Python, or where compiled code does not return, by the thread beside it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from headway.cli.interrupts import SENTENCE, interruptible
+
+HEARD = """
+import os, signal
+from headway.cli.interrupts import interruptible
+try:
+    with interruptible():
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(10**9): pass
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+ENDLESS = """
+import os, signal, threading
+import numba
+from headway.cli.interrupts import interruptible
+
+@numba.njit("int64(int64)", nogil=True)
+def endless(k):
+    while k != 0:
+        k = k * 3 + (k & 1) + 1 if k > 0 else 1
+    return k
+
+with interruptible(patience=0.2):
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    endless(1)
+"""
+
+
+def run(program: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, env=environment
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere")
+def test_an_interrupt_is_heard_by_python() -> None:
+    done = run(HEARD)
+    assert (done.returncode, done.stdout) == (0, "heard\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere")
+def test_an_endless_loop_in_compiled_code_is_ended() -> None:
+    done = run(ENDLESS)
+    assert done.returncode == 130
+    assert done.stderr.endswith(SENTENCE)
+
+
+def test_nothing_stays_behind() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with interruptible():
+        assert signal.getsignal(signal.SIGINT) is not before
+    assert signal.getsignal(signal.SIGINT) is before
