@@ -79,7 +79,7 @@ def main() -> None:
     kept = ""
     try:
         with interruptible():
-            status = app(standalone_mode=False)
+            status = app(standalone_mode=False, prog_name="headway")
     except HeadwayError as error:
         status = _refuse(str(error))
     except typer.TyperException as error:
