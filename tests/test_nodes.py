@@ -243,7 +243,7 @@ def test_a_saved_run_has_the_numbers_of_its_nodes(tmp_path: Path) -> None:
     # Twelve nodes: as words "10" comes before "2".
     many = [Node(4, Fraction(8 if k != 2 else 16), Fraction(1 + k % 2)) for k in range(12)]
     jobs = [replace(job, submit=k // 20, runtime=max(job.runtime, 1)) for k, job in enumerate(long_queue(40))]
-    for spec in ("fcfs", "lea", "eft(presence=until-next-start)"):
+    for spec in ("fcfs", "easy", "eft(presence=until-next-start)"):
         schedule = simulated(jobs, many, spec)
         assert schedule.node is not None and 2 in schedule.node and schedule.node.max() >= 10
         schedule.save(tmp_path / spec)
