@@ -16,6 +16,7 @@ import headway
 from headway.audit import audit
 from headway.errors import InputError, UsageError
 from headway.explain import explain
+from headway.metrics.differences import SessionChange, difference
 from headway.metrics.files import improvements, sessions
 from headway.platform import Cluster, NodeGroup, Platform
 from headway.platform.node_table import in_tie_order, load_time
@@ -274,6 +275,9 @@ def test_numbers_of_files_and_sessions() -> None:
     assert (schedule.pieces.state == STATES.index("loading")).sum() == 2
     slower = replace(schedule, end=schedule.end + np.array([10, 10, 0]) * SECOND)
     assert improvements(schedule, slower).tolist() == [0.5, 1.0]
+    change = difference(schedule, slower).sessions
+    assert change == SessionChange(sessions=2, better=0, worse=1, median=0.75, mean=0.75)
+    assert difference(schedule, replace(slower, node=None)).sessions is None
 
 
 @pytest.mark.parametrize("spec", ["lea", "lem", "score(load=2.5, evict=1, copies=1)", "fcfs(presence=lru)"])

@@ -29,6 +29,13 @@ def difference_tables(console: Console, comparison: Comparison, most: int) -> No
         console.print(f"\n{name} instead of {comparison.names[0]}", style="bold", markup=False)
         early, late, same = difference.earlier, difference.later, difference.same
         console.print(f"{early:,} jobs start earlier, {late:,} later, {same:,} as before", markup=False)
+        if difference.sessions is not None:
+            one = difference.sessions
+            console.print(
+                f"{one.sessions:,} sessions of users: {one.better:,} have a lower stretch, {one.worse:,} a "
+                f"higher; before / after, median {one.median:.3f}, mean {one.mean:.3f}",
+                markup=False,
+            )
         _owners(console, difference, most)
         _jobs(console, difference, most)
 

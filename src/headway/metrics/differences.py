@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.metrics.classes import size_class, size_classes
+from headway.metrics.files import improvements
 from headway.schedule import Schedule
 from headway.units import SECOND
 
@@ -53,6 +54,20 @@ class JobChange:
 
 
 @dataclass(frozen=True)
+class SessionChange:
+    """Users' sessions on nodes with input files, by their summed stretch before over that after.
+
+    Above 1 is better; `better` and `worse` are numbers of sessions.
+    """
+
+    sessions: int
+    better: int
+    worse: int
+    median: float
+    mean: float
+
+
+@dataclass(frozen=True)
 class Difference:
     """What becomes of the jobs of one schedule under another one."""
 
@@ -62,6 +77,8 @@ class Difference:
     classes: dict[str, list[ClassChange]]
     jobs: list[JobChange]
     """The jobs whose wait changed most, both ways; the most spared first, the most delayed last."""
+    sessions: SessionChange | None = None
+    """Where both schedules are of the same jobs with input files, inside nodes."""
 
     def winners(self, key: str, most: int) -> list[ClassChange]:
         """Those of a division that are spared most, the most first."""
@@ -84,6 +101,7 @@ class Difference:
                 for key, changes in self.classes.items()
             },
             "most_changed": [asdict(change) for change in self.jobs],
+            **({"by_session": asdict(self.sessions)} if self.sessions is not None else {}),
         }
 
 
@@ -102,7 +120,18 @@ def difference(before: Schedule, after: Schedule, most: int = 10) -> Difference:
         same=int((gain == 0).sum()),
         classes={key: _classes(before, old, key, wait_before, wait_after) for key in KEYS},
         jobs=[_job(before, after, old[row], new[row]) for row in _extremes(gain, most)],
+        sessions=_sessions(before, after) if np.array_equal(first, second) else None,
     )
+
+
+def _sessions(before: Schedule, after: Schedule) -> SessionChange | None:
+    if any(each.node is None or each.workload.get("file_gb") is None for each in (before, after)):
+        return None
+    found = improvements(before, after)
+    if not len(found):
+        return None
+    better, worse = int((found > 1).sum()), int((found < 1).sum())
+    return SessionChange(len(found), better, worse, float(np.median(found)), float(found.mean()))
 
 
 def _extremes(gain: NDArray[np.int64], most: int) -> list[int]:
