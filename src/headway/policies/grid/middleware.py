@@ -26,7 +26,6 @@ from headway.policies.grid.notes import NO_ANSWER, STARTED, Notes
 __all__ = ["NO_ANSWER", "STARTED", "Agent", "Move", "Server"]
 
 
-
 SOURCES = (notes, selection, agent)
 """The modules that the agent consists of."""
 
@@ -148,4 +147,3 @@ class Agent:
             here, there = notes.FRONT + section * held, notes.FRONT + section * 2 * held
             new[there : there + held] = old[here : here + held]
         self._notes = new
-

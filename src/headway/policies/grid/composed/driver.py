@@ -1,8 +1,8 @@
 """One clock over the clusters of a grid: each is opened at the instant that is chosen for all.
 
-    next instant   the first of: something happens on a cluster, a job is submitted, a reallocation event
-    in it          what is due ends; local jobs go to their cluster, the others to the agent; the event;
-                   then the policy of each cluster in which something happened has its turn, and starts jobs
+next instant   the first of: something happens on a cluster, a job is submitted, a reallocation event
+in it          what is due ends; local jobs go to their cluster, the others to the agent; the event;
+               then the policy of each cluster in which something happened has its turn, and starts jobs
 """
 
 from __future__ import annotations

@@ -101,5 +101,3 @@ def searched() -> Any:
     plain = getattr(tuning.tune, "py_func", tuning.tune)
     world = {**vars(tuning), "completion": lambda server, _, task, n: server.completion(task, n)}
     return FunctionType(plain.__code__, world, "tune")
-
-
