@@ -22,7 +22,12 @@ from instances import SPECS, busy
 
 FIELDS = ("start", "end", "why", "killed", "promise")
 Arrays = dict[str, npt.NDArray[np.int64]]
-PREEMPTING = ("ujfb(swap=30)", "ujfb(preempt=kill, victims=smallest)")
+PREEMPTING = (
+    "ujfb(swap=30)",
+    "ujfb(preempt=kill, victims=smallest)",
+    "ujfb(swap=30, idle=lent, overrun=finish)",
+    "ujfb(swap=30, regular=dbf)",
+)
 
 
 def workloads() -> list[tuple[Workload, int]]:

@@ -146,6 +146,18 @@ def test_what_was_measured_is_not_simulated_again(tmp_path: Path, monkeypatch: p
         Runs(tmp_path, lambda text: None).get(small(121), Run(count=6))  # another log
 
 
+def test_sizes_are_for_this_paper(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli = Headway(tmp_path, capsys, monkeypatch)
+    for paper, sizes, reason in (
+        ("deadline", "log", "--sizes is for the paper urgent, not for deadline"),
+        ("urgent", "small", "--sizes must be table or log, not 'small'"),
+    ):
+        done = cli("reproduce", paper, "--sizes", sizes, "--quick")
+        assert (done.status, done.err) == (2, f"headway: {reason}\n") and cli.files() == []
+
+
 def test_an_interrupt_loses_nothing_that_was_finished(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
