@@ -9,7 +9,8 @@ import pytest
 import headway as package
 import own_policies
 from commands import SWF, Headway
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
+from headway.policies.own.loading import find
 
 FILE = Path(own_policies.__file__)
 
@@ -145,3 +146,13 @@ def test_a_class_in_place_of_its_object_and_other_things_are_refused() -> None:
         package.simulate(log, 4, own_policies.Limited)
     with pytest.raises(HeadwayError, match="is no policy"):
         package.simulate(log, 4, 7)
+
+
+def test_compiled_policies_are_listed_too(tmp_path: Path) -> None:
+    file = tmp_path / "both.py"
+    file.write_text(
+        "from headway.policies.own.words import *\n\n\n"
+        "@compiled\ndef fast(t, state):\n    return\n\n\ndef plain(view):\n    return []\n"
+    )
+    with pytest.raises(UsageError, match="there is no 'absent'; it defines fast, plain$"):
+        find(str(file), None, "absent")

@@ -38,6 +38,7 @@ def find(file: str | None, module: str | None, attribute: str) -> Any:
 
 
 def _is_users(name: str, value: object, home: ModuleType) -> bool:
+    value = getattr(value, "hook", value)  # a compiled policy holds the function that it was made of
     mine = getattr(value, "__module__", None) == home.__name__
     return mine and callable(value) and not name.startswith("_")
 
