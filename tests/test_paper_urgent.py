@@ -150,11 +150,11 @@ def test_sizes_are_for_this_paper(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cli = Headway(tmp_path, capsys, monkeypatch)
-    for paper, sizes, reason in (
+    for paper, source, reason in (
         ("deadline", "log", "--sizes is for the paper urgent, not for deadline"),
         ("urgent", "small", "--sizes must be table or log, not 'small'"),
     ):
-        done = cli("reproduce", paper, "--sizes", sizes, "--quick")
+        done = cli("reproduce", paper, "--sizes", source, "--quick")
         assert (done.status, done.err) == (2, f"headway: {reason}\n") and cli.files() == []
 
 
