@@ -30,7 +30,7 @@ def check_of(regular: str) -> Callable[[Record], Finding | None]:
 
 def _same(record: Record, policy: str) -> Finding | None:
     """Starts job for job; not where a job is urgent, jobs are missing, or others have waited there too."""
-    others = record.missing or getattr(record, "instants", None) is not None
+    others = record.missing or record.instants is not None
     if others or (record.urgent is not None and record.urgent.any()):
         return None
     from headway.simulate import simulate
