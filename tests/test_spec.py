@@ -132,7 +132,7 @@ def test_make_spec_from_python() -> None:
         ("redirection(theta=-1)", "theta must be inf or a whole number of at least 0, not -1"),
         ("redirection(alpha=1)", "alpha must be a number of at least 0 and below 1, not 1"),
         ("redirection(group=-1)", "group must be a whole number of processors of at least 0, not -1"),
-        ("redirection(principal=redirection)", "principal must be easy, conservative, fcfs"),
+        ("redirection(principal=redirection)", "principal must be easy, conservative, dbf, fcfs"),
         ("redirection(principal=3)", "principal must be easy"),
         ("redirection(principal=./mine.py:Mine)", "principal must be easy"),
         ("redirection(principal=easy(depth=0))", "easy: depth must be"),
