@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.engine.heap import add_due, drop_due, sift_up
 from headway.engine.planning import note_room
-from headway.engine.profile import lay_over
+from headway.engine.profile import earliest_within, lay_over
 from headway.engine.queue import enter, leave
 from headway.engine.reservations import NOT_RESERVED, book, earliest_start, pin
 from headway.engine.tables import (
@@ -47,6 +47,7 @@ from headway.policies.dbf_tables import (
     hold_in_base,
     is_late,
     note_displacement,
+    noted,
 )
 from headway.policies.ordering import STRIDE, option
 from headway.units import NEVER
@@ -93,6 +94,40 @@ def place_chosen(t: int, state: State, k: int, first: int, chosen: int) -> int:
     return last
 
 
+@routine
+def place_again(t: int, state: State, k: int, first: int, task: int) -> int:
+    """Place the provisional tasks of a canonical list behind a new priority task; the place of the last late one.
+
+    A task can begin earlier than before only in time that others have left, and must begin later only if it
+    meets the priority task or one that was moved. So most stay where they are, without a search.
+    """
+    last = -1
+    taken, taken_end = state.jobs[RESERVED, task], state.jobs[RESERVED, task] + state.jobs[PLAN, task]
+    moved, moved_end, left, left_end = NEVER, 0, NEVER, 0
+    for place in range(first, state.pools[Q_TAIL, 2 * k]):
+        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] == GONE:
+            continue
+        job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
+        procs, plan, begin = state.jobs[PROCS, job], state.jobs[PLAN, job], state.jobs[RESERVED, job]
+        end = begin + plan
+        meets = (begin < taken_end and taken < end) or (begin < moved_end and moved < end)
+        if meets or left < begin:
+            after, until, limit = begin, NEVER, NEVER
+            if left < begin:
+                after = max(t, left - plan + 1)
+            if not meets:
+                until, limit = min(left_end, begin), begin
+            new = earliest_within(state.profile, k, after, until, procs, plan, limit)
+            if new != begin:
+                left, left_end = min(left, begin), max(left_end, end)
+                moved, moved_end = min(moved, new), max(moved_end, new + plan)
+                state.jobs[RESERVED, job] = new
+                if is_late(state, job):
+                    last = place
+        book(state, k, job, -procs)
+    return last
+
+
 @kernel
 def choose(state: State, k: int, first: int, end: int, late_only: bool) -> int:
     """Choose the provisional tasks in places [first, end), or the late ones there; how many are new."""
@@ -128,10 +163,23 @@ def unplace(state: State, k: int, first: int) -> None:
 
 
 @kernel
+def is_plain(state: State, k: int, task: int) -> bool:
+    """Whether no task of zero length and no open hole makes placing more than a search in the profile."""
+    return bool(option(state, k, HOLE) == 0 and state.pools[PIN_COUNT, k] == 0 and state.jobs[PLAN, task] > 0)
+
+
+@kernel
 def insert(t: int, state: State, k: int, task: int, first: int) -> int:
     """Place a priority task and the provisional ones by Algorithm 1; how well that went."""
     literal = option(state, k, MODE) == LITERAL
     turn, corrected = 0, False
+    if noted(state, k, CANONICAL) and is_plain(state, k, task):
+        back_to_base(t, state, k)
+        put(t, state, k, task)
+        if place_again(t, state, k, first, task) < 0:
+            return IN_TIME
+        choose(state, k, first, state.pools[Q_TAIL, 2 * k], True)
+        turn = 1
     while True:
         back_to_base(t, state, k)
         unplace(state, k, first)
