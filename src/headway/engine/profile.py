@@ -30,8 +30,11 @@ from headway.units import NEVER
 Table = npt.NDArray[np.int64]
 
 BLOCK = 32
+QUARTER = BLOCK // 4
 FILLED = 16
 """Steps in a block when it is laid."""
+NO_STEP = (1 << 63) - 1
+"""The time at places of a block that are not in use: after everything."""
 FEW = 4
 """Up to so many blocks are searched without skipping."""
 
@@ -77,6 +80,8 @@ def clear(profile: Profile, k: int, now: int, procs: int) -> None:
     profile.blocks[BLOCK_ROWS * k + FIRST, 0] = now
     profile.blocks[BLOCK_ROWS * k + USED, 0] = 1
     profile.blocks[BLOCK_ROWS * k + ADDED, 0] = 0
+    for place in range(BLOCK):
+        profile.steps[STEP_ROWS * k + TIME, place] = NO_STEP
     profile.steps[STEP_ROWS * k + TIME, 0] = now
     profile.steps[STEP_ROWS * k + LEVEL, 0] = procs
 
@@ -102,12 +107,14 @@ def locate(profile: Profile, k: int, x: int) -> int:
 @kernel
 def find(profile: Profile, k: int, b: int, x: int) -> int:
     """The place of the last step of block ``b`` that begins at or before ``x``."""
-    low, left = base_of(profile, k, b), profile.blocks[BLOCK_ROWS * k + USED, b]
-    while left > 1:
-        half = left >> 1
-        low += half * (profile.steps[STEP_ROWS * k + TIME, low + half] <= x)
-        left -= half
-    return low
+    row, low = STEP_ROWS * k + TIME, base_of(profile, k, b)
+    quarters = begun = 0
+    for i in range(1, 4):  # loads that do not wait for each other, and no branch that can be guessed wrong
+        quarters += profile.steps[row, low + QUARTER * i] <= x
+    low += QUARTER * quarters
+    for i in range(1, QUARTER):
+        begun += profile.steps[row, low + i] <= x
+    return low + begun
 
 
 @kernel
@@ -160,6 +167,8 @@ def lay_over(profile: Profile, k: int, over: int, now: int) -> None:
         profile.blocks[BLOCK_ROWS * over + ADDED, b] = 0
         profile.blocks[BLOCK_ROWS * over + LEAST, b] = -NEVER
         profile.blocks[BLOCK_ROWS * over + GREATEST, b] = NEVER
+        for i in range(target + b * BLOCK + profile.blocks[BLOCK_ROWS * over + USED, b], target + (b + 1) * BLOCK):
+            profile.steps[STEP_ROWS * over + TIME, i] = NO_STEP
         measure(profile, over, b)
 
 
@@ -185,6 +194,8 @@ def tidy(profile: Profile, k: int, b: int, now: int) -> bool:
         profile.steps[STEP_ROWS * k + TIME, last] = time
         profile.steps[STEP_ROWS * k + LEVEL, last] = level
     used = last - base + 1
+    for i in range(base + used, base + profile.blocks[BLOCK_ROWS * k + USED, b]):
+        profile.steps[STEP_ROWS * k + TIME, i] = NO_STEP
     profile.blocks[BLOCK_ROWS * k + USED, b] = used
     return used <= BLOCK - 8
 
@@ -351,7 +362,14 @@ def earliest_within(
     at and beyond the limit is its own. ``x`` itself is always tested, for a duration of 0 too.
     """
     b = locate(profile, k, after)
-    place = find(profile, k, b, after)
+    return earliest_from(profile, k, b, find(profile, k, b, after), after, until, procs, duration, limit)
+
+
+@kernel
+def earliest_from(
+    profile: Profile, k: int, b: int, place: int, after: int, until: int, procs: int, duration: int, limit: int
+) -> int:
+    """:func:`earliest_within` where the step at (block, place) is the one that holds ``after``."""
     while True:
         b, place = next_high(profile, k, b, place, procs)
         if b < 0:

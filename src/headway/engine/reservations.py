@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from headway.engine.heap import add_due, drop_due, sift_up
 from headway.engine.planning import note_room
-from headway.engine.profile import change, earliest_within, level_at
+from headway.engine.profile import change, earliest_from, earliest_within, find, level_at, locate
 from headway.engine.tables import (
     DUE,
     DUE_COUNT,
@@ -54,15 +54,18 @@ def earliest_start(state: State, k: int, job: int, after: int, limit: int, more:
 
     ``limit`` is the job's present reservation, or NEVER. A hole must be ``more`` µs longer than the job.
     """
-    return earliest_move(state, k, job, after, limit, limit, more)
+    b = locate(state.profile, k, after)
+    return earliest_move(state, k, job, b, find(state.profile, k, b, after), after, limit, limit, more)
 
 
 @kernel
-def earliest_move(state: State, k: int, job: int, after: int, until: int, limit: int, more: int) -> int:
-    """:func:`earliest_start` among the starts before ``until``."""
+def earliest_move(
+    state: State, k: int, job: int, b: int, place: int, after: int, until: int, limit: int, more: int
+) -> int:
+    """:func:`earliest_start` among the starts before ``until``; (block, place) is the step at ``after``."""
     plan, procs = state.jobs[PLAN, job], state.jobs[PROCS, job]
     length = plan + more if plan > 0 else plan
-    begin = earliest_within(state.profile, k, after, until, procs, length, limit)
+    begin = earliest_from(state.profile, k, b, place, after, until, procs, length, limit)
     while state.pools[PIN_COUNT, k] > 0 and begin < limit:
         after = first_pin_in_the_way(state, k, job, begin)
         if after == NEVER:

@@ -17,7 +17,7 @@ With ``hole=open`` a hole exactly as long as the job is refused, as Simbatch doe
 from __future__ import annotations
 
 from headway.engine.planning import settle
-from headway.engine.profile import greatest_level
+from headway.engine.profile import find, greatest_level, level_at, locate
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import (
     bring_forward,
@@ -85,6 +85,8 @@ def sweep(t: int, state: State, k: int) -> bool:
     if begin >= end:
         return False
     room = greatest_level(state.profile, k, begin, end)
+    b_now = locate(state.profile, k, t)
+    place_now = find(state.profile, k, b_now, t)
     moved = room_changed = False
     row = Q_FIELDS * 2 * k
     last_procs, last_plan, last_reserved, found = NEVER, 0, 0, t
@@ -97,19 +99,28 @@ def sweep(t: int, state: State, k: int) -> bool:
         if reserved <= begin:
             continue
         plan = state.queue[row + Q_PLAN, place]
-        after = t
+        after, b, at = t, b_now, place_now
         if procs >= last_procs and plan >= last_plan and reserved >= last_reserved:
             after = found
             if found >= reserved:
                 continue
-        earlier = earliest_move(state, k, job, after, min(reserved, end), reserved, option(state, k, HOLE))
+        until, earlier = min(reserved, end), reserved
+        if reserved - plan <= t and level_at(state.profile, k, reserved - 1) < procs:
+            until = min(until, reserved - plan)
+        if after < until:
+            if after > t:
+                b = locate(state.profile, k, after)
+                at = find(state.profile, k, b, after)
+            earlier = earliest_move(state, k, job, b, at, after, until, reserved, option(state, k, HOLE))
         if earlier < reserved:
             bring_forward(state, k, job, earlier)
+            b_now = locate(state.profile, k, t)
+            place_now = find(state.profile, k, b_now, t)
             begin = min(begin, state.pools[ROOM_FROM, k])
             end = max(end, state.pools[ROOM_TO, k])
             room = state.pools[SIZE, k]
             moved = room_changed = True
-        elif room_changed:  # measured anew only when a search was in vain
+        elif room_changed and after < until:  # measured anew only when a search was in vain
             room = greatest_level(state.profile, k, begin, end)
             room_changed = False
         last_procs, last_plan, last_reserved, found = procs, plan, reserved, earlier
