@@ -45,6 +45,20 @@ def test_easy(jobs: list[Job], unit: int) -> None:
 
 @settings(max_examples=120)
 @given(jobs=LISTS, unit=UNITS)
+@example(
+    jobs=jobs_of(
+        (0, 1, 2, 2),
+        (0, 2, 4, 4),
+        (0, 2, 8, 8),
+        (0, 2, 6, 4),
+        (0, 2, 4, 4),
+        (0, 1, 0, 0),
+        (0, 4, 0, 0),
+        (0, 1, 3, 3),
+        (0, 2, 1, 1),
+    ),
+    unit=1,
+)
 def test_conservative(jobs: list[Job], unit: int) -> None:
     check(stretched(jobs, unit), CONSERVATIVE)
 

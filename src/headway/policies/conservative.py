@@ -84,7 +84,10 @@ def sweep(t: int, state: State, k: int) -> bool:
     state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
     if begin >= end:
         return False
-    room = greatest_level(state.profile, k, begin, end)
+    pins = state.pools[PIN_COUNT, k] > 0
+    if pins:  # room at one of them lets a job move that is reserved before it, and holds processors there
+        begin = t
+    room = state.pools[SIZE, k] if pins else greatest_level(state.profile, k, begin, end)
     b_now = locate(state.profile, k, t)
     place_now = find(state.profile, k, b_now, t)
     moved = room_changed = False
@@ -119,12 +122,12 @@ def sweep(t: int, state: State, k: int) -> bool:
             begin = min(begin, state.pools[ROOM_FROM, k])
             end = max(end, state.pools[ROOM_TO, k])
             room = state.pools[SIZE, k]
-            moved = room_changed = True
+            moved, room_changed = True, not pins
         elif room_changed and after < until:  # measured anew only when a search was in vain
             room = greatest_level(state.profile, k, begin, end)
             room_changed = False
         last_procs, last_plan, last_reserved, found = procs, plan, reserved, earlier
-        if state.pools[PIN_COUNT, k] > 0:
+        if pins:
             last_procs = NEVER
     return moved
 

@@ -17,8 +17,8 @@ cannot be found again, they stay there and T goes behind them all: the safety ne
 
 A task that cannot meet its deadline on arrival is a priority task, or is refused.
 
-The definitive list and the running tasks have a profile of their own, the *base*, in a second pool. The
-provisional list is *canonical* when placing it anew on the base would change nothing: so it is until a task
+The definitive list and the running tasks have a profile of their own, the *base*, in a second pool; it is
+laid out when a priority task meets provisional ones, and kept as long as there are any. The provisional list is *canonical* when placing it anew on the base would change nothing: so it is until a task
 ends early. Then a priority task that leaves room for every provisional task changes none of their places.
 """
 
@@ -69,6 +69,7 @@ from headway.policies.dbf_tables import (
     DEFINITIVE_AT,
     FIRST_GIVEN,
     IN_BASE,
+    KEPT_BASE,
     LATE,
     LATE_ON_ARRIVAL,
     NO_DEADLINE,
@@ -78,9 +79,12 @@ from headway.policies.dbf_tables import (
     first_provisional,
     hold_in_base,
     is_provisional,
+    lay_out_base,
+    note,
     noted,
+    provisional_tasks,
 )
-from headway.policies.ordering import STRIDE, join, option
+from headway.policies.ordering import join, option
 from headway.policies.strict import MACHINE
 from headway.units import NEVER
 
@@ -102,13 +106,14 @@ def leaves_room(state: State, k: int, job: int, begin: int) -> bool:
 @kernel
 def place_priority(t: int, state: State, k: int, job: int) -> None:
     """Give a priority task its definitive place; what it was told is when it ends."""
-    base = option(state, k, BASE)
+    base = k
+    if noted(state, k, WAITING_NOW) > 0:
+        base = option(state, k, BASE)
+        if not noted(state, k, KEPT_BASE):
+            lay_out_base(t, state, k)
     begin = earliest_start(state, base, job, t, NEVER, option(state, k, HOLE))
-    alone = noted(state, k, WAITING_NOW) == 0
-    if alone or (noted(state, k, CANONICAL) and leaves_room(state, k, job, begin)):
+    if base == k or (noted(state, k, CANONICAL) and leaves_room(state, k, job, begin)):
         reserve(state, k, job, begin)
-        if alone:
-            state.options[base * STRIDE + CANONICAL] = 1
     else:
         displace(t, state, k, job)
     join(state, k, job)
@@ -128,7 +133,9 @@ def arrive(t: int, state: State, k: int, job: int) -> None:
             reserve(state, k, job, begin)
             state.jobs[FIRST_GIVEN, job] = begin
             state.jobs[PROMISE, job] = state.jobs[DEADLINE, job]
-            count(state, k, WAITING_NOW, 1)
+            if noted(state, k, WAITING_NOW) == 0:
+                note(state, k, CANONICAL, 1)
+            provisional_tasks(state, k, 1)
             count(state, k, ACCEPTED, 1)
             return
         count(state, k, LATE_ON_ARRIVAL, 1)
@@ -154,6 +161,8 @@ def give_back(t: int, state: State, k: int) -> int:
 @kernel
 def leave_base(t: int, state: State, k: int, run: int) -> None:
     """The base no longer holds a run that ended early."""
+    if not noted(state, k, KEPT_BASE):
+        return
     procs, base = state.jobs[PROCS, state.runs[R_JOB, run]], option(state, k, BASE)
     change(state.profile, base, t, state.runs[R_EXPECTED, run], procs, t)
 
@@ -177,9 +186,9 @@ def bring_closer(t: int, state: State, k: int, early: int) -> None:
     """Compress both lists where runs have ended early, and keep the base in step."""
     every = option(state, k, COMPRESS) == EVERY
     if early > 0 or (every and state.pools[FREED, k]):
-        state.options[option(state, k, BASE) * STRIDE + CANONICAL] = 0
+        note(state, k, CANONICAL, 0)
     compress(t, state, k, early)
-    if early > 0 or every:
+    if noted(state, k, KEPT_BASE) and (early > 0 or every):
         follow(t, state, k)
 
 
@@ -190,10 +199,12 @@ def begin_runs(t: int, state: State, k: int) -> None:
     start_due(t, state, k)
     while run < state.clock[RUNS]:
         job = state.runs[R_JOB, run]
+        kept = noted(state, k, KEPT_BASE)
         if is_provisional(state, job):
-            count(state, k, WAITING_NOW, -1)
-            change(state.profile, base, t, t + state.jobs[PLAN, job], -state.jobs[PROCS, job], t)
-        elif state.jobs[PLAN, job] == 0:
+            if kept:
+                change(state.profile, base, t, t + state.jobs[PLAN, job], -state.jobs[PROCS, job], t)
+            provisional_tasks(state, k, -1)
+        elif kept and state.jobs[PLAN, job] == 0:
             unpin(state, base, job)
         if state.jobs[DEFINITIVE_AT, job] >= 0:
             state.runs[R_WHY, run] = PROMOTED

@@ -41,15 +41,16 @@ from headway.policies.dbf_tables import (
     PROMOTIONS,
     SAFETY_NET,
     SOME_LATE,
-    WAITING_NOW,
     count,
     first_provisional,
     hold_in_base,
     is_late,
+    note,
     note_displacement,
     noted,
+    provisional_tasks,
 )
-from headway.policies.ordering import STRIDE, option
+from headway.policies.ordering import option
 from headway.units import NEVER
 
 
@@ -96,7 +97,7 @@ def place_chosen(t: int, state: State, k: int, first: int, chosen: int) -> int:
 
 @routine
 def place_again(t: int, state: State, k: int, first: int, task: int) -> int:
-    """Place the provisional tasks of a canonical list behind a new priority task; the place of the last late one.
+    """Place the tasks of a canonical provisional list behind a new priority task; the place of the last late one.
 
     A task can begin earlier than before only in time that others have left, and must begin later only if it
     meets the priority task or one that was moved. So most stay where they are, without a search.
@@ -257,7 +258,7 @@ def promote(t: int, state: State, k: int, first: int) -> None:
         enter(state, 2 * k, job, state.jobs[KEY, job])
         hold_in_base(state, k, job)
     count(state, k, PROMOTIONS, chosen)
-    count(state, k, WAITING_NOW, -chosen)
+    provisional_tasks(state, k, -chosen)
 
 
 @routine
@@ -275,6 +276,6 @@ def displace(t: int, state: State, k: int, task: int) -> None:
         settle_places(t, state, k, task, first)
         promote(t, state, k, first)
     # A provisional task that is late would be chosen next time, so its place is not final.
-    state.options[option(state, k, BASE) * STRIDE + CANONICAL] = result == IN_TIME
+    note(state, k, CANONICAL, result == IN_TIME)
     add_due(state, k, state.pools[DUE_COUNT, k], task)
     state.pools[DUE_COUNT, k] += 1

@@ -30,9 +30,9 @@ def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         assert (state.jobs[KEY] == tables.DEFINITIVE).all()
         fill_rows(state, deadline)
 
-    notes = np.zeros(STRIDE, np.int64)
-    notes[tables.LOG] = 2 * STRIDE
-    table = np.concatenate([np.array(options, np.int64), notes, dbf_notes.empty_log(len(arrivals.submit))])
+    table = np.concatenate([np.zeros(2 * STRIDE, np.int64), dbf_notes.empty_log(len(arrivals.submit))])
+    table[: len(options)] = options
+    table[STRIDE + tables.LOG] = 2 * STRIDE
     setup = Setup((procs, procs), hook, table, prepare=fill, more_rows=tables.MORE_ROWS)
     remark = "" if (deadline >= 0).any() else "no job has a deadline, so dbf is conservative backfilling"
     return Prepared(

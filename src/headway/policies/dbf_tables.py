@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from headway.engine.profile import change
+from headway.engine.profile import change, lay_over
 from headway.engine.queue import place_for
-from headway.engine.reservations import pin
-from headway.engine.tables import JOB_ROWS, KEY, NOW, PLAN, PROCS, RESERVED, State
-from headway.jit import kernel
+from headway.engine.reservations import pin, unpin
+from headway.engine.tables import (
+    GONE,
+    JOB_ROWS,
+    KEY,
+    NOW,
+    PIN_COUNT,
+    PLAN,
+    PROCS,
+    Q_FIELDS,
+    Q_HEAD,
+    Q_JOB,
+    Q_PROCS,
+    Q_TAIL,
+    RESERVED,
+    State,
+)
+from headway.jit import kernel, routine
 from headway.policies.conservative import HOLE
 from headway.policies.ordering import CLASS_WEIGHT, REGULAR_CLASS, STRIDE, option
 from headway.units import NEVER
@@ -20,8 +35,11 @@ AS_PRIORITY, REFUSE = range(2)
 IN_TIME, SOME_LATE, NO_WAY = range(3)
 # Notes in the place of the base pool's options: provisional tasks waiting, whether their list is canonical;
 # how many tasks were accepted in it, promoted, late on arrival; how often a task was moved to a later start
-# and how often the safety net was needed; where among the options the list of displacements begins.
-WAITING_NOW, CANONICAL, ACCEPTED, PROMOTIONS, LATE_ON_ARRIVAL, DISPLACEMENTS, SAFETY_NET, LOG = range(8)
+# and how often the safety net was needed; where among the options the list of displacements begins; whether
+# the base is kept.
+WAITING_NOW, CANONICAL, ACCEPTED, PROMOTIONS, LATE_ON_ARRIVAL, DISPLACEMENTS, SAFETY_NET, LOG, KEPT_BASE = (
+    range(9)
+)
 # That list: for how many there is room, then the last ones: whose, when, by which task, and the start it was
 # moved to.
 WHOSE, WHEN, BY_TASK, MOVED_TO = range(4)
@@ -75,8 +93,43 @@ def is_provisional(state: State, job: int) -> bool:
 
 
 @kernel
+def note(state: State, k: int, which: int, value: int) -> None:
+    """Set a note of pool ``k``."""
+    state.options[option(state, k, BASE) * STRIDE + which] = value
+
+
+@kernel
+def provisional_tasks(state: State, k: int, more: int) -> None:
+    """So many more provisional tasks wait; while there are none, the profile is the base."""
+    count(state, k, WAITING_NOW, more)
+    if noted(state, k, WAITING_NOW) == 0:
+        note(state, k, KEPT_BASE, 0)
+
+
+@routine
+def lay_out_base(t: int, state: State, k: int) -> None:
+    """Keep the base from now on: the profile without the provisional tasks."""
+    base, row = option(state, k, BASE), Q_FIELDS * 2 * k
+    note(state, k, KEPT_BASE, 1)
+    lay_over(state.profile, k, base, t)
+    state.pools[PIN_COUNT, base] = 0
+    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
+        if state.queue[row + Q_PROCS, place] == GONE:
+            continue
+        job = state.queue[row + Q_JOB, place]
+        begin, plan = state.jobs[RESERVED, job], state.jobs[PLAN, job]
+        state.jobs[IN_BASE, job] = begin
+        if is_provisional(state, job):
+            change(state.profile, base, begin, begin + plan, state.jobs[PROCS, job], t)
+        elif plan == 0:
+            pin(state, base, job)
+
+
+@kernel
 def hold_in_base(state: State, k: int, job: int) -> None:
     """Let the base profile hold what a definitive task has reserved."""
+    if not noted(state, k, KEPT_BASE):
+        return
     base, begin = option(state, k, BASE), state.jobs[RESERVED, job]
     state.jobs[IN_BASE, job] = begin
     change(
@@ -84,6 +137,18 @@ def hold_in_base(state: State, k: int, job: int) -> None:
     )
     if state.jobs[PLAN, job] == 0:
         pin(state, base, job)
+
+
+@kernel
+def forget_in_lists(t: int, state: State, k: int, job: int) -> None:
+    """A waiting task is withdrawn: the base no longer holds it, or it is provisional no more."""
+    if is_provisional(state, job):
+        provisional_tasks(state, k, -1)
+    elif noted(state, k, KEPT_BASE):
+        base, begin, plan = option(state, k, BASE), state.jobs[IN_BASE, job], state.jobs[PLAN, job]
+        change(state.profile, base, begin, begin + plan, state.jobs[PROCS, job], t)
+        if plan == 0:
+            unpin(state, base, job)
 
 
 @kernel

@@ -30,8 +30,7 @@ from headway.engine.tables import (
 )
 from headway.jit import entry, kernel
 from headway.policies import conservative, dbf, ordering, ujfb_plan, ujfb_tables
-from headway.policies.dbf_tables import BASE, IN_BASE, WAITING_NOW, count, is_provisional
-from headway.policies.ordering import option
+from headway.policies.dbf_tables import forget_in_lists
 from headway.policies.strict import MACHINE
 from headway.policies.ujfb_processors import is_urgent
 
@@ -90,14 +89,7 @@ def of_dbf(t: int, state: State, job: int, request: int) -> None:
             dbf.arrive(t, state, MACHINE, new)
         caught_up(state)
     elif request == WITHDRAW:
-        if is_provisional(state, job):
-            count(state, MACHINE, WAITING_NOW, -1)
-        else:
-            base, length = option(state, MACHINE, BASE), state.jobs[PLAN, job]
-            begin = state.jobs[IN_BASE, job]
-            change(state.profile, base, begin, begin + length, state.jobs[PROCS, job], t)
-            if length == 0:
-                unpin(state, base, job)
+        forget_in_lists(t, state, MACHINE, job)
         give_up(state, MACHINE, job)
         leave(state, 2 * MACHINE, find_job(state, 2 * MACHINE, KEY, job))
         take_away(state, job)
