@@ -30,6 +30,7 @@ from headway.engine.profile import (
     Profile,
     base_of,
     find,
+    leave_unused,
     locate,
 )
 from headway.engine.tables import (
@@ -80,7 +81,9 @@ def lay_ends(profile: Profile, k: int) -> None:
             profile.blocks[BLOCK_ROWS * k + FIRST, last] = first
             profile.blocks[BLOCK_ROWS * k + SUM, last] = total
     for b in range(last + 1):
-        profile.blocks[BLOCK_ROWS * k + USED, b] = min(FILLED, ends - b * FILLED)
+        used = min(FILLED, ends - b * FILLED)
+        profile.blocks[BLOCK_ROWS * k + USED, b] = used
+        leave_unused(profile, k, target + b * BLOCK + used, target + (b + 1) * BLOCK)
     profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED] = last + 1
     profile.blocks[BLOCK_ROWS * k + COUNTS, HALF] = 1 - half
 
@@ -96,6 +99,7 @@ def drop_over(profile: Profile, k: int, b: int) -> int:
             profile.steps[STEP_ROWS * k + TIME, left] = profile.steps[STEP_ROWS * k + TIME, place]
             profile.steps[STEP_ROWS * k + LEVEL, left] = procs
             left += 1
+    leave_unused(profile, k, left, base + profile.blocks[BLOCK_ROWS * k + USED, b])
     profile.blocks[BLOCK_ROWS * k + USED, b] = left - base
     return int(left - base)
 
@@ -112,6 +116,8 @@ def split_last(profile: Profile, k: int, b: int) -> None:
         ]
         profile.steps[STEP_ROWS * k + LEVEL, base + BLOCK + i - FILLED] = procs
         moved += procs
+    leave_unused(profile, k, base + FILLED, base + used)
+    leave_unused(profile, k, base + BLOCK + used - FILLED, base + 2 * BLOCK)
     profile.blocks[BLOCK_ROWS * k + FIRST, b + 1] = profile.steps[STEP_ROWS * k + TIME, base + BLOCK]
     profile.blocks[BLOCK_ROWS * k + USED, b + 1] = used - FILLED
     profile.blocks[BLOCK_ROWS * k + SUM, b + 1] = moved

@@ -72,6 +72,13 @@ def copy_profile(source: Profile, target: Profile) -> None:
     target.blocks[:, : source.blocks.shape[1]] = source.blocks
 
 
+@kernel
+def leave_unused(profile: Profile, k: int, low: int, high: int) -> None:
+    """Nothing stands at places [low, high)."""
+    for place in range(low, high):
+        profile.steps[STEP_ROWS * k + TIME, place] = NO_STEP
+
+
 @entry
 def clear(profile: Profile, k: int, now: int, procs: int) -> None:
     """All ``procs`` processors of pool ``k`` are free from ``now`` on."""
@@ -80,8 +87,7 @@ def clear(profile: Profile, k: int, now: int, procs: int) -> None:
     profile.blocks[BLOCK_ROWS * k + FIRST, 0] = now
     profile.blocks[BLOCK_ROWS * k + USED, 0] = 1
     profile.blocks[BLOCK_ROWS * k + ADDED, 0] = 0
-    for place in range(BLOCK):
-        profile.steps[STEP_ROWS * k + TIME, place] = NO_STEP
+    leave_unused(profile, k, 1, BLOCK)
     profile.steps[STEP_ROWS * k + TIME, 0] = now
     profile.steps[STEP_ROWS * k + LEVEL, 0] = procs
 
@@ -167,8 +173,8 @@ def lay_over(profile: Profile, k: int, over: int, now: int) -> None:
         profile.blocks[BLOCK_ROWS * over + ADDED, b] = 0
         profile.blocks[BLOCK_ROWS * over + LEAST, b] = -NEVER
         profile.blocks[BLOCK_ROWS * over + GREATEST, b] = NEVER
-        for i in range(target + b * BLOCK + profile.blocks[BLOCK_ROWS * over + USED, b], target + (b + 1) * BLOCK):
-            profile.steps[STEP_ROWS * over + TIME, i] = NO_STEP
+        base = target + b * BLOCK
+        leave_unused(profile, over, base + profile.blocks[BLOCK_ROWS * over + USED, b], base + BLOCK)
         measure(profile, over, b)
 
 
@@ -194,8 +200,7 @@ def tidy(profile: Profile, k: int, b: int, now: int) -> bool:
         profile.steps[STEP_ROWS * k + TIME, last] = time
         profile.steps[STEP_ROWS * k + LEVEL, last] = level
     used = last - base + 1
-    for i in range(base + used, base + profile.blocks[BLOCK_ROWS * k + USED, b]):
-        profile.steps[STEP_ROWS * k + TIME, i] = NO_STEP
+    leave_unused(profile, k, base + used, base + profile.blocks[BLOCK_ROWS * k + USED, b])
     profile.blocks[BLOCK_ROWS * k + USED, b] = used
     return used <= BLOCK - 8
 
@@ -352,7 +357,7 @@ def last_low(profile: Profile, k: int, b: int, place: int, before: int, procs: i
     return -1, 0
 
 
-@kernel
+@routine
 def earliest_within(
     profile: Profile, k: int, after: int, until: int, procs: int, duration: int, limit: int
 ) -> int:
@@ -367,7 +372,15 @@ def earliest_within(
 
 @kernel
 def earliest_from(
-    profile: Profile, k: int, b: int, place: int, after: int, until: int, procs: int, duration: int, limit: int
+    profile: Profile,
+    k: int,
+    b: int,
+    place: int,
+    after: int,
+    until: int,
+    procs: int,
+    duration: int,
+    limit: int,
 ) -> int:
     """:func:`earliest_within` where the step at (block, place) is the one that holds ``after``."""
     while True:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from headway.engine.heap import add_due, drop_due, sift_up
 from headway.engine.planning import note_room
-from headway.engine.profile import change, earliest_from, earliest_within, find, level_at, locate
+from headway.engine.profile import change, earliest_from, earliest_within, level_at
 from headway.engine.tables import (
     DUE,
     DUE_COUNT,
@@ -48,14 +48,33 @@ def first_pin_in_the_way(state: State, k: int, job: int, begin: int) -> int:
     return first
 
 
+@routine
+def beyond_pins(state: State, k: int, job: int, begin: int, until: int, limit: int, length: int) -> int:
+    """The first start from ``begin`` on with no pin in the way; ``begin`` itself is one apart from pins."""
+    while begin < limit:
+        after = first_pin_in_the_way(state, k, job, begin)
+        if after == NEVER:
+            break
+        begin = earliest_within(state.profile, k, after, until, state.jobs[PROCS, job], length, limit)
+    return begin
+
+
+@kernel
+def length_of_hole(state: State, job: int, more: int) -> int:
+    """How long a hole must be for a job; ``more`` µs longer than the job, unless that has no length."""
+    plan = state.jobs[PLAN, job]
+    return int(plan + more if plan > 0 else plan)
+
+
 @kernel
 def earliest_start(state: State, k: int, job: int, after: int, limit: int, more: int) -> int:
     """The earliest start of a job from ``after`` on and before ``limit``; else ``limit``.
 
     ``limit`` is the job's present reservation, or NEVER. A hole must be ``more`` µs longer than the job.
     """
-    b = locate(state.profile, k, after)
-    return earliest_move(state, k, job, b, find(state.profile, k, b, after), after, limit, limit, more)
+    length = length_of_hole(state, job, more)
+    begin = earliest_within(state.profile, k, after, limit, state.jobs[PROCS, job], length, limit)
+    return beyond_pins(state, k, job, begin, limit, limit, length) if state.pools[PIN_COUNT, k] > 0 else begin
 
 
 @kernel
@@ -63,15 +82,10 @@ def earliest_move(
     state: State, k: int, job: int, b: int, place: int, after: int, until: int, limit: int, more: int
 ) -> int:
     """:func:`earliest_start` among the starts before ``until``; (block, place) is the step at ``after``."""
-    plan, procs = state.jobs[PLAN, job], state.jobs[PROCS, job]
-    length = plan + more if plan > 0 else plan
+    length = length_of_hole(state, job, more)
+    procs = state.jobs[PROCS, job]
     begin = earliest_from(state.profile, k, b, place, after, until, procs, length, limit)
-    while state.pools[PIN_COUNT, k] > 0 and begin < limit:
-        after = first_pin_in_the_way(state, k, job, begin)
-        if after == NEVER:
-            break
-        begin = earliest_within(state.profile, k, after, until, procs, length, limit)
-    return begin
+    return beyond_pins(state, k, job, begin, until, limit, length) if state.pools[PIN_COUNT, k] > 0 else begin
 
 
 @kernel

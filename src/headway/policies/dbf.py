@@ -18,8 +18,9 @@ cannot be found again, they stay there and T goes behind them all: the safety ne
 A task that cannot meet its deadline on arrival is a priority task, or is refused.
 
 The definitive list and the running tasks have a profile of their own, the *base*, in a second pool; it is
-laid out when a priority task meets provisional ones, and kept as long as there are any. The provisional list is *canonical* when placing it anew on the base would change nothing: so it is until a task
-ends early. Then a priority task that leaves room for every provisional task changes none of their places.
+laid out when a priority task meets provisional ones, and kept as long as there are any. The provisional list
+is *canonical* when placing it anew on the base would change nothing: so it is until a task ends early. Then
+a priority task that leaves room for every provisional task changes none of their places.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def place_chosen(t: int, state: State, k: int, first: int, chosen: int) -> int:
 
 @routine
 def place_again(t: int, state: State, k: int, first: int, task: int) -> int:
-    """Place the tasks of a canonical provisional list behind a new priority task; the place of the last late one.
+    """Place the provisional tasks of a canonical list behind a priority task; the place of the last late one.
 
     A task can begin earlier than before only in time that others have left, and must begin later only if it
     meets the priority task or one that was moved. So most stay where they are, without a search.
