@@ -116,7 +116,7 @@ def place_priority(t: int, state: State, k: int, job: int) -> None:
     if base == k or (noted(state, k, CANONICAL) and leaves_room(state, k, job, begin)):
         reserve(state, k, job, begin)
     else:
-        displace(t, state, k, job)
+        displace(t, state, k, job, begin)
     join(state, k, job)
     hold_in_base(state, k, job)
     state.jobs[FIRST_GIVEN, job] = state.jobs[RESERVED, job]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.engine.heap import add_due, drop_due, sift_up
 from headway.engine.planning import note_room
-from headway.engine.profile import earliest_within, lay_over
+from headway.engine.profile import change, earliest_within, lay_over
 from headway.engine.queue import enter, leave
 from headway.engine.reservations import NOT_RESERVED, book, earliest_start, pin
 from headway.engine.tables import (
@@ -29,15 +29,16 @@ from headway.jit import kernel, routine
 from headway.policies.conservative import HOLE
 from headway.policies.dbf_tables import (
     BASE,
-    BEFORE,
     BEHIND,
     CANONICAL,
     CHOSEN,
+    DEADLINE,
     DEFINITIVE_AT,
     IN_TIME,
     LITERAL,
     MODE,
     NO_WAY,
+    OTHER_START,
     PROMOTIONS,
     SAFETY_NET,
     SOME_LATE,
@@ -96,21 +97,25 @@ def place_chosen(t: int, state: State, k: int, first: int, chosen: int) -> int:
 
 
 @routine
-def place_again(t: int, state: State, k: int, first: int, task: int) -> int:
+def place_again(t: int, state: State, k: int, first: int, task: int, start: int) -> int:
     """Place the provisional tasks of a canonical list behind a priority task; the place of the last late one.
 
     A task can begin earlier than before only in time that others have left, and must begin later only if it
-    meets the priority task or one that was moved. So most stay where they are, without a search.
+    meets the priority task or one that was moved. So most stay where they are, without a search. The new
+    starts are put beside the old ones.
     """
+    back_to_base(t, state, k)
+    state.jobs[RESERVED, task] = start
+    book(state, k, task, -state.jobs[PROCS, task])
     last = -1
-    taken, taken_end = state.jobs[RESERVED, task], state.jobs[RESERVED, task] + state.jobs[PLAN, task]
+    taken, taken_end = start, start + state.jobs[PLAN, task]
     moved, moved_end, left, left_end = NEVER, 0, NEVER, 0
     for place in range(first, state.pools[Q_TAIL, 2 * k]):
         if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] == GONE:
             continue
         job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
         procs, plan, begin = state.jobs[PROCS, job], state.jobs[PLAN, job], state.jobs[RESERVED, job]
-        end = begin + plan
+        end, new = begin + plan, begin
         meets = (begin < taken_end and taken < end) or (begin < moved_end and moved < end)
         if meets or left < begin:
             after, until, limit = begin, NEVER, NEVER
@@ -122,10 +127,10 @@ def place_again(t: int, state: State, k: int, first: int, task: int) -> int:
             if new != begin:
                 left, left_end = min(left, begin), max(left_end, end)
                 moved, moved_end = min(moved, new), max(moved_end, new + plan)
-                state.jobs[RESERVED, job] = new
-                if is_late(state, job):
+                if new + plan > state.jobs[DEADLINE, job]:
                     last = place
-        book(state, k, job, -procs)
+        state.jobs[OTHER_START, job] = new
+        change(state.profile, k, new, new + plan, -procs, t)
     return last
 
 
@@ -146,13 +151,29 @@ def choose(state: State, k: int, first: int, end: int, late_only: bool) -> int:
 
 
 @kernel
-def lift(state: State, k: int, first: int) -> None:
-    """Remember where the provisional tasks are, before they are placed anew."""
+def exchange_starts(state: State, k: int, first: int) -> None:
+    """Each provisional task has its other start."""
+    row = Q_FIELDS * 2 * k
+    for place in range(first, state.pools[Q_TAIL, 2 * k]):
+        if state.queue[row + Q_PROCS, place] != GONE:
+            job = state.queue[row + Q_JOB, place]
+            state.jobs[RESERVED, job], state.jobs[OTHER_START, job] = (
+                state.jobs[OTHER_START, job],
+                state.jobs[RESERVED, job],
+            )
+
+
+@kernel
+def remember(state: State, k: int, first: int, placed: bool) -> None:
+    """Put the starts that provisional tasks had beside; choose those that are late where they are placed."""
+    if placed:
+        exchange_starts(state, k, first)
     for place in range(first, state.pools[Q_TAIL, 2 * k]):
         if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE:
             job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
-            state.jobs[BEFORE, job] = state.jobs[RESERVED, job]
-            state.jobs[CHOSEN, job] = 0
+            state.jobs[CHOSEN, job] = placed and is_late(state, job)
+            if not placed:
+                state.jobs[OTHER_START, job] = state.jobs[RESERVED, job]
 
 
 @kernel
@@ -170,17 +191,14 @@ def is_plain(state: State, k: int, task: int) -> bool:
 
 
 @kernel
-def insert(t: int, state: State, k: int, task: int, first: int) -> int:
-    """Place a priority task and the provisional ones by Algorithm 1; how well that went."""
+def insert(t: int, state: State, k: int, task: int, first: int, placed: bool) -> int:
+    """Place a priority task and the provisional ones by Algorithm 1; how well that went.
+
+    Where they were ``placed`` already, as in its first turn, some of them were late.
+    """
     literal = option(state, k, MODE) == LITERAL
-    turn, corrected = 0, False
-    if noted(state, k, CANONICAL) and is_plain(state, k, task):
-        back_to_base(t, state, k)
-        put(t, state, k, task)
-        if place_again(t, state, k, first, task) < 0:
-            return IN_TIME
-        choose(state, k, first, state.pools[Q_TAIL, 2 * k], True)
-        turn = 1
+    turn, corrected = int(placed), False
+    remember(state, k, first, placed)
     while True:
         back_to_base(t, state, k)
         unplace(state, k, first)
@@ -207,7 +225,6 @@ def put_back(state: State, k: int, first: int) -> None:
     for place in range(first, state.pools[Q_TAIL, 2 * k]):
         if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE:
             job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
-            state.jobs[RESERVED, job] = state.jobs[BEFORE, job]
             state.jobs[CHOSEN, job] = 0
             book(state, k, job, -state.jobs[PROCS, job])
             if state.jobs[PLAN, job] == 0:
@@ -216,18 +233,11 @@ def put_back(state: State, k: int, first: int) -> None:
 
 @kernel
 def settle_places(t: int, state: State, k: int, task: int, first: int) -> None:
-    """Tell who is due when, and where there is new room; note who was displaced, and by whom."""
+    """Give the tasks their other starts: who is due when, and where is room; who was displaced by whom."""
     row = Q_FIELDS * 2 * k
-    for place in range(first, state.pools[Q_TAIL, 2 * k]):  # the heap is valid for the places before
-        job = state.queue[row + Q_JOB, place]
-        if state.queue[row + Q_PROCS, place] != GONE:
-            state.jobs[RESERVED, job], state.jobs[BEFORE, job] = (
-                state.jobs[BEFORE, job],
-                state.jobs[RESERVED, job],
-            )
     for place in range(first, state.pools[Q_TAIL, 2 * k]):
         job = state.queue[row + Q_JOB, place]
-        old, new = state.jobs[RESERVED, job], state.jobs[BEFORE, job]
+        old, new = state.jobs[RESERVED, job], state.jobs[OTHER_START, job]
         if state.queue[row + Q_PROCS, place] == GONE or old == new:
             continue
         drop_due(state, k, state.pools[DUE_COUNT, k], job)
@@ -262,19 +272,24 @@ def promote(t: int, state: State, k: int, first: int) -> None:
 
 
 @routine
-def displace(t: int, state: State, k: int, task: int) -> None:
-    """Place a priority task where the provisional ones must give way or be promoted."""
+def displace(t: int, state: State, k: int, task: int, start: int) -> None:
+    """Place a priority task where provisional ones give way or are promoted; ``start`` is its in the base."""
     first = first_provisional(state, k)
-    lift(state, k, first)
-    result = insert(t, state, k, task, first)
-    if result == NO_WAY:
-        back_to_base(t, state, k)
-        put_back(state, k, first)
-        put(t, state, k, task)
-        count(state, k, SAFETY_NET, 1)
-    else:
+    placed = noted(state, k, CANONICAL) == 1 and is_plain(state, k, task)
+    if placed and place_again(t, state, k, first, task, start) < 0:
+        result = IN_TIME
         settle_places(t, state, k, task, first)
-        promote(t, state, k, first)
+    else:
+        result = insert(t, state, k, task, first, placed)
+        exchange_starts(state, k, first)
+        if result == NO_WAY:
+            back_to_base(t, state, k)
+            put_back(state, k, first)
+            put(t, state, k, task)
+            count(state, k, SAFETY_NET, 1)
+        else:
+            settle_places(t, state, k, task, first)
+            promote(t, state, k, first)
     # A provisional task that is late would be chosen next time, so its place is not final.
     note(state, k, CANONICAL, result == IN_TIME)
     add_due(state, k, state.pools[DUE_COUNT, k], task)

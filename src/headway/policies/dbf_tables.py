@@ -45,10 +45,10 @@ WAITING_NOW, CANONICAL, ACCEPTED, PROMOTIONS, LATE_ON_ARRIVAL, DISPLACEMENTS, SA
 WHOSE, WHEN, BY_TASK, MOVED_TO = range(4)
 FIELDS = 4
 
-# Job rows of its own: the deadline (µs; none: -1); the start that the base profile holds; the one before the
-# provisional list is placed anew; whether the task is to become definitive; when it did (-1: never); how
-# often it was displaced; the first start it was given.
-DEADLINE, IN_BASE, BEFORE, CHOSEN, DEFINITIVE_AT, DISPLACED_TIMES, FIRST_GIVEN = (
+# Job rows of its own: the deadline (µs; none: -1); the start that the base profile holds; the other start,
+# had before or given after, while the provisional list is placed anew; whether the task is to become
+# definitive; when it did (-1: never); how often it was displaced; the first start it was given.
+DEADLINE, IN_BASE, OTHER_START, CHOSEN, DEFINITIVE_AT, DISPLACED_TIMES, FIRST_GIVEN = (
     JOB_ROWS + i for i in range(7)
 )
 MORE_ROWS = 7
