@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from headway.papers.locality.runs import BANDWIDTH, Runs, Wanted, mean
 from headway.papers.locality.weeks import (
     BUSY,
     LIGHT,
+    LIGHT_SEEDS,
     NARROW,
     QUICK,
     SATURATED,
@@ -64,6 +66,7 @@ def work(
 def open_weeks(traces: Mapping[str, str], quick: bool) -> tuple[list[Group], list[Group]]:
     """Weeks with files of one memory size, and the same with three; of the logs given, or generated."""
     span = QUICK if quick else WEEK
+    full = not quick
     kinds = (LIGHT, SATURATED) if quick else (LIGHT, BUSY, SATURATED)
     if traces:
         both = [
@@ -71,15 +74,20 @@ def open_weeks(traces: Mapping[str, str], quick: bool) -> tuple[list[Group], lis
         ]
     else:
         both = [
-            [generated(kind, span) for kind in kinds],
+            [
+                generated(kind, replace(span, seeds=LIGHT_SEEDS) if full and kind == LIGHT else span)
+                for kind in kinds
+            ],
             [generated(kind, span, sizes=True) for kind in kinds[:2]],
         ]
     return both[0], both[1]
 
 
 def ends(groups: Sequence[Group]) -> list[Group]:
-    """The first and the last kind of weeks, for what lies beyond the paper."""
-    return [groups[0], groups[-1]] if len(groups) > 1 else list(groups)
+    """The first and the last kind of weeks, as many of each, for what lies beyond the paper."""
+    chosen = [groups[0], groups[-1]] if len(groups) > 1 else list(groups)
+    fewest = min(len(group.weeks) for group in chosen)
+    return [Group(group.title, group.weeks[:fewest]) for group in chosen]
 
 
 def searched_weeks(traces: Mapping[str, str], groups: Sequence[Group]) -> Halves:
