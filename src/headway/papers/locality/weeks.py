@@ -4,7 +4,8 @@ Generated weeks follow a rule that was written down before any of them was simul
 for each core as the authors report (65,000 jobs a week and 1,083 users on 9,720 cores), sessions of about
 eleven jobs (1,493,151 in 136,404), offered loads of 0.5, 0.8 and 1.2, five seeds (later cut to three but for
 light weeks), and files by the authors' script (same user and width as the job before, within 800 s). Widths
-and lengths of runs are not published; those here are ours. Load is offered work over what the machine could do in the same time.
+and lengths of runs are not published; those here are ours. Load is offered work over what the machine could
+do in the same time.
 """
 
 from __future__ import annotations
