@@ -24,7 +24,8 @@ def jobs(*without: str) -> Workload:
     log, random = busy(150, PROCS, 2.5, seed=3), np.random.default_rng(7)
     late = log.submit + log.walltime + random.integers(0, 40_000, len(log)) * 1_000_000
     log = log.with_columns(deadline=np.where(random.random(len(log)) < 0.4, late, -1))
-    return log.with_columns(**{name: np.zeros_like(log.columns[name]) for name in without})
+    absent = {name: np.zeros_like(log.columns[name]) for name in without}
+    return log.with_columns(transformation=None, **absent)
 
 
 def machine(clusters: int) -> Platform:
