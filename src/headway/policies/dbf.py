@@ -58,7 +58,7 @@ from headway.engine.tables import (
     WAITS,
     State,
 )
-from headway.jit import kernel, routine
+from headway.jit import kernel
 from headway.policies.conservative import COMPRESS, EVERY, HOLE, compress, start_due
 from headway.policies.dbf_places import displace
 from headway.policies.dbf_tables import (
@@ -123,7 +123,7 @@ def place_priority(t: int, state: State, k: int, job: int) -> None:
     state.jobs[PROMISE, job] = state.jobs[RESERVED, job] + state.jobs[PLAN, job]
 
 
-@routine
+@kernel
 def arrive(t: int, state: State, k: int, job: int) -> None:
     """A newcomer joins the provisional list if it can wait, else the definitive one; or it is refused."""
     if state.jobs[DEADLINE, job] != NO_DEADLINE:

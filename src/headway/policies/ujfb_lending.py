@@ -40,7 +40,6 @@ from headway.engine.verbs import start, wake
 from headway.jit import kernel, routine
 from headway.policies.ujfb import (
     admit,
-    expect_back,
     is_trying,
     newcomers,
     plan_and_start,
@@ -88,6 +87,7 @@ from headway.policies.ujfb_tables import (
     count,
     entry,
 )
+from headway.policies.ujfb_urgent import expect_back
 from headway.units import NEVER, SECOND
 
 ONE_MINUTE = 60 * SECOND
