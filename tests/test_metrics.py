@@ -348,7 +348,7 @@ def test_comparisons_of_different_jobs_say_so() -> None:
     assert comparison.names == ("easy on 4", "easy on 8")
     rows = {row.metric: row for row in comparison.rows()}
     assert rows["moves"].values == (2, None)
-    assert rows["moves"].unit == ""
+    assert rows["moves"].unit == "times"
     with pytest.raises(UsageError, match="nothing to compare"):
         compare([])
 

@@ -16,7 +16,10 @@ from headway.cli import commands as commands  # registers every command
 from headway.cli.frame import app
 from headway.cli.sweep import with_unit
 from headway.cli.tables import UNITS, unit_text
+from headway.metrics.catalogue import unit_of
+from headway.platform import Cluster, Platform
 from headway.workload.models import generate
+from instances import busy
 from surroundings import ROOT
 
 GROUP: Any = typer.main.get_command(app)
@@ -146,3 +149,16 @@ def test_a_wrong_word_is_one_sentence_that_says_where_to_look(shell: Headway, wo
     result = shell(*words)
     assert result.status == 2
     assert re.fullmatch(r"headway: [^\n]+; see 'headway[\w ]* --help'\n", result.err), result.err
+
+
+@pytest.mark.parametrize(
+    ("policy", "clusters"),
+    [("redirection(theta=2)", 1), ("dbf", 1), ("ujfb(swap=5)", 1), ("reallocation", 2)],
+)
+def test_every_number_that_a_policy_adds_has_a_unit(policy: str, clusters: int) -> None:
+    log = busy(150, 24, 2.5, seed=3)
+    log = log.with_columns(deadline=log.submit + 3 * log.walltime)
+    made = headway.simulate(log, Platform(tuple(Cluster(f"c{i}", procs=24) for i in range(clusters))), policy)
+    own = {name for name, value in made.summary().items() if isinstance(value, int | float)}
+    assert len(own - set(UNITS)) > 5
+    assert [name for name in own if not unit_of(name)] == []

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headway.metrics import METRICS
+from headway.metrics.catalogue import unit_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,7 +71,7 @@ def summary_table(console: Console, schedule: Schedule, summary: Mapping[str, An
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, style="dim")
     for name, value in shown(summary).items():
-        unit = UNITS.get(name, "")
+        unit = unit_of(name)
         table.add_row(
             name, number(value), unit_text(unit), in_words(value) if unit == "s" else ""
         )

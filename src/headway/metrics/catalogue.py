@@ -142,3 +142,61 @@ STRETCH = Metric(
 """Only where the workload has input files: without any it is the slowdown."""
 
 BY_NAME = {metric.name: metric for metric in (*METRICS, STRETCH)}
+
+# Units of the numbers that a policy or a kind of job adds to a summary, by name or by how the name ends.
+OWN = {
+    "s": ("mean_before_promise", "expected_gain", "urgent_margin_least", "urgent_margin_mean"),
+    "1": (
+        "promises_kept",
+        "redirected_among_worst",
+        "urgent_lateness",
+        "utilization_with_wasted",
+        "worst_is_redirected",
+    ),
+    "jobs": (
+        "accepted_deadlines",
+        "deadlines",
+        "deadlines_broken",
+        "deadlines_met",
+        "late_on_arrival",
+        "promotions",
+        "swap_assumed",
+        "urgent_deadlines_missed",
+        "urgent_waited",
+    ),
+    "times": (
+        "displacements",
+        "estimates",
+        "file_loads",
+        "file_reuses",
+        "kills_for_urgent",
+        "most_moves_of_a_task",
+        "most_put_back",
+        "moves",
+        "reallocation_events",
+        "redirections",
+        "resubmissions",
+        "safety_net",
+        "suspensions",
+    ),
+    "sessions": ("sessions",),
+}
+ENDINGS = {
+    "s": ("_wait", "_response", "_delay", "_flow"),
+    "1": ("_slowdown", "_bsld", "_stretch", "_share"),
+    "jobs": ("_jobs",),
+    "tasks": ("_tasks",),
+}
+
+
+def unit_of(name: str) -> str:
+    """The unit of a number of a summary; "1" for a ratio, nothing where only its policy knows.
+
+    >>> unit_of("mean_wait"), unit_of("urgent_mean_slowdown"), unit_of("redirections")
+    ('s', '1', 'times')
+    """
+    if name in BY_NAME:
+        return BY_NAME[name].unit
+    known = (unit for unit, names in OWN.items() if name in names)
+    ending = (unit for unit, ends in ENDINGS.items() if name.endswith(ends))
+    return next(known, "") or next(ending, "")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headway.errors import UsageError
-from headway.metrics.catalogue import BY_NAME
+from headway.metrics.catalogue import BY_NAME, unit_of
 from headway.metrics.differences import Difference, difference
 from headway.schedule import Schedule
 from headway.schedule.files import write_json
@@ -110,7 +110,7 @@ class Comparison:
         better = metric.better if metric else ""
         verdicts = tuple(_verdict(value, values[0], better) for value in values[1:])
         changes = tuple(_change(value, values[0]) for value in values[1:])
-        return Row(name, metric.unit if metric else "", values, (None, *changes), ("", *verdicts))
+        return Row(name, unit_of(name), values, (None, *changes), ("", *verdicts))
 
 
 def compare(schedules: Sequence[Schedule], tau: float = 10, trim: float = 0) -> Comparison:

@@ -126,7 +126,8 @@ def _metrics(comparison: Comparison, colours: Sequence[str]) -> str:
         ]
     ]
     for row in comparison.rows():
-        if not any(row.values) and row.unit in ("jobs", "processor-seconds") and row.metric not in BASIC:
+        counted = row.metric in BY_NAME and row.unit in ("jobs", "processor-seconds")
+        if not any(row.values) and counted and row.metric not in BASIC:
             continue  # a zero that says nothing
         cells = [
             Cell(number(value), value, _remark(row.unit, value, share), judged)

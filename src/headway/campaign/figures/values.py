@@ -48,7 +48,7 @@ def groups(cells: pl.DataFrame, by: str) -> dict[Any, Floats]:
 
 def metric_label(metric: str, relative: bool, tau: float | None = None) -> str:
     """The label of an axis: name and unit, or that it is a ratio; with the tau (s) of a bounded slowdown."""
-    from headway.metrics.catalogue import BY_NAME
+    from headway.metrics.catalogue import unit_of
 
     words = {"bsld": "bounded slowdown", "pp_bsld": "per-processor bounded slowdown"}
     head, _, tail = metric.partition("_")
@@ -57,8 +57,8 @@ def metric_label(metric: str, relative: bool, tau: float | None = None) -> str:
         name += f" (tau = {tau:g} s)"
     if relative:
         return f"{name}\n(policy / baseline)"
-    unit = BY_NAME[metric].unit if metric in BY_NAME else "1"
-    return name if unit == "1" else f"{name} ({unit})"
+    unit = unit_of(metric)
+    return name if unit in ("1", "") else f"{name} ({unit})"
 
 
 def mark_one(axes: Axes, relative: bool) -> None:
