@@ -1,9 +1,13 @@
 """Finds the first waiting job that may be backfilled, in a queue of any depth.
 
 A short queue is simply scanned. Over a deep one lies a summary: for each block of ``GROUP`` places, and for
-each group of blocks, the least plan among jobs of at most 2^c processors, and the fewest processors of a job
-in (2^(c-1), 2^c], for every size class c. From these a search sees which blocks may hold a job that fits, so
-it costs about the logarithm of the queue.
+each group of blocks, the least plan among jobs of a size class or a smaller one, and the fewest processors of
+a job of the class. The powers of two are classes of their own, and what lies between two of them is one:
+
+    class         0   2   3   4   5     6   7      ...
+    processors    1   2   3   4   5-7   8   9-15   ...
+
+From these a search sees which blocks may hold a job that fits, so it costs about the logarithm of the queue.
 
 The summary is a bound from below. Jobs that join at the end are added when the next search comes by; jobs
 that leave are not taken out until a search finds nothing in their block, which is then summed up anew.
@@ -26,9 +30,9 @@ from headway.engine.tables import (
 from headway.jit import kernel, routine
 from headway.units import NEVER
 
-GROUP = 32
-CLASSES = 20
-"""The last class holds everything from 2^18 processors on."""
+GROUP = 64
+CLASSES = 39
+"""The last class holds everything from 2^19 processors on."""
 DEEP = 192
 """Queues with fewer places than this left to search are scanned."""
 
@@ -45,11 +49,17 @@ def row_of(q: int, what: int) -> int:
 
 @kernel
 def size_class(procs: int) -> int:
-    """The least c with procs <= 2^c, at most the last class."""
+    """The class of a job, at most the last."""
     c = 0
-    while c < CLASSES - 1 and (1 << c) < procs:
-        c += 1
-    return c
+    while c < CLASSES - 1 and (1 << (c >> 1)) < procs:
+        c += 2
+    return c - 1 if (1 << (c >> 1)) > procs else c
+
+
+@kernel
+def fewest(c: int) -> int:
+    """The fewest processors that a job of a class can have."""
+    return (1 << (c >> 1)) + (c & 1)
 
 
 @kernel
@@ -143,7 +153,7 @@ def may_hold(state: State, q: int, level: int, i: int, c: int, free: int, limit:
         if state.lists[plan, at] <= limit and state.lists[procs, at] <= free:
             return True
     for small in range(c + 2):
-        if (1 << small) >> 1 >= extra:
+        if fewest(small) > extra:
             break
         if small < CLASSES and state.lists[procs, cell(state, level, small, i)] <= extra:
             return True
@@ -166,10 +176,8 @@ def search(state: State, q: int, place: int, free: int, limit: int, extra: int) 
     sum_up(state, q)
     tail = state.pools[Q_TAIL, q]
     whole = size_class(free)
-    if whole > 0 and (1 << whole) > free:
-        whole -= 1
-    if whole == CLASSES - 1:
-        whole -= 1  # the last class has no upper bound
+    if whole & 1 or whole == CLASSES - 1:
+        whole -= 1  # not all jobs between two powers need fit; the last class has no upper bound
     b = place // GROUP
     blocks = (tail + GROUP - 1) // GROUP
     found = scan(state, q, place, min((b + 1) * GROUP, tail), free, limit, extra)
@@ -180,7 +188,6 @@ def search(state: State, q: int, place: int, free: int, limit: int, extra: int) 
             b += GROUP
             continue
         changed = False
-        entered_at = b
         while b < min((g + 1) * GROUP, blocks) and found < 0:
             if may_hold(state, q, BLOCKS, b, whole, free, limit, extra):
                 found = scan(state, q, b * GROUP, min((b + 1) * GROUP, tail), free, limit, extra)
@@ -188,7 +195,7 @@ def search(state: State, q: int, place: int, free: int, limit: int, extra: int) 
                     sum_up_block(state, q, b)
                     changed = True
             b += 1
-        if found < 0 and (changed or entered_at % GROUP == 0):
+        if changed and found < 0:
             sum_up_group(state, q, g)
     return found
 
