@@ -118,6 +118,7 @@ def test_every_number_of_a_summary_has_a_unit_and_names_tau(shell: Headway) -> N
         assert row[2] == unit_text(UNITS[row[0]]), row
     assert any(row[:3] == ["tau", "10", "s"] for row in rows)
     assert with_unit("max_bsld", 60) == "max_bsld (tau 60 s)"
+    assert with_unit("mean_stretch", 10) == "mean_stretch (ratio)"
     assert unit_text("1") == "ratio"
 
 

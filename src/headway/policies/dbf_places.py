@@ -273,7 +273,7 @@ def promote(t: int, state: State, k: int, first: int) -> None:
 
 @routine
 def displace(t: int, state: State, k: int, task: int, start: int) -> None:
-    """Place a priority task where provisional ones give way or are promoted; ``start`` is its in the base."""
+    """Place a priority task where provisional ones give way or are promoted; in the base it has ``start``."""
     first = first_provisional(state, k)
     placed = noted(state, k, CANONICAL) == 1 and is_plain(state, k, task)
     if placed and place_again(t, state, k, first, task, start) < 0:
