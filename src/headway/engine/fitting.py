@@ -19,6 +19,7 @@ from headway.engine.tables import (
     GONE,
     POOL_LISTS,
     Q_FIELDS,
+    Q_HEAD,
     Q_PLAN,
     Q_PROCS,
     Q_SORTED_IN,
@@ -50,16 +51,16 @@ def row_of(q: int, what: int) -> int:
 @kernel
 def size_class(procs: int) -> int:
     """The class of a job, at most the last."""
-    c = 0
-    while c < CLASSES - 1 and (1 << (c >> 1)) < procs:
-        c += 2
-    return c - 1 if (1 << (c >> 1)) > procs else c
+    c = 1
+    while c < CLASSES - 1 and fewest(c + 1) <= procs:
+        c += 1
+    return c
 
 
 @kernel
 def fewest(c: int) -> int:
     """The fewest processors that a job of a class can have."""
-    return (1 << (c >> 1)) + (c & 1)
+    return (1 << ((c - 1) >> 1)) + ((c - 1) & 1)
 
 
 @kernel
@@ -81,18 +82,21 @@ def clear_cells(state: State, q: int, level: int, i: int) -> None:
 
 
 @kernel
-def count_in(state: State, q: int, level: int, i: int, procs: int, plan: int) -> None:
-    """Let the summary of a block or group include a job."""
-    own = size_class(procs)
-    at = cell(state, level, own, i)
-    row = row_of(q, 0)
-    state.lists[row + LEAST_PROCS, at] = min(state.lists[row + LEAST_PROCS, at], procs)
-    for c in range(own, CLASSES):
-        at = cell(state, level, c, i)
-        state.lists[row + LEAST_PLAN, at] = min(state.lists[row + LEAST_PLAN, at], plan)
+def count_in(state: State, q: int, level: int, i: int, own: int, procs: int, plan: int) -> None:
+    """Let the summary of a block or group include a job of class ``own``."""
+    row = row_of(q, LEAST_PLAN)
+    c = own
+    while c < CLASSES and state.lists[row, cell(state, level, c, i)] > plan:
+        state.lists[row, cell(state, level, c, i)] = plan
+        c += 1
+    row = row_of(q, LEAST_PROCS)
+    c = own
+    while c >= 0 and state.lists[row, cell(state, level, c, i)] > procs:
+        state.lists[row, cell(state, level, c, i)] = procs
+        c -= 1
 
 
-@routine
+@kernel
 def sum_up(state: State, q: int) -> None:
     """Bring the summary to the end of the queue."""
     for place in range(state.pools[Q_SUMMED, q], state.pools[Q_TAIL, q]):
@@ -104,60 +108,69 @@ def sum_up(state: State, q: int) -> None:
         procs = state.queue[Q_FIELDS * q + Q_PROCS, place]
         if procs != GONE:
             plan = state.queue[Q_FIELDS * q + Q_PLAN, place]
-            count_in(state, q, BLOCKS, b, procs, plan)
-            count_in(state, q, GROUPS, b // GROUP, procs, plan)
+            own = size_class(procs)
+            count_in(state, q, BLOCKS, b, own, procs, plan)
+            count_in(state, q, GROUPS, b // GROUP, own, procs, plan)
     state.pools[Q_SUMMED, q] = state.pools[Q_TAIL, q]
 
 
-@routine
-def sum_up_block(state: State, q: int, b: int) -> None:
-    """Make the summary of a block exact."""
-    clear_cells(state, q, BLOCKS, b)
-    row = row_of(q, 0)
+@kernel
+def note(state: State, q: int, level: int, i: int, c: int, below: int, upto: int, narrow: int, least: int) -> None:
+    """Store what :func:`may_hold` reads."""
+    plan, procs = row_of(q, LEAST_PLAN), row_of(q, LEAST_PROCS)
+    state.lists[plan, cell(state, level, c, i)] = upto
+    raise_from(state, plan, level, i, c - 1, 0, -1, below)
+    raise_from(state, procs, level, i, c, CLASSES - 1, 1, narrow)
+    raise_from(state, procs, level, i, 0, c - 1, 1, least)
+
+
+@kernel
+def raise_from(state: State, row: int, level: int, i: int, c: int, last: int, step: int, bound: int) -> None:
+    while c != last + step and state.lists[row, cell(state, level, c, i)] < bound:
+        state.lists[row, cell(state, level, c, i)] = bound
+        c += step
+
+
+@kernel
+def sum_up_block(state: State, q: int, b: int, c: int) -> None:
+    """Make exact what the summary of a block says of class ``c``."""
+    first, beyond = fewest(c), fewest(c + 1) if c < CLASSES - 1 else GONE
+    below = upto = narrow = least = NEVER
     for place in range(b * GROUP, min((b + 1) * GROUP, state.pools[Q_TAIL, q])):
         procs = state.queue[Q_FIELDS * q + Q_PROCS, place]
-        if procs != GONE:
-            at = cell(state, BLOCKS, size_class(procs), b)
-            plan = state.queue[Q_FIELDS * q + Q_PLAN, place]
-            state.lists[row + LEAST_PROCS, at] = min(state.lists[row + LEAST_PROCS, at], procs)
-            state.lists[row + LEAST_PLAN, at] = min(state.lists[row + LEAST_PLAN, at], plan)
-    least = NEVER
-    for c in range(CLASSES):  # each class includes the smaller ones
-        at = cell(state, BLOCKS, c, b)
-        least = min(least, state.lists[row + LEAST_PLAN, at])
-        state.lists[row + LEAST_PLAN, at] = least
+        plan = state.queue[Q_FIELDS * q + Q_PLAN, place]
+        below = min(below, plan if procs < first else NEVER)
+        upto = min(upto, plan if procs < beyond else NEVER)
+        narrow = min(narrow, procs if procs >= first else NEVER)
+        least = min(least, procs)
+    note(state, q, BLOCKS, b, c, below, upto, narrow, least)
 
 
-@routine
-def sum_up_group(state: State, q: int, g: int) -> None:
-    """Make the summary of a group that of its blocks."""
-    blocks = (state.pools[Q_TAIL, q] + GROUP - 1) // GROUP
-    for what in range(2):
-        row = row_of(q, what)
-        for c in range(CLASSES):
-            least = NEVER
-            for b in range(g * GROUP, min((g + 1) * GROUP, blocks)):
-                least = min(least, state.lists[row, cell(state, BLOCKS, c, b)])
-            state.lists[row, cell(state, GROUPS, c, g)] = least
+@kernel
+def sum_up_group(state: State, q: int, g: int, c: int) -> None:
+    """Make what the summary of a group says of class ``c`` that of its blocks."""
+    plan, procs = row_of(q, LEAST_PLAN), row_of(q, LEAST_PROCS)
+    begin = max(g * GROUP, state.pools[Q_HEAD, q] // GROUP)
+    end = min((g + 1) * GROUP, (state.pools[Q_TAIL, q] + GROUP - 1) // GROUP)
+    below = upto = narrow = least = NEVER
+    for b in range(begin, end):
+        below = min(below, state.lists[plan, cell(state, BLOCKS, c - 1, b)])
+        upto = min(upto, state.lists[plan, cell(state, BLOCKS, c, b)])
+        narrow = min(narrow, state.lists[procs, cell(state, BLOCKS, c, b)])
+        least = min(least, state.lists[procs, cell(state, BLOCKS, 0, b)])
+    note(state, q, GROUPS, g, c, below, upto, narrow, least)
 
 
 @kernel
 def may_hold(state: State, q: int, level: int, i: int, c: int, free: int, limit: int, extra: int) -> bool:
-    """Whether a block or group may hold a job that fits; ``c`` is the last class that fits as a whole."""
+    """Whether a block or group may hold a job that fits; ``c`` is the class of ``free``."""
     plan, procs = row_of(q, LEAST_PLAN), row_of(q, LEAST_PROCS)
-    extra = min(extra, free)
-    if state.lists[plan, cell(state, level, c, i)] <= limit:
-        return True
-    if c + 1 < CLASSES:
-        at = cell(state, level, c + 1, i)
-        if state.lists[plan, at] <= limit and state.lists[procs, at] <= free:
-            return True
-    for small in range(c + 2):
-        if fewest(small) > extra:
-            break
-        if small < CLASSES and state.lists[procs, cell(state, level, small, i)] <= extra:
-            return True
-    return False
+    at = cell(state, level, c, i)
+    return (
+        state.lists[plan, cell(state, level, c - 1, i)] <= limit
+        or (state.lists[plan, at] <= limit and state.lists[procs, at] <= free)
+        or state.lists[procs, cell(state, level, 0, i)] <= extra
+    )
 
 
 @kernel
@@ -175,29 +188,25 @@ def search(state: State, q: int, place: int, free: int, limit: int, extra: int) 
     """:func:`next_fit` in a deep queue."""
     sum_up(state, q)
     tail = state.pools[Q_TAIL, q]
-    whole = size_class(free)
-    if whole & 1 or whole == CLASSES - 1:
-        whole -= 1  # not all jobs between two powers need fit; the last class has no upper bound
-    b = place // GROUP
     blocks = (tail + GROUP - 1) // GROUP
-    found = scan(state, q, place, min((b + 1) * GROUP, tail), free, limit, extra)
-    b += 1
-    while found < 0 and b < blocks:
+    c = size_class(free)
+    extra = min(extra, free)
+    b = place // GROUP
+    while b < blocks:
         g = b // GROUP
-        if b % GROUP == 0 and not may_hold(state, q, GROUPS, g, whole, free, limit, extra):
-            b += GROUP
-            continue
-        changed = False
-        while b < min((g + 1) * GROUP, blocks) and found < 0:
-            if may_hold(state, q, BLOCKS, b, whole, free, limit, extra):
-                found = scan(state, q, b * GROUP, min((b + 1) * GROUP, tail), free, limit, extra)
-                if found < 0:
-                    sum_up_block(state, q, b)
-                    changed = True
-            b += 1
-        if changed and found < 0:
-            sum_up_group(state, q, g)
-    return found
+        end = min((g + 1) * GROUP, blocks)
+        if may_hold(state, q, GROUPS, g, c, free, limit, extra):
+            while b < end:
+                if may_hold(state, q, BLOCKS, b, c, free, limit, extra):
+                    begin = max(place, b * GROUP)
+                    found = scan(state, q, begin, min((b + 1) * GROUP, tail), free, limit, extra)
+                    if found >= 0:
+                        return found
+                    sum_up_block(state, q, b, c)
+                b += 1
+            sum_up_group(state, q, g, c)
+        b = end
+    return -1
 
 
 @kernel
@@ -207,6 +216,6 @@ def next_fit(state: State, q: int, place: int, free: int, limit: int, extra: int
     It needs at most ``free`` processors, and lasts at most ``limit`` or needs at most ``extra``.
     """
     tail = state.pools[Q_TAIL, q]
-    if tail - place < DEEP or state.pools[Q_SORTED_IN, q]:
+    if tail - place < DEEP or free < 1 or state.pools[Q_SORTED_IN, q]:
         return scan(state, q, place, tail, free, limit, extra)
     return search(state, q, place, free, limit, extra)
