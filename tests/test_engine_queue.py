@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.engine.drive import Jobs, Setup, make_state
-from headway.engine.fitting import next_fit
+from headway.engine.fitting import DEEP, next_fit
 from headway.engine.queue import enter, find_job, leave
 from headway.engine.tables import GONE, KEY, Q_COUNT, Q_FIELDS, Q_HEAD, Q_JOB, Q_PROCS, Q_TAIL, State
 from headway.jit import entry
@@ -93,40 +93,46 @@ def test_a_long_line(keys: int) -> None:
     play(keys, keys, 600, 2500, 0.5, 0)
 
 
-@pytest.mark.parametrize("widest", [8, 1000, 1 << 20])
-def test_a_search_in_a_deep_line(widest: int) -> None:
+@pytest.mark.parametrize(
+    ("widest", "room"),
+    [(8, 5000), (1000, 5000), (1 << 20, 5000), (30, 95), (30, 100), (30, 130)],  # the last have little room
+)
+def test_a_search_in_a_deep_line(widest: int, room: int) -> None:
     """Jobs join at the end and leave anywhere; searches begin anywhere, for jobs of every size."""
     random = np.random.default_rng(widest)
     jobs = 5000
     procs = np.floor(2 ** random.uniform(0, np.log2(widest), jobs)).astype(np.int64)
     plan = random.integers(0, 10**6, jobs)
     zero = np.zeros(jobs, np.int64)
-    state, _ = make_state(Jobs(zero, procs, plan, plan, plan), Setup((widest,), lambda t, s: None), jobs)
+    state, _ = make_state(Jobs(zero, procs, plan, plan, plan), Setup((widest,), lambda t, s: None), room)
     line = np.zeros(0, np.int64)
-    came = deepest = found = 0
+    came = deepest = found = deep = 0
     while came < jobs or len(line):
-        batch = min(jobs - came, int(random.integers(1, 200)))
+        batch = min(jobs - came, room - len(line), int(random.integers(1, room // 25)))
         for job in range(came, came + batch):
             move(state, 0, ENTER, job, 0, 0, 0)
         line = np.concatenate([line, np.arange(came, came + batch)])
         came += batch
         deepest = max(deepest, len(line))
-        for _ in range(10):
+        for _ in range(10 if room == jobs else 2):
             free = int(widest * random.random() ** 4)
             limit = int(10**6 * random.random() ** 3)
             extra = int(free * random.random() ** 4) - 1
-            after = int(random.integers(0, len(line) + 1))
+            after = int(random.integers(0, len(line) + 1)) if random.random() < 0.5 else 0
             rest = line[after:]
+            if (procs[rest] <= free).any() and random.random() < 0.3:  # just enough for one, or not quite
+                limit, extra = int(plan[rest][procs[rest] <= free].min() - random.integers(2)), 0
             fits = (procs[rest] <= free) & ((plan[rest] <= limit) | (procs[rest] <= extra))
             wanted = int(rest[np.argmax(fits)]) if fits.any() else -1
             behind = int(line[after - 1]) if after else -1
+            deep += after == 0 and state.pools[Q_TAIL, 0] - state.pools[Q_HEAD, 0] >= DEEP
             assert move(state, 0, NEXT_FIT, behind, free, limit, extra) == wanted
             found += wanted >= 0
             if wanted >= 0 and random.random() < 0.7:
                 move(state, 0, LEAVE, wanted, 0, 0, 0)
                 line = line[line != wanted]
-        leaving = int(random.integers(0, 100 if came < jobs else 400))
+        leaving = int(random.integers(0, room // 50 if came < jobs else 400))
         for job in random.choice(line, min(leaving, len(line)), replace=False):
             move(state, 0, LEAVE, int(job), 0, 0, 0)
             line = line[line != job]
-    assert deepest > 2000 and found > 100
+    assert deepest > room * 0.4 and found > 100 and deep > 100
