@@ -118,9 +118,9 @@ def sum_up(state: State, q: int) -> None:
 
 @kernel
 def set_cells(state: State, q: int, part: int, c: int, below: int, upto: int, own: int, least: int) -> None:
-    """Set what :func:`may_hold` reads for class ``c``: the least plan below it and up to it, fewest processors.
+    """Set what :func:`may_hold` reads: the least plan below class ``c`` and up to it, and fewest processors.
 
-    What is the least below ``c`` is a bound for every smaller class too.
+    The least below ``c`` is a bound for every smaller class too.
     """
     plan, procs = row_of(q, LEAST_PLAN), row_of(q, LEAST_PROCS)
     state.lists[procs, cell(state, 0, part)] = least
@@ -197,13 +197,15 @@ def search(state: State, q: int, place: int, free: int, limit: int, extra: int) 
         end = min((g + 1) * GROUP, blocks)
         if may_hold(state, q, as_part(state, g), c, free, limit, extra):
             while b < end:
-                if may_hold(state, q, b, c, free, limit, extra):
+                while b < end and not may_hold(state, q, b, c, free, limit, extra):
+                    b += 1
+                if b < end:
                     begin = max(place, b * GROUP)
                     found = scan(state, q, begin, min((b + 1) * GROUP, tail), free, limit, extra)
                     if found >= 0:
                         return found
                     look_at_block(state, q, b, c)
-                b += 1
+                    b += 1
             look_at_group(state, q, g, c)
         b = end
     return -1
