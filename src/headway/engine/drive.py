@@ -147,8 +147,10 @@ def grow(state: State, world: World) -> tuple[State, World]:
     copy_into(larger.queue, state.queue)
     copy_into(larger.lists, state.lists)
     copy_profile(state.profile, larger.profile)
-    runs = np.zeros((state.runs.shape[0], max(state.runs.shape[1] * 5 // 4, room)), np.int64)
-    copy_into(runs, state.runs)
+    runs, used = state.runs, int(state.clock[RUNS])
+    if used + room > runs.shape[1]:  # by far the largest table, and seldom what is too small
+        runs = np.zeros((runs.shape[0], max(runs.shape[1] * 5 // 4, used + room)), np.int64)
+        copy_into(runs, state.runs[:, :used])
     larger_world = new_world(world.runtime, room)
     copy_into(larger_world.ends, world.ends)
     larger_world.size[:] = world.size
