@@ -126,9 +126,20 @@ def uncounted(state: State, most: int) -> int:
     return number
 
 
-@routine
-def tally(state: State) -> None:
-    """Bring the counters up to date."""
+@kernel
+def tally_one(state: State) -> int:
+    """Count one newcomer; the highest counter. While a counter is at theta, newcomers come one by one."""
+    least, highest = state.options[UNCOUNTED_MEASURES], 0
+    for place in range(state.options[WATCHED]):
+        counter = state.jobs[COUNTER, place] + (state.jobs[MEASURE, place] >= least)
+        state.jobs[COUNTER, place] = counter
+        highest = max(highest, counter)
+    return highest
+
+
+@kernel
+def tally_batch(state: State) -> int:
+    """Count a batch of newcomers, or fewer; the highest counter."""
     for i in range(state.options[UNCOUNTED], BATCH):
         state.options[UNCOUNTED_MEASURES + i] = NEVER
     first = UNCOUNTED_MEASURES
@@ -143,6 +154,13 @@ def tally(state: State) -> None:
         counter += (value >= e) + (value >= f) + (value >= g) + (value >= h)
         state.jobs[COUNTER, place] = counter
         highest = max(highest, counter)
+    return highest
+
+
+@routine
+def tally(state: State) -> None:
+    """Bring the counters up to date."""
+    highest = tally_one(state) if state.options[UNCOUNTED] == 1 else tally_batch(state)
     state.options[UNCOUNTED], state.options[HIGHEST_COUNTER] = 0, highest
     if highest > state.options[THETA]:
         state.options[EXCEEDED] = 1
