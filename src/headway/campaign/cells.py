@@ -32,6 +32,7 @@ class Cell:
     columns: dict[str, Any] = field(compare=False)
     """What describes it in the results."""
     parameters: dict[str, Any] = field(compare=False)
+    policy_key: object = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,18 @@ def batches(
     settings: Settings,
 ) -> Iterator[list[Batch]]:
     """All cells in the order of the campaign, source by source; a source is opened when it is reached."""
+    common = {"code": code_digest(), "settings": settings.key() | measures_key(settings)}
+    policies = {
+        id(spec): (str(spec), policy_key(spec))
+        for variant in variants
+        for spec in (variant.spec, variant.baseline)
+        if spec is not None
+    }
     for source in sources:
         found = []
         for part in source.expand(seeds):
             machines = [_machine(part, platform) for platform in platforms]
-            cells = _cells(part, machines, variants, seeds, settings)
+            cells = _cells(part, machines, variants, seeds, common, policies)
             found.append(Batch(part.workload, list(cells.values())))
         yield found
 
@@ -77,23 +85,37 @@ def _cells(
     machines: Sequence[Platform],
     variants: Sequence[Variant],
     seeds: Sequence[int],
-    settings: Settings,
+    common: dict[str, Any],
+    policies: dict[int, tuple[str, object]],
 ) -> dict[str, Cell]:
-    """The cells on one workload, each once; a baseline comes before the first cell that needs it."""
+    """The cells on one workload, each once; a baseline comes before the first cell that needs it.
+
+    `common` is what all cells of the campaign have in their identity, `policies` the text and the plain data
+    of every spec by its `id`.
+    """
     content = workload_digest(part.workload)
     found: dict[str, Cell] = {}
+    baselines: dict[tuple[Platform, int, int, int], Cell] = {}
 
     def cell(machine: Platform, spec: Spec, label: str, seed: int, widest: int) -> Cell:
+        text, key = policies[id(spec)]
         columns = {
             "workload": part.source.name, "part": part.number, "block": part.block, "seed": seed,
-            "machine": str(machine), "procs": machine.total_procs, "policy": str(spec), "label": label,
+            "machine": str(machine), "procs": machine.total_procs, "policy": text, "label": label,
             "baseline": None,
         }  # fmt: skip
-        parts = {
-            "code": code_digest(), "workload": content, "platform": machine.describe(), "widest": widest,
-            "policy": policy_key(spec), "seed": seed, "settings": settings.key() | measures_key(settings),
+        parts = common | {
+            "workload": content, "platform": machine.describe(), "widest": widest, "policy": key,
+            "seed": seed,
         }  # fmt: skip
-        return Cell(digest_of(parts), machine, spec, seed, widest, columns, {})
+        return Cell(digest_of(parts), machine, spec, seed, widest, columns, {}, key)
+
+    def baseline(machine: Platform, spec: Spec, seed: int, widest: int) -> Cell:
+        place = machine, id(spec), seed, widest
+        if place not in baselines:
+            made = cell(machine, spec, spec.brief, seed, widest)
+            baselines[place] = found.setdefault(made.id, made)
+        return baselines[place]
 
     def effective(spec: Spec, seed: int) -> int:
         # Policies of the catalogue draw nothing: under another seed they would do the same again.
@@ -107,11 +129,7 @@ def _cells(
                 made = cell(machine, variant.spec, variant.label, effective(variant.spec, seed), widest)
                 if variant.baseline is not None:
                     other = _equal_machine(variant, machine)
-                    paired = cell(
-                        other, variant.baseline, variant.baseline.brief,
-                        effective(variant.baseline, seed), widest,
-                    )  # fmt: skip
-                    paired = found.setdefault(paired.id, paired)
+                    paired = baseline(other, variant.baseline, effective(variant.baseline, seed), widest)
                     made.columns["baseline"] = paired.id
                 # A baseline may be a point of a grid too; it then stands in the results once, as both.
                 kept = found.setdefault(made.id, made)

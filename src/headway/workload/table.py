@@ -176,7 +176,7 @@ class Workload:
         if kept + count != len(self):
             raise ValueError("select takes each row at most once")
         if not count and chosen.dtype == np.bool_:
-            return self._replaced(transformation=transformation)
+            return self if transformation is None else self._replaced(transformation=transformation)
         entry = LedgerEntry.of(rule, action, self.job[left_out], dropped=True)
         columns = {name: values[chosen] for name, values in self._columns.items()}
         return self._replaced(
