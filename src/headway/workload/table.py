@@ -176,7 +176,7 @@ class Workload:
         if kept + count != len(self):
             raise ValueError("select takes each row at most once")
         if not count and chosen.dtype == np.bool_:
-            return self if transformation is None else self._replaced(transformation=transformation)
+            return self._replaced(transformation=transformation)
         entry = LedgerEntry.of(rule, action, self.job[left_out], dropped=True)
         columns = {name: values[chosen] for name, values in self._columns.items()}
         return self._replaced(
@@ -190,7 +190,9 @@ class Workload:
         """
         rule = self.rules.get("too_large", "drop") if too_large is None else too_large
         fits = self.procs <= procs
-        if rule == "error" and not fits.all():
+        if fits.all():
+            return self
+        if rule == "error":
             row = int(np.argmin(fits))
             raise InputError(
                 f"job {self.job[row]} needs {self.procs[row]} processors and the machine has {procs}; "
