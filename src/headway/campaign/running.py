@@ -179,7 +179,7 @@ def _work(
             if place and workers[place].here and run.recent:
                 if run.left * run.python > PAYS:
                     workers[place] = workers[place].apart()
-                if workers[place].here and run.python > run.pace / 2 and not run.over.wait(0.05):
+                if workers[place].here and run.python > run.pace / 3 and not run.over.wait(0.05):
                     continue
             try:
                 chunk = chunks.get(timeout=0.2)
