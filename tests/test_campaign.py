@@ -104,6 +104,14 @@ def test_a_baseline_on_more_processors_runs_no_job_that_the_policy_could_not(tmp
     assert found.frame.select("procs", "jobs", "dropped").rows() == [(8, 1, 1), (12, 2, 0)]
 
 
+def test_workloads_are_opened_seed_by_seed_where_they_differ() -> None:
+    log = generate("lublin(jobs=60, procs=16, seed=1)")
+    campaign = small(workloads=[MODEL, log], replications=3)
+    opened = [[batch.cells[0].columns["seed"] for batch in found] for found in campaign.opened()]
+    assert opened == [[0], [1], [2], [0]]
+    assert campaign.openings == len(opened)
+
+
 def test_seeds_that_change_nothing_are_refused_and_fixed_workloads_run_once() -> None:
     with pytest.raises(headway.UsageError, match="depends on its seeds"):
         Campaign("lublin(jobs=5, procs=4)", "easy", seeds=[1, 2])

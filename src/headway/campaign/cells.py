@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from headway.campaign.identity import code_digest, digest_of, policy_key, workload_digest
@@ -50,7 +51,7 @@ def batches(
     seeds: Sequence[int],
     settings: Settings,
 ) -> Iterator[list[Batch]]:
-    """All cells in the order of the campaign, source by source; a source is opened when it is reached."""
+    """All cells in the order of the campaign; sources are opened as they are reached, seed by seed."""
     common = {"code": code_digest(), "settings": settings.key() | measures_key(settings)}
     policies = {
         id(spec): (str(spec), policy_key(spec))
@@ -58,9 +59,9 @@ def batches(
         for spec in (variant.spec, variant.baseline)
         if spec is not None
     }
-    for source in sources:
+    for parts in chain.from_iterable(source.expand(seeds) for source in sources):
         found = []
-        for part in source.expand(seeds):
+        for part in parts:
             machines = [_machine(part, platform) for platform in platforms]
             cells = _cells(part, machines, variants, seeds, common, policies)
             found.append(Batch(part.workload, list(cells.values())))

@@ -1,6 +1,6 @@
 """The run of a campaign: cells flow from the sources through the workers into the store.
 
-planner thread   opens one source after the other, skips finished cells, cuts chunks
+planner thread   opens one workload after the other, skips finished cells, cuts chunks
 worker threads   hand chunks to their workers, collect outcomes
 this thread      writes outcomes to disk about once a second, tells the progress, hears Ctrl-C
 """
@@ -38,7 +38,7 @@ AHEAD = 10
 
 @dataclass
 class Progress:
-    """How far a run is; `total` is an estimate until every source was opened."""
+    """How far a run is; `total` is an estimate until every workload was opened."""
 
     done: int = 0
     skipped: int = 0
@@ -69,8 +69,8 @@ class Run:
     stop: threading.Event = field(default_factory=threading.Event)
     over: threading.Event = field(default_factory=threading.Event)
     """Set when no chunk is left to be taken."""
-    recent: deque[Outcome] = field(default_factory=lambda: deque(maxlen=32))
-    """The last outcomes that threads of this process, or worker processes, had."""
+    recent: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=32))
+    """CPU time of the last cells, in all and in Python."""
     pace: float = 0.0
     """Seconds of CPU time a cell takes, as last seen."""
     python: float = 0.0
@@ -78,10 +78,9 @@ class Run:
 
     def learn(self, outcomes: Sequence[Outcome]) -> None:
         """See how long cells take; a median, because the first one may have had to load a policy."""
-        self.recent.extend(outcomes)
-        seen = list(self.recent)
-        self.pace = fmean(outcome.seconds for outcome in seen)
-        self.python = median(outcome.python for outcome in seen)
+        self.recent.extend((outcome.seconds, outcome.python) for outcome in outcomes)
+        seconds, python = zip(*self.recent.copy(), strict=True)
+        self.pace, self.python = fmean(seconds), median(python)
 
     @property
     def left(self) -> int:
@@ -103,13 +102,17 @@ class Run:
 
 
 def run_cells(
-    run: Run, opened: Iterator[list[Batch]], sources: int, workers: Sequence[Callable[[], Worker]], tell: Tell
+    run: Run,
+    opened: Iterator[list[Batch]],
+    openings: int,
+    workers: Sequence[Callable[[], Worker]],
+    tell: Tell,
 ) -> None:
     """Run every missing cell; what is finished is on disk when this returns or raises."""
     chunks: Queue[Chunk | None] = Queue(maxsize=AHEAD * len(workers))
     events: Queue[list[Outcome] | BaseException | None] = Queue()
     made = [make() for make in workers]
-    plan = threading.Thread(target=_plan, args=(run, opened, sources, chunks, events), daemon=True)
+    plan = threading.Thread(target=_plan, args=(run, opened, openings, chunks, events), daemon=True)
     threads = [plan]
     for place in range(len(made)):
         threads.append(threading.Thread(target=_work, args=(run, made, place, chunks, events), daemon=True))
@@ -126,13 +129,13 @@ def run_cells(
 def _plan(
     run: Run,
     opened: Iterator[list[Batch]],
-    sources: int,
+    openings: int,
     chunks: Queue[Chunk | None],
     events: Queue[list[Outcome] | BaseException | None],
 ) -> None:
     try:
         for number, batches in enumerate(opened, start=1):
-            note_plan(run, batches, number, sources)
+            note_plan(run, batches, number, openings)
             for batch in batches:
                 for chunk in run.chunks(batch):
                     if not _put(run, chunks, chunk):
@@ -143,13 +146,13 @@ def _plan(
         events.put(error)
 
 
-def note_plan(run: Run, batches: Sequence[Batch], number: int, sources: int) -> None:
-    """Add a source's cells to the plan; sources not opened yet are expected to be like those that were."""
+def note_plan(run: Run, batches: Sequence[Batch], number: int, openings: int) -> None:
+    """Add an opening's cells to the plan; those to come are expected to be like those that were."""
     cells = [cell for batch in batches for cell in batch.cells]
     run.plan.extend(cells)
     run.progress.skipped += len(cells) - len(run.missing(cells))
-    run.progress.exact = number == sources
-    run.progress.total = round(len(run.plan) / number * sources)
+    run.progress.exact = number == openings
+    run.progress.total = round(len(run.plan) / number * openings)
 
 
 def _put(run: Run, chunks: Queue[Chunk | None], chunk: Chunk | None) -> bool:

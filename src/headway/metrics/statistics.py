@@ -15,6 +15,7 @@ Ratios = NDArray[np.float64]
 
 BLOCK = 1 << 16
 FEW, HUGE = 1000, 1e290
+"""Fewer values are summed as quickly one by one; of larger ones a multiple may be infinite."""
 
 
 def seconds(us: int) -> int | float:
@@ -34,6 +35,8 @@ def mean_time(times: Times) -> float | None:
 
 def exact_sum(values: Ratios) -> float:
     """The sum as if with unlimited digits, rounded once; a block at a time, for memory's sake."""
+    if len(values) < FEW:
+        return math.fsum(values.tolist())
     blocks = (values[place : place + BLOCK] for place in range(0, len(values), BLOCK))
     return math.fsum(chain.from_iterable(map(_exact_parts, blocks)))
 
@@ -46,8 +49,6 @@ def _exact_parts(values: Ratios) -> list[float]:
     way. The idea is in Rump, Ogita and Oishi, Accurate floating-point summation, SIAM J. Sci. Comput., 2008.
     """
     parts: list[float] = []
-    if len(values) < FEW:  # they are quicker as they are
-        return [*values.tolist()]
     while largest := max(float(values.max()), -float(values.min())):
         if not largest < HUGE:
             return [*parts, *values.tolist()]
