@@ -122,8 +122,8 @@ class Campaign:
         """Run the cells that are not in the folder `out` yet, and return all results.
 
         workers: how many cells are simulated at once, all cores by default. They are threads of this
-            process, or processes where there are many or a policy is written in Python; `processes` says
-            which. client: a Dask client, whose cluster then does the work.
+            process, or processes where there are many of them, many short cells, or a policy written in
+            Python; `processes` says which. client: a Dask client, whose cluster then does the work.
         retry_failed: run failed cells again. progress: called now and then with a `Progress`.
 
         Ctrl-C keeps what is finished; the same call goes on from there.

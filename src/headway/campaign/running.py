@@ -198,6 +198,8 @@ def _work(
         events.put(None)
     except BaseException as error:
         events.put(error)
+    finally:
+        workers[place].close()
 
 
 def collect(run: Run, events: Queue[list[Outcome] | BaseException | None], threads: int, tell: Tell) -> None:
