@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import islice
+from threading import Thread
 from typing import Any
 
 from headway.campaign.identity import code_digest, digest_of, policy_key, workload_digest
@@ -51,7 +53,7 @@ def batches(
     seeds: Sequence[int],
     settings: Settings,
 ) -> Iterator[list[Batch]]:
-    """All cells in the order of the campaign; sources are opened as they are reached, seed by seed."""
+    """All cells in the order of the campaign; sources are opened seed by seed, one source ahead."""
     common = {"code": code_digest(), "settings": settings.key() | measures_key(settings)}
     policies = {
         id(spec): (str(spec), policy_key(spec))
@@ -59,13 +61,41 @@ def batches(
         for spec in (variant.spec, variant.baseline)
         if spec is not None
     }
-    for parts in chain.from_iterable(source.expand(seeds) for source in sources):
-        found = []
-        for part in parts:
-            machines = [_machine(part, platform) for platform in platforms]
-            cells = _cells(part, machines, variants, seeds, common, policies)
-            found.append(Batch(part.workload, list(cells.values())))
-        yield found
+
+    def opened(source: Source) -> Iterator[list[Batch]]:
+        for parts in source.expand(seeds):
+            found = []
+            for part in parts:
+                machines = [_machine(part, platform) for platform in platforms]
+                cells = _cells(part, machines, variants, seeds, common, policies)
+                found.append(Batch(part.workload, list(cells.values())))
+            yield found
+
+    following = _begun(opened(sources[0]))
+    for source in [*sources[1:], None]:
+        current, following = following, iter(()) if source is None else _begun(opened(source))
+        yield from current
+
+
+def _begun(lists: Iterator[list[Batch]]) -> Iterator[list[Batch]]:
+    """The same lists, the first of which is made from now on in a thread of its own.
+
+    Two logs are read at once in the beginning, when there is nothing else to do.
+    """
+    first: Future[list[list[Batch]]] = Future()
+
+    def begin() -> None:
+        try:
+            first.set_result(list(islice(lists, 1)))
+        except BaseException as error:
+            first.set_exception(error)
+
+    def gone_on() -> Iterator[list[Batch]]:
+        yield from first.result()
+        yield from lists
+
+    Thread(target=begin, daemon=True).start()
+    return gone_on()
 
 
 def _machine(part: Part, platform: Platform | None) -> Platform:
