@@ -36,7 +36,8 @@ def generated(weeks: int) -> headway.Campaign:
 def all_sweeps(folder: Path | None, quick: bool) -> Iterator[Row]:
     """Cells a second with one worker and two, how much faster two are, and a paper's campaign.
 
-    Small weeks take a few milliseconds each, most of them in Python, which runs on one core at a time.
+    Small weeks take a millisecond or two each, most of it in Python, which runs on one core at a time: for so
+    few of them no second process is started, and the second worker stands back.
     """
     with tempfile.TemporaryDirectory() as scratch:
         yield from _workers(folder, campaign_workers.LOGS, 3 if quick else 20, Path(scratch) / "small", False)

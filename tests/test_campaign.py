@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,10 @@ import polars as pl
 import pytest
 
 import headway
-from headway.campaign import Campaign, Results, running
+from headway.campaign import Campaign, Results, running, workers
 from headway.campaign.cells import Cell
 from headway.campaign.identity import policy_key, workload_digest
-from headway.campaign.measure import Settings
+from headway.campaign.measure import Chunk, Outcome, Settings
 from headway.policies.spec import parse_spec
 from headway.workload.models import generate
 
@@ -101,6 +102,14 @@ def test_a_baseline_on_more_processors_runs_no_job_that_the_policy_could_not(tmp
     assert {cell.widest for cell in cells} == {6}
     found = Campaign(wide, "easy", platforms=[8, 12], metrics=["jobs", "dropped"]).run(tmp_path / "out")
     assert found.frame.select("procs", "jobs", "dropped").rows() == [(8, 1, 1), (12, 2, 0)]
+
+
+def test_workloads_are_opened_seed_by_seed_where_they_differ() -> None:
+    log = generate("lublin(jobs=60, procs=16, seed=1)")
+    campaign = small(workloads=[MODEL, log], replications=3)
+    opened = [[batch.cells[0].columns["seed"] for batch in found] for found in campaign.opened()]
+    assert opened == [[0], [1], [2], [0]]
+    assert campaign.openings == len(opened)
 
 
 def test_seeds_that_change_nothing_are_refused_and_fixed_workloads_run_once() -> None:
@@ -221,6 +230,49 @@ def test_one_worker_two_threads_and_two_processes_give_the_same_bytes(tmp_path: 
         found.append(((folder / "results.parquet").read_bytes(), files))
     assert found[0] == found[1] == found[2]
     assert len(found[0][1]) == 6
+
+
+def test_threads_move_into_processes_where_much_is_left_in_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[workers.Process] = []
+
+    class Counted(workers.Process):
+        def __init__(self) -> None:
+            super().__init__()
+            begun.append(self)
+
+    monkeypatch.setattr(workers, "Process", Counted)
+    monkeypatch.setattr(Campaign, "_interpreted", lambda campaign: False)
+    small(replications=20).run(tmp_path / "few", workers=2)
+    assert not begun
+    monkeypatch.setattr(running, "PAYS", 0.0)
+    small(replications=20).run(tmp_path / "many", workers=2)
+    assert len(begun) == 1
+    small(replications=20).run(tmp_path / "threads", workers=2, processes=False)
+    assert len(begun) == 1
+    found = [(tmp_path / name / "results.parquet").read_bytes() for name in ("few", "many", "threads")]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(("python", "shared"), [(0.002, False), (0.001, True)])
+def test_a_second_thread_stands_back_where_cells_are_mostly_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, python: float, shared: bool
+) -> None:
+    ran: dict[int, int] = {}
+
+    class Pretending(workers.Here):
+        def run(self, chunk: Chunk) -> list[Outcome]:
+            time.sleep(0.002)
+            ran[id(self)] = ran.get(id(self), 0) + len(chunk.tasks)
+            return [Outcome(task.id, {"jobs": 1}, seconds=0.003, python=python) for task in chunk.tasks]
+
+    monkeypatch.setattr(running, "LARGEST_CHUNK", 1)
+    monkeypatch.setattr(workers, "Here", Pretending)
+    monkeypatch.setattr(Campaign, "_interpreted", lambda campaign: False)
+    results = small(replications=20).run(tmp_path, workers=2)
+    assert len(results) == sum(ran.values()) == 60
+    assert (sum(ran.values()) - max(ran.values()) > 1) == shared
 
 
 def test_schedules_and_classes_are_kept_where_asked_for(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from headway.errors import PolicyError, UsageError
 from headway.metrics import METRICS, busy_processors, compare, queue_length, summarise
 from headway.metrics.catalogue import BY_NAME, STRETCH
 from headway.metrics.classes import size_class
-from headway.metrics.statistics import mean_time, total
+from headway.metrics.statistics import BLOCK, exact_sum, mean_time, quantile, total
 from headway.platform import Cluster, NodeGroup, Platform
 from headway.schedule import Schedule
 from small_schedules import Job, fcfs_starts, pieces, schedule
@@ -363,3 +363,21 @@ def test_comparison_files(tmp_path: Path) -> None:
     document = json.loads((tmp_path / "comparison.json").read_text())
     assert [entry["processors"] for entry in document["schedules"]] == [4, 4]
     assert document["schedules"][0]["summary"]["max_wait"] == 25
+
+
+@pytest.mark.parametrize("jobs", [0, 1, 999, 1000, 20_000, BLOCK + 1500])
+@pytest.mark.parametrize("digits", [0, 3, 20, 300])
+def test_sums_are_those_of_unlimited_digits(jobs: int, digits: int) -> None:
+    draw = np.random.default_rng([jobs, digits])
+    values = draw.normal(0, 1, jobs) * 10.0 ** draw.integers(-digits, digits + 1, jobs)
+    for terms in (values, np.abs(values), np.concatenate([values, -values[::-1], values[:1]])):
+        assert exact_sum(terms) == math.fsum(terms.tolist())
+
+
+@given(
+    st.lists(st.integers(0, 2**62), min_size=1, max_size=30),
+    st.sampled_from([0, 5, 33.3, 50, 95, 99.9, 100]),
+)
+def test_quantiles_are_numpys(values: list[int], percent: float) -> None:
+    for array in (np.array(values, np.int64), np.array(values, np.float64) / 3):
+        assert quantile(array, percent) == float(np.percentile(array, percent))

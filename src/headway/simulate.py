@@ -46,7 +46,7 @@ def simulate(
     spec, pools = place(inside or spec, machine)
     procs = machine.clusters[0].procs
     kept = fitting(spec, workload, machine, pools[0], inside is not None)
-    wall, cpu = time.perf_counter(), time.process_time()
+    wall, cpu = time.perf_counter(), time.thread_time()
     order = np.argsort(kept.submit, kind="stable")
     submit, size, walltime, runtime = (
         kept.columns[name][order] for name in ("submit", "procs", "walltime", "runtime")
@@ -63,16 +63,16 @@ def simulate(
         notify(prepared.remark)
     if prepared.setup.drive is None or prepared.hooks:
         warm(prepared.hooks or (prepared.setup.hook,), spec, notify)
-    wall_run, cpu_run = time.perf_counter(), time.process_time()
+    wall_run, cpu_run = time.perf_counter(), time.thread_time()
     jobs = Jobs(submit, size, walltime, runtime, prepared.plan, kept.columns["job"][order])
     state = run(jobs, prepared.setup, progress)
     while prepared.again is not None and (setup := prepared.again(state)) is not None:
         state = run(jobs, setup, progress)
     timing = {
         "wall_seconds": time.perf_counter() - wall,
-        "cpu_seconds": time.process_time() - cpu,
+        "cpu_seconds": time.thread_time() - cpu,
         "simulation_wall_seconds": time.perf_counter() - wall_run,
-        "simulation_cpu_seconds": time.process_time() - cpu_run,
+        "simulation_cpu_seconds": time.thread_time() - cpu_run,
     }
     sets = None if prepared.sets is None else prepared.sets(state)
     columns = outcome(state, order, tuple(prepared.groups), prepared.lead, prepared.nodes, sets)

@@ -97,8 +97,13 @@ class Campaign:
             )
 
     def opened(self) -> Iterator[list[Batch]]:
-        """Workloads with their cells, source by source, opened when they are reached."""
+        """Workloads with their cells, opened source by source, and seed by seed, when they are reached."""
         return batches(self.sources, self.platforms, self.variants, self.seeds, self.settings)
+
+    @property
+    def openings(self) -> int:
+        """How many times something is opened."""
+        return sum(len(self.seeds) if source.seeded else 1 for source in self.sources)
 
     def cells(self) -> list[Cell]:
         """Every cell, in order; this opens all workloads."""
@@ -117,8 +122,8 @@ class Campaign:
         """Run the cells that are not in the folder `out` yet, and return all results.
 
         workers: how many cells are simulated at once, all cores by default. They are threads of this
-            process, or processes where there are many or a policy is written in Python; `processes` says
-            which. client: a Dask client, whose cluster then does the work.
+            process, or processes where there are many of them, many short cells, or a policy written in
+            Python; `processes` says which. client: a Dask client, whose cluster then does the work.
         retry_failed: run failed cells again. progress: called now and then with a `Progress`.
 
         Ctrl-C keeps what is finished; the same call goes on from there.
@@ -137,11 +142,11 @@ class Campaign:
                 if client is not None:
                     from headway.campaign.on_dask import run_on_dask
 
-                    run_on_dask(run, self.opened(), len(self.sources), client, tell)
+                    run_on_dask(run, self.opened(), self.openings, client, tell)
                 else:
                     count = workers or cores()
                     made = local_workers(count, processes, self._interpreted())
-                    run_cells(run, self.opened(), len(self.sources), made, tell)
+                    run_cells(run, self.opened(), self.openings, made, tell)
             finally:
                 run.progress.seconds = time.monotonic() - begin
                 Results.write(store, run.plan)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from itertools import islice
+from threading import Thread
 from typing import Any
 
 from headway.campaign.identity import code_digest, digest_of, policy_key, workload_digest
@@ -32,6 +35,7 @@ class Cell:
     columns: dict[str, Any] = field(compare=False)
     """What describes it in the results."""
     parameters: dict[str, Any] = field(compare=False)
+    policy_key: object = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -49,14 +53,49 @@ def batches(
     seeds: Sequence[int],
     settings: Settings,
 ) -> Iterator[list[Batch]]:
-    """All cells in the order of the campaign, source by source; a source is opened when it is reached."""
-    for source in sources:
-        found = []
-        for part in source.expand(seeds):
-            machines = [_machine(part, platform) for platform in platforms]
-            cells = _cells(part, machines, variants, seeds, settings)
-            found.append(Batch(part.workload, list(cells.values())))
-        yield found
+    """All cells in the order of the campaign; sources are opened seed by seed, one source ahead."""
+    common = {"code": code_digest(), "settings": settings.key() | measures_key(settings)}
+    policies = {
+        id(spec): (str(spec), policy_key(spec))
+        for variant in variants
+        for spec in (variant.spec, variant.baseline)
+        if spec is not None
+    }
+
+    def opened(source: Source) -> Iterator[list[Batch]]:
+        for parts in source.expand(seeds):
+            found = []
+            for part in parts:
+                machines = [_machine(part, platform) for platform in platforms]
+                cells = _cells(part, machines, variants, seeds, common, policies)
+                found.append(Batch(part.workload, list(cells.values())))
+            yield found
+
+    following = _begun(opened(sources[0]))
+    for source in [*sources[1:], None]:
+        current, following = following, iter(()) if source is None else _begun(opened(source))
+        yield from current
+
+
+def _begun(lists: Iterator[list[Batch]]) -> Iterator[list[Batch]]:
+    """The same lists, the first of which is made from now on in a thread of its own.
+
+    Two logs are read at once in the beginning, when there is nothing else to do.
+    """
+    first: Future[list[list[Batch]]] = Future()
+
+    def begin() -> None:
+        try:
+            first.set_result(list(islice(lists, 1)))
+        except BaseException as error:
+            first.set_exception(error)
+
+    def gone_on() -> Iterator[list[Batch]]:
+        yield from first.result()
+        yield from lists
+
+    Thread(target=begin, daemon=True).start()
+    return gone_on()
 
 
 def _machine(part: Part, platform: Platform | None) -> Platform:
@@ -77,23 +116,37 @@ def _cells(
     machines: Sequence[Platform],
     variants: Sequence[Variant],
     seeds: Sequence[int],
-    settings: Settings,
+    common: dict[str, Any],
+    policies: dict[int, tuple[str, object]],
 ) -> dict[str, Cell]:
-    """The cells on one workload, each once; a baseline comes before the first cell that needs it."""
+    """The cells on one workload, each once; a baseline comes before the first cell that needs it.
+
+    `common` is what all cells of the campaign have in their identity, `policies` the text and the plain data
+    of every spec by its `id`.
+    """
     content = workload_digest(part.workload)
     found: dict[str, Cell] = {}
+    baselines: dict[tuple[Platform, int, int, int], Cell] = {}
 
     def cell(machine: Platform, spec: Spec, label: str, seed: int, widest: int) -> Cell:
+        text, key = policies[id(spec)]
         columns = {
             "workload": part.source.name, "part": part.number, "block": part.block, "seed": seed,
-            "machine": str(machine), "procs": machine.total_procs, "policy": str(spec), "label": label,
+            "machine": str(machine), "procs": machine.total_procs, "policy": text, "label": label,
             "baseline": None,
         }  # fmt: skip
-        parts = {
-            "code": code_digest(), "workload": content, "platform": machine.describe(), "widest": widest,
-            "policy": policy_key(spec), "seed": seed, "settings": settings.key() | measures_key(settings),
+        parts = common | {
+            "workload": content, "platform": machine.describe(), "widest": widest, "policy": key,
+            "seed": seed,
         }  # fmt: skip
-        return Cell(digest_of(parts), machine, spec, seed, widest, columns, {})
+        return Cell(digest_of(parts), machine, spec, seed, widest, columns, {}, key)
+
+    def baseline(machine: Platform, spec: Spec, seed: int, widest: int) -> Cell:
+        place = machine, id(spec), seed, widest
+        if place not in baselines:
+            made = cell(machine, spec, spec.brief, seed, widest)
+            baselines[place] = found.setdefault(made.id, made)
+        return baselines[place]
 
     def effective(spec: Spec, seed: int) -> int:
         # Policies of the catalogue draw nothing: under another seed they would do the same again.
@@ -107,11 +160,7 @@ def _cells(
                 made = cell(machine, variant.spec, variant.label, effective(variant.spec, seed), widest)
                 if variant.baseline is not None:
                     other = _equal_machine(variant, machine)
-                    paired = cell(
-                        other, variant.baseline, variant.baseline.brief,
-                        effective(variant.baseline, seed), widest,
-                    )  # fmt: skip
-                    paired = found.setdefault(paired.id, paired)
+                    paired = baseline(other, variant.baseline, effective(variant.baseline, seed), widest)
                     made.columns["baseline"] = paired.id
                 # A baseline may be a point of a grid too; it then stands in the results once, as both.
                 kept = found.setdefault(made.id, made)

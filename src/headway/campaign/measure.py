@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -108,7 +109,8 @@ class Task:
 
     @classmethod
     def of(cls, cell: Cell) -> Task:
-        return cls(cell.id, cell.platform, str(cell.spec), policy_key(cell.spec), cell.seed, cell.widest)
+        policy: str = cell.columns["policy"]
+        return cls(cell.id, cell.platform, policy, cell.policy_key, cell.seed, cell.widest)
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,10 @@ class Outcome:
     error: str | None = None
     classes: list[Row] = field(default_factory=list)
     schedule: bytes | None = None
+    seconds: float = 0.0
+    """CPU time it took."""
+    python: float = 0.0
+    """CPU time outside the simulation proper: in Python, which runs on one core at a time."""
 
 
 def run_chunk(chunk: Chunk) -> list[Outcome]:
@@ -162,8 +168,9 @@ def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
     from headway.metrics.sample import Sample
     from headway.simulate import simulate
 
+    begin = time.thread_time()
     spec = _parsed(task.policy)
-    if policy_key(spec) != task.policy_key:
+    if spec.uses_own and policy_key(spec) != task.policy_key:
         raise UsageError(f"{task.policy}: its source changed after the campaign began; run it again")
     schedule = simulate(workload.fit_to(task.widest), task.platform, spec, seed=task.seed)
     sample = Sample(schedule, settings.tau, settings.trim)
@@ -179,6 +186,8 @@ def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
         kept = io.BytesIO()
         schedule.frame().write_parquet(kept)
         outcome.schedule = kept.getvalue()
+    outcome.seconds = time.thread_time() - begin
+    outcome.python = outcome.seconds - schedule.provenance["timing"]["simulation_cpu_seconds"]
     return outcome
 
 

@@ -35,10 +35,10 @@ def connected(address: str) -> Iterator[Any]:
         yield client
 
 
-def run_on_dask(run: Run, opened: Iterator[list[Batch]], sources: int, client: Any, tell: Tell) -> None:
+def run_on_dask(run: Run, opened: Iterator[list[Batch]], openings: int, client: Any, tell: Tell) -> None:
     """Run every missing cell on the client's cluster; what is finished is on disk when this ends."""
     events: Queue[list[Outcome] | BaseException | None] = Queue()
-    feeder = Thread(target=_feed, args=(run, opened, sources, client, events), daemon=True)
+    feeder = Thread(target=_feed, args=(run, opened, openings, client, events), daemon=True)
     feeder.start()
     try:
         collect(run, events, 1, tell)
@@ -50,7 +50,7 @@ def run_on_dask(run: Run, opened: Iterator[list[Batch]], sources: int, client: A
 def _feed(
     run: Run,
     opened: Iterator[list[Batch]],
-    sources: int,
+    openings: int,
     client: Any,
     events: Queue[list[Outcome] | BaseException | None],
 ) -> None:
@@ -66,7 +66,7 @@ def _feed(
 
     try:
         for number, batches in enumerate(opened, start=1):
-            note_plan(run, batches, number, sources)
+            note_plan(run, batches, number, openings)
             for batch in batches:
                 # A task and not scattered data: what a dead worker held is then made again.
                 there: Any = None

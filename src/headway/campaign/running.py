@@ -1,6 +1,6 @@
 """The run of a campaign: cells flow from the sources through the workers into the store.
 
-planner thread   opens one source after the other, skips finished cells, cuts chunks
+planner thread   opens one workload after the other, skips finished cells, cuts chunks
 worker threads   hand chunks to their workers, collect outcomes
 this thread      writes outcomes to disk about once a second, tells the progress, hears Ctrl-C
 """
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from queue import Empty, Full, Queue
+from statistics import fmean, median
 from typing import Any
 
 from headway.campaign.cells import Batch, Cell
@@ -22,15 +24,21 @@ from headway.campaign.workers import Worker
 SAVE_EVERY = 1.0
 """Seconds between two files of results; a killed run loses no more than this and the cells in flight."""
 
-CHUNK_SECONDS = 0.5
-"""How long a chunk should keep a worker busy."""
+CHUNK_SECONDS = 0.1
+"""How long a chunk should keep a worker busy: at the end, workers wait for the last one."""
 
 LARGEST_CHUNK = 64
+
+PAYS = 3.0
+"""Seconds in Python that make a process worth its start, which takes about one."""
+
+AHEAD = 10
+"""Chunks per worker that are cut ahead, so that all are busy while the next source is opened."""
 
 
 @dataclass
 class Progress:
-    """How far a run is; `total` is an estimate until every source was opened."""
+    """How far a run is; `total` is an estimate until every workload was opened."""
 
     done: int = 0
     skipped: int = 0
@@ -59,8 +67,25 @@ class Run:
     plan: list[Cell] = field(default_factory=list)
     progress: Progress = field(default_factory=Progress)
     stop: threading.Event = field(default_factory=threading.Event)
+    over: threading.Event = field(default_factory=threading.Event)
+    """Set when no chunk is left to be taken."""
+    recent: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=32))
+    """CPU time of the last cells, in all and in Python."""
     pace: float = 0.0
-    """Seconds a cell takes, as last seen."""
+    """Seconds of CPU time a cell takes, as last seen."""
+    python: float = 0.0
+    """Seconds of it in Python."""
+
+    def learn(self, outcomes: Sequence[Outcome]) -> None:
+        """See how long cells take; a median, because the first one may have had to load a policy."""
+        self.recent.extend((outcome.seconds, outcome.python) for outcome in outcomes)
+        seconds, python = zip(*self.recent.copy(), strict=True)
+        self.pace, self.python = fmean(seconds), median(python)
+
+    @property
+    def left(self) -> int:
+        """Cells to do, by all that is known."""
+        return self.progress.total - self.progress.skipped - self.progress.done
 
     def missing(self, cells: Sequence[Cell]) -> list[Cell]:
         """Those that are not finished."""
@@ -68,7 +93,7 @@ class Run:
         return [cell for cell in cells if self.finished.get(cell.id) not in skip]
 
     def chunks(self, batch: Batch) -> Iterator[Chunk]:
-        """The missing cells of a workload, as many in one go as take about half a second."""
+        """The missing cells of a workload, as many in one go as take about a tenth of a second."""
         missing = self.missing(batch.cells)
         while missing:
             size = 1 if not self.pace else int(min(max(CHUNK_SECONDS / self.pace, 1), LARGEST_CHUNK))
@@ -77,16 +102,20 @@ class Run:
 
 
 def run_cells(
-    run: Run, opened: Iterator[list[Batch]], sources: int, workers: Sequence[Callable[[], Worker]], tell: Tell
+    run: Run,
+    opened: Iterator[list[Batch]],
+    openings: int,
+    workers: Sequence[Callable[[], Worker]],
+    tell: Tell,
 ) -> None:
     """Run every missing cell; what is finished is on disk when this returns or raises."""
-    chunks: Queue[Chunk | None] = Queue(maxsize=len(workers) + 1)
+    chunks: Queue[Chunk | None] = Queue(maxsize=AHEAD * len(workers))
     events: Queue[list[Outcome] | BaseException | None] = Queue()
     made = [make() for make in workers]
-    plan = threading.Thread(target=_plan, args=(run, opened, sources, len(made), chunks, events), daemon=True)
+    plan = threading.Thread(target=_plan, args=(run, opened, openings, chunks, events), daemon=True)
     threads = [plan]
-    for worker in made:
-        threads.append(threading.Thread(target=_work, args=(run, worker, chunks, events), daemon=True))
+    for place in range(len(made)):
+        threads.append(threading.Thread(target=_work, args=(run, made, place, chunks, events), daemon=True))
     for thread in threads:
         thread.start()
     try:
@@ -100,32 +129,30 @@ def run_cells(
 def _plan(
     run: Run,
     opened: Iterator[list[Batch]],
-    sources: int,
-    workers: int,
+    openings: int,
     chunks: Queue[Chunk | None],
     events: Queue[list[Outcome] | BaseException | None],
 ) -> None:
     try:
         for number, batches in enumerate(opened, start=1):
-            note_plan(run, batches, number, sources)
+            note_plan(run, batches, number, openings)
             for batch in batches:
                 for chunk in run.chunks(batch):
                     if not _put(run, chunks, chunk):
                         return
-        for _ in range(workers):
-            _put(run, chunks, None)
+        _put(run, chunks, None)
         events.put(None)
     except BaseException as error:
         events.put(error)
 
 
-def note_plan(run: Run, batches: Sequence[Batch], number: int, sources: int) -> None:
-    """Add a source's cells to the plan; sources not opened yet are expected to be like those that were."""
+def note_plan(run: Run, batches: Sequence[Batch], number: int, openings: int) -> None:
+    """Add an opening's cells to the plan; those to come are expected to be like those that were."""
     cells = [cell for batch in batches for cell in batch.cells]
     run.plan.extend(cells)
     run.progress.skipped += len(cells) - len(run.missing(cells))
-    run.progress.exact = number == sources
-    run.progress.total = round(len(run.plan) / number * sources)
+    run.progress.exact = number == openings
+    run.progress.total = round(len(run.plan) / number * openings)
 
 
 def _put(run: Run, chunks: Queue[Chunk | None], chunk: Chunk | None) -> bool:
@@ -140,25 +167,39 @@ def _put(run: Run, chunks: Queue[Chunk | None], chunk: Chunk | None) -> bool:
 
 def _work(
     run: Run,
-    worker: Worker,
+    workers: list[Worker],
+    place: int,
     chunks: Queue[Chunk | None],
     events: Queue[list[Outcome] | BaseException | None],
 ) -> None:
+    """Let the worker at `place` run chunks until there are no more.
+
+    Threads that do most of their work in Python would only take the interpreter's lock from each other: the
+    first one goes on, the others move into processes of their own, or stand back where too little is left.
+    """
     try:
         while not run.stop.is_set():
+            if place and workers[place].here and run.recent:
+                if run.left * run.python > PAYS:
+                    workers[place] = workers[place].apart()
+                if workers[place].here and run.python > run.pace / 3 and not run.over.wait(0.05):
+                    continue
             try:
                 chunk = chunks.get(timeout=0.2)
             except Empty:
                 continue
             if chunk is None:
+                run.over.set()
+                chunks.put(None)  # for the next one
                 break
-            begin = time.perf_counter()
-            outcomes = worker.run(chunk)
-            run.pace = (time.perf_counter() - begin) / len(chunk.tasks)
+            outcomes = workers[place].run(chunk)
+            run.learn(outcomes)
             events.put(outcomes)
         events.put(None)
     except BaseException as error:
         events.put(error)
+    finally:
+        workers[place].close()
 
 
 def collect(run: Run, events: Queue[list[Outcome] | BaseException | None], threads: int, tell: Tell) -> None:

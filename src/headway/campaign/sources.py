@@ -51,8 +51,8 @@ class Source:
         names = [re.split(r"[^\w]", text.strip(), maxsplit=1)[0] for text in self.apply]
         return any(name in TRANSFORMATIONS and TRANSFORMATIONS[name].many for name in names)
 
-    def expand(self, seeds: Sequence[int]) -> Iterator[Part]:
-        """Its workloads under each seed; what does not depend on the seed is done once."""
+    def expand(self, seeds: Sequence[int]) -> Iterator[list[Part]]:
+        """Its workloads, seed by seed where they differ; what does not depend on the seed is done once."""
         from headway.workload.transform import apply_each
 
         fixed = 0
@@ -64,8 +64,7 @@ class Source:
                 common = apply_each(self._open(seed), *self.apply[:fixed])
             rest = [text.replace(SEED, str(seed)) for text in self.apply[fixed:]]
             found = [result for each in common for result in apply_each(each, *rest)]
-            for place, workload in enumerate(found):
-                yield self._part(workload, place, seed)
+            yield [self._part(workload, place, seed) for place, workload in enumerate(found)]
 
     def _open(self, seed: int) -> Workload:
         if self.workload is not None:

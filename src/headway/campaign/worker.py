@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import struct
 import sys
 from typing import IO, Any
@@ -38,8 +37,6 @@ def receive(stream: IO[bytes]) -> Any:
 
 def main() -> None:
     """Work until the input ends."""
-    # Ctrl-C reaches every process of the terminal; what it means is decided by the campaign alone.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Whatever a user's policy prints must not end up among the answers.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

@@ -1,8 +1,10 @@
 """Who runs the chunks of a campaign on this machine: threads of this process, or worker processes.
 
-Compiled policies run without the interpreter's lock, which is held for about a quarter of a cell's time: up
-to four threads share a process well, start at once and share the workloads. More workers, and policies that
-are written in Python, get processes, which share nothing with the campaign but two pipes.
+Compiled policies run without the interpreter's lock; it is held for a millisecond or a few of each cell, to
+prepare and measure it. Up to four threads share a process well where cells take longer than that; they start
+at once and share the workloads. Where there are many short cells, all but one go on in processes, which share
+nothing with the campaign but two pipes. More workers, and policies written in Python, get processes from the
+beginning.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Protocol
 
 from headway.campaign.measure import Chunk, Outcome, run_chunk
@@ -22,8 +25,15 @@ from headway.campaign.worker import receive, send
 class Worker(Protocol):
     """Runs one chunk at a time."""
 
+    here: bool
+    """Whether it is a thread of this process."""
+
     def run(self, chunk: Chunk) -> list[Outcome]:
         """The outcomes of a chunk, in its order."""
+        ...
+
+    def apart(self) -> Worker:
+        """A worker in a process of its own to go on with, where that may be."""
         ...
 
     def close(self) -> None:
@@ -34,8 +44,22 @@ class Worker(Protocol):
 class Here:
     """A worker in this process."""
 
+    here = True
+
+    def __init__(self, stays: bool = False) -> None:
+        self._stays = stays
+
     def run(self, chunk: Chunk) -> list[Outcome]:
         return run_chunk(chunk)
+
+    def apart(self) -> Worker:
+        if self._stays:
+            return self
+        try:
+            return Process()
+        except OSError:  # no more processes here
+            self._stays = True
+            return self
 
     def close(self) -> None:
         pass
@@ -43,6 +67,8 @@ class Here:
 
 class Process:
     """A worker process; one that dies is replaced, and the cell it died on fails."""
+
+    here = False
 
     def __init__(self) -> None:
         self._child = _start()
@@ -58,6 +84,9 @@ class Process:
         # Which cell it was is not known: each gets a worker to itself, and only the guilty one fails.
         alone = (Chunk(chunk.workload, (task,), chunk.settings, chunk.code) for task in chunk.tasks)
         return [outcome for single in alone for outcome in self.run(single)]
+
+    def apart(self) -> Worker:
+        return self
 
     def _ask(self, chunk: Chunk) -> list[Outcome]:
         child = self._child
@@ -95,11 +124,20 @@ def _close_streams(child: subprocess.Popen[bytes]) -> None:
                 stream.close()
 
 
+# Ctrl-C reaches every process of the terminal; what it means is decided by the campaign alone.
+_MAIN = """
+import signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+from headway.campaign.worker import main
+main()
+"""
+
+
 def _start() -> subprocess.Popen[bytes]:
     # The modules this process finds must be found by the worker, a script's own folder included.
     path = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
     return subprocess.Popen(
-        [sys.executable, "-c", "from headway.campaign.worker import main; main()"],
+        [sys.executable, "-c", _MAIN],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": path},
@@ -113,9 +151,10 @@ def local_workers(
     count: int, processes: bool | None = None, interpreted: bool = False
 ) -> list[Callable[[], Worker]]:
     """How to make `count` workers; `processes` overrides the choice, `interpreted` holds the lock."""
+    here = partial(Here, stays=processes is False)
     if processes is None:
         processes = count > MOST_THREADS or (interpreted and count > 1)
-    return [Process] * count if processes else [Here] * count
+    return [Process] * count if processes else [here] * count
 
 
 def cores() -> int:

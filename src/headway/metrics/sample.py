@@ -34,10 +34,11 @@ class Sample:
         self.schedule = schedule
         self.tau = microseconds(tau)
         self.rows = _middle(schedule.submit, trim)
+        self._all = len(self.rows) == len(schedule)
 
     def column(self, values: NDArray[Any]) -> NDArray[Any]:
         """A column of the schedule at the rows measured."""
-        return values[self.rows]
+        return values if self._all else values[self.rows]
 
     @cached_property
     def wait(self) -> Times:

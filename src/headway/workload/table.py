@@ -190,7 +190,9 @@ class Workload:
         """
         rule = self.rules.get("too_large", "drop") if too_large is None else too_large
         fits = self.procs <= procs
-        if rule == "error" and not fits.all():
+        if fits.all():
+            return self
+        if rule == "error":
             row = int(np.argmin(fits))
             raise InputError(
                 f"job {self.job[row]} needs {self.procs[row]} processors and the machine has {procs}; "
