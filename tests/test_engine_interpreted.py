@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -113,3 +113,26 @@ def test_kernels_cannot_allocate(wrap: Callable[..., Callable[..., int]]) -> Non
 
     with pytest.raises(numba.NumbaError, match="zeros"):
         wrap(allocates)(3)
+
+
+@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
+def test_types_of_an_operator_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.core.types import functions
+
+    asked: list[str] = []
+    failures: Any = getattr(functions, "_ResolutionFailures")  # noqa: B009  (made whenever types are worked out)
+
+    def noted(context: object, operator: object, *others: Any, **more: Any) -> Any:
+        asked.append(str(operator))
+        return failures(context, operator, *others, **more)
+
+    monkeypatch.setattr(functions, "_ResolutionFailures", noted)
+    helper: Callable[[int, int], int] = jit.kernel(lambda a, b: a * b - (a << b))
+    again: Callable[[int, int], int] = jit.kernel(lambda a, b: (a << b) - a * b)
+
+    def both(a: int, b: int) -> int:
+        return int(helper(a, b) + again(a, b))
+
+    assert jit.entry(both)(5, 2) == 0
+    for operator in ("mul", "lshift", "sub"):
+        assert sum(operator in each for each in asked) <= 1, "kernels work the same types out again"

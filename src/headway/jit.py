@@ -74,6 +74,7 @@ INTERPRETED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009  (set at 
 if not INTERPRETED:
     tuning.count_from_the_front()
     tuning.leave_inner_code_raw()
+    tuning.ask_once()
 
 
 def kernel(function: Function) -> Function:
