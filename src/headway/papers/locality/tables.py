@@ -60,6 +60,21 @@ def ratios(found: Sequence[Numbers], base: Sequence[Numbers], number: str) -> li
     return [one[number] / other[number] for one, other in zip(found, base, strict=True)]
 
 
+def stretch_columns(runs: Runs, group: Group, policy: str) -> list[str]:
+    """The mean stretch in the weeks of a kind, its range, and the ratio to that of FCFS."""
+    found, plain = runs.over(group, policy), runs.over(group, "fcfs")
+    return [
+        f"{mean(found, 'stretch'):.2f}",
+        span_text([one["stretch"] for one in found]),
+        f"{np.mean(ratios(found, plain, 'stretch')):.2f}",
+    ]
+
+
+def file_columns(found: Sequence[Numbers]) -> list[str]:
+    """How long processors waited for files, and how much was re-used."""
+    return [f"{mean(found, 'file_wait') / 1e6:.2f}", f"{100 * reused(found):.1f} %"]
+
+
 def ten_rules(runs: Runs, group: Group) -> list[list[str]]:
     """Every rule in the weeks of a kind, in the order of the authors' table."""
     head = [
@@ -67,21 +82,17 @@ def ten_rules(runs: Runs, group: Group) -> list[list[str]]:
         "total flow (10⁶ s)", "file wait (10⁶ s)", "re-used", "killed", "sessions better", "median",
         "largest queue",
     ]  # fmt: skip
-    plain = runs.over(group, "fcfs")
     rows = []
     for policy in TEN:
         found = runs.over(group, policy)
         rows.append(
             [
                 short(policy),
-                f"{mean(found, 'stretch'):.2f}",
-                span_text([one["stretch"] for one in found]),
-                f"{np.mean(ratios(found, plain, 'stretch')):.2f}",
+                *stretch_columns(runs, group, policy),
                 f"{mean(found, 'bounded_stretch'):.2f}",
                 f"{mean(found, 'wait') / 3600:.2f}",
                 f"{mean(found, 'total_flow') / 1e6:.1f}",
-                f"{mean(found, 'file_wait') / 1e6:.2f}",
-                f"{100 * reused(found):.1f} %",
+                *file_columns(found),
                 f"{mean(found, 'killed'):.0f}",
                 f"{100 * mean(found, 'better'):.0f} %",
                 f"{mean(found, 'median_improvement'):.3f}",
@@ -94,19 +105,9 @@ def ten_rules(runs: Runs, group: Group) -> list[list[str]]:
 def other_widths(runs: Runs, group: Group) -> list[list[str]]:
     """The five rules where most jobs are of one core."""
     rows = [["rule", "mean stretch", "range", "over FCFS", "file wait (10⁶ s)", "re-used"]]
-    plain = runs.over(group, "fcfs")
     for rule in RULES:
-        found = runs.over(group, rule)
-        rows.append(
-            [
-                short(rule),
-                f"{mean(found, 'stretch'):.2f}",
-                span_text([one["stretch"] for one in found]),
-                f"{np.mean(ratios(found, plain, 'stretch')):.2f}",
-                f"{mean(found, 'file_wait') / 1e6:.2f}",
-                f"{100 * reused(found):.1f} %",
-            ]
-        )
+        file = file_columns(runs.over(group, rule))
+        rows.append([short(rule), *stretch_columns(runs, group, rule), *file])
     return rows
 
 
@@ -122,13 +123,10 @@ def slides(runs: Runs, groups: Sequence[Group]) -> list[list[str]]:
                 [
                     group.title,
                     policy,
-                    f"{mean(found, 'stretch'):.2f}",
-                    span_text([one["stretch"] for one in found]),
-                    f"{np.mean(ratios(found, plain, 'stretch')):.2f}",
+                    *stretch_columns(runs, group, policy),
                     f"{mean(found, 'wait') / 3600:.2f}",
                     f"{mean(found, 'wait') / max(mean(plain, 'wait'), 1e-9):.2f}",
-                    f"{mean(found, 'file_wait') / 1e6:.2f}",
-                    f"{100 * reused(found):.1f} %",
+                    *file_columns(found),
                 ]
             )
     return rows

@@ -22,6 +22,7 @@ from headway.figures.style import (
 )
 from headway.papers.redirection.grid import PAPER_THETA, Grid, over_weeks
 from headway.papers.redirection.logs import Log
+from headway.papers.redirection.numbers import TAU
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +56,7 @@ def figure_1(runs: pl.DataFrame, logs: Sequence[Log], grid: Grid) -> Figure:
     with house_style():
         figure, axes = panels(logs, grid)
         for row, log in zip(axes, logs, strict=True):
-            row[0].set_ylabel(f"{log.cluster.title}\nmean bounded slowdown")
+            row[0].set_ylabel(f"{log.cluster.title}\nmean bounded slowdown\n(tau {TAU} s)")
             for panel, alpha in zip(row, grid.alphas, strict=True):
                 panel.set_yscale("log")
                 data = [values(runs, log, alpha, theta, "mean_bsld") for theta in grid.thetas]
@@ -107,7 +108,7 @@ def figure_2(runs: pl.DataFrame, logs: Sequence[Log], grid: Grid) -> Figure:
                     data = [values(runs, log, alpha, theta, f"{column}_bsld_ratio") for theta in grid.thetas]
                     _boxes(panel, data, [place + shift for place in range(len(data))], 0.35, colour)
         legend = [
-            Patch(facecolor=SKY, label="mean bounded slowdown"),
+            Patch(facecolor=SKY, label=f"mean bounded slowdown, tau {TAU} s"),
             Patch(facecolor=ORANGE, label="maximal"),
         ]
         figure.legend(handles=legend, loc="outside upper right", ncols=2)
@@ -115,7 +116,7 @@ def figure_2(runs: pl.DataFrame, logs: Sequence[Log], grid: Grid) -> Figure:
 
 
 def figure_flow(runs: pl.DataFrame, logs: Sequence[Log]) -> Figure:
-    """The largest flow time against alpha, with and without redirection; medians over the weeks."""
+    """The largest response (flow time) against alpha with and without redirection, medians over the weeks."""
     from matplotlib.figure import Figure
 
     with house_style():
@@ -137,7 +138,7 @@ def figure_flow(runs: pl.DataFrame, logs: Sequence[Log]) -> Figure:
             panel.set_xlabel("alpha")
             panel.set_xticks(found["alpha"].to_list())
             panel.set_ylim(bottom=0)
-        axes[0].set_ylabel("median of the largest\nflow time of a week (h)")
+        axes[0].set_ylabel("median of the largest\nresponse of a week (h)")
         axes[0].legend(loc="upper right")
     return figure
 
@@ -160,7 +161,7 @@ def figure_beyond(curves: dict[str, dict[str, pl.DataFrame]], thetas: Sequence[i
             panel.set_title(title)
             panel.set_xlabel("theta")
             panel.set_xticks(range(len(thetas)), [str(theta) for theta in thetas])
-        axes[0].set_ylabel("median ratio with / without\nof mean bounded slowdowns")
+        axes[0].set_ylabel(f"median ratio with / without of\nmean bounded slowdowns, tau {TAU} s")
         axes[0].legend(loc="best")
     return figure
 
