@@ -9,16 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.engine.drive import Jobs, Setup, make_state
+from headway.engine.holes import earliest, earliest_before, fits, level_at
 from headway.engine.profile import (
     Profile,
     change,
     clear,
     copy_profile,
-    earliest,
-    earliest_before,
-    fits,
-    level_at,
     new_profile,
+    step_of,
 )
 from headway.engine.reservations import (
     bring_forward,
@@ -206,7 +204,7 @@ def reserve_and_ask(state: State, what: int, job: int, now: int, more: int) -> i
     if what == FORWARD:
         begin = earliest_start(state, 0, job, now, state.jobs[RESERVED, job], more)
         if begin < state.jobs[RESERVED, job]:
-            bring_forward(state, 0, job, begin)
+            bring_forward(state, 0, job, begin, step_of(state.profile, 0, begin))
         return begin
     job = next_due(state, 0)
     if job >= 0 and state.jobs[RESERVED, job] == now:

@@ -31,7 +31,7 @@ Table = npt.NDArray[np.int64]
 
 BLOCK = 32
 QUARTER = BLOCK // 4
-FILLED = 16
+FILLED = 20
 """Steps in a block when it is laid."""
 NO_STEP = (1 << 63) - 1
 """The time at places of a block that are not in use: after everything."""
@@ -100,6 +100,13 @@ def base_of(profile: Profile, k: int, b: int) -> int:
 
 
 @kernel
+def block_of(profile: Profile, k: int, place: int) -> int:
+    """The block of a place."""
+    half = profile.blocks[BLOCK_ROWS * k + COUNTS, HALF]
+    return int((place - half * (profile.steps.shape[1] >> 1)) // BLOCK)
+
+
+@kernel
 def locate(profile: Profile, k: int, x: int) -> int:
     """The block that holds time ``x``."""
     low, left = 0, profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
@@ -124,9 +131,31 @@ def find(profile: Profile, k: int, b: int, x: int) -> int:
 
 
 @kernel
+def step_of(profile: Profile, k: int, x: int) -> int:
+    """The place of the step that holds time ``x``."""
+    return find(profile, k, locate(profile, k, x), x)
+
+
+@kernel
+def step_near(profile: Profile, k: int, place: int, x: int) -> int:
+    """:func:`step_of` where ``place`` is no later than that, and perhaps near it."""
+    b = block_of(profile, k, place)
+    last = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b] - 1
+    while place < last and profile.steps[STEP_ROWS * k + TIME, place + 1] <= x:
+        place += 1
+    return place if place < last else step_of(profile, k, x)
+
+
+@kernel
+def is_short(profile: Profile, k: int) -> bool:
+    """Whether a profile has so few blocks that none is worth skipping, and all are quickly laid anew."""
+    return bool(profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED] <= FEW)
+
+
+@kernel
 def measure(profile: Profile, k: int, b: int) -> None:
     """Set the least and greatest level of block ``b``; among a few blocks none is worth skipping."""
-    if profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED] <= FEW:
+    if is_short(profile, k):
         return
     low = base_of(profile, k, b)
     least = greatest = profile.steps[STEP_ROWS * k + LEVEL, low]
@@ -208,7 +237,12 @@ def tidy(profile: Profile, k: int, b: int, now: int) -> bool:
 @kernel
 def step_at(profile: Profile, k: int, b: int, x: int, now: int) -> int:
     """Let a step begin at ``x`` in its block ``b``, with the level that is there; the step's place."""
-    place = find(profile, k, b, x)
+    return step_from(profile, k, b, find(profile, k, b, x), x, now)
+
+
+@kernel
+def step_from(profile: Profile, k: int, b: int, place: int, x: int, now: int) -> int:
+    """:func:`step_at` where the step at ``place`` is the one that holds ``x``."""
     if profile.steps[STEP_ROWS * k + TIME, place] == x:
         return place
     if x == now:  # nobody asks for the past: the step that lasts through now may as well begin now
@@ -232,6 +266,21 @@ def add(profile: Profile, k: int, b: int, low: int, high: int, procs: int) -> No
     measure(profile, k, b)
 
 
+@kernel
+def add_between(profile: Profile, k: int, first: int, low: int, last: int, high: int, procs: int) -> None:
+    """Add ``procs`` to the levels from place ``low`` of block ``first`` up to ``high`` of block ``last``."""
+    if first == last:
+        add(profile, k, first, low, high, procs)
+        return
+    used = profile.blocks[BLOCK_ROWS * k + USED, first]
+    add(profile, k, first, low, base_of(profile, k, first) + used, procs)
+    for b in range(first + 1, last):
+        profile.blocks[BLOCK_ROWS * k + ADDED, b] += procs
+        profile.blocks[BLOCK_ROWS * k + LEAST, b] += procs
+        profile.blocks[BLOCK_ROWS * k + GREATEST, b] += procs
+    add(profile, k, last, base_of(profile, k, last), high, procs)
+
+
 @routine
 def change(profile: Profile, k: int, begin: int, end: int, procs: int, now: int) -> None:
     """Add ``procs`` (negative: take them) to every level in [begin, end); what was before ``now`` may go."""
@@ -240,179 +289,51 @@ def change(profile: Profile, k: int, begin: int, end: int, procs: int, now: int)
     first, last = locate(profile, k, begin), locate(profile, k, end)
     row = BLOCK_ROWS * k + USED
     full = profile.blocks[row, first] > BLOCK - 2 or profile.blocks[row, last] > BLOCK - 2
-    if full and not (tidy(profile, k, first, now) and tidy(profile, k, last, now)):
+    if full and (is_short(profile, k) or not (tidy(profile, k, first, now) and tidy(profile, k, last, now))):
         lay_anew(profile, k, now)
         first, last = locate(profile, k, begin), locate(profile, k, end)
     low, high = step_at(profile, k, first, begin, now), step_at(profile, k, last, end, now)
-    if first == last:
-        add(profile, k, first, low, high, procs)
-        return
-    add(profile, k, first, low, base_of(profile, k, first) + profile.blocks[row, first], procs)
-    for b in range(first + 1, last):
-        profile.blocks[BLOCK_ROWS * k + ADDED, b] += procs
-        profile.blocks[BLOCK_ROWS * k + LEAST, b] += procs
-        profile.blocks[BLOCK_ROWS * k + GREATEST, b] += procs
-    add(profile, k, last, base_of(profile, k, last), high, procs)
+    add_between(profile, k, first, low, last, high, procs)
 
 
 @kernel
-def level_at(profile: Profile, k: int, x: int) -> int:
-    """Processors free at time ``x``."""
-    b = locate(profile, k, x)
-    return int(
-        profile.steps[STEP_ROWS * k + LEVEL, find(profile, k, b, x)]
-        + profile.blocks[BLOCK_ROWS * k + ADDED, b]
-    )
-
-
-@kernel
-def next_high(profile: Profile, k: int, b: int, place: int, procs: int) -> tuple[int, int]:
-    """The first step from (block, place) on with at least ``procs`` free; block -1 if there is none."""
-    count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
-    while True:
-        base = base_of(profile, k, b)
-        wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
-        for i in range(place, base + profile.blocks[BLOCK_ROWS * k + USED, b]):
-            if profile.steps[STEP_ROWS * k + LEVEL, i] >= wanted:
-                return b, i
-        b += 1
-        while b < count and profile.blocks[BLOCK_ROWS * k + GREATEST, b] < procs:
-            b += 1
-        if b >= count:
-            return -1, 0
-        place = base_of(profile, k, b)
-
-
-@kernel
-def when_free(profile: Profile, k: int, after: int, procs: int) -> tuple[int, int]:
-    """The first time from ``after`` on with ``procs`` free, and the level then."""
-    b = locate(profile, k, after)
-    b, place = next_high(profile, k, b, find(profile, k, b, after), procs)
-    level = profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
-    return max(after, profile.steps[STEP_ROWS * k + TIME, place]), level
-
-
-@kernel
-def next_low(profile: Profile, k: int, b: int, place: int, procs: int) -> tuple[int, int]:
-    """The first step from (block, place) on with fewer than ``procs`` free; block -1 if there is none."""
-    count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
-    while True:
-        base = base_of(profile, k, b)
-        wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
-        for i in range(place, base + profile.blocks[BLOCK_ROWS * k + USED, b]):
-            if profile.steps[STEP_ROWS * k + LEVEL, i] < wanted:
-                return b, i
-        b += 1
-        while b < count and profile.blocks[BLOCK_ROWS * k + LEAST, b] >= procs:
-            b += 1
-        if b >= count:
-            return -1, 0
-        place = base_of(profile, k, b)
-
-
-@kernel
-def greatest_level(profile: Profile, k: int, begin: int, end: int) -> int:
-    """The most processors free at once anywhere in [begin, end), or a few more."""
-    b, last = locate(profile, k, begin), locate(profile, k, end - 1)
-    greatest = 0
-    few = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED] <= FEW
-    for at in range(b, last + 1):
-        if few or at == b or at == last:  # noqa: SIM109  (two comparisons compile to less)
-            low = find(profile, k, at, begin) if at == b else base_of(profile, k, at)
-            high = base_of(profile, k, at) + profile.blocks[BLOCK_ROWS * k + USED, at]
-            if at == last:
-                high = find(profile, k, at, end - 1) + 1
-            for i in range(low, high):
-                level = profile.steps[STEP_ROWS * k + LEVEL, i] + profile.blocks[BLOCK_ROWS * k + ADDED, at]
-                greatest = max(greatest, level)
-        else:
-            greatest = max(greatest, profile.blocks[BLOCK_ROWS * k + GREATEST, at])
-    return greatest
-
-
-@kernel
-def last_low(profile: Profile, k: int, b: int, place: int, before: int, procs: int) -> tuple[int, int]:
-    """The last step after (block, place) that begins before ``before`` with fewer than ``procs`` free.
-
-    Block -1 if there is none. Every start from here up to that step is blocked by it, so a search for a
-    hole goes on behind it: it looks at the far end of the hole first.
-    """
-    first, first_place = b, place
-    b = locate(profile, k, before - 1)
-    place = find(profile, k, b, before - 1)
-    while b > first:
-        base = base_of(profile, k, b)
-        wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
-        if profile.blocks[BLOCK_ROWS * k + LEAST, b] < procs:
-            for i in range(place, base - 1, -1):
-                if profile.steps[STEP_ROWS * k + LEVEL, i] < wanted:
-                    return b, i
-        b -= 1
-        place = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b] - 1
-    if b == first:
-        wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
-        for i in range(place, first_place, -1):
-            if profile.steps[STEP_ROWS * k + LEVEL, i] < wanted:
-                return b, i
-    return -1, 0
-
-
-@routine
-def earliest_within(
-    profile: Profile, k: int, after: int, until: int, procs: int, duration: int, limit: int
+def move_forward(
+    profile: Profile, k: int, place: int, begin: int, old: int, length: int, procs: int, now: int
 ) -> int:
-    """The smallest x in [after, until) with ``procs`` free on [x, min(x + duration, limit)); else ``limit``.
+    """Move ``procs`` held on [old, old + length) forward to ``begin``; only the parts that differ change.
 
-    With ``limit`` = a job's present reservation this is the place it can move forward to: what lies
-    at and beyond the limit is its own. ``x`` itself is always tested, for a duration of 0 too.
+    before            [ old ...... old + length )
+    after     [ begin ... begin + length )
+              └ taken ┘                  └ freed ┘
+
+    The step at ``place`` is the one that holds ``begin``. Returns the place of the step that begins there
+    now, or -1 if steps were moved to make room, so that no place known from before is right any more.
     """
-    b = locate(profile, k, after)
-    return earliest_from(profile, k, b, find(profile, k, b, after), after, until, procs, duration, limit)
-
-
-@kernel
-def earliest_from(
-    profile: Profile,
-    k: int,
-    b: int,
-    place: int,
-    after: int,
-    until: int,
-    procs: int,
-    duration: int,
-    limit: int,
-) -> int:
-    """:func:`earliest_within` where the step at (block, place) is the one that holds ``after``."""
-    while True:
-        b, place = next_high(profile, k, b, place, procs)
-        if b < 0:
-            return limit
-        x = max(after, profile.steps[STEP_ROWS * k + TIME, place])
-        if x >= until:
-            return limit
-        b, place = last_low(profile, k, b, place, min(x + duration, limit), procs)
-        if b < 0:
-            return x
-
-
-@kernel
-def earliest_before(profile: Profile, k: int, after: int, procs: int, duration: int, limit: int) -> int:
-    """:func:`earliest_within` up to the limit."""
-    return earliest_within(profile, k, after, limit, procs, duration, limit)
-
-
-@kernel
-def earliest(profile: Profile, k: int, after: int, procs: int, duration: int) -> int:
-    """The smallest x >= after with ``procs`` free on [x, x + duration)."""
-    return earliest_before(profile, k, after, procs, duration, NEVER)
-
-
-@kernel
-def fits(profile: Profile, k: int, begin: int, procs: int, duration: int) -> bool:
-    """Whether ``procs`` are free on [begin, begin + duration); ``begin`` itself is always tested."""
-    b = locate(profile, k, begin)
-    place = find(profile, k, b, begin)
-    if profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b] < procs:
-        return False
-    b, place = next_low(profile, k, b, place, procs)
-    return b < 0 or profile.steps[STEP_ROWS * k + TIME, place] >= begin + duration
+    taken, freed, end = min(begin + length, old), max(begin + length, old), old + length
+    a, b = block_of(profile, k, place), locate(profile, k, taken)
+    c, d = locate(profile, k, freed), locate(profile, k, end)
+    row = BLOCK_ROWS * k + USED
+    used = max(profile.blocks[row, a], profile.blocks[row, b])
+    used = max(used, max(profile.blocks[row, c], profile.blocks[row, d]))
+    full = used > BLOCK - 4
+    if full:
+        tidied = tidy(profile, k, a, now) and tidy(profile, k, b, now)
+        if is_short(profile, k) or not (tidied and tidy(profile, k, c, now) and tidy(profile, k, d, now)):
+            lay_anew(profile, k, now)
+        a, b = locate(profile, k, begin), locate(profile, k, taken)
+        c, d = locate(profile, k, freed), locate(profile, k, end)
+        place = find(profile, k, a, begin)
+    held_b, held_c, held_d = find(profile, k, b, taken), find(profile, k, c, freed), find(profile, k, d, end)
+    at_a = step_from(profile, k, a, place, begin, now)
+    new_a = at_a - place  # 1 if the step is new: those behind it in its block are one place further
+    held_b += new_a * (a == b)
+    at_b = step_from(profile, k, b, held_b, taken, now)
+    new_b = at_b - held_b
+    held_c += new_a * (a == c) + new_b * (b == c)
+    at_c = step_from(profile, k, c, held_c, freed, now)
+    new_c = at_c - held_c
+    held_d += new_a * (a == d) + new_b * (b == d) + new_c * (c == d)
+    at_d = step_from(profile, k, d, held_d, end, now)
+    add_between(profile, k, a, at_a, b, at_b, -procs)
+    add_between(profile, k, c, at_c, d, at_d, procs)
+    return -1 if full else at_a

@@ -9,8 +9,9 @@ instant must leave room, or the pinned job could not start then. Pins at one ins
 from __future__ import annotations
 
 from headway.engine.heap import add_due, drop_due, sift_up
+from headway.engine.holes import earliest_within, level_at
 from headway.engine.planning import note_room
-from headway.engine.profile import change, earliest_from, earliest_within, level_at
+from headway.engine.profile import change, move_forward
 from headway.engine.tables import (
     DUE,
     DUE_COUNT,
@@ -78,17 +79,6 @@ def earliest_start(state: State, k: int, job: int, after: int, limit: int, more:
 
 
 @kernel
-def earliest_move(
-    state: State, k: int, job: int, b: int, place: int, after: int, until: int, limit: int, more: int
-) -> int:
-    """:func:`earliest_start` among the starts before ``until``; (block, place) is the step at ``after``."""
-    length = length_of_hole(state, job, more)
-    procs = state.jobs[PROCS, job]
-    begin = earliest_from(state.profile, k, b, place, after, until, procs, length, limit)
-    return beyond_pins(state, k, job, begin, until, limit, length) if state.pools[PIN_COUNT, k] > 0 else begin
-
-
-@kernel
 def pin(state: State, k: int, job: int) -> None:
     """Note a reservation of no length."""
     state.lists[PINS + POOL_LISTS * k, state.pools[PIN_COUNT, k]] = job
@@ -144,22 +134,18 @@ def forget(state: State, k: int, job: int) -> None:
 
 
 @kernel
-def bring_forward(state: State, k: int, job: int, begin: int) -> None:
-    """Move a reservation to an earlier start: only the parts that differ change in the profile.
-
-    before           [  s ..... s + w )
-    after     [ x ..... x + w )
-              └ held ┘         └ freed ┘
-    """
+def bring_forward(state: State, k: int, job: int, begin: int, place: int) -> int:
+    """Move a reservation to an earlier start, held by the step at ``place``; as :func:`move_forward`."""
     old, length, procs = state.jobs[RESERVED, job], state.jobs[PLAN, job], state.jobs[PROCS, job]
     now = state.clock[NOW]
-    change(state.profile, k, begin, min(begin + length, old), -procs, now)
-    change(state.profile, k, max(begin + length, old), old + length, procs, now)
-    note_room(
-        state, k, max(begin + length, old) if length > 0 else now, old + length if length > 0 else NEVER
-    )
+    if length > 0:
+        place = move_forward(state.profile, k, place, begin, old, length, procs, now)
+        note_room(state, k, max(begin + length, old), old + length)
+    else:
+        note_room(state, k, now, NEVER)
     state.jobs[RESERVED, job] = begin
     sift_up(state, k, state.jobs[SLOT, job])
+    return place
 
 
 @kernel

@@ -16,15 +16,17 @@ With ``hole=open`` a hole exactly as long as the job is refused, as Simbatch doe
 
 from __future__ import annotations
 
+from headway.engine.holes import hole_from, level_at
 from headway.engine.planning import settle
-from headway.engine.profile import find, greatest_level, level_at, locate
+from headway.engine.profile import step_near, step_of
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import (
+    beyond_pins,
     bring_forward,
-    earliest_move,
     earliest_start,
     forget,
     give_up,
+    length_of_hole,
     next_due,
     next_reserved_start,
     reserve,
@@ -52,7 +54,6 @@ from headway.engine.tables import (
     RESERVED,
     ROOM_FROM,
     ROOM_TO,
-    SIZE,
     SUBMIT,
     State,
 )
@@ -72,9 +73,8 @@ def sweep(t: int, state: State, k: int) -> bool:
     """Move each waiting job, in queue order and alone, to its earliest start; whether any moved.
 
     When it was last looked at, a job had the earliest start it could have. Since then there is more room only
-    on [begin, end), so one that starts before that, or needs more processors than are free anywhere in it,
-    stays where it is. Where a job moves away there is new room, for those behind it now and for those before
-    it in the next sweep.
+    on [begin, end), so one that starts before that stays where it is, and none moves behind it. Where a job
+    moves away there is new room, for those behind it now and for those before it in the next sweep.
 
     A search also speaks for the next jobs if they need as many processors for as long, and are reserved no
     earlier: they find nothing before what was found. (Were there a hole, the first would have had it; and
@@ -87,49 +87,58 @@ def sweep(t: int, state: State, k: int) -> bool:
     pins = state.pools[PIN_COUNT, k] > 0
     if pins:  # room at one of them lets a job move that is reserved before it, and holds processors there
         begin = t
-    room = state.pools[SIZE, k] if pins else greatest_level(state.profile, k, begin, end)
-    b_now = locate(state.profile, k, t)
-    place_now = find(state.profile, k, b_now, t)
-    moved = room_changed = False
+    now = step_of(state.profile, k, t)
+    moved = False
     row = Q_FIELDS * 2 * k
-    last_procs, last_plan, last_reserved, found = NEVER, 0, 0, t
+    last_procs, last_plan, last_reserved, found, found_at = NEVER, 0, 0, t, now
     for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
         procs = state.queue[row + Q_PROCS, place]
-        if procs > room:
+        if procs == GONE:
             continue
         job = state.queue[row + Q_JOB, place]
         reserved = state.jobs[RESERVED, job]
         if reserved <= begin:
             continue
         plan = state.queue[row + Q_PLAN, place]
-        after, b, at = t, b_now, place_now
+        after, at = t, now
         if procs >= last_procs and plan >= last_plan and reserved >= last_reserved:
-            after = found
+            after, at = found, found_at
             if found >= reserved:
                 continue
         until, earlier = min(reserved, end), reserved
         if reserved - plan <= t and level_at(state.profile, k, reserved - 1) < procs:
             until = min(until, reserved - plan)
         if after < until:
-            if after > t:
-                b = locate(state.profile, k, after)
-                at = find(state.profile, k, b, after)
-            earlier = earliest_move(state, k, job, b, at, after, until, reserved, option(state, k, HOLE))
+            earlier, at = earliest_move(state, k, job, at, after, until, option(state, k, HOLE))
         if earlier < reserved:
-            bring_forward(state, k, job, earlier)
-            b_now = locate(state.profile, k, t)
-            place_now = find(state.profile, k, b_now, t)
+            at = bring_forward(state, k, job, earlier, step_near(state.profile, k, at, earlier))
+            if at < 0:
+                now, at = step_of(state.profile, k, t), step_of(state.profile, k, earlier)
             begin = min(begin, state.pools[ROOM_FROM, k])
             end = max(end, state.pools[ROOM_TO, k])
-            room = state.pools[SIZE, k]
-            moved, room_changed = True, not pins
-        elif room_changed and after < until:  # measured anew only when a search was in vain
-            room = greatest_level(state.profile, k, begin, end)
-            room_changed = False
-        last_procs, last_plan, last_reserved, found = procs, plan, reserved, earlier
+            moved = True
+        last_procs, last_plan, last_reserved, found, found_at = procs, plan, reserved, earlier, at
         if pins:
             last_procs = NEVER
     return moved
+
+
+@kernel
+def earliest_move(
+    state: State, k: int, job: int, at: int, after: int, until: int, more: int
+) -> tuple[int, int]:
+    """The earliest start of a job from ``after`` on and before ``until``; else where it is reserved.
+
+    Also the place of the step that holds that start, or of one before it. The step at ``at`` holds ``after``,
+    or is one before it.
+    """
+    procs, limit = state.jobs[PROCS, job], state.jobs[RESERVED, job]
+    length = length_of_hole(state, job, more)
+    begin, at = hole_from(state.profile, k, at, after, until, procs, length, limit)
+    if state.pools[PIN_COUNT, k] > 0:
+        begin = beyond_pins(state, k, job, begin, until, limit, length)
+        at = step_of(state.profile, k, begin)
+    return begin, at
 
 
 @routine

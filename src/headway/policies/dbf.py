@@ -25,8 +25,9 @@ a priority task that leaves room for every provisional task changes none of thei
 
 from __future__ import annotations
 
+from headway.engine.holes import fits, level_at
 from headway.engine.planning import settle_runs
-from headway.engine.profile import change, fits, level_at
+from headway.engine.profile import change
 from headway.engine.reservations import earliest_start, reserve, unpin
 from headway.engine.tables import (
     ENDED,

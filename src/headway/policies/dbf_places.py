@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from headway.engine.heap import add_due, drop_due, sift_up
+from headway.engine.holes import earliest_within
 from headway.engine.planning import note_room
-from headway.engine.profile import change, earliest_within, lay_over
+from headway.engine.profile import change, lay_over
 from headway.engine.queue import enter, leave
 from headway.engine.reservations import NOT_RESERVED, book, earliest_start, pin
 from headway.engine.tables import (

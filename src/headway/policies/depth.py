@@ -9,8 +9,8 @@ A reserved job of no length holds nothing in the profile, yet the instant it is 
 
 from __future__ import annotations
 
+from headway.engine.holes import fits, level_at
 from headway.engine.planning import settle, start_and_book
-from headway.engine.profile import fits, level_at
 from headway.engine.reservations import NOT_RESERVED, earliest_start, give_up, reserve
 from headway.engine.tables import (
     BACKFILL,

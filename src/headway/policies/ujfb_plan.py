@@ -14,7 +14,8 @@ definition places every waiting job anew at every event. What is done instead:
 
 from __future__ import annotations
 
-from headway.engine.profile import change, lay_over, level_at
+from headway.engine.holes import level_at
+from headway.engine.profile import change, lay_over
 from headway.engine.queue import find_job, leave, place_for
 from headway.engine.reservations import NOT_RESERVED, earliest_start, pin, unpin
 from headway.engine.room import least_level

@@ -6,7 +6,7 @@ aside, so that they keep their processors and go on there later, or killed and s
 
 from __future__ import annotations
 
-from headway.engine.profile import fits
+from headway.engine.holes import fits
 from headway.engine.queue import enter
 from headway.engine.reservations import NOT_RESERVED, first_pin_in_the_way
 from headway.engine.tables import (

@@ -8,8 +8,9 @@ after a task was cancelled. EASY itself knows nothing of it.
 
 from __future__ import annotations
 
+from headway.engine.holes import earliest_before, when_free
 from headway.engine.planning import start_and_book
-from headway.engine.profile import change, earliest_before, lay_over, when_free
+from headway.engine.profile import change, lay_over
 from headway.engine.queue import leave
 from headway.engine.tables import (
     BACKFILL,

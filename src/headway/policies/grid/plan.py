@@ -6,8 +6,8 @@ before the one ahead of it. EASY has no plan of its own, only an estimator's.
 
 from __future__ import annotations
 
+from headway.engine.holes import earliest_before, level_at
 from headway.engine.planning import settle
-from headway.engine.profile import earliest_before, level_at
 from headway.engine.reservations import give_up, reserve
 from headway.engine.tables import (
     FREED,

@@ -13,8 +13,8 @@ def mine(t, state):
 from __future__ import annotations
 
 from headway.engine.fitting import next_fit
+from headway.engine.holes import earliest, fits, level_at, when_free
 from headway.engine.planning import settle
-from headway.engine.profile import earliest, fits, level_at, when_free
 from headway.engine.tables import (
     BACKFILL,
     ENDED,

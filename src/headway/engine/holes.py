@@ -1,0 +1,188 @@
+"""Holes in a profile: where and when enough processors are free for long enough."""
+
+from __future__ import annotations
+
+from headway.engine.profile import (
+    ADDED,
+    BLOCK_ROWS,
+    BLOCKS_USED,
+    COUNTS,
+    FIRST,
+    GREATEST,
+    LEAST,
+    LEVEL,
+    STEP_ROWS,
+    TIME,
+    USED,
+    Profile,
+    base_of,
+    block_of,
+    find,
+    locate,
+    step_of,
+)
+from headway.jit import kernel, routine
+from headway.units import NEVER
+
+
+@kernel
+def level_at(profile: Profile, k: int, x: int) -> int:
+    """Processors free at time ``x``."""
+    b = locate(profile, k, x)
+    return int(
+        profile.steps[STEP_ROWS * k + LEVEL, find(profile, k, b, x)]
+        + profile.blocks[BLOCK_ROWS * k + ADDED, b]
+    )
+
+
+@kernel
+def next_high(profile: Profile, k: int, b: int, place: int, procs: int) -> tuple[int, int]:
+    """The first step from (block, place) on with at least ``procs`` free; block -1 if there is none."""
+    count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
+    while True:
+        base = base_of(profile, k, b)
+        wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
+        for i in range(place, base + profile.blocks[BLOCK_ROWS * k + USED, b]):
+            if profile.steps[STEP_ROWS * k + LEVEL, i] >= wanted:
+                return b, i
+        b += 1
+        while b < count and profile.blocks[BLOCK_ROWS * k + GREATEST, b] < procs:
+            b += 1
+        if b >= count:
+            return -1, 0
+        place = base_of(profile, k, b)
+
+
+@kernel
+def when_free(profile: Profile, k: int, after: int, procs: int) -> tuple[int, int]:
+    """The first time from ``after`` on with ``procs`` free, and the level then."""
+    b = locate(profile, k, after)
+    b, place = next_high(profile, k, b, find(profile, k, b, after), procs)
+    level = profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
+    return max(after, profile.steps[STEP_ROWS * k + TIME, place]), level
+
+
+@kernel
+def next_low(profile: Profile, k: int, b: int, place: int, procs: int) -> tuple[int, int]:
+    """The first step from (block, place) on with fewer than ``procs`` free; block -1 if there is none."""
+    count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
+    while True:
+        base = base_of(profile, k, b)
+        wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
+        for i in range(place, base + profile.blocks[BLOCK_ROWS * k + USED, b]):
+            if profile.steps[STEP_ROWS * k + LEVEL, i] < wanted:
+                return b, i
+        b += 1
+        while b < count and profile.blocks[BLOCK_ROWS * k + LEAST, b] >= procs:
+            b += 1
+        if b >= count:
+            return -1, 0
+        place = base_of(profile, k, b)
+
+
+@routine
+def last_low(profile: Profile, k: int, b: int, place: int, before: int, procs: int) -> tuple[int, int]:
+    """The last step after (block, place) that begins before ``before`` with fewer than ``procs`` free.
+
+    Block -1 if there is none. Every start from here up to that step is blocked by it, so a search for a
+    hole goes on behind it: it looks at the far end of the hole first.
+    """
+    first, first_place = b, place
+    b = locate(profile, k, before - 1)
+    place = find(profile, k, b, before - 1)
+    while b > first:
+        base = base_of(profile, k, b)
+        wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
+        if profile.blocks[BLOCK_ROWS * k + LEAST, b] < procs:
+            for i in range(place, base - 1, -1):
+                if profile.steps[STEP_ROWS * k + LEVEL, i] < wanted:
+                    return b, i
+        b -= 1
+        place = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b] - 1
+    if b == first:
+        wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
+        for i in range(place, first_place, -1):
+            if profile.steps[STEP_ROWS * k + LEVEL, i] < wanted:
+                return b, i
+    return -1, 0
+
+
+@routine
+def earliest_within(
+    profile: Profile, k: int, after: int, until: int, procs: int, duration: int, limit: int
+) -> int:
+    """The smallest x in [after, until) with ``procs`` free on [x, min(x + duration, limit)); else ``limit``.
+
+    With ``limit`` = a job's present reservation this is the place it can move forward to: what lies
+    at and beyond the limit is its own. ``x`` itself is always tested, for a duration of 0 too.
+    """
+    place = step_of(profile, k, after)
+    return hole_from(profile, k, place, after, until, procs, duration, limit)[0]
+
+
+@kernel
+def hole_from(
+    profile: Profile, k: int, place: int, after: int, until: int, procs: int, duration: int, limit: int
+) -> tuple[int, int]:
+    """:func:`earliest_within` from the step at ``place`` on, which holds ``after`` or is one before it.
+
+    Also the place of the step that holds the start, or of one before it; without a start, of one that begins
+    before ``until``.
+    """
+    b = block_of(profile, k, place)
+    count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
+    end = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b]
+    wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
+    while True:
+        while place < end and profile.steps[STEP_ROWS * k + LEVEL, place] < wanted:
+            place += 1
+        if place >= end:
+            b += 1
+            while b < count and profile.blocks[BLOCK_ROWS * k + GREATEST, b] < procs:
+                b += 1
+            if b >= count or profile.blocks[BLOCK_ROWS * k + FIRST, b] >= until:
+                return limit, place - 1
+            place = base_of(profile, k, b)
+        else:
+            x = max(after, profile.steps[STEP_ROWS * k + TIME, place])
+            if x >= until:
+                return limit, place - 1
+            begin, goal = place, min(x + duration, limit)
+            place += 1
+            while place < end and profile.steps[STEP_ROWS * k + LEVEL, place] >= wanted:
+                place += 1
+            if place < end:
+                if profile.steps[STEP_ROWS * k + TIME, place] >= goal:
+                    return x, begin
+                continue
+            b += 1
+            if b >= count or profile.blocks[BLOCK_ROWS * k + FIRST, b] >= goal:
+                return x, begin
+            b, place = last_low(profile, k, b, base_of(profile, k, b) - 1, goal, procs)
+            if b < 0:
+                return x, begin
+        end = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b]
+        wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
+
+
+@kernel
+def earliest_before(profile: Profile, k: int, after: int, procs: int, duration: int, limit: int) -> int:
+    """:func:`earliest_within` up to the limit."""
+    return earliest_within(profile, k, after, limit, procs, duration, limit)
+
+
+@kernel
+def earliest(profile: Profile, k: int, after: int, procs: int, duration: int) -> int:
+    """The smallest x >= after with ``procs`` free on [x, x + duration)."""
+    return earliest_before(profile, k, after, procs, duration, NEVER)
+
+
+@kernel
+def fits(profile: Profile, k: int, begin: int, procs: int, duration: int) -> bool:
+    """Whether ``procs`` are free on [begin, begin + duration); ``begin`` itself is always tested."""
+    b = locate(profile, k, begin)
+    place = find(profile, k, b, begin)
+    if profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b] < procs:
+        return False
+    b, place = next_low(profile, k, b, place, procs)
+    return b < 0 or profile.steps[STEP_ROWS * k + TIME, place] >= begin + duration
