@@ -69,9 +69,7 @@ def test_jobs_larger_than_the_machine() -> None:
     assert (entry.rule, entry.jobs) == ("too_large", (5,))
     assert "8" in entry.action
     assert len(five_jobs().fit_to(16).ledger) == 0
-    with pytest.raises(
-        InputError, match=r"job 5 needs 16 processors .* has 8; .*too_large=drop"
-    ):
+    with pytest.raises(InputError, match=r"job 5 needs 16 processors .* has 8; .*too_large=drop"):
         five_jobs().fit_to(8, "error")
 
 

@@ -185,9 +185,7 @@ def common(a: list[tuple[int, int]], b: list[tuple[int, int]]) -> list[tuple[int
     return found
 
 
-def take_places(
-    columns: dict[str, Any], clusters: Sequence[str], sites: Sites | None, is_grid: bool
-) -> None:
+def take_places(columns: dict[str, Any], clusters: Sequence[str], sites: Sites | None, is_grid: bool) -> None:
     """Turn the pools of jobs and pieces into clusters and groups.
 
     Where nothing else is said, the pools are the clusters of a grid, or those on which groups are.

@@ -72,9 +72,7 @@ def summary_table(console: Console, schedule: Schedule, summary: Mapping[str, An
     table.add_column(no_wrap=True, style="dim")
     for name, value in shown(summary).items():
         unit = unit_of(name)
-        table.add_row(
-            name, number(value), unit_text(unit), in_words(value) if unit == "s" else ""
-        )
+        table.add_row(name, number(value), unit_text(unit), in_words(value) if unit == "s" else "")
     console.print(table)
 
 

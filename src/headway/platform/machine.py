@@ -69,7 +69,7 @@ class Cluster:
         if not isinstance(self.name, str) or not self.name:
             raise UsageError(f"name of a cluster must be a text that is not empty, not {self.name!r}")
         if not isinstance(self.policy, str):
-            raise UsageError(f"policy must be a text such as \"dbf\", not {self.policy!r}")
+            raise UsageError(f'policy must be a text such as "dbf", not {self.policy!r}')
         _positive("speed", self.speed)
         if math.isinf(self.speed):
             raise UsageError("speed must be finite")
