@@ -12,7 +12,7 @@ blocks by one lazy addition:
         [   block 0    ][   block 1   ...
 
 Steps that no longer matter (the past, or equal to the one before) stay until their block is full; where that
-makes no room, all blocks are laid anew, each half full. Many profiles live in one set of tables, one per
+makes no room, all blocks are laid anew, none of them full. Many profiles live in one set of tables, one per
 pool; every function takes the pool's number ``k``. Two intervals of length zero at one instant both fit: they
 hold nothing.
 """
@@ -36,7 +36,7 @@ FILLED = 20
 NO_STEP = (1 << 63) - 1
 """The time at places of a block that are not in use: after everything."""
 FEW = 4
-"""Up to so many blocks are searched without skipping."""
+"""Up to so many blocks are searched without skipping, and laid anew when one is full."""
 
 # Rows of `steps` and of `blocks` for each pool. COUNTS holds: blocks in use, the half of `steps` in use.
 TIME, LEVEL = range(2)
@@ -235,6 +235,12 @@ def tidy(profile: Profile, k: int, b: int, now: int) -> bool:
 
 
 @kernel
+def tidy_both(profile: Profile, k: int, first: int, last: int, now: int) -> bool:
+    """:func:`tidy` two blocks, or one that is both; whether there is room again."""
+    return tidy(profile, k, first, now) and tidy(profile, k, last, now)
+
+
+@kernel
 def step_at(profile: Profile, k: int, b: int, x: int, now: int) -> int:
     """Let a step begin at ``x`` in its block ``b``, with the level that is there; the step's place."""
     return step_from(profile, k, b, find(profile, k, b, x), x, now)
@@ -284,16 +290,23 @@ def add_between(profile: Profile, k: int, first: int, low: int, last: int, high:
 @routine
 def change(profile: Profile, k: int, begin: int, end: int, procs: int, now: int) -> None:
     """Add ``procs`` (negative: take them) to every level in [begin, end); what was before ``now`` may go."""
-    if begin >= end:
-        return
-    first, last = locate(profile, k, begin), locate(profile, k, end)
+    if begin < end:
+        change_from(profile, k, step_of(profile, k, begin), begin, end, procs, now)
+
+
+@kernel
+def change_from(profile: Profile, k: int, place: int, begin: int, end: int, procs: int, now: int) -> None:
+    """:func:`change` where the step at ``place`` is the one that holds ``begin``."""
+    first, last = block_of(profile, k, place), locate(profile, k, end)
     row = BLOCK_ROWS * k + USED
     full = profile.blocks[row, first] > BLOCK - 2 or profile.blocks[row, last] > BLOCK - 2
-    if full and (is_short(profile, k) or not (tidy(profile, k, first, now) and tidy(profile, k, last, now))):
-        lay_anew(profile, k, now)
+    if full:
+        if is_short(profile, k) or not tidy_both(profile, k, first, last, now):
+            lay_anew(profile, k, now)
         first, last = locate(profile, k, begin), locate(profile, k, end)
-    low, high = step_at(profile, k, first, begin, now), step_at(profile, k, last, end, now)
-    add_between(profile, k, first, low, last, high, procs)
+        place = find(profile, k, first, begin)
+    low = step_from(profile, k, first, place, begin, now)
+    add_between(profile, k, first, low, last, step_at(profile, k, last, end, now), procs)
 
 
 @kernel
@@ -317,8 +330,8 @@ def move_forward(
     used = max(used, max(profile.blocks[row, c], profile.blocks[row, d]))
     full = used > BLOCK - 4
     if full:
-        tidied = tidy(profile, k, a, now) and tidy(profile, k, b, now)
-        if is_short(profile, k) or not (tidied and tidy(profile, k, c, now) and tidy(profile, k, d, now)):
+        tidied = not is_short(profile, k) and tidy_both(profile, k, a, b, now)
+        if not (tidied and tidy_both(profile, k, c, d, now)):
             lay_anew(profile, k, now)
         a, b = locate(profile, k, begin), locate(profile, k, taken)
         c, d = locate(profile, k, freed), locate(profile, k, end)

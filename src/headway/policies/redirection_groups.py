@@ -130,7 +130,7 @@ def schedule(t: int, state: State, k: int, kind: int) -> None:
     if kind == STRICT:
         strict.strict_pass(t, state, k)
     elif kind == EASY:
-        if state.pools[Q_COUNT, 2 * k] > 0:
+        if state.pools[Q_COUNT, 2 * k] > 0 and easy.can_change(state, k):
             sort_queues(t, state, k)
             easy.easy_pass(t, state, k)
     elif kind == DEEP:
