@@ -290,23 +290,16 @@ def add_between(profile: Profile, k: int, first: int, low: int, last: int, high:
 @routine
 def change(profile: Profile, k: int, begin: int, end: int, procs: int, now: int) -> None:
     """Add ``procs`` (negative: take them) to every level in [begin, end); what was before ``now`` may go."""
-    if begin < end:
-        change_from(profile, k, step_of(profile, k, begin), begin, end, procs, now)
-
-
-@kernel
-def change_from(profile: Profile, k: int, place: int, begin: int, end: int, procs: int, now: int) -> None:
-    """:func:`change` where the step at ``place`` is the one that holds ``begin``."""
-    first, last = block_of(profile, k, place), locate(profile, k, end)
+    if begin >= end:
+        return
+    first, last = locate(profile, k, begin), locate(profile, k, end)
     row = BLOCK_ROWS * k + USED
     full = profile.blocks[row, first] > BLOCK - 2 or profile.blocks[row, last] > BLOCK - 2
-    if full:
-        if is_short(profile, k) or not tidy_both(profile, k, first, last, now):
-            lay_anew(profile, k, now)
+    if full and (is_short(profile, k) or not tidy_both(profile, k, first, last, now)):
+        lay_anew(profile, k, now)
         first, last = locate(profile, k, begin), locate(profile, k, end)
-        place = find(profile, k, first, begin)
-    low = step_from(profile, k, first, place, begin, now)
-    add_between(profile, k, first, low, last, step_at(profile, k, last, end, now), procs)
+    low, high = step_at(profile, k, first, begin, now), step_at(profile, k, last, end, now)
+    add_between(profile, k, first, low, last, high, procs)
 
 
 @kernel
