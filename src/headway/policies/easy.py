@@ -76,7 +76,7 @@ def first_candidate(state: State, k: int) -> int:
 
 @kernel
 def can_change(state: State, k: int) -> bool:
-    """Whether a pass may start a job: something came free or joined since the last one, or the order moves."""
+    """Whether a pass may start a job: something came free or joined since the last, or the order moves."""
     return bool(
         state.pools[FREED, k] or state.pools[NEWCOMERS, k] > 0 or not option(state, k, NEWCOMERS_ONLY)
     )
