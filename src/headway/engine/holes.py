@@ -11,6 +11,7 @@ from headway.engine.profile import (
     GREATEST,
     LEAST,
     LEVEL,
+    NO_STEP,
     STEP_ROWS,
     TIME,
     USED,
@@ -130,39 +131,66 @@ def hole_from(
     before ``until``.
     """
     b = block_of(profile, k, place)
-    count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
-    end = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b]
     wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
     while True:
-        while place < end and profile.steps[STEP_ROWS * k + LEVEL, place] < wanted:
+        while profile.steps[STEP_ROWS * k + LEVEL, place] < wanted:  # stops behind a block's last step
             place += 1
-        if place >= end:
+        x = max(after, profile.steps[STEP_ROWS * k + TIME, place])
+        if x < until:
+            begin, goal = place, min(x + duration, limit)
+            place += 1
+            while (
+                profile.steps[STEP_ROWS * k + TIME, place] < goal
+                and profile.steps[STEP_ROWS * k + LEVEL, place] >= wanted
+            ):
+                place += 1
+            if profile.steps[STEP_ROWS * k + TIME, place] < goal:
+                continue
             b += 1
+            if (
+                profile.steps[STEP_ROWS * k + TIME, place] < NO_STEP
+                or b >= profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
+                or profile.blocks[BLOCK_ROWS * k + FIRST, b] >= goal
+            ):
+                return x, begin
+            b, place = last_low(profile, k, b, base_of(profile, k, b) - 1, goal, procs)
+            if b < 0:
+                return x, begin
+        elif x < NO_STEP:
+            return limit, place - 1
+        else:
+            b += 1
+            count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
             while b < count and profile.blocks[BLOCK_ROWS * k + GREATEST, b] < procs:
                 b += 1
             if b >= count or profile.blocks[BLOCK_ROWS * k + FIRST, b] >= until:
                 return limit, place - 1
             place = base_of(profile, k, b)
-        else:
-            x = max(after, profile.steps[STEP_ROWS * k + TIME, place])
-            if x >= until:
-                return limit, place - 1
-            begin, goal = place, min(x + duration, limit)
-            place += 1
-            while place < end and profile.steps[STEP_ROWS * k + LEVEL, place] >= wanted:
-                place += 1
-            if place < end:
-                if profile.steps[STEP_ROWS * k + TIME, place] >= goal:
-                    return x, begin
-                continue
-            b += 1
-            if b >= count or profile.blocks[BLOCK_ROWS * k + FIRST, b] >= goal:
-                return x, begin
-            b, place = last_low(profile, k, b, base_of(profile, k, b) - 1, goal, procs)
-            if b < 0:
-                return x, begin
-        end = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b]
         wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
+
+
+@kernel
+def free_until(profile: Profile, k: int, after: int, until: int, procs: int) -> tuple[int, int]:
+    """The earliest x from ``after`` on with ``procs`` free on all of [x, until); else ``until``.
+
+    Also the place of the step that holds that start; without one, of the step before ``until``.
+    """
+    b = locate(profile, k, until - 1)
+    place, base = find(profile, k, b, until - 1), base_of(profile, k, b)
+    wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
+    if profile.steps[STEP_ROWS * k + LEVEL, place] < wanted:
+        return until, place
+    while profile.steps[STEP_ROWS * k + TIME, place] > after:
+        before = place - 1
+        if place == base:
+            b -= 1
+            base = base_of(profile, k, b)
+            before = base + profile.blocks[BLOCK_ROWS * k + USED, b] - 1
+            wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
+        if profile.steps[STEP_ROWS * k + LEVEL, before] < wanted:
+            break
+        place = before
+    return max(after, profile.steps[STEP_ROWS * k + TIME, place]), place
 
 
 @kernel

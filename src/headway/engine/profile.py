@@ -31,11 +31,12 @@ Table = npt.NDArray[np.int64]
 
 BLOCK = 32
 QUARTER = BLOCK // 4
-FILLED = 20
+FILLED = 16
 """Steps in a block when it is laid."""
 NO_STEP = (1 << 63) - 1
-"""The time at places of a block that are not in use: after everything."""
-FEW = 4
+"""The time at places of a block that are not in use: after everything, where more is free than anybody wants.
+Every block has such a place behind its last step, so that a search along it stops there."""
+FEW = 12
 """Up to so many blocks are searched without skipping, and laid anew when one is full."""
 
 # Rows of `steps` and of `blocks` for each pool. COUNTS holds: blocks in use, the half of `steps` in use.
@@ -77,6 +78,7 @@ def leave_unused(profile: Profile, k: int, low: int, high: int) -> None:
     """Nothing stands at places [low, high)."""
     for place in range(low, high):
         profile.steps[STEP_ROWS * k + TIME, place] = NO_STEP
+        profile.steps[STEP_ROWS * k + LEVEL, place] = NEVER
 
 
 @entry
@@ -173,25 +175,23 @@ def lay_over(profile: Profile, k: int, over: int, now: int) -> None:
 
     They go to the half of ``over`` that is not in use, which may be the pool's own.
     """
-    count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
     half = profile.blocks[BLOCK_ROWS * over + COUNTS, HALF]
     target = (1 - half) * (profile.steps.shape[1] >> 1)
-    last = -1
+    first = locate(profile, k, now)
+    low = find(profile, k, first, now)
+    last = NEVER
     steps = 0
-    for b in range(count):
+    for b in range(first, profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]):
+        added = profile.blocks[BLOCK_ROWS * k + ADDED, b]
         base = base_of(profile, k, b)
-        for place in range(base, base + profile.blocks[BLOCK_ROWS * k + USED, b]):
-            level = profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
-            time = max(profile.steps[STEP_ROWS * k + TIME, place], now)
-            if steps > 0 and time == now:
-                steps = 0  # the step before it is past
-            elif steps > 0 and level == last:
-                continue
+        for place in range(max(low, base), base + profile.blocks[BLOCK_ROWS * k + USED, b]):
+            level = profile.steps[STEP_ROWS * k + LEVEL, place] + added
             new = target + steps // FILLED * BLOCK + steps % FILLED
-            profile.steps[STEP_ROWS * over + TIME, new] = time
+            profile.steps[STEP_ROWS * over + TIME, new] = profile.steps[STEP_ROWS * k + TIME, place]
             profile.steps[STEP_ROWS * over + LEVEL, new] = level
+            steps += level != last  # if it is level with the step before it, the next one is written over it
             last = level
-            steps += 1
+    profile.steps[STEP_ROWS * over + TIME, target] = max(profile.steps[STEP_ROWS * over + TIME, target], now)
     count = (steps + FILLED - 1) // FILLED
     profile.blocks[BLOCK_ROWS * over + COUNTS, BLOCKS_USED] = count
     profile.blocks[BLOCK_ROWS * over + COUNTS, HALF] = 1 - half
@@ -294,7 +294,7 @@ def change(profile: Profile, k: int, begin: int, end: int, procs: int, now: int)
         return
     first, last = locate(profile, k, begin), locate(profile, k, end)
     row = BLOCK_ROWS * k + USED
-    full = profile.blocks[row, first] > BLOCK - 2 or profile.blocks[row, last] > BLOCK - 2
+    full = profile.blocks[row, first] > BLOCK - 3 or profile.blocks[row, last] > BLOCK - 3
     if full and (is_short(profile, k) or not tidy_both(profile, k, first, last, now)):
         lay_anew(profile, k, now)
         first, last = locate(profile, k, begin), locate(profile, k, end)
@@ -321,7 +321,7 @@ def move_forward(
     row = BLOCK_ROWS * k + USED
     used = max(profile.blocks[row, a], profile.blocks[row, b])
     used = max(used, max(profile.blocks[row, c], profile.blocks[row, d]))
-    full = used > BLOCK - 4
+    full = used > BLOCK - 5
     if full:
         tidied = not is_short(profile, k) and tidy_both(profile, k, a, b, now)
         if not (tidied and tidy_both(profile, k, c, d, now)):

@@ -40,6 +40,14 @@ def close_gaps(state: State, q: int) -> None:
 
 
 @kernel
+def draw_together(state: State, q: int) -> None:
+    """Close the gaps of queue ``q`` where they are many, for one who often walks along all of it."""
+    used = state.pools[Q_TAIL, q] - state.pools[Q_HEAD, q]
+    if 4 * used > 5 * state.pools[Q_COUNT, q] + 16:
+        close_gaps(state, q)
+
+
+@kernel
 def comes_after(state: State, q: int, place: int, key: int, job: int) -> bool:
     """Whether the entry at ``place`` stands behind (key, job)."""
     here = state.queue[Q_FIELDS * q + Q_KEY, place]

@@ -16,10 +16,10 @@ With ``hole=open`` a hole exactly as long as the job is refused, as Simbatch doe
 
 from __future__ import annotations
 
-from headway.engine.holes import hole_from, level_at
+from headway.engine.holes import free_until, hole_from
 from headway.engine.planning import settle
 from headway.engine.profile import step_near, step_of
-from headway.engine.queue import find_job, leave
+from headway.engine.queue import draw_together, find_job, leave
 from headway.engine.reservations import (
     beyond_pins,
     bring_forward,
@@ -68,13 +68,14 @@ COMPRESS, HOLE = OWN, OWN + 1
 EARLY, EVERY, FIXPOINT, SCRATCH_MODE, NO_COMPRESSION = range(5)
 
 
-@routine
+@kernel
 def sweep(t: int, state: State, k: int) -> bool:
     """Move each waiting job, in queue order and alone, to its earliest start; whether any moved.
 
     When it was last looked at, a job had the earliest start it could have. Since then there is more room only
-    on [begin, end), so one that starts before that stays where it is, and none moves behind it. Where a job
-    moves away there is new room, for those behind it now and for those before it in the next sweep.
+    on [begin, end), so one that starts before that stays where it is, and none moves behind it; one that
+    starts after it needs room for all its time before that start. Where a job moves away there is new room,
+    for those behind it now and for those before it in the next sweep.
 
     A search also speaks for the next jobs if they need as many processors for as long, and are reserved no
     earlier: they find nothing before what was found. (Were there a hole, the first would have had it; and
@@ -86,7 +87,8 @@ def sweep(t: int, state: State, k: int) -> bool:
         return False
     pins = state.pools[PIN_COUNT, k] > 0
     if pins:  # room at one of them lets a job move that is reserved before it, and holds processors there
-        begin = t
+        begin, end = t, NEVER
+    draw_together(state, 2 * k)
     now = step_of(state.profile, k, t)
     moved = False
     row = Q_FIELDS * 2 * k
@@ -105,9 +107,9 @@ def sweep(t: int, state: State, k: int) -> bool:
             after, at = found, found_at
             if found >= reserved:
                 continue
-        until, earlier = min(reserved, end), reserved
-        if reserved - plan <= t and level_at(state.profile, k, reserved - 1) < procs:
-            until = min(until, reserved - plan)
+        until, earlier = reserved, reserved
+        if end < reserved:  # just before its start there is too little room, as there was
+            until = min(end, reserved - plan)
         if after < until:
             earlier, at = earliest_move(state, k, job, at, after, until, option(state, k, HOLE))
         if earlier < reserved:
@@ -134,7 +136,10 @@ def earliest_move(
     """
     procs, limit = state.jobs[PROCS, job], state.jobs[RESERVED, job]
     length = length_of_hole(state, job, more)
-    begin, at = hole_from(state.profile, k, at, after, until, procs, length, limit)
+    if limit - length <= after:  # wherever it starts, it would run until then
+        begin, at = free_until(state.profile, k, after, limit, procs)
+    else:
+        begin, at = hole_from(state.profile, k, at, after, until, procs, length, limit)
     if state.pools[PIN_COUNT, k] > 0:
         begin = beyond_pins(state, k, job, begin, until, limit, length)
         at = step_of(state.profile, k, begin)
