@@ -105,6 +105,33 @@ def test_kernels_count_no_references() -> None:
     assert reference_counts(numba.jit(**options)) == 0
 
 
+@jit.by_address
+class House(NamedTuple):
+    number: npt.NDArray[np.int64]
+    pair: jit.by_address(Pair)  # type: ignore[valid-type]
+    weights: npt.NDArray[np.float64]
+
+
+@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
+def test_tables_are_passed_on_by_one_address() -> None:
+    helper = jit.routine(add)
+
+    def total(house: House, more: int) -> float:
+        house.number[0] += more
+        return float(helper(house.pair, house.number[0]) * house.weights.shape[0])
+
+    compiled = jit.entry(total)
+    for n in (5, 7):  # each call has tables of its own
+        house = House(np.zeros(1, np.int64), Pair(np.arange(n), np.arange(n) * 10), np.zeros(n))
+        assert compiled(house, 2) == 22 * n
+        assert compiled(house, 1) == 33 * n
+        assert house.number[0] == 3
+    (text,) = compiled.inspect_llvm().values()  # type: ignore[attr-defined]
+    heads = [line for line in text.splitlines() if line.startswith("define") and "cpython" not in line]
+    # Where the result and an error go, then the two arguments; or only what is needed of that.
+    assert heads and all(head.count(" %.") <= 4 for head in heads), heads
+
+
 @pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
 @pytest.mark.parametrize("wrap", [jit.entry, jit.kernel, jit.routine])
 def test_kernels_cannot_allocate(wrap: Callable[..., Callable[..., int]]) -> None:

@@ -3,7 +3,8 @@
 Kernels are plain Python functions over NumPy tables. ``NUMBA_DISABLE_JIT=1`` runs every one of them
 interpreted, for debugging and coverage, with the same results.
 
-Three options matter for speed and never for results, as does what :mod:`headway.jit_tuning` does.
+Three options matter for speed and never for results, as does what :mod:`headway.jit_tuning` and
+:mod:`headway.jit_tables` do.
 ``_nrt=False`` leaves out the reference counting of arrays at calls, the great cost of small helpers; such
 kernels cannot allocate. ``forceinline`` joins the helpers into their caller. ``nogil`` lets threads run
 kernels side by side.
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Tuple = TypeVar("Tuple", bound=type)
 
 
 def kernel_sources() -> list[Path]:
@@ -64,6 +66,7 @@ import numba  # noqa: E402  (numba reads the cache folder when it is imported)
 from numba.core import types as types  # noqa: E402
 
 from headway import jit_tuning as tuning  # noqa: E402
+from headway.jit_tables import pass_by_address  # noqa: E402
 
 njit: Any = numba.njit  # untyped here: `_nrt` is a private option that numba's types do not know
 
@@ -140,6 +143,13 @@ class Addressed(types.WrapperAddressProtocol):
 
     def signature(self) -> Any:
         return self._signature
+
+
+def by_address(named: Tuple) -> Tuple:
+    """A class of named tuples of tables, which compiled functions pass on by their address."""
+    if not INTERPRETED:
+        pass_by_address(named)
+    return named
 
 
 def type_of(value: Any) -> Any:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from headway.jit import entry, kernel, routine
+from headway.jit import by_address, entry, kernel, routine
 from headway.units import NEVER
 
 Table = npt.NDArray[np.int64]
@@ -46,6 +46,7 @@ STEP_ROWS, BLOCK_ROWS = 2, 6
 BLOCKS_USED, HALF = range(2)
 
 
+@by_address
 class Profile(NamedTuple):
     """The tables of all pools' profiles."""
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.profile import Profile, new_profile
+from headway.jit import by_address
 
 Table = npt.NDArray[np.int64]
 
@@ -129,6 +130,7 @@ PASS, TICK, GROW, FINISH, BROKEN = range(5)
 NONE, NOT_WAITING, TOO_WIDE, NOT_RUNNING, SLEPT, BAD_KEY, NOT_SUSPENDED, TOO_FAR = range(8)
 
 
+@by_address
 class State(NamedTuple):
     """Everything a scheduler may know."""
 
@@ -153,6 +155,7 @@ class State(NamedTuple):
     """The policy's parameters, then its own notes."""
 
 
+@by_address
 class World(NamedTuple):
     """What only the engine knows: how long jobs really run."""
 
