@@ -101,6 +101,17 @@ def add_due(state: State, k: int, size: int, job: int) -> None:
 
 
 @kernel
+def move_due(state: State, k: int, size: int, job: int, start: int) -> None:
+    """Give a job in the heap of ``size`` jobs another reserved start."""
+    later = start > state.jobs[RESERVED, job]
+    state.jobs[RESERVED, job] = start
+    if later:
+        sift_down(state, k, state.jobs[SLOT, job], size)
+    else:
+        sift_up(state, k, state.jobs[SLOT, job])
+
+
+@kernel
 def drop_due(state: State, k: int, size: int, job: int) -> None:
     """Take a job out of the heap of ``size`` jobs."""
     i = state.jobs[SLOT, job]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.engine.heap import add_due, drop_due, sift_up
+from headway.engine.heap import add_due, move_due, sift_up
 from headway.engine.holes import earliest_within
 from headway.engine.planning import note_room
 from headway.engine.profile import change, lay_over
@@ -241,9 +241,7 @@ def settle_places(t: int, state: State, k: int, task: int, first: int) -> None:
         old, new = state.jobs[RESERVED, job], state.jobs[OTHER_START, job]
         if state.queue[row + Q_PROCS, place] == GONE or old == new:
             continue
-        drop_due(state, k, state.pools[DUE_COUNT, k], job)
-        state.jobs[RESERVED, job] = new
-        add_due(state, k, state.pools[DUE_COUNT, k] - 1, job)
+        move_due(state, k, state.pools[DUE_COUNT, k], job, new)
         if state.jobs[PLAN, job] > 0:
             note_room(state, k, old, old + state.jobs[PLAN, job])
         else:
