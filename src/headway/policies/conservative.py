@@ -68,7 +68,7 @@ COMPRESS, HOLE = OWN, OWN + 1
 EARLY, EVERY, FIXPOINT, SCRATCH_MODE, NO_COMPRESSION = range(5)
 
 
-@kernel
+@routine
 def sweep(t: int, state: State, k: int) -> bool:
     """Move each waiting job, in queue order and alone, to its earliest start; whether any moved.
 
