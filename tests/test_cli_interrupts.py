@@ -22,6 +22,20 @@ except KeyboardInterrupt:
     print("heard")
 """
 
+TWICE = """
+import os, signal, time
+from headway.cli.interrupts import interruptible
+with interruptible(patience=0.3):
+    for _ in range(20):
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(60)
+        except KeyboardInterrupt:
+            pass
+    time.sleep(1)
+print("tidied up")
+"""
+
 ENDLESS = """
 import os, signal, threading
 import numba
@@ -50,6 +64,12 @@ def run(program: str) -> subprocess.CompletedProcess[str]:
 def test_an_interrupt_is_heard_by_python() -> None:
     done = run(HEARD)
     assert (done.returncode, done.stdout) == (0, "heard\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere")
+def test_who_presses_twice_does_not_end_what_tidies_up() -> None:
+    done = run(TWICE)
+    assert (done.returncode, done.stdout) == (0, "tidied up\n"), done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere")

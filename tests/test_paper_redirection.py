@@ -74,7 +74,7 @@ def test_the_campaign_is_what_it_says(made: tuple[Reproduction, Path]) -> None:
 def test_the_page_and_its_figures(made: tuple[Reproduction, Path]) -> None:
     result, folder = made
     page = (folder / "redirection.md").read_text()
-    for name in ("figure-1", "figure-2", "flow-time", "beyond"):
+    for name in ("figure-1", "figure-2", "response", "beyond"):
         assert f"(redirection-{name}.svg)" in page
         assert (folder / f"redirection-{name}.svg").read_text().count("<path") > 10
     assert "The log of Intrepid was not given" in page

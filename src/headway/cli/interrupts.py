@@ -7,6 +7,7 @@ an endless loop in a compiled policy does not; a thread beside it then ends the 
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 import threading
@@ -15,12 +16,15 @@ from contextlib import contextmanager
 from types import FrameType
 
 PATIENCE = 5.0
-"""Seconds that the main thread has to react; what it was doing is then lost."""
+"""Seconds that the main thread has to react; what it was doing is then lost, and nothing else."""
 
 INTERRUPTED = 130
 
+ALL = 4096
+"""More signals than come at once."""
+
 SENTENCE = (
-    "headway: interrupted; the policy's compiled code did not return, so this run is lost "
+    "headway: interrupted; the policy's compiled code did not return, so what it was computing is lost "
     "(NUMBA_DISABLE_JIT=1 runs it in Python, where Ctrl-C shows the line)\n"
 )
 
@@ -54,9 +58,12 @@ def interruptible(patience: float = PATIENCE) -> Iterator[None]:
 
 
 def _watch(reading: int, heard: threading.Event, patience: float) -> None:
-    while rung := os.read(reading, 1):
-        if rung[0] == signal.SIGINT and not heard.wait(patience):
+    """End the process if an interrupt was not heard."""
+    while rung := os.read(reading, ALL):
+        if signal.SIGINT in rung and not heard.wait(patience):
             sys.stderr.write(SENTENCE)
             sys.stderr.flush()
             os._exit(INTERRUPTED)
+        while select.select([reading], [], [], 0)[0] and os.read(reading, ALL):
+            pass  # who presses twice is heard once
         heard.clear()

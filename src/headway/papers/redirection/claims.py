@@ -24,7 +24,7 @@ def claims(runs: pl.DataFrame, baselines: int, logs: Sequence[Log], grid: Grid) 
     for log in logs:
         own = runs.filter(pl.col("workload") == log.name)
         found += [*_bracket(own, log), *_gain(own, log), *_paper_point(own, log), _worst(own, log)]
-        found += [_thetas(own, log, grid), _flow(own, log, grid)]
+        found += [_thetas(own, log, grid), _response(own, log, grid)]
     found += [_too_small(), *_absent(logs)]
     return found
 
@@ -162,14 +162,14 @@ def _hours(row: dict[str, Any]) -> str:
     return "-" if row["mean_queued_again"] is None else f"{row['mean_queued_again'] / 3600:.1f} h"
 
 
-def _flow(own: pl.DataFrame, log: Log, grid: Grid) -> Claim:
+def _response(own: pl.DataFrame, log: Log, grid: Grid) -> Claim:
     by_alpha = over_weeks(own.filter(pl.col("theta") == PAPER_THETA), ["alpha"]).sort("alpha")
     first, last = by_alpha.row(0, named=True), by_alpha.row(-1, named=True)
     ours, without = (last[name] / first[name] for name in ("max_response", "max_response_without"))
     moved = abs(1 - ours)
     verdict: Verdict = "agrees" if moved >= 0.2 else "in part" if moved >= 0.05 else "differs"
     return Claim(
-        f"{log.cluster.title}: alpha matters much for the largest flow time", "very important",
+        f"{log.cluster.title}: alpha matters much for the largest response time", "very important",
         f"alpha {first['alpha']:g} to {last['alpha']:g}: {change_text(ours)} with redirection, "
         f"{change_text(without)} without", verdict,
         f"medians over the weeks, theta {PAPER_THETA}; never shown there",

@@ -39,7 +39,7 @@ def panels(logs: Sequence[Log], grid: Grid) -> tuple[Figure, list[list[Axes]]]:
         axes[0, column].set_title(f"alpha = {alpha:g}")
         axes[-1, column].set_xlabel("theta")
         axes[-1, column].set_xticks(range(len(grid.thetas)), [str(theta) for theta in grid.thetas])
-        axes[-1, column].tick_params(axis="x", labelsize=6)
+        axes[-1, column].tick_params(axis="x", labelsize=5)
     return figure, [list(row) for row in axes]
 
 
@@ -115,7 +115,7 @@ def figure_2(runs: pl.DataFrame, logs: Sequence[Log], grid: Grid) -> Figure:
     return figure
 
 
-def figure_flow(runs: pl.DataFrame, logs: Sequence[Log]) -> Figure:
+def figure_response(runs: pl.DataFrame, logs: Sequence[Log]) -> Figure:
     """The largest response (flow time) against alpha with and without redirection, medians over the weeks."""
     from matplotlib.figure import Figure
 
@@ -171,4 +171,4 @@ def write(figure: Figure, folder: Path, name: str) -> Path:
     return save(figure, folder / f"redirection-{name}.svg")
 
 
-__all__ = ["figure_1", "figure_2", "figure_beyond", "figure_flow", "write"]
+__all__ = ["figure_1", "figure_2", "figure_beyond", "figure_response", "write"]

@@ -30,7 +30,7 @@ def text(result: Reproduction, logs: Sequence[Log], grid: Grid) -> str:
         "![Figure 1](redirection-figure-1.svg)\n\n" + FIGURE_1,
         "![Figure 2](redirection-figure-2.svg)\n\n" + FIGURE_2,
         "### Best parameters\n\n" + BEST + "\n\n" + tables["Best parameters"],
-        "### The largest flow time\n\n![Largest flow time](redirection-flow-time.svg)\n\n" + FLOW,
+        "### The largest response time\n\n![Largest response time](redirection-response.svg)\n\n" + FLOW,
         "## Readings\n\n" + READINGS + "\n\n" + tables["Readings"],
         "## Beyond the paper\n\n" + BEYOND,
         "![Beyond the paper](redirection-beyond.svg)\n\n" + CURVES,

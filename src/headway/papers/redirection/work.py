@@ -133,7 +133,7 @@ class Work:
         made = {
             "figure-1": figures.figure_1(runs, self.logs, self.grid),
             "figure-2": figures.figure_2(runs, self.logs, self.grid),
-            "flow-time": figures.figure_flow(runs, self.logs),
+            "response": figures.figure_response(runs, self.logs),
             "beyond": figures.figure_beyond(curves, self.grid.thetas),
         }
         self.result.files += [figures.write(figure, self.folder, name) for name, figure in made.items()]

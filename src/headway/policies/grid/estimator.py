@@ -8,7 +8,7 @@ after a task was cancelled. EASY itself knows nothing of it.
 
 from __future__ import annotations
 
-from headway.engine.holes import earliest_before, when_free
+from headway.engine.holes import earliest, when_free
 from headway.engine.planning import start_and_book
 from headway.engine.profile import change, lay_over
 from headway.engine.queue import leave
@@ -41,7 +41,6 @@ from headway.policies.grid.tables import (
     grid,
     server,
 )
-from headway.units import NEVER
 
 
 @kernel
@@ -71,7 +70,7 @@ def plan_again(state: State, k: int) -> None:
         if state.queue[row + Q_PROCS, place] != GONE:
             job = state.queue[row + Q_JOB, place]
             procs, length = state.jobs[PROCS, job], state.jobs[PLAN, job]
-            hold(state, k, job, earliest_before(state.profile, pool, now, procs, length, NEVER))
+            hold(state, k, job, earliest(state.profile, pool, now, procs, length))
 
 
 @kernel

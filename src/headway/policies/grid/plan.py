@@ -6,7 +6,7 @@ before the one ahead of it. EASY has no plan of its own, only an estimator's.
 
 from __future__ import annotations
 
-from headway.engine.holes import earliest_before, level_at
+from headway.engine.holes import earliest, level_at
 from headway.engine.planning import settle
 from headway.engine.reservations import give_up, reserve
 from headway.engine.tables import (
@@ -86,12 +86,12 @@ def last_start(state: State, k: int) -> int:
 def first_start(state: State, k: int, after: int, procs: int, length: int) -> int:
     """The earliest start from ``after`` on of a job that has no reservation in cluster ``k`` yet."""
     wanted = length + option(state, k, HOLE) if length > 0 else length
-    begin = earliest_before(state.profile, k, after, procs, wanted, NEVER)
+    begin = earliest(state.profile, k, after, procs, wanted)
     while state.pools[PIN_COUNT, k] > 0:
         after = pin_in_the_way(state, k, procs, begin, begin + length)
         if after == NEVER:
             break
-        begin = earliest_before(state.profile, k, after, procs, wanted, NEVER)
+        begin = earliest(state.profile, k, after, procs, wanted)
     return int(begin)
 
 
