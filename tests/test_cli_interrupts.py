@@ -36,6 +36,16 @@ with interruptible(patience=0.3):
 print("tidied up")
 """
 
+OTHERS = """
+import os, signal, time
+from headway.cli.interrupts import interruptible
+signal.signal(signal.SIGUSR1, lambda number, frame: None)
+with interruptible(patience=0.2):
+    os.kill(os.getpid(), signal.SIGUSR1)
+    time.sleep(1)
+print("went on")
+"""
+
 ENDLESS = """
 import os, signal, threading
 import numba
@@ -70,6 +80,12 @@ def test_an_interrupt_is_heard_by_python() -> None:
 def test_who_presses_twice_does_not_end_what_tidies_up() -> None:
     done = run(TWICE)
     assert (done.returncode, done.stdout) == (0, "tidied up\n"), done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere")
+def test_other_signals_are_left_to_others() -> None:
+    done = run(OTHERS)
+    assert (done.returncode, done.stdout) == (0, "went on\n"), done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere")

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import select
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 PATIENCE = 5.0
@@ -35,35 +36,47 @@ def interruptible(patience: float = PATIENCE) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread() or os.name != "posix":
         yield
         return
-    heard = threading.Event()
+    heard, over = threading.Event(), threading.Event()
+    reading, writing = socket.socketpair()  # Python writes into it as soon as a signal comes
+    reading.setblocking(False)
+    writing.setblocking(False)
 
     def hear(number: int, frame: FrameType | None) -> None:
+        with suppress(BlockingIOError):
+            reading.recv(ALL)
         heard.set()
         signal.default_int_handler(number, frame)
 
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
+    def rung(seconds: float | None) -> bool:
+        """Whether an interrupt has come that was not heard; other signals are not ours."""
+        with suppress(BlockingIOError):
+            if select.select([reading], [], [], seconds)[0]:
+                came = reading.recv(ALL, socket.MSG_PEEK)
+                if signal.SIGINT in came:
+                    return True
+                reading.recv(len(came))
+        return False
+
+    def watch() -> None:
+        while not over.is_set():
+            if rung(None):
+                heard.clear()  # who hears it from now on says so; who has heard it left nothing to read
+            if rung(0) and not heard.wait(patience) and not over.is_set():
+                sys.stderr.write(SENTENCE)
+                sys.stderr.flush()
+                os._exit(INTERRUPTED)
+
     before = signal.signal(signal.SIGINT, hear)
-    bell = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    watcher = threading.Thread(target=_watch, args=(reading, heard, patience), daemon=True)
+    bell = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
+    watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
         yield
     finally:
         signal.set_wakeup_fd(bell)
         signal.signal(signal.SIGINT, before)
-        os.close(writing)  # the watcher reads the end, and ends
+        over.set()
+        heard.set()
+        writing.close()  # wakes the watcher
         watcher.join()
-        os.close(reading)
-
-
-def _watch(reading: int, heard: threading.Event, patience: float) -> None:
-    """End the process if an interrupt was not heard."""
-    while rung := os.read(reading, ALL):
-        if signal.SIGINT in rung and not heard.wait(patience):
-            sys.stderr.write(SENTENCE)
-            sys.stderr.flush()
-            os._exit(INTERRUPTED)
-        while select.select([reading], [], [], 0)[0] and os.read(reading, ALL):
-            pass  # who presses twice is heard once
-        heard.clear()
+        reading.close()
