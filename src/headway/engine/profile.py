@@ -30,7 +30,7 @@ from headway.units import NEVER
 Table = npt.NDArray[np.int64]
 
 BLOCK = 32
-QUARTER = BLOCK // 4
+EIGHTH = BLOCK // 8
 FILLED = 16
 """Steps in a block when it is laid."""
 NO_STEP = (1 << 63) - 1
@@ -124,11 +124,11 @@ def locate(profile: Profile, k: int, x: int) -> int:
 def find(profile: Profile, k: int, b: int, x: int) -> int:
     """The place of the last step of block ``b`` that begins at or before ``x``."""
     row, low = STEP_ROWS * k + TIME, base_of(profile, k, b)
-    quarters = begun = 0
-    for i in range(1, 4):  # loads that do not wait for each other, and no branch that can be guessed wrong
-        quarters += profile.steps[row, low + QUARTER * i] <= x
-    low += QUARTER * quarters
-    for i in range(1, QUARTER):
+    eighths = begun = 0
+    for i in range(1, 8):  # loads that do not wait for each other, and no branch that can be guessed wrong
+        eighths += profile.steps[row, low + EIGHTH * i] <= x
+    low += EIGHTH * eighths
+    for i in range(1, EIGHTH):
         begun += profile.steps[row, low + i] <= x
     return low + begun
 
