@@ -42,7 +42,7 @@ def all_sweeps(folder: Path | None, quick: bool) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as scratch:
         yield from _workers(folder, campaign_workers.LOGS, 3 if quick else 20, Path(scratch) / "small", False)
         if folder and not quick:
-            yield from _workers(folder, campaign_workers.LARGE, 10, Path(scratch) / "large", True)
+            yield from _workers(folder, campaign_workers.LARGE, 20, Path(scratch) / "large", True)
         yield from _paper(folder, quick, Path(scratch))
 
 

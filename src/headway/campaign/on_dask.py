@@ -89,7 +89,7 @@ def _feed(
         events.put(error)
 
 
-FIRST_PACE = 0.1
+FIRST_PACE = 0.02
 """Seconds a cell is taken to last: chunks of five, which keep the scheduler's own cost small."""
 
 

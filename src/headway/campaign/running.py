@@ -17,7 +17,7 @@ from statistics import fmean, median
 from typing import Any
 
 from headway.campaign.cells import Batch, Cell
-from headway.campaign.measure import Chunk, Outcome, Settings, tasks_of
+from headway.campaign.measure import Chunk, Outcome, Settings, Task, tasks_of
 from headway.campaign.store import FAILED, Store
 from headway.campaign.workers import Worker
 
@@ -25,7 +25,7 @@ SAVE_EVERY = 1.0
 """Seconds between two files of results; a killed run loses no more than this and the cells in flight."""
 
 CHUNK_SECONDS = 0.1
-"""How long a chunk should keep a worker busy: at the end, workers wait for the last one."""
+"""How long a chunk of several cells should keep a worker busy: at the end, workers wait for the last one."""
 
 LARGEST_CHUNK = 64
 
@@ -73,11 +73,16 @@ class Run:
     """CPU time of the last cells, in all and in Python."""
     pace: float = 0.0
     """Seconds of CPU time a cell takes, as last seen."""
+    paces: dict[str, float] = field(default_factory=dict)
+    """The same for each job of its workload, of the last cell with each policy."""
     python: float = 0.0
     """Seconds of it in Python."""
 
-    def learn(self, outcomes: Sequence[Outcome]) -> None:
+    def learn(self, chunk: Chunk, outcomes: Sequence[Outcome]) -> None:
         """See how long cells take; a median, because the first one may have had to load a policy."""
+        jobs = max(len(chunk.workload), 1)
+        for task, outcome in zip(chunk.tasks, outcomes, strict=True):
+            self.paces[task.policy] = outcome.seconds / jobs
         self.recent.extend((outcome.seconds, outcome.python) for outcome in outcomes)
         seconds, python = zip(*self.recent.copy(), strict=True)
         self.pace, self.python = fmean(seconds), median(python)
@@ -93,12 +98,26 @@ class Run:
         return [cell for cell in cells if self.finished.get(cell.id) not in skip]
 
     def chunks(self, batch: Batch) -> Iterator[Chunk]:
-        """The missing cells of a workload, as many in one go as take about a tenth of a second."""
-        missing = self.missing(batch.cells)
+        """The missing cells of a workload, as many in one go as should take about a tenth of a second."""
+        missing = tasks_of(self.missing(batch.cells))
+        jobs = len(batch.workload)
         while missing:
-            size = 1 if not self.pace else int(min(max(CHUNK_SECONDS / self.pace, 1), LARGEST_CHUNK))
-            now, missing = missing[:size], missing[size:]
-            yield Chunk(batch.workload, tasks_of(now), self.settings)
+            size, seconds = 1, self.expected(missing[0], jobs)
+            while size < min(len(missing), LARGEST_CHUNK):
+                seconds += self.expected(missing[size], jobs)
+                if seconds > CHUNK_SECONDS:
+                    break
+                size += 1
+            yield Chunk(batch.workload, missing[:size], self.settings)
+            missing = missing[size:]
+
+    def expected(self, task: Task, jobs: int) -> float:
+        """Seconds that a cell should take; before any was seen, enough for a chunk.
+
+        Some policies take a hundred times as long as others, and so do some workloads of a campaign.
+        """
+        known = self.paces.get(task.policy)
+        return self.pace or CHUNK_SECONDS if known is None else known * jobs
 
 
 def run_cells(
@@ -182,7 +201,7 @@ def _work(
             if place and workers[place].here and run.recent:
                 if run.left * run.python > PAYS:
                     workers[place] = workers[place].apart()
-                if workers[place].here and run.python > run.pace / 3 and not run.over.wait(0.05):
+                if workers[place].here and run.python > run.pace / 2 and not run.over.wait(0.05):
                     continue
             try:
                 chunk = chunks.get(timeout=0.2)
@@ -193,7 +212,7 @@ def _work(
                 chunks.put(None)  # for the next one
                 break
             outcomes = workers[place].run(chunk)
-            run.learn(outcomes)
+            run.learn(chunk, outcomes)
             events.put(outcomes)
         events.put(None)
     except BaseException as error:
