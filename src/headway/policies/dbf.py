@@ -116,10 +116,10 @@ def place_priority(t: int, state: State, k: int, job: int) -> None:
     begin = earliest_start(state, base, job, t, NEVER, option(state, k, HOLE))
     if base == k or (noted(state, k, CANONICAL) and leaves_room(state, k, job, begin)):
         reserve(state, k, job, begin)
+        hold_in_base(state, k, job)
     else:
         displace(t, state, k, job, begin)
     join(state, k, job)
-    hold_in_base(state, k, job)
     state.jobs[FIRST_GIVEN, job] = state.jobs[RESERVED, job]
     state.jobs[PROMISE, job] = state.jobs[RESERVED, job] + state.jobs[PLAN, job]
 

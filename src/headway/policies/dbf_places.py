@@ -47,6 +47,7 @@ from headway.policies.dbf_tables import (
     first_provisional,
     hold_in_base,
     is_late,
+    let_go_in_base,
     note,
     note_displacement,
     noted,
@@ -105,9 +106,9 @@ def place_again(t: int, state: State, k: int, first: int, task: int, start: int)
     meets the priority task or one that was moved. So most stay where they are, without a search. The new
     starts are put beside the old ones.
     """
-    back_to_base(t, state, k)
     state.jobs[RESERVED, task] = start
-    book(state, k, task, -state.jobs[PROCS, task])
+    hold_in_base(state, k, task)
+    back_to_base(t, state, k)
     last = -1
     taken, taken_end = start, start + state.jobs[PLAN, task]
     moved, moved_end, left, left_end = NEVER, 0, NEVER, 0
@@ -279,6 +280,8 @@ def displace(t: int, state: State, k: int, task: int, start: int) -> None:
         result = IN_TIME
         settle_places(t, state, k, task, first)
     else:
+        if placed:
+            let_go_in_base(t, state, k, task)
         result = insert(t, state, k, task, first, placed)
         exchange_starts(state, k, first)
         if result == NO_WAY:
@@ -289,6 +292,7 @@ def displace(t: int, state: State, k: int, task: int, start: int) -> None:
         else:
             settle_places(t, state, k, task, first)
             promote(t, state, k, first)
+        hold_in_base(state, k, task)
     # A provisional task that is late would be chosen next time, so its place is not final.
     note(state, k, CANONICAL, result == IN_TIME)
     add_due(state, k, state.pools[DUE_COUNT, k], task)

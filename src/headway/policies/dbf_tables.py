@@ -140,15 +140,21 @@ def hold_in_base(state: State, k: int, job: int) -> None:
 
 
 @kernel
+def let_go_in_base(t: int, state: State, k: int, job: int) -> None:
+    """The base profile no longer holds a definitive task."""
+    base, begin, plan = option(state, k, BASE), state.jobs[IN_BASE, job], state.jobs[PLAN, job]
+    change(state.profile, base, begin, begin + plan, state.jobs[PROCS, job], t)
+    if plan == 0:
+        unpin(state, base, job)
+
+
+@kernel
 def forget_in_lists(t: int, state: State, k: int, job: int) -> None:
     """A waiting task is withdrawn: the base no longer holds it, or it is provisional no more."""
     if is_provisional(state, job):
         provisional_tasks(state, k, -1)
     elif noted(state, k, KEPT_BASE):
-        base, begin, plan = option(state, k, BASE), state.jobs[IN_BASE, job], state.jobs[PLAN, job]
-        change(state.profile, base, begin, begin + plan, state.jobs[PROCS, job], t)
-        if plan == 0:
-            unpin(state, base, job)
+        let_go_in_base(t, state, k, job)
 
 
 @kernel
