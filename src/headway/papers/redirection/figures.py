@@ -39,7 +39,7 @@ def panels(logs: Sequence[Log], grid: Grid) -> tuple[Figure, list[list[Axes]]]:
         axes[0, column].set_title(f"alpha = {alpha:g}")
         axes[-1, column].set_xlabel("theta")
         axes[-1, column].set_xticks(range(len(grid.thetas)), [str(theta) for theta in grid.thetas])
-        axes[-1, column].tick_params(axis="x", labelsize=5)
+        axes[-1, column].tick_params(axis="x", labelsize=7, rotation=90)
     return figure, [list(row) for row in axes]
 
 
