@@ -18,6 +18,7 @@ from headway.engine.profile import (
     Profile,
     base_of,
     block_of,
+    change_from,
     find,
     locate,
     step_of,
@@ -119,6 +120,19 @@ def earliest_within(
     """
     place = step_of(profile, k, after)
     return hole_from(profile, k, place, after, until, procs, duration, limit)[0]
+
+
+@routine
+def take_earliest(
+    profile: Profile, k: int, after: int, until: int, procs: int, duration: int, limit: int, now: int
+) -> int:
+    """Take ``procs`` for ``duration`` > 0 at the time that :func:`earliest_within` tells; that time."""
+    place = step_of(profile, k, after)
+    begin, place = hole_from(profile, k, place, after, until, procs, duration, limit)
+    if begin == limit:
+        place = step_of(profile, k, begin)
+    change_from(profile, k, block_of(profile, k, place), place, begin, begin + duration, -procs, now)
+    return begin
 
 
 @kernel

@@ -291,15 +291,24 @@ def add_between(profile: Profile, k: int, first: int, low: int, last: int, high:
 @routine
 def change(profile: Profile, k: int, begin: int, end: int, procs: int, now: int) -> None:
     """Add ``procs`` (negative: take them) to every level in [begin, end); what was before ``now`` may go."""
-    if begin >= end:
-        return
-    first, last = locate(profile, k, begin), locate(profile, k, end)
+    if begin < end:
+        first = locate(profile, k, begin)
+        change_from(profile, k, first, find(profile, k, first, begin), begin, end, procs, now)
+
+
+@kernel
+def change_from(
+    profile: Profile, k: int, first: int, place: int, begin: int, end: int, procs: int, now: int
+) -> None:
+    """:func:`change` where the step at ``place`` of block ``first`` is the one that holds ``begin``."""
+    last = locate(profile, k, end)
     row = BLOCK_ROWS * k + USED
-    full = profile.blocks[row, first] > BLOCK - 3 or profile.blocks[row, last] > BLOCK - 3
-    if full and (is_short(profile, k) or not tidy_both(profile, k, first, last, now)):
-        lay_anew(profile, k, now)
-        first, last = locate(profile, k, begin), locate(profile, k, end)
-    low, high = step_at(profile, k, first, begin, now), step_at(profile, k, last, end, now)
+    if profile.blocks[row, first] > BLOCK - 3 or profile.blocks[row, last] > BLOCK - 3:
+        if is_short(profile, k) or not tidy_both(profile, k, first, last, now):
+            lay_anew(profile, k, now)
+            first, last = locate(profile, k, begin), locate(profile, k, end)
+        place = find(profile, k, first, begin)
+    low, high = step_from(profile, k, first, place, begin, now), step_at(profile, k, last, end, now)
     add_between(profile, k, first, low, last, high, procs)
 
 

@@ -186,28 +186,28 @@ def follow(t: int, state: State, k: int) -> None:
 @kernel
 def bring_closer(t: int, state: State, k: int, early: int) -> None:
     """Compress both lists where runs have ended early, and keep the base in step."""
-    every = option(state, k, COMPRESS) == EVERY
-    if early > 0 or (every and state.pools[FREED, k]):
-        note(state, k, CANONICAL, 0)
+    if early == 0 and (option(state, k, COMPRESS) != EVERY or not state.pools[FREED, k]):
+        return
+    note(state, k, CANONICAL, 0)
     compress(t, state, k, early)
-    if noted(state, k, KEPT_BASE) and (early > 0 or every):
+    if noted(state, k, KEPT_BASE):
         follow(t, state, k)
 
 
 @kernel
 def begin_runs(t: int, state: State, k: int) -> None:
     """Start what is due; the base holds every running task."""
-    run, base = state.clock[RUNS], option(state, k, BASE)
+    run = state.clock[RUNS]
     start_due(t, state, k)
     while run < state.clock[RUNS]:
         job = state.runs[R_JOB, run]
-        kept = noted(state, k, KEPT_BASE)
         if is_provisional(state, job):
-            if kept:
-                change(state.profile, base, t, t + state.jobs[PLAN, job], -state.jobs[PROCS, job], t)
+            if noted(state, k, KEPT_BASE):
+                end, base = t + state.jobs[PLAN, job], option(state, k, BASE)
+                change(state.profile, base, t, end, -state.jobs[PROCS, job], t)
             provisional_tasks(state, k, -1)
-        elif kept and state.jobs[PLAN, job] == 0:
-            unpin(state, base, job)
+        elif state.jobs[PLAN, job] == 0 and noted(state, k, KEPT_BASE):
+            unpin(state, option(state, k, BASE), job)
         if state.jobs[DEFINITIVE_AT, job] >= 0:
             state.runs[R_WHY, run] = PROMOTED
         run += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headway.engine.heap import add_due, move_due, sift_up
-from headway.engine.holes import earliest_within
+from headway.engine.holes import take_earliest
 from headway.engine.planning import note_room
 from headway.engine.profile import change, lay_over
 from headway.engine.queue import enter, leave
@@ -19,6 +19,7 @@ from headway.engine.tables import (
     PROCS,
     Q_FIELDS,
     Q_JOB,
+    Q_PLAN,
     Q_PROCS,
     Q_TAIL,
     RESERVED,
@@ -99,8 +100,10 @@ def place_chosen(t: int, state: State, k: int, first: int, chosen: int) -> int:
 
 
 @routine
-def place_again(t: int, state: State, k: int, first: int, task: int, start: int) -> int:
-    """Place the provisional tasks of a canonical list behind a priority task; the place of the last late one.
+def place_again(t: int, state: State, k: int, first: int, task: int, start: int) -> tuple[int, int]:
+    """Place the provisional tasks of a canonical list behind a priority task.
+
+    Returns the place of the last late one, and how many were moved; those are in the list SCRATCH.
 
     A task can begin earlier than before only in time that others have left, and must begin later only if it
     meets the priority task or one that was moved. So most stay where they are, without a search. The new
@@ -109,31 +112,36 @@ def place_again(t: int, state: State, k: int, first: int, task: int, start: int)
     state.jobs[RESERVED, task] = start
     hold_in_base(state, k, task)
     back_to_base(t, state, k)
-    last = -1
+    last, count_moved = -1, 0
     taken, taken_end = start, start + state.jobs[PLAN, task]
     moved, moved_end, left, left_end = NEVER, 0, NEVER, 0
+    row = Q_FIELDS * 2 * k
     for place in range(first, state.pools[Q_TAIL, 2 * k]):
-        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] == GONE:
+        procs = state.queue[row + Q_PROCS, place]
+        if procs == GONE:
             continue
-        job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
-        procs, plan, begin = state.jobs[PROCS, job], state.jobs[PLAN, job], state.jobs[RESERVED, job]
+        job, plan = state.queue[row + Q_JOB, place], state.queue[row + Q_PLAN, place]
+        begin = state.jobs[RESERVED, job]
         end, new = begin + plan, begin
-        meets = (begin < taken_end and taken < end) or (begin < moved_end and moved < end)
+        meets = ((begin < taken_end) & (taken < end)) | ((begin < moved_end) & (moved < end))
         if meets or left < begin:
             after, until, limit = begin, NEVER, NEVER
             if left < begin:
                 after = max(t, left - plan + 1)
             if not meets:
                 until, limit = min(left_end, begin), begin
-            new = earliest_within(state.profile, k, after, until, procs, plan, limit)
+            new = take_earliest(state.profile, k, after, until, procs, plan, limit, t)
             if new != begin:
                 left, left_end = min(left, begin), max(left_end, end)
                 moved, moved_end = min(moved, new), max(moved_end, new + plan)
+                state.lists[SCRATCH, count_moved] = job
+                count_moved += 1
                 if new + plan > state.jobs[DEADLINE, job]:
                     last = place
+        else:
+            change(state.profile, k, begin, end, -procs, t)
         state.jobs[OTHER_START, job] = new
-        change(state.profile, k, new, new + plan, -procs, t)
-    return last
+    return last, count_moved
 
 
 @kernel
@@ -234,21 +242,27 @@ def put_back(state: State, k: int, first: int) -> None:
 
 
 @kernel
+def settle_place(t: int, state: State, k: int, task: int, job: int) -> None:
+    """Give a task its other start: when it is due, where is room; that it was displaced, and by whom."""
+    old, new = state.jobs[RESERVED, job], state.jobs[OTHER_START, job]
+    if old == new:
+        return
+    move_due(state, k, state.pools[DUE_COUNT, k], job, new)
+    if state.jobs[PLAN, job] > 0:
+        note_room(state, k, old, old + state.jobs[PLAN, job])
+    else:
+        note_room(state, k, t, NEVER)
+    if new > old:
+        note_displacement(t, state, k, job, task, new)
+
+
+@routine
 def settle_places(t: int, state: State, k: int, task: int, first: int) -> None:
-    """Give the tasks their other starts: who is due when, and where is room; who was displaced by whom."""
+    """Give all provisional tasks their other starts."""
     row = Q_FIELDS * 2 * k
     for place in range(first, state.pools[Q_TAIL, 2 * k]):
-        job = state.queue[row + Q_JOB, place]
-        old, new = state.jobs[RESERVED, job], state.jobs[OTHER_START, job]
-        if state.queue[row + Q_PROCS, place] == GONE or old == new:
-            continue
-        move_due(state, k, state.pools[DUE_COUNT, k], job, new)
-        if state.jobs[PLAN, job] > 0:
-            note_room(state, k, old, old + state.jobs[PLAN, job])
-        else:
-            note_room(state, k, t, NEVER)
-        if new > old:
-            note_displacement(t, state, k, job, task, new)
+        if state.queue[row + Q_PROCS, place] != GONE:
+            settle_place(t, state, k, task, state.queue[row + Q_JOB, place])
 
 
 @kernel
@@ -276,9 +290,13 @@ def displace(t: int, state: State, k: int, task: int, start: int) -> None:
     """Place a priority task where provisional ones give way or are promoted; in the base it has ``start``."""
     first = first_provisional(state, k)
     placed = noted(state, k, CANONICAL) == 1 and is_plain(state, k, task)
-    if placed and place_again(t, state, k, first, task, start) < 0:
+    last_late, moved = -1, 0
+    if placed:
+        last_late, moved = place_again(t, state, k, first, task, start)
+    if placed and last_late < 0:
         result = IN_TIME
-        settle_places(t, state, k, task, first)
+        for i in range(moved):
+            settle_place(t, state, k, task, state.lists[SCRATCH, i])
     else:
         if placed:
             let_go_in_base(t, state, k, task)

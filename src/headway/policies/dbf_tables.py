@@ -160,11 +160,13 @@ def forget_in_lists(t: int, state: State, k: int, job: int) -> None:
 @kernel
 def note_displacement(t: int, state: State, k: int, job: int, task: int, start: int) -> None:
     """Write down that ``task`` has moved a provisional task to a later start."""
-    log = noted(state, k, LOG)
-    entry = log + 1 + FIELDS * (noted(state, k, DISPLACEMENTS) % state.options[log])
+    notes = option(state, k, BASE) * STRIDE
+    log, told = state.options[notes + LOG], state.options[notes + DISPLACEMENTS]
+    room = state.options[log]
+    entry = log + 1 + FIELDS * (told if told < room else told % room)  # a division takes its time
     state.options[entry + WHOSE] = job
     state.options[entry + WHEN] = t
     state.options[entry + BY_TASK] = task
     state.options[entry + MOVED_TO] = start
     state.jobs[DISPLACED_TIMES, job] += 1
-    count(state, k, DISPLACEMENTS, 1)
+    state.options[notes + DISPLACEMENTS] = told + 1
