@@ -192,7 +192,10 @@ def compiled_hook(hook: Callable[[int, State], None]) -> Callable[[int, State], 
 
 @cache
 def hook_as_value(hook: Callable[[int, State], None]) -> Any:
-    """A policy compiled for the loop, in the form that the loop takes without working out its type anew."""
+    """A policy compiled for the loop, for those who call the loop many times for a few instants each.
+
+    What it raises is lost, so it is for policies that raise nothing.
+    """
     compiled = compiled_hook(hook)
     return compiled if jit.INTERPRETED else jit.Addressed(compiled, hook_signature())
 
@@ -211,7 +214,7 @@ def run(jobs: Jobs, setup: Setup, progress: Progress | None = None, batch: int =
     """Simulate until every job has finished; the state then holds the log of runs."""
     if setup.drive is not None:
         return setup.drive(jobs, setup, progress)
-    go, hook = compiled_loop(), hook_as_value(setup.hook)
+    go, hook = compiled_loop(), compiled_hook(setup.hook)
     state, world = make_state(jobs, setup)
     while True:
         code = go(hook, state, world, batch)
