@@ -108,7 +108,7 @@ def test_kernels_count_no_references() -> None:
 @jit.by_address
 class House(NamedTuple):
     number: npt.NDArray[np.int64]
-    pair: jit.by_address(Pair)  # type: ignore[valid-type]
+    pair: Pair
     weights: npt.NDArray[np.float64]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.engine.drive import Jobs, Setup, make_state
-from headway.engine.holes import earliest, earliest_before, fits, level_at
+from headway.engine.holes import earliest, earliest_within, fits, level_at
 from headway.engine.profile import (
     Profile,
     change,
@@ -47,7 +47,7 @@ def play(profile: Profile, k: int, moves: Table, answers: Table) -> None:
         elif what == EARLIEST:
             answers[i] = earliest(profile, k, x, procs, z)
         elif what == EARLIEST_BEFORE:
-            answers[i] = earliest_before(profile, k, x, procs, z, y)
+            answers[i] = earliest_within(profile, k, x, y, procs, z, y)
         elif what == FITS:
             answers[i] = fits(profile, k, x, procs, z)
         else:

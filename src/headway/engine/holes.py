@@ -208,15 +208,9 @@ def free_until(profile: Profile, k: int, after: int, until: int, procs: int) -> 
 
 
 @kernel
-def earliest_before(profile: Profile, k: int, after: int, procs: int, duration: int, limit: int) -> int:
-    """:func:`earliest_within` up to the limit."""
-    return earliest_within(profile, k, after, limit, procs, duration, limit)
-
-
-@kernel
 def earliest(profile: Profile, k: int, after: int, procs: int, duration: int) -> int:
     """The smallest x >= after with ``procs`` free on [x, x + duration)."""
-    return earliest_before(profile, k, after, procs, duration, NEVER)
+    return earliest_within(profile, k, after, NEVER, procs, duration, NEVER)
 
 
 @kernel
