@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from headway.engine.profile import (
     ADDED,
+    BLOCK,
     BLOCK_ROWS,
     BLOCKS_USED,
     COUNTS,
@@ -16,11 +17,13 @@ from headway.engine.profile import (
     TIME,
     USED,
     Profile,
+    add,
     base_of,
     block_of,
     change_from,
     find,
     locate,
+    step_from,
     step_of,
 )
 from headway.jit import kernel, routine
@@ -128,21 +131,52 @@ def take_earliest(
 ) -> int:
     """Take ``procs`` for ``duration`` > 0 at the time that :func:`earliest_within` tells; that time."""
     place = step_of(profile, k, after)
-    begin, place = hole_from(profile, k, place, after, until, procs, duration, limit)
+    begin, place, held = hole_from(profile, k, place, after, until, procs, duration, limit)
     if begin == limit:
         place = step_of(profile, k, begin)
-    change_from(profile, k, block_of(profile, k, place), place, begin, begin + duration, -procs, now)
+    if begin + duration > limit:
+        held = -1
+    take(profile, k, place, held, begin, begin + duration, procs, now)
     return begin
+
+
+@routine
+def take_if_free(profile: Profile, k: int, begin: int, procs: int, duration: int, now: int) -> bool:
+    """Take ``procs`` for ``duration`` > 0 from ``begin`` on if they are free; whether they were."""
+    b = locate(profile, k, begin)
+    place = find(profile, k, b, begin)
+    if profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b] < procs:
+        return False
+    at, place, held = hole_from(profile, k, place, begin, begin + 1, procs, duration, NEVER)
+    if at > begin:
+        return False
+    take(profile, k, place, held, begin, begin + duration, procs, now)
+    return True
+
+
+@kernel
+def take(profile: Profile, k: int, place: int, held: int, begin: int, end: int, procs: int, now: int) -> None:
+    """Take ``procs`` on [begin, end). The step at ``place`` holds ``begin``.
+
+    The one at ``held`` holds ``end`` and is in the same block, unless it is -1.
+    """
+    b = block_of(profile, k, place)
+    if held < 0 or profile.blocks[BLOCK_ROWS * k + USED, b] > BLOCK - 3:
+        change_from(profile, k, b, place, begin, end, -procs, now)
+    else:
+        low = step_from(profile, k, b, place, begin, now)
+        high = step_from(profile, k, b, held + low - place, end, now)
+        add(profile, k, b, low, high, -procs)
 
 
 @kernel
 def hole_from(
     profile: Profile, k: int, place: int, after: int, until: int, procs: int, duration: int, limit: int
-) -> tuple[int, int]:
+) -> tuple[int, int, int]:
     """:func:`earliest_within` from the step at ``place`` on, which holds ``after`` or is one before it.
 
     Also the place of the step that holds the start, or of one before it; without a start, of one that begins
-    before ``until``.
+    before ``until``. And the place of the step that holds the end, where that is known: in the same block.
     """
     b = block_of(profile, k, place)
     wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
@@ -160,25 +194,26 @@ def hole_from(
                 place += 1
             if profile.steps[STEP_ROWS * k + TIME, place] < goal:
                 continue
+            if profile.steps[STEP_ROWS * k + TIME, place] < NO_STEP:
+                return x, begin, place - (profile.steps[STEP_ROWS * k + TIME, place] > goal)
             b += 1
             if (
-                profile.steps[STEP_ROWS * k + TIME, place] < NO_STEP
-                or b >= profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
-                or profile.blocks[BLOCK_ROWS * k + FIRST, b] >= goal
+                b >= profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
+                or profile.blocks[BLOCK_ROWS * k + FIRST, b] > goal
             ):
-                return x, begin
+                return x, begin, place - 1
             b, place = last_low(profile, k, b, base_of(profile, k, b) - 1, goal, procs)
             if b < 0:
-                return x, begin
+                return x, begin, -1
         elif x < NO_STEP:
-            return limit, place - 1
+            return limit, place - 1, -1
         else:
             b += 1
             count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
             while b < count and profile.blocks[BLOCK_ROWS * k + GREATEST, b] < procs:
                 b += 1
             if b >= count or profile.blocks[BLOCK_ROWS * k + FIRST, b] >= until:
-                return limit, place - 1
+                return limit, place - 1, -1
             place = base_of(profile, k, b)
         wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
 

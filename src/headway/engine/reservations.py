@@ -109,10 +109,16 @@ def reserve(state: State, k: int, job: int, begin: int) -> None:
     """Hold a job's processors from ``begin`` on."""
     state.jobs[RESERVED, job] = begin
     book(state, k, job, -state.jobs[PROCS, job])
-    add_due(state, k, state.pools[DUE_COUNT, k], job)
-    state.pools[DUE_COUNT, k] += 1
+    enlist(state, k, job)
     if state.jobs[PLAN, job] == 0:
         pin(state, k, job)
+
+
+@kernel
+def enlist(state: State, k: int, job: int) -> None:
+    """Put a job with a reservation on the list of those due."""
+    add_due(state, k, state.pools[DUE_COUNT, k], job)
+    state.pools[DUE_COUNT, k] += 1
 
 
 @routine

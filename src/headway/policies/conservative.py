@@ -139,7 +139,7 @@ def earliest_move(
     if limit - length <= after:  # wherever it starts, it would run until then
         begin, at = free_until(state.profile, k, after, limit, procs)
     else:
-        begin, at = hole_from(state.profile, k, at, after, until, procs, length, limit)
+        begin, at, _ = hole_from(state.profile, k, at, after, until, procs, length, limit)
     if state.pools[PIN_COUNT, k] > 0:
         begin = beyond_pins(state, k, job, begin, until, limit, length)
         at = step_of(state.profile, k, begin)

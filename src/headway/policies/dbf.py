@@ -25,7 +25,6 @@ a priority task that leaves room for every provisional task changes none of thei
 
 from __future__ import annotations
 
-from headway.engine.holes import fits, level_at
 from headway.engine.planning import settle_runs
 from headway.engine.profile import change
 from headway.engine.reservations import earliest_start, reserve, unpin
@@ -38,10 +37,7 @@ from headway.engine.tables import (
     KEY,
     LAST_NEW,
     PHASE,
-    PIN_COUNT,
-    PINS,
     PLAN,
-    POOL_LISTS,
     PROCS,
     PROMISE,
     PROMOTED,
@@ -60,8 +56,8 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel
-from headway.policies.conservative import COMPRESS, EVERY, HOLE, compress, start_due
-from headway.policies.dbf_places import displace
+from headway.policies.conservative import COMPRESS, EVERY, HOLE, compress, reserve_earliest, start_due
+from headway.policies.dbf_places import place_before
 from headway.policies.dbf_tables import (
     ACCEPTED,
     BASE,
@@ -79,9 +75,7 @@ from headway.policies.dbf_tables import (
     WAITING_NOW,
     count,
     first_provisional,
-    hold_in_base,
     is_provisional,
-    lay_out_base,
     note,
     noted,
     provisional_tasks,
@@ -92,33 +86,12 @@ from headway.units import NEVER
 
 
 @kernel
-def leaves_room(state: State, k: int, job: int, begin: int) -> bool:
-    """Whether a task that begins then leaves every provisional task where it is."""
-    procs, end = state.jobs[PROCS, job], begin + state.jobs[PLAN, job]
-    if option(state, k, HOLE) != 0 or not fits(state.profile, k, begin, procs, end - begin):
-        return False
-    for i in range(state.pools[PIN_COUNT, k]):
-        pinned = state.lists[PINS + POOL_LISTS * k, i]
-        at = state.jobs[RESERVED, pinned]
-        if begin <= at < end and level_at(state.profile, k, at) - procs < state.jobs[PROCS, pinned]:
-            return False
-    return True
-
-
-@kernel
 def place_priority(t: int, state: State, k: int, job: int) -> None:
     """Give a priority task its definitive place; what it was told is when it ends."""
-    base = k
-    if noted(state, k, WAITING_NOW) > 0:
-        base = option(state, k, BASE)
-        if not noted(state, k, KEPT_BASE):
-            lay_out_base(t, state, k)
-    begin = earliest_start(state, base, job, t, NEVER, option(state, k, HOLE))
-    if base == k or (noted(state, k, CANONICAL) and leaves_room(state, k, job, begin)):
-        reserve(state, k, job, begin)
-        hold_in_base(state, k, job)
+    if noted(state, k, WAITING_NOW) == 0:
+        reserve_earliest(t, state, k, job)
     else:
-        displace(t, state, k, job, begin)
+        place_before(t, state, k, job)
     join(state, k, job)
     state.jobs[FIRST_GIVEN, job] = state.jobs[RESERVED, job]
     state.jobs[PROMISE, job] = state.jobs[RESERVED, job] + state.jobs[PLAN, job]

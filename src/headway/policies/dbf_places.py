@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from headway.engine.heap import add_due, move_due, sift_up
-from headway.engine.holes import take_earliest
+from headway.engine.heap import move_due, sift_up
+from headway.engine.holes import fits, level_at, take_earliest, take_if_free
 from headway.engine.planning import note_room
 from headway.engine.profile import change, lay_over
 from headway.engine.queue import enter, leave
-from headway.engine.reservations import NOT_RESERVED, book, earliest_start, pin
+from headway.engine.reservations import NOT_RESERVED, book, earliest_start, enlist, pin, reserve
 from headway.engine.tables import (
     DUE_COUNT,
     GONE,
@@ -37,6 +37,7 @@ from headway.policies.dbf_tables import (
     DEADLINE,
     DEFINITIVE_AT,
     IN_TIME,
+    KEPT_BASE,
     LITERAL,
     MODE,
     NO_WAY,
@@ -46,8 +47,11 @@ from headway.policies.dbf_tables import (
     SOME_LATE,
     count,
     first_provisional,
+    hold_earliest_in_base,
     hold_in_base,
     is_late,
+    is_plain,
+    lay_out_base,
     let_go_in_base,
     note,
     note_displacement,
@@ -109,8 +113,6 @@ def place_again(t: int, state: State, k: int, first: int, task: int, start: int)
     meets the priority task or one that was moved. So most stay where they are, without a search. The new
     starts are put beside the old ones.
     """
-    state.jobs[RESERVED, task] = start
-    hold_in_base(state, k, task)
     back_to_base(t, state, k)
     last, count_moved = -1, 0
     taken, taken_end = start, start + state.jobs[PLAN, task]
@@ -195,12 +197,6 @@ def unplace(state: State, k: int, first: int) -> None:
 
 
 @kernel
-def is_plain(state: State, k: int, task: int) -> bool:
-    """Whether no task of zero length and no open hole makes placing more than a search in the profile."""
-    return bool(option(state, k, HOLE) == 0 and state.pools[PIN_COUNT, k] == 0 and state.jobs[PLAN, task] > 0)
-
-
-@kernel
 def insert(t: int, state: State, k: int, task: int, first: int, placed: bool) -> int:
     """Place a priority task and the provisional ones by Algorithm 1; how well that went.
 
@@ -280,38 +276,78 @@ def promote(t: int, state: State, k: int, first: int) -> None:
         sift_up(state, k, state.jobs[SLOT, job])  # at one instant the definitive ones go first
         state.jobs[DEFINITIVE_AT, job] = t
         enter(state, 2 * k, job, state.jobs[KEY, job])
-        hold_in_base(state, k, job)
+        hold_in_base(t, state, k, job, state.jobs[RESERVED, job])
     count(state, k, PROMOTIONS, chosen)
     provisional_tasks(state, k, -chosen)
 
 
+@kernel
+def reserve_beside(t: int, state: State, k: int, task: int, start: int) -> bool:
+    """Reserve ``start`` for a priority task if every provisional one can stay where it is; whether it can."""
+    procs, plan = state.jobs[PROCS, task], state.jobs[PLAN, task]
+    if is_plain(state, k, task):
+        if not take_if_free(state.profile, k, start, procs, plan, t):
+            return False
+        state.jobs[RESERVED, task] = start
+        enlist(state, k, task)
+        return True
+    if option(state, k, HOLE) != 0 or not fits(state.profile, k, start, procs, plan):
+        return False
+    for i in range(state.pools[PIN_COUNT, k]):
+        pinned = state.lists[PINS + POOL_LISTS * k, i]
+        at = state.jobs[RESERVED, pinned]
+        free = level_at(state.profile, k, at)
+        if start <= at < start + plan and free - procs < state.jobs[PROCS, pinned]:
+            return False
+    reserve(state, k, task, start)
+    return True
+
+
+@kernel
+def displace(t: int, state: State, k: int, task: int, start: int) -> bool:
+    """Let the provisional tasks of a canonical list make room for a priority task; whether none is late."""
+    last_late, moved = place_again(t, state, k, first_provisional(state, k), task, start)
+    if last_late >= 0:
+        return False
+    for i in range(moved):
+        settle_place(t, state, k, task, state.lists[SCRATCH, i])
+    state.jobs[RESERVED, task] = start
+    enlist(state, k, task)
+    return True
+
+
 @routine
-def displace(t: int, state: State, k: int, task: int, start: int) -> None:
-    """Place a priority task where provisional ones give way or are promoted; in the base it has ``start``."""
+def place_before(t: int, state: State, k: int, task: int) -> None:
+    """Place a priority task where provisional ones wait; they stay, give way, or are promoted."""
+    if not noted(state, k, KEPT_BASE):
+        lay_out_base(t, state, k)
+    placed = False
+    if noted(state, k, CANONICAL):
+        start = hold_earliest_in_base(t, state, k, task)
+        if reserve_beside(t, state, k, task, start):
+            return
+        placed = is_plain(state, k, task)
+        if placed and displace(t, state, k, task, start):
+            return
+        let_go_in_base(t, state, k, task)
+    promote_late(t, state, k, task, placed)
+
+
+@routine
+def promote_late(t: int, state: State, k: int, task: int, placed: bool) -> None:
+    """Place a priority task by Algorithm 1; the safety net where that finds no way."""
     first = first_provisional(state, k)
-    placed = noted(state, k, CANONICAL) == 1 and is_plain(state, k, task)
-    last_late, moved = -1, 0
-    if placed:
-        last_late, moved = place_again(t, state, k, first, task, start)
-    if placed and last_late < 0:
-        result = IN_TIME
-        for i in range(moved):
-            settle_place(t, state, k, task, state.lists[SCRATCH, i])
+    result = insert(t, state, k, task, first, placed)
+    exchange_starts(state, k, first)
+    if result == NO_WAY:
+        back_to_base(t, state, k)
+        put_back(state, k, first)
+        put(t, state, k, task)
+        count(state, k, SAFETY_NET, 1)
     else:
-        if placed:
-            let_go_in_base(t, state, k, task)
-        result = insert(t, state, k, task, first, placed)
-        exchange_starts(state, k, first)
-        if result == NO_WAY:
-            back_to_base(t, state, k)
-            put_back(state, k, first)
-            put(t, state, k, task)
-            count(state, k, SAFETY_NET, 1)
-        else:
-            settle_places(t, state, k, task, first)
-            promote(t, state, k, first)
-        hold_in_base(state, k, task)
+        settle_places(t, state, k, task, first)
+        promote(t, state, k, first)
+    hold_in_base(t, state, k, task, state.jobs[RESERVED, task])
     # A provisional task that is late would be chosen next time, so its place is not final.
     note(state, k, CANONICAL, result == IN_TIME)
-    add_due(state, k, state.pools[DUE_COUNT, k], task)
-    state.pools[DUE_COUNT, k] += 1
+    enlist(state, k, task)

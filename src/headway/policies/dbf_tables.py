@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from headway.engine.holes import take_earliest
 from headway.engine.profile import change, lay_over
 from headway.engine.queue import place_for
-from headway.engine.reservations import pin, unpin
+from headway.engine.reservations import earliest_start, pin, unpin
 from headway.engine.tables import (
     GONE,
     JOB_ROWS,
     KEY,
-    NOW,
     PIN_COUNT,
     PLAN,
     PROCS,
@@ -126,17 +126,33 @@ def lay_out_base(t: int, state: State, k: int) -> None:
 
 
 @kernel
-def hold_in_base(state: State, k: int, job: int) -> None:
-    """Let the base profile hold what a definitive task has reserved."""
-    if not noted(state, k, KEPT_BASE):
-        return
-    base, begin = option(state, k, BASE), state.jobs[RESERVED, job]
+def hold_in_base(t: int, state: State, k: int, job: int, begin: int) -> None:
+    """Let the base profile hold a definitive task from ``begin`` on."""
+    base, plan = option(state, k, BASE), state.jobs[PLAN, job]
     state.jobs[IN_BASE, job] = begin
-    change(
-        state.profile, base, begin, begin + state.jobs[PLAN, job], -state.jobs[PROCS, job], state.clock[NOW]
-    )
-    if state.jobs[PLAN, job] == 0:
+    change(state.profile, base, begin, begin + plan, -state.jobs[PROCS, job], t)
+    if plan == 0:
         pin(state, base, job)
+
+
+@kernel
+def is_plain(state: State, k: int, task: int) -> bool:
+    """Whether no task of zero length and no open hole makes placing more than a search in the profile."""
+    return bool(option(state, k, HOLE) == 0 and state.pools[PIN_COUNT, k] == 0 and state.jobs[PLAN, task] > 0)
+
+
+@kernel
+def hold_earliest_in_base(t: int, state: State, k: int, job: int) -> int:
+    """Let the base hold a priority task as early as it fits behind the definitive ones; that start."""
+    base = option(state, k, BASE)
+    if is_plain(state, k, job):
+        procs, plan = state.jobs[PROCS, job], state.jobs[PLAN, job]
+        begin = take_earliest(state.profile, base, t, NEVER, procs, plan, NEVER, t)
+        state.jobs[IN_BASE, job] = begin
+    else:
+        begin = earliest_start(state, base, job, t, NEVER, option(state, k, HOLE))
+        hold_in_base(t, state, k, job, begin)
+    return begin
 
 
 @kernel
