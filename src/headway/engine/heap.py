@@ -1,8 +1,11 @@
-"""Two heaps: real ends by (time, run), and waiting jobs by (reserved start, job)."""
+"""Two heaps: real ends by (time, run), and waiting jobs by (reserved start, job).
+
+A job whose reservation has moved back may stand in the second one with an earlier start than it has.
+"""
 
 from __future__ import annotations
 
-from headway.engine.tables import DUE, KEY, PLAN, POOL_LISTS, RESERVED, SLOT, State, Table
+from headway.engine.tables import DUE, DUE_JOB, KEY, PLAN, POOL_LISTS, RESERVED, SLOT, State, Table
 from headway.jit import kernel
 
 
@@ -45,70 +48,95 @@ def pop(table: Table, row: int, size: int) -> None:
 
 
 @kernel
-def sooner(state: State, a: int, b: int) -> bool:
-    """Whether job ``a`` is due before job ``b``; at one instant who holds nothing, then by queue."""
-    if state.jobs[RESERVED, a] != state.jobs[RESERVED, b]:
-        return bool(state.jobs[RESERVED, a] < state.jobs[RESERVED, b])
-    holds_a, holds_b = state.jobs[PLAN, a] > 0, state.jobs[PLAN, b] > 0
-    if holds_a != holds_b:
-        return not holds_a
-    if state.jobs[KEY, a] != state.jobs[KEY, b]:
-        return bool(state.jobs[KEY, a] < state.jobs[KEY, b])
-    return a < b
+def sooner(state: State, k: int, i: int, t: int, job: int) -> bool:
+    """Whether entry ``i`` is due before (t, job); at one instant who holds nothing is, then by queue."""
+    here = state.lists[DUE + POOL_LISTS * k, i]
+    if here != t:
+        return bool(here < t)
+    other = state.lists[DUE_JOB + POOL_LISTS * k, i]
+    holds, holds_other = state.jobs[PLAN, job] > 0, state.jobs[PLAN, other] > 0
+    if holds != holds_other:
+        return bool(holds)
+    if state.jobs[KEY, other] != state.jobs[KEY, job]:
+        return bool(state.jobs[KEY, other] < state.jobs[KEY, job])
+    return bool(other < job)
 
 
 @kernel
-def sift_up(state: State, k: int, i: int) -> None:
-    """Restore the heap of pool ``k`` after the job at place ``i`` became due earlier."""
-    job = state.lists[DUE + POOL_LISTS * k, i]
-    while i > 0:
-        parent = (i - 1) >> 1
-        if not sooner(state, job, state.lists[DUE + POOL_LISTS * k, parent]):
-            break
-        state.lists[DUE + POOL_LISTS * k, i] = state.lists[DUE + POOL_LISTS * k, parent]
-        state.jobs[SLOT, state.lists[DUE + POOL_LISTS * k, i]] = i
-        i = parent
-    state.lists[DUE + POOL_LISTS * k, i] = job
+def put_due(state: State, k: int, i: int, t: int, job: int) -> None:
+    """Let (t, job) be entry ``i``."""
+    state.lists[DUE + POOL_LISTS * k, i] = t
+    state.lists[DUE_JOB + POOL_LISTS * k, i] = job
     state.jobs[SLOT, job] = i
 
 
 @kernel
-def sift_down(state: State, k: int, i: int, size: int) -> None:
-    """Restore the heap of pool ``k`` after the job at place ``i`` became due later."""
-    job = state.lists[DUE + POOL_LISTS * k, i]
+def copy_due(state: State, k: int, source: int, i: int) -> None:
+    """Let entry ``source`` be entry ``i``."""
+    t, job = state.lists[DUE + POOL_LISTS * k, source], state.lists[DUE_JOB + POOL_LISTS * k, source]
+    put_due(state, k, i, t, job)
+
+
+@kernel
+def sift_up(state: State, k: int, i: int, t: int, job: int) -> None:
+    """Put (t, job) where it belongs, at entry ``i`` or above it."""
+    while i > 0:
+        parent = (i - 1) >> 1
+        if sooner(state, k, parent, t, job):
+            break
+        copy_due(state, k, parent, i)
+        i = parent
+    put_due(state, k, i, t, job)
+
+
+@kernel
+def sift_down(state: State, k: int, i: int, size: int, t: int, job: int) -> None:
+    """Put (t, job) where it belongs, at entry ``i`` or below it."""
     while True:
         child = 2 * i + 1
         if child >= size:
             break
-        if child + 1 < size and sooner(
-            state, state.lists[DUE + POOL_LISTS * k, child + 1], state.lists[DUE + POOL_LISTS * k, child]
-        ):
-            child += 1
-        if not sooner(state, state.lists[DUE + POOL_LISTS * k, child], job):
+        if child + 1 < size:
+            at = state.lists[DUE + POOL_LISTS * k, child]
+            if sooner(state, k, child + 1, at, state.lists[DUE_JOB + POOL_LISTS * k, child]):
+                child += 1
+        if not sooner(state, k, child, t, job):
             break
-        state.lists[DUE + POOL_LISTS * k, i] = state.lists[DUE + POOL_LISTS * k, child]
-        state.jobs[SLOT, state.lists[DUE + POOL_LISTS * k, i]] = i
+        copy_due(state, k, child, i)
         i = child
-    state.lists[DUE + POOL_LISTS * k, i] = job
-    state.jobs[SLOT, job] = i
+    put_due(state, k, i, t, job)
 
 
 @kernel
 def add_due(state: State, k: int, size: int, job: int) -> None:
     """Put a job with a reservation into the heap of ``size`` jobs."""
-    state.lists[DUE + POOL_LISTS * k, size] = job
-    sift_up(state, k, size)
+    sift_up(state, k, size, state.jobs[RESERVED, job], job)
 
 
 @kernel
-def move_due(state: State, k: int, size: int, job: int, start: int) -> None:
-    """Give a job in the heap of ``size`` jobs another reserved start."""
-    later = start > state.jobs[RESERVED, job]
-    state.jobs[RESERVED, job] = start
-    if later:
-        sift_down(state, k, state.jobs[SLOT, job], size)
-    else:
-        sift_up(state, k, state.jobs[SLOT, job])
+def move_due(state: State, k: int, job: int) -> None:
+    """A job in the heap has another reserved start; one that is later stays where it is until it is first."""
+    i, start = state.jobs[SLOT, job], state.jobs[RESERVED, job]
+    if start < state.lists[DUE + POOL_LISTS * k, i]:
+        sift_up(state, k, i, start, job)
+
+
+@kernel
+def advance_due(state: State, k: int, job: int) -> None:
+    """A job in the heap has a smaller key than before."""
+    i = state.jobs[SLOT, job]
+    sift_up(state, k, i, state.lists[DUE + POOL_LISTS * k, i], job)
+
+
+@kernel
+def first_due(state: State, k: int, size: int) -> int:
+    """The job that is due first in the heap of ``size`` > 0 jobs."""
+    while True:
+        job = state.lists[DUE_JOB + POOL_LISTS * k, 0]
+        start = state.jobs[RESERVED, job]
+        if start == state.lists[DUE + POOL_LISTS * k, 0]:
+            return int(job)
+        sift_down(state, k, 0, size, start, job)
 
 
 @kernel
@@ -118,8 +146,7 @@ def drop_due(state: State, k: int, size: int, job: int) -> None:
     last = size - 1
     if i == last:
         return
-    moved = state.lists[DUE + POOL_LISTS * k, last]
-    state.lists[DUE + POOL_LISTS * k, i] = moved
-    state.jobs[SLOT, moved] = i
-    sift_up(state, k, i)
-    sift_down(state, k, state.jobs[SLOT, moved], last)
+    t, moved = state.lists[DUE + POOL_LISTS * k, last], state.lists[DUE_JOB + POOL_LISTS * k, last]
+    sift_up(state, k, i, t, moved)
+    if state.jobs[SLOT, moved] == i:
+        sift_down(state, k, i, last, t, moved)

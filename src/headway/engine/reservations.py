@@ -8,12 +8,11 @@ instant must leave room, or the pinned job could not start then. Pins at one ins
 
 from __future__ import annotations
 
-from headway.engine.heap import add_due, drop_due, sift_up
+from headway.engine.heap import add_due, drop_due, first_due, move_due
 from headway.engine.holes import earliest_within, level_at
 from headway.engine.planning import note_room
 from headway.engine.profile import change, move_forward
 from headway.engine.tables import (
-    DUE,
     DUE_COUNT,
     NOW,
     PIN_COUNT,
@@ -22,7 +21,6 @@ from headway.engine.tables import (
     POOL_LISTS,
     PROCS,
     RESERVED,
-    SLOT,
     State,
 )
 from headway.jit import kernel, routine
@@ -150,14 +148,15 @@ def bring_forward(state: State, k: int, job: int, begin: int, place: int) -> int
     else:
         note_room(state, k, now, NEVER)
     state.jobs[RESERVED, job] = begin
-    sift_up(state, k, state.jobs[SLOT, job])
+    move_due(state, k, job)
     return place
 
 
 @kernel
 def next_due(state: State, k: int) -> int:
     """The job that is due first, or -1."""
-    return int(state.lists[DUE + POOL_LISTS * k, 0]) if state.pools[DUE_COUNT, k] > 0 else -1
+    waiting = state.pools[DUE_COUNT, k]
+    return first_due(state, k, waiting) if waiting > 0 else -1
 
 
 @kernel

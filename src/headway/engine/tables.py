@@ -94,10 +94,10 @@ GONE = 1 << 60
 """``Q_PROCS`` of an entry that has left the queue: it fits nowhere."""
 
 # Rows of `lists`: the runs that ended at this instant, room to sort in, a heap (time, run) of estimates
-# that running jobs may outlive; then for each pool, from DUE on: a heap of reservations, a list of those of
-# no length, and two rows for the summary of each of its queues.
+# that running jobs may outlive; then for each pool, from DUE on: a heap (time, job) of reservations, a list
+# of those of no length, and two rows for the summary of each of its queues.
 ENDED_RUNS, SCRATCH, SPARE_SCRATCH, OUTLIVE_TIME, OUTLIVE_RUN, DUE = range(6)
-PINS, SUMMARY, POOL_LISTS = DUE + 1, DUE + 2, 6
+DUE_JOB, PINS, SUMMARY, POOL_LISTS = DUE + 1, DUE + 2, DUE + 3, 7
 
 # Entries of `clock`.
 (

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from headway.engine.heap import move_due, sift_up
+from headway.engine.heap import advance_due, move_due
 from headway.engine.holes import fits, level_at, take_earliest, take_if_free
 from headway.engine.planning import note_room
 from headway.engine.profile import change, lay_over
 from headway.engine.queue import enter, leave
 from headway.engine.reservations import NOT_RESERVED, book, earliest_start, enlist, pin, reserve
 from headway.engine.tables import (
-    DUE_COUNT,
     GONE,
     KEY,
     PIN_COUNT,
@@ -24,7 +23,6 @@ from headway.engine.tables import (
     Q_TAIL,
     RESERVED,
     SCRATCH,
-    SLOT,
     State,
 )
 from headway.jit import kernel, routine
@@ -243,7 +241,8 @@ def settle_place(t: int, state: State, k: int, task: int, job: int) -> None:
     old, new = state.jobs[RESERVED, job], state.jobs[OTHER_START, job]
     if old == new:
         return
-    move_due(state, k, state.pools[DUE_COUNT, k], job, new)
+    state.jobs[RESERVED, job] = new
+    move_due(state, k, job)
     if state.jobs[PLAN, job] > 0:
         note_room(state, k, old, old + state.jobs[PLAN, job])
     else:
@@ -273,7 +272,7 @@ def promote(t: int, state: State, k: int, first: int) -> None:
     for i in range(chosen):
         job = state.lists[SCRATCH, i]
         state.jobs[KEY, job] -= BEHIND
-        sift_up(state, k, state.jobs[SLOT, job])  # at one instant the definitive ones go first
+        advance_due(state, k, job)  # at one instant the definitive ones go first
         state.jobs[DEFINITIVE_AT, job] = t
         enter(state, 2 * k, job, state.jobs[KEY, job])
         hold_in_base(t, state, k, job, state.jobs[RESERVED, job])
