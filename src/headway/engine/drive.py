@@ -105,6 +105,8 @@ class Setup:
     """How many of the pools, the first ones, have queues and a profile; 0 means all of them."""
     tables: Table | None = None
     """In place of the options, where a policy keeps large tables of its own among them."""
+    spare: int = 0
+    """So many places more behind the options, for notes that may become many; zero at first."""
 
 
 def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State, World]:
@@ -120,7 +122,9 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     pools[ROOM_FROM] = NEVER
     room = max(1, min(room, len(jobs)))
     given = setup.options if len(setup.options) else (0,)
-    options = np.array(given if setup.tables is None else setup.tables, np.int64)
+    given = given if setup.tables is None else setup.tables
+    options = np.zeros(len(given) + setup.spare, np.int64)  # spare room costs nothing until it is used
+    options[: len(given)] = given
     state = new_state(table, pools, options, queues, room, len(jobs) + room)
     state.clock[LIVE_ROOM] = room
     begin = int(jobs.submit[0]) if len(jobs) else 0

@@ -77,7 +77,6 @@ from headway.policies.dbf_tables import (
     first_provisional,
     is_provisional,
     note,
-    noted,
     provisional_tasks,
 )
 from headway.policies.ordering import join, option
@@ -88,7 +87,7 @@ from headway.units import NEVER
 @kernel
 def place_priority(t: int, state: State, k: int, job: int) -> None:
     """Give a priority task its definitive place; what it was told is when it ends."""
-    if noted(state, k, WAITING_NOW) == 0:
+    if option(state, k, WAITING_NOW) == 0:
         reserve_earliest(t, state, k, job)
     else:
         place_before(t, state, k, job)
@@ -108,7 +107,7 @@ def arrive(t: int, state: State, k: int, job: int) -> None:
             reserve(state, k, job, begin)
             state.jobs[FIRST_GIVEN, job] = begin
             state.jobs[PROMISE, job] = state.jobs[DEADLINE, job]
-            if noted(state, k, WAITING_NOW) == 0:
+            if option(state, k, WAITING_NOW) == 0:
                 note(state, k, CANONICAL, 1)
             provisional_tasks(state, k, 1)
             count(state, k, ACCEPTED, 1)
@@ -136,7 +135,7 @@ def give_back(t: int, state: State, k: int) -> int:
 @kernel
 def leave_base(t: int, state: State, k: int, run: int) -> None:
     """The base no longer holds a run that ended early."""
-    if not noted(state, k, KEPT_BASE):
+    if not option(state, k, KEPT_BASE):
         return
     procs, base = state.jobs[PROCS, state.runs[R_JOB, run]], option(state, k, BASE)
     change(state.profile, base, t, state.runs[R_EXPECTED, run], procs, t)
@@ -163,7 +162,7 @@ def bring_closer(t: int, state: State, k: int, early: int) -> None:
         return
     note(state, k, CANONICAL, 0)
     compress(t, state, k, early)
-    if noted(state, k, KEPT_BASE):
+    if option(state, k, KEPT_BASE):
         follow(t, state, k)
 
 
@@ -175,11 +174,11 @@ def begin_runs(t: int, state: State, k: int) -> None:
     while run < state.clock[RUNS]:
         job = state.runs[R_JOB, run]
         if is_provisional(state, job):
-            if noted(state, k, KEPT_BASE):
+            if option(state, k, KEPT_BASE):
                 end, base = t + state.jobs[PLAN, job], option(state, k, BASE)
                 change(state.profile, base, t, end, -state.jobs[PROCS, job], t)
             provisional_tasks(state, k, -1)
-        elif state.jobs[PLAN, job] == 0 and noted(state, k, KEPT_BASE):
+        elif state.jobs[PLAN, job] == 0 and option(state, k, KEPT_BASE):
             unpin(state, option(state, k, BASE), job)
         if state.jobs[DEFINITIVE_AT, job] >= 0:
             state.runs[R_WHY, run] = PROMOTED

@@ -20,6 +20,7 @@ from headway.policies.dbf_tables import (
     FIRST_GIVEN,
     LATE_ON_ARRIVAL,
     LOG,
+    LOG_ROOM,
     MOVED_TO,
     PROMOTIONS,
     SAFETY_NET,
@@ -67,28 +68,26 @@ class Displacements:
         ]
 
 
-def empty_log(jobs: int) -> Table:
-    """The list of displacements for so many jobs, to stand among the options: its room, then the entries."""
+def give_log(options: Table, k: int, jobs: int, begin: int) -> int:
+    """Let pool ``k`` note displacements from place ``begin`` of the options on; how many places it needs."""
     room = 2 * jobs + ROOM
-    log = np.zeros(1 + FIELDS * room, np.int64)
-    log[0] = room
-    return log
+    options[k * STRIDE + LOG], options[k * STRIDE + LOG_ROOM] = begin, room
+    return FIELDS * room
 
 
-def entries(state: State, base: int) -> Table:
-    """[entry, field] the displacements noted in the log of a base pool, in order of time."""
-    begin, told = (int(state.options[base * STRIDE + note]) for note in (LOG, DISPLACEMENTS))
-    room = int(state.options[begin])
-    log = state.options[begin + 1 :][: FIELDS * room].reshape(-1, FIELDS)
+def entries(state: State, k: int) -> Table:
+    """[entry, field] the displacements noted in the log of a pool, in order of time."""
+    begin, told, room = (int(state.options[k * STRIDE + note]) for note in (LOG, DISPLACEMENTS, LOG_ROOM))
+    log = state.options[begin:][: FIELDS * room].reshape(-1, FIELDS)
     return np.roll(log, -(told % room) if told > room else 0, axis=0)[: min(told, room)]
 
 
-def notes_of(state: State, ids: Table, bases: Sequence[int] = (1,)) -> dict[str, Any]:
+def notes_of(state: State, ids: Table, pools: Sequence[int] = (0,)) -> dict[str, Any]:
     """The policy's notes by name, in the engine's order of jobs; ``ids`` are the log's numbers.
 
-    ``bases`` are the base pools, in the order in which jobs come to them.
+    ``pools`` are those under DBF, in the order in which jobs come to them.
     """
-    in_time = np.concatenate([entries(state, base) for base in bases])
+    in_time = np.concatenate([entries(state, k) for k in pools])
     by_job = in_time[np.argsort(in_time[:, WHOSE], kind="stable")]
     return {
         "first_given": state.jobs[FIRST_GIVEN],
@@ -107,8 +106,6 @@ COUNTS = {
 }
 
 
-def counts(state: State, bases: Sequence[int] = (1,)) -> dict[str, object]:
-    """The policy's own numbers, over all base pools."""
-    return {
-        name: sum(int(state.options[base * STRIDE + note]) for base in bases) for name, note in COUNTS.items()
-    }
+def counts(state: State, pools: Sequence[int] = (0,)) -> dict[str, object]:
+    """The policy's own numbers, over all pools under DBF."""
+    return {name: sum(int(state.options[k * STRIDE + note]) for k in pools) for name, note in COUNTS.items()}

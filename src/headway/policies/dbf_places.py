@@ -53,7 +53,6 @@ from headway.policies.dbf_tables import (
     let_go_in_base,
     note,
     note_displacement,
-    noted,
     provisional_tasks,
 )
 from headway.policies.ordering import option
@@ -318,10 +317,10 @@ def displace(t: int, state: State, k: int, task: int, start: int) -> bool:
 @routine
 def place_before(t: int, state: State, k: int, task: int) -> None:
     """Place a priority task where provisional ones wait; they stay, give way, or are promoted."""
-    if not noted(state, k, KEPT_BASE):
+    if not option(state, k, KEPT_BASE):
         lay_out_base(t, state, k)
     placed = False
-    if noted(state, k, CANONICAL):
+    if option(state, k, CANONICAL):
         start = hold_earliest_in_base(t, state, k, task)
         if reserve_beside(t, state, k, task, start):
             return

@@ -19,6 +19,7 @@ def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     from headway.policies import dbf_tables as tables
     from headway.policies.dbf import dbf as hook
     from headway.policies.ordering import STRIDE
+    from headway.policies.strict import MACHINE
 
     plain = conservative(spec, arrivals, procs).setup
     options = (*plain.options, MODES.index(str(spec.params["mode"])), LATE.index(str(spec.params["late"])), 1)
@@ -30,10 +31,10 @@ def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         assert (state.jobs[KEY] == tables.DEFINITIVE).all()
         fill_rows(state, deadline)
 
-    table = np.concatenate([np.zeros(2 * STRIDE, np.int64), dbf_notes.empty_log(len(arrivals.submit))])
+    table = np.zeros(STRIDE, np.int64)
     table[: len(options)] = options
-    table[STRIDE + tables.LOG] = 2 * STRIDE
-    setup = Setup((procs, procs), hook, table, prepare=fill, more_rows=tables.MORE_ROWS)
+    spare = dbf_notes.give_log(table, MACHINE, len(arrivals.submit), STRIDE)
+    setup = Setup((procs, procs), hook, table, prepare=fill, more_rows=tables.MORE_ROWS, spare=spare)
     remark = "" if (deadline >= 0).any() else "no job has a deadline, so dbf is conservative backfilling"
     return Prepared(
         setup, arrivals.walltime, "end", own=dbf_notes.counts, notes=dbf_notes.notes_of, remark=remark

@@ -33,15 +33,14 @@ STRICT, LITERAL = range(2)
 AS_PRIORITY, REFUSE = range(2)
 # How placing a priority task went: no provisional task is late, some are (literal), or the safety net.
 IN_TIME, SOME_LATE, NO_WAY = range(3)
-# Notes in the place of the base pool's options: provisional tasks waiting, whether their list is canonical;
-# how many tasks were accepted in it, promoted, late on arrival; how often a task was moved to a later start
-# and how often the safety net was needed; where among the options the list of displacements begins; whether
-# the base is kept.
-WAITING_NOW, CANONICAL, ACCEPTED, PROMOTIONS, LATE_ON_ARRIVAL, DISPLACEMENTS, SAFETY_NET, LOG, KEPT_BASE = (
-    range(9)
-)
-# That list: for how many there is room, then the last ones: whose, when, by which task, and the start it was
-# moved to.
+# Notes behind them: provisional tasks waiting, whether their list is canonical, whether the base is kept;
+# how many tasks were accepted in that list, promoted, late on arrival; how often one was moved to a later
+# start and how often the safety net was needed; where among the options the list of displacements begins,
+# and for how many there is room.
+WAITING_NOW, CANONICAL, KEPT_BASE = BASE + 1, BASE + 2, BASE + 3
+ACCEPTED, PROMOTIONS, LATE_ON_ARRIVAL, DISPLACEMENTS, SAFETY_NET = (KEPT_BASE + 1 + i for i in range(5))
+LOG, LOG_ROOM = SAFETY_NET + 1, SAFETY_NET + 2
+# That list, of the last displacements: whose, when, by which task, and the start it was moved to.
 WHOSE, WHEN, BY_TASK, MOVED_TO = range(4)
 FIELDS = 4
 
@@ -65,13 +64,7 @@ PROVISIONAL = DEFINITIVE + BEHIND
 @kernel
 def count(state: State, k: int, note: int, more: int) -> None:
     """Add to a note of pool ``k``."""
-    state.options[option(state, k, BASE) * STRIDE + note] += more
-
-
-@kernel
-def noted(state: State, k: int, note: int) -> int:
-    """A note of pool ``k``."""
-    return option(state, option(state, k, BASE), note)
+    state.options[k * STRIDE + note] += more
 
 
 @kernel
@@ -95,14 +88,14 @@ def is_provisional(state: State, job: int) -> bool:
 @kernel
 def note(state: State, k: int, which: int, value: int) -> None:
     """Set a note of pool ``k``."""
-    state.options[option(state, k, BASE) * STRIDE + which] = value
+    state.options[k * STRIDE + which] = value
 
 
 @kernel
 def provisional_tasks(state: State, k: int, more: int) -> None:
     """So many more provisional tasks wait; while there are none, the profile is the base."""
     count(state, k, WAITING_NOW, more)
-    if noted(state, k, WAITING_NOW) == 0:
+    if option(state, k, WAITING_NOW) == 0:
         note(state, k, KEPT_BASE, 0)
 
 
@@ -169,20 +162,18 @@ def forget_in_lists(t: int, state: State, k: int, job: int) -> None:
     """A waiting task is withdrawn: the base no longer holds it, or it is provisional no more."""
     if is_provisional(state, job):
         provisional_tasks(state, k, -1)
-    elif noted(state, k, KEPT_BASE):
+    elif option(state, k, KEPT_BASE):
         let_go_in_base(t, state, k, job)
 
 
 @kernel
 def note_displacement(t: int, state: State, k: int, job: int, task: int, start: int) -> None:
     """Write down that ``task`` has moved a provisional task to a later start."""
-    notes = option(state, k, BASE) * STRIDE
-    log, told = state.options[notes + LOG], state.options[notes + DISPLACEMENTS]
-    room = state.options[log]
-    entry = log + 1 + FIELDS * (told if told < room else told % room)  # a division takes its time
+    log, told, room = option(state, k, LOG), option(state, k, DISPLACEMENTS), option(state, k, LOG_ROOM)
+    entry = log + FIELDS * (told if told < room else told % room)  # a division takes its time
     state.options[entry + WHOSE] = job
     state.options[entry + WHEN] = t
     state.options[entry + BY_TASK] = task
     state.options[entry + MOVED_TO] = start
     state.jobs[DISPLACED_TIMES, job] += 1
-    state.options[notes + DISPLACEMENTS] = told + 1
+    note(state, k, DISPLACEMENTS, told + 1)

@@ -45,9 +45,9 @@ from headway.engine.tables import (
 from headway.jit import kernel, routine
 from headway.units import SECOND
 
-# Options that every queue policy has, at the front of its options; pool k's begin at k * STRIDE.
+# Options that every queue policy has, at the front of its options and notes; pool k's begin at k * STRIDE.
 ORDER, BACKFILL_ORDER, AGE, OWN = range(4)
-STRIDE = 9
+STRIDE = 18
 # How a queue is ordered.
 FIXED, LXF, WFP3, UNICEF, GIVEN, GIVEN_BACKFILL = range(6)
 """GIVEN keys are the user's: the bits of a float in the first job rows behind the engine's."""

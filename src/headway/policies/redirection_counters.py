@@ -29,12 +29,10 @@ from headway.units import NEVER
 
 PRINCIPAL, REDIRECTION = 0, 1
 """The two pools; a group under DBF has a third one beside it, its base."""
-POOLS = 4
-"""Most pools there are."""
 
-# Options after those of the pools: the parameters; run times in the redirection group as a fraction of the
-# log's (over 0: the same).
-THETA, FILTER, CONFLICT, RESTART, BY, OVER = (POOLS * STRIDE + i for i in range(6))
+# Options after those of the two pools: the parameters; run times in the redirection group as a fraction of
+# the log's (over 0: the same).
+THETA, FILTER, CONFLICT, RESTART, BY, OVER = (2 * STRIDE + i for i in range(6))
 BY_PROCS, BY_WALLTIME, BY_SHORTER, BY_ALL = range(4)
 LONGEST, HIGHEST, LARGEST, LATEST = range(4)
 FROM_SCRATCH, FROM_CHECKPOINT = range(2)

@@ -43,7 +43,7 @@ def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     ]
     bases = {k: 2 + i for i, k in enumerate(k for k in range(2) if nested[k].name == "dbf")}
     pools = (*sizes, *(sizes[k] for k in bases))
-    options = _options(spec, nested, groups, bases, len(arrivals.submit))
+    options, spare = _options(spec, nested, groups, bases, len(arrivals.submit))
     if by != over:
         options[[tables.BY, tables.OVER]] = by, over
     urgent = first_class(nested[1], arrivals)
@@ -61,14 +61,15 @@ def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         state.jobs[tables.FILE_PLACE] = arrivals.extra.get("file_place", np.arange(len(arrivals.submit)))
 
     def own(state: State) -> dict[str, object]:
-        counts = dbf_notes.counts(state, list(bases.values())) if bases else {}
+        counts = dbf_notes.counts(state, list(bases)) if bases else {}
         return {"redirections": int(state.options[tables.REDIRECTIONS]), **counts}
 
     def notes(state: State, ids: Table) -> dict[str, Any]:
-        return dbf_notes.notes_of(state, ids, list(bases.values()))
+        return dbf_notes.notes_of(state, ids, list(bases))
 
+    hook = hook_of(*map(_kind, nested))
     return Prepared(
-        Setup(pools, hook_of(*map(_kind, nested)), options, prepare=fill, more_rows=tables.MORE_ROWS),
+        Setup(pools, hook, options, prepare=fill, more_rows=tables.MORE_ROWS, spare=spare),
         here.plan,
         here.promise_kind,
         dict(zip(GROUPS, sizes, strict=True)),
@@ -81,8 +82,8 @@ def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
 def _options(
     spec: Spec, nested: list[Spec], groups: list[Prepared], bases: dict[int, int], jobs: int
-) -> Table:
-    """The options of the pools, the parameters, room for notes; then the displacements of groups under DBF.
+) -> tuple[Table, int]:
+    """The options of the pools, the parameters, room for notes; and the room for displacements behind them.
 
     A job that was redirected has run already and can no longer be refused: where the redirection group is
     under ``dbf(late=refuse)``, one that cannot meet its deadline there is handled like one without.
@@ -91,19 +92,18 @@ def _options(
     from headway.policies import redirection_counters as tables
     from headway.policies.ordering import STRIDE
 
-    table = np.zeros(tables.OPTIONS, np.int64)
+    table, spare = np.zeros(tables.OPTIONS, np.int64), 0
     own = [tuple(each.setup.options)[:STRIDE] for each in groups]
     own[1] = _sorted_at_each_pass(nested[1], own[1])
     for k, given in enumerate(own):
         table[k * STRIDE :][: len(given)] = given
     table[tables.THETA :][:4] = _parameters(spec)
     for k, base in bases.items():
-        log = dbf_notes.empty_log(jobs)
-        table[k * STRIDE + dbf_tables.BASE], table[base * STRIDE + dbf_tables.LOG] = base, len(table)
-        table = np.concatenate([table, log])
+        table[k * STRIDE + dbf_tables.BASE] = base
+        spare += dbf_notes.give_log(table, k, jobs, len(table) + spare)
     if 1 in bases:
         table[STRIDE + dbf_tables.LATE] = dbf_tables.AS_PRIORITY
-    return table
+    return table, spare
 
 
 def _stretched(arrivals: Arrivals, by: int, over: int) -> Arrivals:
