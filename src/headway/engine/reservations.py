@@ -160,7 +160,6 @@ def next_due(state: State, k: int) -> int:
 
 
 @kernel
-def next_reserved_start(state: State, k: int) -> int:
-    """When the first reservation falls due."""
-    job = next_due(state, k)
+def reserved_start(state: State, job: int) -> int:
+    """When a job's reservation begins; NEVER for no job (-1)."""
     return int(state.jobs[RESERVED, job]) if job >= 0 else NEVER

@@ -28,8 +28,8 @@ from headway.engine.reservations import (
     give_up,
     length_of_hole,
     next_due,
-    next_reserved_start,
     reserve,
+    reserved_start,
 )
 from headway.engine.tables import (
     BACKFILL,
@@ -197,8 +197,8 @@ def start_due(t: int, state: State, k: int) -> None:
     One that finds its processors still held by a job of zero length starts in the next turn of this instant.
     """
     state.pools[FREED, k] = 0
-    while next_reserved_start(state, k) == t:
-        job = next_due(state, k)
+    job = next_due(state, k)
+    while reserved_start(state, job) == t:
         if state.jobs[PROCS, job] > state.pools[FREE, k]:
             return
         why = RESERVATION
@@ -209,7 +209,8 @@ def start_due(t: int, state: State, k: int) -> None:
         forget(state, k, job)
         leave(state, 2 * k, find_job(state, 2 * k, KEY, job))
         start(state, job, k, why)
-    wake(state, next_reserved_start(state, k))
+        job = next_due(state, k)
+    wake(state, reserved_start(state, job))
 
 
 def conservative(t: int, state: State) -> None:
