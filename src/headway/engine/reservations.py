@@ -9,9 +9,9 @@ instant must leave room, or the pinned job could not start then. Pins at one ins
 from __future__ import annotations
 
 from headway.engine.heap import add_due, drop_due, first_due, move_due
-from headway.engine.holes import earliest_within, level_at
+from headway.engine.holes import earliest_within, hole_from, level_at, take
 from headway.engine.planning import note_room
-from headway.engine.profile import change, move_forward
+from headway.engine.profile import change, move_forward, step_of
 from headway.engine.tables import (
     DUE_COUNT,
     NOW,
@@ -110,6 +110,24 @@ def reserve(state: State, k: int, job: int, begin: int) -> None:
     enlist(state, k, job)
     if state.jobs[PLAN, job] == 0:
         pin(state, k, job)
+
+
+@routine
+def reserve_by(state: State, k: int, job: int, after: int, more: int, by: int) -> int:
+    """The earliest start of a job from ``after`` on; if it then ends by ``by``, it is reserved."""
+    plan, procs = state.jobs[PLAN, job], state.jobs[PROCS, job]
+    if more > 0 or plan == 0 or state.pools[PIN_COUNT, k] > 0:
+        begin = earliest_start(state, k, job, after, NEVER, more)
+        if begin + plan <= by:
+            reserve(state, k, job, begin)
+        return begin
+    place = step_of(state.profile, k, after)
+    begin, place, held = hole_from(state.profile, k, place, after, NEVER, procs, plan, NEVER)
+    if begin + plan <= by:
+        take(state.profile, k, place, held, begin, begin + plan, procs, state.clock[NOW])
+        state.jobs[RESERVED, job] = begin
+        enlist(state, k, job)
+    return int(begin)
 
 
 @kernel

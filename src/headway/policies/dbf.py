@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from headway.engine.planning import settle_runs
 from headway.engine.profile import change
-from headway.engine.reservations import earliest_start, reserve, unpin
+from headway.engine.reservations import reserve_by, unpin
 from headway.engine.tables import (
     ENDED,
     ENDED_RUNS,
@@ -56,7 +56,7 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel
-from headway.policies.conservative import COMPRESS, EVERY, HOLE, compress, reserve_earliest, start_due
+from headway.policies.conservative import COMPRESS, EVERY, HOLE, compress, start_due
 from headway.policies.dbf_places import place_before
 from headway.policies.dbf_tables import (
     ACCEPTED,
@@ -88,7 +88,7 @@ from headway.units import NEVER
 def place_priority(t: int, state: State, k: int, job: int) -> None:
     """Give a priority task its definitive place; what it was told is when it ends."""
     if option(state, k, WAITING_NOW) == 0:
-        reserve_earliest(t, state, k, job)
+        reserve_by(state, k, job, t, option(state, k, HOLE), NEVER)
     else:
         place_before(t, state, k, job)
     join(state, k, job)
@@ -100,11 +100,10 @@ def place_priority(t: int, state: State, k: int, job: int) -> None:
 def arrive(t: int, state: State, k: int, job: int) -> None:
     """A newcomer joins the provisional list if it can wait, else the definitive one; or it is refused."""
     if state.jobs[DEADLINE, job] != NO_DEADLINE:
-        begin = earliest_start(state, k, job, t, NEVER, option(state, k, HOLE))
+        state.jobs[KEY, job] += BEHIND
+        begin = reserve_by(state, k, job, t, option(state, k, HOLE), state.jobs[DEADLINE, job])
         if begin + state.jobs[PLAN, job] <= state.jobs[DEADLINE, job]:
-            state.jobs[KEY, job] += BEHIND
             join(state, k, job)
-            reserve(state, k, job, begin)
             state.jobs[FIRST_GIVEN, job] = begin
             state.jobs[PROMISE, job] = state.jobs[DEADLINE, job]
             if option(state, k, WAITING_NOW) == 0:
@@ -112,6 +111,7 @@ def arrive(t: int, state: State, k: int, job: int) -> None:
             provisional_tasks(state, k, 1)
             count(state, k, ACCEPTED, 1)
             return
+        state.jobs[KEY, job] -= BEHIND
         count(state, k, LATE_ON_ARRIVAL, 1)
         if option(state, k, LATE) == REFUSE:
             state.jobs[PHASE, job] = REFUSED

@@ -11,6 +11,7 @@ from headway.engine.reservations import NOT_RESERVED, book, earliest_start, enli
 from headway.engine.tables import (
     GONE,
     KEY,
+    NOW,
     PIN_COUNT,
     PINS,
     PLAN,
@@ -34,12 +35,12 @@ from headway.policies.dbf_tables import (
     CHOSEN,
     DEADLINE,
     DEFINITIVE_AT,
+    HAD_START,
     IN_TIME,
     KEPT_BASE,
     LITERAL,
     MODE,
     NO_WAY,
-    OTHER_START,
     PROMOTIONS,
     SAFETY_NET,
     SOME_LATE,
@@ -62,9 +63,13 @@ from headway.units import NEVER
 @kernel
 def put(after: int, state: State, k: int, job: int) -> None:
     """Place a task as early as it fits from ``after`` on; who is due next is not told."""
+    procs, plan, now = state.jobs[PROCS, job], state.jobs[PLAN, job], state.clock[NOW]
+    if is_plain(state, k, job):
+        state.jobs[RESERVED, job] = take_earliest(state.profile, k, after, NEVER, procs, plan, NEVER, now)
+        return
     state.jobs[RESERVED, job] = earliest_start(state, k, job, after, NEVER, option(state, k, HOLE))
-    book(state, k, job, -state.jobs[PROCS, job])
-    if state.jobs[PLAN, job] == 0:
+    book(state, k, job, -procs)
+    if plan == 0:
         pin(state, k, job)
 
 
@@ -101,18 +106,17 @@ def place_chosen(t: int, state: State, k: int, first: int, chosen: int) -> int:
 
 
 @routine
-def place_again(t: int, state: State, k: int, first: int, task: int, start: int) -> tuple[int, int]:
-    """Place the provisional tasks of a canonical list behind a priority task.
+def place_again(t: int, state: State, k: int, first: int, task: int) -> tuple[int, int]:
+    """Place the provisional tasks of a canonical list behind a priority task; what they had is put beside.
 
     Returns the place of the last late one, and how many were moved; those are in the list SCRATCH.
 
     A task can begin earlier than before only in time that others have left, and must begin later only if it
-    meets the priority task or one that was moved. So most stay where they are, without a search. The new
-    starts are put beside the old ones.
+    meets the priority task or one that was moved. So most stay where they are, without a search.
     """
-    back_to_base(t, state, k)
     last, count_moved = -1, 0
-    taken, taken_end = start, start + state.jobs[PLAN, task]
+    taken = state.jobs[RESERVED, task]
+    taken_end = taken + state.jobs[PLAN, task]
     moved, moved_end, left, left_end = NEVER, 0, NEVER, 0
     row = Q_FIELDS * 2 * k
     for place in range(first, state.pools[Q_TAIL, 2 * k]):
@@ -121,7 +125,8 @@ def place_again(t: int, state: State, k: int, first: int, task: int, start: int)
             continue
         job, plan = state.queue[row + Q_JOB, place], state.queue[row + Q_PLAN, place]
         begin = state.jobs[RESERVED, job]
-        end, new = begin + plan, begin
+        end = begin + plan
+        state.jobs[HAD_START, job] = begin
         meets = ((begin < taken_end) & (taken < end)) | ((begin < moved_end) & (moved < end))
         if meets or left < begin:
             after, until, limit = begin, NEVER, NEVER
@@ -133,13 +138,13 @@ def place_again(t: int, state: State, k: int, first: int, task: int, start: int)
             if new != begin:
                 left, left_end = min(left, begin), max(left_end, end)
                 moved, moved_end = min(moved, new), max(moved_end, new + plan)
+                state.jobs[RESERVED, job] = new
                 state.lists[SCRATCH, count_moved] = job
                 count_moved += 1
                 if new + plan > state.jobs[DEADLINE, job]:
                     last = place
         else:
             change(state.profile, k, begin, end, -procs, t)
-        state.jobs[OTHER_START, job] = new
     return last, count_moved
 
 
@@ -160,29 +165,14 @@ def choose(state: State, k: int, first: int, end: int, late_only: bool) -> int:
 
 
 @kernel
-def exchange_starts(state: State, k: int, first: int) -> None:
-    """Each provisional task has its other start."""
-    row = Q_FIELDS * 2 * k
-    for place in range(first, state.pools[Q_TAIL, 2 * k]):
-        if state.queue[row + Q_PROCS, place] != GONE:
-            job = state.queue[row + Q_JOB, place]
-            state.jobs[RESERVED, job], state.jobs[OTHER_START, job] = (
-                state.jobs[OTHER_START, job],
-                state.jobs[RESERVED, job],
-            )
-
-
-@kernel
 def remember(state: State, k: int, first: int, placed: bool) -> None:
     """Put the starts that provisional tasks had beside; choose those that are late where they are placed."""
-    if placed:
-        exchange_starts(state, k, first)
     for place in range(first, state.pools[Q_TAIL, 2 * k]):
         if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE:
             job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
             state.jobs[CHOSEN, job] = placed and is_late(state, job)
             if not placed:
-                state.jobs[OTHER_START, job] = state.jobs[RESERVED, job]
+                state.jobs[HAD_START, job] = state.jobs[RESERVED, job]
 
 
 @kernel
@@ -229,6 +219,7 @@ def put_back(state: State, k: int, first: int) -> None:
         if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE:
             job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
             state.jobs[CHOSEN, job] = 0
+            state.jobs[RESERVED, job] = state.jobs[HAD_START, job]
             book(state, k, job, -state.jobs[PROCS, job])
             if state.jobs[PLAN, job] == 0:
                 pin(state, k, job)
@@ -236,11 +227,10 @@ def put_back(state: State, k: int, first: int) -> None:
 
 @kernel
 def settle_place(t: int, state: State, k: int, task: int, job: int) -> None:
-    """Give a task its other start: when it is due, where is room; that it was displaced, and by whom."""
-    old, new = state.jobs[RESERVED, job], state.jobs[OTHER_START, job]
+    """Note what has changed for a task: when it is due, where there is room, for whom it was displaced."""
+    old, new = state.jobs[HAD_START, job], state.jobs[RESERVED, job]
     if old == new:
         return
-    state.jobs[RESERVED, job] = new
     move_due(state, k, job)
     if state.jobs[PLAN, job] > 0:
         note_room(state, k, old, old + state.jobs[PLAN, job])
@@ -252,7 +242,7 @@ def settle_place(t: int, state: State, k: int, task: int, job: int) -> None:
 
 @routine
 def settle_places(t: int, state: State, k: int, task: int, first: int) -> None:
-    """Give all provisional tasks their other starts."""
+    """Note what has changed for all provisional tasks."""
     row = Q_FIELDS * 2 * k
     for place in range(first, state.pools[Q_TAIL, 2 * k]):
         if state.queue[row + Q_PROCS, place] != GONE:
@@ -304,12 +294,14 @@ def reserve_beside(t: int, state: State, k: int, task: int, start: int) -> bool:
 @kernel
 def displace(t: int, state: State, k: int, task: int, start: int) -> bool:
     """Let the provisional tasks of a canonical list make room for a priority task; whether none is late."""
-    last_late, moved = place_again(t, state, k, first_provisional(state, k), task, start)
+    state.jobs[RESERVED, task] = start
+    back_to_base(t, state, k)
+    first = first_provisional(state, k)
+    last_late, moved = place_again(t, state, k, first, task)
     if last_late >= 0:
         return False
     for i in range(moved):
         settle_place(t, state, k, task, state.lists[SCRATCH, i])
-    state.jobs[RESERVED, task] = start
     enlist(state, k, task)
     return True
 
@@ -336,7 +328,6 @@ def promote_late(t: int, state: State, k: int, task: int, placed: bool) -> None:
     """Place a priority task by Algorithm 1; the safety net where that finds no way."""
     first = first_provisional(state, k)
     result = insert(t, state, k, task, first, placed)
-    exchange_starts(state, k, first)
     if result == NO_WAY:
         back_to_base(t, state, k)
         put_back(state, k, first)

@@ -44,10 +44,10 @@ LOG, LOG_ROOM = SAFETY_NET + 1, SAFETY_NET + 2
 WHOSE, WHEN, BY_TASK, MOVED_TO = range(4)
 FIELDS = 4
 
-# Job rows of its own: the deadline (µs; none: -1); the start that the base profile holds; the other start,
-# had before or given after, while the provisional list is placed anew; whether the task is to become
-# definitive; when it did (-1: never); how often it was displaced; the first start it was given.
-DEADLINE, IN_BASE, OTHER_START, CHOSEN, DEFINITIVE_AT, DISPLACED_TIMES, FIRST_GIVEN = (
+# Job rows of its own: the deadline (µs; none: -1); the start that the base profile holds; the start it had
+# before, while the provisional list is placed anew; whether the task is to become definitive; when it did
+# (-1: never); how often it was displaced; the first start it was given.
+DEADLINE, IN_BASE, HAD_START, CHOSEN, DEFINITIVE_AT, DISPLACED_TIMES, FIRST_GIVEN = (
     JOB_ROWS + i for i in range(7)
 )
 MORE_ROWS = 7
