@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.engine.drive import Jobs, Setup, make_state
-from headway.engine.holes import earliest, earliest_within, fits, level_at
+from headway.engine.heap import move_due
+from headway.engine.holes import earliest, earliest_within, fits, level_at, take_earliest, take_if_free
 from headway.engine.profile import (
     Profile,
     change,
@@ -19,14 +20,16 @@ from headway.engine.profile import (
     step_of,
 )
 from headway.engine.reservations import (
+    NOT_RESERVED,
+    book,
     bring_forward,
     earliest_start,
     forget,
     give_up,
     next_due,
-    reserve,
+    reserve_by,
 )
-from headway.engine.tables import NOW, PLAN, RESERVED, State
+from headway.engine.tables import NOW, PLAN, PROCS, RESERVED, State
 from headway.jit import entry
 from headway.units import NEVER
 from twins.profile import Booking
@@ -34,16 +37,20 @@ from twins.profile import Profile as Twin
 
 Table = npt.NDArray[np.int64]
 
-CHANGE, EARLIEST, EARLIEST_BEFORE, FITS, LEVEL = range(5)
+CHANGE, TAKE, TAKE_IF_FREE, EARLIEST, EARLIEST_BEFORE, FITS, LEVEL = range(7)
 
 
 @entry
 def play(profile: Profile, k: int, moves: Table, answers: Table) -> None:
-    """Carry out moves (rows: what, time, other time, procs, duration or now) and note the answers."""
+    """Carry out moves (rows: what, time, other time or now, procs, duration or now) and note the answers."""
     for i in range(moves.shape[0]):
         what, x, y, procs, z = moves[i, 0], moves[i, 1], moves[i, 2], moves[i, 3], moves[i, 4]
         if what == CHANGE:
             change(profile, k, x, y, procs, z)
+        elif what == TAKE:
+            answers[i] = take_earliest(profile, k, x, NEVER, procs, z, NEVER, y)
+        elif what == TAKE_IF_FREE:
+            answers[i] = take_if_free(profile, k, x, procs, z, y)
         elif what == EARLIEST:
             answers[i] = earliest(profile, k, x, procs, z)
         elif what == EARLIEST_BEFORE:
@@ -87,11 +94,27 @@ class Story:
             self.note(CHANGE, *booking[:2], -booking[2], self.now)
             if booking[1] > booking[0]:
                 self.bookings.append(booking)
-        elif draw < 0.55 and self.bookings:
+        elif draw < 0.5 and len(self.bookings) < room:
+            self.take(horizon)
+        elif draw < 0.65 and self.bookings:
             begin, end, procs = self.bookings.pop(self.number(0, len(self.bookings) - 1))
             self.note(CHANGE, max(begin, self.now), end, procs, self.now)
         else:
             self.ask(horizon)
+
+    def take(self, horizon: int) -> None:
+        """Take processors as early as they are free, or at one time if they are."""
+        twin = Twin(self.m, self.bookings)
+        x = self.now + self.number(0, 1) * self.number(0, horizon)
+        procs, duration = self.number(1, self.m), self.number(1, horizon)
+        begin = twin.earliest(x, procs, duration)
+        if self.number(0, 1):
+            self.note(TAKE, x, self.now, procs, duration, begin)
+        else:
+            self.note(TAKE_IF_FREE, x, self.now, procs, duration, int(begin == x))
+            if begin > x:
+                return
+        self.bookings.append((begin, begin + duration, procs))
 
     def ask(self, horizon: int) -> None:
         """Pose a question and answer it from the list of bookings."""
@@ -187,17 +210,15 @@ def test_a_profile_lives_on_in_larger_tables() -> None:
 
 # ---- reservations ----------------------------------------------------------------------------------------
 
-RESERVE, GIVE_UP, FORWARD, START_DUE = range(4)
+RESERVE, GIVE_UP, FORWARD, PUT_OFF, START_DUE = range(5)
 
 
 @entry
-def reserve_and_ask(state: State, what: int, job: int, now: int, more: int) -> int:
+def reserve_and_ask(state: State, what: int, job: int, now: int, more: int, by: int) -> int:
     """One move; the start it gives to the job, or the job that was due."""
     state.clock[NOW] = now
     if what == RESERVE:
-        begin = earliest_start(state, 0, job, now, NEVER, more)
-        reserve(state, 0, job, begin)
-        return begin
+        return reserve_by(state, 0, job, now, more, by)
     if what == GIVE_UP:
         give_up(state, 0, job)
         return 0
@@ -206,6 +227,14 @@ def reserve_and_ask(state: State, what: int, job: int, now: int, more: int) -> i
         if begin < state.jobs[RESERVED, job]:
             bring_forward(state, 0, job, begin, step_of(state.profile, 0, begin))
         return begin
+    if what == PUT_OFF:
+        later = state.jobs[RESERVED, job] + 1
+        book(state, 0, job, state.jobs[PROCS, job])
+        state.jobs[RESERVED, job] = NOT_RESERVED
+        state.jobs[RESERVED, job] = earliest_start(state, 0, job, later, NEVER, more)
+        book(state, 0, job, -state.jobs[PROCS, job])
+        move_due(state, 0, job)
+        return int(state.jobs[RESERVED, job])
     job = next_due(state, 0)
     if job >= 0 and state.jobs[RESERVED, job] == now:
         forget(state, 0, job)  # its processors are held on, for its run
@@ -216,7 +245,7 @@ def reserve_and_ask(state: State, what: int, job: int, now: int, more: int) -> i
 @settings(max_examples=150)
 @given(seed=st.integers(0, 2**32), m=st.sampled_from([2, 5]), hole=st.sampled_from(["closed", "open"]))
 def test_reservations(seed: int, m: int, hole: str) -> None:
-    """Jobs reserve their earliest start, give up, move forward, and start when they are due."""
+    """Jobs reserve their earliest start, or only in time; give up, move to and fro, and start when due."""
     random = np.random.default_rng(seed)
     jobs, more = 24, int(hole == "open")
     procs = random.integers(1, m + 1, jobs)
@@ -228,31 +257,41 @@ def test_reservations(seed: int, m: int, hole: str) -> None:
     reserved: dict[int, int] = {}
     running: dict[int, int] = {}
 
-    def place(job: int) -> int:
+    def place(job: int, after: int = 0) -> int:
         held = {**reserved, **running}
         booked = [(s, s + int(plan[j]), int(procs[j])) for j, s in held.items() if j != job]
-        return Twin(m, booked).earliest(now, int(procs[job]), int(plan[job]), hole)
+        return Twin(m, booked).earliest(max(now, after), int(procs[job]), int(plan[job]), hole)
+
+    def move(what: int, job: int = 0, by: int = NEVER) -> int:
+        return int(reserve_and_ask(state, what, job, now, more, by))
 
     for _ in range(80):
         fresh = [j for j in range(jobs) if j not in reserved and j not in running]
         draw = random.random()
         if draw < 0.4 and fresh:
             job = int(random.choice(fresh))
-            reserved[job] = place(job)
-            assert reserve_and_ask(state, RESERVE, job, now, more) == reserved[job]
+            begin = place(job)
+            by = NEVER if random.random() < 0.5 else now + int(random.integers(0, 20))
+            assert move(RESERVE, job, by) == begin
+            if begin + plan[job] <= by:
+                reserved[job] = begin
         elif draw < 0.5 and reserved:
             job = int(random.choice(list(reserved)))
             del reserved[job]
-            reserve_and_ask(state, GIVE_UP, job, now, more)
-        elif draw < 0.8 and reserved:
+            move(GIVE_UP, job)
+        elif draw < 0.7 and reserved:
             job = int(random.choice(list(reserved)))
             reserved[job] = min(place(job), reserved[job])
-            assert reserve_and_ask(state, FORWARD, job, now, more) == reserved[job]
+            assert move(FORWARD, job) == reserved[job]
+        elif draw < 0.8 and reserved:
+            job = int(random.choice(list(reserved)))
+            reserved[job] = place(job, after=reserved[job] + 1)
+            assert move(PUT_OFF, job) == reserved[job]
         else:  # time goes on, at most to where somebody is due
             now = min([now + int(random.integers(0, 4)), *reserved.values()])
             due = sorted((j for j, s in reserved.items() if s == now), key=lambda j: (plan[j] > 0, j))
             for job in [*due, -1]:
-                assert reserve_and_ask(state, START_DUE, 0, now, more) == job
+                assert move(START_DUE) == job
                 if job >= 0:
                     running[job] = reserved.pop(job)
         assert {int(j) for j in np.flatnonzero(state.jobs[RESERVED] >= 0)} == set(reserved)
