@@ -81,7 +81,7 @@ def test_the_oldest_displacements_are_forgotten_where_there_is_no_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = made(busy_jobs(120, 24, 3, seed=3), 24, "dbf")
-    monkeypatch.setattr(dbf_notes, "empty_log", lambda jobs: np.append(20, np.zeros(4 * 20, np.int64)))
+    monkeypatch.setattr(dbf_notes, "log_room", lambda jobs: 20)
     part = made(busy_jobs(120, 24, 3, seed=3), 24, "dbf")
     assert np.array_equal(part.start, whole.start)
     ends = [[part.notes["displacements"][row] for row in range(120)] for part in (whole, part)]

@@ -68,9 +68,14 @@ class Displacements:
         ]
 
 
+def log_room(jobs: int) -> int:
+    """For how many displacements of so many jobs there is room."""
+    return 2 * jobs + ROOM
+
+
 def give_log(options: Table, k: int, jobs: int, begin: int) -> int:
     """Let pool ``k`` note displacements from place ``begin`` of the options on; how many places it needs."""
-    room = 2 * jobs + ROOM
+    room = log_room(jobs)
     options[k * STRIDE + LOG], options[k * STRIDE + LOG_ROOM] = begin, room
     return FIELDS * room
 
