@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headway.papers.deadline import reproduce, runs, work
+from headway.papers import Request
+from headway.papers.deadline import runs, work
 from headway.papers.deadline.claims import judged
 from headway.papers.deadline.logs import REPORTED, THIRDS, Log, labelled, of_paper, prepared
 from headway.papers.deadline.runs import Run, Runs
@@ -82,7 +83,7 @@ def test_what_was_measured_is_not_simulated_again(tmp_path: Path, monkeypatch: p
 def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "open_logs", lambda traces, quick: [small(90)])
     said: list[str] = []
-    result = reproduce({}, True, tmp_path, said.append)
+    result = work.reproduce(Request({}, True, tmp_path, said.append))
     assert len(said) == len(set(said)) >= 2 * len(READINGS)
     verdicts = {claim.claim: claim for claim in result.claims}
     assert verdicts["HPC2N: Tables 1 and 2"].verdict == "not tested"

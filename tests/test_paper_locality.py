@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from headway.errors import UsageError
-from headway.papers.locality import reproduce, runs, tables, weeks, work
+from headway.papers import Request
+from headway.papers.locality import runs, tables, weeks, work
 from headway.papers.locality.claims import counted
 from headway.papers.locality.runs import Runs, at_bandwidth
 from headway.papers.locality.weeks import (
@@ -160,7 +161,7 @@ def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(work, "searched_weeks", lambda traces, known: (halves[:1], halves[1:]))
     monkeypatch.setattr(tables, "WEIGHTS", ((0, 0), (500, 1)))
     said: list[str] = []
-    result = reproduce({}, False, tmp_path, said.append)
+    result = work.reproduce(Request({}, False, tmp_path, said.append))
     simulated = set(Runs(tmp_path).results)
     verdicts = {claim.claim: claim for claim in result.claims}
     assert verdicts["areas 15, 30, 2 on 5, 3, 2 nodes"].verdict == "agrees"

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headway.papers.reallocation import reproduce, runs, scenarios, work
+from headway.papers import Request
+from headway.papers.reallocation import runs, scenarios, work
 from headway.papers.reallocation.claims import dedicated_claims, exact_claims, judged
 from headway.papers.reallocation.runs import COUPLES, Campaign, Runs, Setting
 from headway.papers.reallocation.scenarios import (
@@ -134,7 +135,7 @@ def test_the_page_and_its_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     two = (SMALL, shortened(GRID5000[4], 0.03))
     monkeypatch.setattr(work, "QUICK", two)
     monkeypatch.setattr(scenarios, "LOAD", 1.2)
-    result = reproduce({}, True, tmp_path, lambda text: None)
+    result = work.reproduce(Request({}, True, tmp_path, lambda text: None))
     page = (tmp_path / "reallocation.md").read_text("utf-8")
     for path in result.files:
         assert path.is_file() and path.stat().st_size > 500

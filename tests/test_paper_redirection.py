@@ -11,8 +11,8 @@ import headway
 from headway.campaign import Progress, running
 from headway.cli.reproduce import parse_traces
 from headway.errors import UsageError
-from headway.papers import Reproduction
-from headway.papers.redirection import claims, grid, logs, readings, reproduce, work
+from headway.papers import Reproduction, Request
+from headway.papers.redirection import claims, grid, logs, readings, work
 from headway.papers.redirection.logs import CLUSTERS, Cluster, Log
 from headway.papers.verdicts import Claim, change_text, claims_table, markdown_table
 from headway.workload.models import generate
@@ -30,7 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reproduction, Path]:
         patch.setattr(logs, "QUICK_WEEKS", 2)
         patch.setattr(work, "QUICK", SMALL)
         patch.setattr(work, "open_logs", lambda traces, quick: [small_log()])
-        return reproduce({}, True, folder, lambda sentence: None), folder
+        return work.reproduce(Request({}, True, folder, lambda sentence: None)), folder
 
 
 def test_an_interrupt_keeps_what_was_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,11 +44,11 @@ def test_an_interrupt_keeps_what_was_finished(tmp_path: Path, monkeypatch: pytes
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        reproduce({}, True, tmp_path, lambda sentence: None, interrupt)
+        work.reproduce(Request({}, True, tmp_path, lambda sentence: None, interrupt))
     kept = len(headway.campaign.Results.open(tmp_path / "campaigns" / "paper"))
     assert 5 <= kept < 12
     said: list[str] = []
-    work.Work({}, True, tmp_path, said.append, None)._main()
+    work.Work(Request({}, True, tmp_path, said.append))._main()
     assert said[-1].startswith(f"campaign paper: {12 - kept} runs in ")
     assert said[-1].endswith(f" s, {kept} were there")
 

@@ -10,8 +10,9 @@ import pytest
 
 from commands import Headway
 from headway.errors import UsageError
+from headway.papers import Request
 from headway.papers.log import Log
-from headway.papers.urgent import reproduce, runs, work
+from headway.papers.urgent import runs, work
 from headway.papers.urgent.logs import open_logs, share_with_memory, with_urgent
 from headway.papers.urgent.runs import Run, Runs, apart, dedicated
 from headway.papers.urgent.tables import POLICIES, RATES, READINGS, SCALES, scaled, sizes
@@ -188,7 +189,7 @@ def test_an_interrupt_loses_nothing_that_was_finished(
 def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "open_logs", lambda traces, quick: [small()])
     said: list[str] = []
-    result = reproduce({}, True, tmp_path, said.append)
+    result = work.reproduce(Request({}, True, tmp_path, said.append))
     verdicts = {claim.claim: claim for claim in result.claims}
     assert verdicts["Table 1: slowdown up to which a tsunami job is in time"].verdict == "agrees"
     slides = verdicts["Table 2: U_L of UJFB is 1.05"]

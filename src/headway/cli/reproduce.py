@@ -58,12 +58,12 @@ def reproduce(
     if paper not in (*PAPERS, "all"):
         raise UsageError(f"there is no paper {paper!r}; there are {', '.join(PAPERS)}, and all")
     traces = parse_traces(trace or [])
-    more = {} if sizes is None else {"sizes": _source_of_sizes(paper, sizes)}
+    source = "table" if sizes is None else _source_of_sizes(paper, sizes)
     for name in chosen:
         folder = (
             (out or Path("reproductions")) / name if paper == "all" else out or Path(f"{name}-reproduction")
         )
-        _reproduce(name, traces, quick, folder, quiet, more if name == "urgent" else {})
+        _reproduce(name, traces, quick, folder, quiet, source)
 
 
 def _source_of_sizes(paper: str, sizes: str) -> str:
@@ -74,23 +74,17 @@ def _source_of_sizes(paper: str, sizes: str) -> str:
     return sizes
 
 
-def _reproduce(
-    name: str, traces: dict[str, str], quick: bool, folder: Path, quiet: bool, more: dict[str, str]
-) -> None:
-    from importlib import import_module
-
+def _reproduce(name: str, traces: dict[str, str], quick: bool, folder: Path, quiet: bool, sizes: str) -> None:
+    from headway import papers
     from headway.cli.display import Display, output
     from headway.cli.sweep_progress import shown
-    from headway.papers import PAPERS
 
-    module, _, function = PAPERS[name].partition(":")
     folder.mkdir(parents=True, exist_ok=True)
     display = Display(quiet=quiet)
     try:
         with shown(quiet) as tell:
-            result = getattr(import_module(module), function)(
-                traces, quick, folder, display.say, tell, **more
-            )
+            asked = papers.Request(traces, quick, folder, display.say, tell, sizes)
+            result = papers.reproduce(name, asked)
     except KeyboardInterrupt as stop:
         remedy = f"what was finished is kept in {folder}, and the same command goes on from there"
         raise Interrupted(remedy) from stop

@@ -41,17 +41,21 @@ def level_at(profile: Profile, k: int, x: int) -> int:
 
 
 @kernel
-def next_high(profile: Profile, k: int, b: int, place: int, procs: int) -> tuple[int, int]:
-    """The first step from (block, place) on with at least ``procs`` free; block -1 if there is none."""
+def next_step(profile: Profile, k: int, b: int, place: int, procs: int, enough: bool) -> tuple[int, int]:
+    """The first step from (block, place) on with at least ``procs`` free, or, if not ``enough``, with fewer.
+
+    Block -1 if there is none.
+    """
     count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
+    best = GREATEST if enough else LEAST
     while True:
         base = base_of(profile, k, b)
         wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
         for i in range(place, base + profile.blocks[BLOCK_ROWS * k + USED, b]):
-            if profile.steps[STEP_ROWS * k + LEVEL, i] >= wanted:
+            if (profile.steps[STEP_ROWS * k + LEVEL, i] >= wanted) == enough:
                 return b, i
         b += 1
-        while b < count and profile.blocks[BLOCK_ROWS * k + GREATEST, b] < procs:
+        while b < count and (profile.blocks[BLOCK_ROWS * k + best, b] >= procs) != enough:
             b += 1
         if b >= count:
             return -1, 0
@@ -62,27 +66,9 @@ def next_high(profile: Profile, k: int, b: int, place: int, procs: int) -> tuple
 def when_free(profile: Profile, k: int, after: int, procs: int) -> tuple[int, int]:
     """The first time from ``after`` on with ``procs`` free, and the level then."""
     b = locate(profile, k, after)
-    b, place = next_high(profile, k, b, find(profile, k, b, after), procs)
+    b, place = next_step(profile, k, b, find(profile, k, b, after), procs, True)
     level = profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
     return max(after, profile.steps[STEP_ROWS * k + TIME, place]), level
-
-
-@kernel
-def next_low(profile: Profile, k: int, b: int, place: int, procs: int) -> tuple[int, int]:
-    """The first step from (block, place) on with fewer than ``procs`` free; block -1 if there is none."""
-    count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
-    while True:
-        base = base_of(profile, k, b)
-        wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
-        for i in range(place, base + profile.blocks[BLOCK_ROWS * k + USED, b]):
-            if profile.steps[STEP_ROWS * k + LEVEL, i] < wanted:
-                return b, i
-        b += 1
-        while b < count and profile.blocks[BLOCK_ROWS * k + LEAST, b] >= procs:
-            b += 1
-        if b >= count:
-            return -1, 0
-        place = base_of(profile, k, b)
 
 
 @routine
@@ -255,5 +241,5 @@ def fits(profile: Profile, k: int, begin: int, procs: int, duration: int) -> boo
     place = find(profile, k, b, begin)
     if profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b] < procs:
         return False
-    b, place = next_low(profile, k, b, place, procs)
+    b, place = next_step(profile, k, b, place, procs, False)
     return b < 0 or profile.steps[STEP_ROWS * k + TIME, place] >= begin + duration

@@ -1,19 +1,23 @@
 """Papers reproduced: each by one command, with what the paper says beside what we get.
 
-A paper is a package with a function ``reproduce(traces, quick, folder, say, progress) -> Reproduction``.
+A paper is a package with a function ``reproduce(asked: Request) -> Reproduction`` in its module ``work``.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+
+from headway.papers.request import Request
 from headway.papers.verdicts import Claim, Reproduction
 
-__all__ = ["PAPERS", "Claim", "Reproduction"]
+__all__ = ["PAPERS", "Claim", "Reproduction", "Request", "reproduce"]
 
-PAPERS = {
-    "redirection": "headway.papers.redirection:reproduce",
-    "deadline": "headway.papers.deadline:reproduce",
-    "urgent": "headway.papers.urgent:reproduce",
-    "reallocation": "headway.papers.reallocation:reproduce",
-    "locality": "headway.papers.locality:reproduce",
-}
-"""Name on the command line -> module and function, imported when it is asked for."""
+PAPERS = ("redirection", "deadline", "urgent", "reallocation", "locality")
+"""Names on the command line, and of the packages."""
+
+
+def reproduce(paper: str, asked: Request) -> Reproduction:
+    """Reproduce a paper; its modules are imported now."""
+    work = import_module(f"headway.papers.{paper}.work")
+    result: Reproduction = work.reproduce(asked)
+    return result

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from headway.figures.style import save
 from headway.papers.deadline import figures, page, tables
 from headway.papers.deadline.claims import claims
 from headway.papers.deadline.logs import Log, of_paper, open_logs
 from headway.papers.deadline.runs import Run, Runs
+from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction
 
 TITLE = "Prise en compte de tâches non-prioritaires dans l'ordonnancement batch (Compas 2016)"
@@ -17,9 +17,10 @@ SHARES = tuple(tenth / 10 for tenth in range(1, 11))
 HOURS = (3.0, 6.0, 12.0, 24.0, 48.0, 72.0, 168.0, 336.0)
 
 
-def work(traces: Mapping[str, str], quick: bool, folder: Path, say: Callable[[str], None]) -> Reproduction:
-    """Everything in order; each run is kept in `folder` as soon as it is measured."""
-    logs, runs = open_logs(traces, quick), Runs(folder, say)
+def reproduce(asked: Request) -> Reproduction:
+    """Everything in order; each run is kept in the folder as soon as it is measured."""
+    folder = asked.folder
+    logs, runs = open_logs(asked.traces, asked.quick), Runs(folder, asked.say)
     result = Reproduction(TITLE, claims(runs, logs))
     result.tables = {
         "Table 1": tables.result(runs, logs, tables.PRIORITY),

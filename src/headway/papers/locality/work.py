@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.figures.style import save
@@ -25,24 +24,24 @@ from headway.papers.locality.weeks import (
     generated,
     log_group,
 )
+from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction
 
 if TYPE_CHECKING:
-    from headway.campaign import Progress
+    pass
 
 TITLE = "Locality-aware batch scheduling of jobs sharing input files (slides of 2022 and later drafts)"
 Halves = tuple[Sequence[Week], Sequence[Week]]
 
 
-def work(
-    traces: Mapping[str, str], quick: bool, folder: Path, tell: Callable[[Progress], None] | None = None
-) -> Reproduction:
-    """Everything in order; each run is kept in `folder` as soon as it is measured."""
+def reproduce(asked: Request) -> Reproduction:
+    """Everything in order; each run is kept in the folder as soon as it is measured."""
+    traces, quick, folder = asked.traces, asked.quick, asked.folder
     runs = Runs(folder)
     groups, sized = open_weeks(traces, quick)
     halves = None if quick else searched_weeks(traces, groups)
     narrow = None if quick or traces else other_weeks()
-    runs.fetch(wanted(groups, narrow, sized, halves), tell)
+    runs.fetch(wanted(groups, narrow, sized, halves), asked.progress)
     best = None
     result = Reproduction(TITLE)
     result.tables = {f"Ten rules: {group.title}": tables.ten_rules(runs, group) for group in groups}

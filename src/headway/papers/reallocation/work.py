@@ -23,6 +23,7 @@ from headway.papers.reallocation.scenarios import (
     platform_of,
     shortened,
 )
+from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction, share_text
 from headway.platform import Platform
 from headway.simulate import simulate
@@ -33,12 +34,13 @@ QUICK = (shortened(GRID5000[1], 0.15), shortened(GRID5000[4], 0.15), shortened(P
 """Days instead of months, for a quick look."""
 
 
-def work(traces: Mapping[str, str], quick: bool, folder: Path, say: Callable[[str], None]) -> Reproduction:
-    """Everything in order; each run is kept in `folder` as soon as it is measured."""
-    traces = of_sites(traces, say)
+def reproduce(asked: Request) -> Reproduction:
+    """Everything in order; each run is kept in the folder as soon as it is measured."""
+    quick, folder = asked.quick, asked.folder
+    traces = of_sites(asked.traces, asked.say)
     scenarios: Sequence[Scenario] = QUICK if quick else SCENARIOS
     seeds = range(2 if quick else 10)
-    runs = Runs(folder, traces, say)
+    runs = Runs(folder, traces, asked.say)
     kinds = {
         (dedicated, speeds): campaign(runs, scenarios, seeds, dedicated, speeds)
         for dedicated in (True, False)

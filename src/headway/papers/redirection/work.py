@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,30 +14,29 @@ from headway.papers.redirection import TITLE, beyond, figures, page, readings
 from headway.papers.redirection.claims import claims
 from headway.papers.redirection.grid import QUICK, Grid, best, over_weeks, paired, paper_campaign
 from headway.papers.redirection.logs import CLUSTERS, Log, open_logs
+from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction
 from headway.simulate import simulate
 from headway.workload.models import generate
 
 if TYPE_CHECKING:
-    from headway.campaign import Progress
+    pass
+
+
+def reproduce(asked: Request) -> Reproduction:
+    """The campaigns, and everything made of them."""
+    return Work(asked).done()
 
 
 class Work:
     """One reproduction on its way."""
 
-    def __init__(
-        self,
-        traces: Mapping[str, str],
-        quick: bool,
-        folder: Path,
-        say: Callable[[str], None],
-        progress: Callable[[Progress], None] | None,
-    ) -> None:
-        self.folder, self.say, self.progress = folder, say, progress
-        self.grid = QUICK if quick else Grid()
-        self.logs = open_logs(traces, quick)
+    def __init__(self, asked: Request) -> None:
+        self.folder, self.say, self.progress = asked.folder, asked.say, asked.progress
+        self.grid = QUICK if asked.quick else Grid()
+        self.logs = open_logs(asked.traces, asked.quick)
         self.result = Reproduction(TITLE)
-        self._note(traces, quick)
+        self._note(asked.traces, asked.quick)
 
     def done(self) -> Reproduction:
         """Everything, written to the folder."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from headway.figures.style import save
 from headway.papers.log import Log
+from headway.papers.request import Request
 from headway.papers.urgent import figures, page, tables
 from headway.papers.urgent.claims import claims
 from headway.papers.urgent.logs import open_logs
-from headway.papers.urgent.runs import TABLE, Run, Runs, dedicated
+from headway.papers.urgent.runs import Run, Runs, dedicated
 from headway.papers.verdicts import Reproduction
 
 TITLE = "Preemptive parallel job scheduling for heterogeneous systems supporting urgent computing (slides)"
@@ -18,12 +18,11 @@ PART, QUICK_PART = 20_000, 1_000
 """Jobs of a log among which the rates of urgent jobs are tried."""
 
 
-def work(
-    traces: Mapping[str, str], quick: bool, folder: Path, say: Callable[[str], None], sizes: str = TABLE
-) -> Reproduction:
-    """Everything in order; each run is kept in `folder` as soon as it is measured."""
-    logs, runs = open_logs(traces, quick), Runs(folder, say, sizes)
-    part = QUICK_PART if quick else PART
+def reproduce(asked: Request) -> Reproduction:
+    """Everything in order; each run is kept in the folder as soon as it is measured."""
+    folder, sizes = asked.folder, asked.sizes
+    logs, runs = open_logs(asked.traces, asked.quick), Runs(folder, asked.say, sizes)
+    part = QUICK_PART if asked.quick else PART
     result = Reproduction(TITLE, claims(runs, logs))
     result.tables = {
         "Table 2": tables.lateness(runs, logs),
