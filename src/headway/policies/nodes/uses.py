@@ -39,45 +39,42 @@ from headway.policies.nodes.layout import (
 
 
 @kernel
+def put_in_front(state: State, job: int, previous: int, following: int, heads: int, chain: int) -> None:
+    """Put a use in front of a chain, one of ``heads``; its neighbours are in these two job rows."""
+    head = cell(state, heads, chain)
+    state.jobs[previous, job], state.jobs[following, job] = NIL, head
+    if head != NIL:
+        state.jobs[previous, head] = job
+    put(state, heads, chain, job)
+
+
+@kernel
+def take_out(state: State, job: int, previous: int, following: int, heads: int, chain: int) -> None:
+    """Take a use out of a chain, one of ``heads``; its neighbours are in these two job rows."""
+    before, after = state.jobs[previous, job], state.jobs[following, job]
+    if after != NIL:
+        state.jobs[previous, after] = before
+    if before != NIL:
+        state.jobs[following, before] = after
+    else:
+        put(state, heads, chain, after)
+
+
+@kernel
 def link(state: State, job: int, node: int, of_nodes: int, of_files: int) -> None:
     """Put a use in front of its two chains."""
-    jobs = state.jobs
-    file = jobs[FILE, job]
-    jobs[ON, job] = node
-    jobs[NODE_PREVIOUS, job] = jobs[FILE_PREVIOUS, job] = jobs[FILE_NEXT, job] = NIL
-    head = cell(state, of_nodes, node)
-    jobs[NODE_NEXT, job] = head
-    if head != NIL:
-        jobs[NODE_PREVIOUS, head] = job
-    put(state, of_nodes, node, job)
-    if file >= 0:
-        head = cell(state, of_files, file)
-        jobs[FILE_NEXT, job] = head
-        if head != NIL:
-            jobs[FILE_PREVIOUS, head] = job
-        put(state, of_files, file, job)
+    state.jobs[ON, job] = node
+    put_in_front(state, job, NODE_PREVIOUS, NODE_NEXT, of_nodes, node)
+    if state.jobs[FILE, job] >= 0:
+        put_in_front(state, job, FILE_PREVIOUS, FILE_NEXT, of_files, state.jobs[FILE, job])
 
 
 @kernel
 def unlink(state: State, job: int) -> None:
     """Take a real use out of its chains."""
-    jobs = state.jobs
-    before, after = jobs[NODE_PREVIOUS, job], jobs[NODE_NEXT, job]
-    if after != NIL:
-        jobs[NODE_PREVIOUS, after] = before
-    if before != NIL:
-        jobs[NODE_NEXT, before] = after
-    else:
-        put(state, T_USES, jobs[ON, job], after)
-    if jobs[FILE, job] < 0:
-        return
-    before, after = jobs[FILE_PREVIOUS, job], jobs[FILE_NEXT, job]
-    if after != NIL:
-        jobs[FILE_PREVIOUS, after] = before
-    if before != NIL:
-        jobs[FILE_NEXT, before] = after
-    else:
-        put(state, T_FILE_USES, jobs[FILE, job], after)
+    take_out(state, job, NODE_PREVIOUS, NODE_NEXT, T_USES, state.jobs[ON, job])
+    if state.jobs[FILE, job] >= 0:
+        take_out(state, job, FILE_PREVIOUS, FILE_NEXT, T_FILE_USES, state.jobs[FILE, job])
 
 
 @kernel
