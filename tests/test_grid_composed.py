@@ -8,6 +8,8 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -23,6 +25,7 @@ from headway.explain import explain
 from headway.platform import Cluster, Platform
 from headway.policies.grid import setup
 from headway.policies.grid.composed import foresight
+from headway.policies.grid.composed.gathering import own_numbers
 from headway.schedule import Schedule
 from headway.workload import Workload
 from instances import log_of
@@ -124,6 +127,19 @@ def with_columns(jobs: list[Job]) -> Workload:
     """The log with deadlines, counted from the submission, and swap times."""
     due = [-1 if job.deadline is None else job.submit + job.deadline for job in jobs]
     return log_of(jobs, deadline=due, swap=[job.id * 7 % 3 for job in jobs])
+
+
+def test_means_over_clusters() -> None:
+    def cluster(mean: float | None, count: int) -> Any:
+        own = {"mean_preemption_delay": mean, "preempting_jobs": count}
+        return SimpleNamespace(prepared=SimpleNamespace(own=lambda state: own), state=None)
+
+    for count in range(1, 8):  # of one cluster it is the mean itself, to the last bit
+        for total in range(200):
+            mean = total / (count * 1_000_000)
+            found = own_numbers([cluster(mean, count), cluster(None, 0)])
+            assert found == {"mean_preemption_delay": mean, "preempting_jobs": count}
+    assert own_numbers([cluster(1.0, 1), cluster(4.0, 2)])["mean_preemption_delay"] == 3.0
 
 
 @settings(max_examples=120)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,8 @@ def own_numbers(clusters: Sequence[Cluster]) -> dict[str, object]:
             found[name] = values[0] if values else None
         elif name in MEANS:
             weights: list[Any] = [numbers[MEANS[name]] for numbers in each if numbers.get(name) is not None]
-            found[name] = sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights)
+            total = sum(Fraction(value) * weight for value, weight in zip(values, weights, strict=True))
+            found[name] = float(total / sum(weights))  # exact, so that one cluster's mean is its own
         else:
             found[name] = max(values) if name in OF_THE_LOG or name.startswith("max_") else sum(values)
     return found
