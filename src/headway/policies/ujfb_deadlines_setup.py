@@ -15,8 +15,9 @@ from headway.policies.spec import Spec
 
 def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared:
     """UJFB, prepared already, with the lists of DBF for its regular jobs."""
-    from headway.policies import ujfb_deadlines as rows
+    from headway.policies import ujfb_lists as rows
     from headway.policies import ujfb_tables as notes_of_plan
+    from headway.policies.ujfb_deadlines import ujfb_deadlines
 
     if spec.params["requeue"] == "end":
         raise UsageError(
@@ -30,7 +31,7 @@ def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared
             setup.prepare(state)
             state.jobs[rows.DEFINITIVE_AT] = state.jobs[rows.BROKEN_BY] = -1
 
-        return replace(setup, hook=rows.ujfb_deadlines, prepare=prepare, more_rows=rows.ROWS)
+        return replace(setup, hook=ujfb_deadlines, prepare=prepare, more_rows=rows.ROWS)
 
     def again(state: State) -> Setup | None:
         setup = None if plain.again is None else plain.again(state)
