@@ -165,13 +165,17 @@ def counters(state: State) -> Table:
     """The counters, with the newcomers that are not in them yet."""
     from headway.policies.redirection_counters import (
         COUNTER,
+        GROUP_MEASURES,
+        GROUP_SIZES,
+        GROUPS,
         MEASURE,
         UNCOUNTED,
-        UNCOUNTED_MEASURES,
         WATCHED,
     )
 
     watched = slice(int(state.options[WATCHED]))
-    newcomers = state.options[UNCOUNTED_MEASURES:][: state.options[UNCOUNTED]]
+    measures, sizes = (state.options[at:][: state.options[GROUPS]] for at in (GROUP_MEASURES, GROUP_SIZES))
+    newcomers = np.repeat(measures, sizes)
+    assert len(newcomers) == state.options[UNCOUNTED]
     counted_against = state.jobs[MEASURE, watched][:, None] >= newcomers
     return np.asarray(state.jobs[COUNTER, watched] + counted_against.sum(axis=1))

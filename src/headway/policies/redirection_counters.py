@@ -37,19 +37,22 @@ BY_PROCS, BY_WALLTIME, BY_SHORTER, BY_ALL = range(4)
 LONGEST, HIGHEST, LARGEST, LATEST = range(4)
 FROM_SCRATCH, FROM_CHECKPOINT = range(2)
 # Notes: how many jobs are watched, runs of the log already looked at, whether a counter exceeds theta,
-# redirections so far; the highest counter, how many newcomers are not yet in the counters, their measures.
-WATCHED, SEEN, EXCEEDED, REDIRECTIONS, HIGHEST_COUNTER, UNCOUNTED, UNCOUNTED_MEASURES = (
-    OVER + 1 + i for i in range(7)
+# redirections so far; the highest counter, how many newcomers are not yet in the counters; they are groups of
+# one measure, as newcomers often are alike: how many groups, the measure of each, how many newcomers in each.
+WATCHED, SEEN, EXCEEDED, REDIRECTIONS, HIGHEST_COUNTER, UNCOUNTED, GROUPS, GROUP_MEASURES = (
+    OVER + 1 + i for i in range(8)
 )
 BATCH = 8
-"""Newcomers that are counted together."""
-OPTIONS = UNCOUNTED_MEASURES + BATCH
+"""Groups that are counted together."""
+GROUP_SIZES = GROUP_MEASURES + BATCH
+OPTIONS = GROUP_SIZES + BATCH
 # Job rows behind the engine's and DBF's: class, walltime and planned time in the redirection group, place in
-# the file; then three lists of the watched jobs, not by job but in a row from the front: run, measure for the
-# filter, counter.
+# the file; then four lists of the watched jobs, not by job but in a row from the front: run, measure for the
+# filter, merit for the conflict rule, counter.
 FIRST_ROW = JOB_ROWS + dbf_tables.MORE_ROWS
-CLASS_THERE, WALL_THERE, PLAN_THERE, FILE_PLACE, RUN_OF, MEASURE, COUNTER = (FIRST_ROW + i for i in range(7))
-MORE_ROWS = dbf_tables.MORE_ROWS + 7
+CLASS_THERE, WALL_THERE, PLAN_THERE, FILE_PLACE = (FIRST_ROW + i for i in range(4))
+RUN_OF, MEASURE, MERIT, COUNTER = (FIRST_ROW + 4 + i for i in range(4))
+MORE_ROWS = dbf_tables.MORE_ROWS + 8
 NEVER_EXCEEDED = 1 << 62
 """``THETA`` for infinity."""
 
@@ -66,6 +69,17 @@ def measure(state: State, job: int) -> int:
 
 
 @kernel
+def merit(state: State, run: int, job: int) -> int:
+    """What the conflict rule looks at, largest first; where that is the counter, 0."""
+    rule = state.options[CONFLICT]
+    if rule == LONGEST:
+        return int(state.jobs[WALL, job])
+    if rule == LARGEST:
+        return int(state.jobs[WALL, job] * state.jobs[PROCS, job])
+    return int(state.runs[R_START, run]) if rule == LATEST else 0
+
+
+@kernel
 def watch(state: State) -> None:
     """Look at the runs that started: those of the principal group get a counter, the others a reason."""
     for run in range(state.options[SEEN], state.clock[RUNS]):
@@ -76,6 +90,7 @@ def watch(state: State) -> None:
             place = state.options[WATCHED]
             state.jobs[RUN_OF, place] = run
             state.jobs[MEASURE, place] = measure(state, job)
+            state.jobs[MERIT, place] = merit(state, run, job)
             state.jobs[COUNTER, place] = -uncounted(state, state.jobs[MEASURE, place])
             state.jobs[SLOT, job] = place  # a running job is in no heap of reservations: the row is free
             state.options[WATCHED] = place + 1
@@ -108,10 +123,17 @@ def count(state: State, newcomer: int) -> None:
 
     The counters are brought up to date for several newcomers at once, or when one might exceed theta.
     """
-    new = state.options[UNCOUNTED]
-    state.options[UNCOUNTED_MEASURES + new] = measure(state, newcomer)
-    state.options[UNCOUNTED] = new + 1
-    if new + 1 == BATCH or state.options[HIGHEST_COUNTER] + new + 1 > state.options[THETA]:
+    value, last = measure(state, newcomer), state.options[GROUPS] - 1
+    if last >= 0 and state.options[GROUP_MEASURES + last] == value:
+        state.options[GROUP_SIZES + last] += 1
+    else:
+        if last + 1 == BATCH:
+            tally(state)
+        last = state.options[GROUPS]
+        state.options[GROUP_MEASURES + last], state.options[GROUP_SIZES + last] = value, 1
+        state.options[GROUPS] = last + 1
+    state.options[UNCOUNTED] += 1
+    if state.options[HIGHEST_COUNTER] + state.options[UNCOUNTED] > state.options[THETA]:
         tally(state)
 
 
@@ -119,17 +141,17 @@ def count(state: State, newcomer: int) -> None:
 def uncounted(state: State, most: int) -> int:
     """How many of the newcomers not yet in the counters have at most this measure."""
     number = 0
-    for i in range(state.options[UNCOUNTED]):
-        number += state.options[UNCOUNTED_MEASURES + i] <= most
+    for i in range(state.options[GROUPS]):
+        number += state.options[GROUP_SIZES + i] * (state.options[GROUP_MEASURES + i] <= most)
     return number
 
 
 @kernel
 def tally_one(state: State) -> int:
-    """Count one newcomer; the highest counter. While a counter is at theta, newcomers come one by one."""
-    least, highest = state.options[UNCOUNTED_MEASURES], 0
+    """Count one group of newcomers; the highest counter."""
+    least, more, highest = state.options[GROUP_MEASURES], state.options[GROUP_SIZES], 0
     for place in range(state.options[WATCHED]):
-        counter = state.jobs[COUNTER, place] + (state.jobs[MEASURE, place] >= least)
+        counter = state.jobs[COUNTER, place] + more * (state.jobs[MEASURE, place] >= least)
         state.jobs[COUNTER, place] = counter
         highest = max(highest, counter)
     return highest
@@ -137,44 +159,37 @@ def tally_one(state: State) -> int:
 
 @kernel
 def tally_batch(state: State) -> int:
-    """Count a batch of newcomers, or fewer; the highest counter."""
-    for i in range(state.options[UNCOUNTED], BATCH):
-        state.options[UNCOUNTED_MEASURES + i] = NEVER
-    first = UNCOUNTED_MEASURES
-    a, b = state.options[first], state.options[first + 1]
-    c, d = state.options[first + 2], state.options[first + 3]
-    e, f = state.options[first + 4], state.options[first + 5]
-    g, h = state.options[first + 6], state.options[first + 7]
+    """Count a batch of groups, or fewer; the highest counter."""
+    for i in range(state.options[GROUPS], BATCH):
+        state.options[GROUP_MEASURES + i], state.options[GROUP_SIZES + i] = NEVER, 0
+    a, b, c, d = group(state, 0), group(state, 1), group(state, 2), group(state, 3)
+    e, f, g, h = group(state, 4), group(state, 5), group(state, 6), group(state, 7)
     highest = 0
     for place in range(state.options[WATCHED]):  # written out, so that it runs in wide registers
         value = state.jobs[MEASURE, place]
-        counter = state.jobs[COUNTER, place] + (value >= a) + (value >= b) + (value >= c) + (value >= d)
-        counter += (value >= e) + (value >= f) + (value >= g) + (value >= h)
+        more = a[1] * (value >= a[0]) + b[1] * (value >= b[0]) + c[1] * (value >= c[0])
+        more += d[1] * (value >= d[0]) + e[1] * (value >= e[0]) + f[1] * (value >= f[0])
+        more += g[1] * (value >= g[0]) + h[1] * (value >= h[0])
+        counter = state.jobs[COUNTER, place] + more
         state.jobs[COUNTER, place] = counter
         highest = max(highest, counter)
     return highest
 
 
+@kernel
+def group(state: State, i: int) -> tuple[int, int]:
+    """The measure of a group of newcomers, and how many they are."""
+    return state.options[GROUP_MEASURES + i], state.options[GROUP_SIZES + i]
+
+
 @routine
 def tally(state: State) -> None:
     """Bring the counters up to date."""
-    highest = tally_one(state) if state.options[UNCOUNTED] == 1 else tally_batch(state)
-    state.options[UNCOUNTED], state.options[HIGHEST_COUNTER] = 0, highest
+    highest = tally_one(state) if state.options[GROUPS] == 1 else tally_batch(state)
+    state.options[UNCOUNTED] = state.options[GROUPS] = 0
+    state.options[HIGHEST_COUNTER] = highest
     if highest > state.options[THETA]:
         state.options[EXCEEDED] = 1
-
-
-@kernel
-def merit(state: State, place: int, run: int, job: int) -> int:
-    """What the conflict rule looks at, largest first."""
-    rule = state.options[CONFLICT]
-    if rule == LONGEST:
-        return int(state.jobs[WALL, job])
-    if rule == HIGHEST:
-        return int(state.jobs[COUNTER, place])
-    if rule == LARGEST:
-        return int(state.jobs[WALL, job] * state.jobs[PROCS, job])
-    return int(state.runs[R_START, run])
 
 
 @kernel
@@ -193,12 +208,13 @@ def goes_before(state: State, run: int, other: int) -> bool:
 @routine
 def chosen(state: State) -> int:
     """The run to redirect among those whose counter exceeds theta, by the conflict rule."""
-    best, most = -1, 0
+    best, most, theta = -1, -NEVER, state.options[THETA]
+    row = COUNTER if state.options[CONFLICT] == HIGHEST else MERIT
     for place in range(state.options[WATCHED]):
-        if state.jobs[COUNTER, place] > state.options[THETA]:
+        value = state.jobs[row, place]
+        if (state.jobs[COUNTER, place] > theta) & (value >= most):
             run = state.jobs[RUN_OF, place]
-            value = merit(state, place, run, state.runs[R_JOB, run])
-            if best < 0 or value > most or (value == most and goes_before(state, run, best)):
+            if value > most or goes_before(state, run, best):
                 best, most = run, value
     return best
 
@@ -208,4 +224,5 @@ def reset(state: State) -> None:
     """All counters are 0, and no newcomer is left to be counted."""
     for place in range(state.options[WATCHED]):
         state.jobs[COUNTER, place] = 0
-    state.options[EXCEEDED] = state.options[UNCOUNTED] = state.options[HIGHEST_COUNTER] = 0
+    state.options[EXCEEDED] = state.options[HIGHEST_COUNTER] = 0
+    state.options[UNCOUNTED] = state.options[GROUPS] = 0
