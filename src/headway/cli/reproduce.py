@@ -49,8 +49,13 @@ def reproduce(
 ) -> None:
     """Reproduce a paper: its campaign, figures and claims, with a verdict on each.
 
-    Without logs it runs on generated ones. The folder holds a page in Markdown, its figures and the
-    campaigns; an interrupted run goes on where it stopped.
+    Without logs it runs on generated ones. Papers know the logs they used by name: redirection curie,
+    intrepid and ricc; deadline hpc2n, sdsc-blue and sdsc-ds; urgent sdsc-blue and lanl; reallocation
+    bordeaux, lyon, toulouse, ctc and sdsc, and no others. Elsewhere other logs are measured too, beside the
+    paper's claims.
+
+    The folder holds a page in Markdown, its figures and the campaigns; an interrupted run goes on where it
+    stopped.
     """
     from headway.papers import PAPERS
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,18 @@ class Log:
         for name in ("submit", "procs", "walltime", "runtime"):
             found.update(np.ascontiguousarray(self.workload.columns[name]).tobytes())
         return found.hexdigest()[:16]
+
+
+SHORT = {"blue": "sdsc-blue", "ds": "sdsc-ds"}
+"""Short names of logs, and those by which papers know them."""
+
+
+def by_name(traces: Mapping[str, str]) -> dict[str, str]:
+    """The logs given (name -> file), short names written out."""
+    for short, name in SHORT.items():
+        if short in traces and name in traces:
+            raise UsageError(f"--trace: {short} and {name} are one log, given twice")
+    return {SHORT.get(name, name): path for name, path in traces.items()}
 
 
 def read_with_machine(path: str) -> tuple[Workload, int]:

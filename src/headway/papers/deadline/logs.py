@@ -73,7 +73,7 @@ def open_logs(traces: Mapping[str, str], quick: bool) -> list[Log]:
     """The logs given, the paper's first, or a generated one."""
     if not traces:
         return [Log("generated", "Generated", generate(GENERATED[quick]), 256)]
-    found = []
+    found, traces = [], papers_log.by_name(traces)
     for name in sorted(traces, key=lambda name: (name not in REPORTED, name)):
         workload, procs = papers_log.read_with_machine(traces[name])
         reported = REPORTED.get(name)

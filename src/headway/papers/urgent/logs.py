@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from headway.errors import UsageError
-from headway.papers.log import Log, read_with_machine
+from headway.papers.log import Log, by_name, read_with_machine
 from headway.workload import Workload
 from headway.workload.models import generate
 from headway.workload.transform.memory import memory
@@ -31,7 +31,7 @@ def open_logs(traces: Mapping[str, str], quick: bool) -> list[Log]:
     """The logs given, the slides' first, or a generated one."""
     if not traces:
         return [Log("generated", "Generated", generate(GENERATED[quick]), 1024)]
-    found = []
+    found, traces = [], by_name(traces)
     for name in sorted(traces, key=lambda name: (name not in TITLES, name)):
         workload, procs = read_with_machine(traces[name])
         if procs <= TSUNAMI[0][0]:
