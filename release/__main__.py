@@ -5,27 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from release.contents import sdist_faults, sdist_files, wheel_faults, wheel_files
+from release.pythons import OLDEST, pythons
 from release.trial import run, trial
 from release.versions import ROOT, dates, versions
-
-OLDEST, NEWEST = 11, 20
-
-
-def pythons() -> list[str]:
-    """Every Python from 3.11 that is on PATH and runs."""
-    found = []
-    for minor in range(OLDEST, NEWEST):
-        name = f"python3.{minor}"
-        if path := shutil.which(name):
-            said = subprocess.run([path, "-V"], capture_output=True, text=True)
-            if said.returncode == 0 and said.stdout.startswith(f"Python 3.{minor}."):
-                found.append(path)
-    return found
 
 
 def agreed() -> str:
@@ -53,7 +39,7 @@ def build(dist: Path) -> tuple[Path, Path]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m release", description="Build a release and try it.")
     parser.add_argument(
-        "--python", action="append", metavar="PYTHON", help="try with this one; else with all on PATH"
+        "--python", action="append", metavar="PYTHON", help="try with this one; else with all there are"
     )
     parser.add_argument("--dist", type=Path, default=ROOT / "dist", metavar="FOLDER", help="where to build")
     options = parser.parse_args()

@@ -27,7 +27,29 @@ def module(name: str) -> ModuleType:
     return made
 
 
-contents, versions = module("contents"), module("versions")
+contents, versions, pythons = module("contents"), module("versions"), module("pythons")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
+def test_pythons_that_are_kept_but_not_on_path_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stand_in(path: str, says: str, status: int = 0) -> str:
+        script = tmp_path / path
+        script.parent.mkdir(parents=True, exist_ok=True)
+        script.write_text(f"#!/bin/sh\necho {says}\nexit {status}\n")
+        script.chmod(0o755)
+        return str(script)
+
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin")
+    on_path = stand_in("bin/python3.11", "Python 3.11.9")
+    stand_in(".pyenv/versions/3.11.2/bin/python3.11", "Python 3.11.2")  # the one on PATH will do
+    stand_in("bin/python3.12", "switched off", status=127)
+    stand_in(".pyenv/versions/3.12.1/bin/python3.12", "Python 3.12.1")
+    newer = stand_in(".pyenv/versions/3.12.4/bin/python3.12", "Python 3.12.4")
+    of_uv = stand_in(".local/share/uv/python/cpython-3.13.0-linux/bin/python3.13", "Python 3.13.0")
+    assert pythons.pythons() == [on_path, newer, of_uv]
 
 
 def test_every_place_says_the_same_version_and_day() -> None:
