@@ -162,7 +162,7 @@ def hole_from(
     """:func:`earliest_within` from the step at ``place`` on, which holds ``after`` or is one before it.
 
     Also the place of the step that holds the start, or of one before it; without a start, of one that begins
-    before ``until``. And the place of the step that holds the end, where that is known: in the same block.
+    before ``until``. And the place of the step that holds the end, if it is in the same block; else -1.
     """
     b = block_of(profile, k, place)
     wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]

@@ -114,7 +114,10 @@ def reserve(state: State, k: int, job: int, begin: int) -> None:
 
 @routine
 def reserve_by(state: State, k: int, job: int, after: int, more: int, by: int) -> int:
-    """The earliest start of a job from ``after`` on; if it then ends by ``by``, it is reserved."""
+    """Reserve the earliest start of a job from ``after`` on, if the job then ends by ``by``; that start.
+
+    As :func:`earliest_start` and :func:`reserve`, but the place that was found need not be looked up again.
+    """
     plan, procs = state.jobs[PLAN, job], state.jobs[PROCS, job]
     if more > 0 or plan == 0 or state.pools[PIN_COUNT, k] > 0:
         begin = earliest_start(state, k, job, after, NEVER, more)
