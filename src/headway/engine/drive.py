@@ -121,9 +121,8 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     pools[SIZE, : len(setup.pools)] = pools[FREE, : len(setup.pools)] = setup.pools
     pools[ROOM_FROM] = NEVER
     room = max(1, min(room, len(jobs)))
-    given = setup.options if len(setup.options) else (0,)
-    given = given if setup.tables is None else setup.tables
-    options = np.zeros(len(given) + setup.spare, np.int64)  # spare room costs nothing until it is used
+    given = setup.options if setup.tables is None else setup.tables
+    options = np.zeros(max(1, len(given)) + setup.spare, np.int64)  # spare room is free until it is used
     options[: len(given)] = given
     state = new_state(table, pools, options, queues, room, len(jobs) + room)
     state.clock[LIVE_ROOM] = room

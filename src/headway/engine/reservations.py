@@ -113,24 +113,34 @@ def reserve(state: State, k: int, job: int, begin: int) -> None:
 
 
 @routine
-def reserve_by(state: State, k: int, job: int, after: int, more: int, by: int) -> int:
-    """Reserve the earliest start of a job from ``after`` on, if the job then ends by ``by``; that start.
+def hold_earliest(state: State, k: int, job: int, after: int, more: int, by: int) -> int:
+    """Hold a job's processors at its earliest start from ``after`` on, if it then ends by ``by``; that start.
 
-    As :func:`earliest_start` and :func:`reserve`, but the place that was found need not be looked up again.
+    As :func:`earliest_start`, but a place that was found need not be looked up again to hold it.
     """
-    plan, procs = state.jobs[PLAN, job], state.jobs[PROCS, job]
+    plan, procs, now = state.jobs[PLAN, job], state.jobs[PROCS, job], state.clock[NOW]
     if more > 0 or plan == 0 or state.pools[PIN_COUNT, k] > 0:
         begin = earliest_start(state, k, job, after, NEVER, more)
         if begin + plan <= by:
-            reserve(state, k, job, begin)
+            change(state.profile, k, begin, begin + plan, -procs, now)
+            if plan == 0:
+                pin(state, k, job)
         return begin
     place = step_of(state.profile, k, after)
     begin, place, held = hole_from(state.profile, k, place, after, NEVER, procs, plan, NEVER)
     if begin + plan <= by:
-        take(state.profile, k, place, held, begin, begin + plan, procs, state.clock[NOW])
+        take(state.profile, k, place, held, begin, begin + plan, procs, now)
+    return int(begin)
+
+
+@kernel
+def reserve_by(state: State, k: int, job: int, after: int, more: int, by: int) -> int:
+    """Reserve the earliest start of a job from ``after`` on, if the job then ends by ``by``; that start."""
+    begin = hold_earliest(state, k, job, after, more, by)
+    if begin + state.jobs[PLAN, job] <= by:
         state.jobs[RESERVED, job] = begin
         enlist(state, k, job)
-    return int(begin)
+    return begin
 
 
 @kernel

@@ -7,11 +7,10 @@ from headway.engine.holes import fits, level_at, take_earliest, take_if_free
 from headway.engine.planning import note_room
 from headway.engine.profile import change, lay_over
 from headway.engine.queue import enter, leave
-from headway.engine.reservations import NOT_RESERVED, book, earliest_start, enlist, pin, reserve
+from headway.engine.reservations import NOT_RESERVED, book, enlist, hold_earliest, pin, reserve
 from headway.engine.tables import (
     GONE,
     KEY,
-    NOW,
     PIN_COUNT,
     PINS,
     PLAN,
@@ -63,14 +62,7 @@ from headway.units import NEVER
 @kernel
 def put(after: int, state: State, k: int, job: int) -> None:
     """Place a task as early as it fits from ``after`` on; who is due next is not told."""
-    procs, plan, now = state.jobs[PROCS, job], state.jobs[PLAN, job], state.clock[NOW]
-    if is_plain(state, k, job):
-        state.jobs[RESERVED, job] = take_earliest(state.profile, k, after, NEVER, procs, plan, NEVER, now)
-        return
-    state.jobs[RESERVED, job] = earliest_start(state, k, job, after, NEVER, option(state, k, HOLE))
-    book(state, k, job, -procs)
-    if plan == 0:
-        pin(state, k, job)
+    state.jobs[RESERVED, job] = hold_earliest(state, k, job, after, option(state, k, HOLE), NEVER)
 
 
 @kernel

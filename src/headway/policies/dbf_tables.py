@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from headway.engine.holes import take_earliest
 from headway.engine.profile import change, lay_over
 from headway.engine.queue import place_for
-from headway.engine.reservations import earliest_start, pin, unpin
+from headway.engine.reservations import hold_earliest, pin, unpin
 from headway.engine.tables import (
     GONE,
     JOB_ROWS,
@@ -137,14 +136,8 @@ def is_plain(state: State, k: int, task: int) -> bool:
 @kernel
 def hold_earliest_in_base(t: int, state: State, k: int, job: int) -> int:
     """Let the base hold a priority task as early as it fits behind the definitive ones; that start."""
-    base = option(state, k, BASE)
-    if is_plain(state, k, job):
-        procs, plan = state.jobs[PROCS, job], state.jobs[PLAN, job]
-        begin = take_earliest(state.profile, base, t, NEVER, procs, plan, NEVER, t)
-        state.jobs[IN_BASE, job] = begin
-    else:
-        begin = earliest_start(state, base, job, t, NEVER, option(state, k, HOLE))
-        hold_in_base(t, state, k, job, begin)
+    begin = hold_earliest(state, option(state, k, BASE), job, t, option(state, k, HOLE), NEVER)
+    state.jobs[IN_BASE, job] = begin
     return begin
 
 
