@@ -10,7 +10,7 @@ from headway.cli.reproduce import reproduce
 from headway.errors import UsageError
 from headway.papers.deadline.logs import REPORTED
 from headway.papers.log import by_name
-from headway.papers.reallocation.scenarios import SITES
+from headway.papers.reallocation.scenarios import ALIASES, SITES
 from headway.papers.redirection.logs import CLUSTERS
 from headway.papers.urgent.logs import TITLES
 
@@ -29,3 +29,9 @@ def test_short_names() -> None:
     assert by_name({"blue": "a", "hpc2n": "b"}) == {"sdsc-blue": "a", "hpc2n": "b"}
     with pytest.raises(UsageError, match="blue and sdsc-blue are one log, given twice"):
         by_name({"blue": "a", "sdsc-blue": "b"})
+
+
+def test_other_names_of_sites() -> None:
+    assert by_name({"ctc-sp2": "a", "lyon": "b"}, ALIASES) == {"ctc": "a", "lyon": "b"}
+    with pytest.raises(UsageError, match="sdsc-sp2 and sdsc are one log, given twice"):
+        by_name({"sdsc": "a", "sdsc-sp2": "b"}, ALIASES)

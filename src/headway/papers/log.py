@@ -34,12 +34,12 @@ SHORT = {"blue": "sdsc-blue", "ds": "sdsc-ds"}
 """Short names of logs, and those by which papers know them."""
 
 
-def by_name(traces: Mapping[str, str]) -> dict[str, str]:
-    """The logs given (name -> file), short names written out."""
-    for short, name in SHORT.items():
-        if short in traces and name in traces:
-            raise UsageError(f"--trace: {short} and {name} are one log, given twice")
-    return {SHORT.get(name, name): path for name, path in traces.items()}
+def by_name(traces: Mapping[str, str], others: Mapping[str, str] = SHORT) -> dict[str, str]:
+    """The logs given (name -> file) by the names that a paper knows; ``others`` are other names of them."""
+    for other, name in others.items():
+        if other in traces and name in traces:
+            raise UsageError(f"--trace: {other} and {name} are one log, given twice")
+    return {others.get(name, name): path for name, path in traces.items()}
 
 
 def read_with_machine(path: str) -> tuple[Workload, int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from headway.figures.style import save
 from headway.papers.locality import figures, page, tables
@@ -26,9 +25,6 @@ from headway.papers.locality.weeks import (
 )
 from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction
-
-if TYPE_CHECKING:
-    pass
 
 TITLE = "Locality-aware batch scheduling of jobs sharing input files (slides of 2022 and later drafts)"
 Halves = tuple[Sequence[Week], Sequence[Week]]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.figures.style import save
+from headway.papers.log import by_name
 from headway.papers.reallocation import beyond, claims, figures, page
 from headway.papers.reallocation.beyond import Beyond
 from headway.papers.reallocation.examples import FIGURE_3, FIGURE_3_SPEC, FIGURE_5, FIGURE_5_SPEC
@@ -61,7 +62,7 @@ def reproduce(asked: Request) -> Reproduction:
 
 def of_sites(traces: Mapping[str, str], say: Callable[[str], None]) -> dict[str, str]:
     """The logs of the paper's sites; others may be meant for other papers, and are named."""
-    given = {ALIASES.get(name, name): path for name, path in traces.items()}
+    given = by_name(traces, ALIASES)
     for name in given:
         if name not in SITES:
             say(f"{name} is no site of this paper ({', '.join(SITES)}): its log is not used here.")

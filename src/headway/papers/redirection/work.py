@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -18,9 +17,6 @@ from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction
 from headway.simulate import simulate
 from headway.workload.models import generate
-
-if TYPE_CHECKING:
-    pass
 
 
 def reproduce(asked: Request) -> Reproduction:
