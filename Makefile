@@ -10,13 +10,17 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 SITE ?= site
 
-.PHONY: demo test lint types check bench docs release lock clean
+.PHONY: demo test test-all lint types check bench docs release lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/headway demo
 
 test: $(VENV)/.test-installed
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not long"
+
+# The long ones too, as CI runs them.
+test-all: test
+	$(BIN)/python -m pytest -n $(WORKERS) -m long
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .
@@ -24,7 +28,7 @@ lint: $(VENV)/.test-installed
 types: $(VENV)/.test-installed
 	$(BIN)/mypy
 
-check: test lint types
+check: test-all lint types
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python -m benchmarks $(BENCH)
