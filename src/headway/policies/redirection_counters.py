@@ -51,7 +51,7 @@ OPTIONS = GROUP_SIZES + BATCH
 # filter, merit for the conflict rule, counter.
 FIRST_ROW = JOB_ROWS + dbf_tables.MORE_ROWS
 CLASS_THERE, WALL_THERE, PLAN_THERE, FILE_PLACE = (FIRST_ROW + i for i in range(4))
-RUN_OF, MEASURE, MERIT, COUNTER = (FIRST_ROW + 4 + i for i in range(4))
+RUN_OF, MEASURE, MERIT, COUNTER = LISTS = tuple(FIRST_ROW + 4 + i for i in range(4))
 MORE_ROWS = dbf_tables.MORE_ROWS + 8
 NEVER_EXCEEDED = 1 << 62
 """``THETA`` for infinity."""
@@ -101,7 +101,7 @@ def watch(state: State) -> None:
 def unwatch(state: State, job: int) -> None:
     """Take a job off the lists; the last one takes its place."""
     place, last = state.jobs[SLOT, job], state.options[WATCHED] - 1
-    for row in range(RUN_OF, COUNTER + 1):
+    for row in LISTS:
         state.jobs[row, place] = state.jobs[row, last]
     state.jobs[SLOT, state.runs[R_JOB, state.jobs[RUN_OF, place]]] = place
     state.options[WATCHED] = last

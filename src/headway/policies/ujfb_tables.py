@@ -77,6 +77,8 @@ NO_PROCESSOR = -1
     GUEST,
 ) = range(JOB_ROWS, JOB_ROWS + 20)
 MORE_ROWS = 20
+LISTS = (SHAPE_PLAN, SHAPE_START)
+"""Rows whose columns are not jobs."""
 
 MACHINE, BASE = 0, 1
 """The profile with every reservation, and the one of what holds processors now."""

@@ -40,19 +40,19 @@ def kind_of(spec: Spec) -> Kind:
     from headway.policies.grid.composed import requests
 
     if spec.name == "redirection":
-        from headway.policies.redirection_counters import COUNTER, MEASURE, PLAN_THERE, RUN_OF, WALL_THERE
+        from headway.policies.redirection_counters import LISTS, PLAN_THERE, WALL_THERE
 
         principal = spec.params["principal"]
         assert isinstance(principal, Spec)
-        lists, times = (RUN_OF, MEASURE, COUNTER), (*TIMES, WALL_THERE, PLAN_THERE)
-        return replace(kind_of(principal), catches_up=False, times=times, not_of_jobs=lists)
+        times = (*TIMES, WALL_THERE, PLAN_THERE)
+        return replace(kind_of(principal), catches_up=False, times=times, not_of_jobs=LISTS)
     if spec.name == "ujfb":
-        from headway.policies.ujfb_tables import SHAPE_PLAN, SHAPE_START
+        from headway.policies.ujfb_tables import LISTS
 
         return Kind(
             requests.of_ujfb,
             in_turn=RESERVATION,
-            not_of_jobs=(SHAPE_PLAN, SHAPE_START),
+            not_of_jobs=LISTS,
             newcomer=number_shape,
             trial_options=without_record,
         )

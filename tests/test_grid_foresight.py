@@ -1,0 +1,142 @@
+"""What a composed grid foresees is what a whole copy of the cluster does when it runs ahead.
+
+The grid copies only what may have changed since its last copy. The twin here copies every table, lets each
+job last as long as it asked for, and steps on one instant at a time.
+"""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import headway
+from grid_twin import grid_log, platform_of
+from headway.engine.clock import one_step
+from headway.engine.drive import grow
+from headway.engine.side_by_side import open_at
+from headway.engine.tables import (
+    DONE,
+    FRESH,
+    GROW,
+    KEPT,
+    LAST_NEW,
+    OPEN,
+    PASS,
+    PHASE,
+    R_END,
+    R_JOB,
+    R_LEAD,
+    R_LIMIT,
+    R_START,
+    RUN,
+    RUNS,
+    SUBMIT,
+    State,
+    World,
+)  # fmt: skip
+from headway.policies.grid.composed.cluster import Cluster, Shape
+from headway.policies.grid.composed.server import Answer, ClusterServer
+from headway.units import NEVER
+from headway.workload import Workload
+from test_grid_composed import BUSY_SITES
+from test_grid_twin import busy_tasks
+
+
+def whole_copy(cluster: Cluster, more: int) -> tuple[State, World]:
+    """Every table of a cluster, with ``more`` columns, and a world in which jobs last as requested."""
+    state: State = cluster.state
+    made = {name: getattr(state, name).copy() for name in state._fields if name not in ("profile", "jobs")}
+    profile = type(state.profile)(*(table.copy() for table in state.profile))
+    jobs = np.pad(state.jobs, ((0, 0), (0, more)))
+    jobs[SUBMIT, state.jobs.shape[1] :] = NEVER
+    state = State(**made, jobs=jobs, profile=profile)
+    ends = []
+    for run in range(int(state.clock[RUNS])):
+        job = state.runs[R_JOB, run]
+        if state.runs[R_END, run] == OPEN:
+            left = state.runs[R_LEAD, run] + cluster.requested[job] - state.jobs[KEPT, job]
+            ends.append((state.runs[R_START, run] + min(left, state.runs[R_LIMIT, run]), run))
+    state.clock[FRESH] = state.clock[RUNS]
+    heap = np.zeros_like(cluster.world.ends)
+    for place, end in enumerate(sorted(ends)):
+        heap[:, place] = end
+    return state, World(np.pad(cluster.requested, (0, more)), heap, np.array([len(ends)]))
+
+
+def ahead(cluster: Cluster, t: int, column: int, newcomer: tuple[int, Shape] | None = None) -> int:
+    """When the job of a column, or a newcomer, is completed if nothing else comes."""
+    state, world = whole_copy(cluster, 1)
+    if not cluster.is_open:
+        while open_at(state, world, t) == GROW:
+            state, world = grow(state, world)
+    if newcomer is not None:
+        job, shape = newcomer
+        assert state.clock[LAST_NEW] < state.jobs.shape[1]
+        column = cluster.add(state, job, shape)
+        world.runtime[column] = shape.time(int(cluster.jobs.walltime[job]))
+    cluster.hook(t, state)
+    while state.jobs[PHASE, column] != DONE:
+        code = one_step(state, world)
+        if code == GROW:
+            state, world = grow(state, world)
+        elif code == PASS:
+            cluster.hook(int(state.clock[0]), state)
+        else:
+            return NEVER
+    return int(state.runs[R_END, state.jobs[RUN, column]])
+
+
+class Checked(ClusterServer):
+    """A server each of whose answers is compared with a whole copy that ran ahead."""
+
+    compared = 0
+
+    def completion(self, task: int, procs: int) -> int:
+        known = (task, procs) in self.known
+        answer = super().completion(task, procs)
+        if not known:
+            shape = self.shaping.shape(self.number, task, procs)
+            assert answer == ahead(self.cluster, self.now, -1, (task, shape))
+            Checked.compared += 1
+        return answer
+
+    def estimate(self, task: int) -> Answer:
+        answer = super().estimate(task)
+        here = self.cluster.here.get(task)
+        if here is not None and self.cluster.waits(task):
+            assert answer[0] == ahead(self.cluster, self.now, here.column)
+            Checked.compared += 1
+        return answer
+
+
+def busy_log(count: int, seed: int) -> Workload:
+    log, random = grid_log(busy_tasks(count, seed=seed)), np.random.default_rng(1)
+    late = log.submit + (log.walltime * random.uniform(1.5, 12, len(log))).astype(np.int64)
+    return log.with_columns(
+        deadline=np.where(random.random(len(log)) < 0.4, late, -1),
+        urgent=random.random(len(log)) < 0.15,
+        swap=random.integers(0, 30, len(log)) * 1_000_000,
+    )
+
+
+@pytest.mark.parametrize(
+    "local",
+    [
+        *(f"redirection(theta=1, conflict={rule})" for rule in ("walltime", "counter", "area", "latest")),
+        "redirection(theta=1, principal=dbf)",
+        "dbf",
+        "ujfb",
+        "ujfb(regular=dbf)",
+        "conservative(urgent=first)",
+        "easy(order=sjf)",
+    ],
+)
+def test_foreseen_is_what_a_whole_copy_does(local: str) -> None:
+    Checked.compared = 0
+    spec = f"reallocation(mode=cancel, period=120, threshold=10, local={local})"
+    with patch("headway.policies.grid.composed.setup.ClusterServer", Checked):
+        schedule = headway.simulate(busy_log(60, seed=1), platform_of(BUSY_SITES), spec)
+    assert Checked.compared > 100
+    assert schedule.moves is not None and len(schedule.moves) > 0
