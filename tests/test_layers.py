@@ -16,7 +16,7 @@ import headway
 PACKAGE = Path(headway.__file__).parent
 
 LAYERS = (
-    ("units", "errors", "jit", "jit_tables", "jit_tuning", "grammar", "binding"),
+    ("units", "errors", "jit", "jit_cache", "jit_tables", "jit_tuning", "grammar", "binding"),
     ("workload", "platform"),
     ("engine",),
     ("policies",),

@@ -9,66 +9,29 @@ Three options matter for speed and never for results, as does what :mod:`headway
 kernels cannot allocate. ``forceinline`` joins the helpers into their caller. ``nogil`` lets threads run
 kernels side by side.
 
-numba's disk cache does not notice that a function called from another file changed, so the cache
-folder is named after a digest of all kernel sources and of numba's version.
+Where compiled kernels are kept, and when they are not: :mod:`headway.jit_cache`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
 from collections.abc import Callable
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any, TypeVar
+
+import numba
+from numba.core import types as types
+
+from headway import jit_cache
+from headway import jit_tuning as tuning
+from headway.jit_tables import pass_by_address
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Tuple = TypeVar("Tuple", bound=type)
 
 
-def kernel_sources() -> list[Path]:
-    """The files whose change makes compiled kernels stale: the engine, and every module that compiles."""
-    package = Path(__file__).parent
-    others = (path for path in package.rglob("*.py") if b"from headway.jit import" in path.read_bytes())
-    return sorted(
-        {*(package / "engine").rglob("*.py"), *others, *package.glob("jit*.py"), package / "units.py"}
-    )
-
-
-def sources_digest() -> str:
-    """A short digest of every source file that kernels are made of, and of the compiler's version."""
-    package = Path(__file__).parent
-    digest = hashlib.sha256(f"{version('numba')} {version('numpy')}".encode())
-    for path in kernel_sources():
-        digest.update(path.relative_to(package).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def cache_folder() -> Path:
-    """Where compiled kernels are kept: the user's cache, or a temporary folder where that is read-only."""
-    base = os.environ.get("HEADWAY_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
-    root = Path(base) if base else Path.home() / ".cache"
-    wanted = root / "headway" / sources_digest()
-    try:
-        wanted.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=wanted):
-            return wanted
-    except OSError:
-        return Path(tempfile.gettempdir()) / "headway" / sources_digest()
-
-
-if "NUMBA_CACHE_DIR" not in os.environ:
-    os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
-
-import numba  # noqa: E402  (numba reads the cache folder when it is imported)
-from numba.core import types as types  # noqa: E402
-
-from headway import jit_tuning as tuning  # noqa: E402
-from headway.jit_tables import pass_by_address  # noqa: E402
-
 njit: Any = numba.njit  # untyped here: `_nrt` is a private option that numba's types do not know
+
+KEPT = jit_cache.keeping().folder
+"""The folder of compiled kernels, None where there is none that is ours alone."""
 
 INTERPRETED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009  (set at run time)
 """True when kernels run as plain Python."""
@@ -78,6 +41,27 @@ if not INTERPRETED:
     tuning.count_from_the_front()
     tuning.leave_inner_code_raw()
     tuning.ask_once()
+    jit_cache.keep_going()
+
+
+def kept(function: Function, *signature: Any, **options: Any) -> Function:
+    """Compile, and keep what comes out on disk where there is a folder that is ours alone."""
+    if KEPT is None or INTERPRETED:
+        return unkept(function, *signature, **options)
+    with jit_cache.kept_in(KEPT):
+        try:
+            return unkept(function, *signature, cache=True, **options)
+        except RuntimeError as error:
+            if "cannot cache function" not in str(error):
+                raise
+            jit_cache.say_trouble(KEPT)
+            return unkept(function, *signature, **options)
+
+
+def unkept(function: Function, *signature: Any, **options: Any) -> Function:
+    """Compile for this process."""
+    compiled: Function = njit(*signature, **options)(function)
+    return compiled
 
 
 def kernel(function: Function) -> Function:
@@ -103,24 +87,19 @@ def woven(function: Function) -> Function:
     Every level of calls is optimised anew with all that is below it, so parts of one long procedure that call
     large kernels are better woven together than compiled one by one.
     """
-    compiled: Function = njit(cache=True, nogil=True, _nrt=False, inline="always", no_cfunc_wrapper=True)(
-        function
-    )
-    return compiled
+    return kept(function, nogil=True, _nrt=False, inline="always", no_cfunc_wrapper=True)
 
 
 def entry(function: Function) -> Function:
     """Compile a kernel that Python calls."""
-    compiled: Function = njit(cache=True, nogil=True, _nrt=False)(function)
-    return compiled
+    return kept(function, nogil=True, _nrt=False)
 
 
 def with_signature(signature: Any) -> Callable[[Function], Function]:
     """Compile now for exactly these types, so that a function handed over as a value has one address."""
 
     def decorate(function: Function) -> Function:
-        compiled: Function = njit(signature, cache=True, nogil=True, _nrt=False)(function)
-        return compiled
+        return kept(function, signature, nogil=True, _nrt=False)
 
     return decorate
 
@@ -161,5 +140,5 @@ def type_of(value: Any) -> Any:
 def in_cache(function: Callable[..., Any]) -> bool:
     """Whether a compiled form of a function is on disk."""
     name = f"{function.__qualname__}-"
-    folder = Path(os.environ["NUMBA_CACHE_DIR"])
-    return any(path.name.split(".", 1)[-1].startswith(name) for path in folder.rglob("*.nbi"))
+    kept = () if KEPT is None else KEPT.rglob("*.nbi")
+    return any(path.name.split(".", 1)[-1].startswith(name) for path in kept)

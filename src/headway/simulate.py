@@ -141,9 +141,12 @@ def visible(spec: Spec) -> tuple[str, ...]:
 def warm(hooks: Sequence[Callable[..., None]], spec: Spec, notify: Notify | None) -> None:
     """Compile what this policy needs; say so when it is not in the cache."""
     from headway.engine.drive import compiled_hook, compiled_loop, is_cached
+    from headway.jit_cache import keeping
 
     if notify is not None and not all(is_cached(hook) for hook in hooks):
-        notify(f"compiling {spec.name}, once for this machine ...")
+        why_not = keeping().why_not
+        often = f"in every run, because {why_not}" if why_not else "once for this machine"
+        notify(f"compiling {spec.name}, {often} ...")
     compiled_loop()
     for hook in hooks:
         compiled_hook(hook)

@@ -18,4 +18,5 @@ from headway.cli import anonymise as anonymise  # isort: skip
 from headway.cli import datasets as datasets  # isort: skip
 from headway.cli import replay as replay  # isort: skip
 from headway.cli import policies as policies  # isort: skip
+from headway.cli import cache as cache  # isort: skip
 from headway.cli import demo as demo  # isort: skip

@@ -92,6 +92,8 @@ def main() -> None:
         status = _refuse("there is not enough memory for this run")
     except OSError as error:
         status = _refuse(f"{error.filename or 'input or output'}: {error.strerror or error}")
+    for trouble in getattr(sys.modules.get("headway.jit_cache"), "troubles", ()):
+        print(f"headway: {trouble}", file=sys.stderr)  # noqa: T201
     if status == INTERRUPTED:
         print(f"headway: interrupted{kept}", file=sys.stderr)  # noqa: T201
     sys.exit(status or DONE)

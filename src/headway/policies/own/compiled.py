@@ -125,8 +125,10 @@ def _compiled(hook: Callable[[int, Any], None]) -> Callable[[int, Any], None]:
     from headway import jit
     from headway.engine import drive
 
-    options = {"nogil": True, "_nrt": False, "boundscheck": True, "cache": may_be_kept(hook)}
-    done: Callable[[int, Any], None] = jit.njit(drive.hook_signature(), **options)(hook)
+    make: Any = jit.kept if may_be_kept(hook) else jit.unkept
+    done: Callable[[int, Any], None] = make(
+        hook, drive.hook_signature(), nogil=True, _nrt=False, boundscheck=True
+    )
     return done
 
 

@@ -1,0 +1,141 @@
+"""``headway cache``: the compiled kernels that are kept on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headway.cli.frame import command
+from headway.errors import HeadwayError, UsageError
+
+if TYPE_CHECKING:
+    from headway.policies.spec import Spec
+
+USUAL = ("fcfs", "easy", "conservative")
+"""Policies that `warm` compiles where none is named; with every order and backfill order of them."""
+
+PLATFORMS: tuple[int | str, ...] = (8, "rackham-small", "pwa-g5k")
+"""Machines to compile on: counted processors, nodes, a grid; the first that a policy takes."""
+
+SWF = b"; MaxProcs: 8\n1 0 -1 10 2 -1 -1 2 12 -1 1 1 1 -1 1 -1 -1 -1\n"
+
+
+@command("cache", example="headway cache warm easy conservative")
+def cache(
+    action: Annotated[
+        str | None, typer.Argument(metavar="[warm | clear]", help="What to do; without, show it.")
+    ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[POLICY]...", help="With warm: what to compile, or all for every policy."),
+    ] = None,
+) -> None:
+    """Show, fill or empty the cache of compiled kernels.
+
+    A policy is compiled when it is first used on a machine, and kept in a folder that only you can read or
+    write. The folder is chosen by HEADWAY_CACHE_DIR, else XDG_CACHE_HOME, else it is ~/.cache/headway. Where
+    it cannot be yours alone, nothing is kept.
+    """
+    if action not in (None, "warm", "clear"):
+        raise UsageError(f"there is no 'headway cache {action}'; there are warm and clear")
+    if policy and action != "warm":
+        raise UsageError(f"policies go with warm, as in headway cache warm {policy[0]}")
+    if action is None:
+        _show()
+    elif action == "clear":
+        _clear()
+    else:
+        _warm(policy or list(USUAL))
+
+
+def _show() -> None:
+    from rich.table import Table
+
+    from headway import jit_cache
+    from headway.cli.display import output
+
+    console = output()
+    kept = jit_cache.keeping()
+    said = f"No kernels are kept: {kept.why_not}" if kept.why_not else f"Kernels in {jit_cache.root()}"
+    console.print(said, markup=False, soft_wrap=True)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("folder", no_wrap=True)
+    table.add_column("kernels", justify="right")
+    table.add_column("MB", justify="right")
+    table.add_column("")
+    for folder in jit_cache.folders():
+        kernels, size = _size(folder)
+        use = "in use" if folder == kept.folder else "of other versions"
+        table.add_row(folder.name, str(kernels), f"{size / 1e6:.1f}", use)
+    console.print(table)
+    console.print("Fill it: headway cache warm [POLICY ...]; empty it: headway cache clear", markup=False)
+
+
+def _size(folder: Path) -> tuple[int, int]:
+    """Kernels in a folder, and the bytes of all files there."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return sum(path.suffix == ".nbi" for path in files), sum(path.stat().st_size for path in files)
+
+
+def _clear() -> None:
+    import shutil
+
+    from headway import jit_cache
+    from headway.cli.display import output
+
+    found = [(folder, *_size(folder)) for folder in jit_cache.folders()]
+    for folder, _, _ in found:
+        shutil.rmtree(folder)
+    kernels, size = sum(each[1] for each in found), sum(each[2] for each in found)
+    output().print(f"{kernels} kernels ({size / 1e6:.1f} MB) removed from {jit_cache.root()}", markup=False)
+
+
+def _warm(policies: list[str]) -> None:
+    from io import BytesIO
+
+    from headway import jit_cache
+    from headway.cli.display import Display, output
+    from headway.policies.catalogue import POLICIES
+    from headway.policies.spec import parse_spec
+    from headway.workload.swf import read_swf
+
+    if why_not := jit_cache.keeping().why_not:
+        raise UsageError(f"nothing can be kept, because {why_not}")
+    named = [info.example or info.name for info in POLICIES.values()] if policies == ["all"] else policies
+    specs = [parse_spec(text) for text in named if "./mine.py" not in text]
+    display = Display()
+    with display.working("compiling") as progress:
+        read_swf(BytesIO(SWF), compiled=True)
+        for done, spec in enumerate(specs):
+            progress(done, len(specs))
+            display.say(f"compiling what is missing of {spec.brief} ...")
+            _compile(spec)
+    kept = jit_cache.keeping().folder
+    assert kept is not None
+    kernels, size = _size(kept)
+    output().print(f"{kernels} kernels ({size / 1e6:.1f} MB) in {kept}", markup=False)
+
+
+def _compile(spec: Spec) -> None:
+    """Simulate and audit a few jobs of every kind, on the first machine that the policy takes."""
+    import headway
+    from headway.platform import Platform
+    from headway.workload import Workload
+
+    workload = Workload.from_arrays(
+        unit="s", submit=[0, 1, 2, 3], procs=[2, 4, 1, 1], runtime=[5, 5, 5, 5], walltime=[9, 9, 9, 9],
+        urgent=[0, 1, 0, 0], swap=[1, 1, 1, 1], deadline=[99, -1, 99, -1], file=[0, 0, 1, 1],
+        file_gb=[1.0, 1.0, 2.0, 2.0], labels={"file": ["a", "b"]},
+    )  # fmt: skip
+    refused: HeadwayError | None = None
+    for machine in PLATFORMS:
+        platform = Platform.procs(machine) if isinstance(machine, int) else Platform.load(machine)
+        try:
+            headway.audit(headway.simulate(workload, platform, spec))
+            return
+        except HeadwayError as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused

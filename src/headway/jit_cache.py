@@ -1,0 +1,187 @@
+"""Where compiled kernels are kept between runs: a folder of the user's alone, or nowhere.
+
+What is kept is machine code behind a pickle, so whoever can write there can run code as the user. The folder
+is therefore created by us with mode 700, or found to be ours with that mode, and nobody else may be able to
+put another in its place: every folder above it belongs to the user or to root, and only they may write there
+(in a folder such as /tmp its sticky bit sees to that). Where one of these fails nothing is kept and nothing
+is loaded; every run then compiles what it needs.
+
+numba's disk cache does not notice that a function called from another file changed, so the folder is named
+after a digest of all kernel sources and of numba's version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+PRIVATE = 0o700
+OTHERS = 0o077
+REMEDY = "set HEADWAY_CACHE_DIR to a folder of your own, in one that only you can write to"
+
+troubles: list[str] = []
+"""What went wrong with the cache in this process, one sentence each; a run goes on without it."""
+
+
+class Keeping(NamedTuple):
+    """The folder in use, or None and why there is none."""
+
+    folder: Path | None
+    why_not: str = ""
+
+
+def kernel_sources() -> list[Path]:
+    """The files whose change makes compiled kernels stale: the engine, and every module that compiles."""
+    package = Path(__file__).parent
+    others = (path for path in package.rglob("*.py") if b"from headway.jit import" in path.read_bytes())
+    return sorted(
+        {*(package / "engine").rglob("*.py"), *others, *package.glob("jit*.py"), package / "units.py"}
+    )
+
+
+@cache
+def sources_digest() -> str:
+    """A short digest of every source file that kernels are made of, and of the compiler's version."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256(f"{version('numba')} {version('numpy')}".encode())
+    for path in kernel_sources():
+        digest.update(path.relative_to(package).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def root() -> Path:
+    """The folder that holds one folder for each state of the kernel sources."""
+    given = os.environ.get("HEADWAY_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    base = given or os.path.expanduser("~/.cache")
+    return Path(os.path.realpath(base)) / "headway"
+
+
+def folders() -> Iterator[Path]:
+    """The folders of kernels under the root, those of other versions too."""
+    try:
+        found = sorted(root().iterdir())
+    except OSError:
+        return
+    for path in found:
+        if re.fullmatch(r"[0-9a-f]{16}", path.name) and not path.is_symlink() and path.is_dir():
+            yield path
+
+
+@cache
+def keeping() -> Keeping:
+    """Where kernels are kept in this process; makes the folder."""
+    home = root()
+    folder = home / sources_digest()
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+        for part in (home, folder):
+            part.mkdir(PRIVATE, exist_ok=True)
+        if why_not := reachable_by_others(folder):
+            return Keeping(None, f"{why_not}; {REMEDY}")
+        with tempfile.TemporaryFile(dir=folder):
+            return Keeping(folder)
+    except OSError as error:
+        return Keeping(None, f"{folder} cannot be written ({error.strerror or error}); {REMEDY}")
+
+
+def reachable_by_others(folder: Path) -> str:
+    """Why another user might have put something into a folder, or a folder into its place; empty if none."""
+    if not hasattr(os, "getuid"):
+        return ""  # Windows: folders below the user's own are the user's own
+    user = os.getuid()
+    for parent in reversed(folder.parents):
+        found = parent.lstat()
+        if found.st_uid not in (0, user):
+            return f"{parent} belongs to another user"
+        if found.st_uid == user and not found.st_mode & OTHERS:
+            break  # nobody else gets below this one
+        if _writable_by_others(found):
+            return f"{parent} can be written by other users"
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != user or found.st_mode & OTHERS:
+        return f"{folder} is not a folder of yours with mode 700"
+    for path in folder.rglob("*"):
+        if path.lstat().st_uid != user or path.is_symlink():
+            return f"{path} is not a file of yours"
+    return ""
+
+
+def _writable_by_others(found: os.stat_result) -> bool:
+    """Whether somebody else may rename what is in a folder."""
+    if found.st_mode & stat.S_ISVTX:
+        return False
+    own_group = found.st_uid == os.getuid() and _is_private_group(found.st_gid)
+    return bool(found.st_mode & (stat.S_IWOTH if own_group else stat.S_IWOTH | stat.S_IWGRP))
+
+
+def _is_private_group(number: int) -> bool:
+    """Whether a group is the one that many systems make for each user, with nobody else in it."""
+    import grp
+    import pwd
+
+    try:
+        user, group = pwd.getpwuid(os.getuid()), grp.getgrgid(number)
+    except KeyError:
+        return False
+    return user.pw_gid == number and group.gr_name == user.pw_name and not {*group.gr_mem} - {user.pw_name}
+
+
+@contextmanager
+def kept_in(folder: Path) -> Iterator[None]:
+    """Let numba keep what is declared meanwhile in a folder, and nowhere else.
+
+    Without this it would go to where the user's settings say, or to __pycache__ beside the file.
+    """
+    from numba.core import config
+
+    settings: Any = config
+    before = settings.CACHE_DIR, settings.CACHE_LOCATOR_CLASSES
+    settings.CACHE_DIR, settings.CACHE_LOCATOR_CLASSES = str(folder), "UserProvidedCacheLocator"
+    try:
+        yield
+    finally:
+        settings.CACHE_DIR, settings.CACHE_LOCATOR_CLASSES = before
+
+
+def keep_going() -> None:
+    """Let a run go on where kept code is damaged or cannot be written; numba would end it."""
+    from numba.core import caching
+
+    kept: Any = caching.Cache
+    load, save = kept._load_overload, kept._save_overload
+
+    def load_overload(self: Any, signature: Any, context: Any) -> Any:
+        try:
+            return load(self, signature, context)
+        except Exception:  # a pickle that was cut short can raise anything
+            Path(self._cache_file._index_path).unlink(missing_ok=True)  # the next run writes it anew
+            return None
+
+    def save_overload(self: Any, signature: Any, data: Any) -> None:
+        try:
+            save(self, signature, data)
+        except OSError as error:
+            say_trouble(Path(self._cache_path).parent, error)
+
+    setattr(kept, "_load_overload", load_overload)  # noqa: B010  (numba's types do not know them)
+    setattr(kept, "_save_overload", save_overload)  # noqa: B010
+
+
+def say_trouble(folder: Path, error: OSError | None = None) -> None:
+    """Note that kernels could not be kept; once for a process."""
+    if not troubles:
+        reason = f" ({error.strerror or error})" if error else ""
+        troubles.append(
+            f"compiled kernels could not be kept in {folder}{reason}, so they are compiled again next time; "
+            "make room there with 'headway cache clear', or set HEADWAY_CACHE_DIR"
+        )

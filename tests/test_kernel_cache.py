@@ -1,0 +1,203 @@
+"""Compiled kernels are kept in a folder of the user's alone, or nowhere; others' are not loaded."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from commands import Headway
+from headway import jit_cache
+
+KERNEL = """
+import numpy as np
+from headway import jit
+
+@jit.entry
+def twice(x):
+    return 2 * x
+
+print(twice(21), jit.in_cache(twice), len(jit.jit_cache.troubles))
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A place for a cache, which the functions of this process look at anew."""
+    monkeypatch.setenv("HEADWAY_CACHE_DIR", str(tmp_path / "cache"))
+    jit_cache.keeping.cache_clear()
+    yield tmp_path / "cache"
+    jit_cache.keeping.cache_clear()
+
+
+def digest_folder(home: Path) -> Path:
+    return home / "headway" / jit_cache.sources_digest()
+
+
+def test_a_cache_is_made_for_its_user_alone(home: Path) -> None:
+    kept = jit_cache.keeping()
+    assert kept.folder == digest_folder(home) and not kept.why_not
+    assert kept.folder.stat().st_mode & 0o777 == 0o700
+    jit_cache.keeping.cache_clear()
+    assert jit_cache.keeping() == kept  # found again
+
+
+def open_to_all(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+
+
+def readable(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    folder.chmod(0o755)
+
+
+def linked(folder: Path) -> None:
+    folder.parent.mkdir(parents=True)
+    (folder.parent / "elsewhere").mkdir(0o700)
+    folder.symlink_to("elsewhere")
+
+
+def under_a_shared_folder(folder: Path) -> None:
+    folder.mkdir(0o700, parents=True)
+    for shared in (folder.parent, folder.parent.parent):
+        shared.chmod(0o777)
+
+
+def of_another_user(folder: Path) -> None:
+    folder.mkdir(0o700, parents=True)
+    os.chown(folder, 65534, 65534)
+
+
+def below_another_user(folder: Path) -> None:
+    folder.mkdir(0o700, parents=True)
+    os.chown(folder.parent, 65534, 65534)
+
+
+def with_a_file_of_another_user(folder: Path) -> None:
+    folder.mkdir(0o700, parents=True)
+    (folder / "planted.nbi").write_bytes(pickle.dumps("code"))
+    os.chown(folder / "planted.nbi", 65534, 65534)
+
+
+PLANTED = [open_to_all, readable, linked, under_a_shared_folder]
+PLANTED_BY_OTHERS = [of_another_user, below_another_user, with_a_file_of_another_user]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners and modes are POSIX's")
+@pytest.mark.parametrize("plant", PLANTED + PLANTED_BY_OTHERS)
+def test_what_others_could_have_put_there_is_not_used(home: Path, plant: Callable[[Path], None]) -> None:
+    if plant in PLANTED_BY_OTHERS and os.getuid() != 0:
+        pytest.skip("only root can make files of another user")
+    home.parent.chmod(0o755)  # else nobody could get below it, and all would be well
+    shut = [parent for parent in home.parent.parents if not parent.stat().st_mode & 0o077]
+    if shut and plant in (under_a_shared_folder, below_another_user):
+        for parent in shut:
+            parent.chmod(0o711)
+    try:
+        plant(digest_folder(home))
+        kept = jit_cache.keeping()
+    finally:
+        for parent in shut:
+            parent.chmod(0o700)
+    assert kept.folder is None
+    assert "HEADWAY_CACHE_DIR" in kept.why_not
+
+
+def test_nothing_is_looked_for_in_the_temporary_folder(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.write_text("a file stands where the folder should be")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    digest_folder(tmp_path).mkdir(0o700, parents=True)  # even one that looks like ours
+    kept = jit_cache.keeping()
+    assert kept.folder is None and str(home) in kept.why_not
+
+
+def run_kernel(home: Path, code: str = KERNEL) -> str:
+    (home.parent / "kernel.py").write_text(code)
+    environment = os.environ | {"HEADWAY_CACHE_DIR": str(home), "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    done = subprocess.run(
+        [sys.executable, "kernel.py"], env=environment, cwd=home.parent, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_without_a_cache_kernels_run_and_leave_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numbas"))  # the user's own, for the user's own code
+    home = tmp_path / "cache"
+    home.write_text("")
+    assert run_kernel(home) == "42 False 0"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["cache", "kernel.py"]
+
+
+def test_kept_code_that_is_damaged_is_made_again(tmp_path: Path) -> None:
+    home = tmp_path / "cache"
+    assert run_kernel(home) == "42 True 0"
+    [index] = home.rglob("*.nbi")
+    [code] = home.rglob("*.nbc")
+    for file, content in ((index, index.read_bytes()[:-20]), (code, b"\x80\x05]")):
+        file.write_bytes(content)
+        assert run_kernel(home) == "42 True 0"
+
+
+FULL = """
+import errno
+from numba.core import caching
+def full(*_):
+    raise OSError(errno.ENOSPC, "No space left on device")
+caching.IndexDataCacheFile._open_for_write = full
+"""
+
+
+def test_a_full_disk_is_named_with_a_remedy_and_the_run_goes_on(tmp_path: Path) -> None:
+    told = run_kernel(tmp_path / "cache", FULL + KERNEL + "print(jit.jit_cache.troubles[0])")
+    numbers, sentence = told.split("\n", 1)
+    assert numbers == "42 False 1"
+    assert str(tmp_path / "cache") in sentence and "No space left" in sentence
+    assert "headway cache clear" in sentence and "HEADWAY_CACHE_DIR" in sentence
+
+
+@pytest.fixture
+def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
+    return Headway(tmp_path, capsys, monkeypatch)
+
+
+def test_the_command_shows_and_clears(home: Path, headway: Headway) -> None:
+    other = home / "headway" / "0123456789abcdef"
+    other.mkdir(parents=True)
+    (other / "a.nbi").write_bytes(b"1")
+    (home / "headway" / "notes").mkdir()
+    shown = headway("cache")
+    assert shown.status == 0 and "of other versions" in shown.out and "in use" in shown.out
+    assert str(home) in shown.out and other.name in shown.out
+    cleared = headway("cache", "clear")
+    assert "1 kernels" in cleared.out
+    assert [path.name for path in (home / "headway").iterdir()] == ["notes"]  # nothing else is touched
+
+
+def test_the_command_names_what_it_takes(headway: Headway) -> None:
+    assert "warm and clear" in headway("cache", "fill").err
+    assert headway("cache", "clear", "easy").status == 2
+
+
+@pytest.mark.long
+def test_a_warmed_cache_has_what_a_run_needs(home: Path, headway: Headway) -> None:
+    code = "from headway.cli import main\nimport sys\nsys.argv = ['headway', 'cache', 'warm', 'fcfs']\nmain()"
+    assert "kernels" in run_kernel(home, code)
+    headway.write("log.swf", "; MaxProcs: 4\n1 0 -1 10 2 -1 -1 2 12 -1 1 1 1 -1 1 -1 -1 -1\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "headway", "simulate", "log.swf", "--policy", "fcfs"],
+        env=os.environ | {"HEADWAY_CACHE_DIR": str(home), "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True, text=True, check=True, cwd=headway.folder,
+    )  # fmt: skip
+    assert "compiling" not in done.stderr
