@@ -62,7 +62,7 @@ def simulate(
     if notify is not None and prepared.remark:
         notify(prepared.remark)
     if prepared.setup.drive is None or prepared.hooks:
-        warm(prepared.hooks or (prepared.setup.hook,), spec, notify)
+        warm(prepared.hooks or (prepared.setup.hook,), spec, notify, prepared.setup.memory)
     wall_run, cpu_run = time.perf_counter(), time.thread_time()
     jobs = Jobs(submit, size, walltime, runtime, prepared.plan, kept.columns["job"][order])
     state = run(jobs, prepared.setup, progress)
@@ -138,7 +138,9 @@ def visible(spec: Spec) -> tuple[str, ...]:
     return PUBLIC
 
 
-def warm(hooks: Sequence[Callable[..., None]], spec: Spec, notify: Notify | None) -> None:
+def warm(
+    hooks: Sequence[Callable[..., None]], spec: Spec, notify: Notify | None, memory: object
+) -> None:
     """Compile what this policy needs; say so when it is not in the cache."""
     from headway.engine.drive import compiled_hook, compiled_loop, is_cached
     from headway.jit_cache import keeping
@@ -147,6 +149,6 @@ def warm(hooks: Sequence[Callable[..., None]], spec: Spec, notify: Notify | None
         why_not = keeping().why_not
         often = f"in every run, because {why_not}" if why_not else "once for this machine"
         notify(f"compiling {spec.name}, {often} ...")
-    compiled_loop()
+    compiled_loop(memory)
     for hook in hooks:
-        compiled_hook(hook)
+        compiled_hook(hook, memory)

@@ -7,6 +7,7 @@ zero length ends in a second turn at the same time.
 from __future__ import annotations
 
 from headway.engine.heap import pop, push
+from headway.engine.shares import shares_crowded
 from headway.engine.stretch import stretched
 from headway.engine.tables import (
     AT_WALLTIME,
@@ -140,6 +141,7 @@ def crowded(state: State, world: World, arriving: int) -> bool:
         or clock[RUNS] + live > state.runs.shape[1]
         or world.size[0] + live > world.ends.shape[1]
         or clock[OUTLIVES] + live > state.lists.shape[1]
+        or shares_crowded(state)
     )
 
 

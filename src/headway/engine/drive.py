@@ -24,6 +24,10 @@ from headway.engine.tables import (
     JOB_ROWS,
     LAST_NEW,
     LIVE_ROOM,
+    N_CPUS,
+    NO_MEMORY,
+    NODE_CPUS,
+    NODE_FULL,
     NOT_RUNNING,
     NOT_SUSPENDED,
     NOT_WAITING,
@@ -39,6 +43,7 @@ from headway.engine.tables import (
     RUN,
     RUNNING,
     RUNS,
+    SHARES,
     SIZE,
     SLEPT,
     SUBMIT,
@@ -105,6 +110,10 @@ class Setup:
     """How many of the pools, the first ones, have queues and a profile; 0 means all of them."""
     tables: Table | None = None
     """In place of the options, where a policy keeps large tables of its own among them."""
+    nodes: Table | None = None
+    """[row, node] where nodes have names (rows of :mod:`headway.engine.tables`); nothing of them is taken."""
+    memory: Any = NO_MEMORY
+    """The policy's own tables: a named tuple of a class of its own, tables that the engine never looks at."""
     spare: int = 0
     """So many places more behind the options, for notes that may become many; zero at first."""
 
@@ -124,8 +133,9 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     given = setup.options if setup.tables is None else setup.tables
     options = np.zeros(max(1, len(given)) + setup.spare, np.int64)  # spare room is free until it is used
     options[: len(given)] = given
-    state = new_state(table, pools, options, queues, room, len(jobs) + room)
+    state = new_state(table, pools, options, queues, room, len(jobs) + room, setup.nodes, setup.memory)
     state.clock[LIVE_ROOM] = room
+    state.clock[NODE_CPUS] = state.nodes[N_CPUS].sum()
     begin = int(jobs.submit[0]) if len(jobs) else 0
     for pool, size in enumerate(setup.pools[:queues]):
         clear(state.profile, pool, begin, size)
@@ -157,24 +167,35 @@ def grow(state: State, world: World) -> tuple[State, World]:
     larger_world = new_world(world.runtime, room)
     copy_into(larger_world.ends, world.ends)
     larger_world.size[:] = world.size
-    return larger._replace(clock=state.clock, jobs=state.jobs, runs=runs), larger_world
+    shares = state.shares
+    if state.clock[SHARES] + state.clock[NODE_CPUS] > shares.shape[1]:
+        shares = np.zeros((shares.shape[0], 2 * shares.shape[1]), np.int64)
+        copy_into(shares, state.shares)
+    kept = {name: getattr(state, name) for name in ("clock", "jobs", "nodes", "memory")}
+    return larger._replace(runs=runs, shares=shares, **kept), larger_world
 
 
-def hook_signature() -> Any:
-    """The type of a compiled policy: nothing from (instant, state)."""
-    state, _ = make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None))
-    return jit.types.void(jit.types.int64, jit.type_of(state))
+def hook_signature(memory: Any = NO_MEMORY) -> Any:
+    """The type of a compiled policy with such a memory: nothing from (instant, state)."""
+    return jit.types.void(jit.types.int64, jit.type_of(_prototype(memory)[0]))
+
+
+def _prototype(memory: Any) -> tuple[State, World]:
+    """Tables of the types that a policy with such a memory works on."""
+    return make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None, memory=memory))
+
+
+def compiled_loop(memory: Any = NO_MEMORY) -> Callable[..., int]:
+    """The loop, compiled once for every kind of memory: policies are passed to it as values."""
+    return clockwork.loop if jit.INTERPRETED else _loop_over(jit.type_of(_prototype(memory)[0]))
 
 
 @cache
-def compiled_loop() -> Callable[..., int]:
-    """The loop, compiled once for every policy: policies are passed to it as values."""
-    if jit.INTERPRETED:
-        return clockwork.loop
-    state, world = make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None))
-    hook = jit.function_type(hook_signature())
-    signature = jit.types.int64(hook, jit.type_of(state), jit.type_of(world), jit.types.int64)
-    return jit.with_signature(signature)(clockwork.loop)
+def _loop_over(state: Any) -> Callable[..., int]:
+    """The loop for a type of state."""
+    hook = jit.function_type(jit.types.void(jit.types.int64, state))
+    world = jit.type_of(_prototype(NO_MEMORY)[1])
+    return jit.with_signature(jit.types.int64(hook, state, world, jit.types.int64))(clockwork.loop)
 
 
 @cache
@@ -186,11 +207,17 @@ def compiled_keyed_loop() -> Callable[..., int]:
     return jit.with_signature(signature)(clockwork.keyed_loop)
 
 
-@cache
-def compiled_hook(hook: Callable[[int, State], None]) -> Callable[[int, State], None]:
+def compiled_hook(
+    hook: Callable[[int, State], None], memory: Any = NO_MEMORY
+) -> Callable[[int, State], None]:
     """A policy compiled for the loop."""
     done = jit.INTERPRETED or hasattr(hook, "py_func")
-    return hook if done else jit.with_signature(hook_signature())(hook)
+    return hook if done else _compiled_as(hook, hook_signature(memory))
+
+
+@cache
+def _compiled_as(hook: Callable[[int, State], None], signature: Any) -> Callable[[int, State], None]:
+    return jit.with_signature(signature)(hook)
 
 
 @cache
@@ -217,7 +244,7 @@ def run(jobs: Jobs, setup: Setup, progress: Progress | None = None, batch: int =
     """Simulate until every job has finished; the state then holds the log of runs."""
     if setup.drive is not None:
         return setup.drive(jobs, setup, progress)
-    go, hook = compiled_loop(), compiled_hook(setup.hook)
+    go, hook = compiled_loop(setup.memory), compiled_hook(setup.hook, setup.memory)
     state, world = make_state(jobs, setup)
     while True:
         code = go(hook, state, world, batch)
@@ -256,7 +283,7 @@ def job_name(job: int, ids: Table | None) -> str:
 def refusal(state: State, ids: Table | None) -> PolicyError:
     """The error for a refused verb, with the law that the policy would have broken."""
     laws = dict.fromkeys((NOT_WAITING, NOT_RUNNING, NOT_SUSPENDED), "one run")
-    laws |= {TOO_WIDE: "capacity", SLEPT: "time"}
+    laws |= {TOO_WIDE: "capacity", NODE_FULL: "capacity", SLEPT: "time"}
     fault, job = int(state.clock[FAULT]), int(state.clock[FAULT_JOB])
     early = fault == NOT_WAITING and int(state.clock[LAST_NEW]) <= job < state.jobs.shape[1]
     return PolicyError(explain_fault(state, ids), law="submission" if early else laws.get(fault, ""))
@@ -277,6 +304,8 @@ def explain_fault(state: State, ids: Table | None = None) -> str:
     if fault == TOO_WIDE:
         free = ", ".join(str(int(n)) for n, size in state.pools[[FREE, SIZE]].T if size > 0)
         return f"{at} the policy started {name}, which wants {procs} processors, but only {free} are free"
+    if fault == NODE_FULL:
+        return f"{at} the policy started {name} on a node that has not as much free as it was to take"
     phase = int(state.jobs[PHASE, job])
     words = {WAITING: "is waiting", RUNNING: "is running already", SUSPENDED: "is suspended"}
     doing = words.get(phase, "has not arrived yet" if job >= state.clock[LAST_NEW] else "has finished")

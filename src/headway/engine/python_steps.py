@@ -40,6 +40,8 @@ class Tables(NamedTuple):
     runs: Table
     pools: Table
     lists: Table
+    nodes: Table
+    shares: Table
 
 
 @entry
@@ -51,6 +53,8 @@ def act_and_step(
     runs: Table,
     pools: Table,
     lists: Table,
+    nodes: Table,
+    shares: Table,
     runtime: Table,
     ends: Table,
     size: Table,
@@ -59,7 +63,7 @@ def act_and_step(
 
     Returns the code of ``step``. The jobs that ended are then in the row OBJECT of ``orders``.
     """
-    state: Any = Tables(clock, jobs, runs, pools, lists)
+    state: Any = Tables(clock, jobs, runs, pools, lists, nodes, shares)
     for i in range(count):
         verb = orders[VERB, i]
         if verb == START:
@@ -79,4 +83,4 @@ def act_and_step(
 
 def tables_of(state: State, world: World) -> tuple[Table, ...]:
     """What :func:`act_and_step` takes after the orders."""
-    return (state.clock, state.jobs, state.runs, state.pools, state.lists, *world)
+    return (state.clock, state.jobs, state.runs, state.pools, state.lists, state.nodes, state.shares, *world)

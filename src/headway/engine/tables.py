@@ -9,7 +9,7 @@ Times are microseconds.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,9 +43,10 @@ JOB_ROWS = 15
 FUTURE, WAITING, RUNNING, SUSPENDED, DONE, REFUSED, WITHDRAWN = range(7)
 
 # Rows of `runs`, the append-only log. R_LEAD is how long a run holds its processors before the program
-# begins (a file is loaded, memory is swapped in), R_LIMIT the most it may take in all (both µs).
-R_JOB, R_START, R_END, R_POOL, R_WHY, R_ENDED, R_EXPECTED, R_LEAD, R_LIMIT = range(9)
-RUN_ROWS = 9
+# begins (a file is loaded, memory is swapped in), R_LIMIT the most it may take in all (both µs). R_SHARE is
+# where its entries of `shares` begin; they go up to those of the next run. Counted processors have none.
+R_JOB, R_START, R_END, R_POOL, R_WHY, R_ENDED, R_EXPECTED, R_LEAD, R_LIMIT, R_SHARE = range(10)
+RUN_ROWS = 10
 OPEN = -1
 """``R_END`` of a run that has not ended."""
 
@@ -87,6 +88,16 @@ POOL_ROWS = 13
 ) = range(11)
 BY_ITSELF, AT_WALLTIME, BY_REDIRECTION, BY_PREEMPTION, BY_SUSPENSION = range(5)
 
+# Rows of `nodes`, where nodes have names: what a node has, what of it is free, how many runs are on it, and
+# how many of those hold the whole node.
+N_CPUS, N_MEMORY, N_FREE_CPUS, N_FREE_MEMORY, N_RUNS, N_ALONE = range(6)
+NODE_ROWS = 6
+
+# Rows of `shares`, the append-only log of what runs hold on which node (memory in MB); S_ALONE is 1 where a
+# run shares the node with nobody.
+S_NODE, S_CPUS, S_MEMORY, S_ALONE = range(4)
+SHARE_ROWS = 4
+
 # Fields of a queue's entries.
 Q_JOB, Q_KEY, Q_PROCS, Q_PLAN = range(4)
 Q_FIELDS = 4
@@ -120,14 +131,26 @@ DUE_JOB, PINS, SUMMARY, POOL_LISTS = DUE + 1, DUE + 2, DUE + 3, 7
     AGED,
     OUTLIVES,
     LIVE_ROOM,
-) = range(19)
-CLOCK_ENTRIES = 19
+    SHARES,
+    NODE_CPUS,
+) = range(21)
+CLOCK_ENTRIES = 21
 
 # What step returns.
 PASS, TICK, GROW, FINISH, BROKEN = range(5)
 
 # Faults: verbs that were refused.
-NONE, NOT_WAITING, TOO_WIDE, NOT_RUNNING, SLEPT, BAD_KEY, NOT_SUSPENDED, TOO_FAR = range(8)
+NONE, NOT_WAITING, TOO_WIDE, NOT_RUNNING, SLEPT, BAD_KEY, NOT_SUSPENDED, TOO_FAR, NODE_FULL = range(9)
+
+
+@by_address
+class NoMemory(NamedTuple):
+    """The memory of a policy that remembers nothing but its options."""
+
+    table: Table
+
+
+NO_MEMORY = NoMemory(np.zeros((0, 0), np.int64))
 
 
 @by_address
@@ -153,6 +176,12 @@ class State(NamedTuple):
     """[place] the keys of the present instant, for orders that change with time."""
     options: Table
     """The policy's parameters, then its own notes."""
+    nodes: Table
+    """[row, node] where nodes have names: CPUs and memory of each, and what of it is free."""
+    shares: Table
+    """[row, entry] what each run on named nodes holds of which node, in the order of starting."""
+    memory: Any
+    """The policy's own tables, a named tuple that the policy declares."""
 
 
 @by_address
@@ -167,7 +196,16 @@ class World(NamedTuple):
     """[1] entries in the heap."""
 
 
-def new_state(jobs: Table, pools: Table, options: Table, count: int, live: int, log: int) -> State:
+def new_state(
+    jobs: Table,
+    pools: Table,
+    options: Table,
+    count: int,
+    live: int,
+    log: int,
+    nodes: Table | None = None,
+    memory: Any = NO_MEMORY,
+) -> State:
     """Empty tables for these jobs [row, job] and pools [row, pool], with room for ``live`` jobs at once.
 
     The first ``count`` pools have queues and a profile.
@@ -182,6 +220,9 @@ def new_state(jobs: Table, pools: Table, options: Table, count: int, live: int, 
         profile=new_profile(count, live),
         keys=np.zeros(queue_room(live), np.float64),
         options=options,
+        nodes=np.zeros((NODE_ROWS, 0), np.int64) if nodes is None else nodes,
+        shares=np.zeros((SHARE_ROWS, 0 if nodes is None else 2 * int(nodes[N_CPUS].sum())), np.int64),
+        memory=memory,
     )
 
 

@@ -6,12 +6,14 @@ explanation that names the job and the instant.
 
 from __future__ import annotations
 
+from headway.engine.shares import free_shares, proposed_cpus, take_shares
 from headway.engine.tables import (
     BY_SUSPENSION,
     FAULT,
     FAULT_JOB,
     FREE,
     KEPT,
+    NODE_FULL,
     NONE,
     NOT_RUNNING,
     NOT_SUSPENDED,
@@ -28,6 +30,7 @@ from headway.engine.tables import (
     R_LEAD,
     R_LIMIT,
     R_POOL,
+    R_SHARE,
     R_START,
     R_WHY,
     RESUMED,
@@ -35,6 +38,7 @@ from headway.engine.tables import (
     RUNNING,
     RUNS,
     RUNS_NOW,
+    SHARES,
     SLEPT,
     SUSPENDED,
     SUSPENDS,
@@ -79,6 +83,24 @@ def start_late(state: State, job: int, pool: int, why: int, lead: int, limit: in
 
 
 @kernel
+def start_on_nodes(state: State, job: int, count: int, why: int, lead: int, limit: int) -> bool:
+    """Start a waiting job now on the ``count`` nodes that were proposed (see :mod:`headway.engine.shares`).
+
+    The job's processors are from now on the CPUs that it got.
+    """
+    if state.jobs[PHASE, job] != WAITING:
+        return refuse(state, NOT_WAITING, job)
+    cpus = proposed_cpus(state, count)
+    if cpus < 0 or cpus > state.pools[FREE, 0]:
+        return refuse(state, NODE_FULL, job)
+    state.jobs[PROCS, job] = cpus
+    log_run(state, job, 0, why, lead, limit)
+    take_shares(state, count)
+    state.clock[WAITS] -= 1
+    return True
+
+
+@kernel
 def log_run(state: State, job: int, pool: int, why: int, lead: int, limit: int) -> None:
     """Open a run now."""
     run = state.clock[RUNS]
@@ -92,6 +114,7 @@ def log_run(state: State, job: int, pool: int, why: int, lead: int, limit: int) 
     state.runs[R_EXPECTED, run] = now + state.jobs[PLAN, job]
     state.runs[R_LEAD, run] = lead
     state.runs[R_LIMIT, run] = limit
+    state.runs[R_SHARE, run] = state.clock[SHARES]
     state.pools[FREE, pool] -= state.jobs[PROCS, job]
     state.jobs[PHASE, job] = RUNNING
     state.jobs[RUN, job] = run
@@ -105,6 +128,8 @@ def stop(state: State, run: int, ended: int) -> None:
     state.runs[R_ENDED, run] = ended
     state.pools[FREE, state.runs[R_POOL, run]] += state.jobs[PROCS, state.runs[R_JOB, run]]
     state.clock[RUNS_NOW] -= 1
+    if state.clock[SHARES] > 0:
+        free_shares(state, run)
 
 
 @kernel

@@ -142,11 +142,11 @@ def _alike(source: State, cluster: Cluster) -> State:
     """Empty tables of the same sizes."""
     shorten = cluster.kind.trial_options
     options = source.options if shorten is None else shorten(source.options)
-    names = ("clock", "jobs", "runs", "pools", "queue", "lists", "keys")
+    names = ("clock", "jobs", "runs", "pools", "queue", "lists", "keys", "nodes", "shares")
     made = {name: np.zeros_like(getattr(source, name)) for name in names}
     made["jobs"][SUBMIT] = NEVER
     profile = type(source.profile)(*(np.zeros_like(table) for table in source.profile))
-    return State(**made, profile=profile, options=np.zeros_like(options))
+    return State(**made, profile=profile, options=np.zeros_like(options), memory=source.memory)
 
 
 def _as_requested(state: State, cluster: Cluster, first: int, runs: int) -> World:

@@ -1,0 +1,93 @@
+"""What runs hold of named nodes: CPUs, memory, or a node alone; of each node as much as it has.
+
+A policy proposes a share of a node for each node it chose, one after the other; the verb that starts the job
+checks them and takes them. When the run ends they come free.
+"""
+
+from __future__ import annotations
+
+from headway.engine.tables import (
+    N_ALONE,
+    N_FREE_CPUS,
+    N_FREE_MEMORY,
+    N_RUNS,
+    NODE_CPUS,
+    R_SHARE,
+    RUNS,
+    S_ALONE,
+    S_CPUS,
+    S_MEMORY,
+    S_NODE,
+    SHARES,
+    State,
+)
+from headway.jit import kernel
+
+
+@kernel
+def propose(state: State, place: int, node: int, cpus: int, memory: int, alone: int) -> None:
+    """Let the share number ``place`` of the job that is to start next be this; memory in MB."""
+    entry = state.clock[SHARES] + place
+    state.shares[S_NODE, entry] = node
+    state.shares[S_CPUS, entry] = cpus
+    state.shares[S_MEMORY, entry] = memory
+    state.shares[S_ALONE, entry] = alone
+
+
+@kernel
+def proposed_cpus(state: State, count: int) -> int:
+    """CPUs of the proposed shares in all; -1 where a node has not as much free as was proposed of it."""
+    cpus, first = 0, state.clock[SHARES]
+    for entry in range(first, first + count):
+        node = state.shares[S_NODE, entry]
+        busy = state.nodes[N_RUNS, node] > 0
+        if (
+            state.shares[S_CPUS, entry] > state.nodes[N_FREE_CPUS, node]
+            or state.shares[S_MEMORY, entry] > state.nodes[N_FREE_MEMORY, node]
+            or state.nodes[N_ALONE, node] > 0
+            or (busy and state.shares[S_ALONE, entry] > 0)
+        ):
+            return -1
+        cpus += state.shares[S_CPUS, entry]
+    return cpus
+
+
+@kernel
+def hold(state: State, entry: int, sign: int) -> None:
+    """Take a share from its node (sign 1), or give it back (-1)."""
+    node = state.shares[S_NODE, entry]
+    state.nodes[N_FREE_CPUS, node] -= sign * state.shares[S_CPUS, entry]
+    state.nodes[N_FREE_MEMORY, node] -= sign * state.shares[S_MEMORY, entry]
+    state.nodes[N_ALONE, node] += sign * state.shares[S_ALONE, entry]
+    state.nodes[N_RUNS, node] += sign
+
+
+@kernel
+def take_shares(state: State, count: int) -> None:
+    """Take the proposed shares for the run that was opened last."""
+    first = state.clock[SHARES]
+    for entry in range(first, first + count):
+        hold(state, entry, 1)
+    state.clock[SHARES] = first + count
+
+
+@kernel
+def end_of_shares(state: State, run: int) -> int:
+    """Where the shares of a run end."""
+    following = run + 1
+    return int(state.runs[R_SHARE, following] if following < state.clock[RUNS] else state.clock[SHARES])
+
+
+@kernel
+def free_shares(state: State, run: int) -> None:
+    """Give back what a run holds."""
+    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+        hold(state, entry, -1)
+
+
+@kernel
+def shares_crowded(state: State) -> bool:
+    """Whether an instant may start more than the table of shares can hold: every CPU may become one."""
+    return bool(
+        state.nodes.shape[1] > 0 and state.clock[SHARES] + state.clock[NODE_CPUS] > state.shares.shape[1]
+    )
