@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 from commands import SWF, Headway
 from headway.campaign import Results
+from headway.errors import UsageError
+from headway.metrics import compare
 from headway.report import campaign_page, schedules_page
 from headway.report.columns import packed, packed_times, unpacked
 from headway.schedule import WHY, Schedule
@@ -182,7 +184,7 @@ def test_the_command_writes_what_python_makes(headway: Headway) -> None:
     assert result.out.startswith("report of run0, run1 written to both.html")
     text = (headway.folder / "both.html").read_text("utf-8")
     assert "<pre>headway report run0 run1 -o both.html</pre>" in text
-    assert [each["name"] for each in data_of(text)["schedules"]] == ["fcfs", "sjf"]
+    assert [each["name"] for each in data_of(text)["schedules"]] == ["run0 (fcfs)", "run1 (sjf)"]
     assert headway("report", "campaign", "-o", "c.html", "--quiet").out == ""
     assert data_of((headway.folder / "c.html").read_text("utf-8"))["kind"] == "campaign"
 
@@ -202,3 +204,42 @@ def test_errors_are_one_sentence(headway: Headway, words: tuple[str, ...], sente
     assert result.status == 2
     assert sentence in result.err and result.err.count("\n") == 1
     assert not list(headway.folder.glob("a.*"))
+
+
+def test_runs_of_different_logs_are_not_paired(headway: Headway) -> None:
+    """Job 2 of one log is not job 2 of another: there is no winner, only a description of each."""
+    jobs = [(5.0, 1, 60.0, 60.0), (6.0, 1, 60.0, 60.0)]
+    schedule(jobs, [5, 70], 1, policy="fcfs").save(headway.folder / "other")
+    refused = headway("report", "run0", "other", "-o", "both.html")
+    assert refused.status == 2 and not (headway.folder / "both.html").exists()
+    assert "different logs" in refused.err and "--side-by-side" in refused.err
+    done = headway(
+        "report", "run0", "other", "--side-by-side", "--name", "A", "--name", "B", "-o", "both.html"
+    )
+    assert (done.status, done.err) == (0, "")
+    text = (headway.folder / "both.html").read_text("utf-8")
+    assert "nothing here is paired" in text and "<b>A</b>" in text and "<b>B</b>" in text
+    words = re.sub("<style>.*</style>", "", text.split("<script")[0], flags=re.DOTALL)
+    assert not re.search("lowest|instead of|earlier|better|worse", words)
+
+
+def test_a_log_that_was_changed_and_written_again_is_the_same_log() -> None:
+    jobs = [(0.0, 1, 60.0, 600.0), (0.0, 1, 60.0, 600.0)]
+    capped = [(0.0, 1, 60.0, 300.0), (0.0, 1, 60.0, 300.0)]
+    before, after = schedule(jobs, [0, 60], 1, policy="easy"), schedule(capped, [0, 60], 1, policy="easy")
+    assert compare([before, after], names=["before", "after"]).kind == "runs"
+    with pytest.raises(UsageError, match="1 names"):
+        compare([before, after], names=["before"])
+    moved = schedule([(1.0, 1, 60.0, 600.0), (0.0, 1, 60.0, 600.0)], [60, 0], 1)
+    with pytest.raises(UsageError, match="different logs"):
+        compare([before, moved])
+
+
+def test_machines_are_called_machines_and_runs_get_their_own_names() -> None:
+    jobs = [(0.0, 1, 60.0, 600.0), (0.0, 1, 60.0, 600.0)]
+    small, large = schedule(jobs, [0, 60], 1, policy="easy"), schedule(jobs, [0, 0], 2, policy="easy")
+    text = schedules_page([small, large])
+    assert "Of two machines with the 2 jobs" in text and "easy on 2</b> instead of easy on 1" in text
+    assert compare([small, small]).names == ("easy on 1, run 1", "easy on 1, run 2")
+    titled = schedules_page([small, large], names=["today", "next year"], title="Should we buy?")
+    assert "<h1>Should we buy?</h1>" in titled and "<b>next year</b> instead of today" in titled

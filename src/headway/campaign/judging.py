@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.campaign.bootstrap import LEVEL, RESAMPLES, Paired, paired
+from headway.campaign.intervals import LEVEL, Paired, paired
 from headway.errors import UsageError
 from headway.metrics.catalogue import BY_NAME
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from headway.campaign.results import Results
 
-NOT_TOLD_APART = "not told apart"
+INDISTINGUISHABLE = "indistinguishable"
+TOO_FEW = "too few blocks to tell"
 
 
 def pairs(results: Results, metric: str) -> pl.DataFrame:
@@ -52,16 +53,14 @@ def against_baseline(
     by: Sequence[str] = ("workload", "label"),
     *,
     level: float = LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> pl.DataFrame:
     """One line per group: means with and without, paired difference and change with intervals, verdict.
 
-    Blocks, such as weeks, are drawn with replacement, never jobs; see `headway.campaign.bootstrap`. The
-    verdict is better or worse only where the interval of the difference leaves out 0.
+    The block, such as a week, is the unit of observation, never the job; see `headway.campaign.intervals`.
+    The verdict is better or worse only where there are blocks enough and the interval leaves out 0.
     """
     table = pairs(results, metric)
-    return _judged(table, by, metric, None, level=level, resamples=resamples, seed=seed)
+    return _judged(table, by, metric, None, level=level)
 
 
 def winners(
@@ -71,8 +70,6 @@ def winners(
     labels: Sequence[str] | None = None,
     *,
     level: float = LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> pl.DataFrame:
     """Who gains and who loses against the baseline, by size, user or queue; jobs are the weights.
 
@@ -95,9 +92,7 @@ def winners(
         .join(own, on="cell")
         .join(other, on=["baseline", "class"])
     )
-    judged = _judged(
-        table, ("workload", "label", "class"), metric, "jobs", level=level, resamples=resamples, seed=seed
-    )
+    judged = _judged(table, ("workload", "label", "class"), metric, "jobs", level=level)
     return judged.sort("workload", "label", "difference", maintain_order=True)
 
 
@@ -108,8 +103,6 @@ def _judged(
     weight: str | None,
     *,
     level: float,
-    resamples: int,
-    seed: int,
 ) -> pl.DataFrame:
     import polars as pl
 
@@ -120,10 +113,7 @@ def _judged(
     for key, group in table.group_by(list(by), maintain_order=True):
         codes = np.unique(group["block"].to_numpy(), return_inverse=True)[1].astype(np.int64)
         weights = None if weight is None else group[weight].cast(pl.Float64).to_numpy()
-        result = paired(
-            codes, group["value"].to_numpy(), group["base"].to_numpy(), weights,
-            level=level, resamples=resamples, seed=seed,
-        )  # fmt: skip
+        result = paired(codes, group["value"].to_numpy(), group["base"].to_numpy(), weights, level=level)
         line = dict(zip(by, key, strict=True))
         if weight is not None:
             line[weight] = int(group[weight].sum())
@@ -132,11 +122,11 @@ def _judged(
 
 
 def verdict(result: Paired, metric: str) -> str:
-    """better, worse, lower or higher where the interval leaves out 0, else that they cannot be told apart."""
-    if result.blocks < 2:
-        return "one block only"
-    if not result.told_apart:
-        return NOT_TOLD_APART
+    """better, worse, lower or higher where the interval leaves out 0; else why there is no verdict."""
+    if not result.enough:
+        return TOO_FEW
+    if not result.significant:
+        return INDISTINGUISHABLE
     known = BY_NAME.get(metric)
     lower = result.difference < 0
     if known is None or not known.better:

@@ -23,7 +23,9 @@ def difference_tables(console: Console, comparison: Comparison, most: int) -> No
     if len(comparison.names) < 2 or not most:
         return
     if not comparison.same_jobs:
-        console.print("\nThe policies did not schedule the same jobs; below are those that all of them did.")
+        console.print(
+            "\nThe runs did not schedule the same jobs; the tables below are of the jobs that they share."
+        )
     _by_size(console, comparison)
     for name, difference in zip(comparison.names[1:], comparison.differences, strict=True):
         console.print(f"\n{name} instead of {comparison.names[0]}", style="bold", markup=False)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from headway.cli import options
 from headway.cli.frame import command
-from headway.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from headway.schedule import Schedule
+from headway.errors import UsageError
 
 KINDS = ("gantt", "utilization", "queue", "distribution")
 CAMPAIGN_KINDS = ("box", "violin", "ecdf")
@@ -98,7 +95,10 @@ def plot(
     chosen: dict[str, Any] = {name: value for name, (value, _) in given.items() if value is not None}
     if first is not None or last is not None:
         chosen["window"] = (first, last)
+    from headway.cli.saved import run_names, saved_schedules
+
     schedules = saved_schedules(folders)
+    chosen["names"] = run_names(folders, schedules, None)
     figures.save(getattr(figures, kind)(*schedules, **chosen), out)
     if not quiet:
         _say(kind, folders, out)
@@ -131,35 +131,3 @@ def _draw_campaign(folder: Path, kind: str, metric: str, out: Path) -> None:
     results = Results.open(folder)
     relative = bool(results.frame["baseline"].is_not_null().any())
     figures.save(getattr(figures, kind)(results, metric, relative=relative), out)
-
-
-def saved_schedules(folders: list[Path]) -> list[Schedule]:
-    """The runs in the folders; a comparison's folder stands for all of its runs, in their order."""
-    from headway.schedule import Schedule
-
-    runs: list[Path] = []
-    for folder in folders:
-        if (folder / "comparison.json").is_file():
-            runs.extend(compared_folders(folder))
-        elif folder.is_dir():
-            runs.append(folder)
-        else:
-            raise InputError(
-                "there is no such folder; simulate and compare write one with --out", file=folder
-            )
-    return [Schedule.load(run) for run in runs]
-
-
-def compared_folders(folder: Path) -> list[Path]:
-    """The folders of a comparison's runs, in the order in which the policies were given."""
-    import json
-
-    from headway.cli.folders import folder_names
-
-    try:
-        names = [entry["name"] for entry in json.loads((folder / "comparison.json").read_text())["schedules"]]
-    except (ValueError, KeyError, TypeError):
-        raise InputError(
-            "this is no comparison that headway wrote", file=folder / "comparison.json"
-        ) from None
-    return [folder / name for name in folder_names(names)]

@@ -29,13 +29,23 @@ def report(
         Path,
         typer.Option("--out", "-o", metavar="FILE", help="Report to write: .html.", show_default=False),
     ],
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--name", metavar="NAME", help="What a run is called: once for each, in their order."),
+    ] = None,
+    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the page.")] = "",
+    side_by_side: Annotated[
+        bool,
+        typer.Option("--side-by-side", help="Describe runs of different logs; nothing is paired or judged."),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace FILE where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write a report that opens in any browser, without a network.
 
-    The verdict in words, tables that sort, charts that zoom, a Gantt chart from years to seconds with the
-    reason of every start, the ledger, and how it was made; all in one file.
+    One file holds the verdict in words, tables that sort, charts that zoom, a Gantt chart from years to
+    seconds with the reason of every start, the ledger, and how everything was made. Runs of one log are
+    compared job by job. Runs of different logs need --side-by-side.
     """
     if out.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"{out}: a report's name must end in .html")
@@ -45,11 +55,17 @@ def report(
     campaigns = [folder for folder in folders if (folder / "results.parquet").is_file()]
     if campaigns and len(folders) > 1:
         raise UsageError(f"{campaigns[0]} holds a campaign, which is reported alone; give no other folder")
+    if campaigns and (name or side_by_side):
+        raise UsageError("--name and --side-by-side are for runs; a campaign's policies have their labels")
 
     from headway.cli.display import Display, output
 
     with Display(quiet).working(f"making {out}"):
-        text = _campaign(campaigns[0], made_by) if campaigns else _schedules(folders, made_by)
+        text = (
+            _campaign(campaigns[0], made_by, title)
+            if campaigns
+            else _schedules(folders, made_by, name, title, side_by_side)
+        )
         from headway.report.assembly import write
 
         write(text, out)
@@ -59,15 +75,23 @@ def report(
         output().print(f"report of {names} written to {out} ({size:.1f} MB)", markup=False)
 
 
-def _campaign(folder: Path, made_by: str) -> str:
+def _campaign(folder: Path, made_by: str, title: str) -> str:
     from headway.campaign import Results
     from headway.report.campaigns import campaign_page
 
-    return campaign_page(Results.open(folder), made_by)
+    return campaign_page(Results.open(folder), made_by, title)
 
 
-def _schedules(folders: list[Path], made_by: str) -> str:
-    from headway.cli.plot import saved_schedules
-    from headway.report.schedules import schedules_page
+def _schedules(
+    folders: list[Path], made_by: str, given: list[str] | None, title: str, side_by_side: bool
+) -> str:
+    from headway.cli.saved import run_names, saved_schedules
+    from headway.metrics.same_log import refuse_different_logs
+    from headway.report import schedules_page, side_by_side_page
 
-    return schedules_page(saved_schedules(folders), made_by)
+    schedules = saved_schedules(folders)
+    names = run_names(folders, schedules, given)
+    if side_by_side:
+        return side_by_side_page(schedules, names, made_by, title)
+    refuse_different_logs(schedules, "--side-by-side describes each of them without pairing jobs")
+    return schedules_page(schedules, made_by, names=names, title=title)

@@ -14,6 +14,7 @@ import numpy as np
 from headway.errors import UsageError
 from headway.metrics.catalogue import BY_NAME, unit_of
 from headway.metrics.differences import Difference, difference
+from headway.metrics.same_log import refuse_different_logs
 from headway.schedule import Schedule
 from headway.schedule.files import write_json
 
@@ -51,6 +52,15 @@ class Comparison:
         """Whether all schedules have the same jobs; a policy that refuses some makes them differ."""
         jobs = [np.sort(schedule.workload.columns["job"]) for schedule in self.schedules]
         return all(np.array_equal(numbers, jobs[0]) for numbers in jobs[1:])
+
+    @property
+    def kind(self) -> str:
+        """What is compared: policies, machines where only the processors differ, or else runs."""
+        policies = {schedule.policy for schedule in self.schedules}
+        capacities = {schedule.capacity for schedule in self.schedules}
+        if len(policies) > 1:
+            return "policies" if len(policies) == len(self.schedules) else "runs"
+        return "machines" if len(capacities) == len(self.schedules) else "runs"
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -113,20 +123,33 @@ class Comparison:
         return Row(name, unit_of(name), values, (None, *changes), ("", *verdicts))
 
 
-def compare(schedules: Sequence[Schedule], tau: float = 10, trim: float = 0) -> Comparison:
-    """Hold schedules of one log side by side; the first is the one the others are measured against."""
+def compare(
+    schedules: Sequence[Schedule], tau: float = 10, trim: float = 0, names: Sequence[str] | None = None
+) -> Comparison:
+    """Compare schedules of one log; the first is the one that the others are measured against.
+
+    `names` are what the schedules are called; by default by their policies. Schedules of different logs are
+    refused: their jobs cannot be paired.
+    """
     if not schedules:
         raise UsageError("there is nothing to compare; give at least one schedule")
+    if names is not None and len(names) != len(schedules):
+        raise UsageError(f"{len(names)} names are given for {len(schedules)} schedules; give one for each")
+    refuse_different_logs(schedules, "compare runs of one log only")
     summaries = tuple(schedule.summary(tau=tau, trim=trim) for schedule in schedules)
-    return Comparison(_names(schedules), tuple(schedules), summaries)
+    return Comparison(tuple(names) if names else default_names(schedules), tuple(schedules), summaries)
 
 
-def _names(schedules: Sequence[Schedule]) -> tuple[str, ...]:
-    """The policies as briefly as they can be written; with the processors where that tells them apart."""
-    names = [brief(schedule.policy) for schedule in schedules]
+def default_names(schedules: Sequence[Schedule]) -> tuple[str, ...]:
+    """The policies, written briefly; where they are alike, with the processors or a number."""
+    policies = [brief(schedule.policy) for schedule in schedules]
+    sized = [
+        name if policies.count(name) == 1 else f"{name} on {schedule.capacity}"
+        for name, schedule in zip(policies, schedules, strict=True)
+    ]
     return tuple(
-        name if names.count(name) == 1 else f"{name} on {schedule.capacity}"
-        for name, schedule in zip(names, schedules, strict=True)
+        name if sized.count(name) == 1 else f"{name}, run {place}"
+        for place, name in enumerate(sized, start=1)
     )
 
 

@@ -5,5 +5,6 @@ from __future__ import annotations
 from headway.report.assembly import write
 from headway.report.campaigns import campaign_page
 from headway.report.schedules import schedules_page
+from headway.report.side_by_side import side_by_side_page
 
-__all__ = ["campaign_page", "schedules_page", "write"]
+__all__ = ["campaign_page", "schedules_page", "side_by_side_page", "write"]

@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from headway.campaign import Results
+from headway.campaign.intervals import MINIMUM
 from headway.errors import UsageError
 from headway.figures.style import SERIES
 from headway.metrics.catalogue import BY_NAME
@@ -25,17 +26,17 @@ JUDGED = ("mean_bsld", "mean_wait", "p95_wait", "max_bsld", "utilization")
 BOXES = """Each point is a cell; the box is the middle half, the line its median, the diamond the mean.
 Click the chart and turn the wheel to zoom, drag to pan."""
 
-CARE = """Every cell is held against its own baseline, on the same workload. Intervals of 95 % come from
-drawing whole blocks, such as weeks, never jobs."""
+CARE = f"""Every cell is compared with its own baseline, on the same workload. A block, such as a week, is one
+observation. The intervals of 95 % are Student's; there is no verdict with fewer than {MINIMUM} blocks."""
 
 HIDDEN = ("cell", "block", "policy", "baseline", "status", "error", "tau")
 """Columns that say nothing to a reader of the table of cells."""
 
 
-def campaign_page(results: Results, command: str = "") -> str:
+def campaign_page(results: Results, command: str = "", title: str = "") -> str:
     """The whole page as text; `command` is the one that makes this report."""
     record = _record(results)
-    title = str(record.get("name") or results.folder.name)
+    title = title or str(record.get("name") or results.folder.name)
     labels = list(dict.fromkeys(results.frame["label"].to_list()))
     metrics = _metrics(results)
     numeric = [name for name, kind in results.table.schema.items() if kind.is_numeric()]

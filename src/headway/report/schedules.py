@@ -24,10 +24,19 @@ TILES = {"mean_wait": "Mean wait", "p95_wait": "95th percentile of waits",
          "mean_bsld": "Mean bounded slowdown", "utilization": "Utilization"}  # fmt: skip
 
 
-def schedules_page(schedules: Sequence[Schedule], command: str = "", tau: float = 10) -> str:
-    """The whole page as text. `command` is the one that makes this report; `tau` (s) bounds the slowdown."""
-    comparison = compare(schedules, tau=tau)
-    names, colours = comparison.names, [SERIES[place % len(SERIES)] for place in range(len(schedules))]
+def schedules_page(
+    schedules: Sequence[Schedule],
+    command: str = "",
+    tau: float = 10,
+    names: Sequence[str] | None = None,
+    title: str = "",
+) -> str:
+    """The whole page as text. `command` is the one that makes this report; `tau` (s) bounds the slowdown.
+
+    `names` are what the runs are called, by default by their policies.
+    """
+    comparison = compare(schedules, tau=tau, names=names)
+    colours = [SERIES[place % len(SERIES)] for place in range(len(schedules))]
     jobs = job_table(schedules)
     data = {
         "kind": "schedules",
@@ -39,7 +48,7 @@ def schedules_page(schedules: Sequence[Schedule], command: str = "", tau: float 
         "jobs": jobs.describe(),
         "schedules": [
             {
-                "name": names[place],
+                "name": comparison.names[place],
                 "colour": colours[place],
                 "capacity": schedule.capacity,
                 "promise_kind": schedule.promise_kind,
@@ -50,7 +59,7 @@ def schedules_page(schedules: Sequence[Schedule], command: str = "", tau: float 
         ],
     }
     parts = [
-        _title(comparison),
+        _title(comparison, title),
         _verdict_section(comparison),
         _tiles(comparison, colours),
         _metrics(comparison, colours),
@@ -73,11 +82,12 @@ def schedules_page(schedules: Sequence[Schedule], command: str = "", tau: float 
         *([("changes", "Gains and losses")] if len(schedules) > 1 else []),
         ("every-job", "Jobs"), ("ledger", "Ledger"), ("provenance", "Provenance"),
     ]  # fmt: skip
-    return page(f"{' against '.join(names)} · {log_name(schedules[0])}", "\n".join(parts), links, data)
+    heading = title or f"{' against '.join(comparison.names)} · {log_name(schedules[0])}"
+    return page(heading, "\n".join(parts), links, data)
 
 
-def _title(comparison: Comparison) -> str:
-    names = "<small>against</small>".join(escape(name) for name in comparison.names)
+def _title(comparison: Comparison, title: str) -> str:
+    names = escape(title) or "<small>against</small>".join(escape(name) for name in comparison.names)
     first, summary = comparison.schedules[0], comparison.summaries[0]
     lead = (
         f"{log_name(first)}: {number(len(first))} jobs on {number(first.capacity)} processors, "

@@ -34,7 +34,7 @@ def log_name(schedule: Schedule) -> str:
 def verdict(comparison: Comparison) -> tuple[list[str], str]:
     """Paragraphs of HTML, and what to be careful about."""
     if len(comparison.schedules) == 1:
-        return _of_one(comparison.schedules[0], comparison.summaries[0]), ""
+        return of_one(comparison.schedules[0], comparison.summaries[0]), ""
     rows = {row.metric: row for row in comparison.rows()}
     each = [
         _against_first(comparison, rows, place, difference)
@@ -43,7 +43,8 @@ def verdict(comparison: Comparison) -> tuple[list[str], str]:
     return [_best(comparison, rows), *each], _care(comparison, rows)
 
 
-def _of_one(schedule: Schedule, summary: dict[str, Any]) -> list[str]:
+def of_one(schedule: Schedule, summary: dict[str, Any]) -> list[str]:
+    """Paragraphs of HTML that describe one schedule."""
     if not len(schedule):
         return [f"{strong(schedule.policy)} had no job to schedule: {_dropped(schedule)}"]
     reasons = [(int((schedule.why == code).sum()), name) for code, name in enumerate(WHY)]
@@ -89,10 +90,13 @@ def _care(comparison: Comparison, rows: dict[str, Row]) -> str:
     small = any(abs(share) < SMALL for share in changes)
     care += ", and differences of a few percent, as some here are," if small else ", so small differences"
     notes = [f"{care} may be accidents. A campaign over many weeks tells more."]
-    if len({schedule.capacity for schedule in comparison.schedules}) > 1:
-        notes.append("The policies did not have the same number of processors.")
+    capacities = {schedule.capacity for schedule in comparison.schedules}
+    if len(capacities) > 1 and comparison.kind != "machines":
+        notes.append("The runs did not have the same number of processors.")
     if not comparison.same_jobs:
-        notes.append("The policies did not schedule the same jobs; gains and losses are of those they share.")
+        notes.append(
+            "The runs did not schedule the same jobs; gains and losses are those of the jobs they share."
+        )
     return escape(" ".join(notes))
 
 
@@ -105,7 +109,7 @@ def _best(comparison: Comparison, rows: dict[str, Row]) -> str:
             best = [comparison.names[place] for place, value in enumerate(values) if value == min(known)]
             leaders.setdefault(" and ".join(best), []).append(words)
     jobs = number(max(len(schedule) for schedule in comparison.schedules))
-    opening = f"Of {_count(len(comparison.names))} policies on the {jobs} jobs of "
+    opening = f"Of {_count(len(comparison.names))} {comparison.kind} with the {jobs} jobs of "
     opening += escape(log_name(comparison.schedules[0]))
     found = [
         f"{strong(name)} {'have' if ' and ' in name else 'has'} the lowest {escape(listed(words))}"

@@ -238,6 +238,10 @@ async function start() {
     }));
   }
   theme.read();
+  if (PAGE.kind === "side by side") {
+    document.documentElement.dataset.state = "drawn";
+    return;
+  }
   if (PAGE.kind !== "campaign" && typeof DecompressionStream === "undefined") {
     byId("trouble").hidden = false;
     byId("trouble").textContent = "This browser is too old to draw the charts; the tables are complete. Any browser of 2023 or later draws them.";

@@ -1,0 +1,79 @@
+"""Runs that were saved: which folders hold them, and what they are called."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from headway.schedule import Schedule
+
+
+def run_folders(folders: list[Path]) -> list[Path]:
+    """The folders of single runs; a comparison's folder stands for all of its runs, in their order."""
+    runs: list[Path] = []
+    for folder in folders:
+        if (folder / "comparison.json").is_file():
+            runs.extend(compared_folders(folder))
+        elif folder.is_dir():
+            runs.append(folder)
+        else:
+            raise InputError(
+                "there is no such folder; simulate and compare write one with --out", file=folder
+            )
+    return runs
+
+
+def compared_folders(folder: Path) -> list[Path]:
+    """The folders of a comparison's runs, in the order in which they were compared."""
+    from headway.cli.folders import folder_names
+
+    return [folder / name for name in folder_names(_compared_names(folder))]
+
+
+def saved_schedules(folders: list[Path]) -> list[Schedule]:
+    """The schedules of all runs in the folders."""
+    from headway.schedule import Schedule
+
+    return [Schedule.load(run) for run in run_folders(folders)]
+
+
+def run_names(folders: list[Path], schedules: list[Schedule], given: list[str] | None) -> list[str]:
+    """What each run is called: as `given`, as its comparison calls it, or by the user's folder.
+
+    A folder that says nothing of its policy has the policy behind it, where policies differ.
+    """
+    if given:
+        if len(given) != len(schedules):
+            raise UsageError(
+                f"--name is given {len(given)} times for {len(schedules)} runs; give one for each"
+            )
+        if len(set(given)) < len(given):
+            raise UsageError("--name is given twice with the same name; give each run its own")
+        return given
+    from headway.metrics.comparison import brief
+
+    policies = [brief(schedule.policy) for schedule in schedules]
+    names: list[str] = []
+    for folder in folders:
+        if (folder / "comparison.json").is_file():
+            names.extend(_compared_names(folder))
+            continue
+        policy, name = policies[len(names)], folder.resolve().name
+        told = len(set(policies)) == 1 or policy in name
+        names.append(name if told else f"{name} ({policy})")
+    doubled = len(set(names)) < len(names)
+    return [f"{name}, run {place}" for place, name in enumerate(names, start=1)] if doubled else names
+
+
+def _compared_names(folder: Path) -> list[str]:
+    try:
+        document = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
+        return [str(entry["name"]) for entry in document["schedules"]]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(
+            "this is no comparison that headway wrote", file=folder / "comparison.json"
+        ) from None

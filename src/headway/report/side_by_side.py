@@ -1,0 +1,127 @@
+"""The report of runs of several logs: each described by itself, nothing paired and no winner."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from html import escape
+from io import StringIO
+from typing import Any
+
+from headway.figures.style import SERIES
+from headway.metrics.catalogue import BY_NAME, unit_of
+from headway.report.assembly import page, section, tabs
+from headway.report.provenance import facts_table, ledger_section
+from headway.report.table import Cell, Column, table
+from headway.report.verdict import log_name, of_one
+from headway.report.words import number, percent, quantity, span, strong
+from headway.schedule import Schedule
+
+CARE = """The runs are of different logs. Job 1 of one is not job 1 of another, so nothing here is paired. A
+difference between two columns may come from the logs, the machines or the policies."""
+
+ABOUT_CURVES = "The share of the jobs at or below a value."
+
+
+def side_by_side_page(
+    schedules: Sequence[Schedule], names: Sequence[str], command: str = "", title: str = "", tau: float = 10
+) -> str:
+    """The whole page as text. `command` is the one that makes this report; `tau` (s) bounds the slowdown."""
+    summaries = [schedule.summary(tau=tau) for schedule in schedules]
+    heading = title or " and ".join(names)
+    parts = [
+        f'<h1>{escape(heading)}</h1><p class="lead">Several logs, side by side</p>',
+        f'<section id="verdict" class="verdict">{_told(schedules, names, summaries)}'
+        f'<p class="care">{escape(CARE)}</p></section>',
+        _metrics(schedules, names, summaries),
+        section("distributions", "Distributions", ABOUT_CURVES, _curves(schedules, names, tau)),
+        section("sizes", "By size", "", tabs(_sizes(names, summaries)), long=True),
+        *(
+            _renamed(ledger_section(each.workload.ledger), name)
+            for each, name in zip(schedules, names, strict=True)
+        ),
+        _provenance(schedules, names, command),
+    ]
+    links = [("verdict", "In words"), ("metrics", "Metrics"), ("distributions", "Distributions"),
+             ("sizes", "By size"), ("provenance", "Provenance")]  # fmt: skip
+    return page(heading, "\n".join(parts), links, {"kind": "side by side"})
+
+
+def _told(schedules: Sequence[Schedule], names: Sequence[str], summaries: Sequence[dict[str, Any]]) -> str:
+    paragraphs = []
+    for schedule, name, summary in zip(schedules, names, summaries, strict=True):
+        lead = f"{strong(name)} ({escape(log_name(schedule))}, {number(schedule.capacity)} processors): "
+        paragraphs.append(f"<p>{lead}{of_one(schedule, summary)[0]}</p>")
+    return "".join(paragraphs)
+
+
+def _metrics(schedules: Sequence[Schedule], names: Sequence[str], summaries: Sequence[dict[str, Any]]) -> str:
+    columns = [Column("metric"), Column("unit")]
+    columns += [Column(name, number=True, colour=_colour(place)) for place, name in enumerate(names)]
+    lines = [
+        [Cell("log"), Cell(""), *(Cell(log_name(schedule)) for schedule in schedules)],
+        [Cell("policy"), Cell(""), *(Cell(schedule.policy, wrap=True) for schedule in schedules)],
+        [Cell("processors"), Cell("processors"), *(Cell(number(s.capacity), s.capacity) for s in schedules)],
+    ]
+    for metric in BY_NAME:
+        values = [summary.get(metric) for summary in summaries]
+        if any(isinstance(value, int | float) and value for value in values):
+            unit = unit_of(metric)
+            words = [span(value) if unit == "s" and value and value >= 120 else "" for value in values]
+            cells = [
+                Cell(number(value), value, f"({said})" if said else "")
+                for value, said in zip(values, words, strict=True)
+            ]
+            lines.append([Cell(metric.replace("_", " ")), Cell("ratio" if unit == "1" else unit), *cells])
+    return section("metrics", "Metrics", "", table(columns, lines), long=True)
+
+
+def _curves(schedules: Sequence[Schedule], names: Sequence[str], tau: float) -> str:
+    from headway.figures import distribution
+
+    pictures = []
+    for measure, words in (("wait", "distribution of waits"), ("bsld", "distribution of bounded slowdowns")):
+        text = StringIO()
+        distribution(*schedules, measure=measure, tau=tau, names=names).savefig(text, format="svg")
+        data = base64.b64encode(text.getvalue().encode()).decode()
+        pictures.append(f'<img class="figure" alt="{words}" src="data:image/svg+xml;base64,{data}">')
+    return "".join(pictures)
+
+
+def _sizes(names: Sequence[str], summaries: Sequence[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    columns = [Column("processors"), Column("jobs", number=True), Column("processor-hours", number=True)]
+    columns += [Column("mean wait", number=True), Column("mean bounded slowdown", number=True)]
+    panels = []
+    for place, (name, summary) in enumerate(zip(names, summaries, strict=True)):
+        lines = [
+            [Cell(str(row["size"])), Cell(number(row["jobs"]), row["jobs"]),
+             Cell(number(row["area"] / 3600), row["area"]),
+             Cell(quantity(row["mean_wait"], "s"), row["mean_wait"]),
+             Cell(number(row["mean_bsld"]), row["mean_bsld"])]
+            for row in summary["by_size"]
+        ]  # fmt: skip
+        panels.append((f"sizes-{place}", name, table(columns, lines)))
+    return panels
+
+
+def _provenance(schedules: Sequence[Schedule], names: Sequence[str], command: str) -> str:
+    parts = [f"<h3>This report was made by</h3><pre>{escape(command)}</pre>"] if command else []
+    for schedule, name in zip(schedules, names, strict=True):
+        source = schedule.workload.source
+        facts = {
+            "log": source.name if source else "–",
+            "SHA-256 of the log": (source.sha256 if source else "") or "–",
+            "policy": schedule.policy,
+            "utilization": percent(schedule.summary()["utilization"]),
+            "made by": str(schedule.provenance.get("command", "–")),
+        }
+        parts.append(f"<h3>{escape(name)}</h3>{facts_table(facts)}")
+    return section("provenance", "Provenance", "", "".join(parts), long=True)
+
+
+def _renamed(part: str, name: str) -> str:
+    return part.replace('id="ledger"', "", 1).replace("<h2>Ledger", f"<h2>Ledger of {escape(name)}", 1)
+
+
+def _colour(place: int) -> str:
+    return SERIES[place % len(SERIES)]
