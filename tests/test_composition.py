@@ -12,7 +12,7 @@ from commands import SWF, Headway
 from headway.audit import audit
 from headway.errors import UsageError
 from headway.platform import Cluster, Platform
-from headway.policies.catalogue.composition import PAIRS, REFUSALS, Pair, Refusal
+from headway.policies.composition import PAIRS, REFUSALS, Pair, Refusal
 from headway.workload import Workload
 from instances import busy
 

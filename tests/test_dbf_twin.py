@@ -13,7 +13,7 @@ import headway
 from dbf_instances import judged
 from dbf_twin import COMPRESSIONS, check, made
 from headway.audit import audit
-from headway.policies import dbf_notes
+from headway.policies.deadline import notes as dbf_notes
 from instances import busy, log_of
 from twins.instances import job_lists
 from twins.jobs import Job

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from headway.errors import UsageError
-from headway.policies.group_size import added_procs, group_sizes
+from headway.policies.redirection.group_size import added_procs, group_sizes
 from headway.policies.spec import parse_spec
 
 

@@ -131,8 +131,8 @@ def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str
     from headway.engine import drive
     from headway.engine.clock import one_step
     from headway.engine.tables import FINISH, FIRST_NEW, GROW, LAST_NEW, NOW, PASS
-    from headway.policies import redirection_counters as hooks
     from headway.policies.prepare import Arrivals, prepare
+    from headway.policies.redirection import counters as hooks
 
     jobs = sorted(jobs, key=lambda job: job.submit)
     wl = log_of(jobs)
@@ -163,7 +163,7 @@ def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str
 
 def counters(state: State) -> Table:
     """The counters, with the newcomers that are not in them yet."""
-    from headway.policies.redirection_counters import (
+    from headway.policies.redirection.counters import (
         COUNTER,
         GROUP_MEASURES,
         GROUP_SIZES,

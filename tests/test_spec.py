@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from headway.errors import UsageError
 from headway.policies.catalogue import ALIASES, POLICIES
-from headway.policies.catalogue.entry import Parameter
-from headway.policies.catalogue.orders import ORDERS
+from headway.policies.entry import Parameter
+from headway.policies.queueing.description import ORDERS
 from headway.policies.spec import Spec, make_spec, parse_spec
 
 

@@ -69,7 +69,7 @@ def policies() -> str:
 
 def composition() -> str:
     """Pairs of policies that work together, and pairs that are refused."""
-    from headway.policies.catalogue.composition import PAIRS, REFUSALS
+    from headway.policies.composition import PAIRS, REFUSALS
 
     words = ("mechanism", "over", "clusters", "for example", "with nothing to do")
     rows = [

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from headway.platform import Platform
-from headway.policies.group_size import place
 from headway.policies.nodes.placing import on_nodes
+from headway.policies.redirection.group_size import place
 from headway.policies.spec import Spec, parse_spec
 from headway.schedule import Schedule
 from headway.schedule.moves import Moves

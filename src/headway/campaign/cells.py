@@ -15,7 +15,7 @@ from headway.campaign.sources import Part, Source
 from headway.campaign.variants import Variant
 from headway.errors import UsageError
 from headway.platform import Platform
-from headway.policies.group_size import place
+from headway.policies.redirection.group_size import place
 from headway.policies.spec import Spec
 from headway.workload import Workload
 

@@ -13,7 +13,7 @@ from headway.check.shrink import TRIES, shrunk
 from headway.check.verdict import Breach, Check
 from headway.errors import PolicyError, UsageError
 from headway.platform import Platform
-from headway.policies.group_size import place
+from headway.policies.redirection.group_size import place
 from headway.policies.spec import Spec, parse_spec
 from headway.simulate import Notify, simulate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from headway.platform import Platform
-from headway.policies.group_size import added_procs, group_sizes
+from headway.policies.redirection.group_size import added_procs, group_sizes
 from headway.policies.spec import Spec
 
 

@@ -14,7 +14,7 @@ from headway.schedule import Schedule
 from headway.units import seconds_text
 
 if TYPE_CHECKING:
-    from headway.policies.dbf_notes import Displacement
+    from headway.policies.deadline.notes import Displacement
 
 
 def provisional(case: Case) -> list[str]:

@@ -15,7 +15,7 @@ from headway.engine.drive import Setup
 from headway.engine.tables import BACKFILL_KEY, KEY, RESERVED, State
 from headway.errors import UsageError
 from headway.platform import Platform
-from headway.policies.catalogue.orders import ORDERS
+from headway.policies.queueing.description import ORDERS
 from headway.policies.spec import Spec
 from headway.units import SECOND
 
@@ -110,10 +110,10 @@ PREPARERS: dict[str, str] = {
     "strict": "headway.policies.prepare:strict",
     "easy": "headway.policies.prepare:easy",
     "conservative": "headway.policies.prepare:conservative",
-    "redirection": "headway.policies.redirection_setup:redirection",
-    "dbf": "headway.policies.dbf_setup:dbf",
-    "ujf": "headway.policies.ujfb_setup:ujf",
-    "ujfb": "headway.policies.ujfb_setup:ujfb",
+    "redirection": "headway.policies.redirection.setup:redirection",
+    "dbf": "headway.policies.deadline.setup:dbf",
+    "ujf": "headway.policies.urgent.setup:ujf",
+    "ujfb": "headway.policies.urgent.setup:ujfb",
     "reallocation": "headway.policies.grid.setup:reallocation",
     **dict.fromkeys(("eft", "lea", "leo", "lem", "score"), "headway.policies.nodes.setup:scored"),
     **dict.fromkeys(("backfill-big", "area-filling"), "headway.policies.nodes.setup:by_size"),
@@ -158,7 +158,7 @@ def ordered(
     columns = {"submit": arrivals.submit, "procs": arrivals.procs, "plan": plan}
 
     def fill(state: State) -> None:
-        from headway.policies.ordering import set_order
+        from headway.policies.queueing.ordering import set_order
 
         state.jobs[RESERVED] = -1
         for row, order in orders.items():
@@ -169,8 +169,8 @@ def ordered(
 
 def strict(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """FCFS, SJF and the other orders without backfilling."""
-    from headway.policies.ordering import AS_ORDER, NO_AGE, kind_of
-    from headway.policies.strict import strict as hook
+    from headway.policies.queueing.ordering import AS_ORDER, NO_AGE, kind_of
+    from headway.policies.queueing.strict import strict as hook
 
     plan = arrivals.walltime
     order = str(spec.params.get("order", spec.name))
@@ -181,7 +181,7 @@ def strict(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
 def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """EASY with its orders, estimates, age limit and depth."""
-    from headway.policies.ordering import AS_ORDER, FIXED, NO_AGE, kind_of
+    from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, kind_of
 
     order, backfill, age = str(spec.params["order"]), str(spec.params["backfill"]), spec.params["age"]
     estimate, depth = spec.params["estimate"], spec.params["depth"]
@@ -202,11 +202,11 @@ def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     fill = ordered(arrivals, plan, orders, urgent)
     lasting = kind_of(order) == kind_of(backfill) == FIXED and age == "none"
     if depth != 1:
-        from headway.policies.depth import easy_deep as hook
+        from headway.policies.backfilling.depth import easy_deep as hook
     elif lasting:
-        from headway.policies.easy import easy as hook
+        from headway.policies.backfilling.easy import easy as hook
     else:
-        from headway.policies.easy import easy_sorted as hook
+        from headway.policies.backfilling.easy import easy_sorted as hook
     setup = Setup((procs,), hook, tuple(int(n) for n in options), fill)
     return Prepared(setup, plan, "start" if options[4] else "")
 
@@ -231,8 +231,8 @@ def planned_times(estimate: object, arrivals: Arrivals) -> Table:
 
 def conservative(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Conservative backfilling."""
-    from headway.policies.conservative import conservative as hook
-    from headway.policies.ordering import AS_ORDER, FIXED, NO_AGE
+    from headway.policies.backfilling.conservative import conservative as hook
+    from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE
 
     modes = ("early", "every", "fixpoint", "scratch", "none")
     compress = str(spec.params["compress"])

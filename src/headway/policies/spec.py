@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from headway.errors import UsageError
 from headway.grammar import Call, Value, parse_call, value_text
 from headway.policies.catalogue import ALIASES, POLICIES, Parameter, PolicyInfo
-from headway.policies.catalogue.composition import reason_against
-from headway.policies.catalogue.entry import number_text
+from headway.policies.composition import reason_against
+from headway.policies.entry import number_text
 from headway.policies.own.key import Key, key_of
 
 if TYPE_CHECKING:

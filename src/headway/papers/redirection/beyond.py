@@ -13,7 +13,7 @@ from headway.papers.redirection.grid import best, over_weeks
 from headway.papers.redirection.logs import Log
 from headway.papers.redirection.numbers import TAU
 from headway.platform import Platform
-from headway.policies.group_size import added_procs
+from headway.policies.redirection.group_size import added_procs
 from headway.policies.spec import make_spec
 from headway.simulate import simulate
 from headway.workload.transform import apply_each

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from headway.errors import InputError, UsageError
 from headway.platform import Platform
-from headway.policies.catalogue.grid import TOGETHER
-from headway.policies.group_size import group_sizes
+from headway.policies.grid.description import TOGETHER
+from headway.policies.redirection.group_size import group_sizes
 from headway.policies.spec import Spec, make_spec, parse_spec
 
 

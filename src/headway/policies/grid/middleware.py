@@ -19,8 +19,8 @@ from types import FunctionType, SimpleNamespace
 from typing import Any, Protocol
 
 from headway.errors import UsageError
-from headway.policies.catalogue.grid import HEURISTICS, MODES
 from headway.policies.grid import agent, notes, selection
+from headway.policies.grid.description import HEURISTICS, MODES
 from headway.policies.grid.notes import NO_ANSWER, STARTED, Notes
 
 __all__ = ["NO_ANSWER", "STARTED", "Agent", "Move", "Server"]

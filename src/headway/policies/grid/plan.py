@@ -27,7 +27,7 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel, routine
-from headway.policies.conservative import (
+from headway.policies.backfilling.conservative import (
     COMPRESS,
     EVERY,
     FIXPOINT,
@@ -49,7 +49,7 @@ from headway.policies.grid.tables import (
     grid,
     server,
 )
-from headway.policies.ordering import option
+from headway.policies.queueing.ordering import option
 from headway.units import NEVER
 
 

@@ -19,7 +19,7 @@ from headway.engine.tables import (
 )
 from headway.engine.verbs import refuse, wake
 from headway.jit import woven
-from headway.policies import conservative
+from headway.policies.backfilling import conservative
 from headway.policies.grid.agent import arrive, reallocate
 from headway.policies.grid.estimator import easy_pass
 from headway.policies.grid.notes import MODE, NO_REALLOCATION, TASKS, TIMES_MOVED, at

@@ -49,7 +49,7 @@ from headway.policies.grid.tables import (
     server,
 )
 from headway.policies.grid.tuning import tune
-from headway.policies.ordering import join
+from headway.policies.queueing.ordering import join
 
 
 @routine

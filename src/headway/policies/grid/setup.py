@@ -10,7 +10,7 @@ import numpy as np
 
 from headway.engine.drive import Setup
 from headway.engine.tables import CLASS, PLAN, RESERVED, State
-from headway.policies.catalogue.grid import HEURISTICS, LAWS, MODES, TOGETHER, TUNINGS
+from headway.policies.grid.description import HEURISTICS, LAWS, MODES, TOGETHER, TUNINGS
 from headway.policies.grid.local_policies import locals_of, run_together
 from headway.policies.grid.moldability import fraction, job_rows
 from headway.policies.prepare import Arrivals, Prepared, Table, conservative
@@ -44,7 +44,7 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
     from headway.policies.grid import notes as memory
     from headway.policies.grid import tables
     from headway.policies.grid.policy import reallocation as hook
-    from headway.policies.ordering import REGULAR_CLASS, STRIDE
+    from headway.policies.queueing.ordering import REGULAR_CLASS, STRIDE
 
     assert arrivals.platform is not None
     clusters = arrivals.platform.clusters

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headway.engine.tables import JOB_ROWS, Q_FIELDS, State
 from headway.jit import kernel
-from headway.policies.ordering import STRIDE
+from headway.policies.queueing.ordering import STRIDE
 
 # Rows of jobs. What the log says; how it may be molded: the parallel fraction OF / OUT_OF (OUT_OF 0: rigid)
 # and the most processors; its speedup on the log's processors, as a fraction; the home of a local job (-1: a

@@ -10,7 +10,7 @@ from headway.engine import planning, queue, verbs
 from headway.engine.tables import GONE, NOT_RUNNING, NOT_WAITING, Q_FIELDS, Q_HEAD, Q_PROCS, Q_TAIL, State
 from headway.engine.verbs import refuse
 from headway.jit import kernel
-from headway.policies import ordering
+from headway.policies.queueing import ordering
 
 
 @kernel

@@ -11,12 +11,12 @@ import numpy as np
 
 from headway.engine.tables import BACKFILL_KEY, JOB_ROWS, KEY, State
 from headway.errors import PolicyError
-from headway.policies.easy import NEWCOMERS_ONLY, easy, easy_sorted
-from headway.policies.ordering import BACKFILL_ORDER, CLASS_WEIGHT, GIVEN, ORDER
+from headway.policies.backfilling.easy import NEWCOMERS_ONLY, easy, easy_sorted
 from headway.policies.own import faults
 from headway.policies.own.key import Key
 from headway.policies.own.keys import Column, KeyFunction, Rows
 from headway.policies.own.moving_keys import KEY_ROWS, KeyedRun, MovingKey, compiled_rekey, fill_columns
+from headway.policies.queueing.ordering import BACKFILL_ORDER, CLASS_WEIGHT, GIVEN, ORDER
 from headway.units import LONGEST, SECOND, microseconds_up
 
 if TYPE_CHECKING:

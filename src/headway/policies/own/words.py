@@ -44,10 +44,10 @@ from headway.engine.tables import (
     State,
 )
 from headway.engine.verbs import wake
-from headway.policies.ordering import OWN as PARAMETERS
 from headway.policies.own.compiled import compiled, kernel
 from headway.policies.own.guarded import enter, join, kill, leave, start, start_and_book
-from headway.policies.strict import MACHINE, head_fits, reason
+from headway.policies.queueing.ordering import OWN as PARAMETERS
+from headway.policies.queueing.strict import MACHINE, head_fits, reason
 from headway.units import SECOND
 
 QUEUE = 2 * MACHINE

@@ -40,14 +40,14 @@ def kind_of(spec: Spec) -> Kind:
     from headway.policies.grid.composed import requests
 
     if spec.name == "redirection":
-        from headway.policies.redirection_counters import LISTS, PLAN_THERE, WALL_THERE
+        from headway.policies.redirection.counters import LISTS, PLAN_THERE, WALL_THERE
 
         principal = spec.params["principal"]
         assert isinstance(principal, Spec)
         times = (*TIMES, WALL_THERE, PLAN_THERE)
         return replace(kind_of(principal), catches_up=False, times=times, not_of_jobs=LISTS)
     if spec.name == "ujfb":
-        from headway.policies.ujfb_tables import LISTS
+        from headway.policies.urgent.tables import LISTS
 
         return Kind(
             requests.of_ujfb,
@@ -65,7 +65,7 @@ def kind_of(spec: Spec) -> Kind:
 
 def number_shape(jobs: Table, column: int) -> None:
     """Jobs of one size and length share a number, those of others have another one."""
-    from headway.policies.ujfb_tables import SHAPE, SHAPE_PLAN, SHAPE_START
+    from headway.policies.urgent.tables import SHAPE, SHAPE_PLAN, SHAPE_START
 
     before = jobs[:, :column]
     same = np.flatnonzero((before[PROCS] == jobs[PROCS, column]) & (before[PLAN] == jobs[PLAN, column]))
@@ -81,7 +81,7 @@ def number_shape(jobs: Table, column: int) -> None:
 
 def without_record(options: Table) -> Table:
     """UJFB's options with no room in the record of processors, which a trial does not need."""
-    from headway.policies.ujfb_tables import NOTES, RECORD_ROOM, SIZE_OF_MACHINE, TABLES
+    from headway.policies.urgent.tables import NOTES, RECORD_ROOM, SIZE_OF_MACHINE, TABLES
 
     short = options[: NOTES + TABLES * int(options[SIZE_OF_MACHINE])].copy()
     short[RECORD_ROOM] = 0
@@ -94,8 +94,8 @@ def in_order_of_present_sizes(spec: Spec, prepared: Prepared) -> Prepared:
     Orders such as the shortest job first are ranks among the log's jobs, computed beforehand. Here a job's
     size and times depend on the cluster, so that such orders are sorted at each pass.
     """
-    from headway.policies.easy import easy, easy_sorted
-    from headway.policies.ordering import AS_ORDER, BACKFILL_ORDER, ORDER, sorted_kind_of
+    from headway.policies.backfilling.easy import easy, easy_sorted
+    from headway.policies.queueing.ordering import AS_ORDER, BACKFILL_ORDER, ORDER, sorted_kind_of
 
     queue = spec.params["principal"] if spec.name == "redirection" else spec
     assert isinstance(queue, Spec)

@@ -29,10 +29,14 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import entry, kernel
-from headway.policies import conservative, dbf, ordering, ujfb_plan, ujfb_tables
-from headway.policies.dbf_tables import forget_in_lists
-from headway.policies.strict import MACHINE
-from headway.policies.ujfb_processors import is_urgent
+from headway.policies.backfilling import conservative
+from headway.policies.deadline import dbf
+from headway.policies.deadline.tables import forget_in_lists
+from headway.policies.queueing import ordering
+from headway.policies.queueing.strict import MACHINE
+from headway.policies.urgent import plan as ujfb_plan
+from headway.policies.urgent import tables as ujfb_tables
+from headway.policies.urgent.processors import is_urgent
 
 CATCH_UP, WITHDRAW, PUT_IN_ORDER = range(3)
 NOBODY = 0

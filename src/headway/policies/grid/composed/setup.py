@@ -9,7 +9,6 @@ import numpy as np
 from headway.engine.drive import Jobs, Progress, Setup
 from headway.engine.tables import State
 from headway.platform import Platform
-from headway.policies.catalogue.grid import TUNINGS
 from headway.policies.grid import notes as memory
 from headway.policies.grid import tables
 from headway.policies.grid.composed.cluster import Cluster
@@ -18,6 +17,7 @@ from headway.policies.grid.composed.gathering import all_notes, all_sets, gather
 from headway.policies.grid.composed.kinds import in_order_of_present_sizes, kind_of
 from headway.policies.grid.composed.server import ClusterServer
 from headway.policies.grid.composed.shaping import Shaping
+from headway.policies.grid.description import TUNINGS
 from headway.policies.grid.local_policies import pools_of, widest
 from headway.policies.grid.middleware import Agent
 from headway.policies.grid.moldability import fraction, job_rows

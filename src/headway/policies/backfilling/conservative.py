@@ -1,0 +1,221 @@
+"""Conservative backfilling: every job gets a reservation when it arrives, and is never delayed after that.
+
+Mu'alem and Feitelson, IEEE TPDS 12(6), 2001; Feitelson and Weil, IPPS 1998.
+
+On arrival a job reserves the earliest time at which it fits beside all running jobs and reservations. When
+a job ends before it was expected to, the schedule is compressed: jobs may move forward, never back.
+
+    early     one sweep in arrival order, each job moved alone to its earliest start, if some job ended early
+    every     the same sweep after every completion
+    fixpoint  sweeps until nothing moves
+    scratch   all reservations dropped and placed anew in queue order (this can break promises)
+    none      no compression
+
+With ``hole=open`` a hole exactly as long as the job is refused, as Simbatch does.
+"""
+
+from __future__ import annotations
+
+from headway.engine.holes import free_until, hole_from
+from headway.engine.planning import settle
+from headway.engine.profile import step_near, step_of
+from headway.engine.queue import draw_together, find_job, leave
+from headway.engine.reservations import (
+    beyond_pins,
+    bring_forward,
+    earliest_start,
+    forget,
+    give_up,
+    length_of_hole,
+    next_due,
+    reserve,
+    reserved_start,
+)
+from headway.engine.tables import (
+    BACKFILL,
+    CLASS,
+    FIRST_NEW,
+    FREE,
+    FREED,
+    GONE,
+    IMMEDIATE,
+    KEY,
+    LAST_NEW,
+    PIN_COUNT,
+    PROCS,
+    PROMISE,
+    Q_FIELDS,
+    Q_HEAD,
+    Q_JOB,
+    Q_PLAN,
+    Q_PROCS,
+    Q_TAIL,
+    RESERVATION,
+    RESERVED,
+    ROOM_FROM,
+    ROOM_TO,
+    SUBMIT,
+    State,
+)
+from headway.engine.verbs import start, wake
+from headway.jit import kernel, routine
+from headway.policies.queueing.ordering import OWN, URGENT_CLASS, join, option
+from headway.policies.queueing.strict import MACHINE
+from headway.units import NEVER
+
+# Options after those of every queue: how to compress, and how much longer than a job a hole must be (µs).
+COMPRESS, HOLE = OWN, OWN + 1
+EARLY, EVERY, FIXPOINT, SCRATCH_MODE, NO_COMPRESSION = range(5)
+
+
+@routine
+def sweep(t: int, state: State, k: int) -> bool:
+    """Move each waiting job, in queue order and alone, to its earliest start; whether any moved.
+
+    When it was last looked at, a job had the earliest start it could have. Since then there is more room only
+    on [begin, end), so one that starts before that stays where it is, and none moves behind it; one that
+    starts after it needs room for all its time before that start. Where a job moves away there is new room,
+    for those behind it now and for those before it in the next sweep.
+
+    A search also speaks for the next jobs if they need as many processors for as long, and are reserved no
+    earlier: they find nothing before what was found. (Were there a hole, the first would have had it; and
+    where the first moved away from, no such hole could end.) Pins in the profile would need another proof.
+    """
+    begin, end = max(state.pools[ROOM_FROM, k], t), state.pools[ROOM_TO, k]
+    state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
+    if begin >= end:
+        return False
+    pins = state.pools[PIN_COUNT, k] > 0
+    if pins:  # room at one of them lets a job move that is reserved before it, and holds processors there
+        begin, end = t, NEVER
+    draw_together(state, 2 * k)
+    now = step_of(state.profile, k, t)
+    moved = False
+    row = Q_FIELDS * 2 * k
+    last_procs, last_plan, last_reserved, found, found_at = NEVER, 0, 0, t, now
+    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
+        procs = state.queue[row + Q_PROCS, place]
+        if procs == GONE:
+            continue
+        job = state.queue[row + Q_JOB, place]
+        reserved = state.jobs[RESERVED, job]
+        if reserved <= begin:
+            continue
+        plan = state.queue[row + Q_PLAN, place]
+        after, at = t, now
+        if procs >= last_procs and plan >= last_plan and reserved >= last_reserved:
+            after, at = found, found_at
+            if found >= reserved:
+                continue
+        until, earlier = reserved, reserved
+        if end < reserved:  # just before its start there is too little room, as there was
+            until = min(end, reserved - plan)
+        if after < until:
+            earlier, at = earliest_move(state, k, job, at, after, until, option(state, k, HOLE))
+        if earlier < reserved:
+            at = bring_forward(state, k, job, earlier, step_near(state.profile, k, at, earlier))
+            if at < 0:
+                now, at = step_of(state.profile, k, t), step_of(state.profile, k, earlier)
+            begin = min(begin, state.pools[ROOM_FROM, k])
+            end = max(end, state.pools[ROOM_TO, k])
+            moved = True
+        last_procs, last_plan, last_reserved, found, found_at = procs, plan, reserved, earlier, at
+        if pins:
+            last_procs = NEVER
+    return moved
+
+
+@kernel
+def earliest_move(
+    state: State, k: int, job: int, at: int, after: int, until: int, more: int
+) -> tuple[int, int]:
+    """The earliest start of a job from ``after`` on and before ``until``; else where it is reserved.
+
+    Also the place of the step that holds that start, or of one before it. The step at ``at`` holds ``after``,
+    or is one before it.
+    """
+    procs, limit = state.jobs[PROCS, job], state.jobs[RESERVED, job]
+    length = length_of_hole(state, job, more)
+    if limit - length <= after:  # wherever it starts, it would run until then
+        begin, at = free_until(state.profile, k, after, limit, procs)
+    else:
+        begin, at, _ = hole_from(state.profile, k, at, after, until, procs, length, limit)
+    if state.pools[PIN_COUNT, k] > 0:
+        begin = beyond_pins(state, k, job, begin, until, limit, length)
+        at = step_of(state.profile, k, begin)
+    return begin, at
+
+
+@routine
+def place_anew(t: int, state: State, k: int) -> None:
+    """Drop all reservations and place the waiting jobs again in queue order."""
+    row = Q_FIELDS * 2 * k
+    for turn in range(2):
+        for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
+            if state.queue[row + Q_PROCS, place] == GONE:
+                continue
+            job = state.queue[row + Q_JOB, place]
+            if turn == 0:
+                give_up(state, k, job)
+            else:
+                reserve_earliest(t, state, k, job)
+
+
+@kernel
+def reserve_earliest(t: int, state: State, k: int, job: int) -> None:
+    """Reserve the earliest time at which a job fits."""
+    reserve(state, k, job, earliest_start(state, k, job, t, NEVER, option(state, k, HOLE)))
+
+
+@kernel
+def compress(t: int, state: State, k: int, ended_early: int) -> None:
+    """Use what completions have left free, in the chosen way."""
+    mode = option(state, k, COMPRESS)
+    if mode == NO_COMPRESSION or (ended_early == 0 and mode != EVERY) or not state.pools[FREED, k]:
+        return
+    if mode == SCRATCH_MODE:
+        place_anew(t, state, k)
+    else:
+        while sweep(t, state, k) and mode == FIXPOINT:
+            pass
+
+
+@kernel
+def arrive(t: int, state: State, k: int, job: int) -> None:
+    """Give a newcomer its reservation, which is a promise."""
+    join(state, k, job)
+    reserve_earliest(t, state, k, job)
+    if option(state, k, COMPRESS) == SCRATCH_MODE and state.jobs[CLASS, job] == URGENT_CLASS:
+        place_anew(t, state, k)
+    state.jobs[PROMISE, job] = state.jobs[RESERVED, job]
+
+
+@kernel
+def start_due(t: int, state: State, k: int) -> None:
+    """Start every job whose reservation begins now.
+
+    One that finds its processors still held by a job of zero length starts in the next turn of this instant.
+    """
+    state.pools[FREED, k] = 0
+    job = next_due(state, k)
+    while reserved_start(state, job) == t:
+        if state.jobs[PROCS, job] > state.pools[FREE, k]:
+            return
+        why = RESERVATION
+        if state.queue[Q_FIELDS * 2 * k + Q_JOB, state.pools[Q_HEAD, 2 * k]] != job:
+            why = BACKFILL
+        elif state.jobs[SUBMIT, job] == t:
+            why = IMMEDIATE
+        forget(state, k, job)
+        leave(state, 2 * k, find_job(state, 2 * k, KEY, job))
+        start(state, job, k, why)
+        job = next_due(state, k)
+    wake(state, reserved_start(state, job))
+
+
+def conservative(t: int, state: State) -> None:
+    """Conservative backfilling on the whole machine."""
+    compress(t, state, MACHINE, settle(t, state, MACHINE))
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        arrive(t, state, MACHINE, job)
+    start_due(t, state, MACHINE)

@@ -1,0 +1,113 @@
+"""EASY with several reservations: the first k jobs that cannot start get one (k = 0: all of them).
+
+The pass walks the queue. A job that can start now without delaying a reservation starts; the others reserve
+their earliest start, until k have. Those that remain are tried in backfill order. Afterwards the reservations
+are taken back: the next pass makes them anew.
+
+A reserved job of no length holds nothing in the profile, yet the instant it is to start at is kept for it.
+"""
+
+from __future__ import annotations
+
+from headway.engine.holes import fits, level_at
+from headway.engine.planning import settle, start_and_book
+from headway.engine.reservations import NOT_RESERVED, earliest_start, give_up, reserve
+from headway.engine.tables import (
+    BACKFILL,
+    FIRST_NEW,
+    FREE,
+    GONE,
+    LAST_NEW,
+    PLAN,
+    PROCS,
+    Q_FIELDS,
+    Q_HEAD,
+    Q_JOB,
+    Q_PROCS,
+    Q_TAIL,
+    RESERVED,
+    SCRATCH,
+    State,
+)
+from headway.jit import kernel, routine
+from headway.policies.backfilling.easy import DEPTH, PROMISES, note_promise
+from headway.policies.queueing.ordering import has_backfill_queue, join, option, sort_queues, withdraw
+from headway.policies.queueing.strict import MACHINE, reason
+from headway.units import NEVER
+
+
+@routine
+def delays_instant(t: int, state: State, k: int, job: int, reservations: int) -> bool:
+    """Whether a job started now would be in the way of a reserved job of no length."""
+    end = t + state.jobs[PLAN, job]
+    for i in range(reservations):
+        other = state.lists[SCRATCH, i]
+        at = state.jobs[RESERVED, other]
+        if state.jobs[PLAN, other] == 0 and t <= at < end:
+            claimed = 0
+            for n in range(reservations):
+                rival = state.lists[SCRATCH, n]
+                if state.jobs[PLAN, rival] == 0 and state.jobs[RESERVED, rival] == at:
+                    claimed += state.jobs[PROCS, rival]
+            if level_at(state.profile, k, at) - claimed < state.jobs[PROCS, job]:
+                return True
+    return False
+
+
+@kernel
+def can_start(t: int, state: State, k: int, job: int, reservations: int) -> bool:
+    """Whether a job can start now and delays no reservation."""
+    procs, plan = state.jobs[PROCS, job], state.jobs[PLAN, job]
+    if procs > state.pools[FREE, k]:
+        return False
+    if plan == 0:
+        return True
+    return fits(state.profile, k, t, procs, plan) and not delays_instant(t, state, k, job, reservations)
+
+
+@routine
+def reserve_or_start(t: int, state: State, k: int) -> int:
+    """Walk the queue in order until enough jobs have reservations; how many have."""
+    count = 0
+    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
+        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] == GONE:
+            continue
+        job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
+        if can_start(t, state, k, job, count):
+            withdraw(state, k, 2 * k, place)
+            start_and_book(state, job, k, BACKFILL if count else reason(t, state, job))
+            continue
+        at = earliest_start(state, k, job, t, NEVER, 0)
+        if count == 0 and option(state, k, PROMISES):
+            note_promise(state, job, at)
+        reserve(state, k, job, at)
+        state.lists[SCRATCH, count] = job
+        count += 1
+        if count == option(state, k, DEPTH):
+            break
+    return count
+
+
+@kernel
+def deep_pass(t: int, state: State, k: int) -> None:
+    """One pass of EASY with several reservations on pool ``k``."""
+    sort_queues(t, state, k)
+    reservations = reserve_or_start(t, state, k)
+    q = 2 * k + 1 if has_backfill_queue(state, k) else 2 * k
+    for place in range(state.pools[Q_HEAD, q], state.pools[Q_TAIL, q]):
+        if state.queue[Q_FIELDS * q + Q_PROCS, place] > state.pools[FREE, k]:
+            continue
+        job = state.queue[Q_FIELDS * q + Q_JOB, place]
+        if state.jobs[RESERVED, job] == NOT_RESERVED and can_start(t, state, k, job, reservations):
+            withdraw(state, k, q, place)
+            start_and_book(state, job, k, BACKFILL)
+    for i in range(reservations):
+        give_up(state, k, state.lists[SCRATCH, i])
+
+
+def easy_deep(t: int, state: State) -> None:
+    """EASY with several reservations on the whole machine."""
+    settle(t, state, MACHINE)
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        join(state, MACHINE, job)
+    deep_pass(t, state, MACHINE)

@@ -1,0 +1,129 @@
+"""EASY backfilling: the first job that cannot start gets a reservation; others pass if they do not delay it.
+
+Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem and Feitelson, "Utilization, predictability,
+workloads, and user runtime estimates in scheduling the IBM SP2 with backfilling", IEEE TPDS 12(6), 2001.
+
+    procs                 shadow
+      │ running  ┌──────────┐          shadow: when enough processors will be free for the head
+      │──────────┘  a       │ head     extra:  what is free then besides the head's
+      │────────────────┐    ├───────   a may pass: it is over by the shadow time
+      │  running       │    │          b may pass: it needs at most the extra processors
+      │────────────────┴────┼───────
+      │ b                   │ extra
+      └─────────────────────┴─────── time
+
+With ``depth`` k the first k jobs that cannot start get reservations; EASY is depth 1. Reservations are
+computed anew at each pass, from the expected ends of the running jobs.
+"""
+
+from __future__ import annotations
+
+from headway.engine.ends import settle_ends, start_and_expect, when_enough
+from headway.engine.fitting import next_fit
+from headway.engine.tables import (
+    BACKFILL,
+    FIRST_NEW,
+    FREE,
+    FREED,
+    LAST_NEW,
+    NEWCOMERS,
+    PLAN,
+    PROCS,
+    PROMISE,
+    Q_COUNT,
+    Q_FIELDS,
+    Q_HEAD,
+    Q_JOB,
+    Q_PROCS,
+    Q_TAIL,
+    State,
+)
+from headway.jit import kernel
+from headway.policies.queueing.ordering import OWN, has_backfill_queue, join, option, sort_queues, withdraw
+from headway.policies.queueing.strict import MACHINE, head_fits, reason
+
+# Options after those of every queue: reservations per pass (0 = all), whether the order is such that
+# shadow times are promises, and whether only newcomers can start while nothing comes free.
+DEPTH, PROMISES, NEWCOMERS_ONLY = OWN, OWN + 1, OWN + 2
+
+
+@kernel
+def note_promise(state: State, job: int, shadow: int) -> None:
+    """The head will start no later than any shadow time it was given."""
+    if state.jobs[PROMISE, job] < 0 or shadow < state.jobs[PROMISE, job]:
+        state.jobs[PROMISE, job] = shadow
+
+
+@kernel
+def begin(state: State, k: int, q: int, place: int, why: int) -> int:
+    """Start the job at a place of one of pool ``k``'s queues; the job, or -1 if the engine refused."""
+    job = withdraw(state, k, q, place)
+    return job if start_and_expect(state, job, k, why) else -1
+
+
+@kernel
+def first_candidate(state: State, k: int) -> int:
+    """Where the search for jobs to backfill begins: behind the head, or at the newcomers.
+
+    When nothing came free since the last pass, free processors, shadow and extra are what that pass left,
+    and time only makes the test harder; so who could not pass then cannot pass now.
+    """
+    behind_head = state.pools[Q_HEAD, 2 * k] + 1
+    if option(state, k, NEWCOMERS_ONLY) and not state.pools[FREED, k]:
+        return int(max(behind_head, state.pools[Q_TAIL, 2 * k] - state.pools[NEWCOMERS, k]))
+    return int(behind_head)
+
+
+@kernel
+def can_change(state: State, k: int) -> bool:
+    """Whether a pass may start a job: something came free or joined since the last, or the order moves."""
+    return bool(
+        state.pools[FREED, k] or state.pools[NEWCOMERS, k] > 0 or not option(state, k, NEWCOMERS_ONLY)
+    )
+
+
+@kernel
+def easy_pass(t: int, state: State, k: int) -> None:
+    """One pass of EASY on pool ``k``, whose queues are in order."""
+    order = 2 * k
+    while head_fits(state, k):
+        head = state.pools[Q_HEAD, order]
+        begin(state, k, order, head, reason(t, state, state.queue[Q_FIELDS * order + Q_JOB, head]))
+    if state.pools[Q_COUNT, order] > 0:
+        head = state.pools[Q_HEAD, order]
+        procs = state.queue[Q_FIELDS * order + Q_PROCS, head]
+        shadow, free_then = when_enough(state.profile, k, t, state.pools[FREE, k], procs)
+        extra = free_then - procs
+        if option(state, k, PROMISES):
+            note_promise(state, state.queue[Q_FIELDS * order + Q_JOB, head], shadow)
+        candidates, place = order, first_candidate(state, k)
+        if has_backfill_queue(state, k):
+            candidates, place = order + 1, state.pools[Q_HEAD, order + 1]
+        while state.pools[FREE, k] > 0:  # the head itself is no candidate: it does not fit
+            place = next_fit(state, candidates, place, state.pools[FREE, k], shadow - t, extra)
+            if place < 0:
+                break
+            job = begin(state, k, candidates, place, BACKFILL)
+            if job < 0:
+                break
+            if t + state.jobs[PLAN, job] > shadow:
+                extra -= state.jobs[PROCS, job]
+            place += 1
+    state.pools[NEWCOMERS, k] = state.pools[FREED, k] = 0
+
+
+def easy(t: int, state: State) -> None:
+    """EASY on the whole machine."""
+    settle_ends(t, state, MACHINE)
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        join(state, MACHINE, job)
+    easy_pass(t, state, MACHINE)
+
+
+def easy_sorted(t: int, state: State) -> None:
+    """EASY on the whole machine, in an order that changes with time, or with an age limit."""
+    settle_ends(t, state, MACHINE)
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        join(state, MACHINE, job)
+    sort_queues(t, state, MACHINE)
+    easy_pass(t, state, MACHINE)

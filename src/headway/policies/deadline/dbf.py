@@ -1,0 +1,193 @@
+"""DBF, deadline-based backfilling: tasks that only have a deadline make room for the others while they can.
+
+N'takpé and Suter, Compas 2016 (in French), Algorithm 1.
+
+Waiting tasks are of two lists, both in order of submission. The *definitive* list (LP) holds reservations as
+conservative backfilling makes them. The *provisional* list (LN) holds tasks with a deadline; each fits behind
+everything that was there when it was placed, and may be placed anew.
+
+    definitive   ▓▓▓▓▓▓▓▓                       T arrives:  ▓▓▓▓▓▓▓▓TTTT
+    provisional          ░░░░░░  ┊ deadline                         ░░░░░░┊
+
+When a priority task T arrives, the provisional tasks give up their places, T is placed behind the definitive
+ones alone, and then they are placed again in order. Those that would end too late become definitive before T
+(they are *promoted*). ``strict`` repeats that until no provisional task is late; ``literal`` does it once, as
+the paper prints it, and can miss deadlines. Where compressions have left provisional tasks at places that
+cannot be found again, they stay there and T goes behind them all: the safety net, which is counted.
+
+A task that cannot meet its deadline on arrival is a priority task, or is refused.
+
+The definitive list and the running tasks have a profile of their own, the *base*, in a second pool; it is
+laid out when a priority task meets provisional ones, and kept as long as there are any. The provisional list
+is *canonical* when placing it anew on the base would change nothing: so it is until a task ends early. Then
+a priority task that leaves room for every provisional task changes none of their places.
+"""
+
+from __future__ import annotations
+
+from headway.engine.planning import settle_runs
+from headway.engine.profile import change
+from headway.engine.reservations import reserve_by, unpin
+from headway.engine.tables import (
+    ENDED,
+    ENDED_RUNS,
+    FIRST_NEW,
+    FREED,
+    GONE,
+    KEY,
+    LAST_NEW,
+    PHASE,
+    PLAN,
+    PROCS,
+    PROMISE,
+    PROMOTED,
+    Q_FIELDS,
+    Q_HEAD,
+    Q_JOB,
+    Q_PROCS,
+    R_EXPECTED,
+    R_JOB,
+    R_POOL,
+    R_WHY,
+    REFUSED,
+    RESERVED,
+    RUNS,
+    WAITS,
+    State,
+)
+from headway.jit import kernel
+from headway.policies.backfilling.conservative import COMPRESS, EVERY, HOLE, compress, start_due
+from headway.policies.deadline.places import place_before
+from headway.policies.deadline.tables import (
+    ACCEPTED,
+    BASE,
+    BEHIND,
+    CANONICAL,
+    DEADLINE,
+    DEFINITIVE_AT,
+    FIRST_GIVEN,
+    IN_BASE,
+    KEPT_BASE,
+    LATE,
+    LATE_ON_ARRIVAL,
+    NO_DEADLINE,
+    REFUSE,
+    WAITING_NOW,
+    count,
+    first_provisional,
+    is_provisional,
+    note,
+    provisional_tasks,
+)
+from headway.policies.queueing.ordering import join, option
+from headway.policies.queueing.strict import MACHINE
+from headway.units import NEVER
+
+
+@kernel
+def place_priority(t: int, state: State, k: int, job: int) -> None:
+    """Give a priority task its definitive place; what it was told is when it ends."""
+    if option(state, k, WAITING_NOW) == 0:
+        reserve_by(state, k, job, t, option(state, k, HOLE), NEVER)
+    else:
+        place_before(t, state, k, job)
+    join(state, k, job)
+    state.jobs[FIRST_GIVEN, job] = state.jobs[RESERVED, job]
+    state.jobs[PROMISE, job] = state.jobs[RESERVED, job] + state.jobs[PLAN, job]
+
+
+@kernel
+def arrive(t: int, state: State, k: int, job: int) -> None:
+    """A newcomer joins the provisional list if it can wait, else the definitive one; or it is refused."""
+    if state.jobs[DEADLINE, job] != NO_DEADLINE:
+        state.jobs[KEY, job] += BEHIND
+        begin = reserve_by(state, k, job, t, option(state, k, HOLE), state.jobs[DEADLINE, job])
+        if begin + state.jobs[PLAN, job] <= state.jobs[DEADLINE, job]:
+            join(state, k, job)
+            state.jobs[FIRST_GIVEN, job] = begin
+            state.jobs[PROMISE, job] = state.jobs[DEADLINE, job]
+            if option(state, k, WAITING_NOW) == 0:
+                note(state, k, CANONICAL, 1)
+            provisional_tasks(state, k, 1)
+            count(state, k, ACCEPTED, 1)
+            return
+        state.jobs[KEY, job] -= BEHIND
+        count(state, k, LATE_ON_ARRIVAL, 1)
+        if option(state, k, LATE) == REFUSE:
+            state.jobs[PHASE, job] = REFUSED
+            state.clock[WAITS] -= 1
+            return
+    place_priority(t, state, k, job)
+
+
+@kernel
+def give_back(t: int, state: State, k: int) -> int:
+    """Runs that ended early give back what the profile and the base held; how many there were."""
+    early = settle_runs(t, state, k)
+    if early > 0:
+        for i in range(state.clock[ENDED]):
+            run = state.lists[ENDED_RUNS, i]
+            if state.runs[R_POOL, run] == k and state.runs[R_EXPECTED, run] > t:
+                leave_base(t, state, k, run)
+    return early
+
+
+@kernel
+def leave_base(t: int, state: State, k: int, run: int) -> None:
+    """The base no longer holds a run that ended early."""
+    if not option(state, k, KEPT_BASE):
+        return
+    procs, base = state.jobs[PROCS, state.runs[R_JOB, run]], option(state, k, BASE)
+    change(state.profile, base, t, state.runs[R_EXPECTED, run], procs, t)
+
+
+@kernel
+def follow(t: int, state: State, k: int) -> None:
+    """The base holds the definitive tasks where the compression has moved them."""
+    base, row = option(state, k, BASE), Q_FIELDS * 2 * k
+    for place in range(state.pools[Q_HEAD, 2 * k], first_provisional(state, k)):
+        job = state.queue[row + Q_JOB, place]
+        held, begin = state.jobs[IN_BASE, job], state.jobs[RESERVED, job]
+        if state.queue[row + Q_PROCS, place] != GONE and held != begin:
+            plan, procs = state.jobs[PLAN, job], state.jobs[PROCS, job]
+            change(state.profile, base, held, held + plan, procs, t)
+            change(state.profile, base, begin, begin + plan, -procs, t)
+            state.jobs[IN_BASE, job] = begin
+
+
+@kernel
+def bring_closer(t: int, state: State, k: int, early: int) -> None:
+    """Compress both lists where runs have ended early, and keep the base in step."""
+    if early == 0 and (option(state, k, COMPRESS) != EVERY or not state.pools[FREED, k]):
+        return
+    note(state, k, CANONICAL, 0)
+    compress(t, state, k, early)
+    if option(state, k, KEPT_BASE):
+        follow(t, state, k)
+
+
+@kernel
+def begin_runs(t: int, state: State, k: int) -> None:
+    """Start what is due; the base holds every running task."""
+    run = state.clock[RUNS]
+    start_due(t, state, k)
+    while run < state.clock[RUNS]:
+        job = state.runs[R_JOB, run]
+        if is_provisional(state, job):
+            if option(state, k, KEPT_BASE):
+                end, base = t + state.jobs[PLAN, job], option(state, k, BASE)
+                change(state.profile, base, t, end, -state.jobs[PROCS, job], t)
+            provisional_tasks(state, k, -1)
+        elif state.jobs[PLAN, job] == 0 and option(state, k, KEPT_BASE):
+            unpin(state, option(state, k, BASE), job)
+        if state.jobs[DEFINITIVE_AT, job] >= 0:
+            state.runs[R_WHY, run] = PROMOTED
+        run += 1
+
+
+def dbf(t: int, state: State) -> None:
+    """Deadline-based backfilling on the whole machine."""
+    bring_closer(t, state, MACHINE, give_back(t, state, MACHINE))
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        arrive(t, state, MACHINE, job)
+    begin_runs(t, state, MACHINE)

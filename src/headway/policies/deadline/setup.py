@@ -1,0 +1,50 @@
+"""Prepares DBF: the machine and its base profile, the deadlines, the notes of the policy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.engine.drive import Setup
+from headway.engine.tables import KEY, State, Table
+from headway.policies.prepare import Arrivals, Prepared, conservative
+from headway.policies.spec import Spec
+
+MODES = ("strict", "literal")
+LATE = ("priority", "refuse")
+
+
+def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+    """Deadline-based backfilling: the options and keys of conservative backfilling, and its own."""
+    from headway.policies.deadline import notes as dbf_notes
+    from headway.policies.deadline import tables
+    from headway.policies.deadline.dbf import dbf as hook
+    from headway.policies.queueing.ordering import STRIDE
+    from headway.policies.queueing.strict import MACHINE
+
+    plain = conservative(spec, arrivals, procs).setup
+    options = (*plain.options, MODES.index(str(spec.params["mode"])), LATE.index(str(spec.params["late"])), 1)
+    deadline = arrivals.extra.get("deadline", np.full(len(arrivals.submit), tables.NO_DEADLINE))
+
+    def fill(state: State) -> None:
+        assert plain.prepare is not None
+        plain.prepare(state)
+        assert (state.jobs[KEY] == tables.DEFINITIVE).all()
+        fill_rows(state, deadline)
+
+    table = np.zeros(STRIDE, np.int64)
+    table[: len(options)] = options
+    spare = dbf_notes.give_log(table, MACHINE, len(arrivals.submit), STRIDE)
+    setup = Setup((procs, procs), hook, table, prepare=fill, more_rows=tables.MORE_ROWS, spare=spare)
+    remark = "" if (deadline >= 0).any() else "no job has a deadline, so dbf is conservative backfilling"
+    return Prepared(
+        setup, arrivals.walltime, "end", own=dbf_notes.counts, notes=dbf_notes.notes_of, remark=remark
+    )
+
+
+def fill_rows(state: State, deadline: Table) -> None:
+    """DBF's own job rows at the beginning."""
+    from headway.policies.deadline import tables
+
+    state.jobs[tables.DEADLINE] = deadline
+    for row in (tables.IN_BASE, tables.DEFINITIVE_AT):
+        state.jobs[row] = -1

@@ -1,0 +1,140 @@
+"""Redirection: a running job that holds up many newcomers is stopped and restarted in a group of its own.
+
+Faure, Lucarelli, Richard and Trystram, "Online Scheduling with Redirection for Parallel Jobs", IPDPSW 2020.
+
+The machine has a principal group of m processors and a redirection group of m'. Each has its own queue and
+its own policy. A job that runs in the principal group carries a counter, 0 when it starts.
+
+    1. Arrivals, one after the other: a job that finds the principal queue empty and fits starts at once;
+       any other waits there, and counts against every running job that the filter names (q_k >= q_j).
+    2. Of the running jobs whose counter exceeds theta, and that fit into the redirection group, the conflict
+       rule chooses one. It is stopped, joins the tail of the redirection queue, and all counters are 0
+       again. At most one job is redirected in an instant.
+    3. The principal group has its scheduling pass, then the redirection group.
+
+A redirected job is a new job of its group, submitted when it was stopped; it is never redirected again. It
+starts from the beginning, or with ``restart=checkpoint``, which is ours, goes on where it was stopped. Where
+the redirection group is a faster or slower cluster, its walltime and run time change by that factor.
+
+Under DBF a redirected job keeps its deadline and comes to its new group like any other: its place there is
+provisional if that is in time, else definitive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from headway.engine.tables import (
+    BACKFILL_KEY,
+    BY_REDIRECTION,
+    BY_SUSPENSION,
+    CLASS,
+    FIRST_NEW,
+    KEPT,
+    KEY,
+    LAST_NEW,
+    PLAN,
+    PROMISE,
+    R_JOB,
+    R_START,
+    RUNS,
+    STRETCH_BY,
+    STRETCH_OVER,
+    SUBMIT,
+    WALL,
+    State,
+)
+from headway.engine.verbs import kill
+from headway.jit import routine
+from headway.policies.queueing.ordering import CLASS_WEIGHT
+from headway.policies.redirection.counters import (
+    BY,
+    CLASS_THERE,
+    EXCEEDED,
+    FROM_CHECKPOINT,
+    OVER,
+    PLAN_THERE,
+    PRINCIPAL,
+    REDIRECTION,
+    REDIRECTIONS,
+    RESTART,
+    SEEN,
+    WALL_THERE,
+    chosen,
+    count,
+    reset,
+    unwatch,
+    unwatch_ended,
+    watch,
+)
+from headway.policies.redirection.groups import (
+    DBF,
+    KINDS,
+    arrive,
+    close_ended,
+    give_back,
+    is_held_up,
+    outlive,
+    schedule,
+)
+
+NO_PROMISE = -1
+
+
+@routine
+def take_out(t: int, state: State, run: int) -> int:
+    """Stop a run, set all counters to 0, and make its job a new one of the redirection group; the job."""
+    job = state.runs[R_JOB, run]
+    kept = state.options[RESTART] == FROM_CHECKPOINT
+    kill(state, job, BY_SUSPENSION if kept else BY_REDIRECTION)
+    unwatch(state, job)
+    reset(state)
+    state.options[REDIRECTIONS] += 1
+    state.jobs[SUBMIT, job] = t
+    state.jobs[CLASS, job] = state.jobs[CLASS_THERE, job]
+    state.jobs[WALL, job] = state.jobs[WALL_THERE, job]
+    state.jobs[PLAN, job] = state.jobs[PLAN_THERE, job]
+    state.jobs[STRETCH_BY, job], state.jobs[STRETCH_OVER, job] = state.options[BY], state.options[OVER]
+    if kept:
+        done = t - state.runs[R_START, run]
+        state.jobs[KEPT, job] += done
+        state.jobs[WALL, job] -= done
+        # A job that has outlived its estimate is expected to last as long as it may.
+        left = state.jobs[PLAN, job] - done
+        state.jobs[PLAN, job] = left if left > 0 else state.jobs[WALL, job]
+    # Redirected jobs stand in the order in which they came here.
+    state.jobs[KEY, job] = state.jobs[CLASS, job] * CLASS_WEIGHT + state.options[REDIRECTIONS]
+    state.jobs[BACKFILL_KEY, job] = state.jobs[KEY, job]
+    return int(job)
+
+
+@cache
+def hook_of(here: int, there: int) -> Callable[[int, State], None]:
+    """The hook of redirection for the kinds of policies of the principal and the redirection group."""
+
+    def redirection(t: int, state: State) -> None:
+        close_ended(t, state, PRINCIPAL, here)
+        close_ended(t, state, REDIRECTION, there)
+        outlive(t, state, here, there)
+        unwatch_ended(state)
+        for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):  # step 1
+            if is_held_up(t, state, PRINCIPAL, here, job):
+                count(state, job)
+            elif state.options[SEEN] < state.clock[RUNS]:
+                watch(state)
+        if state.options[EXCEEDED]:  # step 2
+            run = chosen(state)
+            give_back(t, state, PRINCIPAL, here, run)
+            moved = take_out(t, state, run)
+            arrive(t, state, REDIRECTION, there, moved)
+            if here != DBF or there != DBF:
+                state.jobs[PROMISE, moved] = NO_PROMISE  # it was made for another run, or is of another kind
+        schedule(t, state, PRINCIPAL, here)  # step 3
+        schedule(t, state, REDIRECTION, there)
+        if state.options[SEEN] < state.clock[RUNS]:
+            watch(state)
+
+    # Compiled code is kept under this name.
+    redirection.__qualname__ = f"redirection_{KINDS[here]}_{KINDS[there]}"
+    return redirection

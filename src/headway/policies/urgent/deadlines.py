@@ -1,0 +1,257 @@
+"""UJFB over DBF: regular jobs wait in the two lists of deadline-based backfilling, urgent ones come on top.
+
+Waiting regular jobs are *definitive* or, with a deadline that they can still keep, *provisional* (see dbf).
+The plan holds waiting urgent jobs, then the definitive ones, then the provisional ones, each in order of
+arrival:
+
+    held now ▒▒▒▒▒▒  urgent ▓▓▓  definitive ████████  provisional ░░░░░░  ┊ deadline
+
+- A newcomer without a deadline is placed behind the definitive jobs by DBF's strict rule: provisional ones
+  that would be late for it become definitive before it (they are promoted).
+- Where processors are expected to come free at other times than before, the plan is made anew.
+- Where it is an urgent job that has changed that, the strict rule is applied with the urgent job in the place
+  of the newcomer: provisional jobs that would be late go before the others. A deadline that cannot be kept
+  even so is given up: the urgent job has broken it, and the job becomes definitive all the same. Broken is
+  also the deadline of a definitive job that is moved, or of a running one that is suspended, beyond it.
+
+Without deadlines this is UJFB, without urgent jobs dbf(compress=scratch). Every waiting job is looked at when
+something changes, so it is slower than either where queues are long.
+"""
+
+from __future__ import annotations
+
+from headway.engine.queue import enter, leave
+from headway.engine.reservations import NOT_RESERVED, earliest_start
+from headway.engine.tables import (
+    FIRST_NEW,
+    KEY,
+    LAST_NEW,
+    PLAN,
+    PROMISE,
+    PROMOTED,
+    Q_TAIL,
+    R_JOB,
+    R_WHY,
+    RESERVED,
+    RUNS,
+    SCRATCH,
+    State,
+)
+from headway.engine.verbs import wake
+from headway.jit import routine
+from headway.policies.urgent.lending import go_on, lend_idle, wake_for_swaps
+from headway.policies.urgent.lists import (
+    ACCEPTED,
+    BEFORE,
+    CHOSEN,
+    DEFINITIVE,
+    DEFINITIVE_AT,
+    DISPLACED_TIMES,
+    FIRST_GIVEN,
+    GIVEN_UP,
+    PROVISIONAL,
+    choose,
+    first_definitive,
+    first_provisional,
+    give_up,
+    give_up_late,
+    is_late,
+    job_at,
+    lay_definitive,
+    occupy,
+    place_chosen,
+    place_definitive,
+    put,
+    waits,
+)
+from headway.policies.urgent.plan import Q, start_due
+from headway.policies.urgent.processors import is_urgent
+from headway.policies.urgent.tables import (
+    ACCEPTED_JOBS,
+    ASIDE,
+    BEGUN,
+    CAME,
+    CHANGED,
+    DISPLACEMENTS,
+    FINISHES,
+    HELD_UNTIL,
+    HOLDS_URGENT,
+    IDLE,
+    LATE_ON_ARRIVAL,
+    LATEST_END,
+    LENDING,
+    MACHINE,
+    NEXT_OVERRUN,
+    NEXT_START,
+    NO_JOB,
+    PROMOTIONS,
+    SAFETY_NET,
+    SUSPENDED_JOBS,
+    SWAPS_WHOLE,
+    URGENT_WAITING,
+    count,
+    entry,
+)
+from headway.policies.urgent.ujfb import arrive_urgent, resume_free, settle, try_waiting
+from headway.units import NEVER
+
+
+@routine
+def apply_strict_rule(t: int, state: State, task: int, urgent: int) -> bool:
+    """Place a newcomer (-1: none, an urgent job has come) and the provisional jobs; False if there is no way.
+
+    DBF's Algorithm 1, repeated until no provisional job is late.
+    """
+    first = first_provisional(state)
+    for place in range(first, state.pools[Q_TAIL, Q]):
+        state.jobs[CHOSEN, job_at(state, place)] = 0
+    turn = 0
+    while True:
+        lay_definitive(t, state)
+        for place in range(first, state.pools[Q_TAIL, Q]):
+            if waits(state, place):
+                state.jobs[RESERVED, job_at(state, place)] = NOT_RESERVED
+        last = place_chosen(t, state, first, 1) if turn > 0 else -1
+        if last >= 0:
+            if choose(state, first, last, False) == 0:
+                if task != NO_JOB:
+                    return False
+                give_up_late(state, first, urgent)
+            continue
+        if task != NO_JOB:
+            put(t, state, task, t)
+        if place_chosen(t, state, first, 0) < 0:
+            return True
+        choose(state, first, state.pools[Q_TAIL, Q], True)
+        turn += 1
+
+
+@routine
+def note_and_promote(t: int, state: State) -> None:
+    """Count who was moved to a later start, and let the chosen jobs become definitive."""
+    chosen = 0
+    for place in range(first_provisional(state), state.pools[Q_TAIL, Q]):
+        if not waits(state, place):
+            continue
+        job = job_at(state, place)
+        if state.jobs[BEFORE, job] != NOT_RESERVED and state.jobs[RESERVED, job] > state.jobs[BEFORE, job]:
+            state.jobs[DISPLACED_TIMES, job] += 1
+            count(state, DISPLACEMENTS, 1)
+        if state.jobs[CHOSEN, job]:
+            state.lists[SCRATCH, chosen] = leave(state, Q, place)
+            chosen += 1
+    for i in range(chosen):
+        job = state.lists[SCRATCH, i]
+        state.jobs[KEY, job], state.jobs[DEFINITIVE_AT, job] = DEFINITIVE, t
+        enter(state, Q, job, DEFINITIVE)
+    count(state, PROMOTIONS, chosen)
+
+
+@routine
+def make_anew(t: int, state: State) -> None:
+    """Place all waiting jobs anew; if an urgent job has come, by the strict rule."""
+    urgent = state.options[CAME]
+    state.options[CAME], state.options[CHANGED], state.options[HOLDS_URGENT] = NO_JOB, 0, 0
+    place_definitive(t, state)
+    if urgent == NO_JOB:
+        for place in range(first_provisional(state), state.pools[Q_TAIL, Q]):
+            if waits(state, place):
+                put(t, state, job_at(state, place), t)
+        return
+    apply_strict_rule(t, state, NO_JOB, urgent)
+    note_and_promote(t, state)
+    for place in range(first_definitive(state), first_provisional(state)):
+        job = job_at(state, place)
+        if waits(state, place) and is_late(state, job):
+            give_up(state, job, state.jobs[BEFORE, job] + state.jobs[PLAN, job], urgent)
+    for i in range(state.options[ASIDE]):
+        job = entry(state, SUSPENDED_JOBS, i)
+        counts = state.jobs[ACCEPTED, job] and not state.jobs[GIVEN_UP, job]
+        if counts and state.jobs[HELD_UNTIL, job] > state.jobs[LATEST_END, job]:
+            give_up(state, job, state.jobs[BEGUN, job] + state.jobs[PLAN, job], urgent)
+
+
+@routine
+def restore(t: int, state: State) -> None:
+    """The provisional jobs stay where they were."""
+    lay_definitive(t, state)
+    for place in range(first_provisional(state), state.pools[Q_TAIL, Q]):
+        if waits(state, place):
+            state.jobs[RESERVED, job_at(state, place)] = state.jobs[BEFORE, job_at(state, place)]
+            occupy(t, state, job_at(state, place))
+
+
+@routine
+def place_newcomer(t: int, state: State, job: int) -> None:
+    """DBF on arrival: a job that can keep its deadline is provisional, any other one definitive."""
+    state.jobs[RESERVED, job] = NOT_RESERVED
+    first = first_provisional(state)
+    if state.jobs[LATEST_END, job] >= 0:
+        begin = earliest_start(state, MACHINE, job, t, NEVER, 0)
+        if begin + state.jobs[PLAN, job] <= state.jobs[LATEST_END, job]:
+            state.jobs[RESERVED, job] = state.jobs[FIRST_GIVEN, job] = begin
+            occupy(t, state, job)
+            state.jobs[KEY, job], state.jobs[ACCEPTED, job] = PROVISIONAL, 1
+            enter(state, Q, job, PROVISIONAL)
+            state.jobs[PROMISE, job] = state.jobs[LATEST_END, job]
+            count(state, ACCEPTED_JOBS, 1)
+            return
+        count(state, LATE_ON_ARRIVAL, 1)
+    for place in range(first, state.pools[Q_TAIL, Q]):
+        state.jobs[BEFORE, job_at(state, place)] = state.jobs[RESERVED, job_at(state, place)]
+    if apply_strict_rule(t, state, job, NO_JOB):
+        note_and_promote(t, state)
+    else:
+        restore(t, state)
+        put(t, state, job, t)
+        count(state, SAFETY_NET, 1)
+    enter(state, Q, job, DEFINITIVE)
+    state.jobs[FIRST_GIVEN, job] = state.jobs[RESERVED, job]
+    state.jobs[PROMISE, job] = state.jobs[RESERVED, job] + state.jobs[PLAN, job]
+
+
+@routine
+def start_all_due(t: int, state: State) -> None:
+    """Start the regular jobs that are due, and note when the next ones are."""
+    due = 0
+    state.options[NEXT_START] = NEVER
+    for place in range(first_definitive(state), state.pools[Q_TAIL, Q]):
+        job = job_at(state, place)
+        if waits(state, place) and state.jobs[RESERVED, job] == t:
+            state.lists[SCRATCH, due] = job
+            due += 1
+        elif waits(state, place):
+            state.options[NEXT_START] = min(state.options[NEXT_START], state.jobs[RESERVED, job])
+    start_due(t, state, due)
+
+
+def ujfb_deadlines(t: int, state: State) -> None:
+    """UJFB over DBF, on the whole machine."""
+    freed = settle(t, state, True)
+    if state.options[FINISHES] and state.options[NEXT_OVERRUN] <= t:
+        go_on(t, state, True)
+    if state.options[URGENT_WAITING] > 0:
+        try_waiting(t, state)
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        if is_urgent(state, job):
+            arrive_urgent(t, state, job)
+    if freed and state.options[ASIDE] > 0:
+        resume_free(t, state)
+    run = state.clock[RUNS]
+    if state.options[CHANGED]:
+        make_anew(t, state)
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        if not is_urgent(state, job):
+            place_newcomer(t, state, job)
+    start_all_due(t, state)
+    if state.options[LENDING]:
+        while state.options[NEXT_START] != t and state.options[IDLE] > 0 and lend_idle(t, state):
+            make_anew(t, state)
+            start_all_due(t, state)
+        if state.options[SWAPS_WHOLE]:
+            wake_for_swaps(t, state)
+    for started in range(run, state.clock[RUNS]):
+        if state.jobs[DEFINITIVE_AT, state.runs[R_JOB, started]] >= 0:
+            state.runs[R_WHY, started] = PROMOTED
+    if state.options[FINISHES]:
+        wake(state, state.options[NEXT_OVERRUN])

@@ -1,0 +1,75 @@
+"""Prepares UJFB over DBF: what the plain policy has, with deadlines of regular jobs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from headway.engine.drive import Setup
+from headway.engine.tables import State
+from headway.errors import UsageError
+from headway.policies.prepare import Prepared, Table
+from headway.policies.spec import Spec
+
+
+def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared:
+    """UJFB, prepared already, with the lists of DBF for its regular jobs."""
+    from headway.policies.urgent import lists as rows
+    from headway.policies.urgent import tables as notes_of_plan
+    from headway.policies.urgent.deadlines import ujfb_deadlines
+
+    if spec.params["requeue"] == "end":
+        raise UsageError(
+            "ujfb: requeue=end does not go with regular=dbf, whose lists are in order of submission; give "
+            "requeue=arrival"
+        )
+
+    def over(setup: Setup) -> Setup:
+        def prepare(state: State) -> None:
+            assert setup.prepare is not None
+            setup.prepare(state)
+            state.jobs[rows.DEFINITIVE_AT] = state.jobs[rows.BROKEN_BY] = -1
+
+        return replace(setup, hook=ujfb_deadlines, prepare=prepare, more_rows=rows.ROWS)
+
+    def again(state: State) -> Setup | None:
+        setup = None if plain.again is None else plain.again(state)
+        return None if setup is None else over(setup)
+
+    def own(state: State) -> dict[str, object]:
+        assert plain.own is not None
+        names = {
+            "accepted_deadlines": notes_of_plan.ACCEPTED_JOBS,
+            "late_on_arrival": notes_of_plan.LATE_ON_ARRIVAL,
+            "promotions": notes_of_plan.PROMOTIONS,
+            "displacements": notes_of_plan.DISPLACEMENTS,
+            "safety_net": notes_of_plan.SAFETY_NET,
+            "deadlines_broken": notes_of_plan.BROKEN,
+        }
+        return plain.own(state) | {name: int(state.options[note]) for name, note in names.items()}
+
+    def notes(state: State, ids: Table) -> dict[str, Table]:
+        assert plain.notes is not None
+        by = state.jobs[rows.BROKEN_BY]
+        return plain.notes(state, ids) | {
+            "first_given": state.jobs[rows.FIRST_GIVEN],
+            "definitive_at": state.jobs[rows.DEFINITIVE_AT],
+            "displaced_times": state.jobs[rows.DISPLACED_TIMES],
+            "broken_by": np.where(by >= 0, ids[by], -1),
+        }
+
+    remark = plain.remark
+    if not some_have_deadlines:
+        remark = "no regular job has a deadline, so regular=dbf changes nothing"
+    elif plain.sets is None:
+        remark = "no job is urgent, so ujfb is dbf(compress=scratch)"
+    return replace(
+        plain,
+        setup=over(plain.setup),
+        promise_kind="end",
+        own=own,
+        notes=notes,
+        again=again,
+        remark=remark,
+    )

@@ -1,0 +1,197 @@
+"""UJFB where regular jobs may be guests on idle processors, or urgent jobs may outlive their request.
+
+Two readings of the paper that the plain form does without:
+
+*Guests.* A suspended job keeps its processors, but what urgent jobs leave of them stands idle. A waiting
+regular job may be lent some of it, if by its request it ends before the owner can come back. It is there on
+sufferance: it is never suspended, and loses its work if an urgent job stops it.
+
+    processors of v   |vvvvvvvv|out|uuuuuuuuuuuuuu|in|vvvvvvvv|
+                      |vvvvvvvv|...|gggggggg|     |in|vvvvvvvv|      g ends before u will have
+
+*Overruns.* An urgent job that has used up its request goes on. Nobody knows until when, so it is expected to
+need its request once more, and a minute at least; and so on.
+"""
+
+from __future__ import annotations
+
+from headway.engine.queue import find_job, leave
+from headway.engine.reservations import NOT_RESERVED
+from headway.engine.tables import (
+    BACKFILL,
+    GONE,
+    KEPT,
+    KEY,
+    PHASE,
+    PLAN,
+    PROCS,
+    Q_HEAD,
+    Q_JOB,
+    Q_KEY,
+    Q_PROCS,
+    Q_TAIL,
+    RESERVED,
+    RUN,
+    SUSPENDED,
+    WALL,
+    State,
+)
+from headway.engine.verbs import start, wake
+from headway.jit import kernel, routine
+from headway.policies.urgent.plan import (
+    ROW,
+    URGENT_KEY,
+    Q,
+    begin_anew,
+    complete_plan,
+    hold,
+    is_complete,
+    plan_on,
+    start_due,
+)
+from headway.policies.urgent.processors import append, is_urgent, record
+from headway.policies.urgent.tables import (
+    ASIDE,
+    BEGUN,
+    CAME,
+    FINISHES,
+    FIRST_PROCESSOR,
+    GUEST,
+    HELD_UNTIL,
+    IDLE,
+    LENDING,
+    LENT,
+    MACHINE,
+    NEXT_OVERRUN,
+    NEXT_START,
+    NEXT_USED,
+    NO_JOB,
+    NO_PROCESSOR,
+    OWN_ALONE,
+    OWNER,
+    PREEMPTIBLE,
+    SIZE_OF_MACHINE,
+    SUSPENDED_JOBS,
+    SWAP_BACK,
+    SWAPPED_OUT,
+    SWAPS_WHOLE,
+    USER,
+    count,
+    entry,
+)
+from headway.policies.urgent.ujfb import (
+    admit,
+    is_trying,
+    newcomers,
+    plan_and_start,
+    resume_free,
+    settle,
+)
+from headway.policies.urgent.urgent import expect_back
+from headway.units import NEVER, SECOND
+
+ONE_MINUTE = 60 * SECOND
+
+
+@routine
+def go_on(t: int, state: State, plan_too: bool) -> None:
+    """Urgent jobs that have used up what they were expected to need are expected to need as much again."""
+    following = NEVER
+    for p in range(state.options[SIZE_OF_MACHINE]):
+        job = entry(state, USER, p)
+        if job == NO_JOB or state.jobs[FIRST_PROCESSOR, job] != p or not is_urgent(state, job):
+            continue
+        if state.jobs[HELD_UNTIL, job] <= t:
+            end = t + max(state.jobs[PLAN, job], ONE_MINUTE)
+            state.jobs[HELD_UNTIL, job] = end
+            hold(t, state, end, state.jobs[OWN_ALONE, job], plan_too)
+            state.options[CAME] = job
+        following = min(following, state.jobs[HELD_UNTIL, job])
+    state.options[NEXT_OVERRUN] = following
+    if state.options[ASIDE] > 0:
+        expect_back(t, state, plan_too)
+
+
+@kernel
+def is_lent_until(t: int, state: State, p: int, until: int) -> bool:
+    """Whether a processor stands idle now, and its owner cannot come back before ``until``."""
+    owner = entry(state, OWNER, p)
+    if owner == NO_JOB or entry(state, USER, p) != NO_JOB or state.jobs[PHASE, owner] != SUSPENDED:
+        return False
+    if state.options[SWAPS_WHOLE] and state.jobs[SWAPPED_OUT, owner] > t:
+        return False
+    rest = state.jobs[SWAP_BACK, owner] + state.jobs[WALL, owner] - state.jobs[KEPT, owner]
+    return bool(state.jobs[HELD_UNTIL, owner] - rest >= until)
+
+
+@routine
+def lend(t: int, state: State, job: int) -> bool:
+    """Start a waiting job as a guest on idle processors, if there are enough for long enough."""
+    procs, until = state.jobs[PROCS, job], t + state.jobs[PLAN, job]
+    found = 0
+    for p in range(state.options[SIZE_OF_MACHINE]):
+        found += is_lent_until(t, state, p, until)
+    if found < procs:
+        return False
+    last = NO_PROCESSOR
+    for p in range(state.options[SIZE_OF_MACHINE]):
+        if procs > 0 and is_lent_until(t, state, p, until):
+            append(state, job, USER, NEXT_USED, last, p)
+            state.jobs[LENT, entry(state, OWNER, p)] += 1
+            last = p
+            procs -= 1
+    count(state, IDLE, -state.jobs[PROCS, job])
+    count(state, PREEMPTIBLE, state.jobs[PROCS, job])
+    leave(state, Q, find_job(state, Q, KEY, job))
+    start(state, job, MACHINE, BACKFILL)
+    state.jobs[RESERVED, job] = NOT_RESERVED
+    state.jobs[HELD_UNTIL, job], state.jobs[BEGUN, job], state.jobs[GUEST, job] = until, t, 1
+    record(state, job, state.jobs[RUN, job])
+    return True
+
+
+@routine
+def lend_idle(t: int, state: State) -> bool:
+    """Let waiting regular jobs, in queue order, be guests; whether there is one."""
+    some = False
+    for place in range(state.pools[Q_HEAD, Q], state.pools[Q_TAIL, Q]):
+        if state.options[IDLE] == 0:
+            break
+        procs = state.queue[ROW + Q_PROCS, place]
+        regular = procs != GONE and state.queue[ROW + Q_KEY, place] != URGENT_KEY
+        if regular and procs <= state.options[IDLE] and lend(t, state, state.queue[ROW + Q_JOB, place]):
+            some = True
+    return some
+
+
+@kernel
+def wake_for_swaps(t: int, state: State) -> None:
+    """Come back when a suspended job will have been swapped out, and some of it may be lent."""
+    for i in range(state.options[ASIDE]):
+        ready = state.jobs[SWAPPED_OUT, entry(state, SUSPENDED_JOBS, i)]
+        if ready > t:
+            wake(state, ready)
+
+
+def ujfb_lending(t: int, state: State) -> None:
+    """UJFB with guests, or with urgent jobs that outlive their request."""
+    regular = newcomers(state, False)
+    overrun = state.options[FINISHES] != 0 and state.options[NEXT_OVERRUN] <= t
+    trying = is_trying(state, regular)
+    if trying and not is_complete(state):
+        complete_plan(t, state)
+    freed = settle(t, state, trying)
+    if overrun:
+        go_on(t, state, trying)
+    admit(t, state)
+    if freed and state.options[ASIDE] > 0:
+        resume_free(t, state)
+    plan_and_start(t, state, regular)
+    if state.options[LENDING]:
+        while state.options[NEXT_START] != t and state.options[IDLE] > 0 and lend_idle(t, state):
+            begin_anew(t, state)
+            start_due(t, state, plan_on(t, state, False, 0))
+        if state.options[SWAPS_WHOLE]:
+            wake_for_swaps(t, state)
+    if state.options[FINISHES]:
+        wake(state, state.options[NEXT_OVERRUN])

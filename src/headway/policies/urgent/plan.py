@@ -1,0 +1,263 @@
+"""The plan of UJFB: reservations of all waiting jobs in queue order, urgent ones first, as if from scratch.
+
+Two profiles: the *base* of what holds processors now, and the plan, which also holds the reservations. The
+definition places every waiting job anew at every event. What is done instead:
+
+- Nothing is placed anew while nothing has changed in the base: time alone changes no place, nor does a job
+  that starts or ends as expected. Newcomers are placed behind the others.
+- Jobs of the same size and length that stand one behind the other are placed together, as many as fit; and
+  a shape is never looked for earlier than where its last job was placed.
+- A plan begun anew ends where nothing more can start now, as long as nobody asks for the rest. Before the
+  rest could start something has to end, and then it is asked for; a newcomer, whose start is told, asks for
+  all of it, and so does an urgent job, which is measured against the reservations.
+"""
+
+from __future__ import annotations
+
+from headway.engine.holes import level_at
+from headway.engine.profile import change, lay_over
+from headway.engine.queue import find_job, leave, place_for
+from headway.engine.reservations import NOT_RESERVED, earliest_start, pin, unpin
+from headway.engine.room import least_level
+from headway.engine.tables import (
+    BACKFILL,
+    GONE,
+    IMMEDIATE,
+    KEY,
+    PIN_COUNT,
+    PLAN,
+    PROCS,
+    Q_FIELDS,
+    Q_HEAD,
+    Q_JOB,
+    Q_KEY,
+    Q_PLAN,
+    Q_PROCS,
+    Q_TAIL,
+    RESERVATION,
+    RESERVED,
+    RUN,
+    SCRATCH,
+    SUBMIT,
+    State,
+)
+from headway.engine.verbs import start, wake
+from headway.jit import kernel, routine
+from headway.policies.queueing.ordering import CLASS_WEIGHT, REGULAR_CLASS, URGENT_CLASS
+from headway.policies.urgent.processors import own, record
+from headway.policies.urgent.tables import (
+    BASE,
+    BEGUN,
+    CHANGED,
+    HELD_UNTIL,
+    HOLDS_URGENT,
+    MACHINE,
+    NEXT_START,
+    OVERTAKE,
+    PLANNED_JOB,
+    PLANNED_KEY,
+    PLANS,
+    PREEMPTIBLE,
+    RESERVE,
+    SHAPE,
+    SHAPE_PLAN,
+    SHAPE_START,
+    STOPPED_TIMES,
+    UNOWNED,
+    URGENT_WAITING,
+    count,
+)
+from headway.units import NEVER
+
+URGENT_KEY = URGENT_CLASS * CLASS_WEIGHT
+REGULAR_KEY = REGULAR_CLASS * CLASS_WEIGHT
+"""``KEY`` of urgent jobs, first in the queue, and of the regular ones that follow."""
+Q = 2 * MACHINE
+ROW = Q_FIELDS * Q
+
+
+@kernel
+def hold(t: int, state: State, end: int, procs: int, plan_too: bool) -> None:
+    """Hold processors from now until ``end`` (negative: give them back); the plan is no longer true."""
+    if end > t and procs != 0:
+        change(state.profile, BASE, t, end, -procs, t)
+        if plan_too:
+            change(state.profile, MACHINE, t, end, -procs, t)
+        state.options[CHANGED] = 1
+
+
+@kernel
+def planned_place(state: State) -> int:
+    """The first place in the queue that the plan does not reach."""
+    if state.options[PLANNED_JOB] < 0:
+        return int(state.pools[Q_HEAD, Q])
+    return place_for(state, Q, state.options[PLANNED_KEY], state.options[PLANNED_JOB])
+
+
+@kernel
+def is_complete(state: State) -> bool:
+    return planned_place(state) == state.pools[Q_TAIL, Q]
+
+
+@kernel
+def begin_anew(t: int, state: State) -> None:
+    """Forget every reservation."""
+    lay_over(state.profile, BASE, MACHINE, t)
+    state.pools[PIN_COUNT, MACHINE] = 0
+    state.options[PLANNED_KEY] = state.options[PLANNED_JOB] = -1
+    state.options[NEXT_START] = NEVER
+    state.options[CHANGED] = state.options[HOLDS_URGENT] = 0
+    state.options[PLANS] += 1
+
+
+@routine
+def plan_on(t: int, state: State, everything: bool, due: int) -> int:
+    """Place waiting jobs from where the plan ends; those that are due now go to a list of ``due`` jobs.
+
+    Unless ``everything`` is asked for, stop where no processor is left now. How many are on the list then.
+    """
+    place, tail = planned_place(state), state.pools[Q_TAIL, Q]
+    urgent_before = t
+    if state.options[PLANNED_KEY] == URGENT_KEY:
+        urgent_before = max(t, state.jobs[RESERVED, state.options[PLANNED_JOB]])
+    while place < tail:
+        procs, length = state.queue[ROW + Q_PROCS, place], state.queue[ROW + Q_PLAN, place]
+        if procs == GONE:
+            place += 1
+            continue
+        if not everything and level_at(state.profile, MACHINE, t) <= 0:
+            break
+        job, key = state.queue[ROW + Q_JOB, place], state.queue[ROW + Q_KEY, place]
+        state.options[PLANNED_KEY], state.options[PLANNED_JOB] = key, job
+        if key == URGENT_KEY and not state.options[RESERVE]:
+            place += 1
+            continue
+        shape, after = state.jobs[SHAPE, job], t
+        if state.jobs[SHAPE_PLAN, shape] == state.options[PLANS]:
+            after = max(t, state.jobs[SHAPE_START, shape])
+        if key == URGENT_KEY and not state.options[OVERTAKE]:
+            after = max(after, urgent_before)
+        state.jobs[RESERVED, job] = NOT_RESERVED
+        begin = earliest_start(state, MACHINE, job, after, NEVER, 0)
+        if key != URGENT_KEY:  # an urgent job may have to stand behind another
+            state.jobs[SHAPE_PLAN, shape], state.jobs[SHAPE_START, shape] = state.options[PLANS], begin
+        room = 1
+        if length > 0 and state.pools[PIN_COUNT, MACHINE] == 0:
+            room = least_level(state.profile, MACHINE, begin, begin + length) // procs
+        placed = 0
+        while placed < room and place < tail:
+            if state.queue[ROW + Q_PROCS, place] != GONE:
+                same = state.queue[ROW + Q_PROCS, place] == procs and state.queue[ROW + Q_KEY, place] == key
+                if not same or state.queue[ROW + Q_PLAN, place] != length:
+                    break
+                job = state.queue[ROW + Q_JOB, place]
+                state.jobs[RESERVED, job] = begin
+                if begin == t and key != URGENT_KEY:
+                    state.lists[SCRATCH, due] = job
+                    due += 1
+                placed += 1
+            place += 1
+        state.options[PLANNED_JOB] = job
+        if key == URGENT_KEY:
+            state.options[HOLDS_URGENT] = 1
+            urgent_before = begin
+        elif begin > t:
+            state.options[NEXT_START] = min(state.options[NEXT_START], begin)
+        change(state.profile, MACHINE, begin, begin + length, -placed * procs, t)
+        if length == 0:
+            pin(state, MACHINE, job)
+    return due
+
+
+@kernel
+def complete_plan(t: int, state: State) -> None:
+    """Place the rest of the waiting jobs; those due now are found again by :func:`find_due`."""
+    if plan_on(t, state, True, 0) > 0:
+        state.options[NEXT_START] = t
+
+
+@routine
+def find_due(t: int, state: State) -> int:
+    """List the planned regular jobs that are due now; how many there are, and when the next ones are."""
+    due, following = 0, NEVER
+    for place in range(state.pools[Q_HEAD, Q], planned_place(state)):
+        if state.queue[ROW + Q_PROCS, place] == GONE or state.queue[ROW + Q_KEY, place] == URGENT_KEY:
+            continue
+        job = state.queue[ROW + Q_JOB, place]
+        if state.jobs[RESERVED, job] == t:
+            state.lists[SCRATCH, due] = job
+            due += 1
+        else:
+            following = min(following, state.jobs[RESERVED, job])
+    state.options[NEXT_START] = following
+    return due
+
+
+@routine
+def lift_urgent(t: int, state: State) -> None:
+    """Take the reservations of waiting urgent jobs out of the plan, which is to be made anew."""
+    for place in range(state.pools[Q_HEAD, Q], state.pools[Q_TAIL, Q]):
+        if state.queue[ROW + Q_KEY, place] != URGENT_KEY:
+            break
+        job = state.queue[ROW + Q_JOB, place]
+        if state.queue[ROW + Q_PROCS, place] == GONE or state.jobs[RESERVED, job] == NOT_RESERVED:
+            continue
+        begin = state.jobs[RESERVED, job]
+        change(state.profile, MACHINE, begin, begin + state.jobs[PLAN, job], state.jobs[PROCS, job], t)
+        if state.jobs[PLAN, job] == 0:
+            unpin(state, MACHINE, job)
+        state.jobs[RESERVED, job] = NOT_RESERVED
+    state.options[HOLDS_URGENT] = 0
+    state.options[CHANGED] = 1
+
+
+@kernel
+def first_regular(state: State) -> int:
+    """The regular job that has waited longest."""
+    place = state.pools[Q_HEAD, Q]
+    if state.options[URGENT_WAITING] > 0:
+        place = place_for(state, Q, URGENT_KEY, NEVER)
+        while state.queue[ROW + Q_PROCS, place] == GONE:
+            place += 1
+    return int(state.queue[ROW + Q_JOB, place])
+
+
+@kernel
+def start_regular(t: int, state: State, job: int) -> None:
+    """Start a job where it was planned: the plan goes on holding its processors."""
+    why = RESERVATION
+    if first_regular(state) != job:
+        why = BACKFILL
+    elif state.jobs[SUBMIT, job] == t:
+        why = IMMEDIATE
+    leave(state, Q, find_job(state, Q, KEY, job))
+    start(state, job, MACHINE, why)
+    procs, end = state.jobs[PROCS, job], t + state.jobs[PLAN, job]
+    change(state.profile, BASE, t, end, -procs, t)
+    if end == t:
+        unpin(state, MACHINE, job)
+    state.jobs[RESERVED, job] = NOT_RESERVED
+    state.jobs[HELD_UNTIL, job] = end
+    state.jobs[BEGUN, job] = t
+    own(state, job)
+    if state.jobs[STOPPED_TIMES, job] > 0:
+        record(state, job, state.jobs[RUN, job])
+    count(state, PREEMPTIBLE, procs)
+
+
+@routine
+def start_due(t: int, state: State, due: int) -> None:
+    """Start the jobs on the list, those of no length first.
+
+    One that finds its processors still held by a job of zero length starts in the next turn of this instant.
+    """
+    for turn in range(2):
+        for i in range(due):
+            job = state.lists[SCRATCH, i]
+            if (state.jobs[PLAN, job] > 0) != (turn == 1):
+                continue
+            if state.jobs[PROCS, job] > state.options[UNOWNED]:
+                state.options[NEXT_START] = t
+                return
+            start_regular(t, state, job)
+    wake(state, state.options[NEXT_START])

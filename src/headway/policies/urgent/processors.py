@@ -1,0 +1,228 @@
+"""Who has which processor: owners are regular jobs, users urgent ones or guests; the lowest numbers go first.
+
+    processor     0    1    2    3    4
+    owner         a    a    a    -    -        a is suspended,
+    user          u    u    -    u    -        u has borrowed two of its processors: 4 is free for regular
+                                               jobs, 2 and 4 for urgent ones
+
+A job's processors are a list from its FIRST_PROCESSOR on, in ascending order.
+"""
+
+from __future__ import annotations
+
+from headway.engine.tables import CLASS, PHASE, PROCS, SUSPENDED, State
+from headway.jit import kernel, routine
+from headway.policies.queueing.ordering import URGENT_CLASS
+from headway.policies.urgent.tables import (
+    FIRST_PROCESSOR,
+    FREE_IN_GROUP,
+    GUEST,
+    HOST_LOAD,
+    HOST_SIZE,
+    IDLE,
+    IN_RECORD,
+    LENT,
+    LOWEST_GROUP,
+    MEMORY,
+    NAMED,
+    NEXT_OWNED,
+    NEXT_USED,
+    NO_JOB,
+    NO_PROCESSOR,
+    NOTES,
+    OWN_ALONE,
+    OWNER,
+    RECORD_ROOM,
+    RECORDED,
+    SIZE_OF_MACHINE,
+    TABLES,
+    UNOWNED,
+    UNRECORDED,
+    USER,
+    at,
+    count,
+    entry,
+)
+
+GROUP = 64
+"""Processors are counted in groups of so many, so that a search skips those without a free one."""
+SHIFT = 1 << 32
+
+
+@kernel
+def is_urgent(state: State, job: int) -> bool:
+    return bool(state.jobs[CLASS, job] == URGENT_CLASS)
+
+
+@kernel
+def uses(state: State, job: int) -> bool:
+    """Whether a job is the user of its processors, not their owner."""
+    return bool(state.jobs[CLASS, job] == URGENT_CLASS or state.jobs[GUEST, job] != 0)
+
+
+@kernel
+def is_free(state: State, p: int) -> bool:
+    """Whether a processor has neither owner nor user."""
+    return entry(state, OWNER, p) == NO_JOB and entry(state, USER, p) == NO_JOB
+
+
+@kernel
+def set_free(state: State, p: int) -> None:
+    """Count a processor as free that has just lost its owner or user."""
+    state.options[at(state, FREE_IN_GROUP, p // GROUP)] += 1
+    state.options[LOWEST_GROUP] = min(state.options[LOWEST_GROUP], p // GROUP)
+
+
+@kernel
+def append(state: State, job: int, table: int, chain: int, last: int, p: int) -> None:
+    """Give processor ``p`` to a job; ``last`` is the one it got before."""
+    state.options[at(state, table, p)] = job
+    state.options[at(state, chain, p)] = NO_PROCESSOR
+    if last == NO_PROCESSOR:
+        state.jobs[FIRST_PROCESSOR, job] = p
+    else:
+        state.options[at(state, chain, last)] = p
+
+
+@routine
+def take_free(state: State, job: int, table: int, chain: int, last: int, procs: int) -> int:
+    """Give a job the lowest free processors; the last of them."""
+    group = state.options[LOWEST_GROUP]
+    state.options[UNOWNED] -= procs
+    while procs > 0:
+        if entry(state, FREE_IN_GROUP, group) > 0:
+            end = min((group + 1) * GROUP, state.options[SIZE_OF_MACHINE])
+            for p in range(group * GROUP, end):
+                if is_free(state, p):
+                    append(state, job, table, chain, last, p)
+                    state.options[at(state, FREE_IN_GROUP, group)] -= 1
+                    last = p
+                    procs -= 1
+                    if procs == 0:
+                        break
+        if procs > 0:
+            group += 1
+    state.options[LOWEST_GROUP] = group
+    return last
+
+
+@routine
+def borrow_idle(state: State, job: int, last: int, procs: int) -> int:
+    """Lend an urgent job the lowest idle processors of suspended jobs; the last of them."""
+    for p in range(state.options[SIZE_OF_MACHINE]):
+        if procs == 0:
+            break
+        owner = entry(state, OWNER, p)
+        if owner != NO_JOB and entry(state, USER, p) == NO_JOB and state.jobs[PHASE, owner] == SUSPENDED:
+            append(state, job, USER, NEXT_USED, last, p)
+            state.jobs[LENT, owner] += 1
+            state.options[IDLE] -= 1
+            last = p
+            procs -= 1
+    return last
+
+
+@kernel
+def own(state: State, job: int) -> None:
+    """Give a regular job its processors."""
+    if state.options[NAMED]:
+        take_free(state, job, OWNER, NEXT_OWNED, NO_PROCESSOR, state.jobs[PROCS, job])
+    else:
+        count(state, UNOWNED, -state.jobs[PROCS, job])
+
+
+@routine
+def disown(state: State, job: int) -> None:
+    """A regular job leaves its processors; nobody else uses them."""
+    count(state, UNOWNED, state.jobs[PROCS, job])
+    if not state.options[NAMED]:
+        return
+    p = state.jobs[FIRST_PROCESSOR, job]
+    while p != NO_PROCESSOR:
+        state.options[at(state, OWNER, p)] = NO_JOB
+        set_free(state, p)
+        p = entry(state, NEXT_OWNED, p)
+
+
+@routine
+def give_back(state: State, job: int) -> None:
+    """An urgent job or a guest leaves its processors, to their owners where they have one."""
+    p = state.jobs[FIRST_PROCESSOR, job]
+    while p != NO_PROCESSOR:
+        state.options[at(state, USER, p)] = NO_JOB
+        owner = entry(state, OWNER, p)
+        if owner == NO_JOB:
+            set_free(state, p)
+        else:
+            state.jobs[LENT, owner] -= 1
+            count(state, IDLE, 1)
+        p = entry(state, NEXT_USED, p)
+    count(state, UNOWNED, state.jobs[OWN_ALONE, job])
+
+
+@routine
+def load_hosts(state: State, job: int, more: int, room: int) -> bool:
+    """Add ``more`` x a job's memory to its hosts; if one would hold more than ``room``, nothing changes."""
+    size, memory = state.options[HOST_SIZE], state.jobs[MEMORY, job]
+    fits = True
+    p = state.jobs[FIRST_PROCESSOR, job]
+    while p != NO_PROCESSOR:
+        state.options[at(state, HOST_LOAD, p // size)] += more * memory
+        if more > 0 and entry(state, HOST_LOAD, p // size) > room:
+            fits = False
+        p = entry(state, NEXT_OWNED, p)
+    if not fits:
+        load_hosts_back(state, job, size, memory)
+    return fits
+
+
+@kernel
+def load_hosts_back(state: State, job: int, size: int, memory: int) -> None:
+    p = state.jobs[FIRST_PROCESSOR, job]
+    while p != NO_PROCESSOR:
+        state.options[at(state, HOST_LOAD, p // size)] -= memory
+        p = entry(state, NEXT_OWNED, p)
+
+
+@routine
+def record(state: State, job: int, run: int) -> None:
+    """Write down a job's processors as ranges: the run and how many ranges, then low x 2^32 + high of each.
+
+    What does not fit is counted, not written.
+    """
+    chain = NEXT_USED if uses(state, job) else NEXT_OWNED
+    begin = NOTES + TABLES * state.options[SIZE_OF_MACHINE]
+    ranges, last = 0, NO_PROCESSOR - 1
+    p = state.jobs[FIRST_PROCESSOR, job]
+    while p != NO_PROCESSOR:
+        ranges += p != last + 1
+        last = p
+        p = entry(state, chain, p)
+    here = begin + state.options[RECORDED]
+    if state.options[RECORDED] + 2 + ranges > state.options[RECORD_ROOM]:
+        count(state, UNRECORDED, 1)
+        return
+    state.options[here], state.options[here + 1] = run, ranges
+    here += 1
+    last = NO_PROCESSOR - 1
+    p = state.jobs[FIRST_PROCESSOR, job]
+    while p != NO_PROCESSOR:
+        if p != last + 1:
+            here += 1
+            state.options[here] = p * SHIFT
+        state.options[here] = state.options[here] // SHIFT * SHIFT + p
+        last = p
+        p = entry(state, chain, p)
+    count(state, RECORDED, 2 + ranges)
+    state.jobs[IN_RECORD, job] = 1
+
+
+@kernel
+def record_stop(state: State, run: int, by: int, swap: int) -> None:
+    """Write down for which run another one was stopped (-1: whole), and how long swapping it out takes."""
+    here = NOTES + TABLES * state.options[SIZE_OF_MACHINE] + state.options[RECORDED]
+    if state.options[RECORDED] + 3 > state.options[RECORD_ROOM]:
+        count(state, UNRECORDED, 1)
+        return
+    state.options[here], state.options[here + 1], state.options[here + 2] = -1 - run, by, swap
+    count(state, RECORDED, 3)

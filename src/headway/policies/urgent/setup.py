@@ -1,0 +1,243 @@
+"""Prepares UJF and UJFB: swap times, hosts, the tables of processors, the notes of the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from headway.engine.drive import Setup
+from headway.engine.tables import CLASS, KEY, WALL, State
+from headway.errors import UsageError
+from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared, Sets, Table, ordered, strict
+from headway.policies.spec import Spec, make_spec
+from headway.units import SECOND, microseconds
+from headway.workload.annotations import KB_PER_MB
+from headway.workload.transform.swap_model import swap_times
+
+MODES = ("suspend", "kill", "degree")
+ORDERS = ("latest", "smallest", "largest")
+KB_PER_GB = 1024 * KB_PER_MB
+RECORD_LIMIT = 1 << 22
+"""Entries at most in the record of processor sets at first."""
+
+
+def ujf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+    """First come, first served, urgent jobs before all others."""
+    plain = strict(make_spec("fcfs", urgent="first"), arrivals, procs)
+    urgent = _urgent(arrivals)
+    setup = plain.setup
+    if spec.params["overrun"] == "finish":
+        assert setup.prepare is not None
+        fill = setup.prepare
+
+        def prepare(state: State) -> None:
+            fill(state)
+            let_finish(state)
+
+        setup = replace(setup, prepare=prepare)
+    return Prepared(setup, plain.plan, remark="" if urgent.any() else "no job is urgent, so ujf is fcfs")
+
+
+def let_finish(state: State) -> None:
+    """Urgent jobs are not killed at their walltime."""
+    from headway.policies.queueing.ordering import URGENT_CLASS
+
+    state.jobs[WALL, state.jobs[CLASS] == URGENT_CLASS] = UNBOUNDED
+
+
+def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+    """Urgent jobs first with backfilling and preemption."""
+    from headway.policies.queueing.ordering import URGENT_CLASS
+    from headway.policies.urgent import tables as rows
+
+    urgent = _urgent(arrivals)
+    some = bool(urgent.any())
+    swap, memory, assumed = _swaps(spec, arrivals, ~urgent) if some else (_none(arrivals), _none(arrivals), 0)
+    deadline = arrivals.extra.get("deadline", np.full(len(urgent), -1))
+    shapes = np.unique(np.stack([arrivals.procs, arrivals.walltime]), axis=1, return_inverse=True)[1]
+    fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, urgent)
+    back = Fraction(str(spec.params["swap_in"]))
+    finishes = spec.params["overrun"] == "finish"
+    hook = _hook(spec)
+
+    def prepare(state: State) -> None:
+        fill(state)
+        state.jobs[rows.SWAP], state.jobs[rows.MEMORY] = swap, memory
+        state.jobs[rows.SWAP_BACK] = -(-swap * back.numerator // back.denominator)
+        state.jobs[rows.LATEST_END] = deadline
+        if finishes:
+            let_finish(state)
+        state.jobs[rows.SHAPE] = shapes.ravel()
+        state.jobs[rows.STOPPED_BY] = -1
+
+    def own(state: State) -> dict[str, object]:
+        names = {
+            "suspensions": rows.STOPPED,
+            "preempting_jobs": rows.PREEMPTING,
+            "kills_for_urgent": rows.LOST,
+            "urgent_waited": rows.QUEUED,
+        }
+        found: dict[str, object] = {name: int(state.options[note]) for name, note in names.items()}
+        found["suspensions"] = int(state.options[rows.STOPPED] - state.options[rows.LOST])
+        delays = state.jobs[rows.DELAY, state.jobs[rows.PREEMPTED_FOR] > 0]
+        found["mean_preemption_delay"] = int(delays.sum()) / (len(delays) * SECOND) if len(delays) else None
+        found["max_preemption_delay"] = int(delays.max()) / SECOND if len(delays) else None
+        found["swap_assumed"] = assumed
+        return found
+
+    def notes(state: State, ids: Table) -> dict[str, Table]:
+        by, rushed = state.jobs[rows.STOPPED_BY], state.jobs[CLASS] == URGENT_CLASS
+        return {
+            "preempted_by": np.where(by >= 0, ids[by], -1),
+            "preempted_times": state.jobs[rows.STOPPED_TIMES],
+            "preemption_delay": np.where(rushed, state.jobs[rows.DELAY], -1),
+        }
+
+    def setup(room: int) -> Setup:
+        tables = _tables(spec, procs, some, room)
+        return Setup((procs, procs), hook, prepare=prepare, more_rows=rows.MORE_ROWS, tables=tables)
+
+    def again(state: State) -> Setup | None:
+        """With more room for the processors of jobs, where some were not written down."""
+        room = int(state.options[rows.RECORD_ROOM])
+        return setup(8 * room) if state.options[rows.UNRECORDED] > 0 else None
+
+    remark = ""
+    if not some:
+        remark = "no job is urgent, so ujfb is conservative(compress=scratch)"
+    elif assumed:
+        remark = (
+            f"neither swap time nor memory of {assumed} jobs is known: taken to be of the median size of the "
+            "others (unknown=median)"
+        )
+    plain = Prepared(
+        setup(_record_room(arrivals, urgent) if some else 0),
+        arrivals.walltime,
+        "told",
+        own=own,
+        notes=notes,
+        lead="swap_in",
+        remark=remark,
+        again=again,
+        sets=recorded if some else None,
+    )
+    if spec.params["regular"] == "conservative":
+        return plain
+    from headway.policies.urgent.deadlines_setup import over_dbf
+
+    return over_dbf(spec, plain, bool((deadline[~urgent] >= 0).any()))
+
+
+def _hook(spec: Spec) -> Callable[[int, State], None]:
+    """The compiled policy: a form of its own where guests or overruns are allowed."""
+    if spec.params["idle"] == "lent" or spec.params["overrun"] == "finish":
+        from headway.policies.urgent.lending import ujfb_lending
+
+        return ujfb_lending
+    from headway.policies.urgent.ujfb import ujfb
+
+    return ujfb
+
+
+def recorded(state: State) -> Sets:
+    """The processors that the policy has written down."""
+    from headway.policies.urgent import tables as rows
+    from headway.policies.urgent.processors import SHIFT
+
+    begin = rows.NOTES + rows.TABLES * int(state.options[rows.SIZE_OF_MACHINE])
+    entries = state.options[begin : begin + state.options[rows.RECORDED]].tolist()
+    found = Sets()
+    place = 0
+    while place < len(entries):
+        run, number = entries[place], entries[place + 1]
+        place += 2
+        if run < 0:
+            if number >= 0:
+                found.borrower[-1 - run] = number
+            found.swap_out[-1 - run] = entries[place]
+            place += 1
+            continue
+        ranges = sorted(divmod(entry, SHIFT) for entry in entries[place : place + number])
+        found.of_run[run] = [(low, high + 1) for low, high in ranges]
+        place += number
+    return found
+
+
+def _urgent(arrivals: Arrivals) -> Any:
+    return arrivals.extra.get("urgent", np.zeros(len(arrivals.submit), np.bool_))
+
+
+def _none(arrivals: Arrivals) -> Table:
+    return np.zeros(len(arrivals.submit), np.int64)
+
+
+def _tables(spec: Spec, procs: int, named: bool, room: int) -> Table:
+    from headway.policies.urgent import tables as rows
+    from headway.policies.urgent.processors import GROUP
+    from headway.units import NEVER
+
+    options = np.zeros(rows.NOTES + rows.TABLES * procs + room, np.int64)
+    options[rows.SIZE_OF_MACHINE] = options[rows.UNOWNED] = procs
+    options[rows.PREEMPT] = MODES.index(str(spec.params["preempt"]))
+    options[rows.VICTIMS] = ORDERS.index(str(spec.params["victims"]))
+    options[rows.OVERTAKE] = spec.params["overtake"] == "yes"
+    options[rows.RESERVE] = spec.params["reserve"] == "first"
+    options[rows.HOST_SIZE] = int(str(spec.params["host_size"]))
+    host = spec.params["host_memory"]
+    options[rows.HOST_ROOM] = -1 if host == "unlimited" else int(float(str(host)) * KB_PER_GB)
+    options[rows.LENDING] = spec.params["idle"] == "lent"
+    options[rows.SWAPS_WHOLE] = spec.params["leftover"] == "swapped"
+    options[rows.FINISHES] = spec.params["overrun"] == "finish"
+    options[rows.TO_THE_END] = spec.params["requeue"] == "end"
+    options[rows.IDLE_FIRST] = spec.params["borrow"] == "first"
+    options[rows.NAMED], options[rows.RECORD_ROOM] = named, room
+    options[rows.PLANNED_KEY] = options[rows.PLANNED_JOB] = options[rows.CAME] = -1
+    options[rows.NEXT_START] = options[rows.NEXT_OVERRUN] = NEVER
+    for table, value in ((rows.OWNER, rows.NO_JOB), (rows.USER, rows.NO_JOB)):
+        begin = rows.NOTES + table * procs
+        options[begin : begin + procs] = value
+    groups = np.bincount(np.arange(procs) // GROUP)
+    begin = rows.NOTES + rows.FREE_IN_GROUP * procs
+    options[begin : begin + len(groups)] = groups
+    return options
+
+
+def _record_room(arrivals: Arrivals, urgent: Any) -> int:
+    """Room for the processors of urgent jobs and of those they stop, where these are in a few ranges each."""
+    return min(RECORD_LIMIT, 4096 + 4 * int((arrivals.procs[urgent] + 2).sum()))
+
+
+def _swaps(spec: Spec, arrivals: Arrivals, regular: Any) -> tuple[Table, Table, int]:
+    """Swap time (µs) and memory (kB per processor) of each job, and how many had to be assumed."""
+    source, bandwidth = spec.params["swap"], float(str(spec.params["bandwidth"]))
+    memory = arrivals.extra.get("memory_kb", np.full(len(arrivals.submit), -1)).astype(np.int64)
+    memory = np.where(memory > 0, memory, -1)
+    bounded = spec.params["host_memory"] != "unlimited"
+    suspends = spec.params["preempt"] != "kill"
+    if source in ("column", "memory"):
+        given = arrivals.extra.get("swap") if source == "column" else None
+        swap = np.full(len(memory), -1) if given is None else given.astype(np.int64)
+        needed = swap < 0
+    else:
+        swap = np.full(len(memory), microseconds(str(source)))
+        needed = np.zeros(len(memory), np.bool_)
+    unknown = regular & (memory < 0) & (needed | bounded) & suspends
+    if unknown.any():
+        if not (regular & (memory >= 0)).any():
+            where = "how much memory hosts must hold" if not needed.any() else "how long swapping takes"
+            raise UsageError(
+                f"ujfb: there are urgent jobs, but nothing says {where}: give swap=SECONDS in the policy, a "
+                "column swap or memory_mb in --annotations, or apply memory(source=table) by headway convert"
+            )
+        if spec.params["unknown"] == "error":
+            raise UsageError(
+                f"ujfb: neither swap time nor memory of {int(unknown.sum())} jobs is known: annotate them, "
+                "apply memory(missing=median) by headway convert, or give unknown=median"
+            )
+        memory = np.where(unknown, int(np.median(memory[regular & (memory >= 0)])), memory)
+    swap = np.where(needed & regular, swap_times(memory, bandwidth), np.maximum(swap, 0))
+    return np.maximum(swap, 0), np.maximum(memory, 0), int(unknown.sum())

@@ -1,0 +1,242 @@
+"""How an urgent job gets its processors: Algorithm 1 of UJFB, preemption included.
+
+Processors without a user come first, those of suspended jobs among them; then regular jobs are stopped: put
+aside, so that they keep their processors and go on there later, or killed and sent back to the queue.
+"""
+
+from __future__ import annotations
+
+from headway.engine.holes import fits
+from headway.engine.queue import enter
+from headway.engine.reservations import NOT_RESERVED, first_pin_in_the_way
+from headway.engine.tables import (
+    BY_PREEMPTION,
+    KEPT,
+    KEY,
+    PIN_COUNT,
+    PLAN,
+    PROCS,
+    RESERVED,
+    RUN,
+    RUNS,
+    URGENT,
+    URGENT_BACKFILL,
+    URGENT_PREEMPT,
+    WALL,
+    State,
+)
+from headway.engine.verbs import kill, start_late, suspend
+from headway.jit import kernel, routine
+from headway.policies.urgent.plan import (
+    REGULAR_KEY,
+    Q,
+    hold,
+    lift_urgent,
+)
+from headway.policies.urgent.processors import (
+    borrow_idle,
+    disown,
+    give_back,
+    load_hosts,
+    record,
+    record_stop,
+    take_free,
+)
+from headway.policies.urgent.tables import (
+    ASIDE,
+    ASIDE_PLACE,
+    CAME,
+    CANDIDATES,
+    CHANGED,
+    DEGREE,
+    DELAY,
+    FIRST_PROCESSOR,
+    GUEST,
+    HELD_UNTIL,
+    HOLDS_URGENT,
+    HOST_ROOM,
+    IDLE,
+    IDLE_FIRST,
+    IN_RECORD,
+    KILL,
+    LATEST_END,
+    LOST,
+    MACHINE,
+    NEXT_OVERRUN,
+    NEXT_OWNED,
+    NEXT_USED,
+    NO_JOB,
+    NO_PROCESSOR,
+    OWN_ALONE,
+    PREEMPT,
+    PREEMPTED_FOR,
+    PREEMPTIBLE,
+    PREEMPTING,
+    REQUEUED,
+    STOPPED,
+    STOPPED_BY,
+    STOPPED_TIMES,
+    SUSPENDED_JOBS,
+    SWAP,
+    SWAP_BACK,
+    SWAPPED_OUT,
+    SWAPS_WHOLE,
+    TO_THE_END,
+    UNOWNED,
+    USER,
+    at,
+    count,
+    entry,
+)
+from headway.policies.urgent.victims import NOT_ENOUGH, longest_swap, select, until_swapped_out
+from headway.units import NEVER
+
+
+@routine
+def expect_back(t: int, state: State, plan_too: bool) -> None:
+    """Hold the processors of each suspended job until it will have ended, as far as can be known now.
+
+    It comes back when the last user of its processors has ended, is swapped in, and has the rest of its
+    walltime.
+    """
+    for i in range(state.options[ASIDE]):
+        job = entry(state, SUSPENDED_JOBS, i)
+        back = t
+        p = state.jobs[FIRST_PROCESSOR, job]
+        while p != NO_PROCESSOR:
+            user = entry(state, USER, p)
+            if user != NO_JOB:
+                back = max(back, state.jobs[HELD_UNTIL, user])
+            p = entry(state, NEXT_OWNED, p)
+        end = back + state.jobs[SWAP_BACK, job] + state.jobs[WALL, job] - state.jobs[KEPT, job]
+        if end != state.jobs[HELD_UNTIL, job]:
+            hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], plan_too)
+            hold(t, state, end, state.jobs[PROCS, job], plan_too)
+            state.jobs[HELD_UNTIL, job] = end
+
+
+@kernel
+def put_aside(t: int, state: State, job: int) -> None:
+    """Suspend a victim: its processors stay its own."""
+    suspend(state, job)
+    i = state.options[ASIDE]
+    state.options[at(state, SUSPENDED_JOBS, i)] = job
+    state.jobs[ASIDE_PLACE, job] = i
+    state.options[ASIDE] = i + 1
+    state.jobs[SWAPPED_OUT, job] = t + state.jobs[SWAP, job]
+    count(state, IDLE, state.jobs[PROCS, job])
+
+
+@kernel
+def send_back(t: int, state: State, job: int) -> None:
+    """Kill a victim: it waits again, where it stood when it arrived, or behind all others."""
+    kill(state, job, BY_PREEMPTION)
+    if state.jobs[GUEST, job]:
+        give_back(state, job)
+        state.jobs[GUEST, job] = 0
+    else:
+        hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], True)
+        disown(state, job)
+    state.jobs[IN_RECORD, job] = 0
+    if state.options[TO_THE_END]:
+        # Those that wait have smaller keys, those that come later have this one, and larger numbers.
+        count(state, REQUEUED, 1)
+        state.jobs[KEY, job] = REGULAR_KEY + state.options[REQUEUED]
+    enter(state, Q, job, state.jobs[KEY, job])
+    count(state, LOST, 1)
+
+
+@routine
+def execute(t: int, state: State, job: int, why: int, delay: int, victims: int, killing: bool) -> None:
+    """Give an urgent job its processors: free ones, then idle ones of suspended jobs, then the victims'."""
+    procs = state.jobs[PROCS, job]
+    idle = idle_taken(state, procs)
+    free = min(procs - idle, state.options[UNOWNED])
+    last = take_free(state, job, USER, NEXT_USED, NO_PROCESSOR, free)
+    last = borrow_idle(state, job, last, idle)
+    for i in range(victims):
+        victim = entry(state, CANDIDATES, i)
+        if not state.jobs[IN_RECORD, victim]:
+            record(state, victim, state.jobs[RUN, victim])
+        by = -1 if state.options[SWAPS_WHOLE] else state.clock[RUNS]
+        record_stop(state, state.jobs[RUN, victim], by, state.jobs[SWAP, victim])
+        count(state, PREEMPTIBLE, -state.jobs[PROCS, victim])
+        state.jobs[STOPPED_BY, victim] = job
+        state.jobs[STOPPED_TIMES, victim] += 1
+        if killing or state.jobs[GUEST, victim]:
+            send_back(t, state, victim)
+        else:
+            put_aside(t, state, victim)
+    rest = procs - free - idle
+    if rest > 0:
+        lost = min(rest, state.options[UNOWNED])
+        last = take_free(state, job, USER, NEXT_USED, last, lost)
+        borrow_idle(state, job, last, rest - lost)
+        free += lost
+    if victims > 0:
+        count(state, PREEMPTING, 1)
+        count(state, STOPPED, victims)
+    start_late(state, job, MACHINE, why, delay, delay + state.jobs[WALL, job])
+    record(state, job, state.jobs[RUN, job])
+    state.jobs[OWN_ALONE, job] = free
+    state.jobs[DELAY, job] = delay
+    state.jobs[PREEMPTED_FOR, job] = victims
+    end = t + delay + state.jobs[PLAN, job]
+    state.jobs[HELD_UNTIL, job] = end
+    state.options[NEXT_OVERRUN] = min(state.options[NEXT_OVERRUN], end)
+    state.options[CAME] = job
+    hold(t, state, end, free, True)
+    if state.options[ASIDE] > 0:
+        expect_back(t, state, True)
+    state.options[CHANGED] = 1
+
+
+@kernel
+def idle_taken(state: State, procs: int) -> int:
+    """How many idle processors of suspended jobs an urgent job takes before anybody is stopped for it."""
+    if not state.options[IDLE_FIRST]:
+        procs = max(procs - state.options[UNOWNED], 0)
+    return int(min(procs, state.options[IDLE]))
+
+
+@routine
+def try_urgent(t: int, state: State, job: int) -> bool:
+    """Algorithm 1 for an urgent job: execute it, or preempt and execute, or answer no."""
+    procs = state.jobs[PROCS, job]
+    missing = procs - state.options[UNOWNED] - state.options[IDLE]
+    swapping = 0
+    if state.options[SWAPS_WHOLE] and state.options[IDLE] > 0:
+        swapping = until_swapped_out(t, state, idle_taken(state, procs))
+    if missing <= 0:
+        if state.options[HOLDS_URGENT]:
+            lift_urgent(t, state)
+        state.jobs[RESERVED, job] = NOT_RESERVED
+        harmless = fits(state.profile, MACHINE, t, procs, state.jobs[PLAN, job])
+        if harmless and state.pools[PIN_COUNT, MACHINE] > 0:
+            harmless = first_pin_in_the_way(state, MACHINE, job, t) == NEVER
+        execute(t, state, job, URGENT_BACKFILL if harmless and swapping == 0 else URGENT, swapping, 0, False)
+        return True
+    if missing > state.options[PREEMPTIBLE]:
+        return False
+    mode = state.options[PREEMPT]
+    victims = NOT_ENOUGH
+    killing = mode == KILL
+    delay = swapping
+    if mode != KILL:
+        victims = select(state, missing, True)
+        delay = max(swapping, longest_swap(state, victims))
+        due = state.jobs[LATEST_END, job]
+        if mode == DEGREE and due >= 0:
+            killing = victims == NOT_ENOUGH or t + delay + state.jobs[PLAN, job] > due
+            if killing:
+                for i in range(victims):
+                    victim = entry(state, CANDIDATES, i)
+                    if state.options[HOST_ROOM] >= 0 and not state.jobs[GUEST, victim]:
+                        load_hosts(state, victim, -1, 0)
+    if killing:
+        victims = select(state, missing, False)
+        delay = swapping
+    if victims == NOT_ENOUGH:
+        return False
+    execute(t, state, job, URGENT_PREEMPT, delay, victims, killing)
+    return True

@@ -1,0 +1,116 @@
+"""Whom UJFB stops for an urgent job."""
+
+from __future__ import annotations
+
+from headway.engine.tables import PHASE, PROCS, RUNNING, SUSPENDED, State
+from headway.jit import kernel, routine
+from headway.policies.urgent.processors import load_hosts
+from headway.policies.urgent.tables import (
+    BEGUN,
+    CANDIDATES,
+    FIRST_PROCESSOR,
+    GUEST,
+    HOST_ROOM,
+    LATEST,
+    LENDING,
+    NO_JOB,
+    OWNER,
+    SIZE_OF_MACHINE,
+    SMALLEST,
+    SWAP,
+    SWAPPED_OUT,
+    USER,
+    VICTIMS,
+    at,
+    entry,
+)
+
+NOT_ENOUGH = -1
+"""Instead of a number of victims: stopping all that may be stopped would not do."""
+
+
+@kernel
+def rather(state: State, a: int, b: int) -> bool:
+    """Whether job ``a`` is stopped before job ``b``; of equal ones the first to arrive is."""
+    order = state.options[VICTIMS]
+    x = state.jobs[BEGUN, b] if order == LATEST else state.jobs[PROCS, a]
+    y = state.jobs[BEGUN, a] if order == LATEST else state.jobs[PROCS, b]
+    if order > SMALLEST:
+        x, y = y, x
+    return bool(x < y or (x == y and a < b))
+
+
+@routine
+def select(state: State, missing: int, hosts: bool) -> int:
+    """List the regular jobs to stop for ``missing`` processors; how many, or NOT_ENOUGH.
+
+    They are taken in the chosen order until there are enough; then, in that order, each is spared without
+    whom the rest still suffices. Where ``hosts`` matter, one that does not fit beside what is swapped out
+    already is passed over; a guest is not swapped out.
+    """
+    room = state.options[HOST_ROOM]
+    bounded = hosts and room >= 0
+    running = 0
+    for p in range(state.options[SIZE_OF_MACHINE]):
+        job = entry(state, OWNER, p)
+        if job != NO_JOB and state.jobs[FIRST_PROCESSOR, job] == p and state.jobs[PHASE, job] == RUNNING:
+            state.options[at(state, CANDIDATES, running)] = job
+            running += 1
+        elif state.options[LENDING]:
+            user = entry(state, USER, p)
+            if user != NO_JOB and state.jobs[GUEST, user] and state.jobs[FIRST_PROCESSOR, user] == p:
+                state.options[at(state, CANDIDATES, running)] = user
+                running += 1
+    chosen, total = 0, 0
+    here = at(state, CANDIDATES, 0)
+    while total < missing and chosen < running:
+        best = chosen
+        for i in range(chosen + 1, running):
+            if rather(state, state.options[here + i], state.options[here + best]):
+                best = i
+        job = state.options[here + best]
+        if bounded and not state.jobs[GUEST, job] and not load_hosts(state, job, 1, room):
+            running -= 1
+            state.options[here + best] = state.options[here + running]
+            continue
+        state.options[here + best] = state.options[here + chosen]
+        state.options[here + chosen] = job
+        total += state.jobs[PROCS, job]
+        chosen += 1
+    enough = total >= missing
+    kept = 0
+    for i in range(chosen):
+        job = state.options[here + i]
+        if enough and total - state.jobs[PROCS, job] < missing:
+            state.options[here + kept] = job
+            kept += 1
+        else:
+            total -= state.jobs[PROCS, job]
+            if bounded and not state.jobs[GUEST, job]:
+                load_hosts(state, job, -1, room)
+    return kept if enough else NOT_ENOUGH
+
+
+@kernel
+def longest_swap(state: State, victims: int) -> int:
+    """The preemption delay: how long it takes until the last of the victims is swapped out."""
+    longest = 0
+    for i in range(victims):
+        job = entry(state, CANDIDATES, i)
+        if not state.jobs[GUEST, job]:
+            longest = max(longest, state.jobs[SWAP, job])
+    return longest
+
+
+@routine
+def until_swapped_out(t: int, state: State, procs: int) -> int:
+    """How long it takes from now until the first so many idle processors have been swapped out."""
+    ready = t
+    for p in range(state.options[SIZE_OF_MACHINE]):
+        if procs == 0:
+            break
+        owner = entry(state, OWNER, p)
+        if owner != NO_JOB and entry(state, USER, p) == NO_JOB and state.jobs[PHASE, owner] == SUSPENDED:
+            ready = max(ready, state.jobs[SWAPPED_OUT, owner])
+            procs -= 1
+    return int(ready - t)
