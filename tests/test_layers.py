@@ -17,7 +17,7 @@ PACKAGE = Path(headway.__file__).parent
 
 LAYERS = (
     ("units", "errors", "jit", "jit_cache", "jit_tables", "jit_tuning", "grammar", "binding"),
-    ("workload", "platform"),
+    ("workload", "platform", "site"),
     ("engine",),
     ("policies",),
     ("schedule",),

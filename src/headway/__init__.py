@@ -23,6 +23,7 @@ _HOMES = {
     "PolicyError": "headway.errors",
     "SECOND": "headway.units",
     "Schedule": "headway.schedule",
+    "Site": "headway.site",
     "UsageError": "headway.errors",
     "Workload": "headway.workload",
     "audit": "headway.audit",
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from headway.policies.spec import policy as policy
     from headway.schedule import Schedule as Schedule
     from headway.simulate import simulate as simulate
+    from headway.site import Site as Site
     from headway.units import SECOND as SECOND
     from headway.workload import Workload as Workload
     from headway.workload.read import read as read

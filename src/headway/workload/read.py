@@ -82,6 +82,18 @@ def read(
     return workload
 
 
+def read_requests(path: str, rules: Mapping[str, str]) -> Workload:
+    """A log with what Slurm knew of each request where it is output of sacct; as `read` does otherwise."""
+    first, source = looked_at(path)
+    format = recognised(first, path) or "swf"
+    if not format.startswith("sacct"):
+        return read(source if path == "-" else path, format=None, compiled=None, **rules)
+    from headway.workload.slurm import read_sacct, read_sacct_json
+
+    reader = read_sacct_json if format == "sacct-json" else read_sacct
+    return reader(source, rules, requests=True)
+
+
 def _registered(name: str) -> Copy | None:
     """The registered copy a name stands for; None where it is a file or no dataset."""
     if name == "-" or os.path.exists(name):

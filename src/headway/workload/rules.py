@@ -9,7 +9,7 @@ from headway.errors import UsageError
 RULES: dict[str, tuple[str, ...]] = {
     "procs": ("requested", "allocated"),
     "zero_runtime": ("keep", "raise", "drop"),
-    "overrun": ("kill", "trust"),
+    "overrun": ("kill", "trust", "late"),
     "cancelled": ("drop", "keep"),
     "no_estimate": ("runtime", "error"),
     "too_large": ("drop", "error"),
@@ -35,7 +35,8 @@ Slurm's records."""
 MEANING: dict[str, str] = {
     "procs": "which processor count a job has; the other one where that is missing",
     "zero_runtime": "run time 0: keep as a job of no length, raise to one second, drop",
-    "overrun": "a run longer than its request: killed at the request, or the request raised to the run",
+    "overrun": "a run longer than its request: killed at the request, the request raised to the run, or "
+    "killed late, as recorded (by Slurm's rules; others kill at the request)",
     "cancelled": "status 5 and no run time: drop, or keep where the run time is 0",
     "no_estimate": "requested time missing or 0: the run time stands for it",
     "too_large": "more processors than the machine has",

@@ -197,6 +197,7 @@ def _times(log: Reading) -> None:
     over = log.act(
         "overrun", runtime > walltime, _INDEX["runtime"], "a run beyond the requested time",
         kill="killed at the requested time", trust="the request raised to the run",
+        late="killed late, as recorded",
     )  # fmt: skip
     if log.rules["overrun"] == "trust":
         walltime[over] = runtime[over]

@@ -20,9 +20,10 @@ Column = npt.NDArray[Any]
 ALWAYS = ("job", "submit", "procs", "walltime", "runtime", "user", "group", "queue", "partition")
 """Columns every workload has; all int64, times in µs."""
 
-TIMES = frozenset(
-    ("submit", "walltime", "runtime", "requested_time", "wait", "cpu_time", "think_time", "deadline", "swap")
-)
+TIMES = frozenset((
+    "submit", "walltime", "runtime", "requested_time", "wait", "cpu_time", "think_time", "deadline", "swap",
+    "eligible", "recorded_start", "time_min",
+))  # fmt: skip
 """Columns in µs; -1 means unknown or none."""
 
 OPTIONAL = (

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from headway.units import SECOND
 from headway.workload.ledger import LedgerEntry
-from headway.workload.slurm import states
+from headway.workload.slurm import requests, states
 from headway.workload.slurm.job_ids import COMPONENT, TASK, WAITING_TASKS
 from headway.workload.slurm.not_modelled import BIT
 from headway.workload.slurm.records import UNKNOWN
@@ -136,7 +136,26 @@ def fields(jobs: Jobs, used: Ints, clock_times: int) -> tuple[Columns, int]:
     if len(np.unique(cluster)) > 1:
         columns["cluster"] = cluster
     columns["bits"] = _bits(jobs, submit, columns, cluster)
+    _requests(jobs, columns, origin, start)
     return columns, origin // SECOND
+
+
+def _requests(jobs: Jobs, columns: Columns, origin: int, start: Ints) -> None:
+    """What jobs asked for, beside the recorded times that belong to it."""
+    asked = {name: values for name, values in jobs.records.items() if name.startswith("request:")}
+    if not asked:
+        return
+    for name, values in asked.items():
+        columns[name.removeprefix("request:")] = values.astype(np.int64)
+    columns["qos"] = jobs.get("qos", -1).astype(np.int64)
+    columns["account"] = columns["group"]
+    eligible = jobs.get("eligible")
+    columns["eligible"] = np.where(eligible == UNKNOWN, -1, eligible - origin)
+    columns["recorded_start"] = np.where(columns["wait"] >= 0, start - origin, -1)
+
+
+REQUESTS = (*requests.COLUMNS, "qos", "account", "eligible", "recorded_start")
+"""Columns that a site's jobs have beside those of every log."""
 
 
 def _start(jobs: Jobs) -> Ints:

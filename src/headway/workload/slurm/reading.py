@@ -14,7 +14,7 @@ from headway.units import SECOND
 from headway.workload.header import Header, Source
 from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.rules import choose
-from headway.workload.slurm.jobs import Columns, Ints, Jobs, fields, settle
+from headway.workload.slurm.jobs import REQUESTS, Columns, Ints, Jobs, fields, settle
 from headway.workload.slurm.json_jobs import SacctJson
 from headway.workload.slurm.not_modelled import counted
 from headway.workload.slurm.records import Records
@@ -38,11 +38,15 @@ def read_sacct(
     rules: Mapping[str, str] | None = None,
     *,
     compiled: bool | None = None,
+    requests: bool = False,
 ) -> Workload:
-    """Read the output of `sacct --parsable2`, plain or gzipped; "-" is standard input."""
+    """Read the output of `sacct --parsable2`, plain or gzipped; "-" is standard input.
+
+    With `requests` also what each job asked for, as Slurm's own rules want it.
+    """
     stream = LogStream(path)
     text = SacctText(stream)
-    return _workload(text, stream, choose(rules or {}), "sacct", lambda: text.unended)
+    return _workload(text, stream, choose(rules or {}), "sacct", lambda: text.unended, requests)
 
 
 def read_sacct_json(
@@ -50,16 +54,22 @@ def read_sacct_json(
     rules: Mapping[str, str] | None = None,
     *,
     compiled: bool | None = None,
+    requests: bool = False,
 ) -> Workload:
     """Read the output of `sacct --json`, plain or gzipped; "-" is standard input."""
     stream = LogStream(path)
-    return _workload(SacctJson(stream), stream, choose(rules or {}), "sacct-json", lambda: False)
+    return _workload(SacctJson(stream), stream, choose(rules or {}), "sacct-json", lambda: False, requests)
 
 
 def _workload(
-    tables: Iterable[Table], stream: LogStream, rules: dict[str, str], kind: str, unended: Any
+    tables: Iterable[Table],
+    stream: LogStream,
+    rules: dict[str, str],
+    kind: str,
+    unended: Any,
+    requests: bool,
 ) -> Workload:
-    gathered = Records(stream.name, rules["zone"])
+    gathered = Records(stream.name, rules["zone"], requests=requests)
     for table in tables:
         gathered.add(table)
     records, steps = gathered.columns(), gathered.steps()
@@ -80,8 +90,9 @@ def _workload(
     columns["bits"] = bits.astype(np.int64)
     labels = {kind: list(names) for kind, names in gathered.labels.items()}
     jobs.records = {}
+    also = ("bits", *(REQUESTS if requests else ()))
     kept, ledger = apply_rules(
-        columns, line, np.zeros(len(line), np.uint8), rules, stream.name, place=_place, also=("bits",)
+        columns, line, np.zeros(len(line), np.uint8), rules, stream.name, place=_place, also=also
     )
     bits = kept.pop("bits").astype(np.uint32)
     names = _names(labels, "cluster" in kept)
@@ -144,6 +155,9 @@ def _names(labels: dict[str, list[str]], clusters: bool) -> dict[str, list[str]]
     names["queue"] = labels["qos"] or labels["partition"]
     if clusters:
         names["cluster"] = labels["cluster"]
+    names |= {kind: listed for kind, listed in labels.items() if kind in REQUESTS}
+    if "node_list" in labels:
+        names |= {"account": labels["account"], "qos": labels["qos"]}
     return {column: list(values) for column, values in names.items() if values}
 
 

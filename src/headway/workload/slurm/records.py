@@ -12,6 +12,7 @@ from headway.errors import InputError
 from headway.workload.slurm import cells, states
 from headway.workload.slurm.job_ids import identified
 from headway.workload.slurm.not_modelled import feature_bits
+from headway.workload.slurm.requests import Lines, request_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,11 +41,15 @@ Ints = npt.NDArray[np.int64]
 
 
 class Records:
-    """Every record of an export but its steps, gathered table by table; times in µs since 1970."""
+    """Every record of an export but its steps, gathered table by table; times in µs since 1970.
 
-    def __init__(self, name: str, zone: str) -> None:
+    With `requests` also what each job asked for, in columns called `request:` and a name.
+    """
+
+    def __init__(self, name: str, zone: str, *, requests: bool = False) -> None:
         self.name, self.zone = name, zone
         self.labels: dict[str, dict[str, int]] = {kind: {} for kind in _LABELLED}
+        self._lines = Lines() if requests else None
         self.clock_times = 0
         """Clock times without an offset that were read."""
         self._parts: list[dict[str, npt.NDArray[Any]]] = []
@@ -73,7 +78,21 @@ class Records:
         part |= {name: _array(numbers[name]) for name in numbers.columns}
         part |= self._labels(frame)
         part["state"] = self._states(frame)
+        if self._lines is not None:
+            part |= self._requests(frame, self._lines)
         self._parts.append(part)
+
+    def _requests(self, frame: pl.DataFrame, lines: Lines) -> dict[str, npt.NDArray[Any]]:
+        """What jobs asked for; a list of partitions stands where the recorded partition would."""
+        numbers, texts = request_columns(frame, lines)
+        part: dict[str, npt.NDArray[Any]] = {f"request:{name}": values for name, values in numbers.items()}
+        for name, values in texts.items():
+            codes = self.labels.setdefault(name, {})
+            coded = [
+                codes.setdefault(text, len(codes)) if text not in cells.NOTHING else -1 for text in values
+            ]
+            part["partition" if name == "partition" else f"request:{name}"] = np.array(coded, np.int32)
+        return part
 
     def _add_steps(self, frame: pl.DataFrame, key: Ints, number: Ints) -> None:
         """Keep what steps say of their job: who it is and the memory they used."""

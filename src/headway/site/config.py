@@ -1,0 +1,89 @@
+"""Slurm's parameters: what a site has set, with Slurm's defaults behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from headway.errors import InputError
+from headway.site import values
+from headway.site.entries import Entry
+from headway.site.parameters import DEFAULTS, IN_SECONDS
+
+
+class Config(Mapping[str, str]):
+    """Parameters by name in any case; iterating gives those that the site sets, `get` Slurm's defaults too.
+
+    >>> Config.of({"priorityweightage": "10"}).get("PriorityWeightAge"), Config.of({}).get("KillWait")
+    ('10', '30')
+    """
+
+    def __init__(self, entries: Iterable[tuple[str, str, Entry | None]] = ()) -> None:
+        self._set: dict[str, tuple[str, str, Entry | None]] = {}
+        for key, value, entry in entries:
+            self._set[key.lower()] = (key, value, entry)
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, str]) -> Config:
+        """Parameters given by hand."""
+        return cls((key, str(value), None) for key, value in parameters.items())
+
+    def __getitem__(self, key: str) -> str:
+        found = self._set.get(key.lower())
+        return found[1] if found is not None else DEFAULTS[key.lower()]
+
+    def get(self, key: str, default: str | None = None) -> str:  # type: ignore[override]
+        """A parameter as text: the site's, else `default`, else Slurm's default, else nothing."""
+        found = self._set.get(key.lower())
+        if found is not None and not values.nothing(found[1]):
+            return found[1]
+        return DEFAULTS.get(key.lower(), "") if default is None else default
+
+    def __iter__(self) -> Iterator[str]:
+        return (spelled for spelled, _, _ in self._set.values())
+
+    def __len__(self) -> int:
+        return len(self._set)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and key.lower() in self._set
+
+    def where(self, key: str) -> str:
+        """File and line of a parameter that the site sets."""
+        entry = self._set[key.lower()][2]
+        return "" if entry is None else entry.where
+
+    def number(self, key: str) -> int:
+        """A whole number; 0 where nothing is set."""
+        text = self.get(key)
+        try:
+            return int(float(text.split()[0])) if text.strip() else 0
+        except ValueError:
+            raise self.error(f"{text!r} is no whole number", key) from None
+
+    def seconds(self, key: str) -> int | None:
+        """Seconds of a time; None where it is unlimited. A bare number counts what Slurm says it does."""
+        text = self.get(key)
+        if values.endless(text):
+            return None
+        try:
+            return values.seconds(text or "0", 1 if key.lower() in IN_SECONDS else 60)
+        except ValueError as error:
+            raise self.error(str(error), key) from None
+
+    def list(self, key: str) -> tuple[str, ...]:
+        """The words of a list between commas, in upper case."""
+        return tuple(word.upper() for word in values.names(self.get(key)))
+
+    def error(self, message: str, key: str) -> InputError:
+        """A sentence about a parameter."""
+        entry = self._set.get(key.lower(), ("", "", None))[2]
+        return InputError(message, field=key) if entry is None else entry.error(message, key)
+
+
+def scheduler_parameters(config: Config) -> dict[str, str]:
+    """SchedulerParameters taken apart: name -> value, "" for those that are only switched on."""
+    found: dict[str, str] = {}
+    for part in values.names(config.get("SchedulerParameters")):
+        name, _, value = part.partition("=")
+        found[name.strip().lower()] = value.strip()
+    return found

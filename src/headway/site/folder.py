@@ -1,0 +1,219 @@
+"""A folder with what a site has: which file is what, and a site from all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from headway.errors import InputError
+from headway.site import values
+from headway.site.accounts import qos_of, read_associations, read_qos, table, tree
+from headway.site.checks import check
+from headway.site.config import Config, scheduler_parameters
+from headway.site.entries import Entry, blocks_shown, configuration, parameters_shown
+from headway.site.happenings import read_events, read_reservations
+from headway.site.machine import lines_of, node_sets, nodes, partitions, unknown_keys
+from headway.site.model import Association, NotModelled, Qos
+from headway.site.parameters import DEFAULTS, SCHEDULER, concerns_no_schedule
+from headway.site.site import Site
+
+JOBS = ("jobs.txt", "jobs.txt.gz", "jobs.json", "jobs.json.gz", "jobs.swf", "jobs.swf.gz")
+CONFIGURATION = ("slurm.conf", "config.txt")
+_OBJECTS = ("nodename", "partitionname", "nodeset", "downnodes", "frontendname", "switchname")
+
+
+def is_site(path: str | Path) -> bool:
+    """Whether a path is a folder that holds a site."""
+    folder = Path(path)
+    return folder.is_dir() and any((folder / name).is_file() for name in (*CONFIGURATION, "site.toml"))
+
+
+def load(folder: Path) -> Site:
+    """The site of a folder."""
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "there is no such folder"
+        message = f"{what}; a site is a folder with slurm.conf (or config.txt, partitions.txt, nodes.txt)"
+        raise InputError(message, file=folder)
+    if (folder / "site.toml").is_file():
+        return load_toml(folder / "site.toml")
+    config, machine = _configuration(folder)
+    qos, qos_lines = _qos(folder)
+    associations, association_lines = _associations(folder, config)
+    return _site(
+        folder,
+        Parts(
+            config,
+            _objects(folder, machine, "nodes.txt", "NodeName"),
+            _objects(folder, machine, "partitions.txt", "PartitionName"),
+            lines_of(machine, "NodeSet"),
+            qos,
+            qos_lines,
+            associations,
+            association_lines,
+        ),
+    )
+
+
+def load_toml(file: Path) -> Site:
+    """The site of a file written by hand; files of the folder beside it add what they have."""
+    from headway.site.by_hand import SiteFile
+
+    written = SiteFile(file)
+    qos_lines = {entry.get("Name"): entry for entry in written.entries("qos", "Name")}
+    associations, association_lines = tree(written.given_associations())
+    parts = Parts(
+        written.parameters(),
+        list(written.entries("node", "NodeName")),
+        list(written.entries("partition", "PartitionName")),
+        [],
+        tuple(qos_of(name, entry) for name, entry in qos_lines.items()),
+        qos_lines,
+        associations,
+        association_lines,
+    )
+    site = _site(file.parent, parts)
+    jobs = written.document.get("jobs")
+    name = written.document.get("name")
+    return replace(
+        site,
+        name=str(name) if name else site.name,
+        jobs=file.parent / str(jobs) if jobs else site.jobs,
+    )
+
+
+class Parts(NamedTuple):
+    """What a site is made of, whichever way it is written, with the lines that errors name."""
+
+    config: Config
+    node_lines: list[Entry]
+    partition_lines: list[Entry]
+    set_lines: list[Entry]
+    qos: tuple[Qos, ...]
+    qos_lines: dict[str, Entry]
+    associations: tuple[Association, ...]
+    association_lines: list[Entry]
+
+
+def _site(folder: Path, parts: Parts) -> Site:
+    config = parts.config
+    site_nodes = nodes(parts.node_lines)
+    if not site_nodes:
+        message = "defines no nodes; add NodeName lines or nodes.txt (scontrol show node)"
+        raise InputError(message, file=folder)
+    site_partitions = partitions(parts.partition_lines, site_nodes, node_sets(parts.set_lines, site_nodes))
+    if not site_partitions:
+        message = "defines no partition; add PartitionName lines or partitions.txt (scontrol show partition)"
+        raise InputError(message, file=folder)
+    site = Site(
+        name=config.get("ClusterName") or folder.resolve().name,
+        nodes=site_nodes,
+        partitions=site_partitions,
+        qos=parts.qos,
+        associations=parts.associations,
+        config=config,
+        scheduler=scheduler_parameters(config),
+        usage=_usage(folder),
+        licenses=_licenses(config),
+        events=read_events(folder / "events.txt"),
+        reservations=read_reservations(folder / "reservations.txt", site_nodes),
+        not_modelled=tuple(_not_modelled(folder, config, parts.node_lines, parts.partition_lines)),
+        jobs=next((folder / name for name in JOBS if (folder / name).is_file()), None),
+        folder=folder,
+    )
+    check(site, parts.partition_lines, parts.qos_lines, parts.association_lines)
+    return site
+
+
+def _configuration(folder: Path) -> tuple[Config, list[Entry]]:
+    """Parameters, and the lines of slurm.conf that define nodes, partitions and sets of nodes."""
+    file = next((folder / name for name in CONFIGURATION if (folder / name).is_file()), None)
+    if file is None:
+        message = "is no site: there is neither slurm.conf nor config.txt (scontrol show config) in it"
+        raise InputError(message, file=folder)
+    if file.name != "slurm.conf":
+        return Config(_pairs(list(parameters_shown(file)))), []
+    entries = list(configuration(file))
+    machine = [entry for entry in entries if next(iter(entry.pairs)).lower() in _OBJECTS]
+    plain = [entry for entry in entries if next(iter(entry.pairs)).lower() not in _OBJECTS]
+    return Config(_pairs(plain)), machine
+
+
+def _pairs(entries: list[Entry]) -> list[tuple[str, str, Entry | None]]:
+    return [(key, value, entry) for entry in entries for key, value in entry.pairs.items()]
+
+
+def _objects(folder: Path, machine: list[Entry], file: str, kind: str) -> list[Entry]:
+    """Nodes or partitions: scontrol's, which have every default in them, else those of slurm.conf."""
+    if (folder / file).is_file():
+        return list(blocks_shown(folder / file, kind))
+    return lines_of(machine, kind)
+
+
+def _qos(folder: Path) -> tuple[tuple[Qos, ...], dict[str, Entry]]:
+    file = folder / "qos.txt"
+    return read_qos(file) if file.is_file() else ((), {})
+
+
+def _associations(folder: Path, config: Config) -> tuple[tuple[Association, ...], list[Entry]]:
+    for name in ("associations.cfg", "associations.txt"):
+        if (folder / name).is_file():
+            return read_associations(folder / name, config.get("ClusterName"))
+    return (), []
+
+
+def _usage(folder: Path) -> Mapping[tuple[str, str], float]:
+    """Raw usage by account and user from `sshare --all --parsable2 --long`."""
+    file = folder / "shares.txt"
+    if not file.is_file():
+        return {}
+    usage: dict[tuple[str, str], float] = {}
+    for entry in table(file, "shares"):
+        text = entry.get("RawUsage").strip()
+        try:
+            usage[entry.get("Account").strip(), entry.get("User").strip()] = float(text or 0)
+        except ValueError:
+            raise entry.error(f"{text!r} is no number", "RawUsage") from None
+    return usage
+
+
+def _licenses(config: Config) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for part in values.names(config.get("Licenses")):
+        name, _, count = part.replace("*", ":").partition(":")
+        try:
+            found[name] = values.whole(count or "1")
+        except ValueError as error:
+            raise config.error(str(error), "Licenses") from None
+    return found
+
+
+def _not_modelled(
+    folder: Path, config: Config, node_lines: list[Entry], partition_lines: list[Entry]
+) -> list[NotModelled]:
+    """Everything in the configuration that might decide a schedule and is not taken into account."""
+    found: list[NotModelled] = []
+    for key in config:
+        value = config[key]
+        if key.lower() in DEFAULTS or concerns_no_schedule(key) or value.upper() in _OFF:
+            continue
+        found.append(NotModelled(key, value, config.where(key)))
+    for name, value in scheduler_parameters(config).items():
+        if name not in SCHEDULER:
+            where = config.where("SchedulerParameters")
+            found.append(NotModelled(f"SchedulerParameters {name}", value, where))
+    for lines, kind in ((node_lines, "NodeName"), (partition_lines, "PartitionName")):
+        seen: set[str] = set()
+        for entry in lines:
+            for key, value in unknown_keys(entry, kind):
+                if key.lower() not in seen:
+                    seen.add(key.lower())
+                    found.append(NotModelled(f"{kind} {key}", value, entry.where))
+    for name in ("topology.conf", "burst_buffer.conf"):
+        if (folder / name).is_file():
+            found.append(NotModelled(name, "", name))
+    return found
+
+
+_OFF = ("", "(NULL)", "NONE", "NO", "N/A", "0", "UNLIMITED")

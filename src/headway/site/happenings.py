@@ -1,0 +1,81 @@
+"""What happened at a site beside its jobs: nodes that were down or drained, and reservations."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from headway.site import values
+from headway.site.accounts import table
+from headway.site.entries import Entry, blocks_shown
+from headway.site.model import Node, NodeEvent, Reservation
+from headway.site.node_names import expanded
+
+
+def unix_time(text: str) -> int:
+    """Seconds since 1970 of such a number, or of a clock time, which is taken for UTC.
+
+    >>> unix_time("1700000000"), unix_time("2023-11-14T22:13:20")
+    (1700000000, 1700000000)
+    """
+    text = text.strip()
+    if text.isdigit():
+        return int(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no time such as 2024-03-01T08:00:00 or 1709280000") from None
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+
+
+def _ended(text: str) -> int | None:
+    return None if values.nothing(text) or text.strip() == "0" else unix_time(text)
+
+
+def read_events(path: Path) -> tuple[NodeEvent, ...]:
+    """Nodes that were not to be had, from `sacctmgr show events --parsable2`, in the order of time."""
+    if not path.is_file():
+        return ()
+    found: list[NodeEvent] = []
+    for entry in table(path, "events"):
+        for name in entry.listed("NodeName", expanded):
+            start = entry.read("TimeStart", unix_time, 0)
+            end = entry.read("TimeEnd", _ended, None)
+            state = entry.get("State").rstrip("*")
+            found.append(NodeEvent(name, start, end, state, entry.get("Reason")))
+    return tuple(sorted(found, key=lambda event: (event.start, event.node)))
+
+
+def read_reservations(path: Path, nodes: tuple[Node, ...]) -> tuple[Reservation, ...]:
+    """Reservations from `scontrol show reservation`, or from `sacctmgr show reservation --parsable2`."""
+    if not path.is_file():
+        return ()
+    places = {node.name: place for place, node in enumerate(nodes)}
+    first = path.read_text("utf-8", errors="replace").lstrip().partition("\n")[0]
+    shown = table(path, "reservations") if "|" in first else blocks_shown(path, "ReservationName")
+    return tuple(_reservation(entry, places) for entry in shown)
+
+
+def _reservation(entry: Entry, places: dict[str, int]) -> Reservation:
+    name = entry.get("ReservationName") or entry.get("Name")
+    listed = entry.get("Nodes") or entry.get("NodeNames")
+    members = (
+        []
+        if values.nothing(listed)
+        else entry.listed("Nodes" if "Nodes" in entry else "NodeNames", expanded)
+    )
+    stranger = next((node for node in members if node not in places), None)
+    if stranger is not None:
+        raise entry.error(f"the reservation {name} has the node {stranger}, which the site does not have")
+    start, end = ("StartTime", "EndTime") if "StartTime" in entry else ("TimeStart", "TimeEnd")
+    return Reservation(
+        name,
+        entry.read(start, unix_time, 0),
+        entry.read(end, unix_time, 0),
+        tuple(sorted(places[node] for node in members)),
+        entry.listed("Flags", values.names),
+        entry.listed("Users", values.names),
+        entry.listed("Accounts", values.names),
+        "" if values.nothing(entry.get("PartitionName")) else entry.get("PartitionName"),
+        entry.read("CoreCnt", values.limit, None),
+    )

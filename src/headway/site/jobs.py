@@ -1,0 +1,61 @@
+"""The jobs of a site: its log, with what each asked for and the limits of its partition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headway.errors import UsageError
+from headway.units import SECOND
+from headway.workload.ledger import LedgerEntry
+from headway.workload.read import read_requests
+
+if TYPE_CHECKING:
+    from headway.site.site import Site
+    from headway.workload.table import Workload
+
+YEAR_MINUTES = 365 * 24 * 60
+"""What Slurm plans with for a job without any time limit."""
+
+DEFAULTS = {"overrun": "late"}
+"""Reading rules of a site's log that differ from the others': a kill is late, as it was."""
+
+
+def read_jobs(site: Site, rules: Mapping[str, str]) -> Workload:
+    """The workload of a site's log; where it is no output of sacct, without Slurm's columns."""
+    if site.jobs is None:
+        place = site.folder or site.name
+        raise UsageError(f"{place}: the site has no log; add jobs.txt (sacct --parsable2), or give a log")
+    return requests_of(site, str(site.jobs), rules)
+
+
+def requests_of(site: Site, log: str, rules: Mapping[str, str]) -> Workload:
+    """The workload of any log, read for a site."""
+    workload = read_requests(log, {**DEFAULTS, **rules})
+    return _with_limits(site, workload) if "min_nodes" in workload else workload
+
+
+def _with_limits(site: Site, workload: Workload) -> Workload:
+    """Jobs without a time limit get their partition's, or a year, as Slurm gives them."""
+    asked = workload.get("requested_time")
+    if asked is None or not (asked < 0).any():
+        return workload
+    names = workload.labels.get("partition", [])
+    codes = workload.partition
+    minutes = np.array([_limit(site, name) for name in names] + [YEAR_MINUTES], np.int64)
+    none = asked < 0
+    walltime = np.where(none, minutes[codes] * 60 * SECOND, workload.walltime)
+    action = "no time limit: the partition's largest, or a year where it has none"
+    entry = LedgerEntry.of("no_estimate", action, workload.job[none], dropped=False)
+    return workload.with_columns(walltime=walltime).with_ledger(workload.ledger.with_entries(entry))
+
+
+def _limit(site: Site, names: str) -> int:
+    first = names.split(",")[0]
+    place = site.partition_place.get(first)
+    partition = None if place is None else site.partitions[place]
+    if partition is None or partition.max_minutes is None:
+        return YEAR_MINUTES
+    return partition.max_minutes

@@ -1,0 +1,221 @@
+"""Nodes and partitions of a site, from the lines of slurm.conf or the blocks of scontrol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from headway.site import values
+from headway.site.entries import Entry
+from headway.site.model import UNLIMITED, Node, Partition
+from headway.site.node_names import expanded
+
+_NODE_KEYS = frozenset((
+    "nodename", "cpus", "procs", "cputot", "boards", "socketsperboard", "sockets", "corespersocket",
+    "threadspercore", "realmemory", "memspeclimit", "weight", "feature", "features", "availablefeatures",
+    "gres", "state",
+))  # fmt: skip
+_NODE_NO_CONCERN = frozenset((
+    "nodehostname", "nodeaddr", "port", "bcastaddr", "tmpdisk", "reason", "arch", "cpualloc", "cpuefctv",
+    "cpuload", "activefeatures", "gresdrain", "gresused", "os", "allocmem", "freemem", "owner", "mcs_label",
+    "partitions", "boottime", "slurmdstarttime", "lastbusytime", "cfgtres", "alloctres", "capwatts",
+    "currentwatts", "avewatts", "extsensorsjoules", "extsensorswatts", "extsensorstemp", "version",
+    "resumeaftertime", "comment", "extra", "instanceid", "instancetype", "restrictedcorespergpu",
+    "nodeset", "nodehostname", "availabletypes", "certflags", "lowestjoules", "consumedjoules", "topology",
+))  # fmt: skip
+_PARTITION_KEYS = frozenset((
+    "partitionname", "nodes", "state", "prioritytier", "priorityjobfactor", "priority", "maxtime",
+    "defaulttime", "minnodes", "maxnodes", "maxcpuspernode", "defmempercpu", "defmempernode",
+    "maxmempercpu", "maxmempernode", "oversubscribe", "shared", "lln", "qos", "overtimelimit",
+    "preemptmode", "gracetime", "allowaccounts", "denyaccounts", "allowqos", "denyqos", "allowgroups",
+    "rootonly", "reqresv", "tresbillingweights", "default",
+))  # fmt: skip
+_PARTITION_NO_CONCERN = frozenset((
+    "hidden", "allocnodes", "totalcpus", "totalnodes", "tres", "nodesets", "selecttypeparameters",
+    "resumetimeout", "suspendtime", "suspendtimeout", "powerdownonidle", "disablerootjobs", "nodeset",
+))  # fmt: skip
+_HARMLESS = ("", "(null)", "NO", "NONE", "N/A", "UNLIMITED", "0", "ALL")
+
+
+def lines_of(entries: Iterable[Entry], kind: str) -> list[Entry]:
+    """The entries that begin with a key such as NodeName, with DEFAULT lines put into those below them."""
+    found: list[Entry] = []
+    defaults: Entry | None = None
+    for entry in entries:
+        first = next(iter(entry.pairs))
+        if first.lower() != kind.lower():
+            continue
+        if entry.get(kind).upper() == "DEFAULT":
+            defaults = entry.over(defaults)
+        else:
+            found.append(entry.over(defaults))
+    return found
+
+
+def nodes(entries: Iterable[Entry]) -> tuple[Node, ...]:
+    """Every node in the order of definition."""
+    found: list[Node] = []
+    seen: dict[str, Entry] = {}
+    for entry in entries:
+        for name in entry.listed("NodeName", expanded):
+            if name in seen:
+                message = f"node {name} is defined a second time; the first is at {seen[name].where}"
+                raise entry.error(message, "NodeName")
+            seen[name] = entry
+            found.append(_node(name, entry))
+    return tuple(found)
+
+
+def _node(name: str, entry: Entry) -> Node:
+    boards = entry.read("Boards", values.whole, 1)
+    sockets = entry.read("Sockets", values.whole, 0) or boards * entry.read(
+        "SocketsPerBoard", values.whole, 0
+    )
+    cores = entry.read("CoresPerSocket", values.whole, 0)
+    threads = entry.read("ThreadsPerCore", values.whole, 1) or 1
+    given = next((key for key in ("CPUs", "CPUTot", "Procs") if key in entry), None)
+    cpus = entry.read(given, values.whole, 1) if given else (sockets or 1) * (cores or 1) * threads
+    if not sockets and not cores:
+        sockets = max(cpus // threads, 1)
+    if not cpus:
+        raise entry.error(f"node {name} has no CPUs", given or "CPUs")
+    features = next((key for key in ("AvailableFeatures", "Features", "Feature") if key in entry), "Feature")
+    return Node(
+        name,
+        cpus,
+        sockets or 1,
+        cores or 1,
+        threads,
+        entry.read("RealMemory", values.megabytes, 1),
+        entry.read("MemSpecLimit", _size_or_none, None) or 0,
+        entry.read("Weight", values.whole, 1),
+        entry.listed(features, values.names),
+        entry.read("Gres", values.gres, {}),
+        entry.get("State", "UNKNOWN").split(" ")[0],
+    )
+
+
+def _size_or_none(text: str) -> int | None:
+    return (
+        None
+        if values.nothing(text) or values.endless(text) or text.strip() == "0"
+        else values.megabytes(text)
+    )
+
+
+def node_sets(entries: Iterable[Entry], site_nodes: tuple[Node, ...]) -> dict[str, tuple[int, ...]]:
+    """Places of the nodes of each NodeSet."""
+    places = {node.name: place for place, node in enumerate(site_nodes)}
+    sets: dict[str, set[int]] = {}
+    for entry in entries:
+        members = sets.setdefault(entry.get("NodeSet"), set())
+        if "Feature" in entry:
+            wanted = entry.get("Feature")
+            members.update(place for place, node in enumerate(site_nodes) if wanted in node.features)
+        if "Nodes" in entry:
+            members.update(_places(entry, "Nodes", places, {}))
+    return {name: tuple(sorted(members)) for name, members in sets.items()}
+
+
+def partitions(
+    entries: Iterable[Entry], site_nodes: tuple[Node, ...], sets: dict[str, tuple[int, ...]]
+) -> tuple[Partition, ...]:
+    """Every partition in the order of definition."""
+    places = {node.name: place for place, node in enumerate(site_nodes)}
+    found: list[Partition] = []
+    seen: dict[str, Entry] = {}
+    for entry in entries:
+        for name in values.names(entry.get("PartitionName")):
+            if name in seen:
+                message = f"partition {name} is defined a second time; the first is at {seen[name].where}"
+                raise entry.error(message, "PartitionName")
+            seen[name] = entry
+            found.append(_partition(name, entry, places, sets))
+    return tuple(found)
+
+
+def _places(
+    entry: Entry, key: str, places: dict[str, int], sets: dict[str, tuple[int, ...]]
+) -> tuple[int, ...]:
+    if entry.get(key).strip().upper() == "ALL":
+        return tuple(range(len(places)))
+    if values.nothing(entry.get(key)):
+        return ()
+    chosen: set[int] = set()
+    for name in entry.listed(key, expanded):
+        if name in sets:
+            chosen.update(sets[name])
+        elif name in places:
+            chosen.add(places[name])
+        else:
+            what = "partition " + entry.get("PartitionName") if "PartitionName" in entry else "a set of nodes"
+            raise entry.error(f"{what} has the node {name}, which no NodeName line defines", key)
+    return tuple(sorted(chosen))
+
+
+def _partition(
+    name: str, entry: Entry, places: dict[str, int], sets: dict[str, tuple[int, ...]]
+) -> Partition:
+    both = entry.read("Priority", values.whole, 1)
+    shared = "OverSubscribe" if "OverSubscribe" in entry else "Shared"
+    sharing, count = entry.read(shared, _sharing, ("NO", 4))
+    limits = {
+        field: entry.read(key, _size_or_none, None)
+        for field, key in (
+            ("def_mem_per_cpu_mb", "DefMemPerCPU"),
+            ("def_mem_per_node_mb", "DefMemPerNode"),
+            ("max_mem_per_cpu_mb", "MaxMemPerCPU"),
+            ("max_mem_per_node_mb", "MaxMemPerNode"),
+        )
+    }
+    return Partition(
+        name=name,
+        nodes=_places(entry, "Nodes", places, sets),
+        state=entry.get("State", "UP").upper(),
+        tier=entry.read("PriorityTier", values.whole, both),
+        job_factor=entry.read("PriorityJobFactor", values.whole, both),
+        max_minutes=entry.read("MaxTime", values.minutes, None),
+        default_minutes=entry.read("DefaultTime", values.minutes, None),
+        min_nodes=entry.read("MinNodes", values.whole, 0),
+        max_nodes=entry.read("MaxNodes", values.limit, None),
+        max_cpus_per_node=entry.read("MaxCPUsPerNode", values.limit, None),
+        oversubscribe=sharing,
+        oversubscribe_count=count,
+        lln=entry.read("LLN", values.yes, False),
+        qos="" if values.nothing(entry.get("QOS")) else entry.get("QOS"),
+        over_time_limit=entry.read("OverTimeLimit", _over_time, None),
+        preempt_mode="" if values.nothing(entry.get("PreemptMode")) else entry.get("PreemptMode").upper(),
+        grace_seconds=entry.read("GraceTime", lambda text: values.seconds(text, 1), 0),
+        allow_accounts=entry.read("AllowAccounts", values.everyone, None),
+        deny_accounts=entry.listed("DenyAccounts", values.names),
+        allow_qos=entry.read("AllowQos", values.everyone, None),
+        deny_qos=entry.listed("DenyQos", values.names),
+        allow_groups=entry.read("AllowGroups", values.everyone, None),
+        root_only=entry.read("RootOnly", values.yes, False),
+        req_resv=entry.read("ReqResv", values.yes, False),
+        billing_weights=entry.read("TRESBillingWeights", values.weights, {}),
+        is_default=entry.read("Default", values.yes, False),
+        **limits,
+    )
+
+
+def _sharing(text: str) -> tuple[str, int]:
+    word, colon, count = text.strip().upper().partition(":")
+    if word not in ("NO", "EXCLUSIVE", "YES", "FORCE"):
+        raise ValueError(f"{text!r} is none of NO, EXCLUSIVE, YES[:count], FORCE[:count]")
+    return word, values.whole(count) if colon else 4
+
+
+def _over_time(text: str) -> int | None:
+    if values.nothing(text):
+        return None
+    return UNLIMITED if values.endless(text) else values.whole(text)
+
+
+def unknown_keys(entry: Entry, kind: str) -> list[tuple[str, str]]:
+    """Keys of a node's or partition's line that no simulation takes into account, with their values."""
+    known = _NODE_KEYS | _NODE_NO_CONCERN if kind == "NodeName" else _PARTITION_KEYS | _PARTITION_NO_CONCERN
+    return [
+        (key, value)
+        for key, value in entry.pairs.items()
+        if key.lower() not in known and value.upper() not in _HARMLESS
+    ]

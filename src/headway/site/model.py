@@ -1,0 +1,180 @@
+"""What a Slurm site consists of, as plain data in Slurm's own terms.
+
+Times are whole seconds or minutes as the names say, memory is MB, None stands for "not set" or "no limit".
+Resources that are counted (TRES) are dictionaries by Slurm's names: cpu, mem (MB), node, gres/gpu, billing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+PARENT = (1 << 31) - 1
+"""Shares of an association that has FairShare=parent."""
+
+UNLIMITED = -1
+"""OverTimeLimit=UNLIMITED: a job is never stopped at its limit."""
+
+Tres = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node. Where a node stands in its site's list decides placements: the order of definition."""
+
+    name: str
+    cpus: int
+    sockets: int = 1
+    cores_per_socket: int = 1
+    threads_per_core: int = 1
+    memory_mb: int = 1
+    memory_spec_mb: int = 0
+    """Memory kept for the system (MemSpecLimit)."""
+    weight: int = 1
+    features: tuple[str, ...] = ()
+    gres: Mapping[str, int] = field(default_factory=dict)
+    """Generic resources: by name, and by name:type where there is a type."""
+    state: str = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A partition: nodes by their places in the site's list, ascending, and who may use them how."""
+
+    name: str
+    nodes: tuple[int, ...]
+    state: str = "UP"
+    tier: int = 1
+    job_factor: int = 1
+    max_minutes: int | None = None
+    default_minutes: int | None = None
+    min_nodes: int = 0
+    max_nodes: int | None = None
+    max_cpus_per_node: int | None = None
+    def_mem_per_cpu_mb: int | None = None
+    def_mem_per_node_mb: int | None = None
+    max_mem_per_cpu_mb: int | None = None
+    max_mem_per_node_mb: int | None = None
+    oversubscribe: str = "NO"
+    """NO, EXCLUSIVE, YES or FORCE."""
+    oversubscribe_count: int = 4
+    lln: bool = False
+    qos: str = ""
+    over_time_limit: int | None = None
+    """Minutes, or UNLIMITED; None: as the site has it."""
+    preempt_mode: str = ""
+    """Empty: as the site has it."""
+    grace_seconds: int = 0
+    allow_accounts: tuple[str, ...] | None = None
+    deny_accounts: tuple[str, ...] = ()
+    allow_qos: tuple[str, ...] | None = None
+    deny_qos: tuple[str, ...] = ()
+    allow_groups: tuple[str, ...] | None = None
+    root_only: bool = False
+    req_resv: bool = False
+    billing_weights: Mapping[str, float] = field(default_factory=dict)
+    """Weight of one unit by TRES; of one MB for mem."""
+    is_default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of a QOS or an association; the ones of one kind only are not set in the other."""
+
+    grp_jobs: int | None = None
+    grp_jobs_accrue: int | None = None
+    grp_submit: int | None = None
+    grp_wall_minutes: int | None = None
+    grp_tres: Tres = field(default_factory=dict)
+    grp_tres_mins: Tres = field(default_factory=dict)
+    grp_tres_run_mins: Tres = field(default_factory=dict)
+    max_jobs: int | None = None
+    max_jobs_accrue: int | None = None
+    max_submit: int | None = None
+    max_wall_minutes: int | None = None
+    max_tres: Tres = field(default_factory=dict)
+    max_tres_per_node: Tres = field(default_factory=dict)
+    max_tres_mins: Tres = field(default_factory=dict)
+    min_tres: Tres = field(default_factory=dict)
+    max_jobs_per_user: int | None = None
+    max_jobs_per_account: int | None = None
+    max_jobs_accrue_per_user: int | None = None
+    max_jobs_accrue_per_account: int | None = None
+    max_submit_per_user: int | None = None
+    max_submit_per_account: int | None = None
+    max_tres_per_user: Tres = field(default_factory=dict)
+    max_tres_per_account: Tres = field(default_factory=dict)
+    max_tres_run_mins_per_user: Tres = field(default_factory=dict)
+    max_tres_run_mins_per_account: Tres = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Qos:
+    """A quality of service."""
+
+    name: str
+    priority: int = 0
+    flags: frozenset[str] = frozenset()
+    usage_factor: float = 1.0
+    limit_factor: float | None = None
+    preempt: tuple[str, ...] = ()
+    preempt_mode: str = ""
+    """Empty: as the site has it."""
+    preempt_exempt_seconds: int | None = None
+    grace_seconds: int = 0
+    min_prio_threshold: int | None = None
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Association:
+    """An account, or a user in an account (perhaps of one partition only); `parent` is its place.
+
+    `limits` has what the association has inherited too: a user's Max* limits are his own, else those of the
+    nearest account above. Grp* limits belong to the association that sets them.
+    """
+
+    account: str
+    user: str = ""
+    partition: str = ""
+    parent: int = -1
+    shares: int = 1
+    priority: int = 0
+    default_qos: str = ""
+    qos: tuple[str, ...] = ()
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEvent:
+    """A node that was down, drained or the like from `start` to `end` (s since 1970; None: still)."""
+
+    node: str
+    start: int
+    end: int | None
+    state: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Nodes kept from `start` to `end` (s since 1970) for some users or accounts, or for nobody."""
+
+    name: str
+    start: int
+    end: int
+    nodes: tuple[int, ...] = ()
+    flags: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
+    partition: str = ""
+    cores: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotModelled:
+    """Something of a site's configuration that no simulation takes into account, and where it stands."""
+
+    name: str
+    value: str
+    where: str

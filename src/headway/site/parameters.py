@@ -1,0 +1,70 @@
+"""Slurm's parameters: those that a simulation takes into account, and those that concern no schedule.
+
+What is in neither list is told by name as not modelled.
+"""
+
+from __future__ import annotations
+
+DEFAULTS: dict[str, str] = {
+    "accountingstorageenforce": "", "accountingstoragetype": "", "authinfo": "", "clustername": "",
+    "completewait": "0", "defmempercpu": "", "defmempernode": "", "enforcepartlimits": "NO",
+    "fairsharedampeningfactor": "1", "gretypes": "", "inactivelimit": "0", "jobrequeue": "1",
+    "killwait": "30", "licenses": "", "maxmempercpu": "", "maxmempernode": "", "maxarraysize": "1001",
+    "maxjobcount": "10000", "messagetimeout": "10", "overtimelimit": "0", "preemptexempttime": "",
+    "preemptmode": "OFF", "preemptparameters": "", "preempttype": "preempt/none",
+    "prioritycalcperiod": "5", "prioritydecayhalflife": "7-0", "priorityfavorsmall": "NO",
+    "priorityflags": "", "prioritymaxage": "7-0", "prioritysitefactorparameters": "",
+    "prioritytype": "priority/multifactor", "priorityusageresetperiod": "NONE", "priorityweightage": "0",
+    "priorityweightassoc": "0", "priorityweightfairshare": "0", "priorityweightjobsize": "0",
+    "priorityweightpartition": "0", "priorityweightqos": "0", "priorityweighttres": "",
+    "resvoverrun": "0", "returntoservice": "0", "schedulerparameters": "", "schedulertype": "sched/backfill",
+    "selecttype": "select/cons_tres", "selecttypeparameters": "CR_Core_Memory", "slurmdtimeout": "300",
+    "accountingstoragetres": "", "grestypes": "", "slurmctldparameters": "",
+}  # fmt: skip
+"""Parameters that a simulation takes into account, in lower case, with Slurm's defaults."""
+del DEFAULTS["gretypes"]
+
+IN_SECONDS = frozenset((
+    "completewait", "inactivelimit", "killwait", "messagetimeout", "slurmdtimeout", "preemptexempttime",
+    "schedulertimeslice",
+))  # fmt: skip
+"""Times whose bare numbers are seconds; those of all others are minutes."""
+
+SCHEDULER: dict[str, str] = {
+    "assoc_limit_stop": "", "batch_sched_delay": "3", "bf_busy_nodes": "", "bf_continue": "",
+    "bf_interval": "30", "bf_job_part_count_reserve": "0", "bf_licenses": "",
+    "bf_max_job_array_resv": "20", "bf_max_job_assoc": "0", "bf_max_job_part": "0", "bf_max_job_start": "0",
+    "bf_max_job_test": "500", "bf_max_job_user": "0", "bf_max_job_user_part": "0", "bf_max_time": "30",
+    "bf_min_age_reserve": "0", "bf_min_prio_reserve": "0", "bf_node_space_size": "500",
+    "bf_one_resv_per_job": "", "bf_resolution": "60", "bf_running_job_reserve": "", "bf_window": "1440",
+    "bf_window_linear": "0", "bf_yield_interval": "2000000", "bf_yield_sleep": "500000",
+    "build_queue_timeout": "2000000", "default_queue_depth": "100", "defer": "",
+    "kill_invalid_depend": "", "max_rpc_cnt": "0", "max_sched_time": "2", "nohold_on_prolog_fail": "",
+    "pack_serial_at_end": "", "partition_job_depth": "0", "preempt_reorder_count": "1",
+    "preempt_strict_order": "", "preempt_youngest_first": "", "reduce_completing_frag": "",
+    "sched_interval": "60", "sched_max_job_start": "0", "sched_min_interval": "2",
+}  # fmt: skip
+"""Parts of SchedulerParameters that are known, with Slurm's defaults ("" is off)."""
+
+NO_CONCERN = (
+    "accountingstorage", "acctgather", "allowspec", "auth", "backup", "batchstart", "bcast", "boot_time",
+    "cgroup", "cli", "communication", "control", "coreSpecplugin", "cpufreq", "cred", "crypto", "debug",
+    "dependencyparameters", "disablerootjobs", "eio", "epilog", "extsensors", "federation", "firstjobid",
+    "getenv", "gpufreq", "group", "hash_", "hashplugin", "healthcheck", "include", "interactive", "jobacct",
+    "jobcomp", "jobcontainer", "jobcredential", "jobfile", "joborchestr", "keepalive", "killonbadexit",
+    "launch", "logtime", "mail", "maxdbd", "maxjobid", "maxnodecount", "maxstep", "maxtasks", "mcs",
+    "metrics", "minjobage", "mpi", "multiple_", "next_job", "nodename", "partitionname", "pidfile",
+    "plugin", "plugstack", "pmix", "power", "preplugin", "prepparameters", "privatedata", "proctrack",
+    "prolog", "propagate", "rebootprogram", "requeueexit", "resume", "resvepilog", "resvprolog", "route",
+    "salloc", "sbcast", "scron", "slurm", "srun", "statesave", "suspend", "switch", "task", "tcp", "tls",
+    "tmpfs", "track", "treewidth", "unkillable", "url", "usepam", "usepat", "vsize", "waittime", "x11",
+    "schedulertimeslice", "port", "version", "datapar", "certgen", "certmgr", "namespace", "http",
+)  # fmt: skip
+"""Beginnings of parameters, in lower case, that decide no schedule: logs, ports, programs, addresses."""
+
+UNLESS = ("switchparameters",)
+
+
+def concerns_no_schedule(key: str) -> bool:
+    """Whether a parameter has nothing to do with which job runs when and where."""
+    return key.lower().startswith(tuple(name.lower() for name in NO_CONCERN)) and key.lower() not in UNLESS

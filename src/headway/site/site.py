@@ -1,0 +1,119 @@
+"""A site: a machine with rules, and where its jobs are recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.site.config import Config
+from headway.site.model import Association, Node, NodeEvent, NotModelled, Partition, Qos, Reservation
+from headway.site.parameters import SCHEDULER
+
+if TYPE_CHECKING:
+    from headway.platform import Platform
+    from headway.workload import Workload
+
+
+@dataclass(frozen=True)
+class Site:
+    """A Slurm site. `load` reads a folder with what a site has, `from_toml` one written by hand.
+
+    Associations have the root first and parents before children; there are none where a site has no
+    accounting. `scheduler` is SchedulerParameters taken apart. `usage` is raw usage (s x billing) by account
+    and user before the log begins.
+    """
+
+    name: str
+    nodes: tuple[Node, ...]
+    partitions: tuple[Partition, ...]
+    qos: tuple[Qos, ...] = ()
+    associations: tuple[Association, ...] = ()
+    config: Config = field(default_factory=Config)
+    scheduler: Mapping[str, str] = field(default_factory=dict)
+    usage: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    licenses: Mapping[str, int] = field(default_factory=dict)
+    events: tuple[NodeEvent, ...] = ()
+    reservations: tuple[Reservation, ...] = ()
+    not_modelled: tuple[NotModelled, ...] = ()
+    jobs: Path | None = None
+    """The log that goes with the site."""
+    folder: Path | None = None
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Site:
+        """The site of a folder with slurm.conf, or what scontrol shows, and what sacctmgr shows."""
+        from headway.site.folder import load
+
+        return load(Path(folder))
+
+    @classmethod
+    def from_toml(cls, file: str | Path) -> Site:
+        """The site of a TOML file written by hand."""
+        from headway.site.folder import load_toml
+
+        return load_toml(Path(file))
+
+    @cached_property
+    def cpus(self) -> int:
+        """CPUs of all nodes."""
+        return sum(node.cpus for node in self.nodes)
+
+    @cached_property
+    def node_place(self) -> Mapping[str, int]:
+        """The place of each node in the list, by its name."""
+        return {node.name: place for place, node in enumerate(self.nodes)}
+
+    @cached_property
+    def partition_place(self) -> Mapping[str, int]:
+        """The place of each partition in the list, by its name."""
+        return {partition.name: place for place, partition in enumerate(self.partitions)}
+
+    @cached_property
+    def qos_place(self) -> Mapping[str, int]:
+        """The place of each QOS in the list, by its name."""
+        return {qos.name: place for place, qos in enumerate(self.qos)}
+
+    @property
+    def default_partition(self) -> Partition | None:
+        """The partition of jobs that name none."""
+        return next((partition for partition in self.partitions if partition.is_default), None)
+
+    def scheduling(self, name: str) -> str | None:
+        """A part of SchedulerParameters: the site's value, else Slurm's default; None where it is off.
+
+        Parts that are only switched on, such as bf_continue, give "" where they are on.
+        """
+        if name in self.scheduler:
+            return self.scheduler[name]
+        return SCHEDULER.get(name) or None
+
+    def scheduling_number(self, name: str) -> int:
+        """A part of SchedulerParameters that is a whole number."""
+        text = self.scheduling(name) or "0"
+        try:
+            return int(text)
+        except ValueError:
+            raise self.config.error(f"{name}={text} is no whole number", "SchedulerParameters") from None
+
+    def platform(self) -> Platform:
+        """The machine as policies see it that count processors: the CPUs of all nodes."""
+        from headway.platform import Cluster, NodeGroup, Platform
+
+        groups: list[NodeGroup] = []
+        for node in self.nodes:
+            memory_gb = (node.memory_mb - node.memory_spec_mb) / 1024
+            last = groups[-1] if groups else None
+            if last is not None and (last.cores, last.memory_gb) == (node.cpus, memory_gb):
+                groups[-1] = NodeGroup(last.count + 1, node.cpus, memory_gb)
+            else:
+                groups.append(NodeGroup(1, node.cpus, memory_gb))
+        return Platform((Cluster(self.name or "site", nodes=tuple(groups)),))
+
+    def read_jobs(self, **rules: str) -> Workload:
+        """The jobs of the site's log with all that Slurm knew of their requests."""
+        from headway.site.jobs import read_jobs
+
+        return read_jobs(self, rules)

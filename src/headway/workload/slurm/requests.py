@@ -1,0 +1,275 @@
+"""What jobs asked Slurm for: nodes, tasks, memory, features and the like, as columns of a workload.
+
+Counts are -1 where nothing was asked. What the submit line says goes before what sacct's columns say, which
+Slurm has worked out from it; options inside a job script are only in the latter.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.units import SECOND
+from headway.workload.slurm import cells
+from headway.workload.slurm.submit_line import options
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Ints = npt.NDArray[np.int64]
+
+NUMBERS = (
+    "min_nodes", "max_nodes", "tasks", "cpus_per_task", "tasks_per_node", "memory_node_mb",
+    "memory_cpu_mb", "exclusive", "time_min", "nice", "array_limit", "held", "requeue", "contiguous",
+)  # fmt: skip
+"""Columns of whole numbers that a submit line gives; `time_min` in µs."""
+
+TEXTS = (
+    "partition", "constraint", "gres", "licenses", "reservation", "dependency", "required_nodes",
+    "excluded_nodes", "begin", "name",
+)  # fmt: skip
+"""Columns of text that a submit line gives."""
+
+FROM_RECORD = ("cpus", "array", "array_task", "node_list")
+COLUMNS = (*NUMBERS, *FROM_RECORD, *(name for name in TEXTS if name != "partition"))
+"""Every column made here; `partition` is put in the place of the recorded one."""
+
+_ABSENT = {"max_nodes": 0, "exclusive": 0, "nice": 0, "array_limit": 0, "held": 0, "contiguous": 0}
+_ARRAY = re.compile(r"^(\d+)_(\d+)")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)B?", re.IGNORECASE)
+_TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
+
+
+class Lines:
+    """Submit lines read so far, each once: what they ask for, as rows of numbers and texts."""
+
+    def __init__(self) -> None:
+        self._place: dict[str, int] = {}
+        self._numbers: list[tuple[int, ...]] = []
+        self._texts: list[tuple[str, ...]] = []
+
+    def rows(self, lines: list[str]) -> tuple[Ints, list[list[str]]]:
+        """Numbers by line and NUMBERS, and a list of texts for each of TEXTS."""
+        places = np.fromiter((self._at(line) for line in lines), np.int64, len(lines))
+        numbers = np.array(self._numbers, np.int64).reshape(-1, len(NUMBERS))[places]
+        texts = [[self._texts[place][column] for place in places.tolist()] for column in range(len(TEXTS))]
+        return numbers, texts
+
+    def _at(self, line: str) -> int:
+        place = self._place.get(line)
+        if place is None:
+            place = self._place[line] = len(self._numbers)
+            asked = _asked(options(line))
+            self._numbers.append(tuple(asked.get(name, _ABSENT.get(name, -1)) for name in NUMBERS))
+            self._texts.append(tuple(asked.get(name, "") for name in TEXTS))
+        return place
+
+
+def _asked(given: dict[str, str]) -> dict[str, Any]:
+    """What options ask for, by the names of our columns."""
+    asked: dict[str, Any] = {}
+    if "nodes" in given:
+        asked |= _nodes(given["nodes"])
+    for option, name in (
+        ("ntasks", "tasks"), ("cpus-per-task", "cpus_per_task"), ("ntasks-per-node", "tasks_per_node"),
+    ):  # fmt: skip
+        if given.get(option, "").isdigit():
+            asked[name] = int(given[option])
+    for option, name in (("mem", "memory_node_mb"), ("mem-per-cpu", "memory_cpu_mb")):
+        if option in given and (megabytes := _megabytes(given[option])) is not None:
+            asked[name] = megabytes
+    asked["exclusive"] = int("exclusive" in given and given["exclusive"] in ("", "exclusive"))
+    asked["contiguous"] = int("contiguous" in given)
+    if "time-min" in given and (time := _seconds(given["time-min"])) is not None:
+        asked["time_min"] = time * SECOND
+    if "nice" in given:
+        text = given["nice"] or "100"
+        asked["nice"] = int(text) if text.lstrip("+-").isdigit() else 0
+    if "array" in given and (limit := re.search(r"%(\d+)", given["array"])):
+        asked["array_limit"] = int(limit[1])
+    asked["held"] = int("hold" in given)
+    if "requeue" in given or "no-requeue" in given:
+        asked["requeue"] = int("requeue" in given)
+    for option, name in (
+        ("partition", "partition"), ("constraint", "constraint"), ("licenses", "licenses"),
+        ("reservation", "reservation"), ("dependency", "dependency"), ("nodelist", "required_nodes"),
+        ("exclude", "excluded_nodes"), ("begin", "begin"),
+    ):  # fmt: skip
+        if given.get(option):
+            asked[name] = given[option]
+    asked["gres"] = _gres(given)
+    if "singleton" in given.get("dependency", ""):
+        asked["name"] = given.get("job-name", "")
+    return asked
+
+
+def _nodes(text: str) -> dict[str, int]:
+    """-N 3 is exactly three, -N 2-4 is a range."""
+    match = re.fullmatch(r"(\d+)([kK]?)(?:-(\d+)([kK]?))?", text)
+    if match is None:
+        return {}
+    least = int(match[1]) * (1024 if match[2] else 1)
+    most = int(match[3]) * (1024 if match[4] else 1) if match[3] else least
+    return {"min_nodes": least, "max_nodes": most}
+
+
+def _gres(given: dict[str, str]) -> str:
+    """Generic resources for each node, in the words of --gres."""
+    parts = [
+        part.removeprefix("gres/").removeprefix("gres:") for part in given.get("gres", "").split(",") if part
+    ]
+    if given.get("gpus-per-node"):
+        parts += [f"gpu:{part}" for part in given["gpus-per-node"].split(",")]
+    return ",".join(part for part in parts if part not in ("none", "NONE"))
+
+
+def _megabytes(text: str) -> int | None:
+    match = _SIZE.fullmatch(text)
+    scale = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2}
+    # Slurm rounds KB up to whole MB.
+    return None if match is None else -int(-float(match[1]) * scale[match[2].upper()] // 1)
+
+
+def _seconds(text: str) -> int | None:
+    match = _TIME.fullmatch(text)
+    if match is None:
+        return None
+    days, first, second, third = (None if part is None else int(part) for part in match.groups())
+    if days is not None:
+        return ((days * 24 + (first or 0)) * 60 + (second or 0)) * 60 + (third or 0)
+    if third is not None:
+        return ((first or 0) * 60 + (second or 0)) * 60 + third
+    return (first or 0) * 60 + (second or 0)
+
+
+def request_columns(frame: pl.DataFrame, lines: Lines) -> tuple[dict[str, Ints], dict[str, list[str]]]:
+    """Numbers and texts of every record of a table."""
+    rows = frame.height
+    written = frame["SubmitLine"].to_list() if "SubmitLine" in frame.columns else [""] * rows
+    numbers, texts = lines.rows(written)
+    found = {name: numbers[:, place].copy() for place, name in enumerate(NUMBERS)}
+    asked = dict(zip(TEXTS, texts, strict=True))
+    found["cpus"] = _first(
+        frame, ("ReqCPUS", cells.whole), ("ReqTRES", _tres("cpu")), ("AllocCPUS", cells.whole)
+    )
+    least = _first(frame, ("ReqNodes", cells.whole), ("ReqTRES", _tres("node")), ("NNodes", cells.whole))
+    found["min_nodes"] = np.where(found["min_nodes"] >= 0, found["min_nodes"], np.maximum(least, 1))
+    _tasks(found)
+    _memory(frame, found)
+    _arrays(frame, found)
+    for name, column in (
+        ("constraint", "Constraints"), ("reservation", "Reservation"), ("licenses", "Licenses"),
+        ("dependency", "Dependency"), ("partition", "Partition"),
+    ):  # fmt: skip
+        if column in frame.columns:
+            asked[name] = _filled(asked[name], frame[column].to_list(), keep=name)
+    asked["node_list"] = frame["NodeList"].to_list() if "NodeList" in frame.columns else [""] * rows
+    if "ReqTRES" in frame.columns:
+        _from_tres(frame["ReqTRES"].to_list(), found["min_nodes"], asked)
+    return found, asked
+
+
+def _first(frame: pl.DataFrame, *sources: tuple[str, Any]) -> Ints:
+    """The first of several columns that gives a number; -1 where none does."""
+    found = np.full(frame.height, -1, np.int64)
+    for column, read in sources:
+        if column in frame.columns and (found < 0).any():
+            values = read(frame[column]).fill_null(-1).to_numpy()
+            found = np.where(found >= 0, found, values)
+    return found
+
+
+def _tres(name: str) -> Any:
+    return lambda text: cells.tres(text, name)
+
+
+def _tasks(found: dict[str, Ints]) -> None:
+    """Tasks and CPUs of each: what was asked, else what the CPUs of the request come to."""
+    each = np.maximum(found["cpus_per_task"], 1)
+    per_node = np.where(found["tasks_per_node"] > 0, found["tasks_per_node"] * found["min_nodes"], -1)
+    worked_out = np.where(per_node > 0, per_node, np.maximum(found["cpus"] // each, 1))
+    found["tasks"] = np.where(found["tasks"] > 0, found["tasks"], worked_out)
+    found["cpus_per_task"] = each
+    found["cpus"] = np.where(found["cpus"] > 0, found["cpus"], found["tasks"] * each)
+
+
+def _memory(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
+    """Memory per node or per CPU where the submit line does not say it.
+
+    ReqMem ends in n or c in older versions and in JSON; since 21.08 it is the memory of the whole job, which
+    is taken per CPU where it divides: that is how it comes about unless --mem was in the job script.
+    """
+    if "ReqMem" not in frame.columns:
+        return
+    text = frame["ReqMem"]
+    total = cells.memory_kb(text, "M").fill_null(-1).to_numpy() // 1024
+    suffix = text.str.slice(-1).to_numpy()
+    open_ = (found["memory_node_mb"] < 0) & (found["memory_cpu_mb"] < 0)
+    cpus, nodes = np.maximum(found["cpus"], 1), np.maximum(found["min_nodes"], 1)
+    per_node, per_cpu = suffix == "n", suffix == "c"
+    whole = ~per_node & ~per_cpu & (total > 0)
+    divides = whole & (total % cpus == 0)
+    found["memory_node_mb"] = np.where(
+        open_ & per_node & (total >= 0),
+        total,
+        np.where(open_ & whole & ~divides, -(-total // nodes), found["memory_node_mb"]),
+    )
+    found["memory_cpu_mb"] = np.where(
+        open_ & per_cpu & (total > 0), total, np.where(open_ & divides, total // cpus, found["memory_cpu_mb"])
+    )
+
+
+def _arrays(frame: pl.DataFrame, found: dict[str, Ints]) -> None:
+    """The array a task belongs to and its place in it."""
+    import polars as pl
+
+    column = "JobID" if "JobID" in frame.columns else "JobIDRaw"
+    parts = frame[column].str.extract_groups(_ARRAY.pattern).struct.unnest()
+    for name, place in (("array", "1"), ("array_task", "2")):
+        found[name] = parts[place].cast(pl.Int64, strict=False).fill_null(-1).to_numpy()
+
+
+def _filled(asked: list[str], recorded: list[str], keep: str) -> list[str]:
+    """Texts of submit lines, and the recorded ones where there is none.
+
+    A list of partitions stands as it was submitted, unless the job was moved to one that is not in it.
+    """
+    if keep != "partition":
+        return [
+            one or ("" if other in cells.NOTHING else other)
+            for one, other in zip(asked, recorded, strict=True)
+        ]
+    return [
+        one if one and (other in cells.NOTHING or set(other.split(",")) <= set(one.split(","))) else other
+        for one, other in zip(asked, recorded, strict=True)
+    ]
+
+
+def _from_tres(lists: list[str], nodes: Ints, asked: dict[str, list[str]]) -> None:
+    """Generic resources for each node and licences, from the job's totals where they are all there is."""
+    for row, text in enumerate(lists):
+        if "gres/" in text and not asked["gres"][row]:
+            asked["gres"][row] = _each_node(text, int(nodes[row]))
+        if "license/" in text and not asked["licenses"][row]:
+            pairs = [
+                part.removeprefix("license/").split("=")
+                for part in text.split(",")
+                if part.startswith("license/")
+            ]
+            asked["licenses"][row] = ",".join(f"{name}:{count}" for name, count in pairs)
+
+
+def _each_node(text: str, nodes: int) -> str:
+    """gpu:a100:2 of gres/gpu=4,gres/gpu:a100=4 on two nodes; a name goes where one of its types is given."""
+    counts = dict(
+        part.removeprefix("gres/").split("=", 1) for part in text.split(",") if part.startswith("gres/")
+    )
+    typed = {name.split(":")[0] for name in counts if ":" in name}
+    return ",".join(
+        f"{name}:{-(-int(count) // max(nodes, 1))}"
+        for name, count in counts.items()
+        if name not in typed and count.isdigit()
+    )
