@@ -69,6 +69,13 @@ def test_conflicts(conflict: str, victim: int) -> None:
     assert kills(made) == [(victim, 3)]
 
 
+def test_equal_areas_go_by_submission() -> None:
+    """A (2 processors, 30 s) and B (1, 60 s) have equal areas, and B is longer: A came first, so A goes."""
+    rows = ((0, 2, 30), (1, 1, 60), (2, 1, 20), (3, 1, 1), (3, 2, 1))
+    assert kills(run(rows, "redirection(theta=0, group=2, conflict=area)")) == [(1, 3)]
+    assert kills(run(rows, "redirection(theta=0, group=2, conflict=walltime)")) == [(2, 3)]
+
+
 @pytest.mark.parametrize(
     ("size", "groups", "capacity"),
     [("added", (4, 2), 6), ("share", (4, 4), 8), ("split", (2, 2), 4)],

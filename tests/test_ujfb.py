@@ -86,6 +86,58 @@ def test_reservations_of_waiting_urgent_jobs() -> None:
     assert [row[:2] for row in times(free)] == [(0, 10), (11, 16), (2, 18)]
 
 
+IN_THE_WAY: Sequence[Row] = ((0, 2, 3, 3, 1), (0, 1, 10, 10, 0), (1, 4, 1, 1, 1), (2, 1, 2, 2, 0))
+"""1, urgent, has two of four processors until 3, and regular 2 one until 10. 3, urgent, comes at 1 and wants
+all four; regular 4 comes at 2, wants the one that is free, and would have it until 4."""
+
+
+def test_a_regular_job_does_not_start_in_the_way_of_an_urgent_one() -> None:
+    """By stopping 2, 3 can have all four processors at 3: that is [3, 4), and 4 has to wait for it."""
+    made = run(*IN_THE_WAY, spec="ujfb(swap=0)")
+    assert [row[:2] for row in times(made)] == [(0, 3), (0, 11), (3, 4), (4, 6)]
+    assert made.own["suspensions"] == 1
+
+
+def test_a_reservation_beside_running_jobs() -> None:
+    """Beside 2 there is no place for 3 before 10: 4 starts, and is stopped a second later with 2."""
+    made = run(*IN_THE_WAY, spec="ujfb(swap=0, reserve=beside)")
+    assert [row[:2] for row in times(made)] == [(0, 3), (0, 11), (3, 4), (2, 5)]
+    assert made.own["suspensions"] == 2
+
+
+def test_waiting_urgent_jobs_stand_one_behind_the_other() -> None:
+    """1 and 2 have all four processors until 4. 3 is to have three of them in [4, 6), 4 two in [6, 8).
+
+    5, of one processor, comes at 1 and fits beside both from 4 on; 6, of two, only beside 4: it waits for 6.
+    """
+    rows: Sequence[Row] = (
+        (0, 2, 4, 4, 1),
+        (0, 2, 4, 4, 1),
+        (1, 3, 2, 2, 1),
+        (1, 2, 2, 2, 1),
+        (1, 1, 2, 2, 0),
+        (1, 2, 2, 2, 0),
+    )
+    found = [row[:2] for row in times(run(*rows, spec="ujfb(swap=0)"))]
+    assert found == [(0, 4), (0, 4), (4, 6), (6, 8), (4, 6), (6, 8)]
+
+
+def test_an_urgent_job_that_ends_early_makes_room_earlier() -> None:
+    """1 asks for 9 s and ends at 3, so 2 has [3, 4), not [9, 10); until then 3 was told 10."""
+    rows: Sequence[Row] = ((0, 3, 9, 3, 1), (1, 4, 1, 1, 1), (2, 1, 8, 8, 0))
+    made = run(*rows, spec="ujfb(swap=0)")
+    assert [row[:2] for row in times(made)] == [(0, 3), (3, 4), (4, 12)]
+    assert made.promise is not None and made.promise[2] == 10 * SECOND
+
+
+def test_equal_victims_go_in_order_of_arrival() -> None:
+    """All are equally wide, and two make room: 1 came first, and 2 stands before 3 in the file."""
+    rows: Sequence[Row] = ((0, 1, 9, 9, 0), (1, 1, 9, 9, 0), (1, 1, 9, 9, 0), (2, 3, 1, 1, 1))
+    for order in ("smallest", "largest"):
+        made = run(*rows, spec=f"ujfb(swap=0, victims={order})")
+        assert [int(by) for by in made.notes["preempted_by"]] == [4, 4, -1, -1]
+
+
 def test_stopped_again_while_it_comes_back() -> None:
     """1 is stopped at 2 for job 2 (3 to 5), comes back at 5 and is stopped again at 6, before it could run.
 

@@ -33,7 +33,7 @@ SPECS = st.builds(
     st.sampled_from(["latest", "smallest", "largest"]),
     st.sampled_from(["column", "column", "0", "0.000003"]),
     st.sampled_from(["yes", "no"]),
-    st.sampled_from(["first", "none"]),
+    st.sampled_from(["preempting", "preempting", "beside", "none"]),
     st.sampled_from(["unlimited", "unlimited", "2"]),
     st.sampled_from(["kept", "kept", "lent"]),
     st.sampled_from(["free", "swapped"]),

@@ -30,13 +30,12 @@ def readings(spec: str) -> dict[str, Any]:
     """The parameters of a spec as the twins take them."""
     params = dict(parse_spec(spec).params)
     host, swap = params["host_memory"], params["swap"]
-    words = ("preempt", "victims", "idle", "leftover", "borrow", "requeue", "overrun")
+    words = ("preempt", "victims", "idle", "leftover", "borrow", "requeue", "overrun", "reserve")
     return {
         "swap": None if swap == "column" else round(float(str(swap)) * SECOND),
         "host_memory": None if host == "unlimited" else Fraction(str(host)),
         "host_size": int(str(params["host_size"])),
         "overtake": params["overtake"] == "yes",
-        "reserve": params["reserve"] == "first",
         "swap_in": Fraction(str(params["swap_in"])),
         **{name: str(params[name]) for name in words},
     }

@@ -101,6 +101,8 @@ def simulate_redirection(
     def precedence(run: Run) -> tuple[int, int, int, int, int]:
         job = jobs[run.job]
         own = CONFLICTS[conflict](job, run, counters[run.job])
+        if conflict == "area":  # the general rule: by submission, then by place in the file
+            return (-own, job.submit, run.job, 0, 0)
         return (-own, -job.walltime, -job.procs, run.start, run.job)
 
     def turn(t: int, arrivals: list[int]) -> None:

@@ -101,7 +101,7 @@ class Ujfb:
     host_memory: Fraction | None = None
     host_size: int = 8
     overtake: bool = True
-    reserve: bool = True
+    reserve: str = "preempting"
     idle: str = "kept"
     leftover: str = "free"
     borrow: str = "last"
@@ -357,16 +357,32 @@ class Ujfb:
         """Regular reservations from scratch."""
         profile = self.profile(t)
         self.reserved = {}
-        before = t
-        for j in (self.urgent_queue if self.reserve else []) + self.regular_queue:
+        for j, s in self.urgent_places(t).items():
+            profile.add(s, s + self.jobs[j].walltime, self.jobs[j].procs)
+        for j in self.regular_queue:
             job = self.jobs[j]
-            behind = job.urgent and not self.overtake
-            s = profile.earliest(before if behind else t, job.procs, job.walltime)
-            before = s if behind else before
+            s = profile.earliest(t, job.procs, job.walltime)
             profile.add(s, s + job.walltime, job.procs)
-            if not job.urgent:
-                self.reserved[j] = s
-                self.promises.setdefault(j, s)
+            self.reserved[j] = s
+            self.promises.setdefault(j, s)
+
+    def urgent_places(self, t: int) -> dict[int, int]:
+        """Where waiting urgent jobs are to run: when enough has no urgent user, or beside all that runs."""
+        if self.reserve == "none":
+            return {}
+        profile = self.profile(t)
+        if self.reserve == "preempting":
+            profile = Profile(self.m)
+            for held in self.urgent.values():
+                profile.add(t, self.expected_end(t, held), len(held.processors))
+        places: dict[int, int] = {}
+        before = t
+        for j in self.urgent_queue:
+            job = self.jobs[j]
+            places[j] = profile.earliest(t if self.overtake else before, job.procs, job.walltime)
+            before = places[j]
+            profile.add(places[j], places[j] + job.walltime, job.procs)
+        return places
 
     def start_due(self, t: int) -> bool:
         """Plan, and start what is due; False if a job has to wait for its processors."""
@@ -423,7 +439,7 @@ def simulate_ujfb(
     host_memory: Fraction | None = None,
     host_size: int = 8,
     overtake: bool = True,
-    reserve: bool = True,
+    reserve: str = "preempting",
     **readings: Any,
 ) -> Urgent:
     state = Ujfb(jobs, m, preempt, victims, swap, host_memory, host_size, overtake, reserve, **readings)

@@ -33,6 +33,7 @@ class UjfbDbf(Ujfb):
     newcomers: list[int] = field(default_factory=list)
     held_back: dict[int, int] = field(default_factory=dict)  # reservations of urgentQ
     known: tuple[Any, ...] = ()  # what the plan rests on
+    made: int = 0  # when the plan was last made anew
     anew: bool = False
     accepted: set[int] = field(default_factory=set)
     given_up: set[int] = field(default_factory=set)
@@ -54,21 +55,24 @@ class UjfbDbf(Ujfb):
         for held in [*self.regular.values(), *self.urgent.values()]:
             for p in held.processors:
                 ends[p] = max(ends[p], self.expected_end(t, held))
-        return ends, list(self.urgent_queue)
+        urgent = {j: self.expected_end(t, held) for j, held in self.urgent.items()}
+        return ends, list(self.urgent_queue), urgent
 
     def has_changed(self, t: int) -> bool:
         if self.anew or self.came is not None or not self.known:
             return True
         before, after = self.known, self.basis(t)
         same = all(max(a, t) == max(b, t) for a, b in zip(before[0], after[0], strict=True))
-        return not same or before[1] != after[1]
+        early = bool(before[1]) and any(end > t for j, end in before[2].items() if j not in after[2])
+        overdue = self.reserve == "preempting" and any(s <= self.made for s in self.held_back.values())
+        return not same or early or overdue or before[1] != after[1]
 
-    def place(self, t: int, j: int, after: int | None = None) -> int:
+    def place(self, t: int, j: int) -> int:
         profile = self.profile(t)
         for k, s in [*self.reserved.items(), *self.held_back.items()]:
             if k != j:
                 profile.add(s, s + self.jobs[k].walltime, self.jobs[k].procs)
-        return profile.earliest(t if after is None else after, self.jobs[j].procs, self.jobs[j].walltime)
+        return profile.earliest(t, self.jobs[j].procs, self.jobs[j].walltime)
 
     def place_all(self, t: int, tasks: Sequence[int]) -> None:
         for j in sorted(tasks, key=lambda j: (self.jobs[j].submit, j)):
@@ -92,11 +96,8 @@ class UjfbDbf(Ujfb):
 
     def make_anew(self, t: int) -> None:
         urgent, self.came, self.anew = self.came, None, False
-        before, self.reserved, self.held_back = self.reserved, {}, {}
-        after = t
-        for j in self.urgent_queue if self.reserve else []:
-            self.held_back[j] = self.place(t, j, t if self.overtake else after)
-            after = self.held_back[j]
+        before, self.reserved = self.reserved, {}
+        self.held_back, self.made = self.urgent_places(t), t
         self.place_all(t, self.listed("LP"))
         if urgent is None:
             self.place_all(t, self.listed("LN"))

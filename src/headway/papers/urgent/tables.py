@@ -44,6 +44,7 @@ READINGS = (
     "ujfb(borrow=first)",
     "ujfb(swap_in=0)",
     "ujfb(overtake=no)",
+    "ujfb(reserve=beside)",
     "ujfb(reserve=none)",
     "ujfb(overrun=finish)",
     "ujfb(preempt=kill)",

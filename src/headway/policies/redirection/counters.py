@@ -194,8 +194,13 @@ def tally(state: State) -> None:
 
 @kernel
 def goes_before(state: State, run: int, other: int) -> bool:
-    """Which of two equal in merit goes: longer walltime, more processors, earlier start, file order."""
+    """Which of two equal in merit goes: longer walltime, more processors, earlier start, file order.
+
+    Of equal areas the one submitted first goes: a longer walltime is fewer processors there.
+    """
     a, b = state.runs[R_JOB, run], state.runs[R_JOB, other]
+    if state.options[CONFLICT] == LARGEST:
+        return bool(a < b)
     if state.jobs[WALL, a] != state.jobs[WALL, b]:
         return bool(state.jobs[WALL, a] > state.jobs[WALL, b])
     if state.jobs[PROCS, a] != state.jobs[PROCS, b]:

@@ -58,13 +58,12 @@ from headway.policies.urgent.lists import (
     is_late,
     job_at,
     lay_definitive,
-    occupy,
     place_chosen,
     place_definitive,
     put,
     waits,
 )
-from headway.policies.urgent.plan import Q, start_due
+from headway.policies.urgent.plan import Q, occupy, start_due
 from headway.policies.urgent.processors import is_urgent
 from headway.policies.urgent.tables import (
     ACCEPTED_JOBS,

@@ -98,9 +98,11 @@ ENTRIES = (
             ),
             Parameter(
                 "reserve",
-                "whether waiting urgent jobs hold reservations before the regular ones (first) or none",
-                "first",
-                ("first", "none"),
+                "where a waiting urgent job holds a reservation before the regular ones: at the first time "
+                "at which enough processors have no urgent user, since regular jobs are stopped for it then "
+                "(preempting), at the first time at which it fits beside running regular jobs, or nowhere",
+                "preempting",
+                ("preempting", "beside", "none"),
             ),
             Parameter(
                 "idle",

@@ -54,6 +54,7 @@ from headway.policies.urgent.tables import (
     ASIDE,
     BEGUN,
     CAME,
+    CHANGED,
     FINISHES,
     FIRST_PROCESSOR,
     GUEST,
@@ -105,7 +106,7 @@ def go_on(t: int, state: State, plan_too: bool) -> None:
             end = t + max(state.jobs[PLAN, job], ONE_MINUTE)
             state.jobs[HELD_UNTIL, job] = end
             hold(t, state, end, state.jobs[OWN_ALONE, job], plan_too)
-            state.options[CAME] = job
+            state.options[CAME], state.options[CHANGED] = job, 1
         following = min(following, state.jobs[HELD_UNTIL, job])
     state.options[NEXT_OVERRUN] = following
     if state.options[ASIDE] > 0:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from headway.engine.profile import change, lay_over
+from headway.engine.profile import lay_over
 from headway.engine.queue import place_for
-from headway.engine.reservations import NOT_RESERVED, earliest_start, pin
+from headway.engine.reservations import NOT_RESERVED, earliest_start
 from headway.engine.tables import (
     GONE,
     JOB_ROWS,
     PIN_COUNT,
     PLAN,
-    PROCS,
     Q_HEAD,
     Q_JOB,
     Q_KEY,
@@ -20,16 +19,19 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel, routine
-from headway.policies.urgent.plan import REGULAR_KEY, ROW, URGENT_KEY, Q
+from headway.policies.urgent.plan import REGULAR_KEY, ROW, URGENT_KEY, Q, occupy, place_urgent
 from headway.policies.urgent.tables import (
     BASE,
+    BESIDE,
     BROKEN,
     HOLDS_URGENT,
     LATEST_END,
     MACHINE,
     MORE_ROWS,
     OVERTAKE,
+    PREEMPTING_THEN,
     RESERVE,
+    URGENT_WAITING,
     count,
 )
 from headway.units import NEVER
@@ -76,15 +78,6 @@ def is_late(state: State, job: int) -> bool:
 
 
 @routine
-def occupy(t: int, state: State, job: int) -> None:
-    """Let the plan hold a job where it is reserved."""
-    begin, length = state.jobs[RESERVED, job], state.jobs[PLAN, job]
-    change(state.profile, MACHINE, begin, begin + length, -state.jobs[PROCS, job], t)
-    if length == 0:
-        pin(state, MACHINE, job)
-
-
-@routine
 def put(t: int, state: State, job: int, after: int) -> None:
     """Place a job as early as it fits from ``after`` on."""
     state.jobs[RESERVED, job] = NOT_RESERVED
@@ -109,11 +102,13 @@ def place_definitive(t: int, state: State) -> None:
         if waits(state, place):
             state.jobs[BEFORE, job_at(state, place)] = state.jobs[RESERVED, job_at(state, place)]
             state.jobs[RESERVED, job_at(state, place)] = NOT_RESERVED
+    if state.options[URGENT_WAITING] > 0 and state.options[RESERVE] == PREEMPTING_THEN:
+        place_urgent(t, state)
     lay_definitive(t, state)
     before = t
     for place in range(state.pools[Q_HEAD, Q], first_provisional(state)):
         urgent = state.queue[ROW + Q_KEY, place] == URGENT_KEY
-        if not waits(state, place) or (urgent and not state.options[RESERVE]):
+        if not waits(state, place) or (urgent and state.options[RESERVE] != BESIDE):
             continue
         job = job_at(state, place)
         if not urgent or state.options[OVERTAKE]:

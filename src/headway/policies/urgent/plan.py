@@ -1,5 +1,14 @@
 """The plan of UJFB: reservations of all waiting jobs in queue order, urgent ones first, as if from scratch.
 
+Where a waiting urgent job is to run: at the first time at which enough processors have no urgent user,
+because regular jobs make room for it then (*preempting*), or beside those that run now (*beside*).
+
+    A urgent  |AAAAAA|            U, urgent, needs all four processors: it can stop R, so it runs at 3,
+              |AAAAAA|UUU         and J, which would have to be stopped a second after its start, waits
+    R         |RRRRRR|...|RRRR    until 4. Beside R it could not run before R has ended, and J, placed
+    free      |      |   |JJ      before that, starts at 2.
+              0      3   4
+
 Two profiles: the *base* of what holds processors now, and the plan, which also holds the reservations. The
 definition places every waiting job anew at every event. What is done instead:
 
@@ -15,7 +24,7 @@ definition places every waiting job anew at every event. What is done instead:
 from __future__ import annotations
 
 from headway.engine.holes import level_at
-from headway.engine.profile import change, lay_over
+from headway.engine.profile import change, clear, lay_over
 from headway.engine.queue import find_job, leave, place_for
 from headway.engine.reservations import NOT_RESERVED, earliest_start, pin, unpin
 from headway.engine.room import least_level
@@ -44,28 +53,35 @@ from headway.engine.tables import (
 from headway.engine.verbs import start, wake
 from headway.jit import kernel, routine
 from headway.policies.queueing.ordering import CLASS_WEIGHT, REGULAR_CLASS, URGENT_CLASS
-from headway.policies.urgent.processors import own, record
+from headway.policies.urgent.processors import is_urgent, own, record
 from headway.policies.urgent.tables import (
     BASE,
     BEGUN,
+    BESIDE,
     CHANGED,
+    FIRST_PROCESSOR,
     HELD_UNTIL,
     HOLDS_URGENT,
     MACHINE,
     NEXT_START,
+    NO_JOB,
     OVERTAKE,
     PLANNED_JOB,
     PLANNED_KEY,
     PLANS,
     PREEMPTIBLE,
+    PREEMPTING_THEN,
     RESERVE,
     SHAPE,
     SHAPE_PLAN,
     SHAPE_START,
+    SIZE_OF_MACHINE,
     STOPPED_TIMES,
     UNOWNED,
     URGENT_WAITING,
+    USER,
     count,
+    entry,
 )
 from headway.units import NEVER
 
@@ -100,14 +116,72 @@ def is_complete(state: State) -> bool:
 
 
 @kernel
-def begin_anew(t: int, state: State) -> None:
-    """Forget every reservation."""
+def occupy(t: int, state: State, job: int) -> None:
+    """Let the plan hold a job where it is reserved."""
+    begin, length = state.jobs[RESERVED, job], state.jobs[PLAN, job]
+    change(state.profile, MACHINE, begin, begin + length, -state.jobs[PROCS, job], t)
+    if length == 0:
+        pin(state, MACHINE, job)
+
+
+@routine
+def place_urgent(t: int, state: State) -> None:
+    """Reserve for waiting urgent jobs what others of them do not use; the plan is then to be laid anew.
+
+    One that could start by now and was not let in (its victims found no room in the hosts' memory) moves on
+    with time, so that the plan is not true for long.
+    """
+    clear(state.profile, MACHINE, t, state.options[SIZE_OF_MACHINE])
+    state.pools[PIN_COUNT, MACHINE] = 0
+    for p in range(state.options[SIZE_OF_MACHINE]):
+        user = entry(state, USER, p)
+        if user != NO_JOB and state.jobs[FIRST_PROCESSOR, user] == p and is_urgent(state, user):
+            end = state.jobs[HELD_UNTIL, user]
+            if end > t:
+                change(state.profile, MACHINE, t, end, -state.jobs[PROCS, user], t)
+    after = t
+    for place in range(state.pools[Q_HEAD, Q], state.pools[Q_TAIL, Q]):
+        if state.queue[ROW + Q_KEY, place] != URGENT_KEY:
+            break
+        if state.queue[ROW + Q_PROCS, place] == GONE:
+            continue
+        job = state.queue[ROW + Q_JOB, place]
+        state.jobs[RESERVED, job] = NOT_RESERVED
+        begin = earliest_start(state, MACHINE, job, after, NEVER, 0)
+        state.jobs[RESERVED, job] = begin
+        occupy(t, state, job)
+        if not state.options[OVERTAKE]:
+            after = begin
+        if begin == t:
+            state.options[CHANGED] = 1
+    state.options[HOLDS_URGENT] = 1
+
+
+@routine
+def hold_urgent(t: int, state: State) -> None:
+    """Let the plan hold the waiting urgent jobs where they are to run by preempting."""
+    place_urgent(t, state)
     lay_over(state.profile, BASE, MACHINE, t)
     state.pools[PIN_COUNT, MACHINE] = 0
+    for place in range(state.pools[Q_HEAD, Q], state.pools[Q_TAIL, Q]):
+        if state.queue[ROW + Q_KEY, place] != URGENT_KEY:
+            break
+        if state.queue[ROW + Q_PROCS, place] != GONE:
+            occupy(t, state, state.queue[ROW + Q_JOB, place])
+
+
+@kernel
+def begin_anew(t: int, state: State) -> None:
+    """Forget every reservation of regular jobs, and make those of urgent ones anew."""
     state.options[PLANNED_KEY] = state.options[PLANNED_JOB] = -1
     state.options[NEXT_START] = NEVER
     state.options[CHANGED] = state.options[HOLDS_URGENT] = 0
     state.options[PLANS] += 1
+    if state.options[URGENT_WAITING] > 0 and state.options[RESERVE] == PREEMPTING_THEN:
+        hold_urgent(t, state)
+    else:
+        lay_over(state.profile, BASE, MACHINE, t)
+        state.pools[PIN_COUNT, MACHINE] = 0
 
 
 @routine
@@ -129,7 +203,7 @@ def plan_on(t: int, state: State, everything: bool, due: int) -> int:
             break
         job, key = state.queue[ROW + Q_JOB, place], state.queue[ROW + Q_KEY, place]
         state.options[PLANNED_KEY], state.options[PLANNED_JOB] = key, job
-        if key == URGENT_KEY and not state.options[RESERVE]:
+        if key == URGENT_KEY and state.options[RESERVE] != BESIDE:
             place += 1
             continue
         shape, after = state.jobs[SHAPE, job], t

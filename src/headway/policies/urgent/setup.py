@@ -20,6 +20,7 @@ from headway.workload.transform.swap_model import swap_times
 
 MODES = ("suspend", "kill", "degree")
 ORDERS = ("latest", "smallest", "largest")
+RESERVE = ("none", "beside", "preempting")
 KB_PER_GB = 1024 * KB_PER_MB
 RECORD_LIMIT = 1 << 22
 """Entries at most in the record of processor sets at first."""
@@ -185,7 +186,7 @@ def _tables(spec: Spec, procs: int, named: bool, room: int) -> Table:
     options[rows.PREEMPT] = MODES.index(str(spec.params["preempt"]))
     options[rows.VICTIMS] = ORDERS.index(str(spec.params["victims"]))
     options[rows.OVERTAKE] = spec.params["overtake"] == "yes"
-    options[rows.RESERVE] = spec.params["reserve"] == "first"
+    options[rows.RESERVE] = RESERVE.index(str(spec.params["reserve"]))
     options[rows.HOST_SIZE] = int(str(spec.params["host_size"]))
     host = spec.params["host_memory"]
     options[rows.HOST_ROOM] = -1 if host == "unlimited" else int(float(str(host)) * KB_PER_GB)

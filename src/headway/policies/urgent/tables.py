@@ -14,6 +14,7 @@ from headway.jit import kernel
 SIZE_OF_MACHINE, PREEMPT, VICTIMS, OVERTAKE, RESERVE, HOST_SIZE, HOST_ROOM, NAMED, RECORD_ROOM = range(9)
 SUSPEND, KILL, DEGREE = range(3)
 LATEST, SMALLEST, LARGEST = range(3)
+NO_RESERVATION, BESIDE, PREEMPTING_THEN = range(3)
 # More parameters, each a reading of the paper: whether idle processors of suspended jobs are lent to regular
 # ones, whether a victim is swapped out whole before any of its processors can be used, whether urgent jobs
 # may outlive their walltime, whether killed jobs go to the end of the queue, and whether urgent jobs take

@@ -96,6 +96,8 @@ def settle(t: int, state: State, plan_too: bool) -> bool:
         if is_urgent(state, job):
             freed = True
             hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[OWN_ALONE, job], plan_too)
+            if state.options[URGENT_WAITING] > 0 and state.jobs[HELD_UNTIL, job] > t:
+                state.options[CHANGED] = 1  # it ended early: others can have its processors before
             give_back(state, job)
         elif state.jobs[GUEST, job]:
             freed = True
