@@ -1,0 +1,182 @@
+"""A recorded run: what was asked, what Slurm did, and every pass, plan and priority on the way."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from twins.slurm.machine import Job, Machine, node_set
+
+from .conf import Conf, expand, load_machine
+
+FOLDER = Path(
+    os.environ.get("HEADWAY_SLURM_TRUTH", Path(__file__).parents[3] / "shared" / "slurm" / "truth")
+)
+
+
+@dataclass(frozen=True)
+class Event:
+    t: float
+    kind: str
+    job: str = ""
+    nodes: str = ""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One row of the schedule: one attempt of a job or of a task."""
+
+    name: str
+    """The job's number, with _task for a task of an array."""
+    attempt: int
+    submit: int
+    eligible: int
+    start: int
+    end: int
+    state: str
+    nodes: int
+    cpus: int
+    limit: int
+    partition: str
+    by: str
+
+
+@dataclass(frozen=True)
+class RecordedPlan:
+    job: str
+    start: int
+    end: int
+    nodes: int
+
+
+@dataclass
+class Asked:
+    """One line of what was submitted."""
+
+    number: int
+    submit: int
+    job: Job
+    run: tuple[float, ...]
+    options: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Run:
+    name: str
+    folder: Path
+    machine: Machine
+    conf: Conf
+    asked: dict[int, Asked]
+    attempts: list[Attempt]
+    events: list[Event]
+    plans: dict[int, list[RecordedPlan]]
+    """Number of the cycle, from 1 -> its plans in order."""
+    priorities: list[tuple[float, str, int, str]]
+    """Time, job, priority, partition ("" at submission)."""
+
+    def nodes(self, text: str) -> int:
+        index = {node.name: i for i, node in enumerate(self.machine.nodes)}
+        return node_set(index[name] for name in expand(text))
+
+
+def rows(path: Path) -> Iterator[dict[str, str]]:
+    with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else path.open(newline="") as file:
+        yield from csv.DictReader(file)
+
+
+def folder(name: str) -> Path:
+    found = FOLDER / name
+    if not found.is_dir():
+        pytest.skip(f"the recorded run {name} is not in {FOLDER}; put it there or set HEADWAY_SLURM_TRUTH")
+    return found
+
+
+@cache
+def load(name: str) -> Run:
+    where = folder(name)
+    machine, conf = load_machine(where / "slurm.conf")
+    run = Run(name, where, machine, conf, {}, [], [], {}, [])
+    run.asked = dict(read_jobs(where / "jobs.tsv", machine, conf))
+    run.attempts = [attempt(run, row) for row in rows(where / "schedule.csv")]
+    for row in rows(where / "events.csv.gz"):
+        run.events.append(Event(float(row["t"]), row["kind"], row["job"], row["nodes"]))
+    cycles = {f"{event.t:.3f}": k for k, event in enumerate(beginnings(run), 1)}
+    for row in rows(where / "plans.csv.gz"):
+        cycle = int(row["cycle"]) if "cycle" in row else cycles[row["cycle_t"]]
+        plan = RecordedPlan(row["job"], int(row["start"]), int(row["reserve_end"]), run.nodes(row["nodes"]))
+        run.plans.setdefault(cycle, []).append(plan)
+    for row in rows(where / "prio.csv.gz"):
+        run.priorities.append((float(row["t"]), row["job"], int(row["priority"]), row.get("partition") or ""))
+    return run
+
+
+def beginnings(run: Run) -> list[Event]:
+    """The backfill cycles in order."""
+    return [event for event in run.events if event.kind == "bf"]
+
+
+def attempt(run: Run, row: dict[str, str]) -> Attempt:
+    task = row.get("task") or ""
+    nodes = row["nodelist"] if row["nodelist"] not in ("", "(null)") else ""
+    return Attempt(
+        row["n"] + (f"_{task}" if task else ""),
+        int(row.get("try") or 1),
+        int(row["submit"]),
+        int(row["eligible"]),
+        int(row["start"]),
+        int(row["end"]),
+        row["state"],
+        run.nodes(nodes) if nodes else 0,
+        int(row["cpus"]),
+        0 if row["limit_min"] == "UNLIMITED" else int(row["limit_min"]),
+        row.get("started_in") or row["partition"],
+        row["started_by"],
+    )
+
+
+def read_jobs(path: Path, machine: Machine, conf: Conf) -> Iterator[tuple[int, Asked]]:
+    default = next(
+        (fields["partitionname"] for fields in conf.partitions if fields.get("default", "").upper() == "YES"),
+        next(iter(machine.partitions)),
+    )
+    per_cpu = conf.number("DefMemPerCPU", 0)
+    per_node = conf.number("DefMemPerNode", 0)
+    for line in path.read_text("utf-8").splitlines():
+        fields = line.split("\t")
+        if fields[0] == "!" or len(fields) < 11:
+            continue
+        n, submit, nodes, cpus, limit, run, partition, qos, uid, account, flag = fields[:11]
+        pairs = (pair.partition("=") for pair in (fields[11] if len(fields) > 11 else "-").split(";"))
+        options = {key: value for key, _, value in pairs if key != "-"}
+        names = tuple((default if partition == "-" else partition).split(","))
+        exclusive = flag == "excl" or any(machine.partitions[name].exclusive for name in names)
+        memory = int(options.get("mem", options.get("mpc", per_node or per_cpu)))
+        job = Job(
+            int(n),
+            int(float(submit)),
+            int(nodes),
+            int(cpus),
+            int(limit),
+            names,
+            user=uid,
+            account="" if account == "-" else account,
+            qos="" if qos == "-" else qos,
+            whole=exclusive,
+            memory=memory,
+            per_cpu="mem" not in options and ("mpc" in options or not per_node),
+            cpus_per_task=int(options.get("cpt", 1)),
+            gpus=int(options["gres"].rpartition(":")[2]) if "gres" in options else 0,
+            time_min=int(options.get("tmin", 0)),
+            reservation=options.get("resv", ""),
+            name=options.get("name", f"j{n}"),
+            nice=int(options.get("nice", 0)),
+            requeue=options.get("requeue", "0") == "1",
+        )
+        yield int(n), Asked(int(n), job.submit, job, tuple(float(part) for part in run.split(",")), options)

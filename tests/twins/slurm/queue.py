@@ -1,0 +1,48 @@
+"""The queue of both loops, sections 4.1, 4.2 and 9: one record for each partition a job may run in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .machine import Job, Machine, Partition
+
+
+@dataclass
+class Record:
+    job: Job
+    partition: Partition
+    priority: int
+
+    def rank(self) -> tuple[int, ...]:
+        """Small ranks come first: reservation, tier, priority, submission, identity, task."""
+        job = self.job
+        identity = job.array or job.id
+        return (not job.reservation, -self.partition.tier, -self.priority, job.submit, identity, job.task)
+
+
+def partition_allows(machine: Machine, job: Job, partition: Partition, limit: int) -> bool:
+    """Section 9: the partition's own bounds on nodes and time."""
+    if not partition.up:
+        return False
+    if partition.max_time is not None and limit > partition.max_time:
+        return False
+    if partition.max_nodes is not None and job.nodes > partition.max_nodes:
+        return False
+    return partition.min_nodes <= job.nodes <= partition.nodes.bit_count()
+
+
+def build_queue(machine: Machine, pending: Iterable[Job], *, shortest: bool = False) -> list[Record]:
+    """Records in the order in which they are tested.
+
+    `pending` holds what is neither held nor dependent, in order of creation; backfill tests a job's shortest
+    time where it gave one.
+    """
+    records = []
+    for job in pending:
+        limit = job.time_min if shortest and job.time_min else job.limit
+        for name in job.partitions:
+            partition = machine.partitions[name]
+            if partition_allows(machine, job, partition, limit):
+                records.append(Record(job, partition, job.priority_for(name)))
+    return sorted(records, key=Record.rank)

@@ -1,0 +1,122 @@
+"""What the scheduler knows at one moment, and what a pass may ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from .machine import Allocation, Job, Machine, Partition
+from .usage import Usage
+
+
+class Limits(Protocol):
+    """Section 8 as the loops see it."""
+
+    def before(self, job: Job, partition: Partition) -> str:
+        """The reason why a limit tested before selection holds the job back, or ""."""
+
+    def after(self, job: Job, partition: Partition, cpus: int, memory: int, nodes: int) -> str:
+        """The same for limits tested with the CPUs, memory and node set that the job would get."""
+
+    def started(self, held: Allocation) -> None:
+        """A job of this pass began to run."""
+
+
+class NoLimits:
+    def before(self, job: Job, partition: Partition) -> str:
+        return ""
+
+    def after(self, job: Job, partition: Partition, cpus: int, memory: int, nodes: int) -> str:
+        return ""
+
+    def started(self, held: Allocation) -> None:
+        return
+
+
+class Calendar(Protocol):
+    """Section 11 as the loops see it."""
+
+    def window(self, job: Job, partition: Partition, start: int, limit: int) -> Window | None:
+        """When the job may start at the earliest from `start` on, and where; None if it may not be tested."""
+
+
+@dataclass
+class Window:
+    start: int
+    nodes: int
+    """Nodes not taken by a reservation during [start, start + limit)."""
+    overlaps: int = 0
+    """End of the reservation that overlaps first, rounded up to the resolution; 0 if none does."""
+
+
+class NoReservations:
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+    def window(self, job: Job, partition: Partition, start: int, limit: int) -> Window | None:
+        return Window(start, self.machine.all_nodes)
+
+
+@dataclass
+class Start:
+    job: Job
+    partition: str
+    held: Allocation
+
+
+@dataclass
+class State:
+    """Everything a pass reads; a pass changes `running` and `pending` when it starts a job."""
+
+    machine: Machine
+    now: int
+    pending: list[Job]
+    running: list[Allocation]
+    """In order of submission."""
+    completing: int = 0
+    """Nodes whose epilog is not over: free for planning, not for starting."""
+    unusable: int = 0
+    """Nodes that are down or drained."""
+    weights: list[int] = field(default_factory=list)
+    limits: Limits = field(default_factory=NoLimits)
+    calendar: Calendar | None = None
+
+    def __post_init__(self) -> None:
+        if not self.weights:
+            self.weights = [(node.weight << 8) | 0xFF for node in self.machine.nodes]
+        if self.calendar is None:
+            self.calendar = NoReservations(self.machine)
+
+    @property
+    def usable(self) -> int:
+        return self.machine.all_nodes & ~self.unusable
+
+    def usage(self) -> Usage:
+        return Usage(self.machine, self.running)
+
+    def begin(self, job: Job, partition: str, cpus: dict[int, int], limit: int) -> Start:
+        """The job runs from now on; it leaves the queue."""
+        nodes = sum(1 << i for i in cpus)
+        held = Allocation(
+            job, partition, nodes, cpus, memory_of(self.machine, job, cpus), self.now, self.now + 60 * limit
+        )
+        self.pending.remove(job)
+        self.running.append(held)
+        self.running.sort(key=lambda other: other.job.id)
+        self.limits.started(held)
+        return Start(job, partition, held)
+
+
+def memory_of(machine: Machine, job: Job, cpus: dict[int, int]) -> dict[int, int]:
+    """MB taken on each node; a job that names none takes all, where memory is counted."""
+    if not machine.settings.counts_memory:
+        return dict.fromkeys(cpus, 0)
+    if job.per_cpu:
+        return {i: job.memory * count for i, count in cpus.items()}
+    return {i: job.memory or machine.nodes[i].memory for i in cpus}
+
+
+def starts_of(passes: Sequence[Start]) -> list[tuple[int, int, str]]:
+    """Job, nodes and partition of each start, in order."""
+    return [(start.job.id, start.held.nodes, start.partition) for start in passes]

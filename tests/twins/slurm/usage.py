@@ -1,0 +1,46 @@
+"""What is in use on each node: CPUs, memory, GPUs; a copy serves to imagine job ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .machine import Allocation, Machine, members
+
+
+class Usage:
+    def __init__(self, machine: Machine, running: Iterable[Allocation] = ()) -> None:
+        count = len(machine.nodes)
+        self.machine = machine
+        self.cpus = [0] * count
+        self.memory = [0] * count
+        self.gpus = [0] * count
+        self.in_partition: list[dict[str, int]] = [{} for _ in range(count)]
+        """CPUs in use by each partition's jobs, for MaxCPUsPerNode."""
+        for held in running:
+            self.add(held)
+
+    def copy(self) -> Usage:
+        twin = Usage(self.machine)
+        twin.cpus, twin.memory, twin.gpus = self.cpus[:], self.memory[:], self.gpus[:]
+        twin.in_partition = [dict(counts) for counts in self.in_partition]
+        return twin
+
+    def add(self, held: Allocation, sign: int = 1, *, keep_memory: bool = False) -> None:
+        for i in members(held.nodes):
+            if not held.suspended:
+                self.cpus[i] += sign * held.cpus[i]
+                counts = self.in_partition[i]
+                counts[held.partition] = counts.get(held.partition, 0) + sign * held.cpus[i]
+            if not keep_memory:
+                self.memory[i] += sign * held.memory[i]
+                self.gpus[i] += sign * held.job.gpus
+
+    def remove(self, held: Allocation, *, keep_memory: bool = False) -> None:
+        self.add(held, -1, keep_memory=keep_memory)
+
+    def busy(self) -> int:
+        """Nodes with a CPU in use."""
+        return sum(1 << i for i, used in enumerate(self.cpus) if used)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.cpus)
