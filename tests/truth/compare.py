@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from itertools import combinations
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations, product
 
-from twins.slurm.backfill import backfill_cycle
+from twins.slurm.backfill import Cycle, Plan, backfill_cycle
+from twins.slurm.limits import AccountLimits
 from twins.slurm.machine import Allocation, Job
 from twins.slurm.main import main_pass
 from twins.slurm.state import State
 
+from .accounts import load_accounts
 from .follow import Pass, World, follow
+from .priorities import Known
 from .runs import Run
 
 MANY = 6
@@ -30,6 +33,8 @@ class Score:
     plans_alike: int = 0
     cycles: int = 0
     cycles_alike: int = 0
+    cut_short: int = 0
+    """Cycles that Slurm broke off in the middle of the queue: alike as far as they went."""
     starts: int = 0
     starts_alike: int = 0
     different: list[str] = field(default_factory=list)
@@ -37,7 +42,7 @@ class Score:
     def __str__(self) -> str:
         return (
             f"passes {self.passes_alike}/{self.passes}, main starts {self.main_alike}/{self.main_starts}, "
-            f"cycles {self.cycles_alike}/{self.cycles}, plans {self.plans_alike}/{self.plans}, "
+            f"cycles {self.cycles_alike}/{self.cycles} and {self.cut_short} cut short, plans {self.plans_alike}/{self.plans}, "
             f"backfill starts {self.starts_alike}/{self.starts}"
         )
 
@@ -53,19 +58,33 @@ def completing_sets(recent: list[Allocation]) -> Iterator[int]:
             yield nodes
 
 
-Prepare = Callable[[Run, World, Pass], State]
+class Preparer:
+    """Makes the state of a pass, with priorities as logged.
 
+    A pass of the main loop may have seen a recalculation that was only logged in the next cycle: `ahead`.
+    """
 
-def plain_state(run: Run, world: World, moment: Pass) -> State:
-    pending = [replace(job) for job in world.pending.values()]
-    return State(run.machine, int(moment.t), pending, world.in_order())
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.known = Known(run)
+        self.accounts = load_accounts(run) if "limits" in run.machine.settings.enforce else None
+
+    def state(self, world: World, moment: Pass, *, ahead: bool) -> State:
+        t = self.known.end_of_cycle(moment.t) if ahead else moment.t
+        pending = [self.known.apply(name, job, t) for name, job in world.pending.items()]
+        pending.sort(key=lambda job: job.id)
+        state = State(self.run.machine, int(moment.t), pending, world.in_order(), moments=moment.moments)
+        if self.accounts is not None:
+            state.limits = AccountLimits(self.run.machine, self.accounts, state.running)
+        return state
 
 
 def drive(
-    run: Run, prepare: Prepare = plain_state, *, first: int = 0, last: int | None = None, main: bool = True
+    run: Run, prepare: Preparer | None = None, *, first: int = 0, last: int | None = None
 ) -> Score:
     """Compare every pass and cycle, or those between two passes by number."""
     score = Score()
+    prepare = prepare or Preparer(run)
     for number, (moment, world) in enumerate(follow(run)):
         if number < first:
             continue
@@ -73,7 +92,7 @@ def drive(
             break
         if moment.kind == "bf":
             compare_cycle(run, world, moment, prepare, score)
-        elif main:
+        else:
             compare_pass(run, world, moment, prepare, score)
     return score
 
@@ -82,15 +101,15 @@ def name_of(job: Job) -> str:
     return f"{job.id}" if job.task < 0 else f"{job.array}_{job.task}"
 
 
-def compare_pass(run: Run, world: World, moment: Pass, prepare: Prepare, score: Score) -> None:
+def compare_pass(run: Run, world: World, moment: Pass, prepare: Preparer, score: Score) -> None:
     score.passes += 1
     score.main_starts += len(moment.starts)
     if not moment.starts and not world.pending:
         score.passes_alike += 1
         return
     best: list[tuple[str, int]] | None = None
-    for completing in completing_sets(world.recent(moment.t)):
-        state = prepare(run, world, moment)
+    for completing, ahead in product(completing_sets(world.recent(moment.t)), (False, True)):
+        state = prepare.state(world, moment, ahead=ahead)
         state.completing = completing
         starts, _ = main_pass(state, full=moment.kind == "full")
         mine = [(name_of(start.job), start.held.nodes) for start in starts]
@@ -104,7 +123,7 @@ def compare_pass(run: Run, world: World, moment: Pass, prepare: Prepare, score: 
     score.different.append(f"{moment.kind} at {moment.t}: {best} instead of {moment.starts}")
 
 
-def compare_cycle(run: Run, world: World, moment: Pass, prepare: Prepare, score: Score) -> None:
+def compare_cycle(run: Run, world: World, moment: Pass, prepare: Preparer, score: Score) -> None:
     recorded = [(plan.job, plan.start, plan.nodes) for plan in run.plans.get(moment.number, [])]
     score.cycles += 1
     score.plans += len(recorded)
@@ -112,32 +131,51 @@ def compare_cycle(run: Run, world: World, moment: Pass, prepare: Prepare, score:
     if not world.pending and not recorded and not moment.starts:
         score.cycles_alike += 1
         return
-    best = (-1, 0, 0, "")
+    best: Likeness | None = None
     for completing in completing_sets(world.recent(moment.t)):
-        state = prepare(run, world, moment)
+        state = prepare.state(world, moment, ahead=True)
         state.completing = completing
-        cycle = backfill_cycle(state)
-        mine = [(name_of(start.job), start.held.nodes) for start in cycle.starts]
-        plans = []
-        for plan in cycle.plans:
-            start = plan.start
-            if plan.waits_for_epilog:  # now + 1, at a second of the cycle that was not recorded
-                start = next((at for job, at, n in recorded if job == name_of(plan.job) and n == plan.nodes), start)
-                start = start if 0 < start - int(moment.t) < 30 else plan.start
-            plans.append((name_of(plan.job), start, plan.nodes))
-        same_plans = len(set(plans) & set(recorded))
-        same_starts = len(set(mine) & set(moment.starts))
-        alike = plans == recorded and sorted(mine) == sorted(moment.starts)
-        missing = sorted(set(recorded) - set(plans))[:2]
-        more = sorted(set(plans) - set(recorded))[:2]
-        note = f"cycle {moment.number} at {moment.t}: starts {mine}/{moment.starts} missing {missing} more {more}"
-        quality = same_plans + same_starts - len(set(mine) - set(moment.starts))
-        if alike or quality > best[0]:
-            best = (quality, same_plans, same_starts, note)
-        if alike:
-            score.cycles_alike += 1
+        likeness = Likeness(backfill_cycle(state), moment, recorded)
+        if best is None or likeness.alike or likeness.quality > best.quality:
+            best = likeness
+        if best.alike:
             break
-    else:
-        score.different.append(best[3])
-    score.plans_alike += best[1]
-    score.starts_alike += best[2]
+    assert best is not None
+    score.cycles_alike += best.alike
+    score.cut_short += best.cut_short
+    score.plans_alike += len(best.plans & set(recorded))
+    score.starts_alike += len(best.starts & set(moment.starts))
+    if not best.alike and not best.cut_short:
+        score.different.append(best.note(moment, recorded))
+
+
+class Likeness:
+    """A cycle of the twin beside the recorded one."""
+
+    def __init__(self, cycle: Cycle, moment: Pass, recorded: list[tuple[str, int, int]]) -> None:
+        plans = [(name_of(plan.job), self.second(plan, moment, recorded), plan.nodes) for plan in cycle.plans]
+        self.plans = set(plans)
+        self.starts = {(name_of(start.job), start.held.nodes) for start in cycle.starts}
+        self.alike = plans == recorded and self.starts == set(moment.starts)
+        found = {start for start in self.starts if start in moment.starts}
+        begun = found == set(moment.starts) and plans[: len(recorded)] == recorded
+        self.cut_short = not self.alike and begun and len(plans) > len(recorded)
+        same = len(self.plans & set(recorded)) + len(self.starts & set(moment.starts))
+        self.quality = same - len(self.starts - set(moment.starts))
+
+    @staticmethod
+    def second(plan: Plan, moment: Pass, recorded: list[tuple[str, int, int]]) -> int:
+        """A plan that waits for an epilog begins one second after a moment that was not recorded."""
+        if plan.waits_for_epilog:
+            for job, start, nodes in recorded:
+                if job == name_of(plan.job) and nodes == plan.nodes and 0 < start - int(moment.t) < 30:
+                    return start
+        return plan.start
+
+    def note(self, moment: Pass, recorded: list[tuple[str, int, int]]) -> str:
+        missing = sorted(set(recorded) - self.plans)[:2]
+        more = sorted(self.plans - set(recorded))[:2]
+        return (
+            f"cycle {moment.number} at {moment.t}: started {self.starts} instead of {moment.starts}; "
+            f"plans missing {missing}, more {more}"
+        )

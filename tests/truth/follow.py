@@ -43,6 +43,8 @@ class Pass:
     number: int
     """Of the cycle, from 1; 0 for a pass of the main loop."""
     starts: list[tuple[str, int]]
+    moments: dict[int, int] = field(default_factory=dict)
+    """Job -> second of its recorded start in this pass."""
 
 
 def by_name(run: Run) -> dict[str, list[Attempt]]:
@@ -57,23 +59,40 @@ def follow(run: Run) -> Iterator[tuple[Pass, World]]:
     world = World(run)
     attempts = by_name(run)
     tries: dict[str, int] = {}
+    submitted: set[str] = set()
     recorded = starts_of_passes(run)
     cycle = 0
     for k, event in enumerate(run.events):
         if event.kind in ("main", "full", "bf"):
             cycle += event.kind == "bf"
-            yield Pass(event.kind, event.t, cycle if event.kind == "bf" else 0, recorded.get(k, [])), world
+            starts = recorded.get(k, [])
+            known = [name for name, _ in starts]
+            if event.kind == "bf":
+                known += [plan.job for plan in run.plans.get(cycle, [])]
+            for name in known:  # a submission logged just after the pass that saw it
+                if name in run.asked_by_name and name not in world.pending and name not in submitted:
+                    submit(world, name, attempts, submitted)
+            moments = {
+                int(name.split("_")[0]): attempts[name][tries.get(name, 0)].start
+                for name, _ in starts
+                if name in attempts and tries.get(name, 0) < len(attempts[name])
+            }
+            yield Pass(event.kind, event.t, cycle if event.kind == "bf" else 0, starts, moments), world
         elif event.kind == "submit":
-            asked = run.asked[int(event.job)]
-            world.pending[event.job] = replace(
-                asked.job, submit=attempts[event.job][0].submit if event.job in attempts else int(event.t)
-            )
+            if event.job not in submitted:
+                submit(world, event.job, attempts, submitted)
         elif event.kind in ("start_main", "start_bf"):
             row = attempts[event.job][tries.get(event.job, 0)]
             begin(world, event, row)
             tries[event.job] = tries.get(event.job, 0) + 1
-        elif event.kind == "done" and event.job in world.running:
+        elif event.kind in ("done", "timeout") and event.job in world.running:
             world.ended.append((event.t, world.running.pop(event.job)))
+
+
+def submit(world: World, name: str, attempts: dict[str, list[Attempt]], submitted: set[str]) -> None:
+    job = world.run.asked_by_name[name].job
+    world.pending[name] = replace(job, submit=attempts[name][0].submit if name in attempts else job.submit)
+    submitted.add(name)
 
 
 def begin(world: World, event: Event, row: Attempt) -> None:

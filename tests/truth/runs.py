@@ -7,7 +7,7 @@ import gzip
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import pytest
@@ -80,6 +80,10 @@ class Run:
     """Number of the cycle, from 1 -> its plans in order."""
     priorities: list[tuple[float, str, int, str]]
     """Time, job, priority, partition ("" at submission)."""
+
+    @cached_property
+    def asked_by_name(self) -> dict[str, Asked]:
+        return {str(number): asked for number, asked in self.asked.items()}
 
     def nodes(self, text: str) -> int:
         index = {node.name: i for i, node in enumerate(self.machine.nodes)}

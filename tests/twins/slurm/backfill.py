@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from .machine import YEAR, Job, Partition
+from .machine import YEAR, Job
 from .main import start_on
 from .plan import PlanTable
 from .queue import Record, build_queue
@@ -40,7 +40,8 @@ def backfill_cycle(state: State) -> Cycle:
         for held in state.running:
             if held.job.whole:
                 table.add(0, table.floor(held.end), held.nodes)
-    counts: dict[str, Counter[str]] = {kind: Counter() for kind in ("user", "part", "user_part", "assoc", "resv")}
+    kinds = ("user", "part", "user_part", "assoc", "resv")
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
     planned: dict[int, int] = {}
     """Earliest start found for a job in any of its partitions."""
     for record in build_queue(machine, state.pending, shortest=True):

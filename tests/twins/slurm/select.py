@@ -1,4 +1,4 @@
-"""Choosing nodes, sections 6.2 and 6.3: what a node can offer a job, and best fit over runs of equal weight."""
+"""Choosing nodes, sections 6.2 and 6.3: what a node offers a job, and best fit over runs of equal weight."""
 
 from __future__ import annotations
 
@@ -31,19 +31,30 @@ def select(
 ) -> dict[int, int] | None:
     """The nodes for a job among the candidates and its CPUs on each, or None.
 
-    A job is first tried as if no CPU were in use (memory and GPUs are), then on what is free.
+    It must also fit as if no CPU were in use (memory and GPUs are): the original tries that first.
     """
     want = wanted(job, partition)
-    usable = [i for i in members(candidates) if has_room(machine, job, i, usage)]
-    if job.required & ~sum(1 << i for i in usable):
+    if candidates.bit_count() < want.least or job.required & ~candidates:
         return None
-    for everything in (True, False):
-        offers = {i: offer(machine, job, partition, i, usage, everything) for i in usable}
-        offers = {i: cpus for i, cpus in offers.items() if cpus}
-        chosen = choose(job, offers, want, weights, machine)
-        if chosen is None:
-            return None
-    return chosen
+    usable = [i for i in members(candidates) if has_room(machine, job, i, usage)]
+    free = offers_of(machine, job, partition, usable, usage, everything=False)
+    chosen = choose(job, free, want, weights, machine)
+    if chosen is None or job.whole:  # a whole-node job that fits the idle nodes fits all of them
+        return chosen
+    all_cpus = offers_of(machine, job, partition, usable, usage, everything=True)
+    return chosen if choose(job, all_cpus, want, weights, machine) is not None else None
+
+
+def offers_of(
+    machine: Machine, job: Job, partition: Partition, usable: list[int], usage: Usage, *, everything: bool
+) -> dict[int, int]:
+    """CPUs that each usable node offers, as it is or as if no CPU were in use."""
+    offers = {}
+    for i in usable:
+        cpus = offer(machine, job, partition, i, usage, everything)
+        if cpus:
+            offers[i] = cpus
+    return offers
 
 
 def has_room(machine: Machine, job: Job, i: int, usage: Usage) -> bool:
@@ -62,10 +73,10 @@ def has_room(machine: Machine, job: Job, i: int, usage: Usage) -> bool:
 
 def offer(machine: Machine, job: Job, partition: Partition, i: int, usage: Usage, everything: bool) -> int:
     """CPUs that node i offers the job; 0 keeps it out."""
+    if job.whole and usage.cpus[i] and not everything:
+        return 0
     node = machine.nodes[i]
     used = 0 if everything else -(-usage.cpus[i] // node.threads) * node.threads
-    if job.whole and used:
-        return 0
     cpus = node.cpus - used
     if partition.max_cpus_per_node is not None:
         mine = usage.in_partition[i].get(partition.name, 0) if not everything else 0
@@ -93,7 +104,7 @@ def choose(
 
     What an attempt took from a node stays its offer in the next attempt, as in the original.
     """
-    if len(offers) < want.least:
+    if len(offers) < want.least or any(i not in offers for i in members(job.required)):
         return None
     offers = dict(offers)
     pool = set(offers)
@@ -224,7 +235,7 @@ def best_run(runs: list[Run], need: Need) -> Run:
 
 
 def fill(run: Run, need: Need, offers: dict[int, int], taken: dict[int, int]) -> None:
-    """Take nodes of a run: from the low index up, around a required node, or the one that fits most tightly."""
+    """Take nodes of a run: from the low index up, around a required node, or the tightest fit."""
     if run.required >= 0:
         order = [i for i in run.nodes if i > run.required]
         order += [i for i in reversed(run.nodes) if i < run.required]

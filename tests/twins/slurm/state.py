@@ -81,6 +81,8 @@ class State:
     weights: list[int] = field(default_factory=list)
     limits: Limits = field(default_factory=NoLimits)
     calendar: Calendar | None = None
+    moments: dict[int, int] = field(default_factory=dict)
+    """Job -> second of its start, where a pass is known to have taken longer than its first second."""
 
     def __post_init__(self) -> None:
         if not self.weights:
@@ -98,8 +100,9 @@ class State:
     def begin(self, job: Job, partition: str, cpus: dict[int, int], limit: int) -> Start:
         """The job runs from now on; it leaves the queue."""
         nodes = sum(1 << i for i in cpus)
+        now = self.moments.get(job.id, self.now)
         held = Allocation(
-            job, partition, nodes, cpus, memory_of(self.machine, job, cpus), self.now, self.now + 60 * limit
+            job, partition, nodes, cpus, memory_of(self.machine, job, cpus), now, now + 60 * limit
         )
         self.pending.remove(job)
         self.running.append(held)

@@ -83,7 +83,7 @@ def first_group(
         if too_many:
             continue
         while True:
-            width = width + machine.settings.bf_window_linear if machine.settings.bf_window_linear else 2 * width
+            width += machine.settings.bf_window_linear or width
             if following is None or following.end <= anchor + width:
                 break
         found = select(machine, job, partition, candidates, usage, weights)

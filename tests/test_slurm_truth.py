@@ -1,0 +1,40 @@
+"""The twin of Slurm's two loops, given the recorded state, decides what real Slurm decided."""
+
+from __future__ import annotations
+
+import pytest
+from truth.compare import Score, drive
+from truth.runs import load
+
+
+def assert_alike(score: Score) -> None:
+    """Every start of both loops and every plan, nodes included."""
+    assert score.different == []
+    assert score.main_alike == score.main_starts
+    assert score.plans_alike == score.plans
+    assert score.starts_alike == score.starts
+    assert score.passes_alike == score.passes
+    assert score.cycles_alike + score.cut_short == score.cycles
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "last", "plans"),
+    [
+        ("kth-a", 5000, 5100, 900),
+        ("kth-b", 900, 1000, 700),
+        ("sdsc-a", 2800, 2900, 900),
+        ("mix-a", 800, 1000, 2000),
+        ("e-share-a", 800, 1400, 4000),
+    ],
+)
+def test_part_of_a_recorded_run(name: str, first: int, last: int, plans: int) -> None:
+    """`plans` guards against a stretch in which nothing had to be decided."""
+    score = drive(load(name), first=first, last=last)
+    assert_alike(score)
+    assert score.plans > plans
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["kth-a", "kth-b", "sdsc-a", "mix-a", "e-share-a"])
+def test_whole_recorded_run(name: str) -> None:
+    assert_alike(drive(load(name)))
