@@ -20,11 +20,11 @@ def assert_alike(score: Score) -> None:
 @pytest.mark.parametrize(
     ("name", "first", "last", "plans"),
     [
-        ("kth-a", 5000, 5100, 900),
-        ("kth-b", 900, 1000, 700),
-        ("sdsc-a", 2800, 2900, 900),
-        ("mix-a", 800, 1000, 2000),
-        ("e-share-a", 800, 1400, 4000),
+        ("kth-a", 5000, 5060, 500),
+        ("kth-b", 900, 960, 500),
+        ("sdsc-a", 2800, 2850, 500),
+        ("mix-a", 850, 940, 800),
+        ("e-share-a", 1000, 1150, 1000),
     ],
 )
 def test_part_of_a_recorded_run(name: str, first: int, last: int, plans: int) -> None:

@@ -69,9 +69,9 @@ class AccountLimits:
                 if sum(1 for _ in self.of_association(one)) >= one.grp_jobs:
                     return "AssocGrpJobsLimit"
             if k == 0:
-                if one.max_jobs is not None and not (by_user or by_account):
-                    if sum(1 for _ in self.of_association(one)) >= one.max_jobs:
-                        return "AssocMaxJobsLimit"
+                counts = one.max_jobs is not None and not (by_user or by_account)
+                if counts and sum(1 for _ in self.of_association(one)) >= (one.max_jobs or 0):
+                    return "AssocMaxJobsLimit"
                 if one.max_wall is not None and not wall and job.limit > one.max_wall:
                     return "AssocMaxWallDurationPerJobLimit"
         return ""
