@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from truth.compare import Score, drive
 from truth.runs import load
 

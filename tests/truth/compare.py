@@ -42,8 +42,8 @@ class Score:
     def __str__(self) -> str:
         return (
             f"passes {self.passes_alike}/{self.passes}, main starts {self.main_alike}/{self.main_starts}, "
-            f"cycles {self.cycles_alike}/{self.cycles} and {self.cut_short} cut short, plans {self.plans_alike}/{self.plans}, "
-            f"backfill starts {self.starts_alike}/{self.starts}"
+            f"cycles {self.cycles_alike}/{self.cycles} and {self.cut_short} cut short, "
+            f"plans {self.plans_alike}/{self.plans}, backfill starts {self.starts_alike}/{self.starts}"
         )
 
 
