@@ -106,3 +106,184 @@ def test_node_names_are_put_together_as_they_were() -> None:
 
 def test_the_public_name() -> None:
     assert headway.Site is Site
+
+
+BAD = [
+    ("slurm__conf", CONF.replace("Nodes=n[5-12]", "Nodes=n[5-13]"),
+     ":11: Nodes: partition short has the node n13"),
+    ("slurm__conf", CONF + "Include other.conf\n", ":12: includes other.conf, which is not there"),
+    ("slurm__conf", CONF + "Include slurm.conf\n", "loop: slurm.conf includes slurm.conf"),
+    ("slurm__conf", CONF + "what is this\n", ":12: 'what is this' cannot be read"),
+    ("slurm__conf", CONF.replace("n[1-8]", "n[8-1]"), ":6: NodeName: 'n[8-1]' is no list of nodes"),
+    ("slurm__conf", CONF.replace("n[9-12] R", "n[8-12] R"), ":7: NodeName: node n8 is defined a second time"),
+    ("slurm__conf", CONF.replace("MaxTime=60", "MaxTime=soon"), ":11: MaxTime: 'soon' is no time such as"),
+    ("slurm__conf", CONF.replace("MaxTime=60", "MinNodes=9"), "asks for 9 nodes at least and has 8"),
+    ("slurm__conf", CONF.replace("MaxTime=60", "OverSubscribe=MAYBE"), "none of NO, EXCLUSIVE"),
+    ("slurm__conf", CONF.replace("MaxTime=60", "QOS=gold"), "has the QOS gold, which qos.txt does not"),
+    ("slurm__conf", CONF.replace("CPUs=8", "CPUs=many"), ":6: CPUs: 'many' is no whole number"),
+    ("slurm__conf", "ClusterName=x\n", "defines no nodes"),
+    ("slurm__conf", "NodeName=n1\n", "defines no partition"),
+    ("associations__cfg", DUMP.replace("Parent - 'phys'", "Parent - 'chem'"),
+     ":5: the account chem is a parent"),
+    ("associations__cfg", DUMP.replace("Parent - 'root'\n", ""), ":3: the account phys has no parent"),
+    ("associations__cfg", DUMP.replace("+high", "+gold"), ":6: QOS: ann has the QOS gold"),
+    ("associations__cfg", DUMP.replace("Fairshare=10", "Fairshare=ten"),
+     "Fairshare: 'ten' is no whole number"),
+    ("qos__txt", QOS.replace("3|\n", "3|cpu=97\n"),
+     ":3: MinTRES: QOS high asks for cpu=97 at least and the site has 96"),
+    ("qos__txt", QOS.replace("|normal|00:10", "|gold|00:10"), ":3: Preempt: QOS high preempts the QOS gold"),
+    ("qos__txt", QOS + "normal|10\n", ":4: has 2 fields and the first line names 13"),
+    ("shares__txt", "Account|User|RawUsage\nphys||much\n", ":2: RawUsage: 'much' is no number"),
+    ("reservations__txt", "ReservationName=m StartTime=0 EndTime=9\n   Nodes=n[1-99]\n",
+     ":1: the reservation m has the node n13"),
+    ("nodes__txt", "hello\n", ":1: begins with 'hello', not with NodeName="),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "text", "sentence"), BAD, ids=lambda value: value[:20])
+def test_bad_configuration_gets_one_sentence_with_file_and_line(
+    tmp_path: Path, file: str, text: str, sentence: str
+) -> None:
+    folder = site_folder(tmp_path, **{file: text})
+    with pytest.raises(headway.InputError) as caught:
+        Site.load(folder)
+    message = str(caught.value)
+    assert sentence in message and "\n" not in message
+    assert str(folder) in message
+
+
+def test_an_include_stands_where_its_lines_would(tmp_path: Path) -> None:
+    nodes = [line for line in CONF.splitlines() if line.startswith(("NodeName", "    Weight"))]
+    rest = [line for line in CONF.splitlines() if line not in nodes]
+    place = next(number for number, line in enumerate(rest) if line.startswith("PartitionName"))
+    rest.insert(place, "Include /etc/slurm/nodes.conf")
+    folder = site_folder(tmp_path, slurm__conf="\n".join(rest), nodes__conf="\n".join(nodes))
+    assert Site.load(folder).nodes == Site.load(site_folder(tmp_path, slurm__conf=CONF)).nodes
+
+
+def test_a_loop_of_includes_is_told_with_its_chain(tmp_path: Path) -> None:
+    folder = site_folder(
+        tmp_path,
+        slurm__conf=CONF + "Include a.conf\n",
+        a__conf="\nInclude b.conf\n",
+        b__conf="Include a.conf\n",
+    )
+    with pytest.raises(headway.InputError, match=r"b\.conf:1: .*a\.conf includes b\.conf includes a\.conf"):
+        Site.load(folder)
+
+
+def test_what_is_not_modelled_is_listed_by_name_with_its_place(tmp_path: Path) -> None:
+    text = CONF.replace("bf_continue", "bf_topopt_enable") + "TopologyPlugin=topology/tree\nSlurmctldPort=1\n"
+    text = text.replace("MaxTime=60", "MaxTime=60 CpuBind=cores")
+    site = Site.load(site_folder(tmp_path, slurm__conf=text))
+    assert [(one.name, one.where) for one in site.not_modelled] == [
+        ("TopologyPlugin", "slurm.conf:12"),
+        ("SchedulerParameters bf_topopt_enable", "slurm.conf:2"),
+        ("PartitionName CpuBind", "slurm.conf:11"),
+    ]
+
+
+def test_node_sets_are_partitions_nodes(tmp_path: Path) -> None:
+    text = CONF.replace("Nodes=n[5-12]", "Nodes=new,n1") + "NodeSet=new Feature=new\n"
+    assert Site.load(site_folder(tmp_path, slurm__conf=text)).partitions[1].nodes == (0, 8, 9, 10, 11)
+
+
+BY_HAND = """\
+name = "small"
+[parameters]
+PriorityWeightAge = 1000
+PriorityMaxAge = "1-0"
+SchedulerParameters = "bf_interval=60,bf_continue"
+[[node]]
+name = "n[1-8]"
+CPUs = 8
+RealMemory = 32000
+Weight = 10
+[[node]]
+name = "n[9-12]"
+CPUs = 8
+RealMemory = 64000
+Weight = 50
+Feature = ["big", "new"]
+Gres = "gpu:a100:2"
+[[partition]]
+name = "batch"
+Nodes = "ALL"
+MaxTime = "1-0"
+Default = true
+[[partition]]
+name = "short"
+Nodes = "n[5-12]"
+MaxTime = 60
+PriorityTier = 3
+[[qos]]
+name = "normal"
+Priority = 10
+MaxTRESPU = { cpu = 80 }
+[[account]]
+name = "phys"
+Fairshare = 50
+[[user]]
+name = "bob"
+account = "phys"
+QOS = ["normal"]
+"""
+
+
+def test_a_site_written_by_hand_is_the_same_site(tmp_path: Path) -> None:
+    (tmp_path / "hand").mkdir()
+    (tmp_path / "hand" / "site.toml").write_text(BY_HAND)
+    hand, files = Site.load(tmp_path / "hand"), Site.load(site_folder(tmp_path))
+    assert hand.nodes == files.nodes and hand.partitions == files.partitions
+    assert (hand.name, hand.scheduler, hand.qos[0]) == (files.name, files.scheduler, files.qos[0])
+    assert [(one.account, one.user, one.parent) for one in hand.associations] == [
+        ("root", "", -1),
+        ("phys", "", 0),
+        ("phys", "bob", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (BY_HAND.replace("n[5-12]", "n[5-13]"), ":23: Nodes: partition short has the node n13"),
+        (BY_HAND.replace('account = "phys"', ""), ":35: the user bob has no account"),
+        (BY_HAND.replace('account = "phys"', 'account = "bio"'), ":35: the user bob is in the account bio"),
+        (BY_HAND + "[machine]\n", "machine: unknown key"),
+        (BY_HAND + "[[qos]\n", "is not valid TOML"),
+    ],
+)
+def test_a_bad_site_by_hand_gets_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "site.toml").write_text(text)
+    with pytest.raises(headway.InputError) as caught:
+        Site.load(tmp_path)
+    assert sentence in str(caught.value)
+
+
+SHOWN = """\
+Cluster|Account|ParentName|User|Partition|Share|Def QOS|QOS|GrpTRES|MaxJobs
+small|root||||1||normal||
+small|bio|phys|||20||normal||
+small|phys|root|||50|high|normal,high|cpu=24|7
+small|phys||ann||parent||normal,high||
+small|bio||eve|short|5||normal||2
+"""
+
+
+def test_associations_as_sacctmgr_shows_them(tmp_path: Path) -> None:
+    """A child may stand above its parent there; the tree comes out in order all the same."""
+    site = Site.load(site_folder(tmp_path, associations__cfg="", associations__txt=SHOWN))
+    found = [(one.account, one.user, one.parent, one.limits.max_jobs) for one in site.associations]
+    assert found == [
+        ("root", "", -1, None), ("phys", "", 0, 7), ("bio", "", 1, 7), ("phys", "ann", 1, 7),
+        ("bio", "eve", 2, 2),
+    ]  # fmt: skip
+    assert site.associations[3].default_qos == "high" and site.associations[4].partition == "short"
+    assert site.associations[1].limits.grp_tres == {"cpu": 24}
+    assert site.associations[3].limits.grp_tres == {}
+
+
+def test_associations_without_parents_are_refused_with_the_command(tmp_path: Path) -> None:
+    text = "Cluster|Account|User|Share\nsmall|root||1\nsmall|phys||5\n"
+    with pytest.raises(headway.InputError, match=r"ParentName"):
+        Site.load(site_folder(tmp_path, associations__cfg="", associations__txt=text))

@@ -11,6 +11,7 @@ from headway.cli import explain as explain  # isort: skip
 from headway.cli import plot as plot  # isort: skip
 from headway.cli import report as report  # isort: skip
 from headway.cli import inspect as inspect  # isort: skip
+from headway.cli import site as site  # isort: skip
 from headway.cli import convert as convert  # isort: skip
 from headway.cli import generate as generate  # isort: skip
 from headway.cli import weeks as weeks  # isort: skip

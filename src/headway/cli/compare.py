@@ -23,6 +23,7 @@ def compare(
     ],
     procs: options.Procs = None,
     platform: options.PlatformFile = None,
+    site: options.SiteFolder = None,
     annotations: options.Annotations = None,
     rule: options.Rules = None,
     seed: options.Seed = 0,
@@ -53,7 +54,7 @@ def compare(
     """
     from headway.cli.inputs import check_choices, parse_rules
 
-    check_choices(procs, platform, json, quiet)
+    check_choices(procs, platform, json, quiet, site)
     specs = _specs(policy)
     rules = parse_rules(rule)
 
@@ -64,7 +65,7 @@ def compare(
 
     if out is not None:
         refuse_occupied(out, force)
-    inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet)
+    inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet, site=site)
     platforms = machines(specs, inputs.platform, equal=not unequal, say=inputs.display.say)
     inputs = inputs.fitted(widest(specs, inputs.platform))
     schedules, interrupted = [], False

@@ -11,6 +11,7 @@ from headway.platform import Platform
 
 if TYPE_CHECKING:
     from headway.policies.spec import Spec
+    from headway.site import Site
     from headway.workload import Workload
 
 
@@ -27,8 +28,16 @@ def parse_rules(given: Sequence[str] | None) -> dict[str, str]:
     return rules
 
 
-def check_choices(procs: int | None, platform: str | None, json: bool = False, quiet: bool = False) -> None:
+def check_choices(
+    procs: int | None,
+    platform: str | None,
+    json: bool = False,
+    quiet: bool = False,
+    site: Path | None = None,
+) -> None:
     """Refuse options that contradict each other before anything is read."""
+    if site is not None and (procs is not None or platform is not None):
+        raise UsageError("give either --site or --procs or --platform: a site says what its machine is")
     if procs is not None and platform is not None:
         raise UsageError("give either --procs or --platform, not both")
     if json and quiet:
@@ -36,12 +45,18 @@ def check_choices(procs: int | None, platform: str | None, json: bool = False, q
 
 
 def checked(
-    policy: str, procs: int | None, platform: str | None, rule: Sequence[str] | None, json: bool, quiet: bool
+    policy: str,
+    procs: int | None,
+    platform: str | None,
+    rule: Sequence[str] | None,
+    json: bool,
+    quiet: bool,
+    site: Path | None = None,
 ) -> tuple[Spec, dict[str, str]]:
     """The policy and the reading rules of a command that runs one, its options checked."""
     from headway.policies.spec import parse_spec
 
-    check_choices(procs, platform, json, quiet)
+    check_choices(procs, platform, json, quiet, site)
     return parse_spec(policy), parse_rules(rule)
 
 
@@ -69,11 +84,28 @@ def log_platform(workload: Workload) -> Platform:
     return Platform.procs(procs)
 
 
-def read_workload(trace: str, rules: dict[str, str], annotations: Path | None = None) -> Workload:
-    """The workload of a log with its annotations."""
+def site_of(trace: str, given: Path | None = None) -> Site | None:
+    """The site that --site names, or that the log is: a folder with a site's configuration."""
+    if given is None and not Path(trace).is_dir():
+        return None
+    from headway.site import Site
+
+    if given is not None and Path(trace).is_dir():
+        raise UsageError(f"{trace} is a site itself; give a log with --site, or the folder alone")
+    return Site.load(trace if given is None else given)
+
+
+def read_workload(
+    trace: str, rules: dict[str, str], annotations: Path | None = None, site: Site | None = None
+) -> Workload:
+    """The workload of a log, or of a site's folder, with its annotations."""
     from headway.workload import read, read_annotations
     from headway.workload.rules import choose
 
     choose(rules)  # `read` has other keywords too, which are no rules
-    workload = read(trace, format=None, compiled=None, **rules)
+    site = site or site_of(trace)
+    if site is None:
+        workload = read(trace, format=None, compiled=None, **rules)
+    else:
+        workload = site.read_jobs(None if Path(trace).is_dir() else trace, **rules)
     return workload if annotations is None else read_annotations(workload, annotations)

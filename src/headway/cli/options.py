@@ -31,8 +31,8 @@ Trace: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="TRACE",
-        help="Job log: SWF, sacct's text or JSON, Batsim's JSON, plain or .gz, - for standard input, or the "
-        "name of a registered dataset.",
+        help="Job log: SWF, sacct's text or JSON, Batsim's JSON, plain or .gz, - for standard input, the "
+        "name of a registered dataset, or a site's folder.",
         show_default=False,
     ),
 ]
@@ -51,6 +51,10 @@ Procs: TypeAlias = Annotated[
 PlatformFile: TypeAlias = Annotated[
     str | None,
     typer.Option("--platform", metavar="FILE", help="Platform file (TOML), or the name of a known platform."),
+]
+SiteFolder: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--site", metavar="DIR", help="Folder with a Slurm site's configuration; see headway site."),
 ]
 Annotations: TypeAlias = Annotated[
     Path | None,

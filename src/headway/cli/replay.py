@@ -25,6 +25,7 @@ def replay(
     policy: options.Policy,
     procs: options.Procs = None,
     platform: options.PlatformFile = None,
+    site: options.SiteFolder = None,
     annotations: options.Annotations = None,
     rule: options.Rules = None,
     seed: options.Seed = 0,
@@ -42,14 +43,14 @@ def replay(
     from headway.cli.inputs import checked
     from headway.errors import UsageError
 
-    spec, rules = checked(policy, procs, platform, rule, json, quiet)
+    spec, rules = checked(policy, procs, platform, rule, json, quiet, site)
     if out is not None and out.exists() and not force:
         raise UsageError(f"{out} exists; give another name, or --force to replace it")
 
     from headway.cli.runs import Inputs
     from headway.replay import fidelity, recorded_waits
 
-    inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet)
+    inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet, site=site)
     recorded_waits(inputs.workload)  # complain before a long run, not after it
     schedule = inputs.run(spec, seed)
     found = fidelity(schedule)

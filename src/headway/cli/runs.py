@@ -9,7 +9,7 @@ from pathlib import Path
 
 import headway
 from headway.cli.display import Display
-from headway.cli.inputs import chosen_platform, log_platform, read_workload
+from headway.cli.inputs import chosen_platform, log_platform, read_workload, site_of
 from headway.platform import Platform
 from headway.policies.spec import Spec
 from headway.schedule import Schedule
@@ -33,13 +33,17 @@ class Inputs:
         annotations: Path | None,
         rules: dict[str, str],
         quiet: bool,
+        site: Path | None = None,
     ) -> Inputs:
-        """Read the log; the machine is the one asked for, else the one in the log's header."""
+        """Read the log; the machine is the one asked for, else the site's or the one in the log's header."""
         machine = chosen_platform(procs, platform)
         display = Display(quiet)
         with display.working(f"reading {trace}"):
-            workload = read_workload(trace, rules, annotations)
-        return cls(workload, machine or log_platform(workload), display)
+            found = site_of(trace, site)
+            workload = read_workload(trace, rules, annotations, found)
+        if machine is None:
+            machine = log_platform(workload) if found is None else found.platform()
+        return cls(workload, machine, display)
 
     def fitted(self, procs: int) -> Inputs:
         """The same without jobs of more than `procs` processors, which the ledger then names."""

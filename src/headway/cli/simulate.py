@@ -12,6 +12,7 @@ def simulate(
     policy: options.Policy,
     procs: options.Procs = None,
     platform: options.PlatformFile = None,
+    site: options.SiteFolder = None,
     annotations: options.Annotations = None,
     rule: options.Rules = None,
     seed: options.Seed = 0,
@@ -27,13 +28,13 @@ def simulate(
     from headway.cli.inputs import checked
     from headway.schedule.folder import refuse_occupied
 
-    spec, rules = checked(policy, procs, platform, rule, json, quiet)
+    spec, rules = checked(policy, procs, platform, rule, json, quiet, site)
     if out is not None:
         refuse_occupied(out, force)
 
     from headway.cli.runs import Inputs
 
-    inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet)
+    inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet, site=site)
     schedule = inputs.run(spec, seed)
     summary = schedule.summary()
     if out is not None:

@@ -9,9 +9,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway.errors import UsageError
+
+if TYPE_CHECKING:
+    from headway.site.site import Site
 
 MOST_PROCS = 2**31 - 1
 """The largest number of processors a platform may have in all."""
@@ -103,6 +106,8 @@ class Platform:
     clusters: tuple[Cluster, ...]
     source: str = field(default="", compare=False)
     """The file it was read from, for messages."""
+    site: Site | None = field(default=None, compare=False, repr=False)
+    """The Slurm site whose machine it is: nodes, partitions and rules, for policies that know them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clusters", tuple(self.clusters))
@@ -141,7 +146,8 @@ class Platform:
                     policy=cluster.get("policy", ""),
                 )
                 for cluster in described["cluster"]
-            )
+            ),
+            site=_site(described.get("site")),
         )
 
     @property
@@ -156,10 +162,13 @@ class Platform:
 
     def describe(self) -> dict[str, Any]:
         """Plain data for ``run.json``: the number of processors and the clusters as in a platform file."""
-        return {
+        described: dict[str, Any] = {
             "total_procs": self.total_procs,
             "cluster": [cluster.describe() for cluster in self.clusters],
         }
+        if self.site is not None:
+            described["site"] = {"name": self.site.name, "folder": str(self.site.folder or "")}
+        return described
 
     def __str__(self) -> str:
         if len(self.clusters) > 1:
@@ -167,6 +176,16 @@ class Platform:
             return f"{self.total_procs} processors in {len(self.clusters)} clusters ({parts})"
         nodes = sum(group.count for group in self.clusters[0].nodes)
         return f"{self.total_procs} processors" + (f" on {nodes} nodes" if nodes else "")
+
+
+def _site(described: Mapping[str, str] | None) -> Site | None:
+    """The site of a described platform, where its folder is still there."""
+    if not described or not described.get("folder"):
+        return None
+    from headway.site.folder import is_site, load
+
+    folder = Path(described["folder"])
+    return load(folder) if is_site(folder) else None
 
 
 def _whole(name: str, value: object) -> None:

@@ -19,11 +19,12 @@ ASSOCIATIONS = "sacctmgr --parsable2 show associations format=Cluster,Account,Pa
 _DUMP_KEYS = (
     "Fairshare", "Shares", "Priority", "DefaultQOS", "QOS", "QosLevel", "Partition", "Partitions",
     "Description", "Organization", "DefaultAccount", "DefaultWCKey", "WCKeys", "AdminLevel", "Coordinator",
-    "Classification", "Comment", "MinPrioThresh", "Flags",
+    "Classification", "Comment", "MinPrioThresh", "MinPrioThres", "Flags", "GraceTime", "Preempt",
+    "PreemptMode", "PreemptExemptTime", "UsageFactor", "UsageThres", "UsageThreshold", "LimitFactor",
     *(name for names in NAMES.values() for name in names),
 )  # fmt: skip
 _SPLIT = re.compile(rf":(?=(?:{'|'.join(_DUMP_KEYS)})=)", re.IGNORECASE)
-_DUMPED = re.compile(r"\s*(Cluster|Parent|Account|User)\s*-\s*'?([^':]*)'?\s*(?::(.*))?$", re.IGNORECASE)
+_DUMPED = re.compile(r"\s*(Cluster|Parent|Account|User|QOS)\s*-\s*'?([^':]*)'?\s*(?::(.*))?$", re.IGNORECASE)
 
 
 def table(path: Path, what: str) -> Iterator[Entry]:
@@ -57,6 +58,16 @@ def read_qos(path: Path) -> tuple[tuple[Qos, ...], dict[str, Entry]]:
             raise entry.error(f"QOS {name} stands here a second time; the first is at {places[name].where}")
         found[name], places[name] = qos_of(name, entry), entry
     return tuple(found.values()), places
+
+
+def dumped_qos(path: Path) -> tuple[tuple[Qos, ...], dict[str, Entry]]:
+    """Every QOS of a dump, which newer versions of sacctmgr write into it."""
+    places: dict[str, Entry] = {}
+    for number, line in enumerate(text_of(path, "the associations").splitlines(), 1):
+        match = _DUMPED.match(line)
+        if match is not None and match[1].lower() == "qos":
+            places[match[2].strip()] = Entry(str(path), number, _dump_pairs(match[3] or ""))
+    return tuple(qos_of(name, entry) for name, entry in places.items()), places
 
 
 def qos_of(name: str, entry: Entry) -> Qos:
@@ -126,6 +137,8 @@ def _dumped(path: Path, text: str) -> list[Given]:
             message = f"{line.strip()[:40]!r} is no line of sacctmgr dump, such as User - 'ann':Fairshare=1"
             raise InputError(message, file=path, line=number)
         kind, name = match[1].lower(), match[2].strip()
+        if kind == "qos":
+            continue
         entry = Entry(str(path), number, _dump_pairs(match[3] or ""))
         if kind == "cluster":
             if given:

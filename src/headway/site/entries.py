@@ -177,8 +177,8 @@ def blocks_shown(path: Path, first: str) -> Iterator[Entry]:
                 message += f"it should be the output of 'scontrol show {first.removesuffix('Name').lower()}'"
                 raise InputError(message, file=path, line=number)
             continue
-        for match, following in zip(found, [*found[1:], None], strict=True):
-            end = following.start() if following else len(line)
+        for place, match in enumerate(found):
+            end = found[place + 1].start() if place + 1 < len(found) else len(line)
             pairs.setdefault(match[1], line[match.end() : end].strip())
     if pairs:
         yield Entry(str(path), begun, pairs)

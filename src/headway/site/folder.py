@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from headway.errors import InputError
 from headway.site import values
-from headway.site.accounts import qos_of, read_associations, read_qos, table, tree
+from headway.site.accounts import dumped_qos, qos_of, read_associations, read_qos, table, tree
 from headway.site.checks import check
 from headway.site.config import Config, scheduler_parameters
 from headway.site.entries import Entry, blocks_shown, configuration, parameters_shown
@@ -153,7 +153,10 @@ def _objects(folder: Path, machine: list[Entry], file: str, kind: str) -> list[E
 
 def _qos(folder: Path) -> tuple[tuple[Qos, ...], dict[str, Entry]]:
     file = folder / "qos.txt"
-    return read_qos(file) if file.is_file() else ((), {})
+    if file.is_file():
+        return read_qos(file)
+    dump = folder / "associations.cfg"
+    return dumped_qos(dump) if dump.is_file() else ((), {})
 
 
 def _associations(folder: Path, config: Config) -> tuple[tuple[Association, ...], list[Entry]]:
@@ -216,4 +219,15 @@ def _not_modelled(
     return found
 
 
-_OFF = ("", "(NULL)", "NONE", "NO", "N/A", "0", "UNLIMITED")
+_OFF = (
+    "",
+    "(NULL)",
+    "NONE",
+    "NO",
+    "N/A",
+    "0",
+    "UNLIMITED",
+    "TOPOLOGY/NONE",
+    "TOPOLOGY/DEFAULT",
+    "TOPOLOGY/FLAT",
+)

@@ -60,9 +60,7 @@ def _reservation(entry: Entry, places: dict[str, int]) -> Reservation:
     name = entry.get("ReservationName") or entry.get("Name")
     listed = entry.get("Nodes") or entry.get("NodeNames")
     members = (
-        []
-        if values.nothing(listed)
-        else entry.listed("Nodes" if "Nodes" in entry else "NodeNames", expanded)
+        [] if values.nothing(listed) else entry.listed("Nodes" if "Nodes" in entry else "NodeNames", expanded)
     )
     stranger = next((node for node in members if node not in places), None)
     if stranger is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from headway.errors import UsageError
 from headway.units import SECOND
+from headway.workload.header import Header
 from headway.workload.ledger import LedgerEntry
 from headway.workload.read import read_requests
 
@@ -23,17 +24,14 @@ DEFAULTS = {"overrun": "late"}
 """Reading rules of a site's log that differ from the others': a kill is late, as it was."""
 
 
-def read_jobs(site: Site, rules: Mapping[str, str]) -> Workload:
-    """The workload of a site's log; where it is no output of sacct, without Slurm's columns."""
-    if site.jobs is None:
+def read_jobs(site: Site, log: str | None, rules: Mapping[str, str]) -> Workload:
+    """The workload of a log; where it is no output of sacct, without Slurm's columns."""
+    if log is None and site.jobs is None:
         place = site.folder or site.name
         raise UsageError(f"{place}: the site has no log; add jobs.txt (sacct --parsable2), or give a log")
-    return requests_of(site, str(site.jobs), rules)
-
-
-def requests_of(site: Site, log: str, rules: Mapping[str, str]) -> Workload:
-    """The workload of any log, read for a site."""
-    workload = read_requests(log, {**DEFAULTS, **rules})
+    workload = read_requests(str(site.jobs) if log is None else log, {**DEFAULTS, **rules})
+    if workload.header.max_procs is None:
+        workload = workload.with_header(Header((*workload.header.lines, f"; MaxProcs: {site.cpus}")))
     return _with_limits(site, workload) if "min_nodes" in workload else workload
 
 

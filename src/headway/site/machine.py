@@ -33,7 +33,7 @@ _PARTITION_NO_CONCERN = frozenset((
     "hidden", "allocnodes", "totalcpus", "totalnodes", "tres", "nodesets", "selecttypeparameters",
     "resumetimeout", "suspendtime", "suspendtimeout", "powerdownonidle", "disablerootjobs", "nodeset",
 ))  # fmt: skip
-_HARMLESS = ("", "(null)", "NO", "NONE", "N/A", "UNLIMITED", "0", "ALL")
+_HARMLESS = ("", "(NULL)", "NO", "NONE", "N/A", "UNLIMITED", "0", "ALL")
 
 
 def lines_of(entries: Iterable[Entry], kind: str) -> list[Entry]:

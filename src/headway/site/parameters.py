@@ -8,7 +8,7 @@ from __future__ import annotations
 DEFAULTS: dict[str, str] = {
     "accountingstorageenforce": "", "accountingstoragetype": "", "authinfo": "", "clustername": "",
     "completewait": "0", "defmempercpu": "", "defmempernode": "", "enforcepartlimits": "NO",
-    "fairsharedampeningfactor": "1", "gretypes": "", "inactivelimit": "0", "jobrequeue": "1",
+    "fairsharedampeningfactor": "1", "inactivelimit": "0", "jobrequeue": "1",
     "killwait": "30", "licenses": "", "maxmempercpu": "", "maxmempernode": "", "maxarraysize": "1001",
     "maxjobcount": "10000", "messagetimeout": "10", "overtimelimit": "0", "preemptexempttime": "",
     "preemptmode": "OFF", "preemptparameters": "", "preempttype": "preempt/none",
@@ -22,7 +22,6 @@ DEFAULTS: dict[str, str] = {
     "accountingstoragetres": "", "grestypes": "", "slurmctldparameters": "",
 }  # fmt: skip
 """Parameters that a simulation takes into account, in lower case, with Slurm's defaults."""
-del DEFAULTS["gretypes"]
 
 IN_SECONDS = frozenset((
     "completewait", "inactivelimit", "killwait", "messagetimeout", "slurmdtimeout", "preemptexempttime",
@@ -47,14 +46,14 @@ SCHEDULER: dict[str, str] = {
 """Parts of SchedulerParameters that are known, with Slurm's defaults ("" is off)."""
 
 NO_CONCERN = (
-    "accountingstorage", "acctgather", "allowspec", "auth", "backup", "batchstart", "bcast", "boot_time",
+    "accountingstor", "acctgather", "allowspec", "auth", "backup", "batchstart", "bcast", "boot_time",
     "cgroup", "cli", "communication", "control", "coreSpecplugin", "cpufreq", "cred", "crypto", "debug",
     "dependencyparameters", "disablerootjobs", "eio", "epilog", "extsensors", "federation", "firstjobid",
     "getenv", "gpufreq", "group", "hash_", "hashplugin", "healthcheck", "include", "interactive", "jobacct",
     "jobcomp", "jobcontainer", "jobcredential", "jobfile", "joborchestr", "keepalive", "killonbadexit",
-    "launch", "logtime", "mail", "maxdbd", "maxjobid", "maxnodecount", "maxstep", "maxtasks", "mcs",
-    "metrics", "minjobage", "mpi", "multiple_", "next_job", "nodename", "partitionname", "pidfile",
-    "plugin", "plugstack", "pmix", "power", "preplugin", "prepparameters", "privatedata", "proctrack",
+    "launch", "logtime", "mail", "maxdbd", "maxbatchrequeue", "maxjobid", "maxnodecount", "maxstep",
+    "maxtasks", "mcs", "metrics", "minjobage", "mpi", "multiple_", "next_job", "nodename", "partitionname",
+    "pidfile", "plugin", "plugstack", "pmix", "power", "prep", "privatedata", "proctrack",
     "prolog", "propagate", "rebootprogram", "requeueexit", "resume", "resvepilog", "resvprolog", "route",
     "salloc", "sbcast", "scron", "slurm", "srun", "statesave", "suspend", "switch", "task", "tcp", "tls",
     "tmpfs", "track", "treewidth", "unkillable", "url", "usepam", "usepat", "vsize", "waittime", "x11",

@@ -99,21 +99,13 @@ class Site:
             raise self.config.error(f"{name}={text} is no whole number", "SchedulerParameters") from None
 
     def platform(self) -> Platform:
-        """The machine as policies see it that count processors: the CPUs of all nodes."""
-        from headway.platform import Cluster, NodeGroup, Platform
+        """The machine: the CPUs of all nodes for policies that count them, the site for those that know."""
+        from headway.platform import Cluster, Platform
 
-        groups: list[NodeGroup] = []
-        for node in self.nodes:
-            memory_gb = (node.memory_mb - node.memory_spec_mb) / 1024
-            last = groups[-1] if groups else None
-            if last is not None and (last.cores, last.memory_gb) == (node.cpus, memory_gb):
-                groups[-1] = NodeGroup(last.count + 1, node.cpus, memory_gb)
-            else:
-                groups.append(NodeGroup(1, node.cpus, memory_gb))
-        return Platform((Cluster(self.name or "site", nodes=tuple(groups)),))
+        return Platform((Cluster(self.name or "site", procs=self.cpus),), str(self.folder or ""), self)
 
-    def read_jobs(self, **rules: str) -> Workload:
-        """The jobs of the site's log with all that Slurm knew of their requests."""
+    def read_jobs(self, log: str | None = None, **rules: str) -> Workload:
+        """The jobs of the site's log, or of another, with all that Slurm knew of their requests."""
         from headway.site.jobs import read_jobs
 
-        return read_jobs(self, rules)
+        return read_jobs(self, log, rules)

@@ -154,6 +154,10 @@ class Workload:
         """The same jobs under another ledger, which must keep as many."""
         return self._replaced(ledger=ledger)
 
+    def with_header(self, header: Header) -> Workload:
+        """The same jobs under other comment lines."""
+        return self._replaced(header=header)
+
     def with_labels(self, **labels: list[str]) -> Workload:
         """The same jobs with the names of a column's codes replaced or added."""
         return self._replaced(labels=self.labels | labels)
@@ -210,11 +214,12 @@ class Workload:
         columns: Mapping[str, Column] | None = None,
         ledger: Ledger | None = None,
         labels: Mapping[str, list[str]] | None = None,
+        header: Header | None = None,
         transformation: str | None = None,
     ) -> Workload:
         return Workload(
             self._columns if columns is None else columns,
-            header=self.header,
+            header=self.header if header is None else header,
             ledger=self.ledger if ledger is None else ledger,
             source=self.source,
             transformations=self.transformations + ((transformation,) if transformation else ()),
