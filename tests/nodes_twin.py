@@ -65,6 +65,7 @@ def by_twin(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Placed:
     ]
     params: dict[str, Any] = dict(parse_spec(spec).params)
     name = parse_spec(spec).name
+    areas = params.get("areas", "all")
     for other in ("urgent", "areas", "hole", "compress"):
         params.pop(other, None)
     if name == "easy":
@@ -73,6 +74,9 @@ def by_twin(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Placed:
     if name == "backfill-big":
         return simulate_backfill_big(scaled, nodes, **params)
     if name == "area-filling":
+        if not isinstance(areas, str):
+            params["known_from"] = min(job.submit for job in scaled) + round(float(areas) * 86_400 * SECOND)
+            params["statistics"] = [job for job in scaled if job.submit < params["known_from"]]
         return simulate_area_filling(scaled, nodes, **params)
     if name == "conservative":
         return simulate_locality(scaled, nodes, "fcfs", "conservative", **params)

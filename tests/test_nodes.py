@@ -142,7 +142,7 @@ def test_the_audit_sees_a_start_out_of_turn() -> None:
 def test_the_audit_sees_wrong_nodes_and_areas() -> None:
     sizes = [NODES[0], NODES[2]]
     jobs = [Job(k + 1, 0, 4, 10, 10, needs_node_gb=Fraction(8)) for k in range(3)]
-    schedule = simulated(jobs, sizes, "area-filling")
+    schedule = simulated(jobs, sizes, "area-filling(areas=all)")
     assert schedule.node is not None and audit(schedule).ok
     # Areas: 120 on the small size, level 60: the large node may take 60, one job and a half.
     assert sorted(schedule.node.tolist()) == [0, 0, 1]

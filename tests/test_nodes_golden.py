@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+from headway.audit import audit
+from headway.errors import InputError
 from headway.policies.nodes.areas import fill_level, planned_areas, planned_cores
 from nodes_twin import by_twin, simulated
 from twins import size_classes
@@ -247,10 +250,59 @@ def test_backfill_big_with_an_allowance(made: Made) -> None:
 def test_area_filling(made: Made) -> None:
     # Areas 100 and 40; level 70: the big node takes its 40 and 30 of the small. B (40) does not fit in 30: it
     # waits for A. C 2-12. D (20) fits: its own size is planned for B until 20, the big one is free at 12.
-    found = made(SIZES, TWO_SIZES, "area-filling")
+    found = made(SIZES, TWO_SIZES, "area-filling(areas=all)")
     assert found.starts == [0, 10, 2, 12] and found.nodes == [0, 0, 1, 1]
     # The mean is the same level here.
-    assert made(SIZES, TWO_SIZES, "area-filling(tmax=mean)").starts == [0, 10, 2, 12]
+    assert made(SIZES, TWO_SIZES, "area-filling(areas=all, tmax=mean)").starts == [0, 10, 2, 12]
+
+
+def test_areas_of_earlier_days(made: Made) -> None:
+    # Until 10 nothing is known: B is planned on its own size, at 10. From then on A to D are: areas 100 and
+    # 40, level 70, 30 for the big node. D (20) takes it at 12, when C has left; for E (20) nothing is left.
+    jobs = [*SIZES, job(11, 4, 5, 5, need=128)]
+    found = made(jobs, TWO_SIZES, f"area-filling(areas={10 / 86_400})")
+    assert found.starts == [0, 10, 2, 12, 20] and found.nodes == [0, 0, 1, 1, 0]
+    # A day is not over here: every job keeps to its own size.
+    found = made(jobs, TWO_SIZES, "area-filling")
+    assert found.starts == [0, 10, 2, 20, 25] and found.nodes == [0, 0, 1, 0, 0]
+
+
+def test_areas_of_another_log(tmp_path: Path) -> None:
+    # It has one small job: areas 40 and 0, level 20, all of it for small jobs on the big node: room for D.
+    log, spec = tmp_path / "earlier.swf", f"area-filling(areas={tmp_path / 'earlier.swf'})"
+    log.write_text("; MaxProcs: 8\n1 0 0 10 4 -1 -1 4 10 -1 1 1 1 1 1 1 -1 -1\n")
+    with pytest.raises(InputError, match=r"needs_node_gb in earlier.swf.annotations.csv"):
+        simulated(SIZES, TWO_SIZES, spec)
+    (tmp_path / "earlier.swf.annotations.csv").write_text("job,needs_node_gb\n1,128\n")
+    numbered = [replace(each, id=k) for k, each in enumerate(SIZES)]
+    found = simulated(numbered, TWO_SIZES, spec)
+    assert found.node is not None and found.node.tolist() == [0, 0, 1, 1]
+    assert audit(found).ok
+
+
+def test_files_and_sizes_together(made: Made) -> None:
+    # A fills the small node until 100, B the big one until 10. C, small, comes at 1: with match=fits it has
+    # the big node at 10, and D, which needs that, waits for it. With match=now D goes first; C has what is
+    # left at once, at 15, and does not wait for its own size until 100.
+    jobs = [
+        job(0, 4, 100, 100, need=128),
+        job(0, 4, 10, 10, need=256),
+        job(1, 4, 5, 5, need=128),
+        job(2, 4, 5, 5, need=256),
+    ]
+    assert made(jobs, TWO_SIZES, "score(match=fits)").starts == [0, 0, 10, 15]
+    assert made(jobs, TWO_SIZES, "score(match=now)").starts == [0, 0, 15, 10]
+    assert made(jobs, TWO_SIZES, "score(match=exact)").starts == [0, 0, 100, 10]
+    # Two big nodes stand idle for a small job, and the second has its file: LEA takes that one.
+    nodes = [node(), node(memory=256), node(memory=256)]
+    jobs = [
+        job(0, 4, 100, 100, need=128),
+        job(0, 4, 10, 10, "b", 4, need=256),
+        job(0, 4, 10, 10, "c", 4, need=256),
+        job(10, 4, 20, 5, "c", 4, need=128),
+    ]
+    assert made(jobs, nodes, "lea(match=now)").nodes == [0, 1, 2, 2]
+    assert made(jobs, nodes, "backfill-big").nodes == [0, 1, 2, 1]
 
 
 @pytest.mark.parametrize("planned", [planned_areas, size_classes.planned_areas])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes_twin import FILES, MATCHES, PRESENCES, check, file_jobs, node_lists
+from nodes_twin import FILES, MATCHES, PRESENCES, check, file_jobs, node_lists, simulated
 from twins.jobs import Job
 from twins.nodes import Node
 
@@ -40,7 +40,8 @@ OTHERS = st.one_of(
     st.builds("conservative(presence={}, match={})".format, PRESENCE, MATCH),
     st.builds("backfill-big(allowance={}, presence={})".format, st.sampled_from(["none", "mean"]), PRESENCE),
     st.builds(
-        "area-filling(tmax={}, form={}, presence={})".format,
+        "area-filling(areas={}, tmax={}, form={}, presence={})".format,
+        st.sampled_from(["all", "all", "0.0001", "0.0003"]),
         st.sampled_from(["max", "mean"]),
         st.sampled_from(["plan", "ratio"]),
         PRESENCE,
@@ -70,8 +71,19 @@ def test_thresholds_baselines_and_sizes(jobs: list[Job], nodes: list[Node], spec
 @given(jobs=file_jobs(), spec=st.sampled_from(["fcfs", "lea", "leo", "lem", "easy"]), presence=PRESENCE)
 def test_every_match_on_equal_nodes(jobs: list[Job], spec: str, presence: str) -> None:
     nodes = [Node(4, Fraction(gb), Fraction(1)) for gb in (8, 16, 8, 16)]
-    for match in MATCHES:
+    for match in (*MATCHES, *(["now"] if spec in ("lea", "leo", "lem") else [])):
         check(jobs, nodes, f"{spec}(presence={presence}, match={match})")
+
+
+@settings(max_examples=60)
+@given(jobs=file_jobs(), presence=PRESENCE)
+def test_without_weights_now_is_backfill_big(jobs: list[Job], presence: str) -> None:
+    nodes = [Node(4, Fraction(gb), Fraction(1)) for gb in (8, 16, 8, 16)]
+    scored = simulated(jobs, nodes, f"score(match=now, presence={presence})")
+    by_size = simulated(jobs, nodes, f"backfill-big(presence={presence})")
+    assert scored.start.tolist() == by_size.start.tolist()
+    assert scored.node is not None and by_size.node is not None
+    assert scored.node.tolist() == by_size.node.tolist()
 
 
 def long_queue(count: int, need: int = 12) -> list[Job]:

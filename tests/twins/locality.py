@@ -94,9 +94,12 @@ def simulate_locality(
             x, y, z = weights(world, rule, at == t, free, Fraction(str(threshold)))
             return at + x * b + y * c + z * d, at, b
 
-        for j in list(queue):
+        for j in sorted(queue, key=lambda j: -world.class_of(j)) if match == "now" else list(queue):
             job = jobs[j]
             choices = [i for i in world.in_order() if i in world.allowed(j)]
+            if match == "now":  # a larger node only where the job starts at once
+                own = world.of_class(world.class_of(j), job.procs)
+                choices = [i for i in choices if i in own or score(j, i)[1] == t]
             i = min(choices, key=lambda i: score(j, i)[0])
             _, at, b = score(j, i)
             rows[i] = sorted(rows[i][job.procs :] + [at + job.walltime] * job.procs)

@@ -75,7 +75,8 @@ class Nodes:
         match: str = "fits",
         second: int = SECOND,
     ) -> None:
-        assert presence in ("contiguous", "until-next-start", "lru") and match in ("exact", "fits", "any")
+        assert presence in ("contiguous", "until-next-start", "lru")
+        assert match in ("exact", "fits", "now", "any")
         self.jobs, self.nodes, self.second = jobs, nodes, second
         self.presence, self.match = presence, match
         self.running: list[NodeRun] = []
@@ -103,7 +104,7 @@ class Nodes:
         job = self.jobs[j]
         if self.match == "exact":
             return self.of_class(self.class_of(j), job.procs)
-        need = job.needs_node_gb if self.match == "fits" else Fraction(0)
+        need = Fraction(0) if self.match == "any" else job.needs_node_gb
         return [i for i, n in enumerate(self.nodes) if n.memory_gb >= need and n.cores >= job.procs]
 
     def in_order(self) -> list[int]:

@@ -8,7 +8,8 @@ Decisions.
   passed over.
 - Area filling takes jobs in submission order; "the earliest" is over all allowed classes, ties the smaller
   class. Only jobs that start on a bigger class use its budget; plans do not.  ``statistics`` is the workload
-  the areas come from (the jobs themselves unless another is given).
+  the areas come from (the jobs themselves unless another is given), known from ``known_from`` on: before that
+  no job uses a bigger class unless it has to.
 """
 
 from __future__ import annotations
@@ -119,6 +120,7 @@ def simulate_area_filling(
     nodes: Sequence[Node],
     tmax: str = "max",
     statistics: Sequence[Job] | None = None,
+    known_from: int = 0,
     form: str = "plan",
     presence: str = "contiguous",
     second: int = SECOND,
@@ -142,6 +144,8 @@ def simulate_area_filling(
         return world.classes().index(nodes[i].memory_gb)
 
     def budget(t: int, z: int, y: int) -> Fraction | int:
+        if t < known_from:
+            return 0
         if form == "plan":
             return plan[z][y]
         level = filled_to(areas, counts, tmax) * counts[z]

@@ -13,7 +13,8 @@ class Parameter:
     ``low`` and ``high`` bound a number, both included unless ``open_low`` or ``open_high``. A parameter that
     ``follows`` another takes that one's value when it is not given. One that stands ``instead_of`` another
     has no default, and when it is given the other is gone. ``policies`` names those that may be nested here.
-    With ``own_key`` a function of the user's may be given. An ``optional`` one is absent unless it is given.
+    With ``own_key`` a function of the user's may be given, with ``file`` the path of a file. An ``optional``
+    one is absent unless it is given.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Parameter:
     follows: str = ""
     instead_of: str = ""
     own_key: bool = False
+    file: bool = False
     optional: bool = False
 
     @property
@@ -40,6 +42,8 @@ class Parameter:
             options.append(self._number_words())
         if self.own_key:
             options.append("a function of your own (./file.py:name)")
+        if self.file:
+            options.append("a file (./name)")
         return options[0] if len(options) == 1 else f"{', '.join(options[:-1])} or {options[-1]}"
 
     @property

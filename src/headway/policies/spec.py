@@ -202,6 +202,8 @@ def _check(info: PolicyInfo, parameter: Parameter, value: object) -> object:
         return key
     if value is None:
         value = "none"
+    if parameter.file and isinstance(value, str) and is_path(value):
+        return value
     if isinstance(value, str):
         if value not in parameter.choices:
             raise wrong
@@ -217,6 +219,11 @@ def _check(info: PolicyInfo, parameter: Parameter, value: object) -> object:
     if value > parameter.high or (parameter.open_high and value == parameter.high):
         raise wrong
     return parameter.number(value)
+
+
+def is_path(value: str) -> bool:
+    """Whether a word can only be a file: ``./log.swf``, ``/logs/log.swf`` or ``log.swf``."""
+    return "/" in value or "." in value
 
 
 def _nested(value: object) -> Spec | None:

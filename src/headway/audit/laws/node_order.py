@@ -90,6 +90,8 @@ def _first_difference(
             _free(held[place_of[node[row]]], record.procs[row], record.start[row] + record.walltime[row])
         while order and record.submit[order[0]] <= t:
             queue.append(order.pop(0))
+        if match == "now":
+            queue.sort(key=lambda row: -own[row])
         plan, started = held.copy(), set()
         narrowest = np.minimum.accumulate([record.procs[row] for row in reversed(queue)])[::-1]
         for k, row in enumerate(queue):
@@ -97,6 +99,8 @@ def _first_difference(
                 break
             allowed = size >= own[row] if match == "fits" else size == own[row]
             at = np.maximum(plan[:, record.procs[row] - 1], t)
+            if match == "now":
+                allowed |= (size > own[row]) & (at == t)
             at = np.where(allowed | (match == "any"), at, NEVER)
             place = int(np.argmin(at))
             _hold(plan[place], record.procs[row], at[place] + record.walltime[row])

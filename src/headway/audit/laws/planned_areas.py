@@ -15,6 +15,7 @@ import numpy as np
 from headway.audit.laws.node_size import node_of, sizes_of
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.policies.nodes.areas import areas_of_log
 from headway.units import SECOND, seconds_text
 
 NAME = "planned areas"
@@ -34,13 +35,18 @@ def check_of(tmax: str, days: object, form: str) -> Callable[[Record], Finding |
         width = [sum(g.cores for g in record.nodes if g.memory_gb == size) for size in sizes]
         area = record.procs * record.walltime
         origin = int(record.submit.min())
-        known = np.ones(len(record), np.bool_)
-        if days != "all":
-            known = record.submit < origin + round(float(str(days)) * 86_400 * SECOND)
+        known, known_from = np.ones(len(record), np.bool_), origin
+        if not isinstance(days, str):
+            known_from = origin + round(float(str(days)) * 86_400 * SECOND)
+            known = record.submit < known_from
         areas = [int(area[known & (own == x)].sum()) for x in range(len(sizes))]
+        if isinstance(days, str) and days != "all":
+            areas = areas_of_log(days, sizes.tolist())
         level, plan = _plan(areas, counts, tmax)
 
         def budget(t: int, z: int, y: int) -> int:
+            if t < known_from:
+                return 0
             if form == "plan":
                 return int(plan[z][y])
             share = int(plan[z][y] * width[z] * 1_000_000 / (level * counts[z])) if level else 0

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.errors import InputError
+from headway.workload import read
+from headway.workload.annotations import read_annotations
 
 Plan = list[list[Fraction]]
 """Plan[x][y]: area of jobs of size y for nodes of size x, sizes from small to large."""
@@ -58,3 +66,30 @@ def planned_cores(
         ]
         for row, count, width in zip(plan, counts, cores, strict=True)
     ]  # fmt: skip
+
+
+def areas_of(
+    procs: npt.NDArray[np.int64],
+    walltime: npt.NDArray[np.int64],
+    size: npt.NDArray[np.int64],
+    sizes: Sequence[float],
+) -> list[int]:
+    """Processors x walltime (µs) of the jobs of each memory size; ``size`` numbers the sizes upwards."""
+    return [int((procs * walltime)[size == x].sum()) for x in range(len(sizes))]
+
+
+def areas_of_log(path: str, sizes: Sequence[float]) -> list[int]:
+    """The same for another log, with its annotations (needs_node_gb) beside it, as convert writes them."""
+    log = read(path)
+    beside = Path(f"{path}.annotations.csv")
+    if beside.exists():
+        log = read_annotations(log, beside)
+    if "needs_node_gb" not in log:
+        raise InputError(
+            f"area-filling: nothing says how much memory the jobs of {path} need; give the column "
+            f"needs_node_gb in {beside.name} beside it, which headway convert --apply 'files(...)' writes",
+            file=path,
+            field="needs_node_gb",
+        )
+    size = np.searchsorted(np.array(sizes), np.nan_to_num(log.columns["needs_node_gb"])).astype(np.int64)
+    return areas_of(log.procs, log.walltime, size, sizes)

@@ -22,9 +22,10 @@ PRESENCE = Parameter(
 MATCH = Parameter(
     "match",
     "nodes a job may run on: with at least the memory it needs (fits), of the smallest size that will do "
-    "(exact), or all (any)",
+    "(exact), or all (any); now: of that size, and larger ones where it can start at once, jobs of the "
+    "largest size first, as backfill-big has it",
     "fits",
-    ("fits", "exact", "any"),
+    ("fits", "exact", "now", "any"),
 )
 ON_NODES = (BACKFILL, PRESENCE, MATCH)
 
@@ -122,14 +123,16 @@ ENTRIES = (
             ),
             Parameter(
                 "areas",
-                "the jobs whose processors x walltime are planned: all of the workload, or those submitted "
-                "in its first days",
-                "all",
+                "the earlier jobs whose processors x walltime are planned: those of the first days of the "
+                "workload (until then nothing is planned, and every job keeps to its own size), those of "
+                "another log, a file as convert writes it, or all of the workload, which nobody knows before",
+                1,
                 ("all",),
                 float,
                 low=0,
                 open_low=True,
                 unit="days",
+                file=True,
             ),
             Parameter(
                 "form",
@@ -142,6 +145,6 @@ ENTRIES = (
         ),
         needs=(NODES, SIZES),
         details="What a job did not use of its walltime is given back at its end.",
-        example="area-filling(tmax=mean)",
+        example="area-filling(areas=./last-month.swf)",
     ),
 )

@@ -63,7 +63,9 @@ MORE_ROWS = 23
     WATCHED,
     FORM,
     ORIGIN,
-) = range(19)
+    KNOWN_FROM,
+    AT_ONCE,
+) = range(21)
 # Notes: the instant at hand, up to which run `lru` and starts are settled, a stamp for marks in tables,
 # nodes that run something, chains of plans and of uses that ended now; what `choose` found; counts; nodes
 # that ran something when the watched job was planned.
@@ -81,7 +83,7 @@ MORE_ROWS = 23
     WAIT_SUM,
     WAIT_COUNT,
     SEEN_BUSY,
-) = range(19, 32)
+) = range(21, 34)
 # Tables by node (N), core (C, one node's cores in a row or all nodes' k-th cores in a row), file, job.
 (
     T_CORES,
@@ -118,8 +120,8 @@ MORE_ROWS = 23
     T_SEEN,
     T_FILE_RESIDENT,
     T_FIRST_PLAN,
-) = range(32, 66)
-ENTRIES = 66
+) = range(34, 68)
+ENTRIES = 68
 
 CONTIGUOUS, UNTIL_NEXT_START, LRU = range(3)
 FIXED, LEO, LEM = range(3)

@@ -107,7 +107,7 @@ def fit_to_nodes(workload: Workload, platform: Platform, match: str) -> Workload
     cores = np.array([width for _, width in groups])
     need = np.zeros(len(kept)) if match == "any" else needs(kept)
     allowed = memory[None, :] >= need[:, None]
-    if match == "exact":
+    if match in ("exact", "now"):
         sizes = np.unique(memory)
         own = np.append(sizes, -1)[np.searchsorted(sizes, need)]
         allowed &= memory[None, :] == own[:, None]

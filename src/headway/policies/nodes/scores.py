@@ -15,6 +15,7 @@ from headway.engine.verbs import refuse
 from headway.jit import kernel, routine
 from headway.policies.nodes.cores import available
 from headway.policies.nodes.layout import (
+    AT_ONCE,
     BACKFILL,
     BEST_START,
     BEST_WAIT,
@@ -40,8 +41,10 @@ from headway.policies.nodes.layout import (
     SCALE,
     SEEN_BUSY,
     SEEN_ENTRIES,
+    SIZE_CLASS,
     SPEEDS,
     STAMP,
+    T_CLASS_FROM,
     T_COPY,
     T_CORES,
     T_FILE_PLANS,
@@ -78,7 +81,16 @@ def begins(state: State, t: int, node: int, job: int) -> int:
     at = available(state, node, procs)
     if at >= FAR:
         return FAR
-    return earliest(state, t, node, procs, state.jobs[WALL, job]) if note(state, BACKFILL) else max(t, at)
+    at = earliest(state, t, node, procs, state.jobs[WALL, job]) if note(state, BACKFILL) else max(t, at)
+    return FAR if at > t and node >= own_nodes_end(state, job) else at
+
+
+@kernel
+def own_nodes_end(state: State, job: int) -> int:
+    """The first node on which the job has to start at once, if at all; where it need not, the end of them."""
+    if note(state, AT_ONCE) == 0:
+        return int(state.jobs[HIGH, job])
+    return cell(state, T_CLASS_FROM, state.jobs[SIZE_CLASS, job] + 1)
 
 
 @routine
@@ -153,6 +165,7 @@ def choose(state: State, t: int, job: int) -> int:
     """The node with the lowest score; start and wait for the file there are left in the notes."""
     file, procs = state.jobs[FILE, job], state.jobs[PROCS, job]
     low, high = state.jobs[LOW, job], state.jobs[HIGH, job]
+    own_end = own_nodes_end(state, job)
     scale, x, y, z = note(state, SCALE), note(state, X), note(state, Y), note(state, Z)
     rule, lru, backfill = note(state, RULE), note(state, PRESENCE) == LRU, note(state, BACKFILL) != 0
     if rule == LEM and note(state, BUSY_NODES) * note(state, THRESHOLD_OVER) < note(state, NODES) * note(
@@ -235,6 +248,8 @@ def choose(state: State, t: int, job: int) -> int:
                 continue
         else:
             at = max(at, t)
+        if at > t and node >= own_end:
+            continue
         eager = rule == LEO and ahead == 0
         by = scale if eager else x
         score = scale * ahead + by * own

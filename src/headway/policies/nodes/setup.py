@@ -15,7 +15,13 @@ from headway.engine.tables import KEY, R_LEAD, RUN, State
 from headway.errors import InputError, UsageError
 from headway.platform.node_table import Node, in_tie_order, load_time
 from headway.policies.nodes import layout as at
-from headway.policies.nodes.areas import fill_level, planned_areas, planned_cores
+from headway.policies.nodes.areas import (
+    areas_of,
+    areas_of_log,
+    fill_level,
+    planned_areas,
+    planned_cores,
+)
 from headway.policies.nodes.placing import HOW_TO_ADD
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.spec import Spec
@@ -44,7 +50,8 @@ def scored(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     )
     options[at.RULE] = {"leo": at.LEO, "lem": at.LEM}.get(spec.name, at.FIXED)
     _weigh(spec, machine)
-    return machine.prepared(hook)
+    big_first = spec.params.get("match") == "now"
+    return machine.prepared(hook, key=-machine.size_class) if big_first else machine.prepared(hook)
 
 
 def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
@@ -128,6 +135,7 @@ class Machine:
             parts.append(np.asarray(table, np.int64))
             place += len(parts[-1])
         self.options: Table = np.concatenate(parts)
+        self.options[at.AT_ONCE] = self.spec.params.get("match") == "now"
         plain = {
             at.NODES: nodes, at.WIDEST: widest, at.FILES: files, at.SPEEDS: len(self.loads),
             at.CLASSES: classes, at.PRESENCE: PRESENCES.index(str(self.spec.params["presence"])),
@@ -224,23 +232,30 @@ def _weigh(spec: Spec, machine: Machine) -> None:
         options[at.THRESHOLD], options[at.THRESHOLD_OVER] = threshold.numerator, threshold.denominator
 
 
+DAY = 86_400 * SECOND
+
+
 def _plan_areas(spec: Spec, arrivals: Arrivals, machine: Machine) -> None:
     """Areas of the jobs that the plan is made from, and the budgets of each size on larger ones."""
-    submit, area = arrivals.submit, arrivals.procs * arrivals.walltime
-    days = spec.params["areas"]
-    known = np.ones(len(submit), np.bool_)
-    if days != "all" and len(submit):
-        known = submit < submit[0] + round(float(str(days)) * 86_400 * SECOND)
+    earlier = str(spec.params["areas"])
+    sizes = sorted({node.group.memory_gb for node in machine.nodes})
+    areas = [0] * len(sizes)
+    if not isinstance(spec.params["areas"], str):
+        known = arrivals.submit < arrivals.submit[:1] + round(float(earlier) * DAY)
+        machine.options[at.KNOWN_FROM] = arrivals.submit[:1].sum() + round(float(earlier) * DAY)
+        areas = areas_of(arrivals.procs[known], arrivals.walltime[known], machine.size_class[known], sizes)
+    elif earlier == "all":
+        areas = areas_of(arrivals.procs, arrivals.walltime, machine.size_class, sizes)
+    else:
+        areas = areas_of_log(earlier, sizes)
     ends = np.append(machine.first_of_class, len(machine.nodes))
-    classes = len(ends) - 1
-    areas = [int(area[known & (machine.size_class == x)].sum()) for x in range(classes)]
     counts = np.diff(ends).tolist()
     tmax = str(spec.params["tmax"])
     plan = planned_areas(areas, counts, tmax)
     budget = [[math.floor(part) for part in row] for row in plan]
     if spec.params["form"] == "ratio":
-        cores = [int(machine.cores[ends[x] : ends[x + 1]].sum()) for x in range(classes)]
+        cores = [int(machine.cores[ends[x] : ends[x + 1]].sum()) for x in range(len(sizes))]
         budget = planned_cores(plan, fill_level(areas, counts, tmax), counts, cores)
         machine.options[at.FORM] = 1
     first = machine.options[at.T_PLANNED_AREA]
-    machine.options[first : first + classes**2] = np.array(budget, np.int64).ravel()
+    machine.options[first : first + len(sizes) ** 2] = np.array(budget, np.int64).ravel()

@@ -35,6 +35,7 @@ from headway.policies.nodes.layout import (
     CLASSES,
     FAR,
     FORM,
+    KNOWN_FROM,
     NIL,
     ORIGIN,
     SIZE_CLASS,
@@ -90,7 +91,12 @@ def big_node(state: State, t: int, job: int) -> int:
 
 @kernel
 def left(state: State, t: int, size: int, own: int) -> int:
-    """What jobs of class ``own`` may still use of a larger class, in processors x µs."""
+    """What jobs of class ``own`` may still use of a larger class, in processors x µs.
+
+    Nothing until the jobs that are planned for are known.
+    """
+    if t < note(state, KNOWN_FROM):
+        return 0
     place = size * note(state, CLASSES) + own
     budget = cell(state, T_PLANNED_AREA, place)
     if note(state, FORM) == 1:
