@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -103,6 +105,52 @@ def test_filters_know_names_where_the_log_has_names() -> None:
 def test_flurries_of_sdsc_sp2_by_name() -> None:
     work = jobs(submit=[0, 1, 2], user=[21, 21, 374], job=[13717, 16208, 28552])
     assert apply(work, "without(flurries=sdsc-sp2)").job.tolist() == [16208]
+
+
+def test_exact_says_what_becomes_of_jobs_that_ran_past_their_request() -> None:
+    work = Workload.from_arrays(unit="s", submit=[0, 0], procs=[1, 1], walltime=[9, 20], runtime=[5, 50])
+    after, before = apply(work, "exact"), apply(work, "exact(kills=before)")
+    assert (seconds(after.walltime), seconds(after.runtime)) == ([5, 50], [5, 50])
+    assert (seconds(before.walltime), seconds(before.runtime)) == ([5, 20], [5, 20])
+    for made, said in ((after, "none is killed"), (before, "killed there")):
+        [entry] = [entry for entry in made.ledger if entry.rule == "exact"]
+        assert entry.count == 1 and said in entry.action
+
+
+def at(text: str, zone: str) -> int:
+    """Seconds since 1970."""
+    return int(datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone)).timestamp())
+
+
+@pytest.mark.parametrize(
+    ("until", "expected"),
+    # Friday 18:00, an hour of walltime; Friday 18:00, ten hours, so that Saturday 8:00 comes too early with
+    # factor 2; the Saturday before the clocks go forward; Monday 8:00 less the two hours that are needed.
+    [
+        ("morning", ["2011-03-26T08:00", "2011-03-27T08:00", "2011-03-27T08:00", "2011-03-28T08:00"]),
+        ("workday", ["2011-03-28T08:00"] * 4),
+        ("monday", ["2011-03-28T08:00"] * 4),
+    ],
+)
+def test_deadlines_of_the_calendar(until: str, expected: list[str]) -> None:
+    zone = "Europe/Paris"
+    submits = ["2011-03-25T18:00", "2011-03-25T18:00", "2011-03-26T18:00", "2011-03-28T06:00"]
+    begin = at("2011-03-21T00:00", zone)
+    work = Workload.from_arrays(
+        unit="s",
+        submit=[at(text, zone) - begin for text in submits],
+        procs=[1] * 4,
+        walltime=[3600, 36_000, 3600, 3600],
+        runtime=[60] * 4,
+    )
+    dated = apply(work, f"deadlines(every=1, until={until}, start={begin}, zone={zone})")
+    assert seconds(dated.deadline) == [at(text, zone) - begin for text in expected]
+    evening = apply(work, f"deadlines(every=1, until=morning, hour=18.5, start={begin}, zone={zone})")
+    assert seconds(evening.deadline)[3] == at("2011-03-28T18:30", zone) - begin
+    with pytest.raises(UsageError, match="UnixStartTime"):
+        apply(work, "deadlines(until=morning)")
+    with pytest.raises(UsageError, match="zone=Europe/Paris"):
+        apply(work, f"deadlines(until=morning, start={begin}, zone=Mars/Base)")
 
 
 def test_exact_sets_the_walltime_even_beyond_the_request() -> None:

@@ -79,7 +79,7 @@ def test_what_provenance_says_does_the_same_again(work: Workload, spec: str) -> 
 def test_composing_is_applying_one_after_the_other(work: Workload) -> None:
     both = apply(work, "window(to=300000)", "exact")
     assert same(both, exact(window(work, to=300_000)))
-    assert both.transformations[-2:] == ("window(from=0, to=300000, shift=true)", "exact")
+    assert both.transformations[-2:] == ("window(from=0, to=300000, shift=true)", "exact(kills=after)")
 
 
 def test_several_workloads_go_on_one_by_one(work: Workload) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from headway.errors import UsageError
 from headway.units import microseconds
 from headway.workload.table import Workload
+from headway.workload.transform.calendar import next_morning
 from headway.workload.transform.rebuild import generator, submission_order
 from headway.workload.transform.registry import transformation
 
@@ -19,6 +22,10 @@ def deadlines(
     horizon: float = 86400.0,
     factor: float = 2.0,
     seed: int = 0,
+    until: Literal["horizon", "morning", "workday", "monday"] = "horizon",
+    hour: float = 8.0,
+    start: int | None = None,
+    zone: str | None = None,
 ) -> Workload:
     """Give some jobs a deadline, submit + max(horizon, factor x walltime); the others have none.
 
@@ -27,7 +34,14 @@ def deadlines(
     horizon: seconds from the submission to the deadline, at least.
     factor: walltimes from the submission to the deadline, at least.
     seed: of the random numbers, for a share.
+    until: instead of a horizon, a time of the calendar: the next morning, the next one from Monday to
+        Friday (workday), or the next Monday's; the first that is factor walltimes after the submission.
+    hour: of the morning, 0 to 24.
+    start: seconds since 1970 at time 0 of the log; by default its header's UnixStartTime.
+    zone: time zone of the users; by default the header's TimeZoneString, else UTC.
     """
+    if not 0 <= hour < 24:
+        raise UsageError(f"deadlines: hour must be at least 0 and below 24, not {hour:g}")
     if every < 1 or horizon < 0 or factor < 0 or (share is not None and not 0 <= share <= 1):
         raise UsageError("deadlines: every must be at least 1, share in 0..1, horizon and factor at least 0")
     chosen = np.zeros(len(workload), np.bool_)
@@ -37,5 +51,8 @@ def deadlines(
     else:
         chosen[order] = generator(seed).random(len(workload)) < share
     slack = np.ceil(workload.walltime * factor).astype(np.int64)
-    latest = workload.submit + np.maximum(slack, microseconds(horizon))
+    if until == "horizon":
+        latest = workload.submit + np.maximum(slack, microseconds(horizon))
+    else:
+        latest = next_morning(workload, workload.submit + slack, until, hour, start, zone)
     return workload.with_columns(deadline=np.where(chosen, latest, -1))

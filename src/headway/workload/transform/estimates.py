@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+import numpy as np
+
+from headway.workload.ledger import LedgerEntry
 from headway.workload.models.generated import estimated
 from headway.workload.table import Workload
 from headway.workload.transform.registry import transformation
 
 
 @transformation
-def exact(workload: Workload) -> Workload:
-    """Set every walltime to the run time: users who know."""
-    return workload.with_columns(walltime=workload.runtime)
+def exact(workload: Workload, kills: Literal["after", "before"] = "after") -> Workload:
+    """Set every walltime to the run time: users who know.
+
+    kills: a job that ran past its request has its whole run time, and nothing is left to kill (after), or it
+        is killed at its request first, and that is its run time (before).
+    """
+    past = workload.runtime > workload.walltime
+    runtime, action = workload.runtime, "ran past the request: all of the run is asked for, none is killed"
+    if kills == "before":
+        runtime = np.minimum(workload.runtime, workload.walltime)
+        action = "ran past the request: killed there, and that is the run time"
+    entry = LedgerEntry.of("exact", action, workload.job[past], dropped=False)
+    told = workload.with_ledger(workload.ledger.with_entries(entry))
+    return told.with_columns(walltime=runtime, runtime=runtime)
 
 
 @transformation
