@@ -66,7 +66,7 @@ def row(name: str, made: Schedule, ratio: float) -> Row:
     return {
         "week": f"{name}: {made.policy.partition('(')[0]}{'-bf' if 'conservative' in made.policy else ''}",
         "jobs": len(made.start),
-        "mean queue": round(float(made.provenance["mean_queue"]), 1),
+        "mean queue per pass": round(float(made.provenance["mean_queue_per_pass"]), 1),
         "max queue": made.provenance["max_queue"],
         "CPU s": round(seconds, 4),
         "jobs/CPU s": round(len(made.start) / max(seconds, 1e-9)),

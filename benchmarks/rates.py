@@ -49,7 +49,7 @@ def rate(name: str, log: Workload, procs: int, policy: str) -> Row:
         "policy": policy,
         "jobs": len(made.start),
         "procs": procs,
-        "mean queue": round(float(made.provenance["mean_queue"]), 1),
+        "mean queue per pass": round(float(made.provenance["mean_queue_per_pass"]), 1),
         "max queue": made.provenance["max_queue"],
         "CPU s": round(seconds, 4),
         "jobs/CPU s": round(len(made.start) / max(seconds, 1e-9)),

@@ -104,3 +104,32 @@ def test_the_written_comparison_has_metrics_and_differences(headway: Headway) ->
     )
     printed = json.loads(headway("compare", "log.swf", "--policy", "fcfs", "--policy", "sjf", "--json").out)
     assert printed["differences"] == document["differences"]
+
+
+def test_machines_are_compared_too(headway: Headway) -> None:
+    out = headway("compare", "log.swf", "--policy", "fcfs", "--procs", "+100%", "--out", "sizes").out
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "metric unit fcfs on 4 fcfs on 8" in lines and "fcfs on 8 instead of fcfs on 4" in lines
+    assert sorted(path.name for path in (headway.folder / "sizes").iterdir() if path.is_dir()) == [
+        "fcfs-on-4",
+        "fcfs-on-8",
+    ]
+    both = ("--policy", "fcfs", "--policy", "sjf", "--procs", "4", "--procs", "+2", "--json")
+    names = [each["name"] for each in json.loads(headway("compare", "log.swf", *both).out)["schedules"]]
+    assert names == ["fcfs on 4", "sjf on 4", "fcfs on 6", "sjf on 6"]
+
+
+@pytest.mark.parametrize(
+    ("procs", "sentence"),
+    [
+        (("many",), "--procs must be a whole number, or a change such as +64 or +10%, not 'many'"),
+        (("10%",), "--procs must be a whole number, or a change such as +64 or +10%, not '10%'"),
+        (("-4",), "--procs must be at least 1, not -4"),
+        (("4", "4"), "--procs gives the machine of 4 processors twice; each is compared once"),
+        (("4",), "compare needs two policies or two machines; give --policy or --procs again"),
+    ],
+)
+def test_machines_that_cannot_be(headway: Headway, procs: tuple[str, ...], sentence: str) -> None:
+    options = [part for size in procs for part in (f"--procs={size}",)]
+    refused = headway("compare", "log.swf", "--policy", "fcfs", *options)
+    assert (refused.status, refused.err) == (2, f"headway: {sentence}\n")

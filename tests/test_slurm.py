@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import headway
 from headway.errors import InputError
 from headway.units import SECOND
 from headway.workload import Workload, read
@@ -310,3 +311,26 @@ def test_blocks_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> Non
             ]
         else:
             assert column.tolist() == parts.columns[name].tolist(), name
+
+
+DIVIDED = (
+    "JobID|User|Account|Partition|QOS|State|Submit|Start|End|Elapsed|Timelimit|ReqCPUS|AllocCPUS\n"
+    "1|ann|physics|long|high|COMPLETED|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T01:00:00|01:00:00|02:00:00|4|4\n"
+    "2|bob|biology|short|low|COMPLETED|2024-01-01T00:01:00|2024-01-01T01:00:00|2024-01-01T01:30:00|00:30:00|01:00:00|4|4\n"
+)
+
+
+def test_partitions_accounts_and_qos_are_told_by_their_names(tmp_path: Path) -> None:
+    (tmp_path / "jobs.txt").write_text(DIVIDED)
+    workload = headway.read(tmp_path / "jobs.txt")
+    schedule = headway.simulate(workload, headway.Platform.procs(4), "fcfs")
+    schedule.save(tmp_path / "run")
+    loaded = headway.Schedule.load(tmp_path / "run")
+    for each in (schedule, loaded):
+        summary = each.summary()
+        assert [row["partition"] for row in summary["by_partition"]] == ["long", "short"]
+        assert [row["account"] for row in summary["by_account"]] == ["biology", "physics"]
+        assert [(row["qos"], row["mean_wait"]) for row in summary["by_qos"]] == [("high", 0), ("low", 3540)]
+        changes = headway.compare([each, each]).differences[0].classes
+        assert list(changes) == ["size", "user", "partition", "account", "qos"]
+    assert loaded.frame()["account"].to_list() == ["physics", "biology"]

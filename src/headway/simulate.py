@@ -138,9 +138,7 @@ def visible(spec: Spec) -> tuple[str, ...]:
     return PUBLIC
 
 
-def warm(
-    hooks: Sequence[Callable[..., None]], spec: Spec, notify: Notify | None, memory: object
-) -> None:
+def warm(hooks: Sequence[Callable[..., None]], spec: Spec, notify: Notify | None, memory: object) -> None:
     """Compile what this policy needs; say so when it is not in the cache."""
     from headway.engine.drive import compiled_hook, compiled_loop, is_cached
     from headway.jit_cache import keeping

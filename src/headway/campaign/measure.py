@@ -208,14 +208,13 @@ def _add(row: Row, numbers: Mapping[str, Any], whose: str) -> None:
 
 
 def class_rows(sample: Sample) -> list[Row]:
-    """Means by size, user and queue as rows of one table: by, class, jobs and the metrics."""
-    from headway.metrics.classes import by_queue, by_size, by_user
+    """Means by size, user and each division as rows of one table: by, class, jobs and the metrics."""
+    from headway.metrics.classes import by_division, by_queue, by_size, by_user
 
-    return [
-        {"by": by, "class": str(row.pop(by)), **row}
-        for by, table in (("size", by_size), ("user", by_user), ("queue", by_queue))
-        for row in table(sample)
-    ]
+    tables = {"size": by_size(sample), "user": by_user(sample), "queue": by_queue(sample)}
+    tables |= by_division(sample)
+
+    return [{"by": by, "class": str(row.pop(by)), **row} for by, table in tables.items() for row in table]
 
 
 def tasks_of(cells: Sequence[Cell]) -> tuple[Task, ...]:

@@ -1,4 +1,4 @@
-"""``headway compare``: several policies on one log, side by side."""
+"""``headway compare``: several policies or machines on one log."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from headway.cli.frame import INTERRUPTED, command
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headway.cli.machines import Size
     from headway.policies.spec import Spec
 
 
@@ -19,9 +22,18 @@ def compare(
     trace: options.Trace,
     policy: Annotated[
         list[str],
-        typer.Option("--policy", metavar="SPEC", help="Policy, given twice or more.", show_default=False),
+        typer.Option(
+            "--policy", metavar="SPEC", help="Policy; given again, policies are compared.", show_default=False
+        ),
     ],
-    procs: options.Procs = None,
+    procs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--procs",
+            metavar="N|+P%",
+            help="Processors of the machine; given again, or as +64 or +10%, machines are compared too.",
+        ),
+    ] = None,
     platform: options.PlatformFile = None,
     site: options.SiteFolder = None,
     annotations: options.Annotations = None,
@@ -47,30 +59,41 @@ def compare(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int | None:
-    """Simulate several policies, side by side.
+    """Compare policies, machines, or both, on one log.
 
-    The first is what the others are held against: metric by metric, who gains and who loses by size, user and
-    queue, and the jobs that changed most. With --out, one folder per policy and comparison.csv and .json.
+    The first run is the baseline. The tables show every metric, who gains and who loses by size, user and
+    queue, and the jobs that changed most. With --out, each run gets a folder beside comparison.csv and .json.
+    Another machine: headway compare log.swf.gz --policy easy --procs +10%
     """
     from headway.cli.inputs import check_choices, parse_rules
+    from headway.cli.machines import parse_size
 
-    check_choices(procs, platform, json, quiet, site)
-    specs = _specs(policy)
+    sizes = [parse_size(text) for text in procs or ()]
+    check_choices(1 if sizes else None, platform, json, quiet, site)
+    specs = _specs(policy, sizes)
     rules = parse_rules(rule)
 
-    from headway.cli.machines import machines, widest
+    from headway.cli.machines import machine_sizes, machines, widest
     from headway.cli.runs import Inputs
     from headway.metrics import compare as hold_side_by_side
     from headway.schedule.folder import refuse_occupied
 
     if out is not None:
         refuse_occupied(out, force)
-    inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet, site=site)
-    platforms = machines(specs, inputs.platform, equal=not unequal, say=inputs.display.say)
-    inputs = inputs.fitted(widest(specs, inputs.platform))
+    fixed = next((size.procs for size in sizes if not size.relative), None)
+    inputs = Inputs.read(trace, fixed, platform, annotations, rules, quiet=quiet, site=site)
+    bases = machine_sizes(inputs.platform, sizes)
+    runs = [
+        (spec, machine)
+        for base in bases
+        for spec, machine in zip(
+            specs, machines(specs, base, equal=not unequal, say=inputs.display.say), strict=True
+        )
+    ]
+    inputs = inputs.fitted(min(widest(specs, base) for base in bases))
     schedules, interrupted = [], False
     try:
-        for spec, machine in zip(specs, platforms, strict=True):
+        for spec, machine in runs:
             schedules.append(inputs.run(spec, seed, machine))
     except KeyboardInterrupt:
         # What is finished is kept.
@@ -100,12 +123,12 @@ def compare(
     return INTERRUPTED if interrupted else None
 
 
-def _specs(policies: list[str]) -> list[Spec]:
+def _specs(policies: list[str], sizes: Sequence[Size]) -> list[Spec]:
     from headway.policies.spec import parse_spec
 
     specs = [parse_spec(policy) for policy in policies]
-    if len(specs) < 2:
-        raise UsageError("compare needs at least two policies; give --policy twice or more")
+    if len(specs) < 2 and len(sizes) < 2 and not any(size.relative for size in sizes):
+        raise UsageError("compare needs two policies or two machines; give --policy or --procs again")
     for spec in specs:
         if specs.count(spec) > 1:
             raise UsageError(f"--policy {spec.brief} is given twice; each policy is compared once")

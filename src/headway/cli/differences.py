@@ -70,7 +70,7 @@ def _owners(console: Console, difference: Difference, most: int) -> None:
     table.add_column("who gains, who loses", no_wrap=True)
     for title in ("jobs", "mean wait before (s)", "after (s)"):
         table.add_column(title, justify="right", no_wrap=True)
-    for key in ("user", "queue"):
+    for key in (key for key in difference.classes if key != "size"):
         if len(difference.classes[key]) < 2:
             continue  # everybody's name is unknown, or there is one queue: the table above said it
         for change in (*difference.winners(key, most), *reversed(difference.losers(key, most))):

@@ -57,7 +57,8 @@ def inspect(
         _divided(console, "Jobs and work by run time", described["lengths"], described["work_by_length"])
         _estimates(console, described)
         _busiest(console, "user", described["users"])
-        _busiest(console, "queue", described["queues"])
+        for name, busiest in described["divisions"].items():
+            _busiest(console, name, busiest)
     console.print()
     from headway.cli.tables import ledger_table, not_modelled_table
 
@@ -164,7 +165,11 @@ def _busiest(console: Console, what: str, rows: Sequence[tuple[str, int, float]]
     if len(rows) < 2:
         return
     table = Table(
-        title=f"\nBusiest {what}s", title_justify="left", title_style="bold", box=None, pad_edge=False
+        title="\nBusiest QOS" if what == "qos" else f"\nBusiest {what}s",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
     )
     table.add_column(what, no_wrap=True)
     table.add_column("jobs", justify="right", no_wrap=True)

@@ -1,12 +1,66 @@
-"""The machine of each policy of a comparison: all get as many processors in all."""
+"""The machines of a comparison: those asked for, and as many processors in all for each policy."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+from headway.errors import UsageError
 from headway.platform import Platform
 from headway.policies.redirection.group_size import added_procs, group_sizes
 from headway.policies.spec import Spec
+
+LARGEST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Size:
+    """A machine asked for: so many processors, so many more or fewer, or so many percent more or fewer."""
+
+    text: str
+    procs: int = 0
+    percent: float = 0
+    relative: bool = False
+
+    def of(self, base: int) -> int:
+        """Processors, where `base` is what a relative size refers to; parts of a processor are left out."""
+        if not self.relative:
+            return self.procs
+        return base + self.procs + int(base * self.percent / 100)
+
+
+def parse_size(text: str) -> Size:
+    """What --procs gives.
+
+    >>> parse_size("640").of(100), parse_size("+64").of(100), parse_size("-10%").of(430)
+    (640, 164, 387)
+    """
+    found = re.fullmatch(r"([+-]?)(\d{1,18})(\.\d+)?(%?)", text.strip())
+    if not found or (found[3] and not found[4]) or (found[4] and not found[1]):
+        raise UsageError(f"--procs must be a whole number, or a change such as +64 or +10%, not {text!r}")
+    sign = -1 if found[1] == "-" else 1
+    if found[4]:
+        return Size(text, percent=sign * float(found[2] + (found[3] or "")), relative=True)
+    return Size(text, procs=sign * int(found[2]), relative=bool(found[1]))
+
+
+def machine_sizes(platform: Platform, sizes: Sequence[Size]) -> list[Platform]:
+    """The machines in their order; where all sizes are relative, the platform itself comes first."""
+    if not sizes:
+        return [platform]
+    base = platform.total_procs
+    wanted = [size.of(base) for size in sizes]
+    for size, procs in zip(sizes, wanted, strict=True):
+        if not 1 <= procs <= LARGEST:
+            limit = "at least 1" if procs < 1 else f"at most {LARGEST}"
+            raise UsageError(f"--procs must be {limit}, not {procs if not size.relative else size.text}")
+    if all(size.relative for size in sizes):
+        wanted = [base, *wanted]
+    for procs in wanted:
+        if wanted.count(procs) > 1:
+            raise UsageError(f"--procs gives the machine of {procs} processors twice; each is compared once")
+    return [Platform.procs(procs) for procs in wanted]
 
 
 def machines(

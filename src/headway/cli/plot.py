@@ -52,7 +52,9 @@ def plot(
     colour: Annotated[
         str | None,
         typer.Option(
-            "--colour", metavar="KEY", help="gantt: colours by why (default), size, user, queue or job."
+            "--colour",
+            metavar="KEY",
+            help="gantt: colours by why (default), size, user, queue, job, partition, account or qos.",
         ),
     ] = None,
     measure: Annotated[

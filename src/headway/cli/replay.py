@@ -89,7 +89,7 @@ def _show(console: Console, found: Fidelity) -> None:
         markup=False,
     )
     _table(console, "all", [found.overall | {"all": "all jobs"}])
-    for key, rows in (("size", found.by_size), ("queue", found.by_queue), ("user", found.by_user)):
+    for key, rows in {"size": found.by_size, **found.by_division, "user": found.by_user}.items():
         console.print()
         _table(console, key, rows)
     console.print("\nWhy they may differ", style="bold")

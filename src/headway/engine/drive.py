@@ -321,12 +321,12 @@ def explain_fault(state: State, ids: Table | None = None) -> str:
 
 
 def counts(state: State) -> dict[str, float]:
-    """Instants, mean and largest queue of a run, for its provenance."""
+    """Instants, and the queue as passes found it: its mean over passes, not over time, and its maximum."""
     instants = int(state.clock[INSTANTS])
     return {
         "passes": instants,
         "events": int(state.clock[FINISHED]) + int(state.clock[LAST_NEW]),
         "runs": int(state.clock[RUNS]),
-        "mean_queue": round(int(state.clock[WAITS_SUM]) / max(instants, 1), 3),
+        "mean_queue_per_pass": round(int(state.clock[WAITS_SUM]) / max(instants, 1), 3),
         "max_queue": int(state.clock[WAITS_MAX]),
     }

@@ -13,6 +13,7 @@ from headway.figures.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SERI
 from headway.metrics.classes import size_class, size_classes
 from headway.schedule import WHY, Schedule
 from headway.units import SECOND
+from headway.workload.divisions import column_of, divisions
 
 Ints = NDArray[np.int64]
 
@@ -60,11 +61,12 @@ def colouring(schedule: Schedule, key: str) -> Colouring:
         return Colouring(place[schedule.why], [name.replace("_", " ") for name in names], colours, "started")
     if key == "size":
         return _by_width(schedule)
-    if key in ("user", "queue"):
-        return _by_owner(schedule, key)
+    if key in ("user", "queue", *divisions(schedule.workload)):
+        return _by_owner(schedule, column_of(schedule.workload, key), key)
     if key == "job":
         return Colouring(np.arange(len(schedule)) % len(SERIES), (), SERIES)
-    raise UsageError(f"colour cannot be {key!r}; it is one of {', '.join(COLOURINGS)}")
+    known = dict.fromkeys((*COLOURINGS, *divisions(schedule.workload)))
+    raise UsageError(f"colour cannot be {key!r}; it is one of {', '.join(known)}")
 
 
 def _by_width(schedule: Schedule) -> Colouring:
@@ -88,7 +90,7 @@ def _by_width(schedule: Schedule) -> Colouring:
     return Colouring(place[joined], names, colours, "processors")
 
 
-def _by_owner(schedule: Schedule, column: str) -> Colouring:
+def _by_owner(schedule: Schedule, column: str, title: str) -> Colouring:
     """The users or queues with the largest areas by colour, the others in grey."""
     owners, place = np.unique(schedule.workload.columns[column], return_inverse=True)
     area = np.bincount(place, weights=schedule.procs * (schedule.run / SECOND), minlength=len(owners))
@@ -104,4 +106,4 @@ def _by_owner(schedule: Schedule, column: str) -> Colouring:
     colours = [SKY, ORANGE, GREEN, BLUE, VERMILLION, PURPLE][: len(names)]
     if others:
         names, colours = [*names, f"{others} others"], [*colours, GREY]
-    return Colouring(code[place], names, colours, column)
+    return Colouring(code[place], names, colours, title)

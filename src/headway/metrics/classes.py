@@ -1,4 +1,4 @@
-"""The same few numbers for each class of jobs: by size, user, queue and group of processors."""
+"""The same few numbers for each class of jobs: by size, user, queue and so on."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from headway.metrics.areas import areas, utilization
 from headway.metrics.sample import Sample
 from headway.units import SECOND
+from headway.workload.divisions import divisions
 
 Row = dict[str, Any]
 
@@ -42,6 +43,12 @@ def by_queue(sample: Sample) -> list[Row]:
     return _by_workload_column(sample, "queue")
 
 
+def by_division(sample: Sample) -> dict[str, list[Row]]:
+    """Each way in which the log divides its jobs, by its name: queue, or partition, account and QOS."""
+    workload = sample.schedule.workload
+    return {name: _by_workload_column(sample, column, name) for name, column in divisions(workload).items()}
+
+
 def by_group(sample: Sample) -> list[Row]:
     """Each group of processors, with its size and its share of useful work; empty for a single pool.
 
@@ -60,10 +67,11 @@ def by_group(sample: Sample) -> list[Row]:
     return rows
 
 
-def _by_workload_column(sample: Sample, name: str) -> list[Row]:
+def _by_workload_column(sample: Sample, column: str, title: str = "") -> list[Row]:
     workload = sample.schedule.workload
-    codes = sample.column(workload.columns[name])
-    labels = workload.labels.get(name)
+    name = title or column
+    codes = sample.column(workload.columns[column])
+    labels = workload.labels.get(column)
     if labels is None:
         return _table(sample, name, codes, lambda code: code)
     rows = _table(sample, name, codes, lambda code: labels[code] if code >= 0 else None)

@@ -1,4 +1,4 @@
-"""Who gains and who loses from one schedule to another: by size, user and queue, and job by job.
+"""Who gains and who loses from one schedule to another: by size, user, queue and so on, and job by job.
 
 Everything is measured by the wait (and its mean), on the jobs that both schedules have.
 """
@@ -16,14 +16,12 @@ from headway.metrics.classes import size_class, size_classes
 from headway.metrics.files import improvements
 from headway.schedule import Schedule
 from headway.units import SECOND
-
-KEYS = ("size", "user", "queue")
-"""What the jobs are divided by."""
+from headway.workload.divisions import column_of, divisions
 
 
 @dataclass(frozen=True)
 class ClassChange:
-    """Jobs of one size class, user or queue: their mean waits before and after, in seconds.
+    """Jobs of one size class, user, queue or other division: their mean waits before and after, in seconds.
 
     `saved` is the total of waiting that the class is spared, in seconds; negative where it waits longer.
     """
@@ -118,7 +116,10 @@ def difference(before: Schedule, after: Schedule, most: int = 10) -> Difference:
         earlier=int((gain > 0).sum()),
         later=int((gain < 0).sum()),
         same=int((gain == 0).sum()),
-        classes={key: _classes(before, old, key, wait_before, wait_after) for key in KEYS},
+        classes={
+            key: _classes(before, old, key, wait_before, wait_after)
+            for key in ("size", "user", *divisions(before.workload))
+        },
         jobs=[_job(before, after, old[row], new[row]) for row in _extremes(gain, most)],
         sessions=_sessions(before, after) if np.array_equal(first, second) else None,
     )
@@ -160,11 +161,12 @@ def _classes(
     schedule: Schedule, rows: NDArray[np.int64], key: str, before: NDArray[np.int64], after: NDArray[np.int64]
 ) -> list[ClassChange]:
     workload = schedule.workload
-    codes = size_classes(schedule.procs) if key == "size" else workload.columns[key]
+    column = column_of(workload, key)
+    codes = size_classes(schedule.procs) if key == "size" else workload.columns[column]
     found, place = np.unique(codes[rows], return_inverse=True)
     jobs = np.bincount(place, minlength=len(found))
     totals = [np.bincount(place, weights=wait / SECOND, minlength=len(found)) for wait in (before, after)]
-    labels = None if key == "size" else workload.labels.get(key)
+    labels = None if key == "size" else workload.labels.get(column)
     return [
         ClassChange(
             name=size_class(code) if key == "size" else _name(labels, code),

@@ -6,7 +6,7 @@ from typing import Any
 
 from headway.errors import PolicyError
 from headway.metrics.catalogue import METRICS, STRETCH
-from headway.metrics.classes import by_group, by_queue, by_size, by_user
+from headway.metrics.classes import by_division, by_group, by_queue, by_size, by_user
 from headway.metrics.deadlines import deadlines
 from headway.metrics.fairness import fairness
 from headway.metrics.files import files
@@ -40,4 +40,5 @@ def summarise(schedule: Schedule, tau: float = 10, trim: float = 0) -> dict[str,
     if groups:
         summary["by_group"] = groups
     summary |= {"by_size": by_size(sample), "by_user": users, "by_queue": by_queue(sample)}
+    summary |= {f"by_{name}": rows for name, rows in by_division(sample).items()}
     return dict(plain(summary))

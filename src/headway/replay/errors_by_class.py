@@ -45,15 +45,20 @@ def by_size(schedule: Schedule, rows: NDArray[np.int64], simulated: Times, recor
 
 
 def by_name(
-    schedule: Schedule, column: str, rows: NDArray[np.int64], simulated: Times, recorded: Times
+    schedule: Schedule,
+    column: str,
+    rows: NDArray[np.int64],
+    simulated: Times,
+    recorded: Times,
+    title: str = "",
 ) -> list[Row]:
-    """One line for each user or queue, those with the most jobs first."""
+    """One line for each user, queue or so, those with the most jobs first; `title` is what it is called."""
     labels = schedule.workload.labels.get(column)
 
     def name(code: int) -> object:
         return code if labels is None else labels[code] if code >= 0 else None
 
-    table = _table(column, schedule.workload.columns[column][rows], name, simulated, recorded)
+    table = _table(title or column, schedule.workload.columns[column][rows], name, simulated, recorded)
     return sorted(table, key=lambda row: -row["jobs"])
 
 

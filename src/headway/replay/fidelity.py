@@ -14,6 +14,7 @@ from headway.replay.reasons import reasons
 from headway.schedule import Schedule
 from headway.schedule.files import plain
 from headway.workload import Workload
+from headway.workload.divisions import divisions
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Fidelity:
     by_size: list[Row]
     by_queue: list[Row]
     by_user: list[Row]
+    by_division: dict[str, list[Row]]
+    """By queue, or by partition, account and QOS."""
     reasons: list[str]
 
     def describe(self) -> dict[str, Any]:
@@ -45,6 +48,7 @@ class Fidelity:
                     "by_size": self.by_size,
                     "by_queue": self.by_queue,
                     "by_user": self.by_user,
+                    **{f"by_{name}": rows for name, rows in self.by_division.items()},
                     "reasons": self.reasons,
                 }
             )
@@ -75,5 +79,9 @@ def fidelity(schedule: Schedule) -> Fidelity:
         by_size=by_size(schedule, rows, simulated, recorded),
         by_queue=by_name(schedule, "queue", rows, simulated, recorded),
         by_user=by_name(schedule, "user", rows, simulated, recorded),
+        by_division={
+            name: by_name(schedule, column, rows, simulated, recorded, name)
+            for name, column in divisions(schedule.workload).items()
+        },
         reasons=reasons(schedule, rows, recorded),
     )

@@ -21,6 +21,9 @@ from headway.schedule.table import runs_frame, schedule_frame
 if TYPE_CHECKING:
     from headway.schedule.schedule import Schedule
 
+NAMED = {"user", "queue", "partition", "group"}
+"""Columns of a workload that may have names instead of numbers."""
+
 SCHEDULE, RUNS, MOVES, SUMMARY, RUN = "schedule", "runs", "moves", "summary.json", "run.json"
 NAMES = (*(f"{name}.{kind}" for name in (SCHEDULE, RUNS, MOVES) for kind in ("csv", "parquet")), SUMMARY, RUN)
 
@@ -67,7 +70,7 @@ def run_record(schedule: Schedule) -> dict[str, Any]:
         "rules": dict(workload.rules),
         "unix_start": workload.header.unix_start,
         "transformations": list(workload.transformations),
-        "named": sorted({"user", "queue"} & set(workload.labels)),
+        "named": sorted(NAMED & set(workload.labels)),
         "labels": {name: list(names) for name, names in schedule.labels.items()},
         "own": dict(schedule.own),
     }

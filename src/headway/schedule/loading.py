@@ -91,13 +91,19 @@ def _workload(table: CsvTable, record: dict[str, Any]) -> Workload:
         logged = f"trace_{name}"
         columns[name] = read(logged if logged in table else name)
     labels: dict[str, list[str]] = {}
-    for name in ("user", "queue"):
-        if name in record.get("named", ()):
-            columns[name], labels[name] = table.labelled(name)
+    # In schedule.csv a group is one of processors; people's groups are Slurm's accounts.
+    for name, title in (
+        ("user", "user"),
+        ("queue", "queue"),
+        ("group", "account"),
+        ("partition", "partition"),
+    ):
+        if title not in table:
+            columns[name] = np.full(len(table), NONE, np.int64)
+        elif name in record.get("named", ()):
+            columns[name], labels[name] = table.labelled(title)
         else:
-            columns[name] = table.integers(name)
-    for name in ("group", "partition"):
-        columns[name] = np.full(len(table), NONE, np.int64)
+            columns[name] = table.integers(title)
     for name in EXTRAS:
         if name == "file" and name in table:
             columns[name], labels[name] = table.labelled(name)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from headway.schedule.codes import ENDED, STATES, WHY
 from headway.schedule.pieces import NONE, Pieces
 from headway.schedule.seconds import seconds_column
+from headway.workload.divisions import divisions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,6 +50,9 @@ def schedule_frame(schedule: Schedule, times: Times = seconds_column) -> pl.Data
         _workload_names(schedule, "user"),
         _workload_names(schedule, "queue"),
     ]
+    for name, column in divisions(workload).items():
+        if name != "queue":
+            columns.append(_workload_names(schedule, column).alias(name))
     for name in ("group", "cluster", "node"):
         codes = getattr(schedule, name)
         if codes is not None:
@@ -176,7 +180,7 @@ def _without(values: pl.Series, missing: NDArray[np.bool_]) -> pl.Series:
 
 
 def _workload_names(schedule: Schedule, name: str) -> pl.Series:
-    """User or queue as the log calls them; SWF's numbers (with -1 for unknown) are names themselves."""
+    """User, queue or so as the log calls them; SWF's numbers (with -1 for unknown) are names themselves."""
     import polars as pl
 
     codes = schedule.workload.columns[name]

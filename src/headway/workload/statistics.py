@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.units import SECOND
+from headway.workload.divisions import divisions, is_slurms
 from headway.workload.table import Workload
 
 COLUMNS = 72
@@ -51,6 +52,7 @@ def describe(workload: Workload, procs: int | None) -> dict[str, Any]:
         "requests": _requests(workload.walltime),
         "users": _busiest(workload, "user", work),
         "queues": _busiest(workload, "queue", work),
+        "divisions": {name: _busiest(workload, column, work) for name, column in divisions(workload).items()},
     }
 
 
@@ -59,9 +61,11 @@ def _facts(workload: Workload, procs: int | None) -> dict[str, tuple[int | float
     span = _span(workload)
     load = float(np.dot(run, size)) / (procs * span) if procs and span else None
     facts: dict[str, tuple[int | float | None, str]] = {"jobs": (len(workload), "")}
-    for name in ("user", "group", "queue", "partition"):
-        column = workload.columns[name]
-        facts[f"{name}s"] = (len(np.unique(column[column >= 0])), "")
+    for name, column in ({"user": "user", "group": "group"} | divisions(workload)).items():
+        if name == "group" and is_slurms(workload):
+            continue  # which are its accounts
+        codes = workload.columns[column]
+        facts["QOS" if name == "qos" else f"{name}s"] = (len(np.unique(codes[codes >= 0])), "")
     facts["processors of the machine"] = (procs, "")
     facts["span of the submissions"] = (span, "s")
     facts["jobs per day"] = (len(workload) / span * 86400 if span else None, "")

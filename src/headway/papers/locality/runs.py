@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from headway.campaign import Progress
+from headway.metrics.catalogue import BY_NAME
 from headway.metrics.files import BOUND, file_waits, improvements, stretches
-from headway.metrics.sample import file_load
+from headway.metrics.sample import Sample, file_load
 from headway.papers.locality.weeks import Group, Week
 from headway.platform import Cluster, Platform
 from headway.schedule import Schedule
@@ -164,6 +165,6 @@ def measure(schedule: Schedule, plain: Schedule, week: Week) -> Numbers:
         "largest_improvement": float(better.max()),
         "smallest_improvement": float(better.min()),
         "max_queue": int(schedule.provenance["max_queue"]),
-        "mean_queue": float(schedule.provenance["mean_queue"]),
+        "mean_queue": BY_NAME["mean_queue"].compute(Sample(schedule)),
         "seconds": float(schedule.provenance["timing"]["simulation_cpu_seconds"]),
     }
