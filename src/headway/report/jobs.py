@@ -14,6 +14,7 @@ from headway.figures.painting import strips
 from headway.metrics.over_time import waiting_intervals
 from headway.report.columns import Packed, packed, packed_times
 from headway.schedule import Schedule
+from headway.workload.divisions import divisions
 
 Ints = NDArray[np.int64]
 
@@ -39,20 +40,24 @@ class JobTable:
 
 
 def job_table(schedules: Sequence[Schedule]) -> JobTable:
-    """The first schedule's jobs in its order, then those that only later ones have."""
-    columns = ("job", "submit", "procs", "walltime", "runtime", "user", "queue")
+    """The first schedule's jobs in its order, then those that only later ones have.
+
+    A job's user, and its queue or partition, account and QOS, are columns by these names.
+    """
+    owners = {"user": "user"} | divisions(schedules[0].workload)
+    columns = {name: name for name in ("job", "submit", "procs", "walltime", "runtime")} | owners
     parts: dict[str, list[Ints]] = {name: [] for name in columns}
     known = np.zeros(0, np.int64)
     rows: list[Ints] = []
-    coders = {name: _Names() for name in ("user", "queue")}
+    coders = {name: _Names() for name in owners}
     for schedule in schedules:
         numbers = np.asarray(schedule.workload.columns["job"], np.int64)
         fresh = ~np.isin(numbers, known)
         known = np.concatenate([known, numbers[fresh]])
-        for name in columns:
-            values = np.asarray(schedule.workload.columns[name], np.int64)
+        for name, column in columns.items():
+            values = np.asarray(schedule.workload.columns[column], np.int64)
             if name in coders:
-                values = coders[name].codes(values, schedule.workload.labels.get(name))
+                values = coders[name].codes(values, schedule.workload.labels.get(column))
             parts[name].append(values[fresh])
         order = np.argsort(known, kind="stable")
         rows.append(order[np.searchsorted(known, numbers, sorter=order)])

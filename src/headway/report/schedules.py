@@ -7,7 +7,6 @@ from html import escape
 from typing import Any
 
 from headway.figures.clock import unix_start
-from headway.figures.colouring import OF_REASON
 from headway.figures.style import GREY, SERIES
 from headway.metrics import Comparison, compare
 from headway.metrics.catalogue import BY_NAME
@@ -18,8 +17,15 @@ from headway.report.table import Cell, Column, colour_dot, table
 from headway.report.verdict import log_name, verdict
 from headway.report.words import change, number, percent, quantity, span
 from headway.schedule import WHY, Schedule
+from headway.workload.divisions import divisions
 
-KEYS = ("size", "user", "queue")
+OF_WHY = {
+    "immediate": "#C9D8E8", "head": "#8C7AA9", "backfill": "#D9CE9A", "reservation": "#9C6B54",
+    "resumed": "#B9C48F", "redirected": "#E2A3B0", "urgent": "#5E4B6B", "urgent_backfill": "#A89BB0",
+    "urgent_preempt": "#33263D", "promoted": "#2B2B2B", "moved": "#6F7F5C",
+}  # fmt: skip
+"""Colours of the reasons of starts; none of them is the colour of a run."""
+
 TILES = {"mean_wait": "Mean wait", "p95_wait": "95th percentile of waits",
          "mean_bsld": "Mean bounded slowdown", "utilization": "Utilization"}  # fmt: skip
 
@@ -38,12 +44,14 @@ def schedules_page(
     comparison = compare(schedules, tau=tau, names=names)
     colours = [SERIES[place % len(SERIES)] for place in range(len(schedules))]
     jobs = job_table(schedules)
+    keys = ("size", "user", *divisions(schedules[0].workload))
     data = {
         "kind": "schedules",
         "tau": tau,
         "origin": unix_start(schedules),
         "why": WHY,
-        "why_colours": [OF_REASON.get(name, GREY) for name in WHY],
+        "why_colours": [OF_WHY.get(name, GREY) for name in WHY],
+        "divisions": keys[2:],
         "names": jobs.names,
         "jobs": jobs.describe(),
         "schedules": [
@@ -52,7 +60,7 @@ def schedules_page(
                 "colour": colours[place],
                 "capacity": schedule.capacity,
                 "promise_kind": schedule.promise_kind,
-                "classes": {key: _class_rows(comparison.summaries[place], key) for key in KEYS},
+                "classes": {key: _class_rows(comparison.summaries[place], key) for key in keys},
             }
             | schedule_data(schedule, jobs, jobs.rows[place])
             for place, schedule in enumerate(schedules)
@@ -64,7 +72,7 @@ def schedules_page(
         _tiles(comparison, colours),
         _metrics(comparison, colours),
         asset("charts.html").replace("<h3>Bounded slowdown", f"<h3>Bounded slowdown (tau = {tau:g} s)"),
-        _classes(comparison, colours),
+        _classes(comparison, colours, keys),
         *([_changes(comparison)] if len(schedules) > 1 else []),
         section(
             "every-job",
@@ -110,11 +118,13 @@ def _tiles(comparison: Comparison, colours: Sequence[str]) -> str:
     for name, title in TILES.items():
         row = rows[name]
         lines = []
-        for value, share, judged, colour in zip(row.values, row.change, row.verdict, colours, strict=True):
+        each = zip(comparison.names, row.values, row.change, row.verdict, colours, strict=True)
+        for run, value, share, judged, colour in each:
             text = percent(value) if name == "utilization" else quantity(value, row.unit)
             dot = colour_dot(colour) if len(colours) > 1 else ""
             remark = f'<span class="{judged}">{change(share)}</span>' if share else ""
-            lines.append(f"<div>{dot}<b>{text}</b>{remark}</div>")
+            named = f"<em>{dot}{escape(run)}</em>" if len(colours) > 1 else ""
+            lines.append(f"<div>{named}<b>{text}</b>{remark}</div>")
         if name == "mean_bsld":
             title += f", tau {comparison.summaries[0]['tau']:g} s"
         tiles.append(f'<div class="tile"><h3>{title}</h3>{"".join(lines)}</div>')
@@ -156,7 +166,7 @@ def _metrics(comparison: Comparison, colours: Sequence[str]) -> str:
         "metrics",
         "Metrics",
         about,
-        table(columns, lines) + f'<details class="screen">{note}</details>',
+        table(columns, lines, whole=True) + f'<details class="screen">{note}</details>',
         long=True,
     )
 
@@ -178,24 +188,35 @@ def _class_rows(summary: dict[str, Any], key: str) -> list[dict[str, Any]]:
     ]
 
 
-def _classes(comparison: Comparison, colours: Sequence[str]) -> str:
-    panels = [
-        (f"table-{key}", f"by {key}", _class_table(comparison, colours, key))
-        for key in KEYS
+def _classes(comparison: Comparison, colours: Sequence[str], keys: Sequence[str]) -> str:
+    shown = [
+        key
+        for key in keys
         if key == "size" or any(len(summary[f"by_{key}"]) > 1 for summary in comparison.summaries)
     ]
-    about = "Means over the jobs of each class of sizes (processors), each user and each queue; the 20 users"
-    about += " and queues with most work are drawn."
-    return section("by-class", "Who waits", about, asset("classes.html") + tabs(panels), long=True)
+    panels = "".join(
+        f'<div id="table-{key}" class="panel"{" hidden" if place else ""}>'
+        f'<h3 class="paper">by {key}</h3>{_class_table(comparison, colours, key)}</div>'
+        for place, key in enumerate(shown)
+    )
+    options = "".join(f"<option>{key}</option>" for key in shown)
+    control = asset("classes.html").replace("<!-- keys -->", options)
+    about = "Means over the jobs of each class. Sizes are numbers of processors. The chart draws at most 20"
+    about += " classes, those with the most work."
+    return section("by-class", "Who waits", about, control + panels, long=True)
 
 
 def _class_table(comparison: Comparison, colours: Sequence[str], key: str) -> str:
     columns = [Column(key), Column("jobs", number=True), Column("processor-hours", number=True)]
     several = len(comparison.names) > 1
     about = f"mean bounded slowdown, tau = {comparison.summaries[0]['tau']:g} s"
-    for name, colour in zip(comparison.names, colours, strict=True):
+    for place, (name, colour) in enumerate(zip(comparison.names, colours, strict=True)):
         tag = f"{name}: " if several else ""
         columns.append(Column(f"{tag}mean wait", number=True, colour=colour if several else ""))
+        if place:
+            columns.append(
+                Column("change", number=True, about=f"change of the wait from {comparison.names[0]}")
+            )
         columns.append(Column(f"{tag}slowdown", number=True, about=about))
     tables = [{row["name"]: row for row in _class_rows(summary, key)} for summary in comparison.summaries]
     names = list(dict.fromkeys(name for each in tables for name in each))
@@ -204,12 +225,24 @@ def _class_table(comparison: Comparison, colours: Sequence[str], key: str) -> st
         first = next(each[name] for each in tables if name in each)
         cells = [Cell(name), Cell(number(first["jobs"]), first["jobs"])]
         cells.append(Cell(number(first["area"] / 3600), first["area"]))
-        for each in tables:
+        before = tables[0].get(name, {}).get("mean_wait")
+        for place, each in enumerate(tables):
             row = each.get(name)
             wait, slowdown = (row["mean_wait"], row["mean_bsld"]) if row else (None, None)
-            cells += [Cell(span(wait), wait), Cell(number(slowdown), slowdown)]
+            cells.append(Cell(span(wait), wait))
+            if place:
+                cells.append(_wait_change(before, wait))
+            cells.append(Cell(number(slowdown), slowdown))
         lines.append(cells)
     return table(columns, lines, brief=True)
+
+
+def _wait_change(before: float | None, after: float | None) -> Cell:
+    if before is None or after is None or before == after:
+        return Cell("", None if before is None or after is None else 0.0)
+    judged = "better" if after < before else "worse"
+    share = (after - before) / before if before else None
+    return Cell("", float("inf") if share is None else share, change(share) or "new", judged)
 
 
 def _changes(comparison: Comparison) -> str:

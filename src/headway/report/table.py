@@ -30,22 +30,23 @@ class Cell:
     wrap: bool = False
 
 
-def table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], *, brief: bool = False) -> str:
-    """`brief` tables print their first rows only."""
+def table(
+    columns: Sequence[Column], rows: Iterable[Sequence[Cell]], *, brief: bool = False, whole: bool = False
+) -> str:
+    """`brief` tables print their first rows only; `whole` ones show every row without scrolling."""
     heads = "".join(
         f"<th{_class('number' if column.number else '')}{_title(column.about)}>"
         f"{colour_dot(column.colour)}{escape(column.title)}</th>"
         for column in columns
     )
     body = "".join(
-        "<tr>"
-        + "".join(_cell(cell, column.number) for cell, column in zip(row, columns, strict=True))
-        + "</tr>\n"
+        "<tr>" + "".join(_cell(cell, column) for cell, column in zip(row, columns, strict=True)) + "</tr>\n"
         for row in rows
     )
     kind = "grid sort brief" if brief else "grid sort"
+    frame = "scroll whole" if whole else "scroll"
     return (
-        f'<div class="scroll"><table class="{kind}"><thead><tr>{heads}</tr></thead>'
+        f'<div class="{frame}"><table class="{kind}"><thead><tr>{heads}</tr></thead>'
         f"<tbody>\n{body}</tbody></table></div>"
     )
 
@@ -55,11 +56,13 @@ def colour_dot(colour: str) -> str:
     return f'<i style="background:{colour}"></i>' if colour else ""
 
 
-def _cell(cell: Cell, number: bool) -> str:
-    classes = " ".join(name for name, on in (("number", number), ("wrap", cell.wrap)) if on)
-    value = "" if cell.value is None and not number else f' data-value="{escape(_raw(cell.value))}"'
+def _cell(cell: Cell, column: Column) -> str:
+    classes = " ".join(name for name, on in (("number", column.number), ("wrap", cell.wrap)) if on)
+    value = "" if cell.value is None and not column.number else f' data-value="{escape(_raw(cell.value))}"'
     remark = f" <small{_class(cell.verdict)}>{escape(cell.remark)}</small>" if cell.remark else ""
-    return f"<td{_class(classes)}{value}>{escape(cell.text)}{remark}</td>"
+    # On a narrow screen a row is a card, and each cell says what it is.
+    label = f' data-label="{escape(column.title)}"'
+    return f"<td{_class(classes)}{label}{value}><span>{escape(cell.text)}{remark}</span></td>"
 
 
 def _raw(value: Number | str) -> str:

@@ -49,13 +49,15 @@ def percent(share: Number, places: int = 1) -> str:
 
 
 def change(share: Number) -> str:
-    """A relative change with its sign, to the first digit that says something.
+    """A relative change with its sign, to a tenth of a percent.
 
-    >>> change(-0.1234), change(0.004), change(3.2)
-    ('−12.3 %', '+0.4 %', '+320 %')
+    >>> change(-0.1234), change(0.004), change(3.2), change(-0.0001)
+    ('−12.3 %', '+0.4 %', '+320 %', '≈ 0 %')
     """
     if share is None:
         return ""
+    if abs(share) < 0.0005:
+        return "≈ 0 %"
     text = f"{100 * abs(share):.0f}" if abs(share) >= 1 else f"{100 * abs(share):.1f}"
     return f"{'−' if share < 0 else '+'}{text} %"
 

@@ -28,7 +28,8 @@ function promiseWords(schedule, row) {
 function jobFacts(schedule, row, piece = -1) {
   const { jobs } = schedule, why = PAGE.why[schedule.why[row]];
   const facts = [
-    ["user", jobs.name("user", row) + (jobs.name("queue", row) === "–" ? "" : `, queue ${jobs.name("queue", row)}`)],
+    ["user", ["user", ...PAGE.divisions].filter((key) => key === "user" || jobs.name(key, row) !== "–")
+      .map((key) => (key === "user" ? "" : `${key} `) + jobs.name(key, row)).join(", ")],
     ["processors", digits(schedule.procs[row])],
     ["submitted", clock.at(jobs.submit[row])],
     ["waited", span(schedule.wait[row])],

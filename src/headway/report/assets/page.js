@@ -21,7 +21,9 @@ async function startSchedules(page) {
   const utilization = new Curves(byId("utilization"), time, schedules, { steps: (s) => s.busy, percent: true });
   const queue = new Curves(byId("queue"), time, schedules, { steps: (s) => s.queue, percent: false });
   await breath();
-  const colourings = { why: byWhy, size: bySize, user: byOwner("user"), queue: byOwner("queue") };
+  const colourings = { why: byWhy, size: bySize };
+  for (const key of ["user", ...page.divisions]) colourings[key] = byOwner(key, time);
+  for (const key of page.divisions) byId("colour").append(new Option(key));
   const paint = (s) => colourings[byId("colour").value](s);
   const gantt = new Gantt(byId("gantt"), time, schedules[0], paint, (row) => {
     byId("job").innerHTML = row === null ? "" : jobPanel(schedules, row);
@@ -34,7 +36,17 @@ async function startSchedules(page) {
       + gantt.strips.marks().map(([, look, name]) => `<span><i class="${look}"></i>${escaped(name)}</span>`).join("");
   };
   legend();
-  byId("colour").addEventListener("change", () => { gantt.colours = null; gantt.request(); legend(); });
+  const recolour = () => { gantt.colours = null; gantt.request(); legend(); };
+  byId("colour").addEventListener("change", recolour);
+  // Who has a colour of their own depends on the window; it is chosen anew when the window rests.
+  let resting = 0, window_ = "";
+  time.watchers.push(() => {
+    const now = `${time.from} ${time.to}`;
+    if (now === window_ || ["why", "size"].includes(byId("colour").value)) return;
+    window_ = now;
+    clearTimeout(resting);
+    resting = setTimeout(recolour, 250);
+  });
   toggles("shown", schedules, (shown) => {
     for (const chart of [utilization, queue]) { chart.shown = shown; chart.request(); }
   });
@@ -45,7 +57,10 @@ async function startSchedules(page) {
   const tables = page.schedules.map((data) => data.classes);
   const dots = new ClassDots(byId("classes"), schedules, tables, byId("class-key").value, byId("class-measure").value);
   for (const id of ["class-key", "class-measure"]) {
-    byId(id).addEventListener("change", () => dots.show(byId("class-key").value, byId("class-measure").value));
+    byId(id).addEventListener("change", () => {
+      dots.show(byId("class-key").value, byId("class-measure").value);
+      for (const option of byId("class-key").options) byId(`table-${option.value}`).hidden = !option.selected;
+    });
   }
   const table = jobTable(schedules[0], (row) => {
     gantt.find(row);
@@ -87,8 +102,7 @@ function jobTable(first, open) {
   };
   const columns = [
     number("job", () => jobs.job, String),
-    owner("user"),
-    owner("queue"),
+    ...["user", ...PAGE.divisions].map(owner),
     number("procs", () => schedule.procs, digits),
     number("submit", () => jobs.submit, (t) => clock.at(t)),
     number("wait", () => schedule.wait, span),
@@ -111,7 +125,8 @@ function jobTable(first, open) {
 
 // ---- colours of the Gantt chart: a class per job, and the name and colour of each class -------
 
-const OWNERS = ["#56B4E9", "#E69F00", "#009E73", "#0072B2", "#D55E00", "#CC79A7"], OTHERS = "#999999";
+// None of these is the colour of a run (figures/style.py): one colour, one meaning.
+const OWNERS = ["#8C7AA9", "#D9CE9A", "#9C6B54", "#B9C48F", "#E2A3B0", "#5E4B6B"], OTHERS = "#D5D8DC";
 const WIDTHS = ["#FFE945", "#BCAF6F", "#7D7C78", "#414D6B", "#00224E"];
 
 function byWhy(schedule) {
@@ -129,12 +144,12 @@ function bySize(schedule) {
   const names = [...limits, m].map((high, i, all) => (i ? `${digits(all[i - 1] + 1)}–${digits(high)}` : `1–${digits(high)}`) + " processors");
   return { codes, names, colours: WIDTHS };
 }
-function byOwner(key) {
+function byOwner(key, time) {
   return (schedule) => {
     const { jobs } = schedule, area = new Map();
     for (const i of schedule.present) {
-      const code = jobs[key][i];
-      area.set(code, (area.get(code) || 0) + schedule.procs[i] * (schedule.end[i] - schedule.start[i]));
+      const code = jobs[key][i], inside = Math.min(schedule.end[i], time.to) - Math.max(schedule.start[i], time.from);
+      if (inside > 0) area.set(code, (area.get(code) || 0) + schedule.procs[i] * inside);
     }
     const ranked = [...area.keys()].sort((a, b) => area.get(b) - area.get(a)).slice(0, OWNERS.length);
     const place = new Map(ranked.map((code, i) => [code, i]));
@@ -213,7 +228,7 @@ function classChooser(jobs, select) {
     const low = power ? 2 ** (power - 1) + 1 : 1, high = 2 ** power;
     add(`${low >= high ? high : `${low}–${high}`} processors`, (i) => jobs.procs[i] >= Math.min(low, high) && jobs.procs[i] <= high);
   }
-  for (const owner of ["queue", "user"]) {
+  for (const owner of [...PAGE.divisions, "user"]) {
     const count = new Map();
     for (let i = 0; i < jobs.n; i++) count.set(jobs[owner][i], (count.get(jobs[owner][i]) || 0) + 1);
     const most = [...count.keys()].filter((code) => code >= 0).sort((a, b) => count.get(b) - count.get(a)).slice(0, 20);

@@ -92,7 +92,10 @@ class LongTable {
       for (const column of this.columns) {
         const cell = document.createElement("td");
         if (column.number) cell.className = "number";
-        cell.textContent = column.text(row);
+        cell.dataset.label = column.title;
+        const text = document.createElement("span");
+        text.textContent = column.text(row);
+        cell.append(text);
         line.append(cell);
       }
       if (this.open) { line.className = "link"; line.addEventListener("click", () => this.open(row)); }

@@ -65,8 +65,10 @@ class Curves extends TimeChart {
       leave: () => time.point(null),
     });
   }
+  // Pixels that share a mean: wide where several curves would be a tangle.
+  get bucket() { return this.shown.size > 1 ? 14 : 2; }
   buckets(schedule) {
-    const steps = this.steps(schedule), size = 2, count = Math.ceil(this.inner / size);
+    const steps = this.steps(schedule), size = this.bucket, count = Math.ceil(this.inner / size);
     const scale = this.percent ? 1 / schedule.data.capacity : 1;
     const values = new Float64Array(count);
     let before = steps.area(this.time.from);
@@ -79,7 +81,7 @@ class Curves extends TimeChart {
     return values;
   }
   points(schedule) {
-    const key = `${this.time.from} ${this.time.to} ${this.inner}`;
+    const key = `${this.time.from} ${this.time.to} ${this.inner} ${this.bucket}`;
     if (this.kept?.key !== key) this.kept = { key, of: new Map() };
     if (!this.kept.of.has(schedule)) this.kept.of.set(schedule, this.fresh(schedule));
     return this.kept.of.get(schedule);
@@ -96,7 +98,8 @@ class Curves extends TimeChart {
       points.push([this.time.to, steps.at(this.time.to) * scale]);
       return points;
     }
-    const values = this.buckets(schedule), width = (this.time.length * 2) / this.inner;
+    const values = this.buckets(schedule), width = (this.time.length * this.bucket) / this.inner;
+    this.kept.meanOf = width;
     for (let i = 0; i < values.length; i++) points.push([this.time.from + i * width, values[i]]);
     return points;
   }
@@ -108,7 +111,7 @@ class Curves extends TimeChart {
     this.gridY(niceTicks(0, top, 4), this.y, (v) => (this.percent ? `${Math.round(v * 100)} %` : digits(v)));
     this.timeAxis();
     this.clip(() => {
-      for (const [schedule, points] of curves) {
+      for (const [place, [schedule, points]] of curves.entries()) {
         const path = new Path2D();
         let last = null;
         for (const [t, v] of points) {
@@ -124,14 +127,21 @@ class Curves extends TimeChart {
           g.fillStyle = schedule.data.colour;
           g.fill(filled);
         }
-        g.globalAlpha = curves.length > 1 ? 0.85 : 1;
-        g.lineWidth = curves.length > 1 ? 1.1 : 1.25;
+        // Later curves are thinner, so that one under another is still seen.
+        g.lineWidth = curves.length > 1 ? Math.max(1.2, 3.6 - 1.2 * place) : 1.25;
         g.lineJoin = "round";
         g.strokeStyle = schedule.data.colour;
         g.stroke(path);
         g.globalAlpha = 1;
       }
     });
+    if (this.kept?.meanOf && curves.length > 1) {
+      g.font = theme.small;
+      g.fillStyle = theme.soft;
+      g.textAlign = "right";
+      g.textBaseline = "top";
+      g.fillText(`means over ${span(this.kept.meanOf)}`, this.margin.left + this.inner, 0);
+    }
     this.crosshair();
   }
   hover(x, event) {
