@@ -41,7 +41,7 @@ def named_platforms() -> list[str]:
 def load(source: str | Path) -> Platform:
     """The platform of a TOML file or of a name; a file of that very name goes first."""
     path = Path(source)
-    if path.is_file():
+    if path.exists() and not path.is_dir():  # a pipe will do
         try:
             return parse(path.read_text("utf-8"), str(path))
         except UnicodeDecodeError:

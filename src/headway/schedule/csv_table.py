@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,8 @@ class CsvTable:
 
     def __init__(self, path: Path, needed: Sequence[str]) -> None:
         self.path = path
-        self.texts = _read(path)
+        self._source = _once(path)
+        self.texts = _read(path, self._source)
         for name in needed:
             if name not in self.texts.columns:
                 raise InputError(
@@ -102,7 +104,7 @@ class CsvTable:
 
     def line(self, row: int) -> int:
         """The line of the file on which a row ends, counted from 1."""
-        with self.path.open(encoding="utf-8-sig", newline="") as file:
+        with _opened(self._source) as file:
             reader = csv.reader(file)
             rows = (cells for cells in reader if any(cells))
             for number, _ in enumerate(rows, start=-1):
@@ -128,11 +130,24 @@ class CsvTable:
         )
 
 
-def _read(path: Path) -> pl.DataFrame:
+def _once(path: Path) -> Path | bytes:
+    """What to read the table from: a regular file, or the bytes of a pipe, which can be read only once."""
+    try:
+        return path.read_bytes() if path.exists() and not path.is_file() and not path.is_dir() else path
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}; check its permissions", file=path) from None
+
+
+def _opened(source: Path | bytes) -> TextIO:
+    raw = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+    return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+
+
+def _read(path: Path, source: Path | bytes) -> pl.DataFrame:
     import polars as pl
 
     try:
-        frame = pl.read_csv(path, infer_schema=False)
+        frame = pl.read_csv(source, infer_schema=False)
     except FileNotFoundError:
         raise InputError("there is no such file; check the name", file=path) from None
     except OSError as error:
@@ -140,15 +155,15 @@ def _read(path: Path) -> pl.DataFrame:
     except pl.exceptions.NoDataError:
         raise InputError("the file is empty; a header line is needed", file=path) from None
     except pl.exceptions.PolarsError:
-        raise _ragged(path) from None
+        raise _ragged(path, source) from None
     blank = pl.all_horizontal(pl.all().is_null())
     return frame.filter(~blank).rename(lambda name: name.strip().lower())
 
 
-def _ragged(path: Path) -> InputError:
+def _ragged(path: Path, source: Path | bytes) -> InputError:
     """Say which line is not a row of the table."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with _opened(source) as file:
             reader = csv.reader(file)
             width = len(next(reader))
             for cells in reader:

@@ -66,14 +66,14 @@ def anonymise(
 ) -> Anonymised:
     """Write an anonymous copy of an SWF log or of the output of `sacct --parsable2`."""
     name = os.fspath(source)
-    first, path = looked_at(source)
-    kind = recognised(first, name) or "swf"
-    if kind not in ("swf", "sacct"):
-        raise InputError("only SWF and sacct's text are anonymised; export text instead", file=name)
     done, names = Anonymised(), Pseudonyms(key)
-    stream = LogStream(path)
-    lines = _swf(stream, names, done) if kind == "swf" else _sacct(stream, names, done)
-    _write(lines, Path(target))
+    with looked_at(source) as (first, begun):
+        kind = recognised(first, name) or "swf"
+        if kind not in ("swf", "sacct"):
+            raise InputError("only SWF and sacct's text are anonymised; export text instead", file=name)
+        stream = LogStream(begun)
+        lines = _swf(stream, names, done) if kind == "swf" else _sacct(stream, names, done)
+        _write(lines, Path(target))
     if not done.lines:
         Path(target).unlink(missing_ok=True)
         raise InputError("has no job lines; is it a complete log?", file=name)

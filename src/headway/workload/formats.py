@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from headway.errors import InputError
+from headway.workload.stream import size_of, standard_input, unreadable
 
 PEEK = 1 << 16
 """Bytes looked at."""
@@ -17,8 +19,8 @@ PEEK = 1 << 16
 class Rewound:
     """A stream whose first bytes have been looked at and are read again."""
 
-    def __init__(self, first: bytes, rest: BinaryIO, name: str) -> None:
-        self._first, self._rest, self.name = first, rest, name
+    def __init__(self, first: bytes, rest: BinaryIO, name: str, length: int) -> None:
+        self._first, self._rest, self.name, self.length = first, rest, name, length
 
     def read(self, size: int = -1) -> bytes:
         if not self._first:
@@ -30,20 +32,30 @@ class Rewound:
         return first
 
 
-def looked_at(path: str | os.PathLike[str] | BinaryIO) -> tuple[bytes, str | os.PathLike[str] | BinaryIO]:
-    """The first bytes of a log, unpacked, and what to read it from now."""
-    if isinstance(path, str | os.PathLike) and os.fspath(path) != "-":
+@contextmanager
+def looked_at(
+    path: str | os.PathLike[str] | BinaryIO,
+) -> Iterator[tuple[bytes, str | os.PathLike[str] | BinaryIO]]:
+    """The first bytes of a log, unpacked, and what to read it from while this is open.
+
+    A log is opened once and read forward, so that a pipe loses nothing.
+    """
+    with ExitStack() as stack:
+        length = 0
         try:
-            with Path(path).open("rb") as file:
-                return _unpacked(file.read(PEEK)), path
-        except (OSError, ValueError):
-            return b"", path  # the reader says what is wrong with it
-    stream = sys.stdin.buffer if isinstance(path, str | os.PathLike) else path
-    first = b""
-    while len(first) < PEEK and (more := stream.read(PEEK - len(first))):
-        first += more
-    name = "-" if isinstance(path, str | os.PathLike) else str(getattr(path, "name", "-"))
-    return _unpacked(first), cast(BinaryIO, Rewound(first, stream, name))
+            if not isinstance(path, str | os.PathLike):
+                name, stream = str(getattr(path, "name", "-")), path
+            elif (name := os.fspath(path)) == "-":
+                stream = standard_input()
+            else:
+                stream = stack.enter_context(Path(path).open("rb"))
+                length = size_of(stream)
+            first = b""
+            while len(first) < PEEK and (more := stream.read(PEEK - len(first))):
+                first += more
+        except (OSError, ValueError) as error:
+            raise unreadable(error, name) from None
+        yield _unpacked(first), cast(BinaryIO, Rewound(first, stream, name, length))
 
 
 def _unpacked(first: bytes) -> bytes:

@@ -73,9 +73,11 @@ def read(
         path = copy.path
     if format is None:
         name = os.fspath(path) if isinstance(path, str | os.PathLike) else "-"
-        first, path = looked_at(path)
-        format = recognised(first, name) or "swf"
-    workload = READERS[format]()(path, rules, compiled=compiled)
+        with looked_at(path) as (first, begun):
+            format = recognised(first, name) or "swf"
+            workload = READERS[format]()(begun, rules, compiled=compiled)
+    else:
+        workload = READERS[format]()(path, rules, compiled=compiled)
     if copy is not None and workload.source.sha256 != copy.sha256:
         message = "has changed since it was registered; register it again with 'headway datasets add'"
         raise InputError(message, file=copy.path)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
+from weakref import WeakSet
 
 from headway.errors import InputError
 
@@ -81,25 +83,27 @@ class LogStream:
         yield from stored
 
     def _stored(self) -> Iterator[bytes]:
+        """The bytes as they lie there; never fewer than a file had when it was opened."""
+        read = 0
         try:
             with ExitStack() as stack:
+                length = int(getattr(self._path, "length", 0))
                 if not isinstance(self._path, (str, os.PathLike)):
                     stored = self._path
                 elif self.name == "-":
-                    stored = sys.stdin.buffer
+                    stored = standard_input()
                 else:
                     stored = stack.enter_context(Path(self._path).open("rb"))
+                    length = size_of(stored)
                 while block := stored.read(CHUNK):
                     self._hash.update(block)
+                    read += len(block)
                     yield block
-        except FileNotFoundError:
-            raise InputError("there is no such file; check the path", file=self.name) from None
-        except IsADirectoryError:
-            raise InputError("is a folder; name a file in it", file=self.name) from None
         except (OSError, ValueError) as error:  # ValueError: a path with a null byte, a closed stream
-            raise InputError(
-                f"cannot be read: {getattr(error, 'strerror', None) or error}", file=self.name
-            ) from None
+            raise unreadable(error, self.name) from None
+        if read < length:
+            message = f"ended after {read} of {length} bytes; was it replaced or cut while it was read?"
+            raise InputError(message, file=self.name)
 
     def _unpacked(self, block: bytes, stored: Iterator[bytes]) -> Iterator[bytes]:
         """Text of gzip data, which may have several members and zero bytes behind the last."""
@@ -117,6 +121,34 @@ class LogStream:
             raise InputError("has damaged gzip data; copy or download it again", file=self.name) from None
         if not member.eof:
             raise InputError("has gzip data that end early; copy or download it again", file=self.name)
+
+
+def unreadable(error: OSError | ValueError, name: str) -> InputError:
+    """Why a file cannot be read, in a sentence."""
+    if isinstance(error, FileNotFoundError):
+        return InputError("there is no such file; check the path", file=name)
+    if isinstance(error, IsADirectoryError):
+        return InputError("is a folder; name a file in it", file=name)
+    return InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=name)
+
+
+_given: WeakSet[object] = WeakSet()
+
+
+def standard_input() -> BinaryIO:
+    """What `-` stands for, once: the bytes are gone when they have been read."""
+    if sys.stdin is None:
+        raise InputError("standard input is closed; name a file", file="-")
+    if sys.stdin in _given:
+        raise InputError("standard input can be read once only; name a file for the other", file="-")
+    _given.add(sys.stdin)
+    return sys.stdin.buffer
+
+
+def size_of(stream: BinaryIO) -> int:
+    """Bytes of a regular file, 0 for everything else."""
+    found = os.fstat(stream.fileno())
+    return found.st_size if stat.S_ISREG(found.st_mode) else 0
 
 
 def _one_line_end(texts: Iterator[bytes]) -> Iterator[bytes]:

@@ -47,7 +47,8 @@ def load_file(file: str) -> ModuleType:
     """The module in a Python file; read again only when its content has changed."""
     path = Path(file).expanduser().resolve()
     if not path.is_file():
-        raise UsageError(f"{file}: there is no such file")
+        wrong = "is not a regular file" if path.exists() else "there is no such file"
+        raise UsageError(f"{file}: {wrong}; name a Python file")
     return _load(path, hashlib.sha256(path.read_bytes()).hexdigest())
 
 

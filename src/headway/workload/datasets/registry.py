@@ -56,6 +56,8 @@ def add(file: str | Path, name: str) -> Copy:
     """Register a file under a name; every command then takes the name."""
     name = checked(name)
     path = Path(file)
+    if path.exists() and not path.is_file():
+        raise InputError("is not a regular file; copy the log into one, which can be read again", file=file)
     try:
         digest, size = checksum(path), path.stat().st_size
     except OSError as error:
