@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import headway
 from headway.campaign.cells import Batch, Cell, batches
-from headway.campaign.measure import Settings
+from headway.campaign.identity import own_files
+from headway.campaign.measure import Settings, measure_file
 from headway.campaign.running import Progress, Run, Tell, run_cells
 from headway.campaign.sources import Source, make_source
 from headway.campaign.store import CAMPAIGN, Store
@@ -116,6 +117,7 @@ class Campaign:
         workers: int | None = None,
         client: Any = None,
         retry_failed: bool = False,
+        fresh: bool = False,
         progress: Tell | None = None,
         processes: bool | None = None,
     ) -> Results:
@@ -124,7 +126,8 @@ class Campaign:
         workers: how many cells are simulated at once, all cores by default. They are threads of this
             process, or processes where there are many of them, many short cells, or a policy written in
             Python; `processes` says which. client: a Dask client, whose cluster then does the work.
-        retry_failed: run failed cells again. progress: called now and then with a `Progress`.
+        retry_failed: run failed cells again. fresh: run all cells again, those that are there too.
+        progress: called now and then with a `Progress`.
 
         Ctrl-C keeps what is finished; the same call goes on from there.
         """
@@ -134,7 +137,7 @@ class Campaign:
             raise UsageError(f"workers must be at least 1, not {workers}")
         store = Store(out)
         with store.writing():
-            run = Run(store, self.settings, store.status(), retry_failed)
+            run = Run(store, self.settings, {} if fresh else store.status(), retry_failed)
             tell = progress or _silent
             begin = time.monotonic()
             store.write_json(CAMPAIGN, self.describe())
@@ -152,6 +155,15 @@ class Campaign:
                 Results.write(store, run.plan)
             store.merge()
         return Results.open(out, run.progress)
+
+    def unseen(self) -> list[str]:
+        """Where policies and measures of the user's own take in what their cells' identity does not cover."""
+        from headway.policies.own.sources import unseen
+
+        specs = [spec for v in self.variants for spec in (v.spec, v.baseline) if spec is not None]
+        files = {file for spec in specs for file in own_files(spec)}
+        files |= {measure_file(name) for name in self.settings.measures}
+        return [place for file in sorted(files) for place in unseen(file)]
 
     def _interpreted(self) -> bool:
         """Whether simulating holds the interpreter's lock."""

@@ -19,11 +19,12 @@ import headway
 from headway.errors import UsageError
 from headway.grammar import value_text
 from headway.policies.own.key import Key
+from headway.policies.own.sources import digests
 from headway.policies.spec import Spec
 from headway.workload import Workload
 
-CODE = ("engine", "policies", "workload", "platform", "schedule", "metrics", "simulate.py")
-"""Parts of the package a result depends on."""
+FACES = {"cli", "report", "figures", "papers", "export", "replay", "explain", "check", "__main__.py"}
+"""Parts of the package that no result depends on."""
 
 
 @cache
@@ -31,10 +32,10 @@ def code_digest() -> str:
     """Digest of the version and of every source file that a result depends on."""
     package = Path(headway.__file__).parent
     digest = hashlib.sha256(headway.__version__.encode())
-    for part in CODE:
-        place = package / part
-        for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
-            digest.update(path.relative_to(package).as_posix().encode())
+    for path in sorted(package.rglob("*.py")):
+        part = path.relative_to(package)
+        if part.parts[0] not in FACES:
+            digest.update(part.as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -56,23 +57,38 @@ def workload_digest(workload: Workload) -> str:
 
 
 def policy_key(spec: Spec) -> object:
-    """A policy as plain data: the catalogue's by name, a user's own by the bytes of its source."""
+    """A policy as plain data: the catalogue's by name, a user's own by the bytes of its sources."""
     params = {name: _parameter_key(value) for name, value in spec.params.items()}
     if not spec.is_user:
         return [spec.name, params]
-    return ["user", spec.attribute, params, hashlib.sha256(user_source(spec).read_bytes()).hexdigest()]
+    return ["user", spec.attribute, params, digests(user_source(spec))]
 
 
 def _parameter_key(value: object) -> object:
     if isinstance(value, Spec):
         return policy_key(value)
     if isinstance(value, Key):
-        home, _, attribute = value.name.rpartition(":")
-        file, module = (home, None) if home.endswith(".py") else (None, home)
-        source = source_file(file, module, value.name).read_bytes()
+        attribute = value.name.rpartition(":")[2]
         params = {name: value_text(setting) for name, setting in value.params.items()}
-        return ["key", attribute, params, hashlib.sha256(source).hexdigest()]
+        return ["key", attribute, params, digests(_key_source(value))]
     return value_text(value)
+
+
+def _key_source(key: Key) -> Path:
+    home = key.name.rpartition(":")[0]
+    in_file = home.endswith(".py")
+    return source_file(home if in_file else None, None if in_file else home, key.name)
+
+
+def own_files(spec: Spec) -> list[Path]:
+    """The files of the user's own that a spec names, at whatever depth."""
+    found = [user_source(spec)] if spec.is_user and spec.given is None else []
+    for value in spec.params.values():
+        if isinstance(value, Spec):
+            found += own_files(value)
+        elif isinstance(value, Key) and value.given is None:
+            found.append(_key_source(value))
+    return found
 
 
 def user_source(spec: Spec) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,13 +12,14 @@ from functools import cache, lru_cache
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from headway.campaign.identity import code_digest, policy_key, source_file
 from headway.errors import HeadwayError, UsageError
 from headway.metrics.catalogue import BY_NAME, METRICS
 from headway.platform import Platform
+from headway.policies.own.loading import load_file
+from headway.policies.own.sources import digests
 from headway.policies.spec import Spec, parse_spec
 from headway.workload import Workload
 
@@ -67,11 +69,11 @@ def measures_key(settings: Settings) -> dict[str, Any]:
 
 @cache
 def _measure_digest(name: str) -> str:
-    path = _measure_file(name)
-    return f"{name.rpartition(':')[2]} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+    loaded = json.dumps(digests(measure_file(name)))
+    return f"{name.rpartition(':')[2]} {hashlib.sha256(loaded.encode()).hexdigest()}"
 
 
-def _measure_file(name: str) -> Path:
+def measure_file(name: str) -> Path:
     home, colon, attribute = name.rpartition(":")
     if not colon or not attribute.isidentifier():
         raise UsageError(f"measure {name!r} must be written ./file.py:function or module:function")
@@ -81,13 +83,7 @@ def _measure_file(name: str) -> Path:
 @cache
 def _measure(name: str) -> Callable[[Sample], Mapping[str, Any]]:
     home, _, attribute = name.rpartition(":")
-    if home.endswith(".py"):
-        # Compiled from its bytes: kept bytecode is told from an edit by the second only.
-        module = ModuleType(f"headway_measure_{_measure_digest(name)[-16:]}")
-        module.__file__ = home
-        exec(compile(Path(home).read_bytes(), home, "exec"), module.__dict__)
-    else:
-        module = import_module(home)
+    module = load_file(home) if home.endswith(".py") else import_module(home)
     function = getattr(module, attribute, None)
     if not callable(function):
         raise UsageError(f"measure {name}: there is no function {attribute} in {home}")

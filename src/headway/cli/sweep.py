@@ -39,27 +39,38 @@ def sweep(
         typer.Option("--out", metavar="DIR", help="Folder of the results; by default named after the file."),
     ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed cells again.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run all cells again.")] = False,
     quiet: options.Quiet = False,
 ) -> int | None:
     """Run a campaign: policies x parameters x workloads x seeds.
 
-    Only cells that are not in the folder yet are run, so an interrupted sweep goes on where it stopped.
+    Only cells that are not in the folder yet are run, so an interrupted sweep goes on where it stopped. A
+    cell is run again when its log, its policy, or a file that a policy of yours imports has changed. What
+    such a policy reads while it runs, and the versions of installed packages, are not looked at: --fresh
+    runs all cells again.
     """
     if workers is not None and dask is not None:
         raise UsageError("give either --workers or --dask, not both")
     from headway.campaign import Campaign
+    from headway.cli.display import Display
     from headway.cli.sweep_progress import shown
 
     campaign = Campaign.from_toml(spec)
     folder = out or Path(f"{spec.stem}-results")
+    if not quiet and not fresh and (places := campaign.unseen()):
+        Display().say(
+            f"{', '.join(places[:3])}: what is read or imported there is no part of a cell's identity; "
+            "when it has changed, give --fresh"
+        )
     with shown(quiet) as tell:
+        again = {"retry_failed": retry_failed, "fresh": fresh}
         if dask is None:
-            results = campaign.run(folder, workers=workers, retry_failed=retry_failed, progress=tell)
+            results = campaign.run(folder, workers=workers, progress=tell, **again)
         else:
             from headway.campaign.on_dask import connected
 
             with connected(dask) as client:
-                results = campaign.run(folder, client=client, retry_failed=retry_failed, progress=tell)
+                results = campaign.run(folder, client=client, progress=tell, **again)
     failed = results.failed.height
     if not quiet:
         _report(results, folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import numpy as np
 from headway.errors import HeadwayError
 from headway.explain.place import Case
 from headway.explain.words import at, duration, processors
+from headway.policies.own.sources import digests
 from headway.policies.spec import parse_spec
 from headway.simulate import simulate
 from headway.workload import Workload
@@ -49,8 +49,11 @@ def _obstacle(case: Case) -> str:
         file = source.get("file") or spec.file
         if not file or not Path(file).expanduser().is_file():
             return f"the file of the policy {schedule.policy} is not here"
-        if hashlib.sha256(Path(file).expanduser().read_bytes()).hexdigest() != source.get("sha256"):
+        now = digests(Path(file).expanduser())
+        if now.pop("") != source.get("sha256"):
             return f"{file} has changed since the run was made"
+        if now != source.get("imports", {}):
+            return f"what {file} imports has changed since the run was made"
     return ""
 
 

@@ -27,7 +27,7 @@ class Own:
     """A user's policy with its parameters filled in: a function, an object with ``decide``, or a hook."""
 
     policy: Any
-    source: Mapping[str, str]
+    source: Mapping[str, Any]
 
 
 def resolve(spec: Spec) -> Own:

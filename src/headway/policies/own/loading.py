@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import inspect
+import json
 import sys
 from difflib import get_close_matches
 from functools import cache
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from headway.errors import HeadwayError, UsageError
-from headway.policies.own import faults
+from headway.policies.own import faults, sources
 
 
 def find(file: str | None, module: str | None, attribute: str) -> Any:
@@ -49,12 +50,17 @@ def load_file(file: str) -> ModuleType:
     if not path.is_file():
         wrong = "is not a regular file" if path.exists() else "there is no such file"
         raise UsageError(f"{file}: {wrong}; name a Python file")
-    return _load(path, hashlib.sha256(path.read_bytes()).hexdigest())
+    try:
+        loaded = sources.digests(path)
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror or error}") from None
+    digest = hashlib.sha256(json.dumps(loaded).encode()).hexdigest()
+    return _load(path, digest)
 
 
 @cache
 def _load(path: Path, digest: str) -> ModuleType:
-    # A name that depends on the file and its content: two files, or two versions, never meet.
+    # A name that depends on the file and all it is made of: two files, or two versions, never meet.
     name = f"headway_own_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}_{digest[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
@@ -64,6 +70,9 @@ def _load(path: Path, digest: str) -> ModuleType:
     added = beside not in sys.path
     if added:
         sys.path.insert(0, beside)  # the file may import its neighbours, as a script can
+    others = _made_room(sources.sources(path))
+    # Kept bytecode is told from an edit by the second only, and the folder is the user's.
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         spec.loader.exec_module(module)
     except BaseException as error:
@@ -72,15 +81,60 @@ def _load(path: Path, digest: str) -> ModuleType:
             raise
         raise _broken(error, str(path)) from error
     finally:
+        sys.dont_write_bytecode = kept
+        _note_imported(others)
         if added:
             sys.path.remove(beside)
     return module
 
 
+_imported: dict[str, tuple[Path, str, ModuleType | None]] = {}
+"""File, digest and module of the neighbours that policies have imported in this process, by name."""
+
+
+def _made_room(found: dict[str, Path]) -> dict[str, ModuleType]:
+    """Let neighbours be imported anew that have changed, or that are another folder's of the same name.
+
+    Gives the modules of those names that were not imported by a policy; they are for others to keep.
+    """
+    invalidate_caches()
+    others: dict[str, ModuleType] = {}
+    for name, place in found.items():
+        digest = hashlib.sha256(place.read_bytes()).hexdigest()
+        there, known = sys.modules.get(name), _imported.get(name)
+        if not name or (known is not None and known == (place, digest, there)):
+            continue
+        sys.modules.pop(name, None)
+        if there is not None and (known is None or there is not known[2]):
+            others[name] = there
+        _imported[name] = place, digest, None
+    return others
+
+
+def _note_imported(others: dict[str, ModuleType]) -> None:
+    """Remember what policies have imported, and put back what is not theirs."""
+    for name, (place, digest, _) in list(_imported.items()):
+        _imported[name] = place, digest, sys.modules.get(name)
+    for name in others:
+        del _imported[name]
+    sys.modules.update(others)
+
+
+_modules: dict[str, dict[str, str]] = {}
+"""Digests of what modules were made of when they were first loaded."""
+
+
 def load_module(name: str) -> ModuleType:
     """An installed module."""
     try:
-        return import_module(name)
+        module = import_module(name)
+        if module.__file__ and module.__file__.endswith(".py"):
+            now = sources.digests(Path(module.__file__))
+            if _modules.setdefault(name, now) != now:
+                raise UsageError(f"the module {name} has changed since it was loaded; start Python again")
+        return module
+    except UsageError:
+        raise
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             raise UsageError(
@@ -100,8 +154,8 @@ def _broken(error: Exception, where: str) -> UsageError:
     return UsageError(f"{place}: {faults.error_words(error)} when the file was loaded")
 
 
-def source_of(thing: Any) -> dict[str, str]:
-    """Where a policy comes from, for provenance: its file and the digest of that file's content."""
+def source_of(thing: Any) -> dict[str, Any]:
+    """Where a policy comes from, for provenance: its file, and the digests of that and of what it imports."""
     thing = getattr(thing, "func", getattr(thing, "hook", thing))
     target = thing if inspect.isroutine(thing) or inspect.isclass(thing) else type(thing)
     try:
@@ -111,9 +165,10 @@ def source_of(thing: Any) -> dict[str, str]:
     path = Path(file) if file else None
     if path is None or not path.is_file():  # typed into an interpreter
         return {"name": getattr(target, "__qualname__", str(target))}
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    digests = sources.digests(path)
     return {
         "name": getattr(target, "__qualname__", str(target)),
         "file": faults.shown_path(str(path)),
-        "sha256": digest,
+        "sha256": digests.pop(""),
+        **({"imports": digests} if digests else {}),
     }
