@@ -86,14 +86,16 @@ def read(
 
 def read_requests(path: str, rules: Mapping[str, str]) -> Workload:
     """A log with what Slurm knew of each request where it is output of sacct; as `read` does otherwise."""
-    first, source = looked_at(path)
-    format = recognised(first, path) or "swf"
-    if not format.startswith("sacct"):
-        return read(source if path == "-" else path, format=None, compiled=None, **rules)
-    from headway.workload.slurm import read_sacct, read_sacct_json
+    if _registered(path) is not None:
+        return read(path, format=None, compiled=None, **rules)
+    with looked_at(path) as (first, source):
+        format = recognised(first, path) or "swf"
+        if not format.startswith("sacct"):
+            return read(source, format=format, compiled=None, **rules)
+        from headway.workload.slurm import read_sacct, read_sacct_json
 
-    reader = read_sacct_json if format == "sacct-json" else read_sacct
-    return reader(source, rules, requests=True)
+        reader = read_sacct_json if format == "sacct-json" else read_sacct
+        return reader(source, rules, requests=True)
 
 
 def _registered(name: str) -> Copy | None:
