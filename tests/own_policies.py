@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import sys
 from collections.abc import Callable
@@ -91,6 +92,50 @@ def stops_short_jobs(view: Any) -> Any:
     runtime = sys._getframe(1).f_locals["jobs"].runtime
     short = [job for job in view.running if view.new and runtime[job.number] < job.walltime]
     return Decision(kill=short, start=[*short, *in_order(view)])
+
+
+class PeeksAtObjects:
+    """Finds the run times among all objects of the process, without looking at any frame."""
+
+    def __init__(self) -> None:
+        self.jobs: Any = None
+
+    def decide(self, view: Any) -> Any:
+        if self.jobs is None:
+            engines = (thing for thing in gc.get_objects() if type(thing).__name__ == "Jobs")
+            self.jobs = [thing for thing in engines if hasattr(thing, "runtime") and len(thing)][-1]
+        return in_order(view, lambda job: int(self.jobs.runtime[job.number]))
+
+
+def peeks_at_arrivals(view: Any) -> Any:
+    """Waits for a job that it knows will come within five seconds."""
+    submit = sys._getframe(1).f_locals["jobs"].submit
+    soon = (submit > view.now) & (submit <= view.now + 5 * SECOND)
+    return Decision(wake=view.now + SECOND) if soon.any() else in_order(view)
+
+
+def peeks_at_sizes(view: Any) -> Any:
+    """Prefers wide jobs if a narrow one is the next to come."""
+    procs = sys._getframe(1).f_locals["columns"]["procs"]
+    arrived = len(view.column("procs"))
+    narrow = arrived < len(procs) and procs[arrived] == 1
+    return in_order(view, (lambda job: -job.procs) if narrow else (lambda job: job.procs))
+
+
+def counts_all_jobs(view: Any) -> Any:
+    """Its order depends on how many jobs there will be."""
+    odd = len(sys._getframe(1).f_locals["jobs"]) % 2
+    return in_order(view, lambda job: job.procs if odd else -job.procs)
+
+
+PEEKS = {
+    "frames": peeks,
+    "frames, and stops": stops_short_jobs,
+    "objects": PeeksAtObjects(),
+    "arrivals": peeks_at_arrivals,
+    "sizes": peeks_at_sizes,
+    "how many": counts_all_jobs,
+}
 
 
 def gambles(view: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.check.course import Course
-from headway.check.instances import Instance
+from headway.check.instances import Instance, Request
 from headway.errors import PolicyError
 from headway.platform import Platform
 from headway.schedule import Schedule
@@ -26,7 +26,7 @@ LAWS = {
     "ends": "the simulation comes to an end",
     "time": "the policy asks to be woken at later times only",
     "idle": "the machine does not stand empty while jobs wait",
-    "peeking": "what is decided does not depend on how long unfinished jobs will run",
+    "peeking": "what is decided does not depend on what comes later: run times, jobs not yet submitted",
     "determinism": "the same jobs get the same schedule every time",
     "renaming": "other numbers for the jobs and other names of users change nothing",
     "shift": "submitting everything later by the same time moves the schedule by that time",
@@ -133,8 +133,8 @@ def peeking(policy: Policy, instance: Instance, schedule: Schedule) -> str:
             row = min(before ^ after, key=lambda begun: begun[::-1])[0]
             first, then = (_told({start for job, start in seen if job == row}) for seen in (before, after))
             return (
-                f"job {schedule.workload.job[row]} {first}, but {then} when the jobs that are not finished "
-                f"at {seconds_text(t)} s run for another time"
+                f"job {schedule.workload.job[row]} {first}, but {then} when what comes after "
+                f"{seconds_text(t)} s is otherwise: how long jobs run, which jobs are submitted, and when"
             )
     return ""
 
@@ -146,21 +146,44 @@ def _told(starts: set[int]) -> str:
 
 
 def _another_future(instance: Instance, schedule: Schedule, course: Course, t: int) -> Instance | None:
-    """The same jobs, those unfinished at ``t`` with other run times that are possible at ``t``."""
-    jobs, changed = list(instance.jobs), False
+    """The same until ``t``; then everything that cannot be known at ``t`` is otherwise, but possible.
+
+    Jobs that are not finished run for another time. Those that are not submitted yet come in the opposite
+    order at other times, ask for something else, are of other users, and one more comes at the end.
+    """
+    jobs = list(instance.jobs)
+    widest = max(job.procs for job in jobs)  # more may not fit, and be dropped
+    later = [row for row, job in enumerate(instance.jobs) if job.submit * SECOND > t]
     for row, job in enumerate(instance.jobs):
-        if schedule.end[row] <= t:
-            continue
-        held = course.held(row, t)
-        gone = held if held < 0 else held // SECOND
-        longest = job.walltime
-        if longest <= gone:
-            continue
-        shortest = gone + 1
-        runtime = longest if job.runtime < longest else shortest
-        if runtime != job.runtime:
-            jobs[row], changed = job._replace(runtime=runtime), True
-    return replace(instance, jobs=tuple(jobs)) if changed else None
+        if row not in later:
+            jobs[row] = job._replace(runtime=_another_runtime(job, schedule, course, row, t))
+    for row, other in zip(later, reversed(later), strict=True):
+        jobs[row] = _another_job(instance.jobs[other], instance.jobs[row].submit, widest)
+    if not later and jobs == list(instance.jobs):
+        return None
+    last = max(job.submit for job in jobs)
+    jobs.append(Request(max(last, t // SECOND + 1), widest, walltime=3, runtime=2, user=9))
+    return replace(instance, jobs=tuple(jobs))
+
+
+def _another_runtime(job: Request, schedule: Schedule, course: Course, row: int, t: int) -> int:
+    """Another run time of a job that is possible at ``t``, where there is one (s)."""
+    held = course.held(row, t)
+    gone = held if held < 0 else held // SECOND
+    if schedule.end[row] <= t or job.walltime <= gone:
+        return job.runtime
+    return job.walltime if job.runtime < job.walltime else gone + 1
+
+
+def _another_job(job: Request, submit: int, widest: int) -> Request:
+    """A job as unlike another as may be, submitted at about the same time."""
+    return Request(
+        submit=submit + 1 + submit % 3,
+        procs=widest + 1 - job.procs,
+        walltime=job.walltime + 7,
+        runtime=job.walltime + 7 - job.runtime // 2,
+        user=job.user + 3,
+    )
 
 
 def determinism(policy: Policy, instance: Instance, schedule: Schedule) -> str:

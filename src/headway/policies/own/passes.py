@@ -15,9 +15,10 @@ from headway.engine.python_steps import OBJECT, ORDER_ROWS, act_and_step, tables
 from headway.engine.tables import ENDED, FINISH, FINISHED, GROW, LAST_NEW, NOW, State, Table, queue_room
 from headway.errors import PolicyError
 from headway.policies.own import faults
+from headway.policies.own.arrived import Column
 from headway.policies.own.returning import Watched
 from headway.policies.own.turn import Turn
-from headway.policies.own.view import Column, View, arriving
+from headway.policies.own.view import View, arriving
 
 BATCH = 2_000
 """Passes between two reports of progress."""
@@ -67,12 +68,10 @@ def run_python(
     decide, capacity, total = decide_of(policy), setup.pools[0], len(jobs)
     state, world = make_state(jobs, setup)
     tables, orders = tables_of(state, world), room_for_orders(state)
-    for column in columns.values():
-        column.flags.writeable = False
     view = View(columns, capacity)
     stream = arriving(columns)
     clock = state.clock
-    turn = Turn(policy, view, orders)
+    turn = Turn(policy, view, orders, columns["job"])
     count = passes = 0
     while True:
         code = act_and_step(turn.orders, count, *tables)
@@ -90,11 +89,11 @@ def run_python(
         for job in view.ended:
             turn.free += job.procs
         view.new = []
-        while view._arrived < moment[LAST_NEW]:
-            job = next(stream)
+        while len(view._arrived) < moment[LAST_NEW]:
+            job, known = next(stream)
+            view._arrived.add(known)
             waiting[job.number] = job
             view.new.append(job)
-            view._arrived += 1
         view.free = turn.free
         try:
             answer = decide(view)

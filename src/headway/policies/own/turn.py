@@ -16,10 +16,11 @@ from headway.units import LONGEST, seconds_text
 class Turn:
     """Checks what a policy decided and writes it down for the engine."""
 
-    __slots__ = ("free", "gaps", "orders", "policy", "view")
+    __slots__ = ("free", "gaps", "ids", "orders", "policy", "view")
 
-    def __init__(self, policy: Any, view: View, orders: Table) -> None:
+    def __init__(self, policy: Any, view: View, orders: Table, ids: Table) -> None:
         self.policy, self.view, self.orders, self.free = policy, view, orders, view.capacity
+        self.ids = ids  # of all jobs, for messages
         self.gaps = 0
 
     def obey(self, answer: Any) -> int:
@@ -132,14 +133,13 @@ class Turn:
         view, law = self.view, "one run"
         if number in view._running:
             what = "which runs already; a job starts once"
-        elif 0 <= number < view._arrived:
+        elif 0 <= number < len(view._arrived):
             what = "which has ended"
-        elif 0 <= number < len(view._columns["job"]):
+        elif 0 <= number < len(self.ids):
             what, law = "which has not been submitted yet", "submission"
         else:
-            what, law = f"and there are only the numbers 0 to {view._arrived - 1}", "submission"
+            what, law = f"and there are only the numbers 0 to {len(view._arrived) - 1}", "submission"
         return faults.refused(self.policy, view, f"started {self.doing(number)}, {what}", law)
 
     def doing(self, number: int) -> str:
-        ids = self.view._columns["job"]
-        return f"job {ids[number]}" if 0 <= number < len(ids) else f"job number {number}"
+        return f"job {self.ids[number]}" if 0 <= number < len(self.ids) else f"job number {number}"

@@ -14,9 +14,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-import numpy.typing as npt
 
-Column = npt.NDArray[Any]
+from headway.policies.own.arrived import Arrived, Column
 
 PUBLIC = (
     "job", "submit", "procs", "walltime", "user", "group", "queue", "partition", "executable", "memory_kb",
@@ -50,13 +49,15 @@ OF_THE_JOB = ("job", "submit", "procs", "walltime", "user", "group", "queue", "p
 _FROM_THE_JOB = {name: itemgetter(Job._fields.index(name)) for name in ("start", "expected_end")}
 
 
-def arriving(columns: dict[str, Column], chunk: int = 4096) -> Iterator[Job]:
-    """The jobs in order of arrival, made a chunk at a time."""
+def arriving(columns: dict[str, Column], chunk: int = 4096) -> Iterator[tuple[Job, tuple[Any, ...]]]:
+    """The jobs in order of arrival and all that is known of each, made a chunk at a time."""
     count = len(columns["job"])
     for first in range(0, count, chunk):
-        rows = [columns[name][first : first + chunk].tolist() for name in OF_THE_JOB]
+        values = {name: column[first : first + chunk].tolist() for name, column in columns.items()}
+        rows = [values[name] for name in OF_THE_JOB]
         numbers = range(first, min(first + chunk, count))
-        yield from map(Job._make, zip(numbers, *rows, repeat(UNKNOWN), repeat(UNKNOWN), strict=False))
+        jobs = map(Job._make, zip(numbers, *rows, repeat(UNKNOWN), repeat(UNKNOWN), strict=False))
+        yield from zip(jobs, zip(*values.values(), strict=True), strict=True)
 
 
 def started(job: Job, now: int) -> Job:
@@ -71,10 +72,10 @@ class Jobs(Sequence[Job]):
     the first few costs nothing for the others; ``list(view.waiting)`` is a list to work with.
     """
 
-    __slots__ = ("_columns", "_jobs")
+    __slots__ = ("_arrived", "_jobs")
 
-    def __init__(self, jobs: dict[int, Job], columns: dict[str, Column]) -> None:
-        self._jobs, self._columns = jobs, columns
+    def __init__(self, jobs: dict[int, Job], arrived: Arrived) -> None:
+        self._jobs, self._arrived = jobs, arrived
 
     def __len__(self) -> int:
         return len(self._jobs)
@@ -100,9 +101,9 @@ class Jobs(Sequence[Job]):
         numbers = np.fromiter(self._jobs, np.int64, len(self))
         if name == "number":
             return numbers
-        if name.startswith("_") or name not in self._columns:
-            raise AttributeError(no_column(name, self._columns))
-        column: Column = self._columns[name][numbers]
+        if name.startswith("_") or name not in self._arrived:
+            raise AttributeError(no_column(name, self._arrived.names))
+        column: Column = self._arrived.column(name)[numbers]
         return column
 
 
@@ -112,9 +113,12 @@ def no_column(name: str, columns: Iterable[str]) -> str:
 
 
 class View:
-    """The state of the machine at one pass, for reading. The same object serves every pass."""
+    """The state of the machine at one pass, for reading. The same object serves every pass.
 
-    __slots__ = ("_arrived", "_columns", "_running", "_waiting", "capacity", "ended", "free", "new", "now")
+    Everything in it is a copy of what is known by now; no part of it shares memory with what is to come.
+    """
+
+    __slots__ = ("_arrived", "_running", "_waiting", "capacity", "ended", "free", "new", "now")
 
     def __init__(self, columns: dict[str, Column], capacity: int) -> None:
         self.now = 0
@@ -127,27 +131,25 @@ class View:
         """Jobs that arrived at this instant."""
         self.ended: list[Job] = []
         """Jobs that ended at this instant."""
-        self._columns = columns
-        self._arrived = 0
+        self._arrived = Arrived({name: column.dtype for name, column in columns.items()})
         self._waiting: dict[int, Job] = {}
         self._running: dict[int, Job] = {}
 
     @property
     def waiting(self) -> Jobs:
         """Jobs that wait, in order of arrival."""
-        return Jobs(self._waiting, self._columns)
+        return Jobs(self._waiting, self._arrived)
 
     @property
     def running(self) -> Jobs:
         """Jobs that run, in order of starting."""
-        return Jobs(self._running, self._columns)
+        return Jobs(self._running, self._arrived)
 
     def column(self, name: str) -> Column:
         """A column of all jobs that have arrived so far, by job number; read-only."""
-        if name not in self._columns:
-            raise AttributeError(no_column(name, self._columns))
-        arrived: Column = self._columns[name][: self._arrived]
-        return arrived
+        if name not in self._arrived:
+            raise AttributeError(no_column(name, self._arrived.names))
+        return self._arrived.column(name)
 
 
 @dataclass(frozen=True, slots=True)
