@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from headway.errors import UsageError
-from headway.policies.redirection.group_size import added_procs, group_sizes
+from headway.policies.redirection.group_size import group_sizes
 from headway.policies.spec import parse_spec
 
 
@@ -33,6 +33,6 @@ def test_split_must_leave_something() -> None:
 
 
 def test_only_redirection_adds_processors() -> None:
-    assert added_procs(parse_spec("easy"), 100) == 0
-    assert added_procs(parse_spec("redirection"), 100) == 15
-    assert added_procs(parse_spec("redirection(size=split)"), 100) == 0
+    assert parse_spec("easy").policy.added_procs(100) == 0
+    assert parse_spec("redirection").policy.added_procs(100) == 15
+    assert parse_spec("redirection(size=split)").policy.added_procs(100) == 0

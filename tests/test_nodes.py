@@ -20,6 +20,7 @@ from headway.metrics.differences import SessionChange, difference
 from headway.metrics.files import improvements, sessions
 from headway.platform import Cluster, NodeGroup, Platform
 from headway.platform.node_table import in_tie_order, load_time
+from headway.policies.nodes.policy import Scored
 from headway.policies.nodes.watching import watched
 from headway.policies.spec import parse_spec
 from headway.schedule import STATES, Schedule
@@ -287,9 +288,9 @@ def test_every_node_is_explained_by_its_score(spec: str) -> None:
     for row in range(0, 25, 4):
         known = np.flatnonzero(schedule.submit <= schedule.start[row])
         part = schedule.workload.select(known, rule="window", action="later")
-        terms = watched(
-            part, schedule.platform, parse_spec(schedule.policy), int(np.searchsorted(known, row))
-        )
+        policy = parse_spec(schedule.policy).policy.on(schedule.platform, part)
+        assert isinstance(policy, Scored)
+        terms = watched(part, schedule.platform, policy, int(np.searchsorted(known, row)))
         assert terms[0].node == schedule.node[row] and terms[0].start == schedule.start[row]
         assert terms[0].score == min(one.score for one in terms)
 

@@ -131,7 +131,7 @@ def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str
     from headway.engine import drive
     from headway.engine.clock import one_step
     from headway.engine.tables import FINISH, FIRST_NEW, GROW, LAST_NEW, NOW, PASS
-    from headway.policies.prepare import Arrivals, prepare
+    from headway.policies.prepare import Arrivals
     from headway.policies.redirection import counters as hooks
 
     jobs = sorted(jobs, key=lambda job: job.submit)
@@ -140,7 +140,7 @@ def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str
     text = f"redirection(theta={theta}, group=3, filter={filter}, principal={pair[0]}, redirected={pair[1]})"
     deadline = np.array([-1 if job.deadline is None else job.deadline for job in jobs], np.int64)
     arrivals = Arrivals(wl.submit, wl.procs, wl.walltime, length, {"deadline": deadline})
-    prepared = prepare(parse_spec(text), arrivals, M)
+    prepared = parse_spec(text).policy.prepare(arrivals, M)
     hook = drive.compiled_hook(prepared.setup.hook)
     state, world = drive.make_state(
         drive.Jobs(wl.submit, wl.procs, wl.walltime, wl.runtime, prepared.plan), prepared.setup

@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from headway.platform import Platform
-from headway.policies.nodes.placing import on_nodes
-from headway.policies.redirection.group_size import place
 from headway.policies.spec import Spec, parse_spec
 from headway.schedule import Schedule
 from headway.schedule.moves import Moves
@@ -38,27 +36,24 @@ def simulate(
     from headway.engine.drive import Jobs, counts, run
     from headway.engine.tables import RUN
     from headway.outcome import as_run, outcome, select_jobs, take_places
-    from headway.policies.prepare import Arrivals, prepare
+    from headway.policies.prepare import Arrivals
 
     machine = Platform.procs(platform) if isinstance(platform, int) else platform
-    spec = parse_spec(policy)
-    inside = on_nodes(spec, machine, workload)
-    spec, pools = place(inside or spec, machine)
-    procs = machine.clusters[0].procs
-    kept = fitting(spec, workload, machine, pools[0], inside is not None)
+    placed = parse_spec(policy).policy.on(machine, workload)
+    spec, pools = placed.spec, placed.pools(machine)
+    kept = placed.fitting(workload, machine)
     wall, cpu = time.perf_counter(), time.thread_time()
     order = np.argsort(kept.submit, kind="stable")
     submit, size, walltime, runtime = (
         kept.columns[name][order] for name in ("submit", "procs", "walltime", "runtime")
     )
-    extra = {name: kept.columns[name][order] for name in visible(spec) if name in kept}
-    is_grid = spec.name == "reallocation"
-    if len(pools) > 1 or is_grid:
+    extra = {name: kept.columns[name][order] for name in placed.columns if name in kept}
+    if placed.in_file_order:
         extra["file_place"] = order
     arrivals = Arrivals(
         submit, size, walltime, np.minimum(runtime, walltime), extra, machine, dict(kept.labels)
     )
-    prepared = prepare(spec, arrivals, procs)
+    prepared = placed.prepare(arrivals, machine.clusters[0].procs)
     if notify is not None and prepared.remark:
         notify(prepared.remark)
     if prepared.setup.drive is None or prepared.hooks:
@@ -89,18 +84,18 @@ def simulate(
     if columns.get("pieces") is not None and columns["pieces"].is_resumed:
         runtime, walltime = columns.get("runtime", kept.runtime), columns.get("walltime", kept.walltime)
         columns["waiting"] = columns["end"] - kept.submit - np.minimum(runtime, walltime)
-    take_places(columns, [cluster.name for cluster in machine.clusters], prepared.sites, is_grid)
+    take_places(columns, [cluster.name for cluster in machine.clusters], prepared.sites, placed.is_grid)
     if prepared.moves is not None:
         made = prepared.moves(state)
         columns["moves"] = Moves(**{**made, "job": (np.cumsum(ran) - 1)[order[made["job"]]]})
-    groups = {} if is_grid else prepared.groups
+    groups = {} if placed.is_grid else prepared.groups
     return Schedule(
         workload=kept,
         platform=machine,
         policy=str(spec),
         **columns,
         promise_kind=prepared.promise_kind,
-        capacity=sum(pools),
+        capacity=sum(pool.procs for pool in pools),
         groups=groups if prepared.sites is None else prepared.sites.groups,
         own={} if prepared.own is None else prepared.own(state),
         notes=notes,
@@ -111,31 +106,6 @@ def simulate(
             "timing": timing,
         },
     )
-
-
-def fitting(spec: Spec, workload: Workload, machine: Platform, procs: int, inside: bool) -> Workload:
-    """The jobs that the machine, or a node of it, can run; the ledger has the others."""
-    if inside:
-        from headway.policies.nodes.placing import fit_to_nodes
-
-        return fit_to_nodes(workload, machine, str(spec.params.get("match", "fits")))
-    if spec.name != "reallocation":
-        return workload.fit_to(procs)
-    from headway.policies.grid.fitting import fit_to_grid
-    from headway.policies.grid.local_policies import widest
-
-    return fit_to_grid(workload, machine, widest(spec, machine))
-
-
-def visible(spec: Spec) -> tuple[str, ...]:
-    """Columns that a policy may look at besides submit, procs and walltime."""
-    if not spec.uses_own:
-        from headway.workload.annotations_write import COLUMNS
-
-        return COLUMNS
-    from headway.policies.own.view import PUBLIC
-
-    return PUBLIC
 
 
 def warm(hooks: Sequence[Callable[..., None]], spec: Spec, notify: Notify | None, memory: object) -> None:

@@ -18,14 +18,13 @@ from headway.audit.record import Places, Record, select_pieces
 from headway.audit.verdict import Finding, Law
 from headway.errors import HeadwayError
 from headway.platform import Platform
-from headway.policies.grid.local_policies import Pool, locals_of, pools_of
+from headway.policies.grid.local_policies import locals_of, pools_of
+from headway.policies.policy import Pool
 from headway.policies.spec import Spec
 from headway.schedule.pieces import NONE, Pieces
 from headway.units import microseconds
 
 Laws = Callable[[str, Record], tuple[Law, ...]]
-NOT_OF_THE_QUEUE = ("dbf", "ujfb", "redirection")
-"""Policies with laws that hold whoever else has waited."""
 
 
 def cluster_laws(spec: Spec, record: Record, laws_of: Laws) -> tuple[Law, ...]:
@@ -40,7 +39,7 @@ def cluster_laws(spec: Spec, record: Record, laws_of: Laws) -> tuple[Law, ...]:
     still = spec.params["mode"] == "none" or (spec.params["mode"] == "regular" and not _moves(record))
     found = []
     for number, (policy, cluster) in enumerate(zip(local, record.clusters, strict=True)):
-        if not (still or policy.name in NOT_OF_THE_QUEUE):
+        if not still and policy.policy.laws_of_the_queue:
             continue
         part = part_of(record, number, [pool for pool in pools if pool.cluster == number], _events(spec))
         for law in laws_of(str(policy), part):

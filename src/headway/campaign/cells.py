@@ -15,7 +15,6 @@ from headway.campaign.sources import Part, Source
 from headway.campaign.variants import Variant
 from headway.errors import UsageError
 from headway.platform import Platform
-from headway.policies.redirection.group_size import place
 from headway.policies.spec import Spec
 from headway.workload import Workload
 
@@ -170,18 +169,15 @@ def _cells(
 
 
 def _widest(spec: Spec, machine: Platform) -> int:
-    return place(spec, machine)[1][0] if spec.name == "redirection" else machine.total_procs
+    return spec.policy.widest(machine)
 
 
 def _equal_machine(variant: Variant, machine: Platform) -> Platform:
     """The baseline's machine: as many processors as redirection has in all, in one pool."""
-    if (
-        variant.spec.name != "redirection"
-        or variant.baseline is None
-        or variant.baseline.name == "redirection"
-    ):
+    policy, baseline = variant.spec.policy, variant.baseline
+    if not policy.has_groups or baseline is None or baseline.policy.has_groups:
         return machine
-    pools = place(variant.spec, machine)[1]
+    pools = [pool.procs for pool in policy.pools(machine)]
     procs = sum(pools) if variant.equal else pools[0] if len(machine.clusters) > 1 else machine.total_procs
     if procs == machine.total_procs and len(machine.clusters) == 1:
         return machine

@@ -13,7 +13,6 @@ from headway.check.shrink import TRIES, shrunk
 from headway.check.verdict import Breach, Check
 from headway.errors import PolicyError, UsageError
 from headway.platform import Platform
-from headway.policies.redirection.group_size import place
 from headway.policies.spec import Spec, parse_spec
 from headway.simulate import Notify, simulate
 
@@ -63,7 +62,7 @@ def check_policy(
 
 def _fitted(spec: Spec, instance: Instance) -> Instance:
     """The instance with no job wider than the policy lets jobs be: it may keep a part of the machine."""
-    most = place(spec, Platform.procs(instance.procs))[1][0]
+    most = spec.policy.pools(Platform.procs(instance.procs))[0].procs
     jobs = tuple(job._replace(procs=min(job.procs, most)) for job in instance.jobs)
     return replace(instance, jobs=jobs)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from headway.errors import UsageError
 from headway.platform import Platform
-from headway.policies.redirection.group_size import added_procs, group_sizes
 from headway.policies.spec import Spec
 
 LARGEST = 2**31 - 1
@@ -73,7 +72,7 @@ def machines(
     """
     if len(platform.clusters) > 1:
         return [platform] * len(specs)  # redirection has the second cluster, and adds nothing
-    added = [added_procs(spec, platform.total_procs) for spec in specs]
+    added = [spec.policy.added_procs(platform.total_procs) for spec in specs]
     most = max(added)
     others = [spec.brief for spec, more in zip(specs, added, strict=True) if not more]
     if not most or not others:
@@ -92,11 +91,4 @@ def machines(
 
 def widest(specs: Sequence[Spec], platform: Platform) -> int:
     """Processors of the widest job that every policy can run; all are compared on the same jobs."""
-    if len(platform.clusters) > 1:
-        return (
-            platform.clusters[0].procs
-            if any(s.name == "redirection" for s in specs)
-            else platform.total_procs
-        )
-    total = platform.total_procs
-    return min(group_sizes(spec, total)[0] if spec.name == "redirection" else total for spec in specs)
+    return min(spec.policy.widest(platform) for spec in specs)

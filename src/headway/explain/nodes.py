@@ -8,9 +8,10 @@ from headway.errors import HeadwayError
 from headway.explain.place import Case
 from headway.explain.words import at, duration, processors
 from headway.platform.node_table import nodes_of
-from headway.policies.nodes.placing import BY_SIZE
+from headway.policies.nodes.baseline import Baseline
+from headway.policies.nodes.policy import OnNodes, Scored
 from headway.policies.nodes.watching import Terms, watched
-from headway.policies.spec import Spec, parse_spec
+from headway.policies.spec import parse_spec
 
 SHOWN = 3
 """Other nodes that are told of."""
@@ -22,15 +23,19 @@ def why_this_node(case: Case) -> list[str]:
     if schedule.node is None:
         return []
     try:
-        spec = parse_spec(schedule.policy)
+        policy = parse_spec(schedule.policy).policy
+        if isinstance(policy, Baseline):
+            policy = policy.inside()
     except HeadwayError:
         return []
-    if "presence" not in spec.params:
-        return []
     node = int(schedule.node[case.row])
-    if spec.name == "easy":
+    if isinstance(policy, Scored):
+        return _by_score(case, policy, node)
+    if isinstance(policy, OnNodes) and policy.by_size:
+        return _by_size(case, node)
+    if isinstance(policy, OnNodes):
         return [f"Node {node} was the first one allowed that had {processors(case.procs)} for it."]
-    return _by_size(case, node) if spec.name in BY_SIZE else _by_score(case, spec, node)
+    return []
 
 
 def _by_size(case: Case, node: int) -> list[str]:
@@ -46,11 +51,11 @@ def _by_size(case: Case, node: int) -> list[str]:
     ]
 
 
-def _by_score(case: Case, spec: Spec, node: int) -> list[str]:
+def _by_score(case: Case, policy: Scored, node: int) -> list[str]:
     # Nobody can see the future, so jobs that came after its start change nothing about it.
     known = np.flatnonzero(case.schedule.submit <= case.start)
     workload = case.schedule.workload.select(known, rule="window", action="after the start of the job")
-    terms = watched(workload, case.schedule.platform, spec, int(np.searchsorted(known, case.row)))
+    terms = watched(workload, case.schedule.platform, policy, int(np.searchsorted(known, case.row)))
     if not terms or terms[0].node != node:
         return ["Why it ran on that node is not known: the run cannot be repeated with this version."]
     best, others = terms[0], terms[1:]

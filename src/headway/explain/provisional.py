@@ -67,15 +67,9 @@ def _displaced(known: Sequence[Displacement], times: int) -> str:
 def _looks_at_deadlines(case: Case) -> tuple[bool, bool]:
     """Whether the policy where the job came first is DBF, and whether that where it ended is."""
     try:
-        spec = case.spec
+        return case.spec.policy.keeps_deadlines(redirected=len(case.own) > 1)
     except HeadwayError:
         return False, False
-    groups = [spec, spec]
-    if spec.name == "redirection":
-        moved = len(case.own) > 1
-        groups = [spec.params["principal"], spec.params["redirected" if moved else "principal"]]  # type: ignore[list-item]
-    first, last = (each.name == "dbf" for each in groups)
-    return first, last
 
 
 def _with_notes(case: Case) -> tuple[Schedule | None, int]:

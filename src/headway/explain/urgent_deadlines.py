@@ -8,6 +8,7 @@ from headway.errors import HeadwayError
 from headway.explain.place import Case
 from headway.explain.words import at
 from headway.policies.spec import parse_spec
+from headway.policies.urgent.policy import Ujfb
 from headway.schedule import Schedule
 
 
@@ -42,10 +43,10 @@ def over_deadlines(case: Case) -> list[str]:
 def over_dbf(policy: str) -> bool:
     """Whether a policy is UJFB over DBF."""
     try:
-        spec = parse_spec(policy)
+        found = parse_spec(policy).policy
     except HeadwayError:
         return False
-    return spec.name == "ujfb" and spec.params["regular"] == "dbf"
+    return isinstance(found, Ujfb) and found.is_over_dbf
 
 
 def with_notes(case: Case) -> tuple[Schedule, int]:

@@ -81,6 +81,8 @@ class PolicyInfo:
     needs: tuple[str, ...] = ()
     details: str = ""
     example: str = ""
+    home: str = ""
+    """``module:Class`` of the policy itself, which is imported when it is asked for something."""
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, or None."""

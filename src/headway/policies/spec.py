@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from headway.errors import UsageError
@@ -22,6 +23,8 @@ from headway.policies.own.key import Key, key_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from headway.policies.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,41 @@ class Spec:
         return self.is_user or any(
             isinstance(value, Key) or (isinstance(value, Spec) and value.uses_own) for value in values
         )
+
+    @property
+    def policy(self) -> Policy:
+        """The policy itself, which knows all that is asked of it."""
+        from headway.policies.policy import policy_of
+
+        return policy_of(self)
+
+    def word(self, name: str) -> str:
+        """A parameter that is a word."""
+        value = self.params[name]
+        assert isinstance(value, str), (self.name, name, value)
+        return value
+
+    def number(self, name: str) -> float:
+        """A parameter that is a number; it may be infinite."""
+        value = self.params[name]
+        assert isinstance(value, int | float), (self.name, name, value)
+        return value
+
+    def whole(self, name: str) -> int:
+        """A parameter that is a whole number."""
+        value = self.params[name]
+        assert isinstance(value, int), (self.name, name, value)
+        return value
+
+    def fraction(self, name: str) -> Fraction:
+        """A number as the decimal that was written, exactly."""
+        return Fraction(str(self.params[name]))
+
+    def nested(self, name: str) -> Spec:
+        """A parameter that is a policy."""
+        value = self.params[name]
+        assert isinstance(value, Spec), (self.name, name, value)
+        return value
 
     def __str__(self) -> str:
         return self._text(self.params, full=True)

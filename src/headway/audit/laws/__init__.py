@@ -24,7 +24,7 @@ from headway.audit.laws import (
     walltime,
 )
 from headway.audit.verdict import Law
-from headway.policies.spec import Spec
+from headway.policies.nodes.policy import NO_WEIGHTS
 
 UNIVERSAL = (
     Law("complete", "every job of the log is scheduled once, and nothing else is", complete.check),
@@ -59,7 +59,7 @@ NODE_SIZE = Law("node size", "each job is on one node, wide and large enough", n
 NODE_ORDER = Law(
     "node order",
     "where files make no difference, starts and nodes are those of FCFS on cores",
-    node_order.check_of(Spec("fcfs", {})),
+    node_order.check_of(NO_WEIGHTS, "fits"),
 )
 FILE_WAITS = Law(
     "file waits",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from headway.audit.laws.node_size import node_of, sizes_of
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found
-from headway.policies.spec import Spec
+from headway.policies.nodes.policy import EARLIEST, NO_WEIGHTS, Weights
 from headway.units import seconds_text
 
 NAME = "node order"
@@ -27,16 +27,16 @@ IDLE, NEVER = -(1 << 62), 1 << 61
 Cores = NDArray[np.int64]
 
 
-def check_of(spec: Spec) -> Callable[[Record], Finding | None]:
-    """The check for a rule that plans in order of submission, without backfilling."""
+def check_of(weights: Weights, match: str) -> Callable[[Record], Finding | None]:
+    """The check for a rule that plans in order of submission, without backfilling, by these weights."""
 
     def check(record: Record) -> Finding | None:
         node = node_of(record)
         if node is None or not 0 < len(record) <= LONGEST or bool((record.end <= record.start).any()):
             return None
-        if not (_weightless(spec) or _files_tell_nothing(spec, record)):
+        if not (weights == NO_WEIGHTS or _files_tell_nothing(weights, record)):
             return None
-        wrong = _first_difference(record, node, str(spec.params.get("match", "fits")))
+        wrong = _first_difference(record, node, match)
         if wrong is None:
             return Finding()
         row, t, due = wrong
@@ -51,20 +51,14 @@ def check_of(spec: Spec) -> Callable[[Record], Finding | None]:
     return check
 
 
-def _weightless(spec: Spec) -> bool:
-    return spec.name == "fcfs" or (
-        spec.name == "score" and all(float(str(spec.params[w])) == 0 for w in ("load", "evict", "copies"))
-    )
-
-
-def _files_tell_nothing(spec: Spec, record: Record) -> bool:
+def _files_tell_nothing(weights: Weights, record: Record) -> bool:
     if record.file is None or record.file_gb is None or record.nodes is None:
         return False
     has = record.file >= 0
     if not bool((record.file_gb[has] != 0).any()):
         return True
     alone = len(np.unique(record.file[has])) == int(has.sum())
-    return spec.name == "eft" and alone and len({group.bandwidth_gb_s for group in record.nodes}) == 1
+    return weights == EARLIEST and alone and len({group.bandwidth_gb_s for group in record.nodes}) == 1
 
 
 def _first_difference(

@@ -13,7 +13,6 @@ from headway.papers.redirection.grid import best, over_weeks
 from headway.papers.redirection.logs import Log
 from headway.papers.redirection.numbers import TAU
 from headway.platform import Platform
-from headway.policies.redirection.group_size import added_procs
 from headway.policies.spec import make_spec
 from headway.simulate import simulate
 from headway.workload.transform import apply_each
@@ -72,7 +71,7 @@ class Cost:
 def cost(log: Log, theta: int, alpha: float) -> Cost:
     """The same weeks with and without redirection, job by job; bounded slowdowns with tau = 60 s."""
     spec = make_spec("redirection", theta=theta, alpha=alpha)
-    larger = Platform.procs(log.procs + added_procs(spec, log.procs))
+    larger = Platform.procs(log.procs + spec.policy.added_procs(log.procs))
     slowdowns: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
     users: list[bool] = []
     for week in apply_each(log.workload, log.weeks_spec(), "exact"):

@@ -49,6 +49,7 @@ EASY = PolicyInfo(
         "waiting job has one, yet none is remembered."
     ),
     example="easy(backfill=sjf)",
+    home="headway.policies.backfilling.policy:Easy",
 )
 
 CONSERVATIVE = PolicyInfo(
@@ -76,6 +77,7 @@ CONSERVATIVE = PolicyInfo(
     aliases=("cbf",),
     details="Jobs are considered in order of arrival, at arrival and in each sweep.",
     example="conservative(compress=fixpoint)",
+    home="headway.policies.backfilling.policy:Conservative",
 )
 
 ENTRIES = (EASY, CONSERVATIVE)

@@ -41,5 +41,6 @@ ENTRIES = (
             "backfilling."
         ),
         example="dbf(late=refuse)",
+        home="headway.policies.deadline.policy:Dbf",
     ),
 )

@@ -6,7 +6,8 @@ import numpy as np
 
 from headway.engine.drive import Setup
 from headway.engine.tables import KEY, State, Table
-from headway.policies.prepare import Arrivals, Prepared, conservative
+from headway.policies.backfilling.setup import conservative
+from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.spec import Spec
 
 MODES = ("strict", "literal")
@@ -22,7 +23,7 @@ def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     from headway.policies.queueing.strict import MACHINE
 
     plain = conservative(spec, arrivals, procs).setup
-    options = (*plain.options, MODES.index(str(spec.params["mode"])), LATE.index(str(spec.params["late"])), 1)
+    options = (*plain.options, MODES.index(spec.word("mode")), LATE.index(spec.word("late")), 1)
     deadline = arrivals.extra.get("deadline", np.full(len(arrivals.submit), tables.NO_DEADLINE))
 
     def fill(state: State) -> None:

@@ -99,5 +99,6 @@ ENTRIES = (
             "start that the cluster told when the job was submitted to it for the last time."
         ),
         example="reallocation(heuristic=mct, mode=cancel)",
+        home="headway.policies.grid.policy:Reallocation",
     ),
 )  # fmt: skip

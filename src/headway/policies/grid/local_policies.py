@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from headway.errors import InputError, UsageError
 from headway.platform import Platform
 from headway.policies.grid.description import TOGETHER
-from headway.policies.redirection.group_size import group_sizes
+from headway.policies.policy import Pool
 from headway.policies.spec import Spec, make_spec, parse_spec
-
-
-class Pool(NamedTuple):
-    """Processors of a cluster: all of them, or those of one of its groups."""
-
-    cluster: int
-    group: str
-    procs: int
 
 
 def locals_of(spec: Spec, platform: Platform) -> tuple[Spec, ...]:
@@ -76,13 +66,9 @@ def run_together(local: tuple[Spec, ...]) -> bool:
 
 def pools_of(spec: Spec, platform: Platform) -> list[Pool]:
     """The pools of a grid, cluster by cluster; redirection divides its cluster, or adds to it."""
-    pools = []
+    pools: list[Pool] = []
     for number, (local, cluster) in enumerate(zip(locals_of(spec, platform), platform.clusters, strict=True)):
-        if local.name == "redirection":
-            principal, other = group_sizes(local, cluster.procs)
-            pools += [Pool(number, "principal", principal), Pool(number, "redirection", other)]
-        else:
-            pools.append(Pool(number, "", cluster.procs))
+        pools += [pool._replace(cluster=number) for pool in local.policy.pools(Platform((cluster,)))]
     return pools
 
 
@@ -96,8 +82,7 @@ def widest(spec: Spec, platform: Platform) -> list[int]:
 
 def policy_at(policy: str, platform: Platform, cluster: int) -> Spec:
     """The policy that schedules the jobs of a cluster; of one that is no grid's, the policy itself."""
-    spec = parse_spec(policy)
-    return locals_of(spec, platform)[cluster] if spec.name == "reallocation" else spec
+    return parse_spec(policy).policy.policy_of_cluster(platform, cluster).spec
 
 
 def cluster_sizes(policy: str, platform: Platform) -> list[int]:
@@ -112,7 +97,7 @@ def cluster_pools(policy: str, platform: Platform) -> list[Pool]:
     """The pools of any policy's platform by cluster; but for a grid, the clusters as they are."""
     try:
         spec = parse_spec(policy)
-        if spec.name == "reallocation":
+        if spec.policy.is_grid:
             return pools_of(spec, platform)
     except (UsageError, InputError):
         pass

@@ -1,82 +1,44 @@
-"""One instant of a grid: ends, arrivals, the reallocation event, starts.
-
-tasks of the grid ──▶ agent ──▶ servers          every PERIOD: agent.reallocate
-local jobs ─────────────────▶ their own cluster   never moved, but they move up like any other
-"""
+"""A grid under reallocation as Headway asks it: clusters, each under a policy of its own."""
 
 from __future__ import annotations
 
-from headway.engine.tables import (
-    ENDED,
-    FIRST_NEW,
-    LAST_NEW,
-    MOVED,
-    NOT_WAITING,
-    R_JOB,
-    R_WHY,
-    RUNS,
-    State,
-)
-from headway.engine.verbs import refuse, wake
-from headway.jit import woven
-from headway.policies.backfilling import conservative
-from headway.policies.grid.agent import arrive, reallocate
-from headway.policies.grid.estimator import easy_pass
-from headway.policies.grid.notes import MODE, NO_REALLOCATION, TASKS, TIMES_MOVED, at
-from headway.policies.grid.plan import kind, settle_disturbance, take_note_of_ends
-from headway.policies.grid.server import submit
-from headway.policies.grid.tables import (
-    CLUSTERS,
-    ESTIMATED_EASY,
-    HOME,
-    LAST_EVENT,
-    NOWHERE,
-    PERIOD,
-    grid,
-    notes_from,
-)
+from typing import TYPE_CHECKING
+
+from headway.policies.grid.local_policies import locals_of, pools_of, widest
+from headway.policies.policy import Policy, Pool, Seen
+
+if TYPE_CHECKING:
+    from headway.platform import Platform
+    from headway.policies.prepare import Arrivals, Prepared
+    from headway.workload import Workload
 
 
-@woven
-def welcome(state: State) -> None:
-    """Local jobs go to their cluster, the others to the agent."""
-    notes = state.options[notes_from(state) :]
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
-        home = state.jobs[HOME, job]
-        if home != NOWHERE:
-            submit(state, home, job)
-        elif arrive(notes, state, job) == NOWHERE:
-            refuse(state, NOT_WAITING, job)
+class Reallocation(Policy):
+    """An agent places tasks on clusters and moves waiting ones."""
 
+    is_grid = True
+    nests = True
+    in_file_order = True
 
-@woven
-def start_what_is_due(t: int, state: State) -> None:
-    """Each batch system starts its jobs; a task that changed the cluster says so."""
-    seen = state.clock[RUNS]
-    for k in range(state.options[grid(state, CLUSTERS)]):
-        if kind(state, k) == ESTIMATED_EASY:
-            easy_pass(t, state, k)
-        else:
-            settle_disturbance(state, k)
-            conservative.start_due(t, state, k)
-    notes = state.options[notes_from(state) :]
-    for run in range(seen, state.clock[RUNS]):
-        if notes[at(notes, TIMES_MOVED, state.runs[R_JOB, run])] > 0:
-            state.runs[R_WHY, run] = MOVED
+    def on(self, platform: Platform, workload: Workload) -> Policy:
+        locals_of(self.spec, platform)
+        return self
 
+    def pools(self, platform: Platform) -> tuple[Pool, ...]:
+        return tuple(pools_of(self.spec, platform))
 
-def reallocation(t: int, state: State) -> None:
-    """A grid under one agent."""
-    if state.clock[ENDED] > 0:
-        take_note_of_ends(t, state)
-    if state.clock[FIRST_NEW] < state.clock[LAST_NEW]:
-        welcome(state)
-    notes = state.options[notes_from(state) :]
-    period = state.options[grid(state, PERIOD)]
-    active = period > 0 and notes[MODE] != NO_REALLOCATION
-    if active and t % period == 0 and t > state.options[grid(state, LAST_EVENT)] and notes[TASKS] > 0:
-        state.options[grid(state, LAST_EVENT)] = t
-        reallocate(notes, state, t)
-    start_what_is_due(t, state)
-    if active and notes[TASKS] > 0:
-        wake(state, (t // period + 1) * period)
+    def fitting(self, workload: Workload, platform: Platform) -> Workload:
+        from headway.policies.grid.fitting import fit_to_grid
+
+        return fit_to_grid(workload, platform, widest(self.spec, platform))
+
+    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
+        from headway.policies.grid.setup import reallocation
+
+        return reallocation(self.spec, arrivals)
+
+    def policy_of_cluster(self, platform: Platform, cluster: int) -> Policy:
+        return locals_of(self.spec, platform)[cluster].policy
+
+    def laws(self, seen: Seen) -> tuple[str, ...]:
+        return ("grid", "clusters")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from decimal import Decimal
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from headway.engine.tables import CLASS, PLAN, RESERVED, State
 from headway.policies.grid.description import HEURISTICS, LAWS, MODES, TOGETHER, TUNINGS
 from headway.policies.grid.local_policies import locals_of, run_together
 from headway.policies.grid.moldability import fraction, job_rows
-from headway.policies.prepare import Arrivals, Prepared, Table, conservative
+from headway.policies.prepare import Arrivals, Prepared, Table
 from headway.policies.spec import Spec
 from headway.units import SECOND
 
@@ -28,7 +27,7 @@ STARVING = 5
 """A task submitted again so often with a later completion than it had counts as starving."""
 
 
-def reallocation(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+def reallocation(spec: Spec, arrivals: Arrivals) -> Prepared:
     """A grid of the platform's clusters under one memory."""
     assert arrivals.platform is not None
     local = locals_of(spec, arrivals.platform)
@@ -43,7 +42,7 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
     """Clusters under one policy, in one simulation."""
     from headway.policies.grid import notes as memory
     from headway.policies.grid import tables
-    from headway.policies.grid.policy import reallocation as hook
+    from headway.policies.grid.reallocation import reallocation as hook
     from headway.policies.queueing.ordering import REGULAR_CLASS, STRIDE
 
     assert arrivals.platform is not None
@@ -62,15 +61,15 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
         padded = (*plain.options, *(0,) * (STRIDE - len(plain.options)))
         servers: list[tuple[int, ...]] = [(kind, *speed, 0, -1, -1, 0, 0, -1) for speed in speeds]
         servers += [(0,) * tables.SERVER_FIELDS] * (plans - count)
-        sigma = fraction(float(str(spec.params["sigma"])))
-        of_grid = [count, TUNINGS.index(str(spec.params["tuning"])), LAWS.index(str(spec.params["law"]))]
+        sigma = fraction(spec.number("sigma"))
+        of_grid = [count, TUNINGS.index(spec.word("tuning")), LAWS.index(spec.word("law"))]
         of_grid += [*sigma, microseconds_of(spec, "period")]
         notes = memory.new_notes(
             count,
-            HEURISTICS.index(str(spec.params["heuristic"])),
-            MODES.index(str(spec.params["mode"])),
+            HEURISTICS.index(spec.word("heuristic")),
+            MODES.index(spec.word("mode")),
             microseconds_of(spec, "threshold"),
-            int(str(spec.params["oldest"])),
+            spec.whole("oldest"),
             tasks,
             room,
         )
@@ -134,11 +133,12 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
 
 def _batch_system(local: Spec, arrivals: Arrivals) -> Prepared:
     """The options of the clusters' batch system; FCFS as a plan is conservative that places all anew."""
+    from headway.policies.backfilling.policy import Conservative
     from headway.policies.spec import make_spec
 
-    if local.name != "conservative":
+    if not isinstance(local.policy, Conservative):
         local = make_spec("conservative", compress="scratch")
-    return conservative(local, arrivals, 1)
+    return local.policy.prepare(arrivals, 1)
 
 
 def counted(notes: Table) -> dict[str, object]:
@@ -160,8 +160,7 @@ def counted(notes: Table) -> dict[str, object]:
 
 def microseconds_of(spec: Spec, name: str) -> int:
     """A parameter in seconds as µs; 0 for inf, a period that never ends."""
-    value = float(str(spec.params[name]))
-    return 0 if math.isinf(value) else round(Decimal(str(spec.params[name])) * SECOND)
+    return 0 if math.isinf(spec.number(name)) else round(spec.fraction(name) * SECOND)
 
 
 def remark_on(rows: dict[int, Table]) -> str:

@@ -54,6 +54,7 @@ def _scored(name: str, summary: str, details: str, *first: Parameter, example: s
         needs=(NODES, FILES),
         details=details,
         example=example or f"{name}(backfill=conservative)",
+        home=f"headway.policies.nodes.policy:{'Scored' if name == 'score' else name.capitalize()}",
     )
 
 
@@ -108,6 +109,7 @@ ENTRIES = (
         needs=(NODES, SIZES),
         details="Looks at sizes only; files are loaded all the same. The reference is fcfs(match=exact).",
         example="backfill-big(allowance=mean)",
+        home="headway.policies.nodes.policy:BackfillBig",
     ),
     PolicyInfo(
         "area-filling",
@@ -146,5 +148,6 @@ ENTRIES = (
         needs=(NODES, SIZES),
         details="What a job did not use of its walltime is given back at its end.",
         example="area-filling(areas=./last-month.swf)",
+        home="headway.policies.nodes.policy:AreaFilling",
     ),
 )

@@ -23,64 +23,61 @@ from headway.policies.nodes.areas import (
     planned_cores,
 )
 from headway.policies.nodes.placing import HOW_TO_ADD
+from headway.policies.nodes.policy import Lem, OnNodes, Scored
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.spec import Spec
 from headway.units import SECOND
 
 Table = npt.NDArray[np.int64]
 PRESENCES = ("contiguous", "until-next-start", "lru")
-LEA = (Fraction(500), Fraction(1), Fraction(0))
-WEIGHTS = {
-    "eft": (Fraction(1), Fraction(0), Fraction(0)),
-    "lea": LEA,
-    "leo": LEA,
-    "lem": LEA,
-}
 BYTE_GB = Fraction(1, 10**9)
 
 
-def scored(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+RULES = {"fixed": at.FIXED, "leo": at.LEO, "lem": at.LEM}
+
+
+def scored(policy: Scored, arrivals: Arrivals) -> Prepared:
     """FCFS, EFT, LEA, LEO, LEM, the free score; conservative backfilling is FCFS with windows."""
     from headway.policies.nodes.scored import scored as hook
 
-    machine = Machine(spec, arrivals)
-    options = machine.options
-    options[at.BACKFILL] = int(
-        spec.name == "conservative" or spec.params.get("backfill", "none") == "conservative"
-    )
-    options[at.RULE] = {"leo": at.LEO, "lem": at.LEM}.get(spec.name, at.FIXED)
-    _weigh(spec, machine)
-    big_first = spec.params.get("match") == "now"
-    return machine.prepared(hook, key=-machine.size_class) if big_first else machine.prepared(hook)
+    machine = Machine(policy, arrivals, policy.backfills)
+    machine.options[at.BACKFILL] = int(policy.backfills)
+    machine.options[at.RULE] = RULES[policy.rule]
+    _weigh(policy, machine)
+    return machine.prepared(hook, key=-machine.size_class) if policy.big_first else machine.prepared(hook)
 
 
-def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+def easy(policy: OnNodes, arrivals: Arrivals) -> Prepared:
     """EASY on nodes."""
     from headway.policies.nodes.easy import easy_on_nodes as hook
 
-    return Machine(spec, arrivals).prepared(hook)
+    return Machine(policy, arrivals).prepared(hook)
 
 
-def by_size(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
-    """Backfill on bigger nodes, and area filling."""
-    machine = Machine(spec, arrivals)
-    if spec.name == "area-filling":
-        from headway.policies.nodes.sizes import area_filling as hook
-
-        _plan_areas(spec, arrivals, machine)
-        return machine.prepared(hook)
+def backfill_big(policy: OnNodes, arrivals: Arrivals) -> Prepared:
+    """Backfill on bigger nodes."""
     from headway.policies.nodes.sizes import backfill_big as hook
 
-    machine.options[at.FORM] = int(spec.params["allowance"] == "mean")
+    machine = Machine(policy, arrivals)
+    machine.options[at.FORM] = int(policy.params["allowance"] == "mean")
     return machine.prepared(hook, key=-machine.size_class)
+
+
+def area_filling(policy: OnNodes, arrivals: Arrivals) -> Prepared:
+    """Area filling."""
+    from headway.policies.nodes.sizes import area_filling as hook
+
+    machine = Machine(policy, arrivals)
+    _plan_areas(policy.spec, arrivals, machine)
+    return machine.prepared(hook)
 
 
 class Machine:
     """The tables of a run: nodes in the order of ties, files, and where everything stands in the options."""
 
-    def __init__(self, spec: Spec, arrivals: Arrivals) -> None:
+    def __init__(self, policy: OnNodes, arrivals: Arrivals, backfills: bool = False) -> None:
         assert arrivals.platform is not None
-        self.spec, self.arrivals = spec, arrivals
+        self.policy, self.arrivals, self.backfills = policy, arrivals, backfills
         self.nodes: list[Node] = in_tie_order(arrivals.platform)
         groups = [node.group for node in self.nodes]
         self.cores = np.array([group.cores for group in groups], np.int64)
@@ -89,7 +86,7 @@ class Machine:
         jobs = len(arrivals.submit)
         need = np.nan_to_num(arrivals.extra.get("needs_node_gb", np.zeros(jobs)))
         self.size_class = np.searchsorted(sizes, need).astype(np.int64)
-        match = str(spec.params.get("match", "fits"))
+        match = policy.match
         ends = np.append(self.first_of_class, len(groups)).astype(np.int64)
         own = np.minimum(self.size_class, len(sizes) - 1)
         self.low = np.zeros(jobs, np.int64) if match == "any" else ends[own]
@@ -103,8 +100,7 @@ class Machine:
 
     def _lay_out(self, jobs: int, speed: Table, memory: npt.NDArray[np.float64], ends: Table) -> None:
         nodes, widest, files = len(self.nodes), int(self.cores.max()), len(self.file_gb)
-        backfills = self.spec.name == "conservative" or self.spec.params.get("backfill") == "conservative"
-        points = nodes * (widest + 1) + 2 * jobs if backfills else 0
+        points = nodes * (widest + 1) + 2 * jobs if self.backfills else 0
         base = np.full((nodes, widest), at.FAR, np.int64)
         for node, cores in enumerate(self.cores):
             base[node, :cores] = at.IDLE
@@ -135,10 +131,10 @@ class Machine:
             parts.append(np.asarray(table, np.int64))
             place += len(parts[-1])
         self.options: Table = np.concatenate(parts)
-        self.options[at.AT_ONCE] = self.spec.params.get("match") == "now"
+        self.options[at.AT_ONCE] = self.policy.match == "now"
         plain = {
             at.NODES: nodes, at.WIDEST: widest, at.FILES: files, at.SPEEDS: len(self.loads),
-            at.CLASSES: classes, at.PRESENCE: PRESENCES.index(str(self.spec.params["presence"])),
+            at.CLASSES: classes, at.PRESENCE: PRESENCES.index(str(self.policy.presence)),
             at.SCALE: 1, at.MOST_AHEAD: 1 << 60, at.MOST_EVICTED: 1 << 60, at.WATCHED: nil,
             at.INSTANT: at.IDLE, at.PLANS: nil, at.ENDED_NOW: nil,
             at.ORIGIN: int(self.arrivals.submit[0]) if jobs else 0,
@@ -175,11 +171,14 @@ class Machine:
             tables=self.options,
         )
         numbers = np.array([node.number for node in self.nodes], np.int64)
-        remark = ""
-        if self.spec.name == "conservative":
-            remark = "on nodes conservative backfilling plans every job anew at each event (compress=scratch)"
         return Prepared(
-            setup, self.arrivals.walltime, own=own, notes=notes, lead="loading", remark=remark, nodes=numbers
+            setup,
+            self.arrivals.walltime,
+            own=own,
+            notes=notes,
+            lead="loading",
+            remark=self.policy.remark,
+            nodes=numbers,
         )
 
 
@@ -209,10 +208,9 @@ def _files(arrivals: Arrivals) -> tuple[Table, npt.NDArray[np.float64]]:
     return code.astype(np.int64), sizes
 
 
-def _weigh(spec: Spec, machine: Machine) -> None:
+def _weigh(policy: Scored, machine: Machine) -> None:
     """The weights as whole numbers over one scale, and how far scores can be compared exactly."""
-    free = tuple(Fraction(str(spec.params.get(name, 0))) for name in ("load", "evict", "copies"))
-    x, y, z = WEIGHTS.get(spec.name, free)
+    x, y, z = policy.weights
     shares = math.lcm(*(int(cores) for cores in machine.cores)) if y else 1
     scale = math.lcm(x.denominator, y.denominator * shares, z.denominator)
     options = machine.options
@@ -220,15 +218,15 @@ def _weigh(spec: Spec, machine: Machine) -> None:
     worst = max(x * scale * longest, z * scale * longest * len(machine.nodes), y * scale * longest * 64)
     if worst >= 1 << 58 or scale > 1 << 20:
         raise UsageError(
-            f"{spec.name}: with load={float(x):g}, evict={float(y):g} and copies={float(z):g} scores grow "
-            "beyond what can be compared exactly; give smaller weights or fewer decimals"
+            f"{policy.spec.name}: with load={float(x):g}, evict={float(y):g} and copies={float(z):g} scores "
+            "grow beyond what can be compared exactly; give smaller weights or fewer decimals"
         )
     options[at.SCALE] = scale
     options[at.X], options[at.Y], options[at.Z] = (int(weight * scale) for weight in (x, y, z))
     options[at.MOST_AHEAD] = (1 << 60) // scale
     options[at.MOST_EVICTED] = (1 << 58) // max(1, int(y * scale))
-    if spec.name == "lem":
-        threshold = Fraction(str(spec.params["threshold"]))
+    if isinstance(policy, Lem):
+        threshold = policy.threshold
         options[at.THRESHOLD], options[at.THRESHOLD_OVER] = threshold.numerator, threshold.denominator
 
 

@@ -10,11 +10,8 @@ import numpy as np
 from headway.engine.tables import R_START, RUN
 from headway.platform import Platform
 from headway.policies.nodes import layout
-from headway.policies.nodes.setup import LEA, WEIGHTS
-from headway.policies.spec import Spec
+from headway.policies.nodes.policy import Scored
 from headway.workload import Workload
-
-EFT = WEIGHTS["eft"]
 
 
 @dataclass(frozen=True)
@@ -35,10 +32,9 @@ class Terms:
     """From the instant at hand on."""
 
 
-def watched(workload: Workload, platform: Platform, spec: Spec, row: int) -> list[Terms]:
+def watched(workload: Workload, platform: Platform, policy: Scored, row: int) -> list[Terms]:
     """The terms of every node that job ``row`` could run on, best first; the first is where it ran."""
     from headway.engine.drive import Jobs, run
-    from headway.policies.nodes.setup import scored
     from headway.policies.prepare import Arrivals
     from headway.workload.annotations_write import COLUMNS
 
@@ -49,7 +45,7 @@ def watched(workload: Workload, platform: Platform, spec: Spec, row: int) -> lis
     arrivals = Arrivals(
         submit, procs, walltime, np.minimum(runtime, walltime), extra, platform, dict(workload.labels)
     )
-    prepared = scored(spec, arrivals, platform.total_procs)
+    prepared = policy.prepare(arrivals, platform.total_procs)
     job = int(np.flatnonzero(order == row)[0])
     assert prepared.setup.tables is not None and prepared.nodes is not None
     prepared.setup.tables[layout.WATCHED] = job
@@ -64,19 +60,10 @@ def watched(workload: Workload, platform: Platform, spec: Spec, row: int) -> lis
         start, wait, total, copies, loads = (int(value) for value in seen[node])
         cores = int(options[options[layout.T_CORES] + node])
         evicted = Fraction(int(procs[job]) * total, cores)
-        x, y, z = _weights(spec, start == now, full, len(prepared.nodes))
+        x, y, z = policy.weights_at(start == now, full, len(prepared.nodes))
         load = wait if loads else 0
         score = start - now + x * wait + y * evicted + z * copies * load
         found.append(
             Terms(int(prepared.nodes[node]), start, wait, bool(loads), evicted, copies, Fraction(score))
         )
     return sorted(found, key=lambda terms: terms.score)  # ties stay in the order of nodes
-
-
-def _weights(spec: Spec, now: bool, busy: int, nodes: int) -> tuple[Fraction, Fraction, Fraction]:
-    if spec.name == "leo":
-        return EFT if now else LEA
-    if spec.name == "lem":
-        return LEA if Fraction(busy, nodes) >= Fraction(str(spec.params["threshold"])) else EFT
-    free = [Fraction(str(spec.params.get(name, 0))) for name in ("load", "evict", "copies")]
-    return WEIGHTS.get(spec.name, (free[0], free[1], free[2]))

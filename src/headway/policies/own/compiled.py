@@ -57,8 +57,8 @@ class Compiled:
         """What the engine runs."""
         from headway.engine.drive import Setup
         from headway.engine.tables import KEY
-        from headway.policies.prepare import ordered
         from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE
+        from headway.policies.queueing.setup import ordered
 
         fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, None)
         options = (FIXED, AS_ORDER, NO_AGE, *self.options.values(), *(0,) * NOTES)

@@ -32,8 +32,6 @@ PLACES = {"order": (KEY, ORDER), "backfill": (BACKFILL_KEY, BACKFILL_ORDER)}
 
 def prepare_keyed(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """The policy with fixed orders in the place of the user's, then the user's keys put in."""
-    from headway.policies.prepare import prepare
-
     found = {name: KeyFunction(value) for name, value in spec.params.items() if isinstance(value, Key)}
     columns = arrivals.columns
     changed: dict[str, Any] = {}
@@ -42,12 +40,12 @@ def prepare_keyed(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         arrivals = replace(arrivals, length=planned(found["estimate"], columns))
     orders = {name: found[name] for name in PLACES if name in found}
     changed |= stand_ins(spec, orders)
-    plain = prepare(replace(spec, params={**spec.params, **changed}), arrivals, procs)
+    plain = replace(spec, params={**spec.params, **changed}).policy.prepare(arrivals, procs)
     if "backfill" in orders and spec.params["backfill"] == spec.params["order"]:
         del orders["backfill"]  # one queue for both
     source = next(iter(found.values())).source
     prepared = with_orders(plain, orders, Rows(columns, plain.plan), arrivals)
-    if "estimate" in found and spec.name == "easy":
+    if "estimate" in found:
         options = list(prepared.setup.options)
         options[NEWCOMERS_ONLY] = 0  # that shortcut needs estimates that no job outlives
         prepared = replace(prepared, setup=replace(prepared.setup, options=tuple(options)))

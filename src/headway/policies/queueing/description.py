@@ -58,6 +58,7 @@ def _order(name: str, summary: str, key: str, *citation: str, more: tuple[Parame
         (URGENT, *more),
         details=f"Strict order without backfilling. Key, smallest first: {key}.",
         example=name,
+        home=f"headway.policies.queueing.policy:{'Fcfs' if more else 'Strict'}",
     )
 
 
@@ -100,5 +101,6 @@ ENTRIES += (
         (Parameter("order", "order of the queue", "fcfs", ORDERS, own_key=True), URGENT),
         details="strict(order=sjf) is sjf. A key is a function of a job, and perhaps of now; smallest first.",
         example="strict(order=./mine.py:key)",
+        home="headway.policies.queueing.policy:Strict",
     ),
 )

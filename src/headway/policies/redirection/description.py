@@ -78,5 +78,6 @@ ENTRIES = (
             "clusters the second one is the redirection group, whatever alpha, group and size say."
         ),
         example="redirection(theta=10, alpha=0.15)",
+        home="headway.policies.redirection.policy:Redirection",
     ),
 )

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from headway.errors import UsageError
 from headway.platform import Platform
-from headway.policies.spec import Spec, make_spec
+from headway.policies.spec import Spec
 
 FINEST = 1 << 42
 """Ratios of speeds have smaller numerators and denominators, so that times are computed exactly."""
@@ -22,7 +22,7 @@ def group_sizes(spec: Spec, procs: int) -> tuple[int, int]:
     """
     size = spec.params["size"]
     if "group" in spec.params:
-        redirected = int(str(spec.params["group"]))
+        redirected = spec.whole("group")
     else:
         alpha = Decimal(str(spec.params["alpha"]))
         part = alpha * procs / (1 - alpha) if size == "share" else alpha * procs
@@ -35,49 +35,6 @@ def group_sizes(spec: Spec, procs: int) -> tuple[int, int]:
             "give a smaller group or size=added"
         )
     return procs - redirected, redirected
-
-
-def added_procs(spec: Spec, procs: int) -> int:
-    """Processors a policy uses besides the machine's: 0 for all but redirection."""
-    return sum(group_sizes(spec, procs)) - procs if spec.name == "redirection" else 0
-
-
-def place(spec: Spec, platform: Platform) -> tuple[Spec, tuple[int, ...]]:
-    """The policy as it runs on a platform, and the processors of its pools.
-
-    On two clusters redirection has the first as its principal group and the second as the other; the spec
-    then names that size as its group.
-    """
-    clusters = platform.clusters
-    if spec.name == "reallocation":
-        from headway.policies.grid.local_policies import pools_of
-
-        return spec, tuple(pool.procs for pool in pools_of(spec, platform))
-    for cluster in clusters:
-        if cluster.policy:
-            raise UsageError(
-                f"cluster {cluster.name!r} has a policy of its own, {cluster.policy}, which only the policy "
-                f"reallocation looks at; give that one, or a platform without the key, not {spec.name}"
-            )
-    if spec.name != "redirection":
-        if len(clusters) > 1:
-            raise UsageError(
-                f"{spec.name} schedules one cluster and this platform has {len(clusters)}; "
-                "give a platform of one cluster, or the policy reallocation, which is for several"
-            )
-        return spec, (platform.total_procs,)
-    if len(clusters) == 1:
-        return spec, group_sizes(spec, platform.total_procs)
-    if len(clusters) > 2:
-        raise UsageError(
-            f"redirection has two groups and this platform has {len(clusters)} clusters; give one, "
-            "or two: the principal group and the redirection group"
-        )
-    first, second = clusters
-    speed_ratio(spec, platform)
-    params = {key: value for key, value in spec.params.items() if key != "alpha"}
-    given = make_spec("redirection", **params | {"group": second.procs, "size": "added"})
-    return given, (first.procs, second.procs)
 
 
 def speed_ratio(spec: Spec, platform: Platform | None) -> tuple[int, int]:

@@ -11,18 +11,21 @@ import numpy as np
 from headway.engine.drive import Setup
 from headway.engine.tables import State, Table
 from headway.errors import UsageError
+from headway.policies.local import Local
 from headway.policies.own.key import Key
-from headway.policies.prepare import Arrivals, Prepared, first_class, prepare
+from headway.policies.prepare import Arrivals, Prepared
+from headway.policies.queueing.setup import first_class
+from headway.policies.redirection.group import Group
 from headway.policies.redirection.group_size import group_sizes, speed_ratio
+from headway.policies.redirection.policy import GROUPS, Redirection
 from headway.policies.spec import Spec
 
 FILTERS = ("procs", "walltime", "pseudo", "none")
 CONFLICTS = ("walltime", "counter", "area", "latest")
 RESTARTS = ("scratch", "checkpoint")
-GROUPS = ("principal", "redirection")
 
 
-def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+def redirection(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared:
     """Redirection on a machine of ``procs`` processors, as its ``size`` divides or extends it."""
     from headway.policies.deadline import notes as dbf_notes
     from headway.policies.deadline.setup import fill_rows
@@ -31,22 +34,24 @@ def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     from headway.policies.redirection import counters as tables
     from headway.policies.redirection.redirection import hook_of
 
+    spec = policy.spec
     sizes = group_sizes(spec, procs)
-    nested = [_nested(spec, "principal"), _nested(spec, "redirected")]
+    nested = [policy.principal, policy.redirected]
+    kinds = [each.as_group() for each in nested]
     by, over = speed_ratio(spec, arrivals.platform)
     elsewhere = arrivals if by == over else _stretched(arrivals, by, over)
     here, there = groups = [
-        _checked(prepare(each, jobs, max(size, 1)), each, name)
+        _checked(each.prepare(jobs, max(size, 1)), each.spec, name)
         for each, jobs, size, name in zip(
             nested, (arrivals, elsewhere), sizes, ("principal", "redirected"), strict=True
         )
     ]
-    bases = {k: 2 + i for i, k in enumerate(k for k in range(2) if nested[k].name == "dbf")}
+    bases = {k: 2 + i for i, k in enumerate(k for k in range(2) if kinds[k].has_base)}
     pools = (*sizes, *(sizes[k] for k in bases))
-    options, spare = _options(spec, nested, groups, bases, len(arrivals.submit))
+    options, spare = _options(spec, kinds[1], groups, bases, len(arrivals.submit))
     if by != over:
         options[[tables.BY, tables.OVER]] = by, over
-    urgent = first_class(nested[1], arrivals)
+    urgent = first_class(policy.redirected.spec, arrivals)
     deadline = arrivals.extra.get("deadline", np.full(len(arrivals.submit), NO_DEADLINE))
 
     def fill(state: State) -> None:
@@ -67,7 +72,7 @@ def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     def notes(state: State, ids: Table) -> dict[str, Any]:
         return dbf_notes.notes_of(state, ids, list(bases))
 
-    hook = hook_of(*map(_kind, nested))
+    hook = hook_of(*(each.kind for each in kinds))
     return Prepared(
         Setup(pools, hook, options, prepare=fill, more_rows=tables.MORE_ROWS, spare=spare),
         here.plan,
@@ -81,7 +86,7 @@ def redirection(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
 
 def _options(
-    spec: Spec, nested: list[Spec], groups: list[Prepared], bases: dict[int, int], jobs: int
+    spec: Spec, there: Group, groups: list[Prepared], bases: dict[int, int], jobs: int
 ) -> tuple[Table, int]:
     """The options of the pools, the parameters, room for notes; and the room for displacements behind them.
 
@@ -95,7 +100,7 @@ def _options(
 
     table, spare = np.zeros(tables.OPTIONS, np.int64), 0
     own = [tuple(each.setup.options)[:STRIDE] for each in groups]
-    own[1] = _sorted_at_each_pass(nested[1], own[1])
+    own[1] = there.in_turn(own[1])
     for k, given in enumerate(own):
         table[k * STRIDE :][: len(given)] = given
     table[tables.THETA :][:4] = _parameters(spec)
@@ -114,12 +119,6 @@ def _stretched(arrivals: Arrivals, by: int, over: int) -> Arrivals:
         for times in (arrivals.walltime, arrivals.length)
     )
     return replace(arrivals, walltime=walltime, length=length)
-
-
-def _nested(spec: Spec, name: str) -> Spec:
-    nested = spec.params[name]
-    assert isinstance(nested, Spec)
-    return nested
 
 
 def _checked(prepared: Prepared, nested: Spec, name: str) -> Prepared:
@@ -141,38 +140,31 @@ def _checked(prepared: Prepared, nested: Spec, name: str) -> Prepared:
 def _parameters(spec: Spec) -> tuple[int, ...]:
     from headway.policies.redirection.counters import NEVER_EXCEEDED
 
-    theta = float(str(spec.params["theta"]))
+    theta = spec.number("theta")
     return (
         NEVER_EXCEEDED if math.isinf(theta) else int(theta),
-        FILTERS.index(str(spec.params["filter"])),
-        CONFLICTS.index(str(spec.params["conflict"])),
-        RESTARTS.index(str(spec.params["restart"])),
+        FILTERS.index(spec.word("filter")),
+        CONFLICTS.index(spec.word("conflict")),
+        RESTARTS.index(spec.word("restart")),
     )
 
 
-def _kind(spec: Spec) -> int:
-    from headway.policies.redirection.groups import DEEP, EASY, KINDS, STRICT
+def joining(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared:
+    """Redirection where jobs come one by one: the principal queue looks at what a job has there."""
+    from headway.policies.queueing.ordering import STRIDE
 
-    if spec.name == "easy":
-        return EASY if spec.params["depth"] == 1 else DEEP
-    return KINDS.index(spec.name) if spec.name in KINDS else STRICT
+    prepared = redirection(policy, arrivals, procs)
+    here = policy.principal.prepare_joining(arrivals, procs).setup.options
+    options = np.array(prepared.setup.options, np.int64)
+    given = tuple(here)[:STRIDE]
+    options[: len(given)] = given
+    return replace(prepared, setup=replace(prepared.setup, options=options))
 
 
-def _sorted_at_each_pass(spec: Spec, options: tuple[int, ...]) -> tuple[int, ...]:
-    """A policy's options for the redirection group: jobs come there in the course of the run.
+def local(principal: Local) -> Local:
+    """How jobs join and leave the principal group."""
+    from headway.policies.local import TIMES
+    from headway.policies.redirection.counters import LISTS, PLAN_THERE, WALL_THERE
 
-    So the ranks that fixed orders compute beforehand do not hold there, except in order of arrival. Nothing
-    that was promised in that group is kept in the schedule.
-    """
-    from headway.policies.backfilling.easy import PROMISES
-    from headway.policies.queueing.ordering import AS_ORDER, BACKFILL_ORDER, ORDER, sorted_kind_of
-
-    changed = list(options)
-    if spec.name in ("conservative", "dbf"):
-        return options
-    changed[ORDER] = sorted_kind_of(str(spec.params.get("order", spec.name)))
-    if spec.name == "easy":
-        changed[PROMISES] = 0
-        if options[BACKFILL_ORDER] != AS_ORDER:
-            changed[BACKFILL_ORDER] = sorted_kind_of(str(spec.params["backfill"]))
-    return tuple(changed)
+    times = (*TIMES, WALL_THERE, PLAN_THERE)
+    return replace(principal, catches_up=False, times=times, not_of_jobs=LISTS)

@@ -21,6 +21,7 @@ ENTRIES = (
         needs=("the column urgent: an annotation, or the transformations urgent and inject",),
         details="A baseline of the paper on UJFB; the same as fcfs(urgent=first).",
         example="ujf",
+        home="headway.policies.urgent.policy:Ujf",
     ),
     PolicyInfo(
         "ujfb",
@@ -153,5 +154,6 @@ ENTRIES = (
             "urgent jobs this is conservative(compress=scratch)."
         ),
         example="ujfb(preempt=degree, swap=0.844)",
+        home="headway.policies.urgent.policy:Ujfb",
     ),
 )

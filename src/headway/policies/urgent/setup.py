@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ import numpy as np
 from headway.engine.drive import Setup
 from headway.engine.tables import CLASS, KEY, WALL, State
 from headway.errors import UsageError
-from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared, Sets, Table, ordered, strict
+from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared, Sets, Table
+from headway.policies.queueing.setup import ordered, strict
 from headway.policies.spec import Spec, make_spec
 from headway.units import SECOND, microseconds
 from headway.workload.annotations import KB_PER_MB
@@ -61,7 +61,7 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     deadline = arrivals.extra.get("deadline", np.full(len(urgent), -1))
     shapes = np.unique(np.stack([arrivals.procs, arrivals.walltime]), axis=1, return_inverse=True)[1]
     fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, urgent)
-    back = Fraction(str(spec.params["swap_in"]))
+    back = spec.fraction("swap_in")
     finishes = spec.params["overrun"] == "finish"
     hook = _hook(spec)
 
@@ -183,13 +183,13 @@ def _tables(spec: Spec, procs: int, named: bool, room: int) -> Table:
 
     options = np.zeros(rows.NOTES + rows.TABLES * procs + room, np.int64)
     options[rows.SIZE_OF_MACHINE] = options[rows.UNOWNED] = procs
-    options[rows.PREEMPT] = MODES.index(str(spec.params["preempt"]))
-    options[rows.VICTIMS] = ORDERS.index(str(spec.params["victims"]))
+    options[rows.PREEMPT] = MODES.index(spec.word("preempt"))
+    options[rows.VICTIMS] = ORDERS.index(spec.word("victims"))
     options[rows.OVERTAKE] = spec.params["overtake"] == "yes"
-    options[rows.RESERVE] = RESERVE.index(str(spec.params["reserve"]))
-    options[rows.HOST_SIZE] = int(str(spec.params["host_size"]))
+    options[rows.RESERVE] = RESERVE.index(spec.word("reserve"))
+    options[rows.HOST_SIZE] = spec.whole("host_size")
     host = spec.params["host_memory"]
-    options[rows.HOST_ROOM] = -1 if host == "unlimited" else int(float(str(host)) * KB_PER_GB)
+    options[rows.HOST_ROOM] = -1 if host == "unlimited" else int(spec.number("host_memory") * KB_PER_GB)
     options[rows.LENDING] = spec.params["idle"] == "lent"
     options[rows.SWAPS_WHOLE] = spec.params["leftover"] == "swapped"
     options[rows.FINISHES] = spec.params["overrun"] == "finish"
@@ -214,7 +214,7 @@ def _record_room(arrivals: Arrivals, urgent: Any) -> int:
 
 def _swaps(spec: Spec, arrivals: Arrivals, regular: Any) -> tuple[Table, Table, int]:
     """Swap time (µs) and memory (kB per processor) of each job, and how many had to be assumed."""
-    source, bandwidth = spec.params["swap"], float(str(spec.params["bandwidth"]))
+    source, bandwidth = spec.params["swap"], spec.number("bandwidth")
     memory = arrivals.extra.get("memory_kb", np.full(len(arrivals.submit), -1)).astype(np.int64)
     memory = np.where(memory > 0, memory, -1)
     bounded = spec.params["host_memory"] != "unlimited"

@@ -7,8 +7,6 @@ its policy's own hook, and the agent of :mod:`headway.policies.grid.middleware` 
     server     estimate, submit and cancel for one cluster; the size of a moldable task is tuned
     cluster    the simulation of one cluster; jobs come and go while it runs
     foresight  a copy of a cluster that runs on alone, to see when a job is completed
-    requests   how a waiting job leaves each kind of policy, compiled
-    kinds      which policy is of which kind
     gathering  the clusters' tables as one, and what their policies noted
     setup      from a spec to all of this
 """

@@ -32,8 +32,7 @@ from headway.engine.tables import (
     State,
     Table,
 )
-from headway.policies.grid.composed.kinds import Kind
-from headway.policies.grid.composed.requests import CATCH_UP, NOBODY, PUT_IN_ORDER, WITHDRAW
+from headway.policies.local import CATCH_UP, NOBODY, PUT_IN_ORDER, WITHDRAW, Local
 from headway.policies.prepare import Prepared
 from headway.units import NEVER
 
@@ -64,7 +63,7 @@ class Submission:
 class Cluster:
     """The simulation of one cluster."""
 
-    def __init__(self, name: str, prepared: Prepared, kind: Kind, jobs: Jobs) -> None:
+    def __init__(self, name: str, prepared: Prepared, kind: Local, jobs: Jobs) -> None:
         self.name, self.prepared, self.kind, self.jobs = name, prepared, kind, jobs
         self.hook, self.hook_as_value = (f(prepared.setup.hook) for f in (compiled_hook, hook_as_value))
         whole = Jobs(jobs.submit, jobs.procs, jobs.walltime, jobs.runtime, prepared.plan, jobs.ids)

@@ -14,7 +14,6 @@ from headway.policies.grid import tables
 from headway.policies.grid.composed.cluster import Cluster
 from headway.policies.grid.composed.driver import Grid
 from headway.policies.grid.composed.gathering import all_notes, all_sets, gathered, own_numbers
-from headway.policies.grid.composed.kinds import in_order_of_present_sizes, kind_of
 from headway.policies.grid.composed.server import ClusterServer
 from headway.policies.grid.composed.shaping import Shaping
 from headway.policies.grid.description import TUNINGS
@@ -22,7 +21,7 @@ from headway.policies.grid.local_policies import pools_of, widest
 from headway.policies.grid.middleware import Agent
 from headway.policies.grid.moldability import fraction, job_rows
 from headway.policies.grid.setup import MOVE, counted, microseconds_of, remark_on
-from headway.policies.prepare import Arrivals, Prepared, Sets, Sites, Table, prepare
+from headway.policies.prepare import Arrivals, Prepared, Sets, Sites, Table
 from headway.policies.spec import Spec
 
 
@@ -64,9 +63,7 @@ class _Run:
         clusters = self.arrivals.platform.clusters
         self.platform = self.arrivals.platform
         self.prepared = [
-            in_order_of_present_sizes(
-                each, prepare(each, replace(self.arrivals, platform=Platform((cluster,))), cluster.procs)
-            )
+            each.policy.prepare_joining(replace(self.arrivals, platform=Platform((cluster,))), cluster.procs)
             for each, cluster in zip(self.local, clusters, strict=True)
         ]
         self.pools = pools_of(self.spec, self.platform)
@@ -77,22 +74,21 @@ class _Run:
 
     def drive(self, jobs: Jobs, setup: Setup, progress: Progress | None) -> State:
         """Run the grid; its clusters' tables as one."""
-        params = self.spec.params
         clusters = [
-            Cluster(site.name, prepared, kind_of(local), jobs)
+            Cluster(site.name, prepared, local.policy.as_local(), jobs)
             for site, prepared, local in zip(self.platform.clusters, self.prepared, self.local, strict=True)
         ]
         shaping = Shaping(self.spec, self.rows, self.speeds, widest(self.spec, self.platform))
-        method = TUNINGS.index(str(params["tuning"]))
+        method = TUNINGS.index(self.spec.word("tuning"))
         servers = [ClusterServer(k, cluster, shaping, method) for k, cluster in enumerate(clusters)]
         agent = Agent(
             servers,
-            str(params["heuristic"]),
-            str(params["mode"]),
+            self.spec.word("heuristic"),
+            self.spec.word("mode"),
             microseconds_of(self.spec, "threshold"),
-            int(str(params["oldest"])),
+            self.spec.whole("oldest"),
         )
-        period = 0 if params["mode"] == "none" else microseconds_of(self.spec, "period")
+        period = 0 if self.spec.word("mode") == "none" else microseconds_of(self.spec, "period")
         self.grid = Grid(jobs, self.rows[tables.HOME], clusters, servers, agent, period)
         self.grid.run(progress)
         return gathered(self.grid, self._first_pools(), self._told(), self._of_tasks(memory.TIMES_MOVED))

@@ -1,0 +1,89 @@
+"""Prepares EASY and conservative backfilling."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+
+from headway.engine.drive import Setup
+from headway.engine.tables import BACKFILL_KEY, KEY
+from headway.errors import UsageError
+from headway.policies.prepare import Arrivals, Prepared, Table
+from headway.policies.queueing.setup import first_class, ordered, sorted_at_each_pass
+from headway.policies.spec import Spec
+from headway.units import SECOND
+
+COMPRESSION = ("early", "every", "fixpoint", "scratch", "none")
+
+
+def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+    """EASY with its orders, estimates, age limit and depth."""
+    from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, kind_of
+
+    order, backfill, age = spec.word("order"), spec.word("backfill"), spec.params["age"]
+    estimate, depth = spec.params["estimate"], spec.params["depth"]
+    urgent = first_class(spec, arrivals)
+    plan = planned_times(estimate, arrivals)
+    one_queue = backfill == order
+    arrival_order = order == "fcfs" and urgent is None
+    upper_bounds = estimate in ("requested", "exact")
+    options = (
+        kind_of(order),
+        AS_ORDER if one_queue else kind_of(backfill),
+        NO_AGE if age == "none" else round(spec.number("age") * SECOND),
+        0 if depth == "all" else spec.whole("depth"),
+        arrival_order and estimate == "requested",
+        arrival_order and one_queue and upper_bounds,
+    )
+    orders = {KEY: order} if one_queue else {KEY: order, BACKFILL_KEY: backfill}
+    fill = ordered(arrivals, plan, orders, urgent)
+    lasting = kind_of(order) == kind_of(backfill) == FIXED and age == "none"
+    if depth != 1:
+        from headway.policies.backfilling.depth import easy_deep as hook
+    elif lasting:
+        from headway.policies.backfilling.easy import easy as hook
+    else:
+        from headway.policies.backfilling.easy import easy_sorted as hook
+    setup = Setup((procs,), hook, tuple(int(n) for n in options), fill)
+    return Prepared(setup, plan, "start" if options[4] else "")
+
+
+def easy_in_turn(spec: Spec, options: tuple[int, ...]) -> tuple[int, ...]:
+    """EASY's options in the redirection group, where nothing that was promised is kept."""
+    from headway.policies.backfilling.easy import PROMISES
+
+    changed = list(sorted_at_each_pass(spec, options))
+    changed[PROMISES] = 0
+    return tuple(changed)
+
+
+def planned_times(estimate: object, arrivals: Arrivals) -> Table:
+    """The time the scheduler plans with: the request, the real run time, or a multiple of the request."""
+    if estimate == "requested":
+        return arrivals.walltime
+    if estimate == "exact":
+        return arrivals.length
+    numerator, denominator = Decimal(str(estimate)).as_integer_ratio()
+    longest = int(arrivals.walltime.max()) if len(arrivals.walltime) else 0
+    if longest * numerator >= 1 << 62:
+        exact = [(-(-int(w) * numerator // denominator)) for w in arrivals.walltime]
+        if max(exact) >= 1 << 60:
+            raise UsageError(
+                f"easy: estimate={estimate} plans with times that are too long; give a smaller one"
+            )
+        return np.array(exact, np.int64)
+    return -(-arrivals.walltime * numerator // denominator)
+
+
+def conservative(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+    """Conservative backfilling."""
+    from headway.policies.backfilling.conservative import conservative as hook
+    from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE
+
+    compress = spec.word("compress")
+    hole_open = int(spec.params["hole"] == "open")
+    options = (FIXED, AS_ORDER, NO_AGE, COMPRESSION.index(compress), hole_open)
+    fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, first_class(spec, arrivals))
+    setup = Setup((procs,), hook, options, prepare=fill)
+    return Prepared(setup, arrivals.walltime, "told" if compress == "scratch" else "start")

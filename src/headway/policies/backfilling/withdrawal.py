@@ -1,0 +1,29 @@
+"""How a waiting job leaves the plan of conservative backfilling."""
+
+from __future__ import annotations
+
+from headway.engine.planning import settle
+from headway.engine.queue import find_job, leave
+from headway.engine.reservations import give_up
+from headway.engine.tables import FIRST_NEW, FREED, KEY, LAST_NEW, State
+from headway.jit import entry
+from headway.policies.backfilling import conservative
+from headway.policies.local import CATCH_UP, WITHDRAW, caught_up, take_away
+from headway.policies.queueing.strict import MACHINE
+
+
+@entry
+def of_conservative(t: int, state: State, job: int, request: int) -> None:
+    """A reservation is given back; those behind move forward when they are put in order."""
+    if request == CATCH_UP:
+        conservative.compress(t, state, MACHINE, settle(t, state, MACHINE))
+        for new in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+            conservative.arrive(t, state, MACHINE, new)
+        caught_up(state)
+    elif request == WITHDRAW:
+        give_up(state, MACHINE, job)
+        leave(state, 2 * MACHINE, find_job(state, 2 * MACHINE, KEY, job))
+        take_away(state, job)
+    else:
+        state.pools[FREED, MACHINE] = 1
+        conservative.compress(t, state, MACHINE, 1)

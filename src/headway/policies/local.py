@@ -1,0 +1,70 @@
+"""What a cluster that jobs join and leave while it runs must know of its policy beside the hook.
+
+A cluster is asked in the middle of an instant: what ended is known, the policy has not had its turn yet. A
+policy that keeps reservations first catches up: it takes note of what ended and gives newcomers a place, all
+that its turn does but starting jobs. A job that leaves is to it like one that ends early: the others may move
+forward, and are put in order when the next one looks.
+
+A policy answers these requests by a compiled ``request(instant, state, job, which)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headway.engine.tables import (
+    ENDED,
+    FIRST_NEW,
+    HEAD,
+    LAST_NEW,
+    PHASE,
+    PLAN,
+    WAITS,
+    WALL,
+    WITHDRAWN,
+    State,
+    Table,
+)
+from headway.jit import kernel
+
+CATCH_UP, WITHDRAW, PUT_IN_ORDER = range(3)
+NOBODY = 0
+"""The job of a request that concerns none."""
+
+TIMES = (WALL, PLAN)
+Request = Callable[[int, State, int, int], None]
+
+
+@dataclass(frozen=True)
+class Local:
+    """How jobs join a policy, leave it and are copied."""
+
+    request: Request
+    """How a waiting job leaves."""
+    times: tuple[int, ...] = TIMES
+    """Rows of the table of jobs with times that depend on the cluster and the size there."""
+    catches_up: bool = False
+    """Whether it keeps reservations that must be up to date before one is taken away."""
+    in_turn: int = HEAD
+    """Why a job starts that came back to the queue at this very instant, and had waited before."""
+    not_of_jobs: tuple[int, ...] = ()
+    """Rows of the table of jobs whose columns are not jobs, but lists from the front."""
+    newcomer: Callable[[Table, int], None] | None = None
+    """Fills rows of a new column that depend on the size that its job got here."""
+    trial_options: Callable[[Table], Table] | None = None
+    """The options as a trial needs them, where they hold a long record as well."""
+
+
+@kernel
+def take_away(state: State, job: int) -> None:
+    """The job waits here no more."""
+    state.jobs[PHASE, job] = WITHDRAWN
+    state.clock[WAITS] -= 1
+
+
+@kernel
+def caught_up(state: State) -> None:
+    """What ended and who came has been seen to: it is not seen to again at this instant."""
+    state.clock[ENDED] = 0
+    state.clock[FIRST_NEW] = state.clock[LAST_NEW]

@@ -1,0 +1,40 @@
+"""Policies of the user's own, and policies of the catalogue with a function of the user's in a parameter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headway.policies.policy import Policy, Seen
+from headway.policies.redirection.group import Group
+
+if TYPE_CHECKING:
+    from headway.policies.prepare import Arrivals, Prepared
+    from headway.policies.spec import Spec
+
+
+class Own(Policy):
+    """A whole policy of the user's: in Python or compiled."""
+
+    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
+        from headway.policies.own.forms import prepare_own
+
+        return prepare_own(self.spec, arrivals, procs)
+
+
+class Keyed(Policy):
+    """A policy of the catalogue that a user's key orders, or whose estimates a user's function gives."""
+
+    def __init__(self, spec: Spec, plain: Policy) -> None:
+        super().__init__(spec)
+        self.plain = plain
+
+    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
+        from headway.policies.own.keyed import prepare_keyed
+
+        return prepare_keyed(self.spec, arrivals, procs)
+
+    def as_group(self) -> Group:
+        return self.plain.as_group()
+
+    def laws(self, seen: Seen) -> tuple[str, ...]:
+        return self.plain.laws(seen)

@@ -1,0 +1,176 @@
+"""A policy with its parameters: whatever Headway asks of a policy, it asks this object.
+
+One class for each policy, in the policy's folder; its description names it (``PolicyInfo.home``). A method
+that a policy does not define says what is true of most: one machine, one queue, no laws of its own.
+
+    spec.policy                       the object of a parsed spec
+    .on(platform, workload)           as it runs there, or the reason why it cannot
+    .pools, .fitting, .prepare        processors, jobs, and what the engine runs
+    .as_local, .as_group              what a grid or redirection must know to have it inside
+    .laws                             what the audit may hold it to
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from headway.errors import UsageError
+from headway.policies.catalogue import POLICIES
+
+if TYPE_CHECKING:
+    from headway.platform import Platform
+    from headway.policies.local import Local
+    from headway.policies.prepare import Arrivals, Prepared
+    from headway.policies.redirection.group import Group
+    from headway.policies.spec import Spec
+    from headway.workload import Workload
+
+
+class Pool(NamedTuple):
+    """Processors that are counted together: all of a cluster, or those of one of its groups."""
+
+    cluster: int
+    group: str
+    procs: int
+
+
+class Seen(Protocol):
+    """What of a schedule decides which laws can be judged on it."""
+
+    @property
+    def places(self) -> Mapping[str, Any]: ...
+    @property
+    def pieces(self) -> Any: ...
+    @property
+    def urgent(self) -> Any: ...
+
+
+class Policy:
+    """What is true of most policies; each says what is otherwise."""
+
+    is_grid = False
+    """Whether its pools are the clusters of a grid."""
+    has_groups = False
+    """Whether it divides the machine into groups, or takes more processors than the machine has."""
+    nests = False
+    """Whether policies are nested in it, each of which has keys of its own."""
+    in_file_order = False
+    """Whether ties are decided by the order of the file, which it then must know."""
+    laws_of_the_queue = True
+    """Whether its laws look at all who waited: then they say nothing where jobs were taken away again."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec, self.params = spec, spec.params
+
+    # ---- the machine and the jobs -----------------------------------------------------------------------
+
+    def on(self, platform: Platform, workload: Workload) -> Policy:
+        """The policy as it runs there, or a UsageError that says what it needs."""
+        self.refuse_local_policies(platform)
+        if len(platform.clusters) > 1:
+            raise UsageError(
+                f"{self.spec.name} schedules one cluster and this platform has {len(platform.clusters)}; "
+                "give a platform of one cluster, or the policy reallocation, which is for several"
+            )
+        return self
+
+    def refuse_local_policies(self, platform: Platform) -> None:
+        """Only a grid looks at the policies that clusters name."""
+        for cluster in platform.clusters:
+            if cluster.policy:
+                raise UsageError(
+                    f"cluster {cluster.name!r} has a policy of its own, {cluster.policy}, which only the "
+                    "policy reallocation looks at; give that one, or a platform without the key, not "
+                    f"{self.spec.name}"
+                )
+
+    def pools(self, platform: Platform) -> tuple[Pool, ...]:
+        """Its processors on a platform, the pool that jobs are submitted to first."""
+        return (Pool(0, "", platform.total_procs),)
+
+    def fitting(self, workload: Workload, platform: Platform) -> Workload:
+        """The jobs that can run; the ledger has the others."""
+        return workload.fit_to(self.pools(platform)[0].procs)
+
+    def widest(self, platform: Platform) -> int:
+        """Processors of the widest job that it can run where policies are compared on the same jobs."""
+        return platform.total_procs
+
+    def added_procs(self, procs: int) -> int:
+        """Processors that it uses besides a machine's ``procs``."""
+        return 0
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of a workload that it may look at besides submit, procs and walltime."""
+        if self.spec.uses_own:
+            from headway.policies.own.view import PUBLIC
+
+            return PUBLIC
+        from headway.workload.annotations_write import COLUMNS
+
+        return COLUMNS
+
+    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
+        """What the engine needs to run it on ``procs`` processors."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it is run")
+
+    # ---- inside another policy --------------------------------------------------------------------------
+
+    def prepare_joining(self, arrivals: Arrivals, procs: int) -> Prepared:
+        """The same where jobs come one by one, and their sizes and times are not those of the log."""
+        return self.prepare(arrivals, procs)
+
+    def as_local(self) -> Local:
+        """How jobs join it, leave it and are foreseen, as a cluster of a grid must know."""
+        raise UsageError(f"nobody knows how a waiting job leaves the queue of {self.spec.name}")
+
+    def as_group(self) -> Group:
+        """What redirection must know to have it in one of its groups."""
+        raise UsageError(f"redirection: {self.spec.name} cannot have a group of its own")
+
+    def policy_of_cluster(self, platform: Platform, cluster: int) -> Policy:
+        """The policy that schedules the jobs of a cluster; but for a grid, itself."""
+        return self
+
+    # ---- after the run ----------------------------------------------------------------------------------
+
+    def seen_as(self, seen: Seen) -> Policy:
+        """The form of the policy that a schedule is of, where it has several."""
+        return self
+
+    def laws(self, seen: Seen) -> tuple[str, ...]:
+        """Names of the laws it obeys beside the universal ones; the audit knows them by these."""
+        return ()
+
+    def keeps_deadlines(self, redirected: bool) -> tuple[bool, bool]:
+        """Whether deadlines are looked at where a job came first, and where it ended."""
+        return False, False
+
+
+def one_queue(seen: Seen) -> bool:
+    """Whether a schedule has one queue on one pool: elsewhere a replay of that says nothing."""
+    return seen.pieces is None and not any(name in seen.places for name in ("group", "cluster", "node"))
+
+
+def all_alike(policy: Policy, seen: Seen) -> bool:
+    """Whether urgent jobs, if there are any, wait with the others."""
+    urgent = seen.urgent is not None and bool(seen.urgent.any())
+    return not urgent or policy.params.get("urgent", "ignore") == "ignore"
+
+
+def policy_of(spec: Spec) -> Policy:
+    """The object of a spec."""
+    if spec.is_user:
+        from headway.policies.own.policy import Own
+
+        return Own(spec)
+    module, _, name = POLICIES[spec.name].home.partition(":")
+    made: type[Policy] = getattr(import_module(module), name)
+    if spec.uses_own and not made.nests:
+        from headway.policies.own.policy import Keyed
+
+        return Keyed(spec, made(spec))
+    return made(spec)

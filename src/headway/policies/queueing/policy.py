@@ -1,0 +1,55 @@
+"""Strict orders as Headway asks them; FCFS may also be on nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from headway.policies.nodes.baseline import OF_NODES, Baseline
+from headway.policies.policy import Policy, Seen, all_alike, one_queue
+from headway.policies.redirection.group import Group, Kind
+
+if TYPE_CHECKING:
+    from headway.policies.local import Local
+    from headway.policies.prepare import Arrivals, Prepared
+
+
+class Queue(Policy):
+    """A queue in some order whose waiting jobs hold nothing."""
+
+    def prepare_joining(self, arrivals: Arrivals, procs: int) -> Prepared:
+        from headway.policies.queueing.setup import with_present_keys
+
+        return with_present_keys(self.spec, self.prepare(arrivals, procs))
+
+    def as_local(self) -> Local:
+        from headway.policies.local import Local
+        from headway.policies.queueing.withdrawal import of_queue
+
+        return Local(of_queue)
+
+
+class Strict(Queue):
+    """FCFS, SJF and the other orders without backfilling."""
+
+    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
+        from headway.policies.queueing.setup import strict
+
+        return strict(self.spec, arrivals, procs)
+
+    def as_group(self) -> Group:
+        from headway.policies.queueing.setup import sorted_at_each_pass
+
+        return Group(Kind.STRICT, lambda options: sorted_at_each_pass(self.spec, options))
+
+
+class Fcfs(Baseline, Strict):
+    """First come, first served: on counted processors, or inside nodes."""
+
+    form_inside = "FcfsInside"
+    of_nodes: ClassVar[dict[str, str]] = {"backfill": "none", **OF_NODES}
+
+    def params_inside(self) -> dict[str, object]:
+        return {"urgent": "ignore", **super().params_inside()}
+
+    def laws(self, seen: Seen) -> tuple[str, ...]:
+        return ("fcfs order", "fcfs head") if one_queue(seen) and all_alike(self, seen) else ()

@@ -1,0 +1,20 @@
+"""How a waiting job leaves a queue whose jobs hold nothing: strict orders and EASY."""
+
+from __future__ import annotations
+
+from headway.engine.queue import find_job
+from headway.engine.tables import FREED, KEY, State
+from headway.jit import entry
+from headway.policies.local import WITHDRAW, take_away
+from headway.policies.queueing import ordering
+from headway.policies.queueing.strict import MACHINE
+
+
+@entry
+def of_queue(t: int, state: State, job: int, request: int) -> None:
+    """Those behind may start when one leaves."""
+    if request == WITHDRAW:
+        q = 2 * MACHINE
+        ordering.withdraw(state, MACHINE, q, find_job(state, q, KEY, job))
+        state.pools[FREED, MACHINE] = 1
+        take_away(state, job)

@@ -1,0 +1,88 @@
+"""Redirection as Headway asks it: two groups, each under a policy of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headway.errors import UsageError
+from headway.platform import Platform
+from headway.policies.deadline.policy import told_ends
+from headway.policies.policy import Policy, Pool, Seen
+from headway.policies.redirection.group_size import group_sizes, speed_ratio
+from headway.policies.spec import make_spec
+
+if TYPE_CHECKING:
+    from headway.policies.local import Local
+    from headway.policies.prepare import Arrivals, Prepared
+    from headway.workload import Workload
+
+GROUPS = ("principal", "redirection")
+
+
+class Redirection(Policy):
+    """A mechanism over the policies of its groups."""
+
+    has_groups = True
+    nests = True
+    in_file_order = True
+    laws_of_the_queue = False
+
+    @property
+    def principal(self) -> Policy:
+        """The policy of the group that jobs are submitted to."""
+        return self.spec.nested("principal").policy
+
+    @property
+    def redirected(self) -> Policy:
+        """The policy of the redirection group."""
+        return self.spec.nested("redirected").policy
+
+    def on(self, platform: Platform, workload: Workload) -> Policy:
+        """On two clusters the second one is the redirection group; the spec then names that size."""
+        self.refuse_local_policies(platform)
+        clusters = platform.clusters
+        if len(clusters) == 1:
+            return self
+        if len(clusters) > 2:
+            raise UsageError(
+                f"redirection has two groups and this platform has {len(clusters)} clusters; give one, "
+                "or two: the principal group and the redirection group"
+            )
+        speed_ratio(self.spec, platform)
+        params = {key: value for key, value in self.params.items() if key != "alpha"}
+        return make_spec("redirection", **params | {"group": clusters[1].procs, "size": "added"}).policy
+
+    def pools(self, platform: Platform) -> tuple[Pool, ...]:
+        if len(platform.clusters) == 2:
+            sizes = tuple(cluster.procs for cluster in platform.clusters)
+        else:
+            sizes = group_sizes(self.spec, platform.total_procs)
+        return tuple(Pool(0, group, procs) for group, procs in zip(GROUPS, sizes, strict=True))
+
+    def widest(self, platform: Platform) -> int:
+        return self.pools(platform)[0].procs
+
+    def added_procs(self, procs: int) -> int:
+        return sum(group_sizes(self.spec, procs)) - procs
+
+    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
+        from headway.policies.redirection.setup import redirection
+
+        return redirection(self, arrivals, procs)
+
+    def prepare_joining(self, arrivals: Arrivals, procs: int) -> Prepared:
+        from headway.policies.redirection.setup import joining
+
+        return joining(self, arrivals, procs)
+
+    def as_local(self) -> Local:
+        from headway.policies.redirection.setup import local
+
+        return local(self.principal.as_local())
+
+    def laws(self, seen: Seen) -> tuple[str, ...]:
+        return ("redirections", *told_ends(self.principal, self.redirected))
+
+    def keeps_deadlines(self, redirected: bool) -> tuple[bool, bool]:
+        last = self.redirected if redirected else self.principal
+        return self.principal.keeps_deadlines(False)[0], last.keeps_deadlines(False)[0]

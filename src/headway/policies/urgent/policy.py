@@ -1,0 +1,62 @@
+"""UJF and UJFB as Headway asks them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headway.policies.policy import Policy, Seen
+
+if TYPE_CHECKING:
+    from headway.policies.local import Local
+    from headway.policies.prepare import Arrivals, Prepared
+
+
+class Ujf(Policy):
+    """First come, first served, urgent jobs before all others."""
+
+    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
+        from headway.policies.urgent.setup import ujf
+
+        return ujf(self.spec, arrivals, procs)
+
+    def as_local(self) -> Local:
+        from headway.policies.local import Local
+        from headway.policies.queueing.withdrawal import of_queue
+
+        return Local(of_queue)
+
+    def laws(self, seen: Seen) -> tuple[str, ...]:
+        return ("urgent overrun",)
+
+
+class Ujfb(Policy):
+    """Urgent jobs first with backfilling and preemption."""
+
+    laws_of_the_queue = False
+
+    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
+        from headway.policies.urgent.setup import ujfb
+
+        return ujfb(self.spec, arrivals, procs)
+
+    def as_local(self) -> Local:
+        from headway.engine.tables import RESERVATION
+        from headway.policies.local import Local
+        from headway.policies.urgent import withdrawal
+        from headway.policies.urgent.tables import LISTS
+
+        return Local(
+            withdrawal.of_ujfb,
+            in_turn=RESERVATION,
+            not_of_jobs=LISTS,
+            newcomer=withdrawal.number_shape,
+            trial_options=withdrawal.without_record,
+        )
+
+    def laws(self, seen: Seen) -> tuple[str, ...]:
+        return ("urgent", "urgent overrun")
+
+    @property
+    def is_over_dbf(self) -> bool:
+        """Whether its regular jobs have deadlines."""
+        return self.params["regular"] == "dbf"

@@ -1,0 +1,53 @@
+"""How a waiting job leaves the plan of UJFB, how a newcomer joins it, and what a trial of it needs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.engine.profile import change
+from headway.engine.queue import find_job, leave
+from headway.engine.reservations import NOT_RESERVED, unpin
+from headway.engine.tables import KEY, PLAN, PROCS, RESERVED, State, Table
+from headway.jit import entry
+from headway.policies.local import WITHDRAW, take_away
+from headway.policies.queueing.strict import MACHINE
+from headway.policies.urgent import plan, tables
+from headway.policies.urgent.processors import is_urgent
+
+
+@entry
+def of_ujfb(t: int, state: State, job: int, request: int) -> None:
+    """The plan gives back what it held, and is made anew in the policy's turn."""
+    if request != WITHDRAW:
+        return
+    place, begin = find_job(state, plan.Q, KEY, job), state.jobs[RESERVED, job]
+    if place < plan.planned_place(state) and begin != NOT_RESERVED:
+        change(state.profile, MACHINE, begin, begin + state.jobs[PLAN, job], state.jobs[PROCS, job], t)
+        if state.jobs[PLAN, job] == 0:
+            unpin(state, MACHINE, job)
+    leave(state, plan.Q, place)
+    if is_urgent(state, job):
+        tables.count(state, tables.URGENT_WAITING, -1)
+    state.options[tables.CHANGED] = 1
+    take_away(state, job)
+
+
+def number_shape(jobs: Table, column: int) -> None:
+    """Jobs of one size and length share a number, those of others have another one."""
+    before = jobs[:, :column]
+    same = np.flatnonzero((before[PROCS] == jobs[PROCS, column]) & (before[PLAN] == jobs[PLAN, column]))
+    if len(same):
+        jobs[tables.SHAPE, column] = before[tables.SHAPE, same[0]]
+        return
+    free = np.ones(jobs.shape[1], np.bool_)
+    free[before[tables.SHAPE]] = False
+    number = int(np.argmax(free))
+    jobs[tables.SHAPE, column] = number
+    jobs[[tables.SHAPE_PLAN, tables.SHAPE_START], number] = 0  # nothing is known of this shape yet
+
+
+def without_record(options: Table) -> Table:
+    """UJFB's options with no room in the record of processors, which a trial does not need."""
+    short = options[: tables.NOTES + tables.TABLES * int(options[tables.SIZE_OF_MACHINE])].copy()
+    short[tables.RECORD_ROOM] = 0
+    return short
