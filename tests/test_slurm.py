@@ -72,7 +72,7 @@ def test_every_oddity_in_100_000_records(seed: int) -> None:
             dropped[entry.rule] = dropped.get(entry.rule, 0) + entry.count
     assert dropped == expected.dropped
     counts = rules_of(work)
-    assert counts["steps"] == expected.steps == expected.records - expected.jobs
+    assert counts["steps"] == expected.steps
     assert counts["extra_fields"] == expected.pipes
     assert work.source.not_modelled["GPUs"] == expected.gpus
     assert work.source.not_modelled["job arrays"] == expected.tasks

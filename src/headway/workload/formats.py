@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -67,6 +68,28 @@ def _unpacked(first: bytes) -> bytes:
     return first.removeprefix(b"\xef\xbb\xbf")
 
 
+_RELATIVES = {
+    "squeue or scontrol show job": (b'"job_resources"', b'"array_task_string"', b'"batch_flag"'),
+    "sinfo or scontrol show node": (b'"sinfo"', b'"alloc_cpus"', b'"architecture"'),
+    "scontrol show partition": (b'"partitions"',),
+    "sacctmgr show associations": (b'"associations"',),
+    "sacctmgr show qos": (b'"QOS"',),
+}
+"""Other commands of Slurm and what only their JSON has."""
+
+
+def _refuse_relatives(text: bytes, name: str) -> None:
+    """Say by its name what some other command of Slurm wrote, or YAML."""
+    remedy = "; export the accounting with sacct --json, or --parsable2"
+    if text.startswith((b"---", b"%YAML")) or re.match(rb"(?:meta|jobs|errors|warnings):\s", text):
+        raise InputError(f"is YAML{remedy}", file=name)
+    if not text.startswith(b"{"):
+        return
+    kind = next((kind for kind, marks in _RELATIVES.items() if any(mark in text for mark in marks)), None)
+    if kind is not None and b'"association"' not in text and b'"nb_res"' not in text:
+        raise InputError(f"is the output of {kind}, which has no record of what ran{remedy}", file=name)
+
+
 def recognised(first: bytes, name: str) -> str | None:
     """The format the first bytes show, or None where they show none.
 
@@ -74,6 +97,7 @@ def recognised(first: bytes, name: str) -> str | None:
     ('sacct', None, None)
     """
     text = first.lstrip()
+    _refuse_relatives(text, name)
     if text.startswith(b"{"):
         if b'"subtime"' in first or b'"nb_res"' in first or b'"profiles"' in first:
             return "batsim"

@@ -24,12 +24,13 @@ RULES: dict[str, tuple[str, ...]] = {
     "foreign_status": ("keep", "error"),
     "negative": ("unknown", "error"),
     "fraction": ("round", "error"),
-    "requeues": ("last", "each"),
+    "requeues": ("last", "first", "each"),
     "unfinished": ("drop", "keep"),
+    "whole_nodes": ("occupied", "requested"),
     "submit": ("submitted", "eligible"),
     "zone": ("UTC", "<a time zone>"),
 }
-"""Each rule's values, default first; a value in angle brackets stands for any text. The last four are about
+"""Each rule's values, default first; a value in angle brackets stands for any text. The last five are about
 Slurm's records."""
 
 MEANING: dict[str, str] = {
@@ -51,8 +52,10 @@ MEANING: dict[str, str] = {
     "foreign_status": "a status outside -1 to 5",
     "negative": "a negative quantity other than -1: read as unknown",
     "fraction": "a fraction where a whole number belongs (rounded up), or of a microsecond (nearest)",
-    "requeues": "a job that ran more than once: the last run stands for it, or each is a job of its own",
+    "requeues": "a job that ran more than once: the last run stands for it, submitted when it was requeued "
+    "or (first) when the job was; or each run is a job of its own",
     "unfinished": "still running when the log was taken: drop, or keep with its run so far",
+    "whole_nodes": "a job that had more processors than it asked for, as on whole nodes: all, or the request",
     "submit": "when a job enters the queue: when it was submitted, or became eligible to start",
     "zone": "the time zone of clock times, such as Europe/Berlin; by default the clock never changes",
 }

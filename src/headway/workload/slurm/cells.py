@@ -95,6 +95,31 @@ def tres(text: pl.Series, name: str) -> pl.Series:
     return whole(text.str.extract(rf"(?:^|,){re.escape(name)}=(\d+)"))
 
 
+NO_LIMIT_MINUTES = "525600"
+"""What Slurm records for a job without any time limit: a year."""
+
+
+def waiting_tasks(job: str) -> int:
+    """How many tasks a record such as 42_[0-1,4-5%2] stands for.
+
+    >>> [waiting_tasks(job) for job in ("42_[0-1,4-5]", "31_[1-50%4]", "4_[1-9:4]", "7")]
+    [4, 50, 3, 1]
+    """
+    inside = re.search(r"_\[([^\]%]*)", job)
+    if inside is None:
+        return 1
+    count = 0
+    for part in inside[1].split(","):
+        match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?", part.strip())
+        if match is not None:
+            first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
+            count += max(last - first, 0) // max(step, 1) + 1
+    return min(max(count, 1), MOST_TASKS)
+
+
+MOST_TASKS = 4_000_000
+"""Tasks of one array beyond what Slurm can have."""
+
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?")
 _HOSTS = re.compile(r"([^,\[\]]+)((?:\[[^\]]*\][^,\[\]]*)*)")
 

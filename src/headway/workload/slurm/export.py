@@ -4,10 +4,12 @@ from __future__ import annotations
 
 COLUMNS = (
     "Cluster", "JobID", "JobIDRaw", "User", "Account", "Partition", "QOS", "State", "Submit", "Eligible",
-    "Start", "End", "ElapsedRaw", "TimelimitRaw", "ReqCPUS", "AllocCPUS", "NNodes", "ReqMem", "ReqTRES",
-    "AllocTRES", "Reservation", "Constraints", "Flags", "Suspended", "TotalCPU",
+    "Start", "End", "ElapsedRaw", "TimelimitRaw", "ReqCPUS", "AllocCPUS", "NNodes", "ReqNodes", "ReqMem",
+    "ReqTRES", "AllocTRES", "Reservation", "ReservationId", "Constraints", "Flags", "Suspended", "TotalCPU",
+    "NodeList", "SubmitLine",
 )  # fmt: skip
-"""Columns of the documented export: short, without free text, and all numbers and times raw."""
+"""Columns of the documented export: what a simulation wants, numbers and times raw; SubmitLine last, because
+people may write anything into it."""
 
 EXPORT = (
     "SLURM_TIME_FORMAT=%s sacct --allusers --allocations --duplicates --parsable2 "
@@ -16,8 +18,8 @@ EXPORT = (
 """The line for a login node. Times as seconds since 1970, so that no clock change can be misread."""
 
 ALSO_READ = (
-    "UID", "Elapsed", "Timelimit", "NCPUS", "ReqNodes", "AllocNodes", "MaxRSS", "NTasks", "NodeList",
-    "Licenses", "SubmitLine", "Restarts", "ReqGRES", "AllocGRES", "Dependency",
+    "UID", "Elapsed", "Timelimit", "NCPUS", "AllocNodes", "MaxRSS", "NTasks", "Licenses", "Restarts",
+    "ReqGRES", "AllocGRES", "Dependency",
 )  # fmt: skip
 """Columns that are understood where an export has them."""
 

@@ -14,7 +14,7 @@ from headway.workload.slurm import requests, states
 from headway.workload.slurm.job_ids import COMPONENT, TASK, WAITING_TASKS
 from headway.workload.slurm.not_modelled import BIT
 from headway.workload.slurm.records import UNKNOWN
-from headway.workload.slurm.runs import repeats
+from headway.workload.slurm.runs import Repeats, repeats
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -61,25 +61,77 @@ def settle(jobs: Jobs, key: Ints) -> None:
     records["bits"] = records["bits"] | np.where(seen.requeued, BIT["requeues"], 0).astype(np.uint32)
     records["again"], records["earlier"] = seen.again, seen.earlier
     jobs.note("extra_fields", "a separator inside a text column: read as part of it", records["repaired"])
+    records["part"] = seen.part
+    _join_resized(jobs, seen)
+    if jobs.rules["requeues"] == "first":
+        _submitted_first(jobs, seen)
     jobs.drop("duplicates", "a record exported twice: the second left out", jobs.records["again"])
+    action = "a part of a run before the job was resized: left out, the whole run has its time"
+    jobs.drop("resized", action, jobs.records["part"])
     earlier = jobs.records["earlier"]
-    if jobs.rules["requeues"] == "last":
-        action = "an earlier run of a job that was requeued or resized: left out, the last one stands for it"
-        jobs.drop("requeues", action, earlier)
+    if jobs.rules["requeues"] == "each":
+        jobs.note("requeues", "an earlier run of a job that was requeued: a job of its own", earlier)
     else:
-        action = "an earlier run of a job that was requeued or resized: a job of its own"
-        jobs.note("requeues", action, earlier)
+        action = "an earlier run of a job that was requeued: left out, the last one stands for it"
+        jobs.drop("requeues", action, earlier)
     state = jobs.records["state"]
     jobs.note("foreign_status", "a state Slurm does not have: status unknown", state == states.FOREIGN)
-    waiting = jobs.records["kind"] == WAITING_TASKS
-    jobs.drop("unfinished", "tasks of an array that never started, one record for all: dropped", waiting)
+    _spread_tasks(jobs)
     never = jobs.records["state"] == states.PENDING
     jobs.drop("unfinished", "still waiting when the log was taken: dropped", never)
+    late = (jobs.records["state"] == states.DEADLINE) & (jobs.get("elapsed") <= 0)
+    jobs.drop("cancelled", "its deadline passed before it ran: dropped", late)
     running = jobs.records["state"] == states.RUNNING
     if jobs.rules["unfinished"] == "drop":
         jobs.drop("unfinished", "still running when the log was taken: dropped", running)
     else:
         jobs.note("unfinished", "still running when the log was taken: kept with its run so far", running)
+
+
+def _join_resized(jobs: Jobs, seen: Repeats) -> None:
+    """A resized job has its first submission and the processors it began with; `allocated` is the mean."""
+    records = jobs.records
+    whole = (seen.began != np.arange(len(jobs))) & ~seen.part
+    whole &= seen.part[seen.began]
+    for row in np.flatnonzero(whole).tolist():
+        first = int(seen.began[row])
+        chain = np.flatnonzero((seen.began == first) & (seen.part | (np.arange(len(jobs)) == row)))
+        area = length = 0
+        for place in chain.tolist():
+            end = int(records["elapsed"][place]) if "elapsed" in records else 0
+            width = int(records["allocated"][place]) if "allocated" in records else 0
+            if width > 0 and end > length:
+                area += width * (end - length)
+                length = end
+        if length:
+            records["allocated"][row] = -(-area // length)
+        for name in ("submit", "eligible", "requested"):
+            if name in records:
+                records[name][row] = records[name][first]
+        for name in records:
+            if name.startswith("request:"):
+                records[name][row] = records[name][first]
+    action = "resized while it ran: submitted when it first was, with the processors it began with"
+    jobs.note("resized", action, whole)
+
+
+def _submitted_first(jobs: Jobs, seen: Repeats) -> None:
+    """The rule requeues=first: the last run of a job was submitted when the job was."""
+    moved = seen.began != np.arange(len(jobs))
+    for name in ("submit", "eligible"):
+        if name in jobs.records:
+            jobs.records[name][moved] = jobs.records[name][seen.began[moved]]
+
+
+def _spread_tasks(jobs: Jobs) -> None:
+    """One record for all tasks of an array that never started becomes one for each."""
+    tasks = jobs.records["tasks"]
+    if (tasks > 1).any():
+        jobs.records = {name: np.repeat(values, tasks) for name, values in jobs.records.items()}
+        jobs.total += int((tasks - 1).sum())
+        waiting = jobs.records["kind"] == WAITING_TASKS
+        action = "tasks of an array that never started, in one record: as many jobs as tasks"
+        jobs.note("array_tasks", action, waiting)
 
 
 def numbered(jobs: Jobs) -> Ints:
@@ -116,7 +168,7 @@ def fields(jobs: Jobs, used: Ints, clock_times: int) -> tuple[Columns, int]:
         "wait": np.where(ran, start - submit, _UNKNOWN_TIME),
         "runtime": runtime,
         "allocated": _count(jobs.get("allocated")),
-        "requested_procs": _count(jobs.get("requested")),
+        "requested_procs": _occupied(jobs),
         "requested_time": _limit(jobs),
         "status": _status(jobs.records["state"]),
     }
@@ -170,18 +222,32 @@ def _start(jobs: Jobs) -> Ints:
 
 def _runtime(jobs: Jobs, start: Ints) -> Ints:
     elapsed, end = jobs.get("elapsed"), jobs.get("end")
-    between = np.where((start != UNKNOWN) & (end != UNKNOWN), end - start, _UNKNOWN_TIME)
+    suspended = jobs.get("suspended", 0)
+    suspended = np.where(suspended == UNKNOWN, 0, suspended)
+    between = np.where((start != UNKNOWN) & (end != UNKNOWN), end - start - suspended, _UNKNOWN_TIME)
+    jobs.note("suspended", "was suspended: its run is without that time", suspended > 0)
     return np.where(elapsed != UNKNOWN, elapsed, np.maximum(between, _UNKNOWN_TIME))
 
 
 def _limit(jobs: Jobs) -> Ints:
     limit, none = jobs.get("limit"), jobs.records["no_limit"]
-    jobs.note("no_limit", "UNLIMITED or the partition's limit: no requested time", none)
-    return np.where(limit == UNKNOWN, _UNKNOWN_TIME, limit)
+    action = "UNLIMITED, a year or the partition's limit: no requested time"
+    jobs.note("no_limit", action, none)
+    return np.where(none | (limit == UNKNOWN), _UNKNOWN_TIME, limit)
 
 
 def _count(values: Ints) -> Ints:
     return np.where(values > 0, values, -1)
+
+
+def _occupied(jobs: Jobs) -> Ints:
+    """Processors asked for; all those it had where whole nodes or cores gave it more."""
+    asked, had = _count(jobs.get("requested")), _count(jobs.get("allocated"))
+    more = (asked > 0) & (had > asked)
+    if jobs.rules["whole_nodes"] == "requested":
+        return asked
+    jobs.note("whole_nodes", "had whole nodes or cores, more than it asked for: all of them count", more)
+    return np.where(more, had, asked)
 
 
 def _status(state: npt.NDArray[np.uint8]) -> Ints:
@@ -211,13 +277,13 @@ def _note_clock(jobs: Jobs, clock_times: int) -> None:
 def _bits(jobs: Jobs, submit: Ints, columns: Columns, cluster: Ints) -> npt.NDArray[np.uint32]:
     bits = jobs.records["bits"]
     kind, state, eligible = jobs.records["kind"], jobs.records["state"], jobs.get("eligible")
-    requested, allocated = columns["requested_procs"], columns["allocated"]
+    allocated = columns["allocated"]
     tests = {
         "held back": (eligible != UNKNOWN) & (eligible > submit + SECOND),
         "job arrays": kind == TASK,
         "heterogeneous jobs": kind == COMPONENT,
         "requeues": (state == states.ATTEMPT),
-        "exclusive nodes": (requested > 0) & (allocated > requested),
+        "exclusive nodes": (jobs.get("requested") > 0) & (allocated > jobs.get("requested")),
         "federation": cluster > 0,
     }
     for name, rows in tests.items():

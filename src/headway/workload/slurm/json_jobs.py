@@ -35,7 +35,8 @@ _GAP = re.compile(r"[\s,]*")
 COLUMNS = (
     "JobID", "JobIDRaw", "Cluster", "User", "Account", "Partition", "QOS", "State", "Submit", "Eligible",
     "Start", "End", "ElapsedRaw", "TimelimitRaw", "ReqCPUS", "NNodes", "ReqMem", "ReqTRES", "AllocTRES",
-    "Reservation", "Constraints", "Licenses", "Flags", "Suspended", "TotalCPU", "Restarts", "SubmitLine",
+    "Reservation", "ReservationId", "ArrayLimit", "Constraints", "Licenses", "Flags", "Suspended",
+    "TotalCPU", "Restarts", "SubmitLine",
     "NodeList", "MaxRSS", "NTasks",
 )  # fmt: skip
 
@@ -169,9 +170,10 @@ def _record(job: Job) -> dict[str, str]:
         "Start": number(time.get("start")), "End": number(time.get("end")),
         "ElapsedRaw": number(time.get("elapsed")), "TimelimitRaw": number(time.get("limit")),
         "ReqCPUS": number(required.get("CPUs")), "NNodes": number(job.get("allocation_nodes")),
-        "ReqMem": _memory(required), "ReqTRES": _tres(tres.get("requested")),
+        "ReqMem": _memory(job, required), "ReqTRES": _tres(tres.get("requested")),
         "AllocTRES": _tres(tres.get("allocated")),
-        "Reservation": _text(_part(job, "reservation").get("name")),
+        "Reservation": _reservation(job)[0], "ReservationId": _reservation(job)[1],
+        "ArrayLimit": _array_limit(job),
         "Constraints": _text(job.get("constraints")), "Licenses": _text(job.get("licenses")),
         "Flags": _text(job.get("flags")), "Suspended": number(time.get("suspended")),
         "Restarts": number(job.get("restart_cnt")), "SubmitLine": _text(job.get("submit_line")),
@@ -187,7 +189,7 @@ def _shown_id(job: Job) -> str:
         if task := number(array.get("task_id")):
             return f"{leader}_{task}"
         if waiting := _text(array.get("task")):
-            return f"{leader}_[{waiting}]"
+            return f"{leader}_[{_places(waiting)}]"
     parts = _part(job, "het")
     leader = number(parts.get("job_id"))
     if leader not in ("", "0"):
@@ -195,26 +197,70 @@ def _shown_id(job: Job) -> str:
     return number(job.get("job_id"))
 
 
+def _places(tasks: str) -> str:
+    """Tasks of an array as text shows them; JSON has the bits of a number.
+
+    >>> _places("0xD"), _places("0-3%2")
+    ('0,2,3', '0-3%2')
+    """
+    if not re.fullmatch(r"0x[0-9A-Fa-f]+", tasks):
+        return tasks
+    bits = int(tasks, 16)
+    return ",".join(str(place) for place in range(bits.bit_length()) if bits >> place & 1)
+
+
+def _array_limit(job: Job) -> str:
+    """How many tasks of its array may run at once; 0 where all may."""
+    most = _part(_part(_part(job, "array"), "limits"), "max")
+    return number(_part(most, "running").get("tasks"))
+
+
+def _reservation(job: Job) -> tuple[str, str]:
+    """Name and number of a reservation; some versions have only the number, and rubbish for a name."""
+    given = _part(job, "reservation")
+    name = given.get("name") or given.get("requested")
+    return (name if isinstance(name, str) else ""), number(given.get("id"))
+
+
 def _state(job: Job) -> str:
     state = job.get("state") or job.get("job_state")
     if isinstance(state, dict):
         state = state.get("current")
     if isinstance(state, list):
-        return str(state[0]) if state else ""
+        # The first is what a job in the queue would be; a flag behind it says how this run ended.
+        flags = [str(word) for word in state[1:] if str(word) in ("REQUEUED", "RESIZING")]
+        return flags[0] if flags else str(state[0]) if state else ""
     return _text(state)
 
 
-def _memory(required: Job) -> str:
-    for name, suffix in (("memory_per_cpu", "Mc"), ("memory_per_node", "Mn")):
+def _memory(job: Job, required: Job) -> str:
+    """ReqMem with its suffix, c for each CPU and n for each node; 0n is all the memory of a node."""
+    for name, suffix in (("memory_per_cpu", "c"), ("memory_per_node", "n")):
         value = number(required.get(name))
-        if value.isdigit() and value != "0":
-            return value + suffix
+        if value.isdigit() and (value != "0" or suffix == "n"):
+            return f"{value}M{suffix}" if value != "0" else "0n"
     value = number(required.get("memory"))
-    if not value.isdigit() or value == "0":
+    if not value.isdigit():
         return ""
-    # Older versions mark memory per processor with the highest bit.
-    per_processor = int(value) >> 63
-    return f"{int(value) & ((1 << 63) - 1)}M{'c' if per_processor else 'n'}"
+    if value == "0":
+        return "0n" if _counted(job, "mem") else ""
+    # Older versions mark memory per processor with the highest bit, or not at all; the total then tells.
+    each = int(value) & ((1 << 63) - 1)
+    cpus, nodes = number(required.get("CPUs")), _counted(job, "node") or number(job.get("allocation_nodes"))
+    total = _counted(job, "mem")
+    by_total = bool(total) and cpus.isdigit() and int(total) == each * int(cpus)
+    by_total = by_total and not (nodes.isdigit() and int(total) == each * int(nodes))
+    return f"{each}M{'c' if int(value) >> 63 or by_total else 'n'}"
+
+
+def _counted(job: Job, kind: str) -> str:
+    """The count of a resource in what was requested; nothing where it is not there."""
+    items = _part(job, "tres").get("requested")
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, dict) and item.get("type") == kind:
+            count = number(item.get("count"))
+            return count if count.isdigit() else ""
+    return ""
 
 
 def _tres(items: Any) -> str:

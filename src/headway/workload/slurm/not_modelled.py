@@ -65,6 +65,7 @@ def feature_bits(names: list[str]) -> pl.Expr:
         ],
         "reservations": [
             _asked(names, "Reservation"),
+            _asked(names, "ReservationId"),
             _matches(names, r"\s--reservation[=\s]", "SubmitLine"),
         ],
         "GPUs": [_matches(names, r"gres/gpu|gpu:", "ReqTRES", "AllocTRES", "ReqGRES", "AllocGRES")],
@@ -87,6 +88,7 @@ def feature_bits(names: list[str]) -> pl.Expr:
         "exclusive nodes": [_matches(names, r"(?:^|\s)--exclusive(?:[=\s]|$)", "SubmitLine")],
         "array throttle": [
             _matches(names, r"%\d", "JobID"),
+            _matches(names, r"[1-9]", "ArrayLimit"),
             _matches(names, r"(?:^|\s)(?:--array|-a)[=\s]?\S*%\d", "SubmitLine"),
         ],
         "requeues": [_matches(names, r"[1-9]", "Restarts")],

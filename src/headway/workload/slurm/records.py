@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from headway.errors import InputError
 from headway.workload.slurm import cells, states
-from headway.workload.slurm.job_ids import identified
+from headway.workload.slurm.job_ids import WAITING_TASKS, identified
 from headway.workload.slurm.not_modelled import feature_bits
 from headway.workload.slurm.requests import Lines, request_columns
 
@@ -31,6 +31,7 @@ _SOURCES: dict[str, tuple[tuple[str, Callable[[pl.Series], pl.Series]], ...]] = 
               ("AllocTRES", lambda text: cells.tres(text, "node")), ("ReqNodes", cells.whole)),
     "cpu": (("TotalCPU", lambda text: cells.duration(text, 1)),),
     "memory": (("ReqMem", lambda text: cells.memory_kb(text, "M")),),
+    "suspended": (("Suspended", lambda text: cells.duration(text, 1)),),
 }  # fmt: skip
 """What gives each number: the first of these columns that is there and says something."""
 CLOCKS = {"submit": "Submit", "eligible": "Eligible", "start": "Start", "end": "End"}
@@ -66,6 +67,7 @@ class Records:
         step = ids.pop("step")
         part: dict[str, npt.NDArray[Any]] = {"line": table.line, "repaired": table.repaired}
         part |= {name: column.to_numpy() for name, column in ids.items()}
+        part["tasks"] = _tasks(frame, part["kind"])
         if step.any():
             is_step = step.to_numpy()
             self._add_steps(frame.filter(step), part["key"][is_step], part["number"][is_step])
@@ -133,8 +135,20 @@ class Records:
         if "ReqMem" in names:
             per = frame["ReqMem"].str.slice(-1)
             columns["per"] = per.replace_strict({"c": 1, "n": 2}, default=0, return_dtype=pl.UInt8)
+            if "ReqTRES" in names and (frame["ReqMem"] == "0n").any():
+                # All the memory of its nodes: what that came to is in the list.
+                whole = cells.memory_kb(frame["ReqTRES"].str.extract(r"(?:^|,)mem=([^,]+)"), "M")
+                all_of_it = frame["ReqMem"] == "0n"
+                columns["memory"] = pl.select(
+                    pl.when(all_of_it).then(whole).otherwise(columns["memory"])
+                ).to_series()
+                columns["per"] = pl.select(
+                    pl.when(all_of_it).then(0).otherwise(columns["per"]).cast(pl.UInt8)
+                ).to_series()
         limits = [pl.col(name) for name in ("TimelimitRaw", "Timelimit") if name in names]
         no_limit = pl.any_horizontal([limit.is_in(list(cells.NO_LIMIT)) for limit in limits or [pl.lit("")]])
+        if "TimelimitRaw" in names:
+            no_limit |= pl.col("TimelimitRaw") == cells.NO_LIMIT_MINUTES
         more = frame.select(no_limit=no_limit, bits=feature_bits(names))
         numbers = pl.DataFrame(columns | more.to_dict(as_series=True))
         numbers = self._on_the_clock(frame, numbers)
@@ -255,6 +269,16 @@ class Records:
         unique = words.unique().to_list()
         kinds = [states.COMPLETED if not word else states.kind(word) for word in unique]
         return words.replace_strict(unique, kinds, return_dtype=pl.UInt8).to_numpy()
+
+
+def _tasks(frame: pl.DataFrame, kind: npt.NDArray[np.uint8]) -> Ints:
+    """How many jobs each record stands for: the tasks of an array that has not started."""
+    tasks = np.ones(frame.height, np.int64)
+    waiting = np.flatnonzero(kind == WAITING_TASKS)
+    if len(waiting):
+        shown = frame["JobID"].to_list()
+        tasks[waiting] = [cells.waiting_tasks(shown[row]) for row in waiting.tolist()]
+    return tasks
 
 
 def _array(column: pl.Series) -> npt.NDArray[Any]:

@@ -166,6 +166,11 @@ def request_columns(frame: pl.DataFrame, lines: Lines) -> tuple[dict[str, Ints],
     ):  # fmt: skip
         if column in frame.columns:
             asked[name] = _filled(asked[name], frame[column].to_list(), keep=name)
+    if "ReservationId" in frame.columns:
+        numbered = ["" if text in ("", "0") else f"#{text}" for text in frame["ReservationId"].to_list()]
+        asked["reservation"] = _filled(asked["reservation"], numbered, keep="reservation")
+    if "ArrayLimit" in frame.columns:
+        found["array_limit"] = np.maximum(found["array_limit"], _first(frame, ("ArrayLimit", cells.whole)))
     asked["node_list"] = frame["NodeList"].to_list() if "NodeList" in frame.columns else [""] * rows
     if "ReqTRES" in frame.columns:
         _from_tres(frame["ReqTRES"].to_list(), found["min_nodes"], asked)

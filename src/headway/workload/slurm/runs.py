@@ -19,6 +19,10 @@ class Repeats(NamedTuple):
     again: Mask
     earlier: Mask
     requeued: Mask
+    part: Mask
+    """Parts of a run before its job was resized; a later record has the whole run."""
+    began: Ints
+    """The first record of a job that was resized or requeued; its own place for all others."""
 
 
 def repeats(records: dict[str, npt.NDArray[Any]], key: Ints) -> Repeats:
@@ -26,10 +30,12 @@ def repeats(records: dict[str, npt.NDArray[Any]], key: Ints) -> Repeats:
 
     A record equal to another in all its times is the same one, exported twice. A record whose run was taken
     back (requeued, preempted, its node lost), or that has the submit time of a later one, is an earlier
-    run of the same job. Any others are different jobs: Slurm starts counting again after a reset.
+    run of the same job. One that ended because the job was resized is a part of the run that a later one has
+    from its start. Any others are different jobs: Slurm starts counting again after a reset.
     """
     rows = len(key)
-    found = Repeats(*(np.zeros(rows, np.bool_) for _ in range(3)))
+    again, earlier, requeued, part = (np.zeros(rows, np.bool_) for _ in range(4))
+    found = Repeats(again, earlier, requeued, part, np.arange(rows, dtype=np.int64))
     order = np.argsort(key, kind="stable")
     same = key[order][1:] == key[order][:-1]
     if not same.any():
@@ -53,7 +59,11 @@ def repeats(records: dict[str, npt.NDArray[Any]], key: Ints) -> Repeats:
             if record[1:6] == last[1:6]:
                 found.again[record[6]] = True
                 continue
-            if record[5] == last[5] and (last[4] == states.ATTEMPT or record[1] == last[1]):
+            if record[5] == last[5] and last[4] == states.RESIZED:
+                found.part[last[6]] = True
+                found.began[record[6]] = found.began[last[6]]
+            elif record[5] == last[5] and (last[4] == states.ATTEMPT or record[1] == last[1]):
+                found.began[record[6]] = found.began[last[6]]
                 found.earlier[last[6]] = True
                 found.requeued[record[6]] = True
         last = record

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from headway.errors import InputError
 from headway.workload.slurm.export import ALSO_READ, COLUMNS, EXPORT, FREE_TEXT, missing, spelled
+from headway.workload.slurm.repairs import LONGEST, MAY_BREAK, STAND_IN, Repairs
 from headway.workload.stream import LogStream
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Table(NamedTuple):
     frame: pl.DataFrame
     line: npt.NDArray[np.int64]
     repaired: npt.NDArray[np.bool_]
-    """Records in which a separator stood inside the one free-text column."""
+    """Records with a separator or a line end inside a text."""
 
 
 class SacctText:
@@ -56,16 +57,33 @@ class SacctText:
             self.unended = bool(text) and not text.endswith(b"\n")
 
     def _blocks(self) -> Iterator[bytes]:
+        """Text of several chunks; a block begins with a whole record, whatever lines it is broken into."""
         held: list[bytes] = []
         size = 0
         for chunk in self._stream:
             held.append(chunk)
             size += len(chunk)
             if size >= BLOCK:
-                yield b"".join(held)
-                held, size = [], 0
-        if held:
+                text = b"".join(held)
+                cut = self._last_record(text)
+                if cut:
+                    yield text[:cut]
+                held, size = [text[cut:]], len(text) - cut
+        if any(held):
             yield b"".join(held)
+
+    def _last_record(self, text: bytes) -> int:
+        """Where the last line begins that has as many fields as the first line of the file; 0 for none."""
+        separators = (self._header or text.partition(b"\n")[0]).count(b"|")
+        end = len(text) - 1
+        for _ in range(LONGEST):
+            begin = text.rfind(b"\n", 0, end) + 1
+            if not begin:
+                break
+            if text.count(b"|", begin, end) == separators:
+                return begin
+            end = begin - 1
+        return 0
 
     def _read_header(self, text: bytes) -> tuple[int, bytes]:
         """Lines up to and with the one that names the columns, and the text after it."""
@@ -116,41 +134,56 @@ class SacctText:
         width: int,
         line: npt.NDArray[np.int64],
     ) -> tuple[bytes, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """The text without blank lines and repeated headers, and with stray separators taken out."""
+        """The text without blank lines and repeated headers, and with broken records put together."""
         kept, repaired = np.ones(len(ends), np.bool_), np.zeros(len(ends), np.bool_)
         starts = np.append(0, ends[:-1] + 1)
-        pieces, done = [], 0
+        pieces: list[bytes] = []
+        done, after = 0, 0
+        repairs = Repairs(self.names, width)
         for row in np.flatnonzero((fields != width) | (ends - starts == len(self._header))).tolist():
+            if row < after:
+                continue  # part of the record above
             start, end = int(starts[row]), int(ends[row])
             content = text[start:end]
             if content == self._header or not content.strip():
                 kept[row] = False
                 pieces.append(text[done:start])
-            elif fields[row] != width:
-                last = row == len(ends) - 1 and not text.endswith(b"\n")
-                repaired[row] = True
-                content = self._repaired(content, int(fields[row]), width, int(line[row]), last)
-                pieces += [text[done:start], content, b"\n"]
-            else:
+            elif fields[row] == width:
                 continue
+            elif repairs.last_breaks and row and not repairs.begins(content.split(b"|")):
+                # The last column of the record above goes on here.
+                above = int(np.flatnonzero(kept[:row])[-1]) if kept[:row].any() else row
+                kept[row], repaired[above] = False, True
+                if start > done:
+                    pieces.append(text[done : start - 1])
+                elif pieces:
+                    pieces.pop()  # the line end of the record above
+                pieces += [b" ", content.replace(b"|", STAND_IN), b"\n"]
+            else:
+                lines = text[start : int(ends[min(row + LONGEST, len(ends)) - 1])].split(b"\n")
+                found = repairs.joined(lines) if repairs.can else None
+                if found is None:
+                    last = row == len(ends) - 1 and not text.endswith(b"\n")
+                    raise self._broken(content, int(fields[row]), width, int(line[row]), last)
+                whole, count = found
+                repaired[row] = True
+                kept[row + 1 : row + count] = False
+                pieces += [text[done:start], whole, b"\n"]
+                after = row + count
+                end = int(ends[after - 1])
             done = end + 1
         return b"".join([*pieces, text[done:]]), kept, repaired
 
-    def _repaired(self, content: bytes, fields: int, width: int, line: int, last: bool) -> bytes:
-        free = [place for place, name in enumerate(self.names) if name in FREE_TEXT]
-        if fields > width and len(free) == 1:
-            parts, [place] = content.split(b"|"), free
-            inside = b"/".join(parts[place : place + fields - width + 1])
-            return b"|".join([*parts[:place], inside, *parts[place + fields - width + 1 :]])
+    def _broken(self, content: bytes, fields: int, width: int, line: int, last: bool) -> InputError:
         if last and fields < width:
             message = f"ends in the middle of a record, after {fields} of {width} fields; copy the file again"
         elif b"JobID" in content and b"|" in content:
             message = "names other columns than the first line; read exports of different columns one by one"
         else:
-            known = ", ".join(self.names[place] for place in free)
+            known = ", ".join(name for name in self.names if name in FREE_TEXT)
             remedy = "correct the line or export again" + (f", without {known}" if known else "")
             message = f"has {fields} fields and the first line names {width}; {remedy}"
-        raise InputError(message, file=self.name, line=line)
+        return InputError(message, file=self.name, line=line)
 
     def _frame(self, text: bytes, width: int) -> pl.DataFrame:
         import polars as pl
@@ -170,4 +203,7 @@ class SacctText:
             encoding="utf8-lossy",
         )
         frame.columns = names
+        if STAND_IN in text:
+            inside = [name for name in names if name in MAY_BREAK]
+            frame = frame.with_columns(pl.col(inside).str.replace_all(STAND_IN.decode(), "|", literal=True))
         return frame
