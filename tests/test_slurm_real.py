@@ -304,9 +304,9 @@ def submitted(version: str) -> dict[int, int]:
     for line in slurm_file(f"sacct/{version}/truth").read_text().splitlines():
         words = line.split()
         if len(words) > 1 and words[1].isdigit():
-            array = re.search(r"-a (\S+)", line)
+            given = re.search(r"-a (\S+)", line)
             parts = 2 if words[0] == "het" else 1
-            found[int(words[1])] = waiting_tasks(f"1_[{array[1]}]") if array else parts
+            found[int(words[1])] = waiting_tasks(f"1_[{given[1]}]") if given else parts
     return found
 
 
