@@ -24,6 +24,7 @@ LAYERS = (
     ("simulate", "outcome"),
     ("audit", "metrics", "explain", "check", "replay"),
     ("figures", "campaign", "papers", "report", "export"),
+    ("live",),
     ("cli", "__main__"),
 )
 FORWARD = {("schedule", "metrics"), ("schedule", "figures")}

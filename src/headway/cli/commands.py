@@ -21,3 +21,8 @@ from headway.cli import replay as replay  # isort: skip
 from headway.cli import policies as policies  # isort: skip
 from headway.cli import cache as cache  # isort: skip
 from headway.cli import demo as demo  # isort: skip
+from headway.cli import live as live  # isort: skip
+from headway.cli import agent as agent  # isort: skip
+from headway.cli import server as server  # isort: skip
+from headway.cli import submit as submit  # isort: skip
+from headway.cli import tasks as tasks  # isort: skip

@@ -123,6 +123,16 @@ class Agent:
         server = int(over_python().arrive(self._notes, self, len(self.tasks) - 1))
         return server if server >= 0 else None
 
+    def adopt(self, task: Any, server: int) -> None:
+        """Look after a task that was submitted to a server before, as by an agent that was restarted."""
+        if len(self.tasks) == int(self._notes[notes.CAPACITY]):
+            self._grow()
+        number, place = len(self.tasks), int(self._notes[notes.TASKS])
+        self.tasks.append(task)
+        notes.section(self._notes, notes.WHERE)[number] = server
+        notes.section(self._notes, notes.LIST)[place] = number
+        self._notes[notes.TASKS] += 1
+
     def reallocate(self, now: int) -> list[Move]:
         """One event: look at all waiting tasks anew; the moves that were made."""
         over_python().reallocate(self._notes, self, now)

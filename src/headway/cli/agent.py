@@ -1,0 +1,46 @@
+"""``headway agent``: map tasks to the clusters of a grid, and move waiting ones."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headway.cli.frame import command
+from headway.cli.grids import Control, GridFile
+
+
+@command("agent", example="headway agent grid.toml --servers --control")
+def agent(
+    grid: GridFile,
+    control: Control = False,
+    servers: Annotated[
+        bool, typer.Option("--servers", help="Start the servers of all clusters too, as child processes.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done with each task, and do nothing.")
+    ] = False,
+) -> None:
+    """Give tasks to the cluster that completes them first, and move waiting ones to better ones.
+
+    Everything is journalled before it is done: an agent that was killed goes on where it was. Clients are
+    `headway submit`, `status`, `queue` and `cancel`; the page is at the address `page` of GRID.toml.
+    """
+    from headway.live.agent import LiveAgent
+    from headway.live.grid_file import load_grid
+    from headway.live.launch import end, start_servers
+    from headway.live.page import pages_of
+    from headway.live.serving import alone, log_to, serve
+
+    of, say = load_grid(grid), log_to(None)
+    with alone(of.folder, "agent"):
+        live = LiveAgent(of, control and not dry_run, say, dry_run)
+        started = start_servers(of, control) if servers else []
+        addresses = [of.listen, *([of.page] if of.page else [])]
+        say(f"agent of {len(of.sites)} clusters at {of.listen}{f', page at {of.page}' if of.page else ''}")
+        if not live.guard.control:
+            say("read-only: nothing is submitted, cancelled or moved; --control lets it act")
+        try:
+            serve(of, live, addresses, say, pages_of(live))
+        finally:
+            end(started)

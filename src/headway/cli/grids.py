@@ -1,0 +1,72 @@
+"""Which grid a command is about, and the words its options share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from headway.errors import UsageError
+
+if TYPE_CHECKING:
+    from headway.live.grid_file import Grid
+    from headway.live.wire import Remote
+
+GridFile: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="GRID.toml", help="The grid's file.", show_default=False)
+]
+OfGrid: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--grid", metavar="GRID.toml", help="The grid's file; else $HEADWAY_GRID, else grid.toml here."
+    ),
+]
+Control: TypeAlias = Annotated[
+    bool, typer.Option("--control", help="Act on the clusters; without it nothing is changed anywhere.")
+]
+Number: TypeAlias = Annotated[
+    int, typer.Argument(metavar="TASK", help="The task's number.", show_default=False)
+]
+
+
+def chosen(file: Path | None) -> Grid:
+    """The grid of a client's command."""
+    from headway.live.grid_file import load_grid
+
+    named = file or Path(os.environ.get("HEADWAY_GRID", "grid.toml"))
+    if file is None and not named.exists():
+        raise UsageError("no grid is given; name its file with --grid GRID.toml or in $HEADWAY_GRID")
+    return load_grid(named)
+
+
+def agent_of(grid: Grid) -> Remote:
+    """The agent of a grid."""
+    from headway.live.wire import Remote
+
+    return Remote(grid.listen, token=grid.secret(), ca=grid.tls_ca, timeout=grid.timeout)
+
+
+def ask(grid: Grid, request: str, **data: Any) -> dict[str, Any]:
+    """The agent's answer to a client."""
+    from headway.live.wire import NoAnswer
+
+    try:
+        return agent_of(grid).ask(request, **data)
+    except NoAnswer as error:
+        remedy = f"start it with headway agent {grid.file}"
+        raise UsageError(f"the agent does not answer: {error}; {remedy}") from None
+
+
+def clock(us: int | None) -> str:
+    """A time of day, or an instant of a simulation in seconds."""
+    import time
+
+    if us is None or us > 1 << 60:
+        return ""
+    if us < 1 << 50:
+        return f"{us / 1e6:g} s"
+    stamp = time.localtime(us / 1e6)
+    day = "" if time.strftime("%F", stamp) == time.strftime("%F") else time.strftime("%F ", stamp)
+    return day + time.strftime("%H:%M:%S", stamp)

@@ -1,0 +1,147 @@
+"""``headway live``: a demonstration, a rehearsal, what happened as a schedule, and the switch to stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import DONE, FAULT, command
+from headway.errors import UsageError
+
+WHAT = ("demo", "record", "rehearse", "stop", "start")
+
+
+@command("live", example="headway live demo")
+def live(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="demo|record|rehearse|stop|start",
+            help="demo: three clusters on this machine; record: what happened as a schedule, audited; "
+            "rehearse: the jobs of a log on simulated clusters; stop, start: the switch.",
+            show_default=False,
+        ),
+    ],
+    grid: Annotated[
+        Path | None,
+        typer.Argument(metavar="GRID.toml", help="The grid's file; not for demo.", show_default=False),
+    ] = None,
+    trace: Annotated[
+        str | None, typer.Argument(metavar="TRACE", help="The log of a rehearsal.", show_default=False)
+    ] = None,
+    tasks: Annotated[
+        int,
+        typer.Option(
+            "--tasks",
+            metavar="N",
+            help="Tasks of the demonstration.",
+            parser=options.whole_number("--tasks", 1),
+        ),
+    ] = 40,
+    annotations: options.Annotations = None,
+    out: options.Out = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Try the middleware out, look at what it did, or stop it.
+
+    The demonstration starts an agent and three local servers, submits forty short tasks, moves some, and
+    leaves a page, a schedule and its audit in the folder --out (headway-live).
+    """
+    if what not in WHAT:
+        raise UsageError(f"headway live {what}: there are {', '.join(WHAT)}")
+    if what == "demo":
+        return _demo(out or Path("headway-live"), tasks, force, quiet)
+    if grid is None:
+        raise UsageError(f"headway live {what} needs the grid's file: headway live {what} GRID.toml")
+    if what == "rehearse":
+        return _rehearse(grid, trace, annotations, out, force, quiet)
+    if what == "record":
+        return _record(grid, out, force, quiet)
+    from headway.cli.display import output
+    from headway.live.grid_file import load_grid
+    from headway.live.safety import switch
+
+    file = switch(load_grid(grid))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if what == "stop":
+        file.touch()
+        output().print("stopped: nothing is submitted, cancelled or moved; every job stays where it is")
+    else:
+        file.unlink(missing_ok=True)
+        output().print("started: agent and servers act again")
+    return DONE
+
+
+def _demo(folder: Path, tasks: int, force: bool, quiet: bool) -> int:
+    import shutil
+
+    from headway.cli.display import Display, output
+    from headway.live.demo import show
+
+    if folder.exists() and any(folder.iterdir()):
+        if not force:
+            raise UsageError(f"{folder} is not empty; give another with --out, or --force to replace it")
+        shutil.rmtree(folder)
+    display = Display(quiet)
+    with display.working("tasks") as progress:
+        shown = show(folder, tasks, display.say, progress)
+    if not quiet:
+        console = output()
+        console.print(
+            f"{shown.tasks} tasks on three clusters in {shown.seconds:.0f} s, {shown.moves} moves\n"
+            f"page: {shown.page}\nschedule: {folder / 'schedule'}\n{shown.verdict}",
+            markup=False,
+        )
+    return DONE if shown.verdict.ok else FAULT
+
+
+def _record(grid: Path, out: Path | None, force: bool, quiet: bool) -> int:
+    from headway.live.grid_file import load_grid
+    from headway.live.journal import Journal
+    from headway.live.record import recorded
+
+    of = load_grid(grid)
+    path = of.folder / "journal.db"
+    if not path.exists():
+        raise UsageError(f"{of.folder} has no journal; no agent of this grid has run yet")
+    journal = Journal(path)
+    try:
+        schedule = recorded(of, journal)
+    finally:
+        journal.close()
+    return _judged(schedule, out, force, quiet)
+
+
+def _rehearse(
+    grid: Path, trace: str | None, annotations: Path | None, out: Path | None, force: bool, quiet: bool
+) -> int:
+    from headway.cli.display import Display
+    from headway.cli.inputs import read_workload
+    from headway.live.grid_file import load_grid
+    from headway.live.rehearsal import rehearse
+
+    if trace is None:
+        raise UsageError("headway live rehearse needs a log: headway live rehearse GRID.toml TRACE")
+    of, display = load_grid(grid), Display(quiet)
+    with display.working("tasks") as progress:
+        schedule = rehearse(of, read_workload(trace, {}, annotations), display.say, progress)
+    return _judged(schedule, out, force, quiet)
+
+
+def _judged(schedule: object, out: Path | None, force: bool, quiet: bool) -> int:
+    from headway.audit import audit
+    from headway.cli.display import output
+    from headway.schedule import Schedule
+
+    assert isinstance(schedule, Schedule)
+    if out is not None:
+        schedule.save(out, force=force)
+    verdict = audit(schedule)
+    if not quiet:
+        moves = 0 if schedule.moves is None else len(schedule.moves)
+        output().print(f"{len(schedule)} tasks, {moves} moves\n{verdict}", markup=False)
+    return DONE if verdict.ok else FAULT

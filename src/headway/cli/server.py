@@ -1,0 +1,35 @@
+"""``headway server``: stand in front of one cluster of a grid."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headway.cli.frame import command
+from headway.cli.grids import Control, GridFile
+
+
+@command("server", example="headway server grid.toml bordeaux --control")
+def server(
+    grid: GridFile,
+    cluster: Annotated[
+        str, typer.Argument(metavar="CLUSTER", help="Which cluster of the grid.", show_default=False)
+    ],
+    control: Control = False,
+) -> None:
+    """Stand in front of one cluster: estimate, submit, cancel for the agent.
+
+    The cluster is a Slurm, this machine with so many slots, or a simulation, as GRID.toml says. It listens on
+    a Unix socket that only you can open, unless the file says otherwise.
+    """
+    from headway.live.grid_file import load_grid
+    from headway.live.serving import alone, log_to, serve, server_of
+
+    of = load_grid(grid)
+    site, say = of.site(cluster), log_to(None)
+    with alone(of.folder, site.name):
+        tended = server_of(of, site, control)
+        size = f"{site.cluster.procs} processors"
+        say(f"{site.name}: {site.kind}, {size}, {site.policy.brief}, at {site.listen}")
+        serve(of, tended, [site.listen], say)

@@ -1,0 +1,170 @@
+"""``headway submit``: hand a task to the grid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import command
+from headway.cli.grids import OfGrid, ask, chosen, clock
+from headway.errors import UsageError
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+@command("submit", example="headway submit --walltime 10m --procs 4 -- ./solve --threads '{procs}'")
+def submit(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="COMMAND...",
+            help="The command; {procs} stands for the processors it got, {cluster} for the cluster.",
+            show_default=False,
+        ),
+    ],
+    walltime: Annotated[
+        str,
+        typer.Option(
+            "--walltime", metavar="TIME", help="Longest run: seconds, or 10m, 2h, 1d.", show_default=False
+        ),
+    ],
+    procs: Annotated[
+        int,
+        typer.Option(
+            "--procs",
+            metavar="N",
+            help="Processors that the walltime is for.",
+            parser=options.whole_number("--procs", 1, 2**31 - 1),
+        ),
+    ] = 1,
+    fraction: Annotated[
+        float | None,
+        typer.Option(
+            "--parallel-fraction", metavar="P", help="Part that is parallel: the size may then be chosen."
+        ),
+    ] = None,
+    most: Annotated[
+        int | None,
+        typer.Option(
+            "--max-procs",
+            metavar="N",
+            help="Most processors of a task whose size may be chosen.",
+            parser=options.whole_number("--max-procs", 1, 2**31 - 1),
+        ),
+    ] = None,
+    form: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--form", metavar="N:TIME", help="A size and its walltime; may be repeated, in place of a law."
+        ),
+    ] = None,
+    script: Annotated[
+        bool, typer.Option("--script", help="COMMAND is a script file, which may hold {procs}.")
+    ] = False,
+    stage: Annotated[
+        str | None,
+        typer.Option(
+            "--stage", metavar="COMMAND", help="Brings the inputs before the task, as one quoted word."
+        ),
+    ] = None,
+    stage_time: Annotated[
+        str, typer.Option("--stage-time", metavar="TIME", help="How long staging takes.")
+    ] = "0",
+    deadline: Annotated[
+        str | None,
+        typer.Option("--deadline", metavar="TIME", help="Latest end, from now on, for clusters under dbf."),
+    ] = None,
+    urgent: Annotated[
+        bool, typer.Option("--urgent", help="Before all others, on clusters under ujfb.")
+    ] = False,
+    name: Annotated[str, typer.Option("--name", metavar="TEXT", help="What the task is called.")] = "",
+    cluster: Annotated[
+        str, typer.Option("--cluster", metavar="NAME", help="The only cluster it may run on.")
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say where it would go.")] = False,
+    grid: OfGrid = None,
+    json: options.Json = False,
+) -> None:
+    """Hand a task to the grid.
+
+    Says which cluster takes it, on how many processors, and when it should start and end. The words of the
+    command reach the program as they are; no shell sees them.
+    """
+    import shlex
+    import time
+
+    from headway.cli.display import output, print_json
+    from headway.live.task import Task
+
+    forms = tuple(_form(text) for text in form or ())
+    latest = None
+    if deadline is not None:
+        latest = time.time_ns() // 1000 + microseconds_of(deadline, "--deadline")
+    task = Task(
+        command=() if script else tuple(words),
+        script=_script(words) if script else "",
+        procs=procs,
+        walltime=microseconds_of(walltime, "--walltime"),
+        name=name,
+        parallel_fraction=fraction,
+        max_procs=most,
+        forms=forms,
+        folder=str(Path.cwd()),
+        stage=tuple(shlex.split(stage)) if stage else (),
+        stage_time=microseconds_of(stage_time, "--stage-time"),
+        deadline=latest,
+        urgent=urgent,
+        cluster=cluster,
+    )
+    answer = ask(chosen(grid), "estimate" if dry_run else "submit", task=task.as_json())
+    if json:
+        print_json(answer)
+        return
+    output().print(said(answer), markup=False)
+
+
+def said(answer: dict[str, object]) -> str:
+    """What the client is told."""
+    number = f"task {answer['task']}: " if "task" in answer else "it would go "
+    if "waits_for" in answer:
+        return f"{number}accepted, not yet on a cluster: {answer['waits_for']}"
+    start, end, latest = (answer.get(name) for name in ("start", "completion", "latest_end"))
+    text = f"{number}to {answer['cluster']} on {answer['procs']} processors"
+    if isinstance(start, int) and isinstance(end, int):
+        text += f", start {clock(start)}, end {clock(end)}"
+    if isinstance(latest, int):
+        text += f", at the latest {clock(latest)}"
+    return text
+
+
+def microseconds_of(text: str, option: str) -> int:
+    """A duration such as 90, 10m or 1.5h in µs."""
+    from headway.units import microseconds
+
+    number, factor = (text[:-1], UNITS[text[-1]]) if text and text[-1] in UNITS else (text, 1)
+    try:
+        found = microseconds(number) * factor
+    except ValueError:
+        raise UsageError(f"{option} must be a time such as 90, 10m, 2h or 1d, not {text!r}") from None
+    if found < 0:
+        raise UsageError(f"{option} must not be negative, not {text}")
+    return found
+
+
+def _form(text: str) -> tuple[int, int]:
+    size, colon, time = text.partition(":")
+    if not colon or not size.isdigit():
+        raise UsageError(f"--form must be N:TIME such as 8:10m, not {text!r}")
+    return int(size), microseconds_of(time, "--form")
+
+
+def _script(words: list[str]) -> str:
+    if len(words) != 1:
+        raise UsageError("--script takes one file")
+    try:
+        return Path(words[0]).read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise UsageError(f"the script {words[0]} cannot be read as text") from None

@@ -1,0 +1,295 @@
+"""The agent: gives tasks to clusters, moves waiting ones now and then, and loses none.
+
+Decisions are those of :class:`headway.policies.grid.middleware.Agent`, made anew at each event from what the
+journal and the servers say. Around them: the journal, polls, and the settling of what was left half done.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from headway.errors import HeadwayError
+from headway.live.accounts import Accounts
+from headway.live.grid_file import Grid
+from headway.live.journal import OVER, Journal, TaskRow
+from headway.live.proxy import Proxy
+from headway.live.safety import Guard
+from headway.live.script import remove_fence
+from headway.live.task import Task
+from headway.live.wire import NoAnswer, Refused, Remote
+from headway.policies.grid.middleware import Agent, Move
+from headway.policies.grid.notes import NO_ANSWER
+from headway.policies.grid.setup import microseconds_of
+from headway.units import SECOND
+
+REQUESTS = ("submit", "estimate", "status", "queue", "cancel", "explain", "state")
+Clock = Callable[[], int]
+
+
+class LiveAgent:
+    """The agent's process, but for the socket."""
+
+    def __init__(
+        self,
+        grid: Grid,
+        control: bool,
+        say: Callable[[str], None],
+        dry_run: bool = False,
+        clock: Clock | None = None,
+    ) -> None:
+        self.grid, self.say, self.dry_run = grid, say, dry_run
+        self.guard = Guard(grid, control)
+        self.journal = Journal(grid.folder / "journal.db", epoch=0 if grid.is_simulated else None)
+        self.clock = clock or (lambda: int(time.time() * SECOND))
+        secret = grid.secret()
+        self.proxies = [
+            Proxy(
+                site.name,
+                Remote(site.listen, token=secret, ca=grid.tls_ca, timeout=grid.timeout),
+                self.journal,
+            )
+            for site in grid.sites
+        ]
+        self.accounts = Accounts(self.journal, self.proxies, say)
+        mode = str(grid.policy.params["mode"])
+        self.period = 0 if mode == "none" else microseconds_of(grid.policy, "period")
+        self.lock, self.wakened = threading.RLock(), threading.Event()
+        self.event = int(self.journal.fact("event") or -1)
+        """The number of the last reallocation event."""
+        self.polled = 0.0
+
+    # ---- time ---------------------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> int:
+        return self.clock()
+
+    def tick(self) -> float:
+        """Look at the clusters, settle, and reallocate if it is time."""
+        with self.lock:
+            begun = time.monotonic()
+            self.accounts.poll(self.now)
+            if self.guard.control and not self.guard.stopped:
+                self.settle()
+                self._reallocate_if_due()
+                self.forget()
+            return max(0.0, self.grid.poll - (time.monotonic() - begun)) or 0.01
+
+    def _reallocate_if_due(self) -> None:
+        if not self.period:
+            return
+        number = (self.now - self.journal.epoch) // self.period
+        if self.event < 0:
+            self.event = number  # the first event is the next one
+        elif number > self.event:
+            self.event = number
+            self.journal.set_fact("event", number)
+            self.reallocate(self.journal.epoch + number * self.period)
+
+    def settle(self) -> None:
+        """Bring everything that was left half done to its end, and give homeless tasks a cluster."""
+        for row in self.accounts.settle(self.now):
+            try:
+                self.arrive(row)
+            except NoAnswer as error:
+                self.accounts.complain(str(error))
+            except Refused as error:
+                self.accounts.complain(str(error))
+                return
+
+    def forget(self) -> None:
+        for fence in self.journal.forget(self.grid.keep):
+            remove_fence(self.grid.fence / fence)
+
+    def stop(self) -> None:
+        with self.lock:
+            for proxy in self.proxies:
+                proxy.remote.close()
+            self.journal.close()
+
+    # ---- decisions ----------------------------------------------------------------------------------------
+
+    def _agent(self, now: int) -> Agent:
+        """The agent of simulations over the servers as they are now."""
+        params = self.grid.policy.params
+        attempts = self.journal.live_attempts()
+        for proxy in self.proxies:
+            proxy.begin(now, attempts)
+        return Agent(
+            self.proxies,
+            str(params["heuristic"]),
+            str(params["mode"]),
+            microseconds_of(self.grid.policy, "threshold"),
+            int(str(params["oldest"])),
+        )
+
+    def arrive(self, row: TaskRow) -> str:
+        """Give a task to the cluster that completes it first; its name, or empty if that must wait."""
+        agent, now = self._agent(self.now), self.now
+        place = agent.arrive(row)
+        answers = self._answers(row.number)
+        if place is None:
+            silent = [proxy for proxy in self.proxies if proxy.silent]
+            if silent:
+                raise NoAnswer(silent[0].silent)
+            self.journal.set_task(row.number, state="refused", ended=now)
+            self.journal.decide(now, "refused", row.number, answers=answers)
+            return ""
+        name = self.proxies[place].name
+        self.journal.decide(now, "mapped", row.number, cluster=name, answers=answers)
+        self.accounts.settle(self.now)
+        return name
+
+    def _answers(self, task: int) -> dict[str, Any]:
+        """What each server said of a task."""
+        return {
+            proxy.name: {"silent": proxy.silent} if proxy.silent else proxy.answers.get(task, {})
+            for proxy in self.proxies
+        }
+
+    def reallocate(self, now: int) -> list[Move]:
+        """A reallocation event: the moves that were made."""
+        agent = self._agent(now)
+        places = {
+            task: number
+            for number, proxy in enumerate(self.proxies)
+            for task, attempt in proxy.here.items()
+            if attempt.state == "released"
+        }
+        rows = [row for row in self.journal.live_tasks() if row.state == "waiting" and not row.wanted]
+        for row in rows:
+            if row.number in places and not row.task.cluster and row.submitted <= now:
+                agent.adopt(row, places[row.number])
+        try:
+            moves = agent.reallocate(now)
+        except (NoAnswer, Refused) as error:
+            self.accounts.complain(f"a reallocation event was broken off: {error}")
+            moves = []
+        for move in moves:
+            self._remember(move, now)
+        self.settle()
+        return moves
+
+    def _remember(self, move: Move, now: int) -> None:
+        row: TaskRow = move.task
+        with self.journal.together():
+            self.journal.set_task(row.number, moves=self.journal.task(row.number).moves + 1)
+            self.journal.decide(
+                now,
+                "moved",
+                row.number,
+                source=self.proxies[move.source].name,
+                target=self.proxies[move.target].name,
+                before=move.before,
+                after=self.proxies[move.target].estimated.get(row.number, move.after),
+                told=move.after,
+                procs_before=move.procs_before,
+                procs_after=move.procs_after,
+            )
+
+    # ---- requests of clients ------------------------------------------------------------------------------
+
+    def handle(self, request: str, data: dict[str, Any]) -> Any:
+        if request not in REQUESTS:
+            raise Refused(f"there is no request {request!r}; there are {', '.join(REQUESTS)}")
+        with self.lock:
+            return getattr(self, f"on_{request}")(**data)
+
+    def on_submit(self, task: dict[str, Any]) -> dict[str, Any]:
+        """A new task: where it goes, and when it should start and end."""
+        asked = Task.from_json(task)
+        if self.dry_run:
+            return self.on_estimate(task)
+        self.guard.permit("submit")
+        row = self.journal.add_task(asked, self.now)
+        try:
+            cluster = self.arrive(row)
+        except NoAnswer as error:
+            return {"task": row.number, "key": row.key, "waits_for": str(error)}
+        except Refused as error:
+            return {"task": row.number, "key": row.key, "waits_for": str(error)}
+        if not cluster:
+            raise Refused(f"task {row.number}: {self._why_nowhere(asked)}")
+        return {"key": row.key, **self.on_status(row.number)}
+
+    def _why_nowhere(self, task: Task) -> str:
+        sizes = ", ".join(f"{site.name} {site.cluster.procs}" for site in self.grid.sites)
+        least = min((n for n, _ in task.forms), default=1 if task.is_moldable else task.procs)
+        if task.cluster and task.cluster not in [site.name for site in self.grid.sites]:
+            return f"there is no cluster {task.cluster}; the processors of those there are: {sizes}"
+        return f"no cluster can run it: it needs {least} processors, and there are {sizes}"
+
+    def on_estimate(self, task: dict[str, Any]) -> dict[str, Any]:
+        """Where a task would go; nothing is submitted."""
+        asked = Task.from_json(task)
+        row = TaskRow(0, "", asked, self.now, "waiting", 0, None, None, None, None, 0, "")
+        self._agent(self.now)
+        found = [(proxy.estimate(row), number) for number, proxy in enumerate(self.proxies)]
+        (completion, _), best = min(found, key=lambda each: (each[0][0], each[1]))
+        if completion == NO_ANSWER:
+            silent = next((proxy.silent for proxy in self.proxies if proxy.silent), "")
+            raise Refused(silent or self._why_nowhere(asked))
+        answer = self.proxies[best].answers[0]
+        return {"cluster": self.proxies[best].name, "answers": self._answers(0), **answer}
+
+    def on_status(self, task: int) -> dict[str, Any]:
+        """What is known of a task."""
+        row = self.journal.task(task)
+        found: dict[str, Any] = {
+            "task": row.number,
+            "name": row.task.title(),
+            "state": row.state,
+            "submitted": row.submitted,
+            "started": row.started,
+            "ended": row.ended,
+            "code": row.code,
+            "latest_end": row.latest_end,
+            "moves": row.moves,
+            "wanted": row.wanted,
+        }
+        attempts = [each for each in self.journal.attempts_of(task) if each.state != "gone"]
+        if attempts:
+            last = attempts[-1]
+            found |= {"cluster": last.server, "procs": last.procs, "batch_name": last.name}
+            found |= {"start": last.start, "completion": last.completion, "walltime": last.walltime}
+        return found
+
+    def on_queue(self, count: int = 100) -> dict[str, Any]:
+        """The last tasks, and how many there are in each state."""
+        rows = self.journal.last_tasks(count)
+        return {"tasks": [self.on_status(row.number) for row in rows], "counts": self.journal.counts()}
+
+    def on_cancel(self, task: int) -> dict[str, Any]:
+        """Take a task back, or kill it if it runs."""
+        self.guard.permit("cancel")
+        row = self.journal.task(task)
+        if row.state in OVER:
+            return self.on_status(task)
+        self.journal.set_task(task, wanted="cancelled")
+        self.accounts.settle(self.now)
+        self.accounts.poll(self.now)
+        return self.on_status(task)
+
+    def on_explain(self, task: int | None = None, count: int = 50) -> dict[str, Any]:
+        """The last decisions with their reasons."""
+        return {"decisions": self.journal.decisions(count, task)}
+
+    def on_state(self) -> dict[str, Any]:
+        """All that the page shows."""
+        from headway.live.page import state_of
+
+        return state_of(self)
+
+
+def check_answers(agent: LiveAgent) -> list[str]:
+    """One line for each server that does not answer."""
+    silent = []
+    for proxy in agent.proxies:
+        try:
+            proxy.remote.ask("describe")
+        except HeadwayError as error:
+            silent.append(str(error))
+    return silent

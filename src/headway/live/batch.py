@@ -1,0 +1,474 @@
+"""A policy of Headway as the scheduler of a cluster whose jobs end when somebody says so.
+
+    batch = Batch(cluster, spec)
+    batch.open(t)                   what was due before t happens at its own instant, then it is t
+    batch.submit(job), end, cancel  at t
+    batch.close()                   the policy's turn
+    batch.acts()                    what is to be done: start, suspend, resume, stop, kill
+
+The policy is the very one that simulates, on the engine of simulations. Only the ends are real: a job holds
+its processors until :meth:`Batch.end` is called, or until its walltime, at which it is to be killed. Times
+are µs on a clock that begins with the cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from headway.engine.drive import Jobs, grow, make_state
+from headway.engine.tables import (
+    AT_WALLTIME,
+    BY_ITSELF,
+    BY_SUSPENSION,
+    KEPT,
+    OPEN,
+    PHASE,
+    PROMISE,
+    R_END,
+    R_ENDED,
+    R_JOB,
+    R_LEAD,
+    R_POOL,
+    R_START,
+    R_WHY,
+    REFUSED,
+    RESUMED,
+    RUN,
+    RUNNING,
+    RUNS,
+    SUSPENDED,
+    State,
+)
+from headway.errors import UsageError
+from headway.platform import Cluster as Site
+from headway.platform import Platform
+from headway.policies.grid.composed.cluster import Cluster, Shape
+from headway.policies.grid.composed.foresight import Copy
+from headway.policies.grid.composed.kinds import in_order_of_present_sizes, kind_of
+from headway.policies.grid.local_policies import run_together
+from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared, prepare
+from headway.policies.spec import Spec, make_spec
+from headway.units import NEVER
+
+START, RESUME, SUSPEND, STOP, KILL = "start", "resume", "suspend", "stop", "kill"
+PREPARED_FOR = 256
+"""Jobs that the notes of a policy are laid out for at first."""
+KNOWN_ROWS = 1000
+"""Kinds of jobs whose rows are kept."""
+FORGET_AFTER = 512
+"""Submissions after which the tables are made anew, at a moment at which nothing waits."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as the policy sees it; times in µs at speed 1 on the task's own size."""
+
+    walltime: int
+    shape: Shape
+    runtime: int | None = None
+    """None: until it is told to have ended."""
+    deadline: int = -1
+    urgent: bool = False
+    memory_kb: int = -1
+
+
+@dataclass(frozen=True)
+class Act:
+    """What the policy wants to be done with a job, by its number, at an instant of the cluster's clock."""
+
+    kind: str
+    job: int
+    at: int
+    why: int = 0
+    pool: int = 0
+
+
+def check_live(spec: Spec) -> None:
+    """Refuse what no live cluster can give, with the reason."""
+    wrong = ""
+    if spec.uses_own:
+        wrong = "has a function of your own, and nobody knows how a waiting job leaves such a queue"
+    elif spec.params.get("estimate") == "exact":
+        wrong = "plans with the run times themselves, which nobody knows before jobs have ended"
+    elif "presence" in spec.params:
+        wrong = "places jobs inside nodes, and a live cluster here counts its processors"
+    elif spec.name == "reallocation":
+        wrong = "is the agent's; a cluster has a policy such as conservative, easy, dbf or redirection"
+    elif spec.params.get("overrun") == "finish":
+        wrong = "lets urgent jobs outlive their walltime, at which a live job is killed"
+    if wrong:
+        raise UsageError(f"policy {spec.brief}: {wrong}")
+
+
+def _arrivals(jobs: list[Job], site: Site) -> Arrivals:
+    """Jobs as the preparation of a policy looks at them."""
+    count = len(jobs)
+    walltime = np.array([job.shape.time(job.walltime) for job in jobs], np.int64)
+    extra: dict[str, Any] = {
+        "urgent": np.array([job.urgent for job in jobs], np.bool_),
+        "deadline": np.array([job.deadline for job in jobs], np.int64),
+        "memory_kb": np.array([job.memory_kb for job in jobs], np.int64),
+        "file_place": np.arange(count),
+    }
+    procs = np.array([job.shape.procs for job in jobs], np.int64)
+    return Arrivals(np.zeros(count, np.int64), procs, walltime, walltime, extra, Platform((site,)))
+
+
+class _Engine(Cluster):
+    """The simulation of the cluster, whose jobs are not known beforehand."""
+
+    def __init__(self, site: Site, spec: Spec, prepared: Prepared) -> None:
+        column = np.zeros(PREPARED_FOR, np.int64)
+        super().__init__(site.name, prepared, kind_of(spec), Jobs(*(column.copy() for _ in range(5))))
+        self.site, self.spec = site, spec
+        self.rows: dict[tuple[int, int, bool, int], Any] = {}
+        """The policy's rows of jobs that are alike but for their size."""
+        self.live: dict[int, Job] = {}
+        self.jobs = SimpleNamespace(walltime={}, runtime={}, ids=None)  # type: ignore[assignment]
+
+    def know(self, number: int, job: Job) -> None:
+        """Take note of a job that may be submitted, or only tried."""
+        self.live[number] = job
+        self.jobs.walltime[number] = job.walltime
+        self.jobs.runtime[number] = UNBOUNDED if job.runtime is None else job.runtime
+
+    def forget(self, number: int) -> None:
+        """Nothing more will be asked about a job."""
+        known: tuple[Any, ...] = (self.live, self.jobs.walltime, self.jobs.runtime, self.here)
+        for each in known:
+            each.pop(number, None)
+
+    def add(self, state: State, job: int, shape: Shape) -> int:
+        self.of_log = _OneColumn(self._rows(job))  # type: ignore[assignment]
+        return super().add(state, job, shape)
+
+    def _rows(self, number: int) -> Any:
+        """The policy's rows of a job: as if it were in a log with an urgent job beside it."""
+        job = self.live[number]
+        alike = (job.walltime, job.deadline, job.urgent, job.memory_kb)
+        if alike not in self.rows:
+            if len(self.rows) > KNOWN_ROWS:
+                self.rows.clear()
+            self.rows[alike] = self._made_rows(job)
+        rows = self.rows[alike]
+        if self.spec.name == "redirection":
+            from headway.policies.redirection_counters import FILE_PLACE
+
+            rows[FILE_PLACE] = number
+        return rows
+
+    def _made_rows(self, job: Job) -> Any:
+        plain = Job(job.walltime, Shape(1, 1, 1), None, job.deadline, job.urgent, job.memory_kb)
+        beside = Job(job.walltime, Shape(1, 1, 1), None, -1, True, 1)
+        prepared = prepare(self.spec, _arrivals([plain, beside], self.site), self.site.procs)
+        prepared = in_order_of_present_sizes(self.spec, prepared)
+        walltime, zero = np.array([job.walltime, job.walltime], np.int64), np.zeros(2, np.int64)
+        jobs = Jobs(zero, zero + 1, walltime, walltime, prepared.plan)
+        return make_state(jobs, prepared.setup, 1)[0].jobs[:, 0].copy()
+
+    def submit(self, job: int, shape: Shape) -> None:
+        super().submit(job, shape)
+        if self.live[job].runtime is None:
+            self.world.runtime[self.here[job].column] = UNBOUNDED
+
+    def ids(self) -> Any:
+        return np.array(self.of_column, np.int64)
+
+
+def _put_first(heap: Any, size: int, t: int, run: int) -> None:
+    """Add an end to the heap of ends that is due before all others that still count."""
+    place = size
+    while place > 0:
+        parent = (place - 1) // 2
+        heap[:, place] = heap[:, parent]
+        place = parent
+    heap[:, 0] = t, run
+
+
+class _OneColumn:
+    """A table of job rows in which every job has the same column."""
+
+    def __init__(self, column: Any) -> None:
+        self.column = column
+
+    def __getitem__(self, place: tuple[Any, int]) -> Any:
+        return self.column[place[0]]
+
+
+@dataclass
+class Picture:
+    """What runs and what waits on a cluster, in the order in which it does: (number, instant, job)."""
+
+    running: list[tuple[int, int, Job]]
+    waiting: list[tuple[int, Job]]
+
+
+def planned_from(
+    site: Site, spec: Spec, picture: Picture, now: int, prepared: Prepared | None = None
+) -> Batch:
+    """A batch system under a policy that finds a cluster as it is, to foresee what it would do."""
+    batch = Batch(site, spec, prepared)
+    batch.restart({number: (start, job) for number, start, job in picture.running}, now)
+    batch.open(now)
+    for number, job in picture.waiting:
+        batch.submit(number, job)
+    return batch
+
+
+class Batch:
+    """The cluster under its policy. Jobs are numbers that the caller gives."""
+
+    def __init__(self, site: Site, spec: Spec, prepared: Prepared | None = None) -> None:
+        check_live(spec)
+        self.site, self.spec = site, spec
+        beside = [Job(1, Shape(1, 1, 1), memory_kb=1), Job(1, Shape(1, 1, 1), urgent=True, memory_kb=1)]
+        jobs = beside * (PREPARED_FOR // 2)
+        self.prepared = prepared or in_order_of_present_sizes(
+            spec, prepare(spec, _arrivals(jobs, site), site.procs)
+        )
+        self.engine = self._new_engine()
+        self._acts: list[Act] = []
+        self.seen_at = 0
+
+    def _new_engine(self) -> _Engine:
+        self._seen, self._open_runs = 0, dict[int, int]()
+        engine = _Engine(self.site, self.spec, self.prepared)
+        self.trial, self.future = Copy(engine), Copy(engine)
+        self.foreseen = -1
+        self._ahead: tuple[tuple[int, int], Batch] | None = None
+        return engine
+
+    @property
+    def pools(self) -> tuple[int, ...]:
+        """Processors of the pools that jobs run in: one, or the groups of redirection."""
+        return tuple(self.prepared.groups.values()) or (self.site.procs,)
+
+    @property
+    def now(self) -> int:
+        return self.engine.now
+
+    @property
+    def following(self) -> int:
+        """When the policy wants its next turn, or a job comes to its walltime; NEVER: when told."""
+        return self.engine.now if self.engine.is_open else self.engine.following
+
+    # ---- time ---------------------------------------------------------------------------------------------
+
+    def open(self, t: int) -> None:
+        """Let it be ``t``; what was due before happens at its own instant."""
+        if self.engine.is_open and t <= self.engine.now:
+            return
+        self._catch_up(t)
+        self.engine.open(max(t, self.engine.now))
+
+    def look(self, t: int) -> None:
+        """Let happen what was due before ``t``, and foresee from ``t`` on; the policy has no turn at it."""
+        if not self.engine.is_open or t > self.engine.now:
+            self._catch_up(t)
+        self.seen_at = max(t, self.engine.now)
+
+    def _catch_up(self, t: int) -> None:
+        """Let happen what was due before ``t``; no instant is open then."""
+        self.close()
+        while self.engine.following < t:
+            self.engine.open(self.engine.following)
+            self.close()
+
+    def close(self) -> None:
+        """The policy's turn."""
+        if self.engine.is_open:
+            self.engine.close()
+            self._notice()
+
+    def acts(self) -> list[Act]:
+        """What was decided since the last call; what stops comes before what starts at the same instant."""
+        found, self._acts = self._acts, []
+        return found
+
+    def _notice(self) -> None:
+        """Read from the log of runs what the last instant changed."""
+        state, engine = self.engine.state, self.engine
+        runs, now = int(state.clock[RUNS]), engine.now
+        words = {AT_WALLTIME: KILL, BY_SUSPENSION: SUSPEND}
+        for run, job in list(self._open_runs.items()):
+            if state.runs[R_END, run] != OPEN:
+                del self._open_runs[run]
+                ended = int(state.runs[R_ENDED, run])
+                if ended != BY_ITSELF:
+                    self._acts.append(Act(words.get(ended, STOP), job, now))
+        for run in range(self._seen, runs):
+            job = engine.of_column[int(state.runs[R_JOB, run])]
+            why, pool = int(state.runs[R_WHY, run]), int(state.runs[R_POOL, run])
+            self._acts.append(Act(RESUME if why == RESUMED else START, job, now, why, pool))
+            if state.runs[R_END, run] == OPEN:
+                self._open_runs[run] = job
+        self._seen = runs
+
+    # ---- jobs ---------------------------------------------------------------------------------------------
+
+    def submit(self, number: int, job: Job) -> None:
+        """A job arrives, at the instant that is open."""
+        self.engine.know(number, job)
+        self.engine.submit(number, job.shape)
+
+    def cancel(self, number: int) -> bool:
+        """Take a waiting job away; False if it does not wait."""
+        if number not in self.engine.here or not self.engine.waits(number):
+            return False
+        self.engine.cancel(number)
+        self.engine.forget(number)
+        return True
+
+    def end(self, number: int, t: int) -> int:
+        """A running job has ended; the instant, which is open then."""
+        self._catch_up(t)
+        engine, t = self.engine, max(t, self.engine.now)
+        column = engine.here[number].column if number in engine.here else -1
+        if column >= 0 and engine.state.jobs[PHASE, column] == RUNNING:
+            run = int(engine.state.jobs[RUN, column])
+            length = t - int(engine.state.runs[R_START, run])
+            kept = int(engine.state.jobs[KEPT, column]) - int(engine.state.runs[R_LEAD, run])
+            engine.world.runtime[column] = length + kept
+            while engine.world.size[0] + 2 > engine.world.ends.shape[1]:
+                engine.state, engine.world = grow(engine.state, engine.world)
+            _put_first(engine.world.ends, int(engine.world.size[0]), t, run)
+            engine.world.size[0] += 1
+        engine.open(t)
+        return t
+
+    def phase(self, number: int) -> str:
+        """waiting, running, suspended, refused or done."""
+        engine = self.engine
+        if number not in engine.here:
+            return "done"
+        if engine.waits(number):
+            return "waiting"
+        found = int(engine.state.jobs[PHASE, engine.here[number].column])
+        names = {RUNNING: "running", SUSPENDED: "suspended", REFUSED: "refused"}
+        return names.get(found, "waiting" if found == 1 else "done")
+
+    def ended(self, number: int) -> int:
+        """When a job that is over ended (µs)."""
+        engine = self.engine
+        return int(engine.state.runs[R_END, engine.state.jobs[RUN, engine.here[number].column]])
+
+    def promise(self, number: int) -> int | None:
+        """What the policy promised the job (µs): a latest start or end, as ``prepared.promise_kind`` says."""
+        if number not in self.engine.here:
+            return None
+        told = int(self.engine.state.jobs[PROMISE, self.engine.here[number].column])
+        return told if told >= 0 else None
+
+    # ---- foresight ----------------------------------------------------------------------------------------
+
+    def _estimator(self) -> Batch | None:
+        """EASY promises nothing: as in a simulated grid, what it does is estimated by conservative
+        backfilling that finds the cluster as it is now."""
+        if self.spec.name != "easy" or not run_together((self.spec,)):
+            return None
+        at = (self.engine.version, self._present())
+        if self._ahead is None or self._ahead[0] != at:
+            plan = planned_from(self.site, make_spec("conservative"), self.picture(), at[1])
+            self._ahead = (at, plan)
+        return self._ahead[1]
+
+    def picture(self) -> Picture:
+        """What runs and what waits, each in order of submission here."""
+        engine, running, waiting = self.engine, [], []
+        for number, submission in engine.here.items():
+            if self.phase(number) == "waiting":
+                waiting.append((number, engine.live[number]))
+            elif self.phase(number) == "running":
+                run = int(engine.state.jobs[RUN, submission.column])
+                running.append((number, int(engine.state.runs[R_START, run]), engine.live[number]))
+        return Picture(running, waiting)
+
+    def _present(self) -> int:
+        return self.engine.now if self.engine.is_open else max(self.seen_at, self.engine.now)
+
+    def tried(self, number: int, job: Job) -> int:
+        """When a job that is not here would be completed if it were submitted now; NEVER: not at all."""
+        engine, now = self.engine, self._present()
+        if (plan := self._estimator()) is not None:
+            return plan.tried(number, job)
+        engine.settle()
+        known = engine.live.get(number)
+        engine.know(number, job)
+        try:
+            self.trial.renew(now)
+            return self.trial.completion(self.trial.begin(now, number, job.shape))
+        finally:
+            if known is None:
+                engine.forget(number)
+            else:
+                engine.know(number, known)
+
+    def planned(self, number: int) -> tuple[int, int]:
+        """(start, completion) of a job that waits or runs, if nothing else comes; NEVER if it is not run."""
+        engine = self.engine
+        if (plan := self._estimator()) is not None:
+            return plan.planned(number)
+        engine.settle()
+        if self.foreseen != engine.version:
+            self.foreseen = engine.version
+            self.future.renew(self._present())
+            self.future.begin(self._present())
+        column = engine.here[number].column
+        completion = self.future.completion(column)
+        if completion == NEVER:
+            return NEVER, NEVER
+        assert self.future.state is not None
+        run = int(self.future.state.jobs[RUN, column])
+        return int(self.future.state.runs[R_START, run]), completion
+
+    @classmethod
+    def warm(cls, site: Site, spec: Spec) -> None:
+        """Compile what a cluster needs before anybody waits for it."""
+        batch = cls(site, spec)
+        half = max(site.procs // 2, 1)
+        for number in range(4):
+            batch.open(number)
+            batch.submit(number, Job(10, Shape(half, 1, 1), urgent=number == 3, memory_kb=1))
+            batch.close()
+        batch.planned(2)
+        batch.tried(9, Job(10, Shape(1, 1, 1), memory_kb=1))
+        batch.open(5)
+        batch.cancel(2)
+        batch.close()
+        batch.end(0, 6)
+        batch.close()
+        batch.look(100)
+
+    # ---- forgetting ---------------------------------------------------------------------------------------
+
+    def forget_past(self, running: Mapping[int, tuple[int, Job]]) -> bool:
+        """Make the tables anew where they hold many jobs that are over, and nothing waits or is suspended.
+
+        ``running`` are the jobs that run, each with the instant at which it started. A job that starts where
+        nothing waits starts at once under every policy, so that submitting them in order of their starts
+        gives the state that the policy would have with them alone. Nothing is decided: the acts are dropped.
+        """
+        engine = self.engine
+        if len(engine.of_column) < FORGET_AFTER or engine.is_open or len(self.pools) > 1:
+            return False
+        if any(self.phase(number) in ("waiting", "suspended") for number in engine.here):
+            return False
+        self.restart(running, engine.now)
+        return True
+
+    def restart(self, running: Mapping[int, tuple[int, Job]], now: int) -> None:
+        """Begin anew at ``now`` with jobs that run since some instants."""
+        kept, self._acts = self._acts, []
+        self.engine = self._new_engine()
+        for number, (start, job) in sorted(running.items(), key=lambda item: (item[1][0], item[0])):
+            self.open(start)
+            self.submit(number, job)
+            self.close()
+        self.open(now)
+        self.close()
+        self._acts = kept

@@ -1,0 +1,146 @@
+"""The demonstration: an agent, three local clusters, forty short tasks, moves, a page, an audit."""
+
+from __future__ import annotations
+
+import random
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headway.audit import audit
+from headway.audit.verdict import Audit
+from headway.errors import HeadwayError
+from headway.live.batch import Batch
+from headway.live.grid_file import Grid, load_grid
+from headway.live.journal import OVER, Journal
+from headway.live.launch import end, start, start_servers, wait_for
+from headway.live.page import page
+from headway.live.record import recorded
+from headway.live.task import Task
+from headway.live.wire import Remote
+from headway.schedule import Schedule
+from headway.units import SECOND
+
+GRID = """\
+# Three clusters of this machine's own under one agent.
+[grid]
+policy = "reallocation(heuristic=mct, mode=regular, period=2, threshold=0.5)"
+folder = "state"
+page = "http://127.0.0.1:{port}"
+poll = 0.5
+
+[control]
+allow = ["submit", "cancel", "kill"]
+acts_per_minute = 6000
+
+[[cluster]]
+name = "bordeaux"
+procs = 6
+speed = 1
+
+[[cluster]]
+name = "lyon"
+procs = 3
+speed = 1.2
+
+[[cluster]]
+name = "toulouse"
+procs = 4
+speed = 1.4
+"""
+PATIENCE = 90.0
+"""Seconds for all tasks to end."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a demonstration leaves."""
+
+    schedule: Schedule
+    verdict: Audit
+    page: Path
+    tasks: int
+    moves: int
+    seconds: float
+
+
+def written(folder: Path) -> Grid:
+    """The demonstration's grid file, with a free port for the page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    file = folder / "grid.toml"
+    file.write_text(GRID.format(port=port), "utf-8")
+    return load_grid(file)
+
+
+def short_tasks(count: int, marks: Path, seed: int = 1) -> list[Task]:
+    """Tasks of a second or so, most of them much shorter than their walltime, so that plans do not hold."""
+    draw = random.Random(seed)
+    tasks = []
+    for number in range(1, count + 1):
+        procs = draw.choice([1, 2, 2, 4])
+        walltime = draw.uniform(4.0, 10.0)
+        run = walltime * draw.choice([0.05, 0.1, 0.15, 0.4]) / 1.4
+        script = f'sleep {run:.2f}; echo "$0 $HEADWAY_CLUSTER $HEADWAY_PROCS" >> "$1"'
+        task = Task(
+            command=("sh", "-c", script, str(number), str(marks)),
+            procs=procs,
+            walltime=round(walltime * SECOND),
+            name=f"short-{number}",
+            parallel_fraction=draw.choice([0.8, 0.9, 0.99]),
+            max_procs=4,
+        )
+        tasks.append(task)
+    return tasks
+
+
+def show(folder: Path, count: int, say: Callable[[str], None], progress: Callable[[int, int], None]) -> Shown:
+    """Run it in a folder."""
+    grid = written(folder)
+    marks = folder / "marks.txt"
+    say("compiling conservative backfilling, once for this machine ..., then starting four processes")
+    Batch.warm(grid.sites[0].cluster, grid.sites[0].policy)
+    begun = time.monotonic()
+    processes = start_servers(grid, control=True)
+    try:
+        for site, process in zip(grid.sites, processes, strict=True):
+            wait_for(site.listen, process, grid.folder / f"{site.name}.log", "describe", grid)
+        log = grid.folder / "agent.log"
+        processes.append(start(["agent", str(grid.file), "--control"], log))
+        agent = wait_for(grid.listen, processes[-1], log, "queue", grid)
+        say(f"the agent's page is at {grid.page}")
+        for task in short_tasks(count, marks):
+            agent.ask("submit", task=task.as_json())
+            time.sleep(0.02)
+        state = _finished(agent, count, progress)
+    finally:
+        end(processes)
+    shown = folder / "live.html"
+    shown.write_bytes(page(state))
+    journal = Journal(grid.folder / "journal.db")
+    try:
+        schedule = recorded(grid, journal)
+    finally:
+        journal.close()
+    schedule.save(folder / "schedule", force=True)
+    moves = 0 if schedule.moves is None else len(schedule.moves)
+    return Shown(schedule, audit(schedule), shown, count, moves, time.monotonic() - begun)
+
+
+def _finished(agent: Remote, count: int, progress: Callable[[int, int], None]) -> dict[str, Any]:
+    """Wait until all tasks are over; the last state of the page."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        counts = agent.ask("queue", count=1)["counts"]
+        over = sum(number for state, number in counts.items() if state in OVER)
+        progress(over, count)
+        if over >= count:
+            return agent.ask("state")
+        if time.monotonic() > until:
+            raise HeadwayError(f"{count - over} of {count} tasks have not ended after {PATIENCE:.0f} seconds")
+        time.sleep(0.5)

@@ -1,0 +1,270 @@
+"""GRID.toml: the clusters of a grid, what may be done to them, and where everything is kept.
+
+[grid]
+policy = "reallocation(heuristic=mct, period=60, threshold=5)"
+folder = "state"                      # journal, sockets and logs; beside this file
+fence = "state/fence"                 # on storage that all clusters see
+page = "http://127.0.0.1:8900"        # optional: the agent's page
+
+[control]
+allow = ["submit", "cancel"]          # what may be done at all, and only with --control
+acts_per_minute = 120
+
+[[cluster]]
+name = "bordeaux"
+kind = "local"                        # or slurm, or simulated
+procs = 8
+speed = 1
+policy = "conservative"
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from headway.errors import InputError, UsageError
+from headway.platform import Cluster, Platform
+from headway.policies.spec import Spec, parse_spec
+
+KINDS = ("local", "slurm", "simulated")
+ACTS = ("submit", "cancel", "kill", "suspend", "requeue")
+"""Kinds of acts. Releasing a held job belongs to submit, moving one is submit and cancel."""
+GRID_KEYS = (
+    "policy", "folder", "fence", "listen", "page", "poll", "timeout", "keep", "token", "tls_cert", "tls_key",
+    "tls_ca", "scale",
+)  # fmt: skip
+CONTROL_KEYS = ("allow", "acts_per_minute")
+CLUSTER_KEYS = (
+    "name", "kind", "procs", "speed", "policy", "listen", "partition", "account", "qos", "conf", "options",
+    "steer",
+)  # fmt: skip
+LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
+
+
+@dataclass(frozen=True)
+class Site:
+    """One cluster of the grid, and how its batch system is spoken to."""
+
+    cluster: Cluster
+    kind: str
+    policy: Spec
+    listen: str
+    partition: str = ""
+    account: str = ""
+    qos: str = ""
+    conf: str = ""
+    """Slurm's configuration, where it is not the machine's own (SLURM_CONF)."""
+    options: tuple[str, ...] = ()
+    """Further options of sbatch for every job."""
+    steer: bool = False
+    """Whether the policy decides on starts, in place of Slurm's own."""
+
+    @property
+    def name(self) -> str:
+        return self.cluster.name
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A grid as its file describes it."""
+
+    file: Path
+    policy: Spec
+    sites: tuple[Site, ...]
+    folder: Path
+    fence: Path
+    listen: str
+    page: str = ""
+    poll: float = 1.0
+    """Seconds between two looks at the clusters."""
+    timeout: float = 15.0
+    """Seconds to wait for an answer."""
+    keep: int = 10_000
+    """Tasks that are over and still remembered."""
+    scale: float = 0.0
+    """Simulated seconds in a real one; 0: as quickly as possible. Only for simulated clusters."""
+    token: Path | None = None
+    tls: tuple[str, str] | None = None
+    tls_ca: str | None = None
+    allow: tuple[str, ...] = ("submit", "cancel")
+    acts_per_minute: int = 120
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def platform(self) -> Platform:
+        return Platform(tuple(site.cluster for site in self.sites), str(self.file))
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.sites[0].kind == "simulated"
+
+    def site(self, name: str) -> Site:
+        """A cluster by its name."""
+        for site in self.sites:
+            if site.name == name:
+                return site
+        names = ", ".join(site.name for site in self.sites)
+        raise UsageError(f"{self.file} has no cluster {name!r}; it has {names}")
+
+    def secret(self) -> str | None:
+        """The token, where there is one."""
+        from headway.live.wire import read_token
+
+        return None if self.token is None else read_token(self.token)
+
+
+def load_grid(file: str | Path) -> Grid:
+    """Read GRID.toml."""
+    path = Path(file)
+    try:
+        document = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", file=path) from None
+    except UnicodeDecodeError:
+        raise InputError("is not text in UTF-8; a grid file is TOML", file=path) from None
+    except tomllib.TOMLDecodeError as error:
+        place = LINE.search(str(error))
+        reason = LINE.sub("", str(error))
+        raise InputError(
+            f"is not valid TOML: {reason}", file=path, line=int(place[1]) if place else None
+        ) from None
+    try:
+        return _Reader(path.absolute(), document).grid()
+    except UsageError as error:
+        raise InputError(str(error), file=path) from None
+
+
+class _Reader:
+    """The document of a grid file."""
+
+    def __init__(self, path: Path, document: dict[str, Any]) -> None:
+        self.path, self.document = path, document
+
+    def grid(self) -> Grid:
+        for key in self.document:
+            if key not in ("grid", "control", "cluster"):
+                raise self.error("unknown key; a grid file has [grid], [control] and [[cluster]]", key)
+        grid = self.table("grid", GRID_KEYS)
+        control = self.table("control", CONTROL_KEYS)
+        policy = parse_spec(str(grid.get("policy", "reallocation")))
+        if policy.name != "reallocation":
+            raise self.error(
+                f"must be reallocation(...), not {policy.name}; a cluster's own policy stands in its "
+                "[[cluster]] table",
+                "grid: policy",
+            )
+        folder = self.place(grid.get("folder", f"{self.path.stem}-state"))
+        tls = (grid.get("tls_cert"), grid.get("tls_key"))
+        if (tls[0] is None) != (tls[1] is None):
+            raise self.error("tls_cert and tls_key belong together", "grid")
+        allow = tuple(control.get("allow", ("submit", "cancel")))
+        for act in allow:
+            if act not in ACTS:
+                raise self.error(f"{act!r} is none of {', '.join(ACTS)}", "control: allow")
+        sites = self.sites(folder, policy)
+        return Grid(
+            file=self.path,
+            policy=policy,
+            sites=sites,
+            folder=folder,
+            fence=self.place(grid.get("fence", folder / "fence")),
+            listen=self.address(grid.get("listen", "unix"), folder / "agent.sock"),
+            page=str(grid.get("page", "")),
+            poll=self.number(grid, "poll", 1.0, 0.05),
+            timeout=self.number(grid, "timeout", 15.0, 0.1),
+            keep=int(self.number(grid, "keep", 10_000, 1)),
+            scale=self.number(grid, "scale", 0.0, 0.0),
+            token=None if "token" not in grid else self.place(grid["token"]),
+            tls=None if tls[0] is None else (str(self.place(tls[0])), str(self.place(tls[1]))),
+            tls_ca=None if "tls_ca" not in grid else str(self.place(grid["tls_ca"])),
+            allow=allow,
+            acts_per_minute=int(self.number(control, "acts_per_minute", 120, 1)),
+        )
+
+    def sites(self, folder: Path, policy: Spec) -> tuple[Site, ...]:
+        tables = self.document.get("cluster", [])
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise self.error("must be written as a list of tables, [[cluster]]", "cluster")
+        if not tables:
+            raise self.error("has no cluster; add a [[cluster]] table with name and procs", "")
+        sites = tuple(self.site(table, number, folder, policy) for number, table in enumerate(tables, 1))
+        names = [site.name for site in sites]
+        for name in names:
+            if names.count(name) > 1:
+                raise self.error(f"two clusters are called {name!r}; their names must differ", "cluster")
+        simulated = [site.kind == "simulated" for site in sites]
+        if any(simulated) and not all(simulated):
+            raise self.error(
+                "simulated clusters have a clock of their own: a grid has only such, or none", "cluster: kind"
+            )
+        return sites
+
+    def site(self, table: dict[str, Any], number: int, folder: Path, policy: Spec) -> Site:
+        where = f"cluster {number}"
+        for key in table:
+            if key not in CLUSTER_KEYS:
+                raise self.error(f"unknown key; known are {', '.join(CLUSTER_KEYS)}", f"{where}: {key}")
+        kind = table.get("kind", "local")
+        if kind not in KINDS:
+            raise self.error(f"must be one of {', '.join(KINDS)}, not {kind!r}", f"{where}: kind")
+        if not isinstance(table.get("name"), str) or not re.fullmatch(r"[\w.-]+", table["name"]):
+            raise self.error("needs a name of letters, digits, - and _", where)
+        if "procs" not in table:
+            raise self.error("procs is missing: how many processors tasks may use", where)
+        try:
+            cluster = Cluster(table["name"], table.get("speed", 1), table["procs"])
+            local = self.local_policy(table, policy, kind)
+        except UsageError as error:
+            raise self.error(str(error), where) from None
+        listen = self.address(table.get("listen", "unix"), folder / f"{cluster.name}.sock")
+        texts: dict[str, str] = {}
+        texts |= {key: str(table[key]) for key in ("partition", "account", "qos") if key in table}
+        if "conf" in table:
+            texts["conf"] = str(self.place(table["conf"]))
+        options = tuple(str(option) for option in table.get("options", ()))
+        steer = bool(table.get("steer"))
+        return Site(cluster, kind, local, listen, options=options, steer=steer, **texts)
+
+    def local_policy(self, table: dict[str, Any], policy: Spec, kind: str) -> Spec:
+        """The cluster's own policy, else the grid's ``local``; for Slurm how its starts are foreseen."""
+        given = table.get("policy")
+        if given is not None:
+            return parse_spec(str(given))
+        if kind == "slurm":
+            return parse_spec("conservative(compress=scratch)")
+        local = policy.params["local"]
+        assert isinstance(local, Spec)
+        return local
+
+    # ---- values -------------------------------------------------------------------------------------------
+
+    def table(self, name: str, known: tuple[str, ...]) -> dict[str, Any]:
+        table = self.document.get(name, {})
+        if not isinstance(table, dict):
+            raise self.error(f"must be a table, [{name}]", name)
+        for key in table:
+            if key not in known:
+                raise self.error(f"unknown key; known are {', '.join(known)}", f"{name}: {key}")
+        return table
+
+    def number(self, table: dict[str, Any], key: str, default: float, low: float) -> float:
+        value = table.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < low:
+            raise self.error(f"must be a number of at least {low:g}, not {value!r}", key)
+        return float(value)
+
+    def place(self, value: object) -> Path:
+        """A path beside the grid file."""
+        return (self.path.parent / Path(str(value)).expanduser()).absolute()
+
+    def address(self, value: object, default: Path) -> str:
+        from headway.live.wire import checked
+
+        return checked(f"unix:{default}" if value == "unix" else str(value))
+
+    def error(self, message: str, where: str) -> InputError:
+        return InputError(message, file=self.path, field=where or None)

@@ -1,0 +1,67 @@
+"""Agent and servers as child processes: for `headway agent --servers` and for the demonstration."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from headway.errors import HeadwayError, UsageError
+from headway.live.grid_file import Grid
+from headway.live.wire import Remote
+
+PATIENCE = 120.0
+"""Seconds for a process to answer; compiling a policy for the first time takes some."""
+
+
+def start(words: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
+    """A command of headway in a process of its own, its messages in a file."""
+    log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with log.open("ab") as out:
+        return subprocess.Popen(
+            [sys.executable, "-m", "headway", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+
+
+def start_servers(grid: Grid, control: bool) -> list[subprocess.Popen[bytes]]:
+    """A server for each cluster."""
+    words = ["--control"] if control else []
+    return [
+        start(["server", str(grid.file), site.name, *words], grid.folder / f"{site.name}.log")
+        for site in grid.sites
+    ]
+
+
+def wait_for(address: str, process: subprocess.Popen[bytes], log: Path, request: str, grid: Grid) -> Remote:
+    """The other side of an address, as soon as it answers."""
+    remote = Remote(address, token=grid.secret(), ca=grid.tls_ca, timeout=grid.timeout)
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            remote.ask(request)
+            return remote
+        except HeadwayError as error:
+            if process.poll() is not None:
+                said = log.read_text("utf-8", "replace").strip().splitlines()
+                raise UsageError(said[-1].removeprefix("headway: ") if said else str(error)) from None
+            if time.monotonic() > until:
+                raise
+        time.sleep(0.1)
+
+
+def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Ask processes to end, and wait for it."""
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,0 +1,460 @@
+"""A cluster of this machine's own: so many slots, a policy of Headway, jobs as real processes.
+
+The queue is on disk and jobs outlive the server: one that was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from headway.errors import HeadwayError
+from headway.live.batch import KILL, RESUME, START, STOP, SUSPEND, Act, Batch, Job
+from headway.live.grid_file import Grid, Site
+from headway.live.local_queue import Entry, LocalQueue
+from headway.live.processes import Processes
+from headway.live.script import FENCED, job_script, read_fence, remove_fence
+from headway.live.server import ClusterServer, check_acts, parsed
+from headway.live.task import Task
+from headway.live.wire import Refused
+from headway.policies.grid.notes import NO_ANSWER, STARTED
+from headway.units import NEVER, SECOND
+
+PATIENCE = 2 * SECOND
+"""A held job whose turn has come keeps its processors so long; then it stands at the end of the queue."""
+TRIAL = -1
+"""The number of a job that is only tried."""
+LATE = SECOND // 20
+"""Who is later than this sets the clock back (µs)."""
+OLDEST = 0.5
+"""Seconds between two looks at processes that were started by an earlier server."""
+
+
+class LocalServer(ClusterServer):
+    """The embedded batch system."""
+
+    def __init__(self, grid: Grid, site: Site, control: bool) -> None:
+        super().__init__(grid, site, control)
+        check_acts(grid, site)
+        self.folder = grid.folder / site.name
+        self.queue = LocalQueue(self.folder / "queue.db", int(time.time()) * SECOND)
+        self.processes = Processes()
+        self.batch = Batch(site.cluster, site.policy)
+        self.entries: dict[int, Entry] = {}
+        """Jobs that are not over."""
+        self._recover()
+
+    # ---- time ---------------------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> int:
+        """µs on the cluster's clock, which does not go back, and stands still while nobody looks after it."""
+        return max(int(time.time() * SECOND) - self.queue.epoch - self.queue.stood, self.batch.now, 0)
+
+    def unix(self, t: int | None) -> int | None:
+        """An instant of the cluster's clock, from the present on, in µs since 1970."""
+        return None if t is None else t + self.queue.epoch + self.queue.stood if t < NEVER else NO_ANSWER
+
+    def _look(self) -> None:
+        """Let the policy do what is due.
+
+        Who comes too late, as after a pause or a restart, sets the clock back to what was due first: a job
+        that starts now has its whole walltime before it, not what is left since it should have started.
+        """
+        late = self.now - self.batch.following
+        if late > LATE:
+            self.queue.stand(late)
+        self.batch.look(self.now)
+
+    def tick(self) -> float:
+        """See which jobs have ended, and let the policy do what is due."""
+        with self.lock:
+            self._look()
+            self._carry_out()
+            adopted = self._see_ends()
+            self._carry_out()
+            self._forget()
+            wait = (self.batch.following - self.now) / SECOND if self.batch.following < NEVER else 60.0
+            dying = self.processes.tend()
+        waits = [wait, 60.0, OLDEST if adopted else 60.0, 60.0 if dying is None else dying]
+        return max(0.001, min(waits))
+
+    def _see_ends(self) -> bool:
+        """Tell the policy what has ended; whether there are processes of an earlier server."""
+        adopted = False
+        for entry in [each for each in self.entries.values() if each.state == "running"]:
+            if entry.pid is None:
+                self._find_process(entry)
+                adopted = True
+            elif not self.processes.is_alive(entry.pid, entry.name):
+                self._ended(entry)
+            else:
+                adopted |= not self.processes.is_own(entry.pid)
+        return adopted
+
+    def _find_process(self, entry: Entry) -> None:
+        """A job that was started before has its process in its fence, as soon as that is written."""
+        fence = read_fence(self.grid.fence / entry.fence)
+        if fence is None:
+            self._launch(entry)
+        elif fence.code is not None or fence.pid is not None:
+            self._set(entry, pid=fence.pid or 0)
+
+    def _ended(self, entry: Entry) -> None:
+        """A job has ended by itself, or somebody else killed it."""
+        fence = read_fence(self.grid.fence / entry.fence)
+        code = self.processes.code(entry.pid or 0)
+        self.processes.forget(entry.pid or 0)
+        here = fence is not None and fence.cluster == self.site.name
+        if code == FENCED and here and fence is not None and fence.pid != entry.pid:
+            self._set(entry, pid=fence.pid)  # this was a second copy: the first one is the job
+            return
+        if fence is not None and fence.code is not None and (here or code != FENCED):
+            code = fence.code
+        state = "fenced" if code == FENCED else "done" if code == 0 else "failed"
+        at = self.batch.end(entry.number, self._exact_end(entry))
+        self.queue.note(at, "end", entry.number)
+        self._set(entry, state=state, ended=self.unix(at), code=code, pid=None)
+        self.batch.close()
+
+    def _exact_end(self, entry: Entry) -> int:
+        """Now, or some µs later: the run time is to be that of the task's own size x the factor of this one,
+        rounded up, as everywhere."""
+        shape = self._job_of(entry).shape
+        begun = entry.started or 0
+        own = -(-(self.now - begun) * shape.over // shape.by)
+        return begun + shape.time(own)
+
+    # ---- what the policy decides --------------------------------------------------------------------------
+
+    def _carry_out(self) -> None:
+        """Write down what the policy decided, then do it."""
+        acts = self.batch.acts()
+        if not acts:
+            self.queue.commit()
+            return
+        doing = [(act, self._write(act)) for act in acts]
+        self.queue.commit()
+        for act, entry in doing:
+            if entry is not None:
+                self._do(act, entry)
+        self.queue.commit()
+
+    def _write(self, act: Act) -> Entry | None:
+        """Note an act; the job as it was before it."""
+        entry = self.entries.get(act.job)
+        if entry is None:
+            return None
+        if act.kind == START:
+            state = "due" if entry.held else "running"
+            self._set(entry, state=state, started=act.at, began=self.unix(act.at), why=act.why, pool=act.pool)
+        elif act.kind == RESUME:
+            self._set(entry, state="running")
+        elif act.kind == SUSPEND:
+            self._set(entry, state="suspended")
+        elif act.kind == STOP:
+            runs = entry.runs + 1
+            self._set(entry, state="waiting", runs=runs, fence=f"{entry.fence.partition('+')[0]}+{runs}")
+        elif act.kind == KILL:
+            self._set(entry, state="killed", ended=self.unix(act.at))
+        return entry
+
+    def _do(self, act: Act, entry: Entry) -> None:
+        if act.kind == START and not entry.held:
+            self._launch(self.entries.get(act.job, entry))
+        elif entry.pid is None:
+            return
+        elif act.kind == SUSPEND:
+            self.processes.suspend(entry.pid)
+        elif act.kind == RESUME:
+            self.processes.resume(entry.pid)
+        elif act.kind == STOP:
+            self.processes.kill(entry.pid)
+            self.queue.set(entry.number, pid=None)
+        elif act.kind == KILL:
+            fence = read_fence(self.grid.fence / entry.fence)
+            if fence is not None and fence.code is not None:  # it ended just before its walltime
+                state = "done" if fence.code == 0 else "failed"
+                self.queue.set(entry.number, state=state, code=fence.code)
+            self.processes.end(entry.pid)
+
+    def _launch(self, entry: Entry) -> None:
+        """Start the process of a job, unless its fence says that it has started."""
+        if read_fence(self.grid.fence / entry.fence) is not None:
+            return  # its process is found when somebody looks for its end
+        script = self.folder / "scripts" / entry.name
+        script.parent.mkdir(parents=True, exist_ok=True)
+        self.grid.fence.mkdir(parents=True, exist_ok=True)
+        task, fence = parsed(_loads(entry.task)), self.grid.fence / entry.fence
+        script.write_text(job_script(task, fence, entry.fence, entry.procs, self.site.name), "utf-8")
+        pid = self.processes.launch(script, self.folder / "output" / f"{entry.fence}.out")
+        self._set(entry, pid=pid)
+
+    def _set(self, entry: Entry, **columns: Any) -> None:
+        self.queue.set(entry.number, **columns)
+        fresh = self.queue.job(entry.number)
+        if fresh.state in ("waiting", "due", "running", "suspended"):
+            self.entries[entry.number] = fresh
+        else:
+            self.entries.pop(entry.number, None)
+
+    # ---- after a restart ----------------------------------------------------------------------------------
+
+    def _recover(self) -> None:
+        """Bring the policy to where it was, and the jobs to where it wants them."""
+        for at, kind, number in self.queue.events():
+            if kind == "end":
+                self.batch.end(number, at)
+            else:
+                self.batch.open(at)
+            if kind == "submit":
+                self.batch.submit(number, self._job_of(self.queue.job(number)))
+            elif kind == "cancel":
+                self.batch.cancel(number)
+            self.batch.close()
+        self.batch.acts()
+        self.entries = {entry.number: entry for entry in self.queue.live()}
+        for entry in list(self.entries.values()):
+            act = self._missed(entry, self.batch.phase(entry.number))
+            if act is not None:
+                self._write(act)
+                self._do(act, entry)
+        for entry in self.queue.stragglers():
+            if entry.pid and self.processes.is_alive(entry.pid, entry.name):
+                self.processes.end(entry.pid)
+            self.queue.set(entry.number, pid=None)
+        self.queue.commit()
+
+    def _missed(self, entry: Entry, phase: str) -> Act | None:
+        """What the policy had decided about a job, and nobody wrote down."""
+        at = self.batch.now
+        if phase == "running" and entry.state == "waiting":
+            return Act(START, entry.number, self.batch.planned(entry.number)[0])
+        if phase == "running" and entry.state == "suspended":
+            return Act(RESUME, entry.number, at)
+        if phase == "suspended" and entry.state == "running":
+            return Act(SUSPEND, entry.number, at)
+        if phase == "waiting" and entry.state == "running":
+            return Act(STOP, entry.number, at)
+        if phase == "done":
+            return Act(KILL, entry.number, at)
+        return None
+
+    def _forget(self) -> None:
+        """Keep neither the policy's tables nor the file growing for ever."""
+        running = {
+            entry.number: (entry.started or 0, self._job_of(entry))
+            for entry in self.entries.values()
+            if entry.state == "running"
+        }
+        if len(running) == len(self.entries) and self.batch.forget_past(running):
+            order = sorted(running, key=lambda number: (running[number][0], number))
+            self.queue.begin_anew([(running[number][0], "submit", number) for number in order])
+            for entry in self.queue.forget(self.grid.keep):
+                (self.folder / "scripts" / entry.name).unlink(missing_ok=True)
+                (self.folder / "output" / f"{entry.fence}.out").unlink(missing_ok=True)
+                if "+" in entry.fence:
+                    remove_fence(self.grid.fence / entry.fence)
+            self.queue.commit()
+
+    # ---- requests -----------------------------------------------------------------------------------------
+
+    def _job_of(self, entry: Entry) -> Job:
+        return self._job(parsed(_loads(entry.task)), entry.procs)
+
+    def _job(self, task: Task, procs: int) -> Job:
+        deadline = -1 if task.deadline is None else task.deadline - self.queue.epoch - self.queue.stood
+        memory = -1 if task.memory_mb is None else task.memory_mb * 1024
+        return Job(task.walltime, self.shapes.shape(task, procs), None, deadline, task.urgent, memory)
+
+    def _tuned(self, task: Task) -> tuple[int, int]:
+        return self.shapes.tuned(task, lambda procs: self.batch.tried(TRIAL, self._job(task, procs)))
+
+    def _catch_up(self) -> None:
+        self._look()
+        self._carry_out()
+        self._see_ends()
+        self._carry_out()
+
+    def estimate(self, name: str, task: dict[str, Any]) -> dict[str, Any]:
+        self._catch_up()
+        entry = self.queue.named(name) if name else None
+        if entry is not None and entry.state != "cancelled":
+            if entry.state != "waiting" and not (entry.state == "due" and entry.held):
+                return {"completion": STARTED, "procs": 0}
+            return self._answer(entry)
+        asked = parsed(task)
+        completion, procs = self._tuned(asked)
+        if completion == NO_ANSWER:
+            return {"completion": NO_ANSWER, "procs": 0}
+        start = completion - self.shapes.walltime(asked, procs)
+        return {"completion": self.unix(completion), "procs": procs, "start": self.unix(start)}
+
+    def _answer(self, entry: Entry) -> dict[str, Any]:
+        start, completion = self.batch.planned(entry.number)
+        task = parsed(_loads(entry.task))
+        answer = {
+            "completion": self.unix(completion),
+            "procs": entry.procs,
+            "start": self.unix(start),
+            "walltime": self.shapes.walltime(task, entry.procs),
+        }
+        promise = self.batch.promise(entry.number)
+        if promise is not None and self.batch.prepared.promise_kind == "end":
+            answer["latest_end"] = self.unix(promise)
+        return answer
+
+    def submit(self, name: str, fence: str, task: dict[str, Any]) -> dict[str, Any]:
+        known = self.queue.named(name)
+        if known is not None:
+            waits = known.number in self.entries
+            return self._answer(known) if waits else {"completion": STARTED, "procs": 0}
+        self.guard.permit("submit")
+        self._catch_up()
+        asked = parsed(task)
+        completion, procs = self._tuned(asked)
+        if completion == NO_ANSWER:
+            raise Refused(f"{self.site.name} cannot run a task of {asked.procs} processors")
+        now = self.now
+        entry = self.queue.add(name, fence, asked.text(), procs, now)
+        self.batch.open(now)
+        now = self.batch.now
+        self.queue.note(now, "submit", entry.number)
+        self.entries[entry.number] = entry
+        self.batch.submit(entry.number, self._job(asked, procs))
+        self.batch.close()
+        self._carry_out()
+        return self._answer(self.entries[entry.number])
+
+    def release(self, name: str) -> dict[str, Any]:
+        entry = self._named(name)
+        if not entry.held or entry.number not in self.entries:
+            return {"released": True}
+        self.guard.permit("submit")
+        self._catch_up()
+        entry = self.entries[entry.number]
+        self._set(entry, held=0)
+        if entry.state == "due":
+            if self.now - (entry.started or 0) <= PATIENCE:
+                self._set(entry, state="running")
+                self.queue.commit()
+                self._launch(self.entries[entry.number])
+            else:
+                self._stand_again(entry)
+        self._carry_out()
+        return {"released": True}
+
+    def _stand_again(self, entry: Entry) -> None:
+        """A job whose turn came while it was held joins the queue again."""
+        at = self.batch.end(entry.number, self.now)
+        self.queue.note(at, "end", entry.number)
+        self.batch.close()
+        self._set(entry, state="waiting", started=None, began=None)
+        self.batch.open(self.now)
+        self.queue.note(self.batch.now, "submit", entry.number)
+        self.batch.submit(entry.number, self._job_of(entry))
+        self.batch.close()
+
+    def cancel(self, name: str) -> dict[str, Any]:
+        entry = self.queue.named(name)
+        if entry is None:
+            # Whoever cancels a name that never came must not see it come later.
+            return {"gone": True}
+        if entry.state == "cancelled":
+            return {"gone": True}
+        self.guard.permit("cancel")
+        self._catch_up()
+        entry = self.entries.get(entry.number, entry)
+        if entry.state == "due" and entry.held:
+            at = self.batch.end(entry.number, self.now)
+            self.queue.note(at, "end", entry.number)
+        elif entry.state == "waiting" and entry.runs == 0:
+            self.batch.open(self.now)
+            gone = self.batch.cancel(entry.number)
+            self.queue.note(self.batch.now, "cancel" if gone else "turn", entry.number)
+            if not gone:
+                self.batch.close()
+                self._carry_out()
+                return {"gone": False}
+        else:
+            return {"gone": False}
+        self._set(entry, state="cancelled", ended=self.unix(self.batch.now))
+        self.batch.close()
+        self._carry_out()
+        return {"gone": True}
+
+    def kill(self, name: str) -> dict[str, Any]:
+        if self.cancel(name)["gone"]:
+            return {"gone": True}
+        entry = self._named(name)
+        if entry.number not in self.entries:
+            return {"gone": True}
+        self.guard.permit("kill")
+        if entry.state == "suspended" and entry.pid is not None:
+            raise Refused(f"{name} is suspended for an urgent job; it can be killed when it runs again")
+        at = self.batch.end(entry.number, self.now)
+        self.queue.note(at, "end", entry.number)
+        self._set(entry, state="cancelled", ended=self.unix(at))
+        self.batch.close()
+        self.queue.commit()
+        if entry.pid:
+            self.processes.end(entry.pid)
+        self._carry_out()
+        return {"gone": True}
+
+    def poll(self, names: list[str], prefix: str = "") -> dict[str, Any]:
+        self._catch_up()
+        jobs = {name: self._state(self.queue.named(name)) for name in names}
+        ours = [entry.name for entry in self.entries.values() if prefix and entry.name.startswith(prefix)]
+        others = [name for name in ours if name not in jobs]
+        return {"jobs": jobs, "others": others, "now": self.unix(self.now)}
+
+    def _state(self, entry: Entry | None) -> dict[str, Any]:
+        if entry is None:
+            return {"state": "absent"}
+        state = entry.state
+        if state in ("waiting", "due"):
+            state = "held" if entry.held else "waiting"
+        found = {"state": state, "procs": entry.procs, "code": entry.code}
+        if entry.state not in ("waiting", "due"):
+            found |= {"started": entry.began, "ended": entry.ended}
+            found |= {"runs": entry.runs, "why": entry.why, "pool": entry.pool}
+        return found
+
+    def picture(self) -> dict[str, Any]:
+        self._catch_up()
+        jobs = []
+        for entry in self.entries.values():
+            start, completion = self.batch.planned(entry.number)
+            running = entry.state in ("running", "suspended")
+            jobs.append(
+                {
+                    "name": entry.name,
+                    "state": "held" if entry.held and not running else entry.state,
+                    "procs": entry.procs,
+                    "start": entry.began if running else self.unix(start),
+                    "completion": self.unix(completion),
+                }
+            )
+        return {"procs": sum(self.batch.pools), "jobs": jobs, "now": self.unix(self.now)}
+
+    def _named(self, name: str) -> Entry:
+        entry = self.queue.named(name)
+        if entry is None:
+            raise Refused(f"{self.site.name} knows no job {name}")
+        return entry
+
+    def stop(self) -> None:
+        with self.lock:
+            self.queue.commit()
+            self.queue.close()
+            self.processes.leave()
+
+
+def _loads(text: str) -> dict[str, Any]:
+    import json
+
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise HeadwayError("the queue holds something that is no task")
+    return found

@@ -1,0 +1,98 @@
+"""A server in another process, as the agent of simulations sees one: three requests and a journal.
+
+``submit`` hands a task over held. Releasing it is for whoever settles accounts afterwards, when the task is
+gone everywhere else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headway.live.journal import Attempt, Journal, TaskRow
+from headway.live.wire import NoAnswer, Refused, Remote
+from headway.policies.grid.notes import NO_ANSWER, STARTED
+
+HERE = ("held", "releasing", "released")
+"""States of an attempt that is at its server."""
+
+
+class Proxy:
+    """The server of one cluster."""
+
+    def __init__(self, name: str, remote: Remote, journal: Journal) -> None:
+        self.name, self.remote, self.journal = name, remote, journal
+        self.now = 0
+        """The instant of the event for which it is asked (µs)."""
+        self.silent = ""
+        """Why it is not asked any more in this event."""
+        self.answers: dict[int, dict[str, Any]] = {}
+        """What it said of each task in this event."""
+        self.estimated: dict[int, int] = {}
+        """The completion that it expected of each task when it was last asked, before it was handed over."""
+        self.here: dict[int, Attempt] = {}
+        """The attempts that are at this server in this event, by task."""
+
+    def begin(self, now: int, attempts: list[Attempt]) -> None:
+        """An event: what is here, and that nothing has been said yet."""
+        self.now, self.silent = now, ""
+        self.answers.clear()
+        self.estimated.clear()
+        self.here = {each.task: each for each in attempts if each.server == self.name and each.state in HERE}
+
+    def estimate(self, row: TaskRow) -> tuple[int, int]:
+        """Completion and processors; a server that does not answer takes nothing and gives nothing away."""
+        attempt = self.here.get(row.number)
+        unknown = (STARTED, 0) if attempt else (NO_ANSWER, 0)
+        if self.silent:
+            return unknown
+        name = attempt.name if attempt else ""
+        try:
+            answer = self.remote.ask("estimate", name=name, task=row.task.as_json())
+        except NoAnswer as error:
+            self.silent = str(error)
+            return unknown
+        self.answers[row.number] = answer
+        self.estimated[row.number] = int(answer["completion"])
+        return int(answer["completion"]), int(answer["procs"])
+
+    def submit(self, row: TaskRow) -> tuple[int, int]:
+        """Hand a task over, held: first the journal, then the server, then the journal."""
+        attempt = self.journal.add_attempt(row, self.name, self.now)
+        try:
+            answer = self.remote.ask("submit", name=attempt.name, fence=row.fence, task=row.task.as_json())
+        except Refused:
+            self.journal.set_attempt(attempt.number, state="gone", why="refused")
+            raise
+        self.accepted(attempt, answer)
+        return int(answer["completion"]), int(answer["procs"])
+
+    def accepted(self, attempt: Attempt, answer: dict[str, Any]) -> None:
+        """A server has the task, held."""
+        with self.journal.together():
+            told = {name: answer.get(name) for name in ("start", "completion", "walltime")}
+            self.journal.set_attempt(attempt.number, state="held", procs=answer.get("procs", 0), **told)
+            if told["start"] is not None and told["completion"] is not None:
+                self.journal.estimated(attempt, int(told["start"]), int(told["completion"]))
+            if answer.get("latest_end") is not None:
+                self.journal.set_task(attempt.task, latest_end=answer["latest_end"])
+        self.here[attempt.task] = self.journal.attempt(attempt.number)
+        self.answers[attempt.task] = answer
+
+    def cancel(self, row: TaskRow) -> bool:
+        """Take a waiting task back; False if it does not wait here any more, or if nobody knows."""
+        attempt = self.here.get(row.number)
+        if attempt is None or self.silent:
+            return False
+        self.journal.set_attempt(attempt.number, state="cancelling")
+        try:
+            gone = bool(self.remote.ask("cancel", name=attempt.name)["gone"])
+        except NoAnswer as error:
+            self.silent = str(error)
+            return False
+        except Refused:
+            self.journal.set_attempt(attempt.number, state=attempt.state)
+            raise
+        self.journal.set_attempt(attempt.number, state="gone" if gone else attempt.state)
+        if gone:
+            del self.here[row.number]
+        return gone

@@ -1,0 +1,136 @@
+"""What happened on a grid as a schedule, for metrics, figures, reports and the audit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from headway.errors import HeadwayError
+from headway.live.grid_file import Grid, Site
+from headway.live.journal import Attempt, Journal, TaskRow
+from headway.live.shapes import Shapes
+from headway.platform import Cluster, Platform
+from headway.policies.spec import make_spec
+from headway.schedule import Schedule
+from headway.schedule.moves import Moves
+from headway.units import SECOND
+from headway.workload import Workload
+from headway.workload.header import Header, Source
+
+RAN = ("done", "failed", "killed")
+IMMEDIATE, HEAD, MOVED = 0, 1, 10
+"""Codes of why a task started."""
+
+
+def recorded(grid: Grid, journal: Journal) -> Schedule:
+    """The schedule of all tasks that ran to their end, on a clock that began with the journal."""
+    rows = [row for row in journal.all_tasks() if row.state in RAN and None not in (row.started, row.ended)]
+    if not rows:
+        raise HeadwayError(f"no task of {grid.folder} has run to its end yet")
+    last = {row.number: _last(journal, row) for row in rows}
+    molded = all(site.kind != "slurm" for site in grid.sites) and not any(
+        row.task.forms or row.task.stage_time for row in rows
+    )
+    tables = [_columns(grid, row, last[row.number], journal.epoch, molded) for row in rows]
+    table = {name: np.array([each[name] for each in tables]) for name in tables[0]}
+    asked: dict[str, Any] = {
+        name.removeprefix("asked_"): values for name, values in table.items() if name.startswith("asked_")
+    }
+    if molded:
+        asked |= {name: table[name] for name in ("parallel_fraction", "max_procs")}
+    workload = Workload.from_arrays(
+        unit="us",
+        **asked,
+        job=np.array([row.number for row in rows]),
+        header=Header([f"; UnixStartTime: {journal.epoch // SECOND}"]),
+        source=Source(str(journal.path)),
+    )
+    clusters = tuple(
+        Cluster(site.name, site.cluster.speed if molded else 1, site.cluster.procs) for site in grid.sites
+    )
+    names = [site.name for site in grid.sites]
+    return Schedule(
+        workload=workload,
+        platform=Platform(clusters, str(grid.file)),
+        policy=str(_audited_policy(grid)),
+        start=table["start"],
+        end=table["end"],
+        why=table["why"].astype(np.uint8),
+        killed=table["killed"].astype(np.bool_),
+        procs=table["procs"],
+        walltime=table["walltime"],
+        runtime=table["runtime"],
+        cluster=np.array([names.index(last[row.number].server) for row in rows]),
+        labels={"cluster": names},
+        moves=_moves(journal, rows, names),
+        provenance={"live": str(grid.file), "seed": 0},
+    )
+
+
+def _audited_policy(grid: Grid) -> Any:
+    """The agent's policy; what the clusters promise is theirs, and not in the journal."""
+    params = {name: value for name, value in grid.policy.params.items() if name != "local"}
+    return make_spec("reallocation", **params)
+
+
+def _last(journal: Journal, row: TaskRow) -> Attempt:
+    """The attempt that ran."""
+    return next(each for each in reversed(journal.attempts_of(row.number)) if each.state == "over")
+
+
+def _columns(grid: Grid, row: TaskRow, attempt: Attempt, epoch: int, molded: bool) -> dict[str, Any]:
+    """One job of the schedule; times in µs on the grid's clock."""
+    assert row.started is not None and row.ended is not None
+    task, site = row.task, grid.site(attempt.server)
+    length, walltime = row.ended - row.started, attempt.walltime or task.walltime
+    killed = row.state == "killed"
+    runtime = 2 * walltime if killed else length
+    found = {
+        "asked_submit": row.submitted - epoch,
+        "start": row.started - epoch,
+        "end": row.ended - epoch,
+        "procs": attempt.procs,
+        "walltime": walltime,
+        "killed": killed,
+        "why": MOVED if row.moves else HEAD if row.started - row.submitted > SECOND else IMMEDIATE,
+    }
+    if not molded:
+        asked_for = {"asked_procs": attempt.procs, "asked_walltime": walltime, "asked_runtime": runtime}
+        return found | asked_for | {"runtime": runtime}
+    shape = shapes_of(grid, site).shape(task, attempt.procs)
+    asked = 2 * task.walltime if killed else runtime * shape.over // shape.by
+    return found | {
+        "asked_procs": task.procs,
+        "asked_walltime": task.walltime,
+        "asked_runtime": asked,
+        "runtime": shape.time(asked),
+        "parallel_fraction": np.nan if task.parallel_fraction is None else task.parallel_fraction,
+        "max_procs": task.max_procs or -1,
+    }
+
+
+def shapes_of(grid: Grid, site: Site) -> Shapes:
+    """Sizes and times on a cluster, without a server."""
+    return Shapes(grid.policy, site.cluster, site.cluster.procs, 0)
+
+
+def _moves(journal: Journal, rows: list[TaskRow], names: list[str]) -> Moves:
+    """The moves of the tasks of a schedule, in the order in which they were made."""
+    place = {row.number: number for number, row in enumerate(rows)}
+    every = journal.decisions(1 << 30)[::-1]
+    made = [each for each in every if each["kind"] == "moved" and each["task"] in place]
+
+    def column(name: str, minus: int = 0) -> Any:
+        return np.array([int(each[name]) - minus for each in made], np.int64)
+
+    return Moves(
+        job=np.array([place[each["task"]] for each in made], np.int64),
+        time=column("time", journal.epoch),
+        source=np.array([names.index(each["source"]) for each in made], np.int64),
+        target=np.array([names.index(each["target"]) for each in made], np.int64),
+        before=column("before", journal.epoch),
+        after=column("after", journal.epoch),
+        procs_before=column("procs_before"),
+        procs_after=column("procs_after"),
+    )

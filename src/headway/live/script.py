@@ -1,0 +1,106 @@
+"""The job script of a task, with a fence that lets it run once.
+
+    mkdir FENCE || exit          whoever makes the folder runs, on whichever cluster; all others end at once
+    FENCE/started                the process of the script
+    FENCE/exit                   the exit status of the task, written when it has ended
+
+A batch system may run a job twice, as Slurm does when its controller is killed and restarted from an older
+state; the fence, on storage that all clusters see, is what makes that harmless. It also is the truth about a
+task that no queue knows any more: not started, started, or ended.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from headway.live.task import Task, filled
+
+FENCED, NO_FENCE = 75, 74
+"""Exit statuses of a copy that met the fence, and of one that could not make it."""
+
+
+@dataclass(frozen=True)
+class Fence:
+    """What the folder of a task says; times in µs since 1970."""
+
+    pid: int | None
+    cluster: str
+    started: int
+    code: int | None
+    ended: int | None
+
+
+def read_fence(folder: Path) -> Fence | None:
+    """What is known of a task by its fence; None: it has not started."""
+    try:
+        started = folder.stat().st_mtime_ns // 1000
+    except OSError:
+        return None
+    pid = code = ended = None
+    cluster = ""
+    try:
+        file = folder / "started"
+        number, _, cluster = file.read_text().strip().partition(" ")
+        pid, started = int(number), file.stat().st_mtime_ns // 1000
+    except (OSError, ValueError):
+        pass
+    try:
+        file = folder / "exit"
+        code, ended = int(file.read_text()), file.stat().st_mtime_ns // 1000
+    except (OSError, ValueError):
+        pass
+    return Fence(pid, cluster, started, code, ended)
+
+
+def remove_fence(folder: Path) -> None:
+    """Forget a task that is long over."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def job_script(task: Task, fence: Path, key: str, procs: int, cluster: str) -> str:
+    """The text of the script, for /bin/sh. Every word of the user's is quoted."""
+    place = shlex.quote(str(fence))
+    lines = [
+        "#!/bin/sh",
+        f"# Headway task {key}",
+        f"fence={place}",
+        'if ! mkdir "$fence" 2>/dev/null; then',
+        f'  [ -d "$fence" ] && {{ echo "headway: {key} has started before" >&2; exit {FENCED}; }}',
+        f'  echo "headway: the fence $fence cannot be made" >&2; exit {NO_FENCE}',
+        "fi",
+        f'echo "$$" {shlex.quote(cluster)} > "$fence/started.new"',
+        'mv "$fence/started.new" "$fence/started"',
+        "leave() {",
+        '  echo "$1" > "$fence/exit.new" && mv "$fence/exit.new" "$fence/exit"',
+        '  exit "$1"',
+        "}",
+        f"export HEADWAY_TASK={shlex.quote(key)} HEADWAY_PROCS={procs}",
+        f"export HEADWAY_CLUSTER={shlex.quote(cluster)}",
+    ]
+    if task.folder:
+        lines.append(f"cd {shlex.quote(task.folder)} || leave 72")
+    if task.stage:
+        lines.append(f"{_words(task.stage, procs, cluster)} || leave $?")
+    if task.script:
+        lines += _embedded(filled(task.script, procs, cluster))
+        lines.append('"$fence/script"')
+    else:
+        lines.append(_words(task.command, procs, cluster))
+    lines.append("leave $?")
+    return "\n".join(lines) + "\n"
+
+
+def _words(command: tuple[str, ...], procs: int, cluster: str) -> str:
+    """A command whose words reach the program as they are."""
+    return " ".join(shlex.quote(filled(word, procs, cluster)) for word in command)
+
+
+def _embedded(text: str) -> list[str]:
+    """Lines that write a script beside the fence, ending at a word that is no line of it."""
+    end = "HEADWAY"
+    while end in text.splitlines():
+        end += "_"
+    return [f"cat > \"$fence/script\" <<'{end}'", text.rstrip("\n"), end, 'chmod +x "$fence/script"']

@@ -1,0 +1,119 @@
+"""What every server has: the requests of the agent, and the sizes of tasks on its cluster.
+
+    describe                                 the cluster, its policy, what may be done to it
+    estimate  name, task                     completion and processors: as planned if it waits here
+    submit    name, fence, task              handed to the batch system, held
+    release   name                           it may start
+    cancel    name                           whether it still waited and is gone now
+    kill      name                           whether it waits or runs no more
+    poll      names                          what became of these jobs, and of others under the same journal
+    picture                                  what waits and runs, and when it is planned to
+
+Names are those of the journal's attempts. Every request may be repeated: what was done is not done again.
+Times are µs since 1970, or on the clock of a simulation.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from headway.live.grid_file import Grid, Site
+from headway.live.safety import Guard
+from headway.live.shapes import Shapes
+from headway.live.task import Task
+from headway.live.wire import Refused
+from headway.policies.catalogue.grid import TUNINGS
+from headway.policies.group_size import group_sizes
+from headway.policies.spec import Spec
+
+REQUESTS = ("describe", "estimate", "submit", "release", "cancel", "kill", "poll", "picture")
+
+
+class ClusterServer:
+    """The front of one cluster; subclasses know the batch system."""
+
+    requests: tuple[str, ...] = REQUESTS
+
+    def __init__(self, grid: Grid, site: Site, control: bool) -> None:
+        self.grid, self.site = grid, site
+        self.guard = Guard(grid, control)
+        method = TUNINGS.index(str(grid.policy.params["tuning"]))
+        self.shapes = Shapes(grid.policy, site.cluster, widest(site.policy, site.cluster.procs), method)
+        self.lock = threading.RLock()
+        self.wakened = threading.Event()
+        """Set when something was asked for, so that whoever waits for the next event looks again."""
+
+    def handle(self, request: str, data: dict[str, Any]) -> Any:
+        """Answer a request."""
+        if request not in self.requests:
+            raise Refused(f"there is no request {request!r}; there are {', '.join(self.requests)}")
+        with self.lock:
+            answer = getattr(self, request)(**data)
+        self.wakened.set()
+        return answer
+
+    def describe(self) -> dict[str, Any]:
+        """The cluster, its policy, what may be done to it."""
+        return {
+            "name": self.site.name,
+            "kind": self.site.kind,
+            "procs": self.site.cluster.procs,
+            "speed": self.site.cluster.speed,
+            "policy": self.site.policy.brief,
+            "control": self.guard.control,
+            "allow": list(self.grid.allow),
+        }
+
+    def tick(self) -> float:
+        """Look after the cluster; seconds until it should be done again."""
+        return self.grid.poll
+
+    def stop(self) -> None:
+        """End; every job stays where it is."""
+
+    # ---- requests -----------------------------------------------------------------------------------------
+
+    def estimate(self, name: str, task: dict[str, Any]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def submit(self, name: str, fence: str, task: dict[str, Any]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def release(self, name: str) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def cancel(self, name: str) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def kill(self, name: str) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def poll(self, names: list[str], prefix: str = "") -> dict[str, Any]:
+        raise NotImplementedError
+
+    def picture(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+def widest(policy: Spec, procs: int) -> int:
+    """The most processors that a task can have: those of the group that tasks are submitted to."""
+    return group_sizes(policy, procs)[0] if policy.name == "redirection" else procs
+
+
+def parsed(task: dict[str, Any]) -> Task:
+    """The task of a request."""
+    return Task.from_json(task)
+
+
+def check_acts(grid: Grid, site: Site) -> None:
+    """Refuse a policy that would do what the file does not allow."""
+    needs = {"redirection": "requeue", "ujfb": "suspend"}
+    if site.policy.name == "ujfb" and site.policy.params.get("preempt") == "kill":
+        needs["ujfb"] = "requeue"
+    act = needs.get(site.policy.name)
+    if act is not None and act not in grid.allow:
+        raise Refused(
+            f"cluster {site.name}: {site.policy.name} needs the act {act}, which {grid.file} does not allow; "
+            f'add "{act}" to [control] allow, or give the cluster another policy'
+        )

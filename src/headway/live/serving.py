@@ -1,0 +1,123 @@
+"""The process of a server or of the agent: it answers requests, and looks after things until it is ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from headway.errors import HeadwayError, UsageError
+from headway.live.grid_file import Grid, Site
+from headway.live.server import ClusterServer
+from headway.live.wire import Pages, close, listen
+
+RETRY = 1.0
+"""Seconds before something is tried again that went wrong."""
+
+
+class Tended(Protocol):
+    """What a process looks after."""
+
+    wakened: threading.Event
+
+    def handle(self, request: str, data: dict[str, Any]) -> Any: ...
+    def tick(self) -> float: ...
+    def stop(self) -> None: ...
+
+
+def server_of(grid: Grid, site: Site, control: bool) -> ClusterServer:
+    """The server of a cluster, by its kind."""
+    if site.kind == "local":
+        from headway.live.local_server import LocalServer
+
+        return LocalServer(grid, site, control)
+    if site.kind == "simulated":
+        from headway.live.simulated_server import SimulatedServer
+
+        return SimulatedServer(grid, site, control)
+    raise UsageError(f"cluster {site.name}: servers of kind {site.kind} do not exist yet")
+
+
+@contextlib.contextmanager
+def alone(folder: Path, name: str) -> Iterator[None]:
+    """Let no second process of that name work in a folder; the lock ends with the process."""
+    import fcntl
+
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (folder / f"{name}.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(f"{name} of {folder} runs already; end it first") from None
+        yield
+
+
+def serve(
+    grid: Grid,
+    tended: Tended,
+    addresses: list[str],
+    say: Callable[[str], None],
+    pages: Pages | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT."""
+    ending = threading.Event()
+
+    def end(*_: object) -> None:
+        ending.set()
+        tended.wakened.set()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+    child = signal.signal(signal.SIGCHLD, lambda *_: tended.wakened.set())
+    listeners = []
+    try:
+        for address in addresses:
+            made = listen(
+                address,
+                tended.handle,
+                pages=pages,
+                token=None if address.startswith("unix:") else grid.secret(),
+                tls=grid.tls,
+                failed=lambda error: say(f"a request failed: {type(error).__name__}: {error}"),
+            )
+            listeners.append(made)
+        said = ""
+        while not ending.is_set():
+            tended.wakened.clear()
+            try:
+                wait = tended.tick()
+                said = ""
+            except HeadwayError as error:
+                wait = RETRY
+                if str(error) != said:
+                    said = str(error)
+                    say(said)
+            tended.wakened.wait(wait)
+    finally:
+        for listener in listeners:
+            close(listener)
+        tended.stop()
+        for number, action in before.items():
+            signal.signal(number, action)
+        signal.signal(signal.SIGCHLD, child)
+
+
+def log_to(file: Path | None) -> Callable[[str], None]:
+    """Lines with the time, on standard error."""
+
+    def say(sentence: str) -> None:
+        stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+        sys.stderr.write(f"{stamp} {sentence}\n")
+        sys.stderr.flush()
+
+    return say
+
+
+def parent_is_gone(parent: int) -> bool:
+    """Whether the process that started this one has ended."""
+    return os.getppid() != parent

@@ -1,0 +1,169 @@
+"""The middleware over local clusters: real processes, moves, crashes, what is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from headway.audit import audit
+from headway.live.local_server import LocalServer
+from headway.live.record import recorded
+from headway.live.task import Task
+from headway.live.wire import Refused
+from headway.units import SECOND
+from live_grids import cluster, folder, running, short, written
+
+
+def marks(path: Path) -> Counter[str]:
+    return Counter(path.read_text().split()) if path.exists() else Counter()
+
+
+def test_tasks_run_once_where_they_are_completed_first() -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 2) + cluster("b", 1, speed=1.5))
+        with running(grid) as live:
+            told = [live.agent.on_submit(short(0.2, 5, mark=path / "m").as_json()) for _ in range(5)]
+            # b is the faster one; then a has two free slots; the next two wait where it is best.
+            assert [each["cluster"] for each in told[:3]] == ["b", "a", "a"]
+            assert told[0]["completion"] - told[0]["start"] == -(-5 * SECOND * 2 // 3)
+            live.until(live.all_over)
+            assert {row.state for row in live.agent.journal.all_tasks()} == {"done"}
+            assert marks(path / "m") == Counter(row.fence for row in live.agent.journal.all_tasks())
+            verdict = audit(recorded(grid, live.agent.journal))
+            assert verdict.ok, verdict.faults
+
+
+def test_a_waiting_task_moves_when_another_cluster_comes_free() -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 1) + cluster("b", 1))
+        with running(grid) as live:
+            # Both clusters are planned to be busy for 30 and 20 s; a is free after half a second.
+            for walltime, run in ((30, 0.5), (20, 3.0), (5, 0.1)):
+                live.agent.on_submit(short(run, walltime).as_json())
+            assert live.agent.on_status(3)["cluster"] == "b"
+            live.until(lambda: live.agent.on_status(3)["moves"] == 1)
+            assert live.agent.on_status(3)["cluster"] == "a"
+            states = [each.state for each in live.agent.journal.attempts_of(3)]
+            assert states[0] == "gone" and len(states) == 2
+            live.until(live.all_over)
+            (move,) = [each for each in live.agent.journal.decisions() if each["kind"] == "moved"]
+            assert (move["source"], move["target"]) == ("b", "a")
+            assert move["before"] - move["after"] >= SECOND // 2
+            assert audit(recorded(grid, live.agent.journal)).ok
+
+
+def test_a_server_that_was_killed_goes_on_where_it_was() -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 1))
+        server = LocalServer(grid, grid.sites[0], True)
+        for number in range(3):
+            name = f"hw-x-{number}.0.{number}"
+            server.handle(
+                "submit", {"name": name, "fence": name[:-2], "task": short(0.4, 9, mark=path / "m").as_json()}
+            )
+            server.handle("release", {"name": name})
+        names = [f"hw-x-{number}.0.{number}" for number in range(3)]
+        before = server.handle("picture", {})
+        server.queue.close()
+        server.processes.leave()  # as by kill -9: nothing is told to anybody, the process of the job runs on
+        again = LocalServer(grid, grid.sites[0], True)
+        after = again.handle("picture", {})
+        for old, new in zip(before["jobs"], after["jobs"], strict=True):
+            assert (old["name"], old["state"], old["procs"]) == (new["name"], new["state"], new["procs"])
+        from time import monotonic, sleep
+
+        end = monotonic() + 20
+        while {job["state"] for job in again.handle("poll", {"names": names})["jobs"].values()} != {"done"}:
+            assert monotonic() < end
+            again.tick()
+            sleep(0.05)
+        assert sorted(marks(path / "m").values()) == [1, 1, 1]
+        again.stop()
+
+
+def test_walltime_kills_and_clients_cancel() -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 1))
+        with running(grid) as live:
+            live.agent.on_submit(short(30, 0.3).as_json())
+            live.agent.on_submit(short(30, 30).as_json())
+            live.agent.on_submit(short(0, 30).as_json())
+            live.until(lambda: live.agent.on_status(1)["state"] == "killed")
+            live.until(lambda: live.agent.on_status(2)["state"] == "running")
+            assert live.agent.on_cancel(3)["state"] == "cancelled"
+            live.agent.on_cancel(2)
+            live.until(live.all_over)
+            assert live.agent.on_status(2)["state"] == "cancelled"
+            first = live.agent.on_status(1)
+            assert first["ended"] - first["started"] == round(0.3 * SECOND)
+
+
+def test_urgent_tasks_suspend_others() -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 1, policy="ujfb(swap=0)"))
+        with running(grid) as live:
+            live.agent.on_submit(short(0.6, 5, mark=path / "m").as_json())
+            live.until(lambda: live.agent.on_status(1)["state"] == "running")
+            live.agent.on_submit(short(0.2, 5, urgent=True, mark=path / "m").as_json())
+            live.until(lambda: live.agent.on_status(1)["state"] == "suspended")
+            live.until(live.all_over)
+            order = (path / "m").read_text().split()
+            keys = [row.fence for row in live.agent.journal.all_tasks()]
+            assert order == [keys[1], keys[0]]
+
+
+@pytest.mark.parametrize(
+    ("task", "sentence"),
+    [
+        (Task(("true",), 9, SECOND), "no cluster can run it: it needs 9 processors, and there are a 2"),
+        (Task(("true",), 1, SECOND, cluster="z"), "there is no cluster z"),
+    ],
+)
+def test_a_task_that_no_cluster_can_run(task: Task, sentence: str) -> None:
+    with folder() as path, running(written(path, cluster("a", 2))) as live:
+        with pytest.raises(Refused, match=sentence):
+            live.agent.on_submit(task.as_json())
+        assert live.agent.on_status(1)["state"] == "refused"
+
+
+def test_nothing_is_done_without_control_or_when_stopped() -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 2))
+        with running(grid, control=False) as live:
+            with pytest.raises(Refused, match="only watches; start it with --control"):
+                live.agent.on_submit(short(0).as_json())
+            told = live.agent.on_estimate(short(0, 5).as_json())
+            assert told["cluster"] == "a" and live.agent.journal.all_tasks() == []
+        with running(grid) as live:
+            (grid.folder / "STOP").touch()
+            with pytest.raises(Refused, match="the grid is stopped"):
+                live.agent.on_submit(short(0).as_json())
+    with (
+        folder() as path,
+        running(written(path, cluster("a", 2), allow='"cancel"')) as live,
+        pytest.raises(Refused, match="allows cancel; add it to"),
+    ):
+        live.agent.on_submit(short(0).as_json())
+
+
+def test_a_silent_server_is_unknown_not_empty() -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 1) + cluster("b", 1))
+        with running(grid) as live:
+            for _ in range(3):
+                live.agent.on_submit(short(0.2, 5).as_json())
+            there = [task for task in (1, 2, 3) if live.agent.on_status(task)["cluster"] == "b"]
+            real = live.agent.proxies[1].remote.address
+            live.agent.proxies[1].remote.close()
+            live.agent.proxies[1].remote.address = f"unix:{path}/nobody"
+            live.turn()
+            assert [live.agent.on_status(task)["state"] in ("waiting", "running") for task in there] == [
+                True
+            ] * len(there)
+            assert any("nobody does not answer" in line for line in live.said)
+            assert live.agent.on_submit(short(0).as_json())["cluster"] == "a"
+            live.agent.proxies[1].remote.address = real
+            live.until(live.all_over)
+            assert {row.state for row in live.agent.journal.all_tasks()} == {"done"}
