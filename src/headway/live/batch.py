@@ -157,7 +157,7 @@ class _Engine(Cluster):
             self.rows[alike] = self._made_rows(job)
         rows = self.rows[alike]
         if self.spec.name == "redirection":
-            from headway.policies.redirection_counters import FILE_PLACE
+            from headway.policies.redirection.counters import FILE_PLACE
 
             rows[FILE_PLACE] = number
         return rows

@@ -23,8 +23,8 @@ from headway.live.safety import Guard
 from headway.live.shapes import Shapes
 from headway.live.task import Task
 from headway.live.wire import Refused
-from headway.policies.catalogue.grid import TUNINGS
-from headway.policies.group_size import group_sizes
+from headway.policies.grid.description import TUNINGS
+from headway.policies.redirection.group_size import group_sizes
 from headway.policies.spec import Spec
 
 REQUESTS = ("describe", "estimate", "submit", "release", "cancel", "kill", "poll", "picture")
