@@ -49,9 +49,8 @@ from headway.platform import Cluster as Site
 from headway.platform import Platform
 from headway.policies.grid.composed.cluster import Cluster, Shape
 from headway.policies.grid.composed.foresight import Copy
-from headway.policies.grid.composed.kinds import in_order_of_present_sizes, kind_of
 from headway.policies.grid.local_policies import run_together
-from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared, prepare
+from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared
 from headway.policies.spec import Spec, make_spec
 from headway.units import NEVER
 
@@ -124,7 +123,9 @@ class _Engine(Cluster):
 
     def __init__(self, site: Site, spec: Spec, prepared: Prepared) -> None:
         column = np.zeros(PREPARED_FOR, np.int64)
-        super().__init__(site.name, prepared, kind_of(spec), Jobs(*(column.copy() for _ in range(5))))
+        super().__init__(
+            site.name, prepared, spec.policy.as_local(), Jobs(*(column.copy() for _ in range(5)))
+        )
         self.site, self.spec = site, spec
         self.rows: dict[tuple[int, int, bool, int], Any] = {}
         """The policy's rows of jobs that are alike but for their size."""
@@ -165,8 +166,8 @@ class _Engine(Cluster):
     def _made_rows(self, job: Job) -> Any:
         plain = Job(job.walltime, Shape(1, 1, 1), None, job.deadline, job.urgent, job.memory_kb)
         beside = Job(job.walltime, Shape(1, 1, 1), None, -1, True, 1)
-        prepared = prepare(self.spec, _arrivals([plain, beside], self.site), self.site.procs)
-        prepared = in_order_of_present_sizes(self.spec, prepared)
+        arrivals = _arrivals([plain, beside], self.site)
+        prepared = self.spec.policy.prepare_joining(arrivals, self.site.procs)
         walltime, zero = np.array([job.walltime, job.walltime], np.int64), np.zeros(2, np.int64)
         jobs = Jobs(zero, zero + 1, walltime, walltime, prepared.plan)
         return make_state(jobs, prepared.setup, 1)[0].jobs[:, 0].copy()
@@ -228,9 +229,7 @@ class Batch:
         self.site, self.spec = site, spec
         beside = [Job(1, Shape(1, 1, 1), memory_kb=1), Job(1, Shape(1, 1, 1), urgent=True, memory_kb=1)]
         jobs = beside * (PREPARED_FOR // 2)
-        self.prepared = prepared or in_order_of_present_sizes(
-            spec, prepare(spec, _arrivals(jobs, site), site.procs)
-        )
+        self.prepared = prepared or spec.policy.prepare_joining(_arrivals(jobs, site), site.procs)
         self.engine = self._new_engine()
         self._acts: list[Act] = []
         self.seen_at = 0

@@ -39,6 +39,7 @@ class LocalServer(ClusterServer):
         self.folder = grid.folder / site.name
         self.queue = LocalQueue(self.folder / "queue.db", int(time.time()) * SECOND)
         self.processes = Processes()
+        Batch.warm(site.cluster, site.policy)
         self.batch = Batch(site.cluster, site.policy)
         self.entries: dict[int, Entry] = {}
         """Jobs that are not over."""

@@ -23,8 +23,8 @@ from headway.live.safety import Guard
 from headway.live.shapes import Shapes
 from headway.live.task import Task
 from headway.live.wire import Refused
+from headway.platform import Cluster, Platform
 from headway.policies.grid.description import TUNINGS
-from headway.policies.redirection.group_size import group_sizes
 from headway.policies.spec import Spec
 
 REQUESTS = ("describe", "estimate", "submit", "release", "cancel", "kill", "poll", "picture")
@@ -39,7 +39,7 @@ class ClusterServer:
         self.grid, self.site = grid, site
         self.guard = Guard(grid, control)
         method = TUNINGS.index(str(grid.policy.params["tuning"]))
-        self.shapes = Shapes(grid.policy, site.cluster, widest(site.policy, site.cluster.procs), method)
+        self.shapes = Shapes(grid.policy, site.cluster, widest(site.policy, site.cluster), method)
         self.lock = threading.RLock()
         self.wakened = threading.Event()
         """Set when something was asked for, so that whoever waits for the next event looks again."""
@@ -96,9 +96,9 @@ class ClusterServer:
         raise NotImplementedError
 
 
-def widest(policy: Spec, procs: int) -> int:
-    """The most processors that a task can have: those of the group that tasks are submitted to."""
-    return group_sizes(policy, procs)[0] if policy.name == "redirection" else procs
+def widest(policy: Spec, cluster: Cluster) -> int:
+    """The most processors that a task can have: those of the pool that tasks are submitted to."""
+    return policy.policy.pools(Platform((cluster,)))[0].procs
 
 
 def parsed(task: dict[str, Any]) -> Task:

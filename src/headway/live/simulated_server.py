@@ -40,6 +40,7 @@ class SimulatedServer(ClusterServer):
 
     def __init__(self, grid: Grid, site: Site, control: bool) -> None:
         super().__init__(grid, site, control)
+        Batch.warm(site.cluster, site.policy)
         self.batch = Batch(site.cluster, site.policy)
         self.jobs: dict[str, Simulated] = {}
         self.names: dict[int, str] = {}
