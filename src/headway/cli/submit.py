@@ -15,7 +15,7 @@ from headway.errors import UsageError
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-@command("submit", example="headway submit --walltime 10m --procs 4 -- ./solve --threads '{procs}'")
+@command("submit", example="headway submit --walltime 10m --procs 4 ./solve '{procs}'")
 def submit(
     words: Annotated[
         list[str],
