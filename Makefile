@@ -54,13 +54,16 @@ clean:
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Headway needs Python 3.11 or newer; none was found on PATH (set PYTHON=...)." >&2; exit 1; }
+	@echo "Making a virtual environment in $(VENV) with $(PYTHON)."
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml requirements-test.txt | $(BIN)/python
+	@echo "Installing Headway and what it needs into $(VENV): about 200 MB of wheels, a minute or two. pip is silent meanwhile."
 	$(PIP) install --constraint requirements-test.txt hatchling editables
 	$(PIP) install --constraint requirements-test.txt --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.test-installed: $(VENV)/.installed
+	@echo "Installing what the tests need into $(VENV): another minute or two."
 	$(PIP) install --requirement requirements-test.txt
 	@touch $@

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal, InvalidOperation
 
 SECOND = 1_000_000
@@ -43,3 +44,15 @@ def seconds_text(us: int) -> str:
     whole, rest = divmod(abs(int(us)), SECOND)
     sign = "-" if us < 0 else ""
     return f"{sign}{whole}" if rest == 0 else f"{sign}{whole}.{rest:06d}".rstrip("0")
+
+
+def date_text(us: int, unix_start: int) -> str:
+    """An instant of a log's clock as a date (UTC); `unix_start` is its second 0, in seconds since 1970.
+
+    >>> date_text(61_000_000, 893466664)
+    '1998-04-24 21:12:05 UTC'
+    """
+    whole, rest = divmod(int(us), SECOND)
+    date = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=unix_start + whole)
+    part = f".{rest:06d}".rstrip("0") if rest else ""
+    return f"{date:%Y-%m-%d %H:%M:%S}{part} UTC"

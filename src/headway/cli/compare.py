@@ -23,7 +23,11 @@ def compare(
     policy: Annotated[
         list[str],
         typer.Option(
-            "--policy", metavar="SPEC", help="Policy; given again, policies are compared.", show_default=False
+            "--policy",
+            metavar="SPEC",
+            help="Policy; given again, policies are compared.",
+            show_default=False,
+            autocompletion=options.policy_names,
         ),
     ],
     procs: Annotated[

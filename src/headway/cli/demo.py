@@ -134,20 +134,28 @@ def _waiting(console: Console, comparison: Comparison) -> None:
 
 
 def _draw(console: Console, comparison: Comparison, picture: Path) -> None:
-    """A Gantt chart of the two days in which most jobs wait under EASY."""
+    """A Gantt chart of two days in which jobs are backfilled and no wide job is delayed by that."""
+    from headway.cli.demo_window import most_delayed, telling_window
     from headway.figures import gantt, save
-    from headway.metrics import queue_length
 
-    drawn = [comparison.schedules[POLICIES.index(policy)] for policy in DRAWN]
-    queue = queue_length(drawn[-1])
-    first = min(int(schedule.submit.min()) for schedule in drawn)
-    busiest = int(queue.times[queue.values.argmax()]) if queue.largest else first
-    begin = max((busiest - first) / 1e6 - DAY, 0.0)
-    save(gantt(*drawn, window=(begin, begin + 2 * DAY)), picture)
+    fcfs, easy = (comparison.schedules[POLICIES.index(policy)] for policy in DRAWN)
+    begin = telling_window(fcfs, easy)
+    save(gantt(fcfs, easy, window=(begin, begin + 2 * DAY)), picture)
     console.print(
-        f"{picture}: processors over two days, without and with backfilling; each rectangle is a job",
+        f"{picture}: processors over two days, without and with backfilling; each rectangle is a job.\n"
+        "Orange jobs were backfilled: they fill what FCFS leaves idle, and no wide job starts later for it.",
         markup=False,
     )
+    late = most_delayed(fcfs, easy)
+    if late is not None:
+        hours = float(easy.wait[late] - fcfs.wait[late]) / 3.6e9
+        console.print(
+            f"That is not so everywhere. Users ask for more time than they use, and EASY plans with what "
+            f"they ask for: job {int(easy.workload.job[late])}, {int(easy.procs[late])} processors, starts "
+            f"{hours:.1f} h later under EASY, because jobs ended before their time and others had been "
+            "backfilled already.",
+            markup=False,
+        )
 
 
 def _explain(console: Console, schedule: Schedule) -> None:

@@ -3,42 +3,104 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headway.cli import options
 from headway.cli.frame import command
+from headway.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from headway.schedule import Schedule
 
 
 @command("explain", example="headway explain result 4711")
 def explain(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="Folder that simulate --out wrote.", show_default=False),
+        typer.Argument(
+            metavar="DIR",
+            help="Folder that simulate or compare wrote; of a comparison the first run is explained.",
+            show_default=False,
+        ),
     ],
     job: Annotated[
-        int, typer.Argument(metavar="JOB", help="The job's number in the log.", show_default=False)
-    ],
+        int | None, typer.Argument(metavar="JOB", help="The job's number in the log.", show_default=False)
+    ] = None,
+    longest: Annotated[
+        bool, typer.Option("--longest", help="Instead of JOB: the job that waited longest.")
+    ] = False,
+    user: Annotated[
+        str | None,
+        typer.Option("--user", metavar="NAME", help="Instead of JOB: this user's job that waited longest."),
+    ] = None,
     what_if: Annotated[
         bool,
         typer.Option(
             "--what-if/--no-what-if",
-            help="Simulate again with the job made smaller or shorter, to see what would have helped.",
+            help="Simulate again with the job made narrower or shorter, to see what would have helped.",
         ),
     ] = True,
     json: options.Json = False,
 ) -> None:
-    """Tell why a job waited, and what would have let it start earlier."""
+    """Explain why a job waited, and what would have let it start earlier.
+
+    Without a number: headway explain result --longest, or headway explain result --user NAME
+    """
+    if (job is not None) + longest + (user is not None) != 1:
+        raise UsageError("give one job: its number, --longest, or --user NAME for the user's longest wait")
     from headway.cli.display import Display, output, print_json
+    from headway.cli.saved import run_folders
     from headway.explain import explain as explained
     from headway.schedule import Schedule
 
-    schedule = Schedule.load(folder)
-    with Display(quiet=json).working(f"explaining job {job}") as progress:
-        explanation = explained(schedule, job, simulate_again=what_if, progress=progress)
+    runs = run_folders([folder])
+    schedule = Schedule.load(runs[0])
+    number = job if job is not None else longest_wait(schedule, user)
+    with Display(quiet=json).working(f"explaining job {number}") as progress:
+        explanation = explained(schedule, number, simulate_again=what_if, progress=progress)
     if json:
         print_json(explanation.plain())
     else:
         console = output()
         console.print(explanation.text(console.width), markup=False)
+        if len(runs) > 1:
+            _offer(console, runs[1:], number)
+
+
+def longest_wait(schedule: Schedule, user: str | None = None) -> int:
+    """The number of the job that waited longest, of all jobs or of one user's."""
+    import numpy as np
+
+    rows = np.arange(len(schedule))
+    if user is not None:
+        codes, names = schedule.workload.columns["user"], schedule.workload.labels.get("user")
+        known = {
+            str(code) if names is None else names[code]: code
+            for code in np.unique(codes[codes >= 0]).tolist()
+        }
+        if user not in known:
+            some = ", ".join(sorted(known)[:5]) + (", ..." if len(known) > 5 else "")
+            raise UsageError(f"the schedule has no user {user!r}; its users are {some or 'not named'}")
+        rows = np.flatnonzero(codes == known[user])
+    if not len(rows):
+        raise UsageError("the schedule has no jobs; there is nothing to explain")
+    return int(schedule.workload.job[rows[schedule.wait[rows].argmax()]])
+
+
+def _offer(console: Console, others: list[Path], job: int) -> None:
+    """What became of the job in the other runs of a comparison, and how to ask about them."""
+    import numpy as np
+
+    from headway.explain.words import duration
+    from headway.schedule import Schedule
+
+    console.print("\nIn the other runs of this comparison", style="bold")
+    for run in others:
+        schedule = Schedule.load(run)
+        found = np.flatnonzero(schedule.workload.job == job)
+        told = f"it waited {duration(int(schedule.wait[found[0]]))}" if len(found) else "it was not scheduled"
+        console.print(f"  {told}: headway explain {run} {job}", markup=False, soft_wrap=True)

@@ -19,8 +19,7 @@ Arguments = ParamSpec("Arguments")
 
 app = typer.Typer(
     name="headway",
-    no_args_is_help=True,
-    add_completion=False,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -36,11 +35,14 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def headway(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Batch scheduling for HPC: read a job log, simulate a policy exactly, judge the schedule."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 def command(

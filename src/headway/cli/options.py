@@ -36,8 +36,24 @@ Trace: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+
+
+def policy_names(incomplete: str) -> list[str]:
+    """Policies whose names begin as typed, for the shell's completion."""
+    from headway.policies.catalogue import POLICIES
+
+    return [name for name in POLICIES if name.startswith(incomplete)]
+
+
 Policy: TypeAlias = Annotated[
-    str, typer.Option("--policy", metavar="SPEC", help="Policy; see headway policies.", show_default=False)
+    str,
+    typer.Option(
+        "--policy",
+        metavar="SPEC",
+        help="Policy; see headway policies.",
+        show_default=False,
+        autocompletion=policy_names,
+    ),
 ]
 Procs: TypeAlias = Annotated[
     int | None,

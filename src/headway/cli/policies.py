@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from headway.cli import options
 from headway.cli.frame import DONE, FAULT, command
 from headway.errors import UsageError
 from headway.policies.catalogue import POLICIES, PolicyInfo
@@ -14,7 +15,10 @@ from headway.policies.spec import Spec, parse_spec
 
 @command("policies", example="headway policies easy")
 def policies(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show this policy in full.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="Show this policy in full.", autocompletion=options.policy_names),
+    ] = None,
     check: Annotated[
         str | None,
         typer.Option(

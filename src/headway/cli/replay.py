@@ -36,9 +36,10 @@ def replay(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compare simulated with recorded waits.
+    """Compare simulated waits with those that the log recorded.
 
-    One number on top (mean absolute error), then errors by size, queue and user, and why they may differ.
+    The first line is the mean absolute error. The tables show the errors by size, queue and user, and why the
+    waits may differ. The last sentence says whether to trust the simulation, and for what.
     """
     from headway.cli.inputs import checked
     from headway.errors import UsageError
@@ -95,6 +96,7 @@ def _show(console: Console, found: Fidelity) -> None:
     console.print("\nWhy they may differ", style="bold")
     for reason in found.reasons:
         console.print(f"- {reason}", markup=False)
+    console.print(f"\n{found.verdict}", style="bold", markup=False)
 
 
 def _table(console: Console, key: str, rows: list[dict[str, Any]]) -> None:

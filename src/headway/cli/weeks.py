@@ -90,7 +90,7 @@ def weeks(
         machine = size or workload.header.max_procs
         listed = [
             {"week": week.number, "start": week.start / 1e6, "jobs": len(week.workload),
-             "utilization": week.utilization}
+             "utilization": week.utilization} | dated(int(week.start), workload.header.unix_start)
             for week in found
         ]  # fmt: skip
         documents.append({"trace": trace, "processors": machine, "at_least": least, "weeks": listed})
@@ -103,6 +103,13 @@ def weeks(
                 style="bold",
                 markup=False,
             )
-            console.print(parts_table([week.workload for week in found]))
+            console.print(parts_table([week.workload for week in found], workload.header.unix_start))
     if json:
         print_json(documents)
+
+
+def dated(us: int, unix_start: int | None) -> dict[str, str]:
+    """The date of an instant of the log's clock, where the log has dates."""
+    from headway.units import date_text
+
+    return {} if unix_start is None else {"date": date_text(us, unix_start)}

@@ -87,15 +87,21 @@ def part_of(workload: Workload) -> tuple[int, float, float | None] | None:
     return None
 
 
-def parts_table(workloads: Sequence[Workload]) -> Table:
-    """Number, start, jobs and utilization of each workload."""
+def parts_table(workloads: Sequence[Workload], unix_start: int | None = None) -> Table:
+    """Number, start, jobs and utilization of each workload.
+
+    `unix_start` is when the clock of their log was 0, in seconds since 1970, where the log says so.
+    """
     from rich.table import Table
 
+    from headway.units import date_text
+
     table = Table(box=None, pad_edge=False)
-    for title in ("week", "start (s)", "jobs", "utilization"):
+    for title in ("week", "start (s)" if unix_start is None else "start", "jobs", "utilization"):
         table.add_column(title, justify="right", no_wrap=True)
     for place, workload in enumerate(workloads):
         number, start, used = part_of(workload) or (place, 0.0, None)
         share = "" if used is None else f"{used:.2%}"
-        table.add_row(str(number), f"{start:.0f}", f"{len(workload):,}", share)
+        begin = f"{start:.0f}" if unix_start is None else date_text(round(start * 1e6), unix_start)
+        table.add_row(str(number), begin, f"{len(workload):,}", share)
     return table

@@ -16,7 +16,6 @@ from headway.explain.waiting import at_submission, promise, reason, while_waitin
 from headway.explain.what_if import what_if
 from headway.explain.words import at, duration, processors
 from headway.schedule import Schedule
-from headway.units import seconds_text
 
 Progress = Callable[[int, int], None]
 
@@ -79,6 +78,6 @@ def _facts(case: Case) -> list[str]:
     whose = f" of user {names[user] if names else user}" if user >= 0 else ""
     wait = "started at once" if start == case.submit else f"waited {duration(start - case.submit)}"
     return [
-        f"Submitted at {seconds_text(case.submit)} s{whose}, it asked for {asked}.",
-        f"It {wait}, ran for {duration(int(schedule.run[row]))} and ended {at(end, case.submit)}.",
+        f"Submitted {at(case.submit, case)}{whose}, it asked for {asked}.",
+        f"It {wait}, ran for {duration(int(schedule.run[row]))} and ended {at(end, case)}.",
     ]

@@ -63,8 +63,8 @@ def _stopped(case: Case, how: str, words: str) -> list[str]:
     for piece in _ended(case, how):
         begin, end = int(case.pieces.start[piece]), int(case.pieces.end[piece])
         said.append(
-            f"Its run from {at(begin, case.submit)[3:]} was {words}: {duration(end - begin)} on "
-            f"{processors(int(case.pieces.procs[piece]))} were lost {at(end, case.submit)}."
+            f"Its run from {at(begin, case)[3:]} was {words}: {duration(end - begin)} on "
+            f"{processors(int(case.pieces.procs[piece]))} were lost {at(end, case)}."
         )
     return said
 

@@ -75,7 +75,7 @@ def _moves(case: Case, moves: Moves) -> list[str]:
     told_last = _against(end, int(moves.after[last]))
     said.append(f"In the end it was completed {told_last} was expected after that.")
     first = int(moves.before[own[0]])
-    said.append(f"Before the first move it was expected {at(first, case.submit)}: {_balance(end, first)}.")
+    said.append(f"Before the first move it was expected {at(first, case)}: {_balance(end, first)}.")
     return said
 
 
@@ -86,7 +86,7 @@ def _move(case: Case, moves: Moves, move: int) -> str:
     size = "" if had == got else f", on {processors(got)} instead of {had}"
     gain = f"{duration(before - after)} earlier" if before >= after else f"{duration(after - before)} later"
     return (
-        f"{at(int(moves.time[move]), case.submit).capitalize()} it went from {here} to {there}{size}, where "
+        f"{at(int(moves.time[move]), case).capitalize()} it went from {here} to {there}{size}, where "
         f"it was expected to be completed {gain}."
     )
 

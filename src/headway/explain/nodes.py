@@ -71,7 +71,7 @@ def _by_score(case: Case, policy: Scored, node: int) -> list[str]:
 
 
 def _offer(case: Case, terms: Terms) -> str:
-    start = "a start then" if terms.start == case.start else f"a start {at(terms.start, case.submit)}"
+    start = "a start then" if terms.start == case.start else f"a start {at(terms.start, case)}"
     workload = case.schedule.workload
     if workload.columns["file"][case.row] < 0:
         return start

@@ -40,12 +40,12 @@ def provisional(case: Case) -> list[str]:
     displacements = schedule.notes["displacements"][row]
     note = {name: int(column[row]) for name, column in schedule.notes.items() if name != "displacements"}
     accepted = "was accepted with a provisional place" if told >= 0 else "was given a place"
-    said = [f"It {accepted}{there} {at(note['first_given'], case.submit)}."]
+    said = [f"It {accepted}{there} {at(note['first_given'], case)}."]
     said.append(_displaced(displacements, note["displaced_times"]))
     if note["definitive_at"] >= 0:
         left = int(due[case.row]) - note["definitive_at"]
         said.append(
-            f"Its place became definitive {at(note['definitive_at'], case.submit)}, {duration(left)} before "
+            f"Its place became definitive {at(note['definitive_at'], case)}, {duration(left)} before "
             "its deadline, which one more job before it would have broken."
         )
     elif told >= 0:

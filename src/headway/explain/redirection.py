@@ -30,7 +30,7 @@ def _why(case: Case, piece: int) -> str:
     theta = str(params["theta"]).removesuffix(".0")
     held_up = f" At least {count_jobs(len(counted))} did: {jobs(case.ids(counted))}." if len(counted) else ""
     return (
-        f"It was redirected {at(stop, case.submit)}: since it started, or since the redirection before, "
+        f"It was redirected {at(stop, case)}: since it started, or since the redirection before, "
         f"more than theta = {theta} jobs had come that had to wait.{held_up}"
     )
 

@@ -24,7 +24,7 @@ def suspended(case: Case) -> list[str]:
         begin, end = int(case.pieces.start[piece]), int(case.pieces.end[piece])
         rivals = borrowers(case, piece)
         whom = f" for {jobs(case.ids(rivals))}" if len(rivals) else ""
-        said.append(f"It was suspended{whom} {at(begin, case.submit)}, for {duration(end - begin)}.")
+        said.append(f"It was suspended{whom} {at(begin, case)}, for {duration(end - begin)}.")
     swaps = [int(p) for p in case.own if case.pieces.state[p] in SWAPS]
     total = sum(int(case.pieces.end[p] - case.pieces.start[p]) for p in times)
     if swaps:
@@ -132,7 +132,7 @@ def _victims(case: Case) -> str:
     freed = processors(int(pieces.procs[stops].sum()))
     how = "suspended" if aside.all() else "killed, to start again,"
     told = f"{count_jobs(len(stops))} with {freed} {'was' if len(stops) == 1 else 'were'} {how} for it "
-    told += f"{at(t, case.submit)}: {jobs(case.ids(pieces.job[stops]))}."
+    told += f"{at(t, case)}: {jobs(case.ids(pieces.job[stops]))}."
     if began > t:
         told += f" It waited {duration(began - t)} until they were swapped out."
     return told

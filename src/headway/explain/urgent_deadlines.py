@@ -26,12 +26,12 @@ def over_deadlines(case: Case) -> list[str]:
     schedule, row = with_notes(case)
     note = {name: int(schedule.notes[name][row]) for name in ("first_given", "displaced_times", "broken_by")}
     definitive = int(schedule.notes["definitive_at"][row])
-    said = [f"It was accepted with a provisional place {at(note['first_given'], case.submit)}."]
+    said = [f"It was accepted with a provisional place {at(note['first_given'], case)}."]
     if note["displaced_times"]:
         often = "once" if note["displaced_times"] == 1 else f"{note['displaced_times']} times"
         said.append(f"Other jobs displaced it {often} to a later start.")
     if definitive >= 0:
-        said.append(f"Its place became definitive {at(definitive, case.submit)}.")
+        said.append(f"Its place became definitive {at(definitive, case)}.")
     if note["broken_by"] >= 0:
         said.append(
             f"Urgent job {note['broken_by']} broke its deadline: it took the processors, and by the times "

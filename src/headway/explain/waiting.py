@@ -49,7 +49,7 @@ def while_waiting(case: Case) -> list[str]:
         said.append(
             f"While it waited, {count_jobs(len(ahead))} submitted before it started; the last was job "
             f"{case.ids(last)}, which took {processors(int(case.schedule.procs[last]))} "
-            f"{at(int(first[last]), case.submit)}."
+            f"{at(int(first[last]), case)}."
         )
     if not len(behind):
         said += _for_processors(case, turn)
@@ -153,7 +153,7 @@ def promise(case: Case) -> list[str]:
     late = kept - promised
     outcome = f"{duration(abs(late))} {'later' if late > 0 else 'earlier'}" if late else "exactly then"
     name = f"to {word} by" if schedule.promise_kind != "told" else f"a {word}"
-    return [f"It was promised {name} {at(promised, case.submit)[3:]}; it did {outcome}."]
+    return [f"It was promised {name} {at(promised, case)[3:]}; it did {outcome}."]
 
 
 REASONS = {
@@ -189,4 +189,4 @@ def reason(case: Case) -> list[str]:
         waits = np.flatnonzero(case.before() & (first > case.start))
         if len(waits):
             still = f" {count_jobs(len(waits))} submitted before it still waited: {jobs(case.ids(waits))}."
-    return [f"It started {at(begun, case.submit)} because {text}.{freed}{still}"]
+    return [f"It started {at(begun, case)} because {text}.{freed}{still}"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ Progress = Callable[[int, int], None]
 def what_if(case: Case, progress: Progress | None = None) -> list[str]:
     """Sentences on fewer processors and on a shorter request, each tried by simulating again."""
     if case.start == case.submit:
-        return []
+        return ["It started at once, so a smaller or shorter request would have changed nothing for it."]
     obstacle = _obstacle(case)
     if obstacle:
         return [f"What would have helped is not known: {obstacle}."]
@@ -81,23 +81,35 @@ def _tries(case: Case, workload: Workload, row: int, progress: Progress | None) 
         found[name].append((value, start))
         if progress is not None:
             progress(number + 1, len(changes))
-    said = _told(case, found["procs"], "With", processors, f"instead of {case.procs}")
-    asked = int(case.schedule.walltime[case.row])
-    said += _told(case, found["walltime"], "With a request of", duration, f"instead of {duration(asked)}")
-    if not changes:
-        return [
-            "It asked for one processor and no more time than it used, so it could not have asked for less."
-        ]
-    if not said:
-        tried = []
-        if found["procs"]:
-            tried.append(f"{' or '.join(str(value) for value, _ in found['procs'])} processors")
-        if found["walltime"]:
-            tried.append(f"a request of {' or '.join(duration(value) for value, _ in found['walltime'])}")
-        said.append(f"With {', or '.join(tried)} instead, it would not have started earlier.")
-    elif found["procs"] and any(start < case.start for _, start in found["procs"]):
-        said.append("(Its run time is taken to be the same on fewer processors.)")
-    return said
+    return [*_narrower(case, found["procs"]), *_with_less_time(case, found["walltime"])]
+
+
+def _narrower(case: Case, tries: list[tuple[int, int]]) -> list[str]:
+    """What fewer processors would have done."""
+    if not tries:
+        return ["It asked for one processor, so it could not have asked for fewer."]
+    said = _told(case, tries, "With", processors, f"instead of {case.procs}")
+    if said:
+        return [*said, "(Its run time is taken to be the same on fewer processors.)"]
+    fewer = _listed(str(value) for value, _ in tries)
+    return [f"With fewer processors ({fewer}) it would not have started earlier."]
+
+
+def _with_less_time(case: Case, tries: list[tuple[int, int]]) -> list[str]:
+    """What a shorter request would have done."""
+    asked = duration(int(case.schedule.walltime[case.row]))
+    if not tries:
+        used = "it ran into its limit" if case.schedule.killed[case.row] else "it used all of its time"
+        return [f"It could not have asked for less time: {used} of {asked}."]
+    said = _told(case, tries, "With a request of", duration, f"instead of {asked}")
+    if said:
+        return said
+    shorter = _listed(duration(value) for value, _ in tries)
+    return [f"With a shorter request ({shorter} instead of {asked}) it would not have started earlier."]
+
+
+def _listed(values: Iterable[str]) -> str:
+    return " or ".join(values)
 
 
 def _fewer(case: Case) -> Iterator[int]:
@@ -130,6 +142,6 @@ def _told(
         chosen.append(best)
     return [
         f"{lead} {words(value)} {instead} it would have started {duration(case.start - start)} earlier, "
-        f"{at(start, case.submit) if start > case.submit else 'at once'}."
+        f"{at(start, case) if start > case.submit else 'at once'}."
         for value, start in chosen
     ]

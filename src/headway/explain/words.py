@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
-from headway.units import SECOND, seconds_text
+from headway.units import SECOND, date_text, seconds_text
 
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 SHOWN = 5
@@ -29,11 +30,31 @@ def duration(us: int) -> str:
     return " ".join(parts[:2])
 
 
-def at(us: int, submit: int) -> str:
-    """An instant on the log's clock, and how long after the submission it is."""
-    if us == submit:
-        return f"at {seconds_text(us)} s"
-    return f"at {seconds_text(us)} s ({duration(us - submit)} after it was submitted)"
+class Submitted(Protocol):
+    """What an instant is told relative to."""
+
+    @property
+    def submit(self) -> int:
+        """When the job was submitted, µs on the log's clock."""
+
+    @property
+    def unix_start(self) -> int | None:
+        """When the log's clock was 0, in seconds since 1970; None where the log does not say."""
+
+
+def at(us: int, job: Submitted) -> str:
+    """An instant, as a date where the log has dates, and how long after the submission it is."""
+    when = f"at {instant(us, job.unix_start)}"
+    return when if us == job.submit else f"{when} ({duration(us - job.submit)} after it was submitted)"
+
+
+def instant(us: int, unix_start: int | None) -> str:
+    """An instant of the log's clock in words.
+
+    >>> instant(61_000_000, None), instant(61_000_000, 893466664)
+    ('61 s', '1998-04-25 01:12:05 UTC')
+    """
+    return f"{seconds_text(us)} s" if unix_start is None else date_text(us, unix_start)
 
 
 def processors(count: int) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from headway.errors import InputError
 from headway.replay.errors_by_class import Row, by_name, by_size, errors
 from headway.replay.reasons import reasons
+from headway.replay.trust import trust
 from headway.schedule import Schedule
 from headway.schedule.files import plain
 from headway.workload import Workload
@@ -36,6 +37,11 @@ class Fidelity:
     """By queue, or by partition, account and QOS."""
     reasons: list[str]
 
+    @property
+    def verdict(self) -> str:
+        """Whether to trust the simulation, and for what, in one sentence."""
+        return trust(self.overall)
+
     def describe(self) -> dict[str, Any]:
         """Everything as plain JSON data."""
         return dict(
@@ -50,6 +56,7 @@ class Fidelity:
                     "by_user": self.by_user,
                     **{f"by_{name}": rows for name, rows in self.by_division.items()},
                     "reasons": self.reasons,
+                    "verdict": self.verdict,
                 }
             )
         )
