@@ -16,8 +16,8 @@ WIDE = 4
 def telling_window(fcfs: Schedule, easy: Schedule) -> float:
     """Where two telling days begin, in seconds after the first submission.
 
-    The days with the most backfilled jobs of those in which no wide job starts later under EASY; if there are
-    none, the days with the fewest such jobs.
+    Of the days in which no wide job starts later under EASY, those with the most backfilled jobs that are seen
+    under both policies; if there are no such days, those with the fewest delayed wide jobs.
     """
     first, last = int(easy.submit.min()), int(easy.start.max())
     backfilled = easy.why == WHY.index("backfill")
@@ -25,7 +25,7 @@ def telling_window(fcfs: Schedule, easy: Schedule) -> float:
     best, found = first, (-len(easy), 0)
     for begin in range(first, max(last - DAY, first + 1), DAY // 4):
         end = begin + 2 * DAY
-        starts = (easy.start >= begin) & (easy.start < end)
+        starts = (easy.start >= begin) & (easy.start < end) & (fcfs.start >= begin) & (fcfs.start < end)
         seen = late & (easy.submit < end) & (easy.start >= begin)
         score = (-int(seen.sum()), int((starts & backfilled).sum()))
         if score > found:
