@@ -16,7 +16,7 @@ WIDE = 4
 def telling_window(fcfs: Schedule, easy: Schedule) -> float:
     """Where two telling days begin, in seconds after the first submission.
 
-    Of the days in which no wide job starts later under EASY, those with the most backfilled jobs that are seen
+    Of the days in which no wide job starts later under EASY, those with the most backfilled jobs seen
     under both policies; if there are no such days, those with the fewest delayed wide jobs.
     """
     first, last = int(easy.submit.min()), int(easy.start.max())
