@@ -9,9 +9,11 @@ What a page may hold:
                         block is written to that file; Python blocks with a name are written, not run
     ```text             shows what is no command, such as a drawing; it is never run
 
-`<!-- exit 2 -->` on the line before a block says that its last command ends with that status.
+`<!-- exit 2 -->` on the line before a block says that its last command ends with that status. `<!-- filled
+-->` there says that the output is whole: `python tests/documentation.py PAGE...` writes it, tests compare it.
+`<!-- drawn: gantt.svg -->` on the line before a picture says that the page's commands draw it, byte for byte.
 Every page finds log.swf and log.swf.gz, a small generated log of 300 jobs on 64 processors, and what
-:mod:`surroundings` puts in the place of a cluster and of the network.
+:mod:`surroundings` puts in the place of a cluster and of the network; and the folder examples.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import gzip
 import io
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,6 +40,8 @@ FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<info>[^`\n]*)$")
 TITLE = re.compile(r'title="([^"]+)"')
 NAMED = re.compile(r"^(?:#|;|//) ([\w./-]+\.[a-z]+)$")
 EXIT = re.compile(r"<!-- exit (\d+) -->")
+FILLED = "<!-- filled -->"
+DRAWN = re.compile(r"<!-- drawn: (\S+) -->\n+!\[[^\]]*\]\(([^)]+)\)")
 SHELL = re.compile(r"[|<>&;*$`]|\\$")
 """What only a shell understands; a command without it runs in this process, which is far quicker."""
 
@@ -62,6 +67,7 @@ class Block:
     line: int
     name: str = ""
     status: int = 0
+    filled: bool = False
 
 
 def pages() -> list[Path]:
@@ -88,7 +94,14 @@ def blocks(text: str) -> list[Block]:
         name = title[1] if title else comment[1] if comment else ""
         language = (opening["info"].split() or [""])[0]
         found.append(
-            Block(language, "\n".join(body) + "\n", place + 1, name, int(status[1]) if status else 0)
+            Block(
+                language,
+                "\n".join(body) + "\n",
+                place + 1,
+                name,
+                int(status[1]) if status else 0,
+                FILLED in before,
+            )
         )
         place = end + 1
     return found
@@ -114,11 +127,14 @@ class Reader:
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__page__"})
     ran: int = 0
     around: Surroundings = field(init=False)
+    fills: dict[int, str] | None = None
+    """Where outputs are written and not compared: the new text of each filled block, by its line."""
 
     def read(self, text: str) -> None:
         """Run a page; an AssertionError says at which line it is wrong, and how."""
         (self.folder / "log.swf").write_bytes(small_log())
         (self.folder / "log.swf.gz").write_bytes(gzip.compress(small_log(), mtime=0))
+        shutil.copytree(ROOT / "examples", self.folder / "examples", dirs_exist_ok=True)
         with contextlib.chdir(self.folder), Surroundings(small_log()) as self.around:
             for block in blocks(text):
                 where = f"{self.page}:{block.line}"
@@ -133,6 +149,15 @@ class Reader:
                     target.write_text(block.text, encoding="utf-8")
                 elif block.language in ("python", "py", "pycon"):
                     self._python(block)
+
+    def pictures(self, page: Path) -> None:
+        """Pictures that the page says it draws: compared, or copied where outputs are written."""
+        for name, link in DRAWN.findall(page.read_text("utf-8")):
+            drawn, shown = self.folder / name, page.parent / link
+            if self.fills is not None:
+                shown.parent.mkdir(exist_ok=True)
+                shutil.copyfile(drawn, shown)
+            assert drawn.read_bytes() == shown.read_bytes(), f"{page}: {link} is not what {name} is"
 
     def _python(self, block: Block) -> None:
         self.ran += 1
@@ -160,6 +185,11 @@ class Reader:
             where = f"{self.page}:{block.line}: {command}"
             assert status == wanted, f"{where}\nended with {status}, not {wanted}:\n{output}"
             output = COMPILING.sub("", output)
+            if block.filled and self.fills is not None:
+                tidy = "\n".join(line.rstrip() for line in output.strip("\n").splitlines())
+                self.fills[block.line] = self.fills.get(block.line, "") + f"$ {command}\n{tidy}\n"
+                continue
+            assert not block.filled or expected, f"{where}: its output is not there; fill the page"
             assert matches(expected, output), f"{where}\nprinted\n{output}\nnot\n{expected}"
 
 
@@ -215,3 +245,25 @@ def _in_process(words: list[str]) -> tuple[int, str]:
     finally:
         sys.argv = before
     return 0, output.getvalue()
+
+
+def fill(page: Path) -> None:
+    """Write outputs and pictures of a page into it."""
+    import os
+
+    os.environ["COLUMNS"] = "120"
+    with tempfile.TemporaryDirectory() as folder:
+        reader = Reader(Path(folder), str(page), fills={})
+        text = page.read_text("utf-8")
+        reader.read(text)
+        reader.pictures(page)
+    lines = text.splitlines()
+    for line, output in sorted((reader.fills or {}).items(), reverse=True):
+        end = next(row for row in range(line, len(lines)) if lines[row].startswith("```"))
+        lines[line:end] = output.splitlines()
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        fill(Path(name).resolve())

@@ -18,6 +18,7 @@ def test_every_block_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pyt
     text = page.read_text("utf-8")
     reader = Reader(tmp_path, str(page.relative_to(ROOT)))
     reader.read(text)
+    reader.pictures(page)
     shown = [block for block in blocks(text) if block.language in ("console", "python") and not block.name]
     assert reader.ran >= len(shown)
 

@@ -2,7 +2,8 @@
 
     call   = name [ "(" [ item { "," item } ] ")" ]
     item   = [ key "=" ] value
-    value  = number | number "/" number | 'text' | "text" | "[" values "]" | call
+    value  = number | number "/" number | time | 'text' | "text" | "[" values "]" | call
+    time   = number ( "s" | "min" | "h" | "d" ), a number of seconds: 24h is 86400
 
 A bare word is a call without parentheses and stands for itself; true, false and none mean what they say.
 """
@@ -17,6 +18,8 @@ from headway.errors import UsageError
 
 _NAME = re.compile(r"[A-Za-z_./~][\w./:+~-]*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?(?![\w.])")
+_TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(s|min|h|d)(?![\w.])")
+_SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 _KEY = re.compile(r"([A-Za-z_]\w*)\s*=")
 _SPACE = re.compile(r"\s*")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "none": None}
@@ -102,6 +105,9 @@ class _Reader:
             return self.quoted()
         if self.take("["):
             return self.listed()
+        time = self.match(_TIME)
+        if time is not None:
+            return self.seconds(time)
         number = self.match(_NUMBER)
         if number is not None:
             return self.number(number)
@@ -121,6 +127,12 @@ class _Reader:
                 raise self.error("a number other than 0")
             return value / float(below)
         return value
+
+    def seconds(self, text: str) -> int | float:
+        found = _TIME.fullmatch(text)
+        assert found is not None
+        value = float(found[1]) * _SECONDS[found[2]]
+        return int(value) if value.is_integer() else value
 
     def quoted(self) -> str:
         quote = self.text[self.at]

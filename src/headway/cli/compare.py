@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from headway.cli.machines import Size
     from headway.policies.spec import Spec
+    from headway.schedule import Schedule
 
 
 @command("compare", example="headway compare log.swf.gz --policy easy --policy conservative --out results")
@@ -40,6 +41,14 @@ def compare(
     ] = None,
     platform: options.PlatformFile = None,
     site: options.SiteFolder = None,
+    apply: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--apply",
+            metavar="SPEC",
+            help="Compare the log with what a transformation makes of it, as in limit(walltime=24h).",
+        ),
+    ] = None,
     annotations: options.Annotations = None,
     rule: options.Rules = None,
     seed: options.Seed = 0,
@@ -74,7 +83,7 @@ def compare(
 
     sizes = [parse_size(text) for text in procs or ()]
     check_choices(1 if sizes else None, platform, json, quiet, site)
-    specs = _specs(policy, sizes)
+    specs = _specs(policy, sizes, bool(apply))
     rules = parse_rules(rule)
 
     from headway.cli.machines import machine_sizes, machines, widest
@@ -95,16 +104,19 @@ def compare(
         )
     ]
     inputs = inputs.fitted(min(widest(specs, base) for base in bases))
-    schedules, interrupted = [], False
+    variants = [(inputs, ""), *((inputs.changed(spec), spec) for spec in apply or ())]
+    schedules, changes, interrupted = [], [], False
     try:
-        for spec, machine in runs:
-            schedules.append(inputs.run(spec, seed, machine))
+        for variant, change in variants:
+            for spec, machine in runs:
+                schedules.append(variant.run(spec, seed, machine))
+                changes.append(change)
     except KeyboardInterrupt:
         # What is finished is kept.
         if not schedules:
             raise
         interrupted = True
-    comparison = hold_side_by_side(schedules)
+    comparison = hold_side_by_side(schedules, names=_names(schedules, changes))
     if out is not None:
         from headway.cli.folders import save_comparison
 
@@ -127,11 +139,25 @@ def compare(
     return INTERRUPTED if interrupted else None
 
 
-def _specs(policies: list[str], sizes: Sequence[Size]) -> list[Spec]:
+def _names(schedules: Sequence[Schedule], changes: Sequence[str]) -> list[str] | None:
+    """What each run is called where logs were changed: its policy, machine and change."""
+    from headway.metrics.comparison import default_names
+
+    if not any(changes):
+        return None
+    alike = [place for place, change in enumerate(changes) if not change]
+    plain = default_names([schedules[place] for place in alike])
+    return [
+        f"{plain[place % len(plain)]}, {change}" if change else plain[place]
+        for place, change in enumerate(changes)
+    ]
+
+
+def _specs(policies: list[str], sizes: Sequence[Size], changed: bool) -> list[Spec]:
     from headway.policies.spec import parse_spec
 
     specs = [parse_spec(policy) for policy in policies]
-    if len(specs) < 2 and len(sizes) < 2 and not any(size.relative for size in sizes):
+    if len(specs) < 2 and len(sizes) < 2 and not changed and not any(size.relative for size in sizes):
         raise UsageError("compare needs two policies or two machines; give --policy or --procs again")
     for spec in specs:
         if specs.count(spec) > 1:

@@ -49,6 +49,12 @@ class Inputs:
         """The same without jobs of more than `procs` processors, which the ledger then names."""
         return replace(self, workload=self.workload.fit_to(procs))
 
+    def changed(self, transformation: str) -> Inputs:
+        """The same with a transformation of the log, which must keep its jobs one to one."""
+        from headway.workload.transform import apply
+
+        return replace(self, workload=apply(self.workload, transformation))
+
     def run(self, spec: Spec, seed: int, platform: Platform | None = None) -> Schedule:
         """Simulate one policy, on the common machine or another."""
         with self.display.working(spec.brief) as progress:

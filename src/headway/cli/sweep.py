@@ -12,7 +12,12 @@ from headway.cli.frame import FAULT, command
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from headway.campaign import Progress, Results
+
+JUDGED = ("mean_bsld", "mean_wait", "mean_response")
+"""Metrics that policies are judged by: the first of them that the campaign has."""
 
 LISTED = 20
 """How many failed cells are listed; all of them stand in results.parquet."""
@@ -99,8 +104,32 @@ def _report(results: Results, folder: Path) -> None:
         for row in rows:
             table.add_row(*row)
         console.print(table)
+        _verdicts(console, results)
     console.print(f"\nwritten to {folder}", markup=False)
     _list_failed(results)
+
+
+def _verdicts(console: Console, results: Results) -> None:
+    """How each policy differs from the baseline, with intervals, where the campaign has a baseline."""
+    from rich.table import Table
+
+    metric = next((name for name in JUDGED if name in results.frame.columns), None)
+    if metric is None or not results.frame["baseline"].is_not_null().any():
+        return
+    try:
+        lines = results.against_baseline(metric, by=("label",)).to_dicts()
+    except UsageError:
+        return  # no cell has another one as its baseline
+    words = with_unit(metric, results.tau)
+    table = Table(title=f"\n{words} against the baseline", title_justify="left", box=None, pad_edge=False)
+    for place, title in enumerate(("policy", "blocks", "change", "95 % interval", "verdict")):
+        table.add_column(title, justify="right" if place in (1, 2) else "left")
+    for line in lines:
+        low, high = line["change_low"], line["change_high"]
+        interval = "-" if low is None or high is None else f"{low:+.1%} to {high:+.1%}"
+        change = "-" if line["change"] is None else f"{line['change']:+.1%}"
+        table.add_row(line["label"], str(line["blocks"]), change, interval, line["verdict"])
+    console.print(table)
 
 
 def overview(results: Results) -> tuple[list[str], list[list[str]]]:

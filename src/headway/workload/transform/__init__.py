@@ -11,6 +11,7 @@ from headway.workload.transform.deadlines import deadlines
 from headway.workload.transform.estimates import estimates, exact
 from headway.workload.transform.files import files
 from headway.workload.transform.filters import only, without
+from headway.workload.transform.limits import limit
 from headway.workload.transform.load import load, offered_load
 from headway.workload.transform.machine import machine, split
 from headway.workload.transform.memory import memory, swap
@@ -36,6 +37,7 @@ __all__ = [
     "from_zero",
     "home",
     "inject",
+    "limit",
     "load",
     "local",
     "machine",
