@@ -1,0 +1,267 @@
+"""One backfill cycle: every job that is looked at gets a plan on named nodes, or starts.
+
+Nothing is kept from one cycle to the next: a plan protects a job only from those behind it in the same cycle.
+"""
+
+from __future__ import annotations
+
+from headway.engine.tables import N_CPUS, N_RUNS, State
+from headway.jit import kernel, routine
+from headway.policies.slurm.ends import NEVER, earliest
+from headway.policies.slurm.limits import after_selection, before_selection
+from headway.policies.slurm.main_loop import priority_bound
+from headway.policies.slurm.plan_table import END, clear_table, collides, hold, is_full, rounded
+from headway.policies.slurm.queue import GONE, close_gaps, holds_back, minutes_in
+from headway.policies.slurm.selection import whole_nodes
+from headway.policies.slurm.starting import BUSY, FILLING, STARTED, try_start
+from headway.policies.slurm.tables import (
+    UNSET,
+    Clock,
+    Count,
+    Holder,
+    Job,
+    Memory,
+    Node,
+    Plan,
+    Reason,
+    Record,
+    Scratch,
+    Setting,
+    Slot,
+    Work,
+)
+
+GO_ON, STOP = True, False
+
+
+@kernel
+def count_search(memory: Memory, job: int, part: int) -> bool:
+    """Count a job with its user, partition and association; False where one of them has had enough."""
+    counts, settings = memory.counts, memory.settings
+    user, association = memory.jobs[Job.USER, job], max(memory.jobs[Job.ASSOCIATION, job], 0)
+    both = user * memory.partitions.shape[1] + part
+    user_bound = settings[Setting.BF_MAX_USER] if settings[Setting.BF_MAX_ASSOC] == 0 else 0
+    if (
+        0 < settings[Setting.BF_MAX_USER_PART] <= counts[Count.USER_PARTITION, both]
+        or 0 < settings[Setting.BF_MAX_PART] <= counts[Count.PARTITION, part]
+        or 0 < settings[Setting.BF_MAX_ASSOC] <= counts[Count.ASSOCIATION, association]
+        or 0 < user_bound <= counts[Count.USER, user]
+    ):
+        return False
+    counts[Count.USER_PARTITION, both] += 1
+    counts[Count.PARTITION, part] += 1
+    counts[Count.ASSOCIATION, association] += 1
+    counts[Count.USER, user] += 1
+    return True
+
+
+@kernel
+def lay_window(memory: Memory, job: int, part: int, start: int, end: int) -> int:
+    """The nodes free of plans from ``start`` to ``end`` into the set WINDOW; when more may be free, or 0.
+
+    A stretch that begins just at ``end`` still counts.
+    """
+    features, later, slot = memory.jobs[Job.FEATURES, job], 0, 0
+    for node in range(memory.nodes.shape[1]):
+        usable = memory.nodes[Node.USABLE, node] > 0
+        here = memory.members[part, node] & memory.features[features, node] & usable
+        memory.sets[Scratch.WINDOW, node] = memory.sets[Scratch.WIDEST, node] = here
+    while slot != END:
+        following = memory.slots[Slot.NEXT, slot]
+        ends = memory.slots[Slot.END, slot]
+        if ends > start and following != END and later == 0:
+            for node in range(memory.nodes.shape[1]):
+                coming = memory.sets[Scratch.WIDEST, node] & memory.free[following, node]
+                if coming > (memory.sets[Scratch.WINDOW, node] & memory.free[slot, node]):
+                    later = ends
+                    break
+        if ends > start:
+            if memory.slots[Slot.BEGIN, slot] > end:
+                break
+            for node in range(memory.nodes.shape[1]):
+                memory.sets[Scratch.WINDOW, node] &= memory.free[slot, node]
+        slot = following
+    return int(later)
+
+
+@kernel
+def window_nodes(memory: Memory) -> int:
+    """How many nodes are free of plans."""
+    count = 0
+    for node in range(memory.nodes.shape[1]):
+        count += memory.sets[Scratch.WINDOW, node]
+    return count
+
+
+@kernel
+def note_plan(memory: Memory) -> None:
+    """Copy the chosen nodes to the place of the next plan."""
+    place = memory.clock[Clock.PLANS]
+    for node in range(memory.nodes.shape[1]):
+        memory.planned[place, node] = memory.work[Work.TAKEN, node] > 0
+
+
+@kernel
+def on_completing(memory: Memory) -> bool:
+    """Whether a chosen node is still completing."""
+    for node in range(memory.nodes.shape[1]):
+        if memory.work[Work.TAKEN, node] > 0 and memory.nodes[Node.COMPLETING, node] > 0:
+            return True
+    return False
+
+
+@kernel
+def planned_size(state: State, job: int, part: int) -> int:
+    """CPUs that a job would have on the chosen nodes, from now on those of its size factor."""
+    memory, cpus = state.memory, 0
+    whole = whole_nodes(memory, job, part)
+    for node in range(memory.nodes.shape[1]):
+        if memory.work[Work.TAKEN, node] > 0:
+            cpus += state.nodes[N_CPUS, node] if whole else memory.work[Work.TAKEN, node]
+    memory.jobs[Job.SIZE, job] = cpus
+    return cpus
+
+
+@kernel
+def keep_plan(state: State, job: int, part: int, start: int, begin: int, end: int) -> bool:
+    """Enter a plan in the table; whether the cycle goes on."""
+    memory = state.memory
+    place = memory.clock[Clock.PLANS]
+    memory.plans[Plan.JOB, place] = job
+    memory.plans[Plan.START, place] = start
+    memory.plans[Plan.END, place] = end
+    memory.clock[Clock.PLANS] = place + 1
+    memory.counts[Count.PLANNED, part] += 1
+    if memory.jobs[Job.TESTED, job] != memory.clock[Clock.CYCLES] or start < memory.jobs[Job.PLANNED, job]:
+        memory.jobs[Job.PLANNED, job] = start
+    memory.jobs[Job.TESTED, job] = memory.clock[Clock.CYCLES]
+    for node in range(memory.nodes.shape[1]):
+        if memory.planned[place, node] > 0 and state.nodes[N_RUNS, node] == 0:
+            memory.clock[Clock.IDLE_PLANNED] = 1
+            break
+    if is_full(memory):
+        return STOP
+    hold(memory, begin, end, place)
+    return GO_ON
+
+
+@kernel
+def enter_started(state: State, job: int, part: int) -> None:
+    """A job that has just started on whole nodes keeps them in the table until its limit."""
+    memory = state.memory
+    if whole_nodes(memory, job, part):
+        note_plan(memory)
+        hold(memory, 0, rounded(memory, memory.jobs[Job.ENDS, job]), memory.clock[Clock.PLANS])
+
+
+@routine
+def search(state: State, place: int, now: int) -> bool:
+    """Find a start for the record at ``place`` and plan or start the job; whether the cycle goes on."""
+    memory = state.memory
+    job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+    minutes = minutes_in(memory, job, part)
+    only_now = (
+        not holds_back(memory, place, now, priority_bound(memory, job))
+        or (
+            memory.settings[Setting.BF_ONE_RESERVATION] > 0
+            and memory.jobs[Job.TESTED, job] == memory.clock[Clock.CYCLES]
+        )
+        or 0 < memory.settings[Setting.BF_PART_RESERVE] <= memory.counts[Count.PLANNED, part]
+    )
+    later, counted = now, False
+    while True:
+        begin = later
+        later = lay_window(memory, job, part, begin, 60 * minutes + max(begin, now))
+        if window_nodes(memory) < memory.jobs[Job.MIN_NODES, job]:
+            if later > 0 and not only_now:
+                continue
+            return GO_ON
+        if not counted:
+            counted = True
+            memory.clock[Clock.SEARCHED] += 1
+            memory.clock[Clock.SEARCHES] += 1
+        start = earliest(state, job, part, now, only_now)
+        if start == NEVER:
+            if later > 0 and not only_now:
+                continue
+            return GO_ON
+        start = max(start, begin)
+        cpus = planned_size(state, job, part)
+        note_plan(memory)
+        if start <= now and on_completing(memory):
+            start, later = now + 1, 0
+        if start <= now:
+            outcome = try_start(state, Scratch.WINDOW, job, part, now, FILLING)
+            if outcome == STARTED:
+                enter_started(state, job, part)
+                memory.clock[Clock.CYCLE_STARTS] += 1
+            if outcome != BUSY:
+                return GO_ON
+            later = 0
+        if start > now and only_now:
+            return GO_ON
+        if later > 0 and start > later:
+            continue
+        first, last = rounded(memory, start), rounded(memory, start + 60 * minutes)
+        if start > now + memory.settings[Setting.BF_WINDOW]:
+            return GO_ON
+        if start > now and collides(memory, first, last):
+            later = start
+            continue
+        if memory.settings[Setting.LIMIT_STOPS] == 0 and plan_breaks_limit(state, job, part, cpus):
+            return GO_ON
+        return keep_plan(state, job, part, start, first, last)
+
+
+@kernel
+def plan_breaks_limit(state: State, job: int, part: int, cpus: int) -> bool:
+    """Whether a job of the planned size would break a limit, or its QOS plans nothing."""
+    memory, nodes = state.memory, 0
+    for node in range(memory.nodes.shape[1]):
+        nodes += memory.planned[memory.clock[Clock.PLANS], node]
+    qos = memory.jobs[Job.QOS, job]
+    if qos != UNSET and memory.holders[Holder.NO_RESERVE, qos] > 0:
+        return True
+    reason = after_selection(memory, job, part, cpus, 0, nodes)
+    if reason != Reason.NONE:
+        memory.jobs[Job.REASON, job] = reason
+    return reason != Reason.NONE
+
+
+@kernel
+def begin_cycle(state: State, now: int) -> None:
+    """Forget the last cycle."""
+    memory = state.memory
+    clock = memory.clock
+    clock[Clock.CYCLES] += 1
+    clock[Clock.PLANS] = clock[Clock.SEARCHED] = clock[Clock.CYCLE_STARTS] = clock[Clock.IDLE_PLANNED] = 0
+    clear_table(memory, now)
+    for row in range(memory.counts.shape[0]):
+        for column in range(memory.counts.shape[1]):
+            memory.counts[row, column] = 0
+
+
+@routine
+def backfill_cycle(state: State, now: int) -> None:
+    """Go through the queue once."""
+    memory = state.memory
+    begin_cycle(state, now)
+    for place in range(memory.clock[Clock.QUEUED]):
+        if memory.clock[Clock.SEARCHED] >= memory.settings[Setting.BF_MAX_TEST]:
+            break
+        job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+        if job == GONE or memory.jobs[Job.BEGIN, job] > now:
+            continue
+        if memory.settings[Setting.LIMIT_STOPS] == 0:
+            reason = before_selection(memory, job, part)
+            if reason != Reason.NONE:
+                memory.jobs[Job.REASON, job] = reason
+                continue
+        if not count_search(memory, job, part):
+            continue
+        if not search(state, place, now):
+            break
+        if 0 < memory.settings[Setting.BF_MAX_START] <= memory.clock[Clock.CYCLE_STARTS]:
+            break
+    if memory.clock[Clock.CYCLE_STARTS] > 0:
+        close_gaps(memory)

@@ -1,0 +1,127 @@
+"""When a job could run: the ends of running jobs are imagined in groups that widen with time.
+
+The bounds of the groups double from the first end: 30, 60, 120 s and so on. A start is the end of the LAST job
+of the group that makes room, though an earlier member might have been enough; far in the future groups are hours
+wide, so the plans of large jobs lie later than they need to.
+"""
+
+from __future__ import annotations
+
+from headway.engine.shares import end_of_shares
+from headway.engine.tables import (
+    N_ALONE,
+    N_FREE_CPUS,
+    N_FREE_MEMORY,
+    N_RUNS,
+    R_SHARE,
+    RUN,
+    S_ALONE,
+    S_CPUS,
+    S_MEMORY,
+    S_NODE,
+    State,
+)
+from headway.jit import kernel, routine
+from headway.policies.slurm.selection import select
+from headway.policies.slurm.tables import Clock, Memory, Scratch, Setting
+
+NEVER = -1
+MANY = 201
+"""Job ends that one group may have before it is given up."""
+
+
+@routine
+def note_running(memory: Memory, job: int, end: int) -> None:
+    """Add a job to those that run, in the order of their limits, then of arrival."""
+    place = memory.clock[Clock.RUNNING]
+    running = memory.running
+    while place > 0 and (
+        running[0, place - 1] > end or (running[0, place - 1] == end and running[1, place - 1] > job)
+    ):
+        running[0, place], running[1, place] = running[0, place - 1], running[1, place - 1]
+        place -= 1
+    running[0, place], running[1, place] = end, job
+    memory.clock[Clock.RUNNING] += 1
+
+
+@routine
+def forget_running(memory: Memory, job: int) -> None:
+    """Take a job from those that run."""
+    running, count, place = memory.running, memory.clock[Clock.RUNNING], 0
+    while place < count and running[1, place] != job:
+        place += 1
+    for at in range(place, count - 1):
+        running[0, at], running[1, at] = running[0, at + 1], running[1, at + 1]
+    memory.clock[Clock.RUNNING] = count - 1
+
+
+@kernel
+def touches(state: State, run: int) -> bool:
+    """Whether a run has a node among those free of plans."""
+    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+        if state.memory.sets[Scratch.WINDOW, state.shares[S_NODE, entry]] > 0:
+            return True
+    return False
+
+
+@kernel
+def imagine_ended(state: State, run: int) -> None:
+    """Let a run have given back what it holds, in the trial table."""
+    trial = state.memory.trial
+    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+        node = state.shares[S_NODE, entry]
+        trial[N_FREE_CPUS, node] += state.shares[S_CPUS, entry]
+        trial[N_FREE_MEMORY, node] += state.shares[S_MEMORY, entry]
+        trial[N_ALONE, node] -= state.shares[S_ALONE, entry]
+        trial[N_RUNS, node] -= 1
+
+
+@kernel
+def copy_nodes(state: State) -> None:
+    """Let the trial table be as things are."""
+    for row in range(state.nodes.shape[0]):
+        for node in range(state.nodes.shape[1]):
+            state.memory.trial[row, node] = state.nodes[row, node]
+
+
+@routine
+def earliest(state: State, job: int, part: int, now: int, only_now: bool) -> int:
+    """When a job could start on the set WINDOW, with the nodes in the row TAKEN; -1 where it never could."""
+    if select(state, state.nodes, Scratch.WINDOW, job, part) > 0:
+        return now
+    if only_now:
+        return NEVER
+    memory = state.memory
+    running, count = memory.running, memory.clock[Clock.RUNNING]
+    copy_nodes(state)
+    width, anchor, place = 30, 0, 0
+    linear = memory.settings[Setting.BF_WINDOW_LINEAR]
+    while place < count:
+        last, taken, many = -1, 0, False
+        while place < count:
+            end, run = running[0, place], state.jobs[RUN, running[1, place]]
+            place += 1
+            if not touches(state, run):
+                continue
+            if anchor == 0:
+                anchor = end + 30 - end % 30
+            last = end
+            imagine_ended(state, run)
+            if place == count or running[0, place] > anchor + width:
+                break
+            taken += 1
+            if taken > MANY:
+                many = True
+                break
+        if last < 0:
+            return NEVER
+        if many:
+            continue
+        while True:
+            width = width + linear if linear > 0 else 2 * width
+            if place == count or running[0, place] <= anchor + width:
+                break
+        if select(state, memory.trial, Scratch.WINDOW, job, part) > 0:
+            late = last + memory.settings[Setting.KILL_WAIT] + memory.settings[Setting.OVER_TIME_LIMIT]
+            return int(last if last > now else max(late, now + 1))
+    return NEVER

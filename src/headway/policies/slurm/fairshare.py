@@ -1,0 +1,190 @@
+"""Fair share: usage that decays, and how it ranks the users.
+
+Usage is billed seconds, of which a second leaves a little less: ``1 - 0.693 / half-life``. It moves at each
+calculation of priorities and when a job ends.
+"""
+
+from __future__ import annotations
+
+import math
+
+from headway.jit import kernel, routine
+from headway.policies.slurm.tables import (
+    UNSET,
+    Clock,
+    Holder,
+    Job,
+    Memory,
+    Partition,
+    Rank,
+    Setting,
+    Tres,
+    Usage,
+    Weight,
+)
+
+SMALLEST = 2.2250738585072014e-308
+PARENT = (1 << 31) - 1
+"""Shares of an association that has FairShare=parent."""
+
+
+@kernel
+def add_usage(memory: Memory, holder: int, job: int, seconds: float) -> None:
+    """Charge a holder with so many seconds of a job."""
+    memory.usage[Usage.RAW, holder] += seconds * memory.jobs[Job.HOLDS + Tres.BILLING, job]
+    memory.usage[Usage.WALL, holder] += seconds
+    for tres in range(memory.used.shape[1]):
+        memory.used[holder, tres] += seconds * memory.jobs[Job.HOLDS + tres, job]
+
+
+@routine
+def use(memory: Memory, job: int, until: int) -> None:
+    """Charge what a job has run since the last calculation to its association, those above, and its QOS."""
+    seconds = until - max(memory.jobs[Job.STARTED, job], memory.clock[Clock.PRIORITY_LAST])
+    if seconds <= 0:
+        return
+    decayed = seconds * memory.weights[Weight.DECAY] ** seconds
+    of_job = memory.jobs[Job.QOS, job]
+    of_part = memory.partitions[Partition.QOS, memory.jobs[Job.PARTITION, job]]
+    factor = 1.0 if of_job == UNSET else memory.usage[Usage.FACTOR, of_job]
+    for turn in range(2):
+        qos = of_job if turn == 0 else of_part
+        if qos != UNSET and (turn == 0 or of_part != of_job):
+            kept = memory.holders[Holder.NO_DECAY, qos] > 0
+            add_usage(memory, qos, job, (seconds if kept else decayed) * factor)
+    holder = memory.jobs[Job.ASSOCIATION, job]
+    while holder != UNSET:
+        add_usage(memory, holder, job, decayed * factor)
+        holder = memory.holders[Holder.PARENT, holder]
+
+
+@routine
+def decay(memory: Memory, seconds: int) -> None:
+    """Let so many seconds pass over all usage."""
+    left = max(memory.weights[Weight.DECAY] ** seconds, SMALLEST)
+    for holder in range(memory.holders.shape[1]):
+        if memory.holders[Holder.NO_DECAY, holder] > 0:
+            continue
+        memory.usage[Usage.RAW, holder] *= left
+        memory.usage[Usage.WALL, holder] *= left
+        for tres in range(memory.used.shape[1]):
+            memory.used[holder, tres] *= left
+
+
+@kernel
+def level_value(memory: Memory, holder: int) -> float:
+    """How well an association is served among its siblings: its part of the shares over its part of the usage."""
+    is_user = memory.holders[Holder.IS_USER, holder] > 0
+    if memory.holders[Holder.SHARES, holder] == PARENT:
+        return math.inf if is_user else -1.0
+    share = memory.usage[Usage.SHARES_NORM, holder]
+    if share == 0:
+        return 0.0
+    above = memory.usage[Usage.RAW, memory.holders[Holder.PARENT, holder]]
+    used = memory.usage[Usage.RAW, holder] / above if above > 0 else 0.0
+    return share / used if used > 0 else math.inf
+
+
+@kernel
+def served_before(memory: Memory, a: int, b: int) -> bool:
+    """Whether association ``a`` stands before ``b``: by parent, then by level value, users first, then as listed."""
+    holders, level = memory.holders, memory.usage
+    if holders[Holder.PARENT, a] != holders[Holder.PARENT, b]:
+        return bool(holders[Holder.PARENT, a] < holders[Holder.PARENT, b])
+    if level[Usage.LEVEL, a] != level[Usage.LEVEL, b]:
+        return bool(level[Usage.LEVEL, a] > level[Usage.LEVEL, b])
+    if holders[Holder.IS_USER, a] != holders[Holder.IS_USER, b]:
+        return bool(holders[Holder.IS_USER, a] > holders[Holder.IS_USER, b])
+    return a < b
+
+
+@routine
+def sort_children(memory: Memory) -> None:
+    """Order the associations within each parent; most stand as they did before."""
+    first, ranks = memory.settings[Setting.QOS], memory.ranks
+    count = memory.holders.shape[1] - first
+    gap = 1
+    while gap < count // 9:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for at in range(gap, count):
+            mine, place = ranks[Rank.ORDER, at], at
+            while place >= gap and served_before(memory, mine, ranks[Rank.ORDER, place - gap]):
+                ranks[Rank.ORDER, place] = ranks[Rank.ORDER, place - gap]
+                place -= gap
+            ranks[Rank.ORDER, place] = mine
+        gap //= 3
+    for holder in range(count):
+        ranks[Rank.COUNT, holder] = 0
+    for at in range(count):
+        parent = memory.holders[Holder.PARENT, ranks[Rank.ORDER, at]] - first
+        if parent >= 0:
+            if ranks[Rank.COUNT, parent] == 0:
+                ranks[Rank.FIRST, parent] = at
+            ranks[Rank.COUNT, parent] += 1
+
+
+@routine
+def fair_tree(memory: Memory) -> None:
+    """Rank all users from the root down; the factor of a user is the rank over the number of users.
+
+    An account that is tied with the one before it passes that on to its first child, as Slurm's code does.
+    """
+    first, ranks, holders = memory.settings[Setting.QOS], memory.ranks, memory.holders
+    users = 0
+    for holder in range(first, holders.shape[1]):
+        users += holders[Holder.IS_USER, holder]
+        if holders[Holder.PARENT, holder] != UNSET:
+            memory.usage[Usage.LEVEL, holder] = level_value(memory, holder)
+    if users == 0:
+        return
+    sort_children(memory)
+    rank = left = users
+    here, ranks[Rank.NEXT, 0], ranks[Rank.TIED, 0] = 0, 0, 0
+    while here >= 0:
+        k = ranks[Rank.NEXT, here]
+        if k == ranks[Rank.COUNT, here]:
+            above = holders[Holder.PARENT, first + here]
+            here = -1 if above == UNSET else above - first
+            continue
+        ranks[Rank.NEXT, here] = k + 1
+        at = ranks[Rank.FIRST, here] + k
+        child = ranks[Rank.ORDER, at]
+        if k == 0:
+            tied = ranks[Rank.TIED, here] > 0
+        else:
+            tied = memory.usage[Usage.LEVEL, child] == memory.usage[Usage.LEVEL, ranks[Rank.ORDER, at - 1]]
+        if holders[Holder.IS_USER, child] > 0:
+            if not tied:
+                rank = left
+            memory.usage[Usage.FAIRSHARE, child] = rank / users
+            left -= 1
+        else:
+            here = child - first
+            ranks[Rank.NEXT, here] = 0
+            ranks[Rank.TIED, here] = int(tied)
+
+
+@routine
+def classic(memory: Memory) -> None:
+    """Two to the minus effective usage over shares; accounts pass usage down by shares."""
+    first, holders, usage = memory.settings[Setting.QOS], memory.holders, memory.usage
+    total = usage[Usage.RAW, first] if holders.shape[1] > first else 0.0
+    for holder in range(first + 1, holders.shape[1]):
+        parent = holders[Holder.PARENT, holder]
+        used = min(usage[Usage.RAW, holder] / total, 1.0) if total > 0 else 0.0
+        share = usage[Usage.SHARES_NORM, holder]
+        above = usage[Usage.SHARES_PRODUCT, parent]
+        if holders[Holder.SHARES, holder] == PARENT:
+            usage[Usage.EFFECTIVE, holder] = usage[Usage.EFFECTIVE, parent]
+            usage[Usage.SHARES_PRODUCT, holder] = above
+        else:
+            usage[Usage.SHARES_PRODUCT, holder] = above * share
+            if parent == first:
+                usage[Usage.EFFECTIVE, holder] = used
+            else:
+                usage[Usage.EFFECTIVE, holder] = used + (usage[Usage.EFFECTIVE, parent] - used) * share
+        shares = usage[Usage.SHARES_PRODUCT, holder]
+        ratio = usage[Usage.EFFECTIVE, holder] / shares if shares > 0 else 0.0
+        dampening = memory.weights[Weight.DAMPENING]
+        usage[Usage.FAIRSHARE, holder] = 2.0 ** -(ratio / dampening) if shares > 0 else 0.0

@@ -1,0 +1,311 @@
+"""Limits of QOS and associations: what may hold a job back although there is room for it.
+
+For each limit the partition's QOS decides if it sets it, then the job's QOS (the other way round where that one
+says so); where neither does, the job's association, and for limits of a group every account above it.
+"""
+
+from __future__ import annotations
+
+from headway.jit import kernel, routine
+from headway.policies.slurm.queue import minutes_in
+from headway.policies.slurm.tables import (
+    UNSET,
+    Cap,
+    Clock,
+    Holder,
+    Job,
+    Memory,
+    Partition,
+    Reason,
+    Setting,
+    Tres,
+    Usage,
+)
+
+MINUTE = 60
+
+
+@kernel
+def first_qos(memory: Memory, job: int, part: int) -> int:
+    """The QOS whose limits come first."""
+    of_part, of_job = memory.partitions[Partition.QOS, part], memory.jobs[Job.QOS, job]
+    if of_part == UNSET or (of_job != UNSET and memory.holders[Holder.OVER_PARTITION, of_job] > 0):
+        return int(of_job)
+    return int(of_part)
+
+
+@kernel
+def second_qos(memory: Memory, job: int, part: int) -> int:
+    """The QOS whose limits come second; -1 where there is only one."""
+    of_part, of_job = memory.partitions[Partition.QOS, part], memory.jobs[Job.QOS, job]
+    first = first_qos(memory, job, part)
+    other = of_job if first == of_part else of_part
+    return UNSET if other == first else int(other)
+
+
+@kernel
+def qos_value(memory: Memory, first: int, second: int, row: int) -> int:
+    """The QOS that sets a limit of the row; -1 where none does."""
+    if first != UNSET and memory.holders[row, first] != UNSET:
+        return first
+    if second != UNSET and memory.holders[row, second] != UNSET:
+        return second
+    return UNSET
+
+
+@kernel
+def cap_of(memory: Memory, kind: int, holder: int, tres: int) -> int:
+    """A limit on a resource; -1 where it is not set."""
+    return int(memory.caps[kind * memory.holders.shape[1] + holder, tres])
+
+
+@kernel
+def qos_cap(memory: Memory, kind: int, first: int, second: int, tres: int) -> int:
+    """The QOS that sets a limit on a resource; -1 where none does."""
+    if first != UNSET and cap_of(memory, kind, first, tres) != UNSET:
+        return first
+    if second != UNSET and cap_of(memory, kind, second, tres) != UNSET:
+        return second
+    return UNSET
+
+
+@kernel
+def user_row(memory: Memory, qos: int, job: int) -> int:
+    """Where the table has what the job's user holds under a QOS."""
+    return int(qos * memory.settings[Setting.USERS] + memory.jobs[Job.USER, job])
+
+
+@kernel
+def account_row(memory: Memory, qos: int, job: int) -> int:
+    """Where the table has what the job's account holds under a QOS."""
+    return int(qos * memory.settings[Setting.ACCOUNTS] + memory.jobs[Job.ACCOUNT, job])
+
+
+@kernel
+def wall_full(memory: Memory, holder: int, minutes: int) -> bool:
+    """Whether a group has used up its wall time, or a job would use more than is left where that counts."""
+    bound = memory.holders[Holder.GRP_WALL, holder]
+    if bound == UNSET:
+        return False
+    used = int(memory.usage[Usage.WALL, holder]) // MINUTE
+    return bool(used >= bound or (memory.settings[Setting.SAFE] > 0 and used + minutes > bound))
+
+
+@routine
+def before_selection(memory: Memory, job: int, part: int) -> int:
+    """The limit that keeps a job from being tried at all (:class:`Reason`), 0 where none does."""
+    if memory.settings[Setting.ENFORCE] == 0:
+        return Reason.NONE
+    first, second = first_qos(memory, job, part), second_qos(memory, job, part)
+    holders, last = memory.holders, memory.users.shape[1] - 1
+    minutes = minutes_in(memory, job, part)
+    qos = qos_value(memory, first, second, Holder.GRP_JOBS)
+    if qos != UNSET and holders[Holder.RUNNING, qos] >= holders[Holder.GRP_JOBS, qos]:
+        return Reason.QOS_JOB_LIMIT
+    group_jobs_set = qos != UNSET
+    qos = qos_value(memory, first, second, Holder.GRP_WALL)
+    group_wall_set = qos != UNSET
+    if group_wall_set and wall_full(memory, qos, minutes):
+        return Reason.QOS_GRP_WALL
+    qos = qos_value(memory, first, second, Holder.MAX_JOBS_ACCOUNT)
+    jobs_set = qos != UNSET
+    if jobs_set and memory.accounts[account_row(memory, qos, job), last] >= holders[Holder.MAX_JOBS_ACCOUNT, qos]:
+        return Reason.QOS_MAX_JOBS_ACCOUNT
+    qos = qos_value(memory, first, second, Holder.MAX_JOBS_USER)
+    jobs_set = jobs_set or qos != UNSET
+    if qos != UNSET and memory.users[user_row(memory, qos, job), last] >= holders[Holder.MAX_JOBS_USER, qos]:
+        return Reason.QOS_MAX_JOBS_USER
+    qos = qos_value(memory, first, second, Holder.MAX_WALL)
+    wall_set = qos != UNSET
+    if wall_set and minutes > holders[Holder.MAX_WALL, qos]:
+        return Reason.QOS_WALL
+    user = memory.jobs[Job.ASSOCIATION, job]
+    if user != UNSET:
+        bound = holders[Holder.MAX_JOBS, user]
+        if not jobs_set and bound != UNSET and holders[Holder.RUNNING, user] >= bound:
+            return Reason.ASSOC_MAX_JOBS
+        bound = holders[Holder.MAX_WALL, user]
+        if not wall_set and bound != UNSET and minutes > bound:
+            return Reason.ASSOC_MAX_WALL
+    holder = user
+    while holder != UNSET:
+        bound = holders[Holder.GRP_JOBS, holder]
+        if not group_jobs_set and bound != UNSET and holders[Holder.RUNNING, holder] >= bound:
+            return Reason.ASSOC_GRP_JOBS
+        if not group_wall_set and wall_full(memory, holder, minutes):
+            return Reason.ASSOC_GRP_WALL
+        holder = holders[Holder.PARENT, holder]
+    return Reason.NONE
+
+
+@routine
+def reserved(memory: Memory, holder: int, tres: int) -> int:
+    """Seconds of a resource that running jobs of a group may still take, as last calculated."""
+    total = 0
+    for place in range(memory.clock[Clock.RUNNING]):
+        job = memory.running[1, place]
+        mine = memory.jobs[Job.QOS, job] == holder
+        above = memory.jobs[Job.ASSOCIATION, job]
+        while above != UNSET and not mine:
+            mine = above == holder
+            above = memory.holders[Holder.PARENT, above]
+        if mine:
+            since = max(memory.clock[Clock.PRIORITY_LAST], memory.jobs[Job.STARTED, job])
+            total += max(memory.jobs[Job.ENDS, job] - since, 0) * count_of(memory, job, tres)
+    return total
+
+
+@kernel
+def count_of(memory: Memory, job: int, tres: int) -> int:
+    """How much of a resource a running job holds."""
+    return int(memory.jobs[Job.HOLDS + tres, job])
+
+
+@kernel
+def group_full(memory: Memory, holder: int, tres: int, count: int, minutes: int) -> int:
+    """Which limit of a group a job of ``count`` would break: 0 none, else 1 + the kind."""
+    bound = cap_of(memory, Cap.GRP_MINS, holder, tres)
+    if bound != UNSET and count > 0:
+        used = int(memory.used[holder, tres]) // MINUTE
+        if used >= bound:
+            return 1 + Cap.GRP_MINS
+        if memory.settings[Setting.SAFE] > 0:
+            pending = reserved(memory, holder, tres) // MINUTE
+            if count * minutes > bound or count * minutes + pending > bound - used:
+                return 1 + Cap.GRP_MINS
+    bound = cap_of(memory, Cap.GRP, holder, tres)
+    if bound != UNSET and count + memory.held[holder, tres] > bound:
+        return 1 + Cap.GRP
+    bound = cap_of(memory, Cap.GRP_RUN_MINS, holder, tres)
+    if bound != UNSET and count * minutes + reserved(memory, holder, tres) // MINUTE > bound:
+        return 1 + Cap.GRP_RUN_MINS
+    return 0
+
+
+@kernel
+def job_full(memory: Memory, holder: int, tres: int, count: int, nodes: int, minutes: int) -> int:
+    """Which limit of a single job one of ``count`` would break: 0 none, else 1 + the kind."""
+    bound = cap_of(memory, Cap.MAX_MINS_JOB, holder, tres)
+    if bound != UNSET and count * minutes > bound:
+        return 1 + Cap.MAX_MINS_JOB
+    bound = cap_of(memory, Cap.MAX_JOB, holder, tres)
+    if bound != UNSET and count > bound:
+        return 1 + Cap.MAX_JOB
+    bound = cap_of(memory, Cap.MAX_NODE, holder, tres)
+    if bound != UNSET and count > bound * max(nodes, 1):
+        return 1 + Cap.MAX_NODE
+    bound = cap_of(memory, Cap.MIN_JOB, holder, tres)
+    if bound != UNSET and count < bound:
+        return 1 + Cap.MIN_JOB
+    return 0
+
+
+@kernel
+def decided_by_qos(memory: Memory, kind: int, first: int, second: int, tres: int) -> bool:
+    """Whether a QOS sets a limit, so that associations are not asked."""
+    return qos_cap(memory, kind, first, second, tres) != UNSET
+
+
+@routine
+def qos_after(
+    memory: Memory, job: int, first: int, second: int, tres: int, count: int, nodes: int, minutes: int
+) -> int:
+    """The limit of a QOS that a job with ``count`` of a resource would break."""
+    for kind in range(Cap.MAX_ACCOUNT + 1):
+        qos = qos_cap(memory, kind, first, second, tres)
+        if qos == UNSET:
+            continue
+        bound = cap_of(memory, kind, qos, tres)
+        if kind <= Cap.GRP_RUN_MINS:
+            broken = group_full(memory, qos, tres, count, minutes) == 1 + kind
+        elif kind <= Cap.MIN_JOB:
+            broken = job_full(memory, qos, tres, count, nodes, minutes) == 1 + kind
+        elif kind == Cap.MAX_USER:
+            broken = count + memory.users[user_row(memory, qos, job), tres] > bound
+        else:
+            broken = count + memory.accounts[account_row(memory, qos, job), tres] > bound
+        if broken:
+            return int(Reason.QOS_GRP + kind)
+    return Reason.NONE
+
+
+@routine
+def association_after(
+    memory: Memory, job: int, first: int, second: int, tres: int, count: int, nodes: int, minutes: int
+) -> int:
+    """The limit of an association that a job with ``count`` of a resource would break."""
+    user = memory.jobs[Job.ASSOCIATION, job]
+    holder = user
+    while holder != UNSET:
+        broken = group_full(memory, holder, tres, count, minutes)
+        if broken > 0 and not decided_by_qos(memory, broken - 1, first, second, tres):
+            return int(Reason.ASSOC_GRP + broken - 1)
+        if holder == user:
+            broken = job_full(memory, holder, tres, count, nodes, minutes)
+            if broken > 0 and not decided_by_qos(memory, broken - 1, first, second, tres):
+                return int(Reason.ASSOC_GRP + broken - 1)
+        holder = memory.holders[Holder.PARENT, holder]
+    return Reason.NONE
+
+
+@routine
+def after_selection(memory: Memory, job: int, part: int, cpus: int, mb: int, nodes: int) -> int:
+    """The limit that a job of this size would break (:class:`Reason`), 0 where it breaks none."""
+    if memory.settings[Setting.ENFORCE] == 0:
+        return Reason.NONE
+    first, second = first_qos(memory, job, part), second_qos(memory, job, part)
+    minutes = minutes_in(memory, job, part)
+    for tres in range(memory.held.shape[1]):
+        count = 0
+        if tres == Tres.CPU:
+            count = cpus
+        elif tres == Tres.MEMORY:
+            count = mb
+        elif tres == Tres.NODE:
+            count = nodes
+        elif tres == Tres.BILLING:
+            count = billed(memory, part, cpus, mb, nodes)
+        reason = qos_after(memory, job, first, second, tres, count, nodes, minutes)
+        if reason != Reason.NONE:
+            return reason
+        reason = association_after(memory, job, first, second, tres, count, nodes, minutes)
+        if reason != Reason.NONE:
+            return reason
+    return Reason.NONE
+
+
+@kernel
+def billed(memory: Memory, part: int, cpus: int, mb: int, nodes: int) -> int:
+    """What a job of this size is billed for each second in a partition."""
+    weights = memory.billing
+    total = (
+        weights[part, Tres.CPU] * cpus + weights[part, Tres.MEMORY] * mb + weights[part, Tres.NODE] * nodes
+    )
+    return int(total) if total > 0 else cpus
+
+
+@routine
+def charge(memory: Memory, job: int, sign: int) -> None:
+    """Count a job that starts (1) or ends (-1) with everyone whose limits it concerns."""
+    part = memory.jobs[Job.PARTITION, job]
+    of_job, of_part = memory.jobs[Job.QOS, job], memory.partitions[Partition.QOS, part]
+    last = memory.users.shape[1] - 1
+    for turn in range(2):
+        qos = of_job if turn == 0 else of_part
+        if qos == UNSET or (turn == 1 and of_part == of_job):
+            continue
+        user, account = user_row(memory, qos, job), account_row(memory, qos, job)
+        for tres in range(memory.held.shape[1]):
+            count = sign * count_of(memory, job, tres)
+            memory.held[qos, tres] += count
+            memory.users[user, tres] += count
+            memory.accounts[account, tres] += count
+        memory.users[user, last] += sign
+        memory.accounts[account, last] += sign
+        memory.holders[Holder.RUNNING, qos] += sign
+    holder = memory.jobs[Job.ASSOCIATION, job]
+    while holder != UNSET:
+        for tres in range(memory.held.shape[1]):
+            memory.held[holder, tres] += sign * count_of(memory, job, tres)
+        memory.holders[Holder.RUNNING, holder] += sign
+        holder = memory.holders[Holder.PARENT, holder]

@@ -1,0 +1,131 @@
+"""Backfill's table of plans: stretches of time, each with the nodes that are free of plans in it.
+
+Running jobs are not in it. Every cycle begins with one empty stretch and forgets the table at its end::
+
+    time     T0 ........ 600 ........ 1200 ........ W       W: how far ahead backfill looks
+    free     all         n4            all
+"""
+
+from __future__ import annotations
+
+from headway.jit import kernel, routine
+from headway.policies.slurm.tables import Clock, Memory, Node, Setting, Slot
+
+END = -1
+"""NEXT of the last stretch."""
+
+
+@kernel
+def rounded(memory: Memory, t: int) -> int:
+    """A time rounded down to backfill's resolution."""
+    step = memory.settings[Setting.BF_RESOLUTION]
+    return int(t // step * step)
+
+
+@routine
+def clear_table(memory: Memory, now: int) -> None:
+    """One stretch from now as far as backfill looks, in which all usable nodes are free."""
+    memory.slots[Slot.BEGIN, 0] = rounded(memory, now)
+    memory.slots[Slot.END, 0] = rounded(memory, now + memory.settings[Setting.BF_WINDOW])
+    memory.slots[Slot.NEXT, 0] = END
+    memory.clock[Clock.SLOTS] = 1
+    for node in range(memory.nodes.shape[1]):
+        memory.free[0, node] = memory.nodes[Node.USABLE, node]
+
+
+@kernel
+def split(memory: Memory, slot: int, t: int) -> int:
+    """Cut a stretch at ``t``; the later part."""
+    new = memory.clock[Clock.SLOTS]
+    memory.clock[Clock.SLOTS] = new + 1
+    slots = memory.slots
+    slots[Slot.BEGIN, new] = t
+    slots[Slot.END, new] = slots[Slot.END, slot]
+    slots[Slot.NEXT, new] = slots[Slot.NEXT, slot]
+    slots[Slot.END, slot] = t
+    slots[Slot.NEXT, slot] = new
+    for node in range(memory.nodes.shape[1]):
+        memory.free[new, node] = memory.free[slot, node]
+    return int(new)
+
+
+@kernel
+def equally_free(memory: Memory, a: int, b: int) -> bool:
+    """Whether the same nodes are free in two stretches."""
+    for node in range(memory.nodes.shape[1]):
+        if memory.free[a, node] != memory.free[b, node]:
+            return False
+    return True
+
+
+@kernel
+def is_full(memory: Memory) -> bool:
+    """Whether the table has had as many stretches as it may have; a cycle then ends."""
+    return bool(memory.clock[Clock.SLOTS] >= memory.settings[Setting.BF_TABLE])
+
+
+@routine
+def hold(memory: Memory, start: int, end: int, nodes: int) -> None:
+    """Keep the nodes of the plan at place ``nodes`` from ``start`` to ``end``.
+
+    At most one pair of neighbours that have become equal is joined.
+    """
+    slots = memory.slots
+    start = max(start, slots[Slot.BEGIN, 0])
+    end = max(end, start + memory.settings[Setting.BF_RESOLUTION])
+    before, slot = 0, 0
+    while slots[Slot.END, slot] < start:
+        before = slot
+        slot = slots[Slot.NEXT, slot]
+        if slot == END:
+            return
+    if slots[Slot.END, slot] > start:
+        slot = split(memory, slot, start)
+    else:
+        slot = slots[Slot.NEXT, slot]
+        if slot == END:
+            return
+    last = slot
+    while slot != END:
+        if end < slots[Slot.END, slot]:
+            split(memory, slot, end)
+        for node in range(memory.nodes.shape[1]):
+            if memory.planned[nodes, node] > 0:
+                memory.free[slot, node] = 0
+        last = slot
+        if slots[Slot.END, slot] == end:
+            break
+        slot = slots[Slot.NEXT, slot]
+    join_equal(memory, before, last, end)
+
+
+@kernel
+def join_equal(memory: Memory, before: int, last: int, end: int) -> None:
+    """Join the first equal neighbours between the stretch before the plan and the one behind it."""
+    slots = memory.slots
+    reached = slots[Slot.END, last] == end and slots[Slot.NEXT, last] != END
+    here = before
+    while True:
+        behind = slots[Slot.NEXT, here]
+        if behind == END:
+            return
+        if equally_free(memory, here, behind):
+            slots[Slot.END, here] = slots[Slot.END, behind]
+            slots[Slot.NEXT, here] = slots[Slot.NEXT, behind]
+            return
+        if reached and here == last:
+            return
+        here = behind
+
+
+@routine
+def collides(memory: Memory, start: int, end: int) -> bool:
+    """Whether a stretch between ``start`` and ``end`` lacks a node of the plan that is being made."""
+    slot, place = 0, memory.clock[Clock.PLANS]
+    while slot != END:
+        if memory.slots[Slot.END, slot] > start and memory.slots[Slot.BEGIN, slot] < end:
+            for node in range(memory.nodes.shape[1]):
+                if memory.planned[place, node] > memory.free[slot, node]:
+                    return True
+        slot = memory.slots[Slot.NEXT, slot]
+    return False

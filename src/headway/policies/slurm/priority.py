@@ -1,0 +1,137 @@
+"""Priority: the order of submission, or a weighted sum of factors that is calculated every few minutes."""
+
+from __future__ import annotations
+
+from headway.jit import kernel, routine
+from headway.policies.slurm.fairshare import classic, decay, fair_tree, use
+from headway.policies.slurm.queue import minutes_in, sort_queue
+from headway.policies.slurm.tables import (
+    UNSET,
+    Clock,
+    Factor,
+    Job,
+    Memory,
+    Partition,
+    Record,
+    Setting,
+    Tres,
+    Usage,
+    Weight,
+)
+
+HIGHEST = (1 << 32) - 1
+BASIC = 4294901759
+"""The first job's priority where priority is the order of submission; each new job gets one less."""
+
+
+@kernel
+def age_factor(memory: Memory, job: int, now: int) -> float:
+    """How long a job has been waiting, of the longest age that counts."""
+    since = memory.jobs[Job.ACCRUED, job]
+    if since == UNSET or now <= since:
+        return 0.0
+    return min((now - since) / memory.settings[Setting.MAX_AGE], 1.0)
+
+
+@kernel
+def size_factor(memory: Memory, job: int, part: int) -> float:
+    """How large a job is, of the cluster."""
+    nodes, cpus = memory.jobs[Job.MIN_NODES, job], memory.jobs[Job.SIZE, job]
+    all_nodes, all_cpus = memory.settings[Setting.CLUSTER_NODES], memory.settings[Setting.CLUSTER_CPUS]
+    small = memory.settings[Setting.FAVOR_SMALL] > 0
+    if memory.settings[Setting.SIZE_BY_TIME] > 0:
+        share = max(nodes * all_cpus / all_nodes, cpus) / max(minutes_in(memory, job, part), 1) / all_cpus
+        if small:
+            share = 1.0 - share
+    elif small:
+        share = ((all_nodes - nodes) / all_nodes + (all_cpus - cpus) / all_cpus) / 2
+    else:
+        share = (nodes / all_nodes + cpus / all_cpus) / 2
+    return min(max(share, 0.0), 1.0)
+
+
+@kernel
+def resource_part(memory: Memory, job: int, part: int) -> float:
+    """What the weights of resources give: requested of what the partition has."""
+    total, partitions = 0.0, memory.partitions
+    if memory.weights[Weight.TRES_CPU] > 0 and partitions[Partition.CPUS, part] > 0:
+        total += memory.weights[Weight.TRES_CPU] * (memory.jobs[Job.CPUS, job] / partitions[Partition.CPUS, part])
+    if memory.weights[Weight.TRES_NODE] > 0 and partitions[Partition.NODES, part] > 0:
+        share = memory.jobs[Job.MIN_NODES, job] / partitions[Partition.NODES, part]
+        total += memory.weights[Weight.TRES_NODE] * share
+    if memory.weights[Weight.TRES_MEMORY] > 0 and partitions[Partition.MEMORY, part] > 0:
+        asked = max(memory.jobs[Job.MEMORY_CPU, job], 0) * memory.jobs[Job.CPUS, job]
+        asked = max(asked, memory.jobs[Job.MEMORY_NODE, job] * memory.jobs[Job.MIN_NODES, job])
+        total += memory.weights[Weight.TRES_MEMORY] * (asked / partitions[Partition.MEMORY, part])
+    return total
+
+
+@routine
+def multifactor(memory: Memory, job: int, part: int, now: int) -> int:
+    """The priority of a job in a partition."""
+    weights, total = memory.weights, 0.0
+    association, qos = memory.jobs[Job.ASSOCIATION, job], memory.jobs[Job.QOS, job]
+    accounting = memory.settings[Setting.HAS_ACCOUNTING] > 0
+    if accounting:
+        total += weights[Weight.AGE] * age_factor(memory, job, now)
+    if association != UNSET:
+        total += weights[Weight.ASSOCIATION] * memory.factors[Factor.ASSOCIATION, association]
+        if accounting:
+            total += weights[Weight.FAIRSHARE] * memory.usage[Usage.FAIRSHARE, association]
+    total += weights[Weight.SIZE] * size_factor(memory, job, part)
+    total += weights[Weight.PARTITION] * memory.factors[Factor.PARTITION, part]
+    if qos != UNSET:
+        total += weights[Weight.QOS] * memory.factors[Factor.QOS, qos]
+    total += resource_part(memory, job, part)
+    total -= memory.jobs[Job.NICE, job]
+    return int(min(max(total, 1.0), float(HIGHEST)))
+
+
+@routine
+def prioritise(memory: Memory, job: int, now: int) -> None:
+    """Give a job that arrives its priority."""
+    if memory.settings[Setting.MULTIFACTOR] > 0:
+        part = memory.lists[memory.jobs[Job.PARTITIONS, job], 0]
+        memory.jobs[Job.PRIORITY, job] = multifactor(memory, job, part, now)
+        return
+    memory.jobs[Job.PRIORITY, job] = memory.clock[Clock.BASIC] - memory.jobs[Job.NICE, job]
+    memory.clock[Clock.BASIC] -= 1
+
+
+@routine
+def renew_records(memory: Memory, first: int, now: int) -> None:
+    """Calculate the priorities of the records from ``first`` on, and put the queue in order."""
+    if memory.settings[Setting.MULTIFACTOR] > 0:
+        for place in range(first, memory.clock[Clock.QUEUED]):
+            job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+            priority = multifactor(memory, job, part, now)
+            memory.queue[Record.PRIORITY, place] = priority
+            if memory.queue[Record.PLACE, place] == 0:
+                memory.jobs[Job.PRIORITY, job] = priority
+    sort_queue(memory)
+
+
+@routine
+def calculate(memory: Memory, now: int) -> None:
+    """One calculation: usage decays and grows, users are ranked, priorities are set anew."""
+    tree = memory.settings[Setting.FAIR_TREE] > 0
+    if not tree:
+        classic(memory)  # with the usage of before: it lags one period behind
+    elapsed = now - memory.clock[Clock.PRIORITY_LAST]
+    if elapsed > 0:
+        decay(memory, elapsed)
+    for place in range(memory.clock[Clock.RUNNING]):
+        use(memory, memory.running[1, place], now)
+    if tree:
+        fair_tree(memory)
+    memory.clock[Clock.PRIORITY_LAST] = now
+    renew_records(memory, 0, now)
+
+
+@kernel
+def tres_of(memory: Memory, job: int, cpus: int, mb: int, nodes: int, billing: int) -> None:
+    """Note what a job holds from now on."""
+    memory.jobs[Job.HOLDS + Tres.CPU, job] = cpus
+    memory.jobs[Job.HOLDS + Tres.MEMORY, job] = mb
+    memory.jobs[Job.HOLDS + Tres.NODE, job] = nodes
+    memory.jobs[Job.HOLDS + Tres.BILLING, job] = billing

@@ -1,0 +1,134 @@
+"""The waiting jobs in order: tier of the partition, then priority, then arrival.
+
+A job that lists several partitions has a record for each of them. A pass that starts jobs leaves gaps, which
+are closed when it is over.
+"""
+
+from __future__ import annotations
+
+from headway.jit import kernel, routine
+from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Partition, Record, Setting
+
+GONE = -1
+"""The job of a record whose job has started."""
+
+
+@kernel
+def comes_first(memory: Memory, a: int, b: int) -> bool:
+    """Whether the record at place ``a`` comes before the one at ``b``."""
+    queue = memory.queue
+    if queue[Record.TIER, a] != queue[Record.TIER, b]:
+        return bool(queue[Record.TIER, a] > queue[Record.TIER, b])
+    if queue[Record.PRIORITY, a] != queue[Record.PRIORITY, b]:
+        return bool(queue[Record.PRIORITY, a] > queue[Record.PRIORITY, b])
+    if queue[Record.JOB, a] != queue[Record.JOB, b]:
+        return bool(queue[Record.JOB, a] < queue[Record.JOB, b])
+    return bool(queue[Record.PLACE, a] < queue[Record.PLACE, b])
+
+
+@kernel
+def move(memory: Memory, source: int, target: int) -> None:
+    """Copy the record at one place to another."""
+    for row in range(memory.queue.shape[0]):
+        memory.queue[row, target] = memory.queue[row, source]
+
+
+@kernel
+def sift_in(memory: Memory, place: int, gap: int) -> None:
+    """Let the record at ``place`` go forward by steps of ``gap`` while it comes first."""
+    spare = memory.queue.shape[1] - 1
+    move(memory, place, spare)
+    while place >= gap and comes_first(memory, spare, place - gap):
+        move(memory, place - gap, place)
+        place -= gap
+    move(memory, spare, place)
+
+
+@routine
+def sort_queue(memory: Memory) -> None:
+    """Put the records in order again; most of them are."""
+    count = memory.clock[Clock.QUEUED]
+    gap = 1
+    while gap < count // 9:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for place in range(gap, count):
+            sift_in(memory, place, gap)
+        gap //= 3
+
+
+@kernel
+def partition_allows(memory: Memory, job: int, part: int) -> bool:
+    """Whether a partition's own bounds let a job run in it at all."""
+    partitions = memory.partitions
+    nodes, longest = memory.jobs[Job.MIN_NODES, job], partitions[Partition.MAX_MINUTES, part]
+    most = partitions[Partition.MAX_NODES, part]
+    return bool(
+        partitions[Partition.UP, part] > 0
+        and nodes <= partitions[Partition.NODES, part]
+        and (most == UNSET or nodes <= most)
+        and (longest == UNSET or memory.jobs[Job.LIMIT, job] <= longest)
+    )
+
+
+@routine
+def enqueue(memory: Memory, job: int) -> None:
+    """Give a job its records, each where it belongs."""
+    asked = memory.jobs[Job.PARTITIONS, job]
+    for place in range(memory.lists.shape[1]):
+        part = memory.lists[asked, place]
+        if part < 0:
+            break
+        if not partition_allows(memory, job, part):
+            continue
+        end = memory.clock[Clock.QUEUED]
+        memory.queue[Record.JOB, end] = job
+        memory.queue[Record.PARTITION, end] = part
+        memory.queue[Record.TIER, end] = memory.partitions[Partition.TIER, part]
+        memory.queue[Record.PRIORITY, end] = memory.jobs[Job.PRIORITY, job]
+        memory.queue[Record.PLACE, end] = place
+        memory.clock[Clock.QUEUED] = end + 1
+
+
+@routine
+def leave_queue(memory: Memory, job: int) -> None:
+    """Make gaps of a job's records."""
+    for place in range(memory.clock[Clock.QUEUED]):
+        if memory.queue[Record.JOB, place] == job:
+            memory.queue[Record.JOB, place] = GONE
+
+
+@routine
+def close_gaps(memory: Memory) -> None:
+    """Move the records together."""
+    count = 0
+    for place in range(memory.clock[Clock.QUEUED]):
+        if memory.queue[Record.JOB, place] != GONE:
+            if count != place:
+                move(memory, place, count)
+            count += 1
+    memory.clock[Clock.QUEUED] = count
+
+
+@kernel
+def minutes_in(memory: Memory, job: int, part: int) -> int:
+    """A job's time limit in a partition, in minutes: its own, at most the partition's; a year where none is."""
+    longest = memory.partitions[Partition.MAX_MINUTES, part]
+    if longest == UNSET:
+        longest = YEAR
+    limit = memory.jobs[Job.LIMIT, job]
+    return int(longest if limit == UNSET else min(limit, longest))
+
+
+YEAR = 365 * 24 * 60
+"""Minutes that a job without any limit is planned for."""
+
+
+@kernel
+def holds_back(memory: Memory, place: int, now: int, least: int) -> bool:
+    """Whether the record at ``place`` may keep nodes from others; ``least`` is its QOS's bound on priority."""
+    job = memory.queue[Record.JOB, place]
+    bound = least if least != UNSET else memory.settings[Setting.BF_MIN_PRIORITY]
+    if memory.queue[Record.PRIORITY, place] < bound:
+        return False
+    return bool(now - memory.jobs[Job.BEGIN, job] >= memory.settings[Setting.BF_MIN_AGE])

@@ -1,0 +1,299 @@
+"""Which nodes a job gets: what each node can offer it, then the best fit over runs of neighbouring nodes.
+
+The nodes of equal weight that stand side by side form runs. The run that fits most tightly is taken from its
+first node up, then the next, until the job has its nodes and its CPUs::
+
+    node      1 2 3 4 5 6 7 8 9          a job that wants 2 nodes
+    free      x x x . x x . x .          gets 5 and 6: the smallest run that is large enough
+"""
+
+from __future__ import annotations
+
+from headway.engine.shares import propose
+from headway.engine.tables import N_ALONE, N_CPUS, N_FREE_CPUS, N_FREE_MEMORY, N_MEMORY, N_RUNS, State, Table
+from headway.jit import kernel, routine
+from headway.policies.slurm.tables import UNSET, Job, Memory, Node, Partition, Setting, Work
+
+MANY_NODES = 1 << 40
+"""A job that gave no largest number of nodes."""
+
+
+@kernel
+def whole_nodes(memory: Memory, job: int, part: int) -> bool:
+    """Whether a job takes nodes as a whole."""
+    return bool(memory.jobs[Job.EXCLUSIVE, job] > 0 or memory.partitions[Partition.EXCLUSIVE, part] > 0)
+
+
+@kernel
+def memory_per_cpu(memory: Memory, job: int, part: int) -> int:
+    """MB for each CPU; -1 where the job's memory is counted by node."""
+    if memory.jobs[Job.MEMORY_CPU, job] != UNSET or memory.jobs[Job.MEMORY_NODE, job] != UNSET:
+        return int(memory.jobs[Job.MEMORY_CPU, job])
+    if memory.partitions[Partition.MEMORY_CPU, part] != UNSET:
+        return int(memory.partitions[Partition.MEMORY_CPU, part])
+    if memory.partitions[Partition.MEMORY_NODE, part] != UNSET:
+        return UNSET
+    return int(memory.settings[Setting.MEMORY_CPU])
+
+
+@kernel
+def memory_per_node(memory: Memory, job: int, part: int, node_memory: int) -> int:
+    """MB on each node, for a job whose memory is counted by node; all of it where nobody says how much."""
+    asked = memory.jobs[Job.MEMORY_NODE, job]
+    if asked == UNSET:
+        asked = memory.partitions[Partition.MEMORY_NODE, part]
+    if asked == UNSET:
+        asked = memory.settings[Setting.MEMORY_NODE]
+    return int(node_memory if asked <= 0 else asked)
+
+
+@kernel
+def memory_taken(state: State, job: int, part: int, node: int, cpus: int) -> int:
+    """MB that a job takes of a node on which it has so many CPUs."""
+    memory = state.memory
+    if memory.settings[Setting.MEMORY] == 0:
+        return 0
+    by_cpu = memory_per_cpu(memory, job, part)
+    return by_cpu * cpus if by_cpu > 0 else memory_per_node(memory, job, part, state.nodes[N_MEMORY, node])
+
+
+@kernel
+def offer(state: State, table: Table, job: int, part: int, node: int, cores: bool) -> int:
+    """How many CPUs a node can give a job; ``cores`` counts those in use as free, memory as it is.
+
+    ``table`` has what is free: the engine's nodes, or what would be free later.
+    """
+    memory = state.memory
+    whole = whole_nodes(memory, job, part)
+    if table[N_ALONE, node] > 0 or (whole and table[N_RUNS, node] > 0):
+        return 0
+    free = table[N_CPUS, node] if cores else table[N_FREE_CPUS, node]
+    if memory.partitions[Partition.MAX_CPUS, part] != UNSET:
+        free = min(free, memory.partitions[Partition.MAX_CPUS, part])
+    per_task = max(memory.jobs[Job.CPUS_PER_TASK, job], 1)
+    if memory.settings[Setting.MEMORY] > 0:
+        have = table[N_FREE_MEMORY, node]
+        by_cpu = memory_per_cpu(memory, job, part)
+        if by_cpu > 0:
+            if whole and free * by_cpu > have:
+                return 0
+            threads = memory.nodes[Node.THREADS, node]
+            free = min(free, have // by_cpu // threads * threads)
+        elif memory_per_node(memory, job, part, table[N_MEMORY, node]) > have:
+            return 0
+    if free < per_task:
+        return 0
+    if memory.jobs[Job.MAX_NODES, job] == 1 and free < memory.jobs[Job.TASKS, job] * per_task:
+        return 0
+    return int(free)
+
+
+@kernel
+def lay_runs(memory: Memory) -> int:
+    """Split the nodes that offer something into runs of neighbours with equal weight; how many there are."""
+    work, count, open_run = memory.work, 0, False
+    for node in range(memory.nodes.shape[1]):
+        cpus = work[Work.OFFER, node]
+        if cpus <= 0:
+            open_run = False
+            continue
+        if open_run and memory.nodes[Node.WEIGHT, node] != memory.nodes[Node.WEIGHT, node - 1]:
+            open_run = False
+        if not open_run:
+            work[Work.FIRST, count] = node
+            work[Work.RUN_CPUS, count] = work[Work.RUN_NODES, count] = 0
+            count += 1
+            open_run = True
+        work[Work.LAST, count - 1] = node
+        work[Work.RUN_CPUS, count - 1] += cpus
+        work[Work.RUN_NODES, count - 1] += 1
+    return count
+
+
+@kernel
+def best_run(memory: Memory, count: int, nodes: int, cpus: int) -> int:
+    """The run of the lowest weight that fits ``nodes`` and ``cpus`` best; -1 where none is left."""
+    work = memory.work
+    best, best_enough, best_weight = -1, False, 0
+    for run in range(count):
+        if work[Work.RUN_NODES, run] == 0:
+            continue
+        size = work[Work.RUN_CPUS, run]
+        enough = size >= cpus and work[Work.RUN_NODES, run] >= nodes
+        weight = memory.nodes[Node.WEIGHT, work[Work.FIRST, run]]
+        if best >= 0:
+            if weight > best_weight:
+                continue
+            best_size = work[Work.RUN_CPUS, best]
+            if weight == best_weight and not (
+                (enough and not best_enough)
+                or (enough and size < best_size)
+                or (not enough and size > best_size)
+            ):
+                continue
+        best, best_enough, best_weight = run, enough, weight
+    return best
+
+
+@kernel
+def tightest_node(memory: Memory, first: int, last: int, cpus: int) -> int:
+    """The node with the fewest CPUs that are enough by themselves; -1 where there is none."""
+    found = -1
+    for node in range(first, last + 1):
+        have = memory.work[Work.OFFER, node]
+        if have > 0 and have >= cpus and (found < 0 or have < memory.work[Work.OFFER, found]):
+            found = node
+            if have == cpus:
+                break
+    return found
+
+
+@routine
+def best_fit(memory: Memory, least: int, want: int, most: int, cpus: int, whole: bool) -> int:
+    """Take nodes of the row OFFER for a job into TAKEN; how many, 0 where the request cannot be met.
+
+    ``least``, ``want`` and ``most`` are numbers of nodes.
+    """
+    work = memory.work
+    for node in range(memory.nodes.shape[1]):
+        work[Work.TAKEN, node] = 0
+    count, taken = lay_runs(memory), 0
+    nodes, still_least = max(least, want), least
+    spared = max(want - least, 0)
+    while most > 0:
+        run = best_run(memory, count, nodes - spared, cpus)
+        if run < 0:
+            break
+        first, last = work[Work.FIRST, run], work[Work.LAST, run]
+        single = tightest_node(memory, first, last, cpus) if nodes <= 1 else -1
+        for node in range(first, last + 1):
+            if most <= 0 or (nodes <= 0 and cpus <= 0):
+                break
+            have = work[Work.OFFER, node]
+            if have <= 0 or (single >= 0 and node != single) or (most == 1 and have < cpus):
+                continue
+            if not whole:
+                threads = memory.nodes[Node.THREADS, node]
+                have = max(min(have, cpus - max(still_least - 1, 0) * threads), 1)
+                have = -(-have // threads) * threads
+                work[Work.OFFER, node] = have
+            work[Work.TAKEN, node] = have
+            taken += 1
+            cpus -= have
+            nodes -= 1
+            still_least -= 1
+            most -= 1
+        if nodes <= 0 and cpus <= 0:
+            return taken
+        work[Work.RUN_NODES, run] = work[Work.RUN_CPUS, run] = 0
+    return taken if cpus <= 0 and nodes - spared <= 0 else 0
+
+
+@kernel
+def offering(memory: Memory) -> int:
+    """How many nodes offer something."""
+    count = 0
+    for node in range(memory.nodes.shape[1]):
+        count += memory.work[Work.OFFER, node] > 0
+    return count
+
+
+@kernel
+def drop_small(memory: Memory, cpus: int, least: int, left: int) -> int:
+    """Leave out nodes that offer at most ``cpus``, until ``least`` are left; how many are."""
+    for node in range(memory.nodes.shape[1]):
+        if 0 < memory.work[Work.OFFER, node] <= cpus and left > least:
+            memory.work[Work.OFFER, node] = 0
+            left -= 1
+    return left
+
+
+@routine
+def fit(memory: Memory, least: int, want: int, most: int, cpus: int, whole: bool) -> int:
+    """:func:`best_fit`, tried again without the smallest nodes where it fails.
+
+    What a try took of a node is from then on all that the node offers.
+    """
+    found = best_fit(memory, least, want, most, cpus, whole)
+    if found > 0 or whole:  # a whole node offers all it has: leaving some out finds nothing more
+        return found
+    left, largest = offering(memory), 0
+    if left <= least:
+        return best_fit(memory, least, want, most, cpus, whole)
+    for node in range(memory.nodes.shape[1]):
+        largest = max(largest, memory.work[Work.OFFER, node])
+    for small in range(1, largest):
+        before = left
+        left = drop_small(memory, small, least, left)
+        if left == before and small != 1:
+            continue
+        found = best_fit(memory, least, want, most, cpus, whole)
+        if found > 0 or left <= least:
+            return found
+    return 0
+
+
+@kernel
+def lay_offers(state: State, table: Table, candidates: int, job: int, part: int, cores: bool) -> int:
+    """Fill the row OFFER for the nodes of a set; CPUs in all, -1 where too few nodes offer any."""
+    memory = state.memory
+    usable, offered = 0, 0
+    for node in range(memory.nodes.shape[1]):
+        cpus = 0
+        if memory.sets[candidates, node] > 0:
+            cpus = offer(state, table, job, part, node, cores)
+        memory.work[Work.OFFER, node] = cpus
+        usable += cpus > 0
+        offered += cpus
+    return offered if usable >= memory.jobs[Job.MIN_NODES, job] else -1
+
+
+@routine
+def select(state: State, table: Table, candidates: int, job: int, part: int) -> int:
+    """Choose nodes for a job among the set number ``candidates``; how many, 0 where it does not fit.
+
+    A job that shares nodes must also fit as if no CPU were in use, memory as it is: Slurm tries that first.
+    """
+    memory = state.memory
+    least = max(memory.jobs[Job.MIN_NODES, job], memory.partitions[Partition.MIN_NODES, part])
+    asked, bound = memory.jobs[Job.MAX_NODES, job], memory.partitions[Partition.MAX_NODES, part]
+    most = MANY_NODES if asked == UNSET else asked
+    if bound != UNSET:
+        most = min(most, bound)
+    want = least if asked == UNSET else most
+    tasks, cpus = memory.jobs[Job.TASKS, job], memory.jobs[Job.CPUS, job]
+    if tasks > 0:
+        most = min(most, max(tasks, least))
+    if most < least:
+        return 0
+    whole = whole_nodes(memory, job, part)
+    if lay_offers(state, table, candidates, job, part, False) < cpus:
+        return 0
+    if whole:
+        return fit(memory, least, want, most, cpus, whole)
+    found = fit(memory, least, want, most, cpus, whole)
+    if found == 0:
+        return 0
+    for node in range(memory.nodes.shape[1]):
+        memory.work[Work.CHOSEN, node] = memory.work[Work.TAKEN, node]
+    lay_offers(state, table, candidates, job, part, True)
+    if fit(memory, least, want, most, cpus, whole) == 0:
+        return 0
+    for node in range(memory.nodes.shape[1]):
+        memory.work[Work.TAKEN, node] = memory.work[Work.CHOSEN, node]
+    return found
+
+
+@kernel
+def propose_taken(state: State, job: int, part: int) -> int:
+    """Propose the chosen nodes to the engine; how many."""
+    memory = state.memory
+    whole, count = whole_nodes(memory, job, part), 0
+    for node in range(memory.nodes.shape[1]):
+        cpus = memory.work[Work.TAKEN, node]
+        if cpus <= 0:
+            continue
+        taken = state.nodes[N_CPUS, node] if whole else cpus
+        propose(state, count, node, taken, memory_taken(state, job, part, node, taken), int(whole))
+        count += 1
+    return count

@@ -1,0 +1,181 @@
+"""Slurm's controller: what it does when, by its own clocks.
+
+Two loops start jobs. The main loop runs when nodes come free, a few seconds after a submission, and once a
+minute in full; backfill runs every half minute if something has changed. Within one second::
+
+    ends -> epilogs (nodes come free: a pass) -> submissions -> priorities -> the background loop -> backfill
+"""
+
+from __future__ import annotations
+
+from headway.engine.heap import pop, push
+from headway.engine.tables import ENDED, ENDED_RUNS, FIRST_NEW, LAST_NEW, R_JOB, State
+from headway.engine.verbs import wake
+from headway.jit import kernel
+from headway.policies.slurm.backfill import backfill_cycle
+from headway.policies.slurm.main_loop import main_pass
+from headway.policies.slurm.priority import calculate, prioritise, renew_records
+from headway.policies.slurm.queue import enqueue
+from headway.policies.slurm.starting import completing, finish
+from headway.policies.slurm.tables import Clock, Job, Memory, Setting
+from headway.units import SECOND
+
+DEFAULT_DEPTH, FULL = False, True
+
+
+@kernel
+def waits_for_epilogs(memory: Memory) -> bool:
+    """Whether both loops wait for jobs that are completing (CompleteWait)."""
+    return bool(memory.settings[Setting.COMPLETE_WAIT] > 0 and memory.clock[Clock.COMPLETING] > 0)
+
+
+@kernel
+def run_pass(state: State, now: int, full: bool) -> None:
+    """A pass of the main loop; one that meets a blocked job changes the job's time stamp."""
+    if waits_for_epilogs(state.memory) or state.memory.clock[Clock.PENDING] == 0:
+        return
+    if main_pass(state, now, full):
+        state.memory.clock[Clock.STAMP] = now
+
+
+@kernel
+def take_ends(state: State, now: int) -> None:
+    """Jobs that ended: their nodes are completing until the epilog is over."""
+    memory = state.memory
+    for i in range(state.clock[ENDED]):
+        run = state.lists[ENDED_RUNS, i]
+        finish(state, state.runs[R_JOB, run], now)
+        completing(state, run, 1)
+        push(memory.epilogs, 0, memory.clock[Clock.COMPLETING], now + memory.settings[Setting.EPILOG], run)
+        memory.clock[Clock.COMPLETING] += 1
+
+
+@kernel
+def take_epilogs(state: State, now: int) -> None:
+    """Nodes whose epilog is over come free, and the main loop runs at once."""
+    memory = state.memory
+    clock, any_free = memory.clock, False
+    while clock[Clock.COMPLETING] > 0 and memory.epilogs[0, 0] <= now:
+        completing(state, memory.epilogs[1, 0], -1)
+        pop(memory.epilogs, 0, clock[Clock.COMPLETING])
+        clock[Clock.COMPLETING] -= 1
+        any_free = True
+    if not any_free:
+        return
+    clock[Clock.STAMP] = clock[Clock.CHANGED] = now
+    if memory.settings[Setting.DEFER] > 0:
+        clock[Clock.COUNT] += 1
+    else:
+        run_pass(state, now, DEFAULT_DEPTH)
+
+
+@kernel
+def take_submissions(state: State, now: int) -> None:
+    """Jobs that arrive get their priority and join the queue."""
+    memory = state.memory
+    clock, first = memory.clock, memory.clock[Clock.QUEUED]
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        memory.jobs[Job.ENTERED, job] = now
+        memory.jobs[Job.ACCRUED, job] = max(now, memory.jobs[Job.BEGIN, job])
+        prioritise(memory, job, now)
+        enqueue(memory, job)
+        clock[Clock.PENDING] += 1
+        clock[Clock.COUNT] += 1
+        clock[Clock.STAMP] = clock[Clock.CHANGED] = now
+    if clock[Clock.QUEUED] > first:
+        renew_records(memory, first, now)
+
+
+@kernel
+def calculate_priorities(memory: Memory, before: int) -> None:
+    """Priorities move in steps of the period, by a timer that does not drift."""
+    clock = memory.clock
+    while memory.settings[Setting.MULTIFACTOR] > 0 and clock[Clock.PRIORITY_NEXT] < before:
+        calculate(memory, clock[Clock.PRIORITY_NEXT])
+        clock[Clock.PRIORITY_NEXT] += memory.settings[Setting.CALC_PERIOD]
+
+
+@kernel
+def cycle_due(memory: Memory) -> int:
+    """When backfill runs next if nothing else changes; -1 if it waits for a change."""
+    clock = memory.clock
+    if memory.settings[Setting.BF_INTERVAL] < 0 or clock[Clock.STAMP] < clock[Clock.CYCLE_END]:
+        return -1
+    return int(clock[Clock.CYCLE_NEXT])
+
+
+@kernel
+def catch_up(memory: Memory, now: int) -> None:
+    """Let the clocks go on over a time in which nothing waited: nobody saw what they did."""
+    clock, interval = memory.clock, memory.settings[Setting.SCHED_INTERVAL]
+    calculate_priorities(memory, now)
+    missed = (now - 1 - clock[Clock.FULL]) // interval
+    if missed > 0:
+        clock[Clock.FULL] += missed * interval
+        clock[Clock.PASS] = clock[Clock.FULL]
+    due = cycle_due(memory)
+    while 0 <= due < now:
+        clock[Clock.CYCLE_END] = due
+        clock[Clock.CYCLE_NEXT] = due + memory.settings[Setting.BF_INTERVAL]
+        due = cycle_due(memory)
+
+
+@kernel
+def background_loop(state: State, now: int) -> None:
+    """Once a minute a full pass; some seconds after a submission one of default depth."""
+    memory = state.memory
+    clock, settings = memory.clock, memory.settings
+    if now - clock[Clock.FULL] >= settings[Setting.SCHED_INTERVAL]:
+        clock[Clock.COUNT] = 0
+        clock[Clock.FULL] = clock[Clock.PASS] = now
+        run_pass(state, now, FULL)
+    elif clock[Clock.COUNT] > 0 and now - clock[Clock.PASS] >= settings[Setting.BATCH_DELAY]:
+        clock[Clock.COUNT] = 0
+        clock[Clock.PASS] = now
+        run_pass(state, now, DEFAULT_DEPTH)
+
+
+@kernel
+def backfill(state: State, now: int) -> None:
+    """A cycle, if it is time for one and something has changed since the last."""
+    memory = state.memory
+    clock, due = memory.clock, cycle_due(memory)
+    if due < 0 or due > now or waits_for_epilogs(memory):
+        return
+    if clock[Clock.PENDING] > 0:
+        backfill_cycle(state, now)
+        if clock[Clock.IDLE_PLANNED] > 0:
+            clock[Clock.STAMP] = now
+    clock[Clock.CYCLE_END] = now
+    clock[Clock.CYCLE_NEXT] = now + memory.settings[Setting.BF_INTERVAL]
+
+
+@kernel
+def ask_to_wake(state: State, now: int) -> None:
+    """Ask for the next second in which one of the clocks does something."""
+    memory = state.memory
+    clock = memory.clock
+    if clock[Clock.COMPLETING] > 0:
+        wake(state, memory.epilogs[0, 0] * SECOND)
+    if clock[Clock.PENDING] == 0:
+        return
+    wake(state, max(clock[Clock.FULL] + memory.settings[Setting.SCHED_INTERVAL], now + 1) * SECOND)
+    if clock[Clock.COUNT] > 0:
+        wake(state, max(clock[Clock.PASS] + memory.settings[Setting.BATCH_DELAY], now + 1) * SECOND)
+    if memory.settings[Setting.MULTIFACTOR] > 0:
+        wake(state, clock[Clock.PRIORITY_NEXT] * SECOND)
+    if cycle_due(memory) >= 0:
+        wake(state, max(cycle_due(memory), now + 1) * SECOND)
+
+
+def slurm(t: int, state: State) -> None:
+    """Slurm's controller in one second."""
+    now = t // SECOND
+    catch_up(state.memory, now)
+    take_ends(state, now)
+    take_epilogs(state, now)
+    take_submissions(state, now)
+    calculate_priorities(state.memory, now + 1)
+    background_loop(state, now)
+    backfill(state, now)
+    ask_to_wake(state, now)

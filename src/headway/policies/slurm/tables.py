@@ -1,0 +1,489 @@
+"""What Slurm's controller knows: the rows of its tables, and the tables in one tuple.
+
+Times are whole seconds on the log's clock, as Slurm has them; time limits are minutes, memory is MB.
+Sets of nodes are rows of bytes, 1 where a node is in the set. -1 stands for "not given" and "no limit".
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.engine.tables import Table
+from headway.jit import by_address
+
+Sets = npt.NDArray[np.uint8]
+Numbers = npt.NDArray[np.float64]
+
+UNSET = -1
+
+
+class Job(IntEnum):
+    """What a job asks for, and what became of it."""
+
+    MIN_NODES = 0
+    MAX_NODES = 1
+    """-1: as many as it takes."""
+    CPUS = 2
+    TASKS = 3
+    CPUS_PER_TASK = 4
+    MEMORY_NODE = 5
+    """-1 not asked; 0: all that a node has."""
+    MEMORY_CPU = 6
+    EXCLUSIVE = 7
+    FEATURES = 8
+    """Which of the sets of nodes its constraint allows."""
+    PARTITIONS = 9
+    """Which of the lists of partitions it may run in."""
+    QOS = 10
+    ASSOCIATION = 11
+    USER = 12
+    ACCOUNT = 13
+    LIMIT = 14
+    """Its time limit in minutes; -1: that of the partition."""
+    BEGIN = 15
+    """When it may start at the earliest."""
+    ACCRUED = 16
+    """Since when its age counts."""
+    NICE = 17
+    PRIORITY = 18
+    REASON = 19
+    """Why it waits (:class:`Reason`)."""
+    PARTITION = 20
+    """Where it runs."""
+    STARTED = 21
+    ENDS = 22
+    """When its limit is reached, once it runs."""
+    PLANNED = 23
+    """When backfill last planned its start; -1 never."""
+    PLANNED_NODE = 24
+    """The first node of that plan."""
+    LOOP = 25
+    """Which loop started it: 0 the main one, 1 backfill."""
+    BILLED = 26
+    """CPUs it is billed for while it runs."""
+    SIZE = 27
+    """CPUs that the size factor counts."""
+    RECORDS = 28
+    """How many records it has in the queue."""
+    TESTED = 29
+    """The number of the last cycle that searched for a start of it."""
+    ENTERED = 30
+    """When it came to the controller."""
+    HOLDS = 31
+    """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
+
+
+class Node(IntEnum):
+    """What a node has beyond the engine's rows."""
+
+    WEIGHT = 0
+    THREADS = 1
+    """CPUs of a core: the least that can be given."""
+    USABLE = 2
+    COMPLETING = 3
+    """Runs that ended on it whose epilog is not over."""
+
+
+class Partition(IntEnum):
+    """A partition."""
+
+    TIER = 0
+    FACTOR = 1
+    MAX_MINUTES = 2
+    DEFAULT_MINUTES = 3
+    MIN_NODES = 4
+    MAX_NODES = 5
+    MAX_CPUS = 6
+    """CPUs of a node that a job may have."""
+    MEMORY_CPU = 7
+    MEMORY_NODE = 8
+    EXCLUSIVE = 9
+    QOS = 10
+    UP = 11
+    NODES = 12
+    CPUS = 13
+    MEMORY = 14
+    FAILED = 15
+    """Whether a job of it was refused in the present pass."""
+    TESTED = 16
+    """Jobs of it that the present pass has looked at."""
+
+
+class Record(IntEnum):
+    """An entry of the queue: a job in one of its partitions."""
+
+    JOB = 0
+    PARTITION = 1
+    TIER = 2
+    PRIORITY = 3
+    PLACE = 4
+    """Of the partition in the job's list."""
+
+
+class Slot(IntEnum):
+    """A stretch of time in backfill's plan table; its set of nodes is free of plans."""
+
+    BEGIN = 0
+    END = 1
+    NEXT = 2
+
+
+class Plan(IntEnum):
+    """A start that the present cycle has planned."""
+
+    JOB = 0
+    START = 1
+    END = 2
+    """As entered in the table: rounded down."""
+
+
+class Clock(IntEnum):
+    """When what happened last."""
+
+    FULL = 0
+    """The last full pass."""
+    PASS = 1
+    """The last pass that the background loop asked for."""
+    COUNT = 2
+    """Requests for a pass since then."""
+    CYCLE_END = 3
+    CYCLE_NEXT = 4
+    """Backfill sleeps until then."""
+    STAMP = 5
+    """The last change of jobs or nodes."""
+    PRIORITY_NEXT = 6
+    PRIORITY_LAST = 7
+    QUEUED = 8
+    """Records in the queue."""
+    RUNNING = 9
+    """Entries in the list of running jobs."""
+    COMPLETING = 10
+    """Entries in the heap of epilogs."""
+    SLOTS = 11
+    """Records of the plan table used in this cycle."""
+    PLANS = 12
+    CYCLES = 13
+    PASSES = 14
+    BASIC = 15
+    """The priority that the next job gets without factors."""
+    PENDING = 16
+    """Jobs that wait."""
+    IDLE_PLANNED = 17
+    """Whether the present cycle planned a job on idle nodes."""
+    SEARCHED = 18
+    """Jobs that the present cycle has searched a start for."""
+    SEARCHES = 19
+    """Searches for a start, in all."""
+    CHANGED = 20
+    """When something last changed that a cycle's outcome depends on."""
+    CYCLE_STARTS = 21
+    """Jobs that the present cycle has started."""
+
+
+class Setting(IntEnum):
+    """Parameters of the controller that are whole numbers; seconds where nothing else is said."""
+
+    SCHED_INTERVAL = 0
+    BATCH_DELAY = 1
+    QUEUE_DEPTH = 2
+    PARTITION_DEPTH = 3
+    MAX_STARTS = 4
+    BF_INTERVAL = 5
+    BF_WINDOW = 6
+    BF_RESOLUTION = 7
+    BF_MAX_TEST = 8
+    BF_MAX_START = 9
+    BF_MAX_USER = 10
+    BF_MAX_PART = 11
+    BF_MAX_USER_PART = 12
+    BF_MAX_ASSOC = 13
+    BF_MIN_PRIORITY = 14
+    BF_MIN_AGE = 15
+    BF_PART_RESERVE = 16
+    BF_ONE_RESERVATION = 17
+    BF_RUNNING_RESERVE = 18
+    BF_TABLE = 19
+    """Records the plan table may have (bf_node_space_size)."""
+    BF_WINDOW_LINEAR = 20
+    LIMIT_STOPS = 21
+    """assoc_limit_stop: a job held by a limit holds up its partition."""
+    DEFER = 22
+    COMPLETE_WAIT = 23
+    EPILOG = 24
+    """How long a node is completing after a job's end."""
+    OVER_TIME = 25
+    """How far beyond its limit a job may run: OverTimeLimit, and how late that is noticed."""
+    KILL_WAIT = 26
+    MULTIFACTOR = 27
+    CALC_PERIOD = 28
+    MAX_AGE = 29
+    FAVOR_SMALL = 30
+    SIZE_BY_TIME = 31
+    FAIR_TREE = 32
+    CLUSTER_NODES = 33
+    CLUSTER_CPUS = 34
+    ENFORCE = 35
+    """Whether limits are enforced at all."""
+    SAFE = 36
+    MEMORY = 37
+    """Whether memory is a resource that jobs take."""
+    MEMORY_CPU = 38
+    MEMORY_NODE = 39
+    QOS = 40
+    """How many QOS there are."""
+    BF_EVERY = 41
+    """Debugging aid of tests: compute cycles even where their outcome is known."""
+    USERS = 42
+    ACCOUNTS = 43
+    OVER_TIME_LIMIT = 45
+    HAS_ACCOUNTING = 44
+    """Whether there is an accounting daemon: age and fair share count only then."""
+
+
+class Weight(IntEnum):
+    """Weights of priority, and other numbers with fractions."""
+
+    AGE = 0
+    ASSOCIATION = 1
+    FAIRSHARE = 2
+    SIZE = 3
+    PARTITION = 4
+    QOS = 5
+    DECAY = 6
+    """What a second leaves of usage."""
+    TRES_CPU = 7
+    TRES_MEMORY = 8
+    TRES_NODE = 9
+    TRES_BILLING = 10
+    DAMPENING = 11
+
+
+class Factor(IntEnum):
+    """Numbers of a partition, a QOS or an association that priority reads, from 0 to 1."""
+
+    PARTITION = 0
+    QOS = 1
+    ASSOCIATION = 2
+
+
+class Tres(IntEnum):
+    """What limits count; generic resources follow."""
+
+    CPU = 0
+    MEMORY = 1
+    NODE = 2
+    BILLING = 3
+
+
+class Holder(IntEnum):
+    """Who sets limits and is charged: QOS first, then associations."""
+
+    PARENT = 0
+    """The association above; -1 for the root and for QOS."""
+    SHARES = 1
+    IS_USER = 2
+    RUNNING = 3
+    NO_DECAY = 4
+    OVER_PARTITION = 5
+    """A QOS whose limits come before those of the partition's."""
+    MIN_PRIORITY = 6
+    NO_RESERVE = 7
+    GRP_JOBS = 8
+    GRP_WALL = 9
+    MAX_JOBS = 10
+    """Of an association."""
+    MAX_WALL = 11
+    MAX_JOBS_USER = 12
+    MAX_JOBS_ACCOUNT = 13
+    ANY_LIMIT = 14
+    """Whether it sets any limit at all."""
+
+
+class Cap(IntEnum):
+    """Limits that are counted by resource."""
+
+    GRP = 0
+    GRP_MINS = 1
+    GRP_RUN_MINS = 2
+    MAX_JOB = 3
+    MAX_NODE = 4
+    MAX_MINS_JOB = 5
+    MIN_JOB = 6
+    MAX_USER = 7
+    MAX_ACCOUNT = 8
+
+
+class Usage(IntEnum):
+    """Numbers of a QOS or an association that change."""
+
+    RAW = 0
+    """Billing seconds, decayed."""
+    WALL = 1
+    FAIRSHARE = 2
+    """The fair share factor of a user, as last calculated."""
+    SHARES_NORM = 3
+    LEVEL = 4
+    EFFECTIVE = 5
+    FACTOR = 6
+    """UsageFactor of a QOS."""
+    SHARES_PRODUCT = 7
+    """Parts of the shares multiplied up to the root."""
+
+
+@by_address
+class Memory(NamedTuple):
+    """The tables of Slurm's controller."""
+
+    clock: Table
+    """[Clock]"""
+    settings: Table
+    """[Setting]"""
+    weights: Numbers
+    """[Weight]"""
+    jobs: Table
+    """[Job, job]"""
+    nodes: Table
+    """[Node, node]"""
+    partitions: Table
+    """[Partition, partition]"""
+    members: Sets
+    """[partition, node]"""
+    lists: Table
+    """[list of partitions, place] partitions of a job; -1 behind the last."""
+    features: Sets
+    """[features, node] nodes that a constraint allows."""
+    factors: Numbers
+    """[Factor, partition | QOS | association]"""
+    holders: Table
+    """[Holder, QOS, then association]"""
+    caps: Table
+    """[Cap x holders + holder, resource]"""
+    held: Table
+    """[holder, resource] what running jobs hold."""
+    users: Table
+    """[QOS x users + user, resource, then running jobs] what a user's jobs of a QOS hold."""
+    accounts: Table
+    """[QOS x accounts + account, resource, then running jobs]"""
+    usage: Numbers
+    """[Usage, holder]"""
+    used: Numbers
+    """[holder, resource] decayed seconds."""
+    queue: Table
+    """[Record, place] the waiting jobs in order."""
+    running: Table
+    """[end by limit | job, place] sorted by the end, then by the start."""
+    epilogs: Table
+    """[time | run, place] a heap of nodes that become free."""
+    trial: Table
+    """[engine's node row, node] what would be free if some running jobs were over."""
+    work: Table
+    """[Work, node] room for the choice of nodes."""
+    sets: Sets
+    """[Scratch, node] sets that a search works on."""
+    slots: Table
+    """[Slot, record]"""
+    free: Sets
+    """[record, node] nodes of a slot that are free of plans."""
+    plans: Table
+    """[Plan, place] the plans of the present cycle."""
+    planned: Sets
+    """[place, node] their nodes."""
+    counts: Table
+    """[Count, user | partition | association | user x partition] what the present cycle has searched for."""
+    billing: Numbers
+    """[partition, resource] what a unit of a resource is billed; all zero: a CPU counts one."""
+    ranks: Table
+    """[Rank, association] room to rank users in."""
+
+
+class Count(IntEnum):
+    """Whose jobs a cycle counts."""
+
+    USER = 0
+    PARTITION = 1
+    ASSOCIATION = 2
+    USER_PARTITION = 3
+    PLANNED = 4
+    """Plans in a partition."""
+
+
+class Rank(IntEnum):
+    """Room to rank users in."""
+
+    ORDER = 0
+    """Associations by parent, then as they are served."""
+    FIRST = 1
+    """Where the children of an association begin in that order."""
+    COUNT = 2
+    NEXT = 3
+    """The child that is looked at next."""
+    TIED = 4
+
+
+class Work(IntEnum):
+    """Rows of room for the choice of nodes."""
+
+    OFFER = 0
+    """CPUs that a node can give the job."""
+    TAKEN = 1
+    """CPUs that it gives."""
+    FIRST = 2
+    LAST = 3
+    RUN_CPUS = 4
+    RUN_NODES = 5
+    CHOSEN = 6
+    """What it gives, put by."""
+
+
+class Scratch(IntEnum):
+    """Sets of nodes that a pass works on."""
+
+    AVAILABLE = 0
+    """Nodes that the present pass may still use."""
+    CANDIDATES = 1
+    WINDOW = 2
+    """A: nodes free of plans as long as the job may run."""
+    WIDEST = 3
+    """B: all that the job could have."""
+
+
+class Reason(IntEnum):
+    """Why a job waits, by Slurm's own names."""
+
+    NONE = 0
+    PRIORITY = 1
+    RESOURCES = 2
+    BEGIN_TIME = 3
+    PARTITION_DOWN = 4
+    PARTITION_NODE_LIMIT = 5
+    PARTITION_TIME_LIMIT = 6
+    QOS_JOB_LIMIT = 7
+    QOS_MAX_JOBS_USER = 8
+    QOS_MAX_JOBS_ACCOUNT = 9
+    QOS_WALL = 10
+    QOS_GRP_WALL = 11
+    ASSOC_GRP_JOBS = 12
+    ASSOC_MAX_JOBS = 13
+    ASSOC_MAX_WALL = 14
+    ASSOC_GRP_WALL = 15
+    QOS_GRP = 16
+    QOS_GRP_MINS = 17
+    QOS_GRP_RUN_MINS = 18
+    QOS_MAX_JOB = 19
+    QOS_MAX_NODE = 20
+    QOS_MAX_MINS_JOB = 21
+    QOS_MIN_JOB = 22
+    QOS_MAX_USER = 23
+    QOS_MAX_ACCOUNT = 24
+    ASSOC_GRP = 25
+    ASSOC_GRP_MINS = 26
+    ASSOC_GRP_RUN_MINS = 27
+    ASSOC_MAX_JOB = 28
+    ASSOC_MAX_NODE = 29
+    ASSOC_MAX_MINS_JOB = 30
+    ASSOC_MIN_JOB = 31
+
