@@ -51,7 +51,14 @@ def simulate(
     if placed.in_file_order:
         extra["file_place"] = order
     arrivals = Arrivals(
-        submit, size, walltime, np.minimum(runtime, walltime), extra, machine, dict(kept.labels)
+        submit,
+        size,
+        walltime,
+        np.minimum(runtime, walltime),
+        extra,
+        machine,
+        origin=kept.header.unix_start or 0,
+        labels=dict(kept.labels),
     )
     prepared = placed.prepare(arrivals, machine.clusters[0].procs)
     if notify is not None and prepared.remark:

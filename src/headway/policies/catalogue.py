@@ -12,6 +12,7 @@ from headway.policies.grid import description as grid
 from headway.policies.nodes import description as nodes
 from headway.policies.queueing import description as orders
 from headway.policies.redirection import description as redirection
+from headway.policies.slurm import description as slurm
 from headway.policies.urgent import description as urgent
 
 POLICIES: dict[str, PolicyInfo] = {
@@ -24,6 +25,7 @@ POLICIES: dict[str, PolicyInfo] = {
         grid,
         nodes,
         urgent,
+        slurm,
     )
     for entry in module.ENTRIES
 }

@@ -137,7 +137,7 @@ def keep_plan(state: State, job: int, part: int, start: int, begin: int, end: in
     memory.jobs[Job.TESTED, job] = memory.clock[Clock.CYCLES]
     for node in range(memory.nodes.shape[1]):
         if memory.planned[place, node] > 0 and state.nodes[N_RUNS, node] == 0:
-            memory.clock[Clock.IDLE_PLANNED] = 1
+            memory.clock[Clock.STAMPED] = 1
             break
     if is_full(memory):
         return STOP
@@ -185,7 +185,9 @@ def search(state: State, place: int, now: int) -> bool:
             if later > 0 and not only_now:
                 continue
             return GO_ON
-        start = max(start, begin)
+        if start < begin:
+            memory.clock[Clock.STAMPED] = 1
+            start = begin
         cpus = planned_size(state, job, part)
         note_plan(memory)
         if start <= now and on_completing(memory):
@@ -234,7 +236,7 @@ def begin_cycle(state: State, now: int) -> None:
     memory = state.memory
     clock = memory.clock
     clock[Clock.CYCLES] += 1
-    clock[Clock.PLANS] = clock[Clock.SEARCHED] = clock[Clock.CYCLE_STARTS] = clock[Clock.IDLE_PLANNED] = 0
+    clock[Clock.PLANS] = clock[Clock.SEARCHED] = clock[Clock.CYCLE_STARTS] = clock[Clock.STAMPED] = 0
     clear_table(memory, now)
     for row in range(memory.counts.shape[0]):
         for column in range(memory.counts.shape[1]):

@@ -1,8 +1,8 @@
 """When a job could run: the ends of running jobs are imagined in groups that widen with time.
 
-The bounds of the groups double from the first end: 30, 60, 120 s and so on. A start is the end of the LAST job
-of the group that makes room, though an earlier member might have been enough; far in the future groups are hours
-wide, so the plans of large jobs lie later than they need to.
+The bounds of the groups double from the first end: 30, 60, 120 s and so on. A start is the end of the LAST
+job of the group that makes room, though an earlier member might have been enough; far in the future groups
+are hours wide, so the plans of large jobs lie later than they need to.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def decay(memory: Memory, seconds: int) -> None:
 
 @kernel
 def level_value(memory: Memory, holder: int) -> float:
-    """How well an association is served among its siblings: its part of the shares over its part of the usage."""
+    """How well an association is served among its siblings: its part of shares over its part of usage."""
     is_user = memory.holders[Holder.IS_USER, holder] > 0
     if memory.holders[Holder.SHARES, holder] == PARENT:
         return math.inf if is_user else -1.0
@@ -87,7 +87,7 @@ def level_value(memory: Memory, holder: int) -> float:
 
 @kernel
 def served_before(memory: Memory, a: int, b: int) -> bool:
-    """Whether association ``a`` stands before ``b``: by parent, then by level value, users first, then as listed."""
+    """Whether association ``a`` stands before ``b``: by parent, by level value, users first, as listed."""
     holders, level = memory.holders, memory.usage
     if holders[Holder.PARENT, a] != holders[Holder.PARENT, b]:
         return bool(holders[Holder.PARENT, a] < holders[Holder.PARENT, b])

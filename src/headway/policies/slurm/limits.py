@@ -1,7 +1,7 @@
 """Limits of QOS and associations: what may hold a job back although there is room for it.
 
-For each limit the partition's QOS decides if it sets it, then the job's QOS (the other way round where that one
-says so); where neither does, the job's association, and for limits of a group every account above it.
+For each limit the partition's QOS decides if it sets it, then the job's QOS (the other way round where that
+one says so); where neither does, the job's association, and for limits of a group every account above it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,8 @@ def before_selection(memory: Memory, job: int, part: int) -> int:
         return Reason.QOS_GRP_WALL
     qos = qos_value(memory, first, second, Holder.MAX_JOBS_ACCOUNT)
     jobs_set = qos != UNSET
-    if jobs_set and memory.accounts[account_row(memory, qos, job), last] >= holders[Holder.MAX_JOBS_ACCOUNT, qos]:
+    bound = holders[Holder.MAX_JOBS_ACCOUNT, qos]
+    if jobs_set and memory.accounts[account_row(memory, qos, job), last] >= bound:
         return Reason.QOS_MAX_JOBS_ACCOUNT
     qos = qos_value(memory, first, second, Holder.MAX_JOBS_USER)
     jobs_set = jobs_set or qos != UNSET

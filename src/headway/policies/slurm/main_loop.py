@@ -59,11 +59,15 @@ def available_nodes(memory: Memory, part: int) -> int:
 
 @routine
 def main_pass(state: State, now: int, full: bool) -> bool:
-    """One pass over the queue; whether it met a job that is blocked."""
+    """One pass over the queue; whether it changed the jobs' time stamp.
+
+    A job that is met in a partition that has failed does, or one for which too few nodes are left; the first
+    one that finds its nodes busy does not.
+    """
     memory = state.memory
     begin_pass(memory)
-    tested = starts = failed = 0
-    blocked = False
+    tested = starts = 0
+    stamped = False
     for place in range(memory.clock[Clock.QUEUED]):
         job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
         if job == GONE or memory.jobs[Job.BEGIN, job] > now:
@@ -78,7 +82,7 @@ def main_pass(state: State, now: int, full: bool) -> bool:
         tested += 1
         if memory.partitions[Partition.FAILED, part] > 0:
             memory.jobs[Job.REASON, job] = Reason.PRIORITY
-            blocked = True
+            stamped = True
             continue
         reason = before_selection(memory, job, part)
         if reason != Reason.NONE:
@@ -89,17 +93,14 @@ def main_pass(state: State, now: int, full: bool) -> bool:
             outcome = try_start(state, Scratch.AVAILABLE, job, part, now, MAIN)
         else:
             memory.jobs[Job.REASON, job] = Reason.RESOURCES
+            stamped = True
         if outcome == STARTED:
             starts += 1
             continue
         if outcome == LIMITED and memory.settings[Setting.LIMIT_STOPS] == 0:
             continue
-        blocked = True
         if outcome == LIMITED or holds_back(memory, place, now, priority_bound(memory, job)):
             fail_partition(memory, part)
-            failed += 1
-            if failed == memory.partitions.shape[1]:
-                break  # nobody else can start, and the others' reason is the same
     if starts > 0:
         close_gaps(memory)
-    return blocked
+    return stamped

@@ -52,10 +52,10 @@ def split(memory: Memory, slot: int, t: int) -> int:
 @kernel
 def equally_free(memory: Memory, a: int, b: int) -> bool:
     """Whether the same nodes are free in two stretches."""
+    differ = 0
     for node in range(memory.nodes.shape[1]):
-        if memory.free[a, node] != memory.free[b, node]:
-            return False
-    return True
+        differ += memory.free[a, node] != memory.free[b, node]
+    return differ == 0
 
 
 @kernel

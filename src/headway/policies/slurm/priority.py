@@ -55,7 +55,8 @@ def resource_part(memory: Memory, job: int, part: int) -> float:
     """What the weights of resources give: requested of what the partition has."""
     total, partitions = 0.0, memory.partitions
     if memory.weights[Weight.TRES_CPU] > 0 and partitions[Partition.CPUS, part] > 0:
-        total += memory.weights[Weight.TRES_CPU] * (memory.jobs[Job.CPUS, job] / partitions[Partition.CPUS, part])
+        share = memory.jobs[Job.CPUS, job] / partitions[Partition.CPUS, part]
+        total += memory.weights[Weight.TRES_CPU] * share
     if memory.weights[Weight.TRES_NODE] > 0 and partitions[Partition.NODES, part] > 0:
         share = memory.jobs[Job.MIN_NODES, job] / partitions[Partition.NODES, part]
         total += memory.weights[Weight.TRES_NODE] * share

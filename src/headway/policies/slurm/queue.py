@@ -112,7 +112,7 @@ def close_gaps(memory: Memory) -> None:
 
 @kernel
 def minutes_in(memory: Memory, job: int, part: int) -> int:
-    """A job's time limit in a partition, in minutes: its own, at most the partition's; a year where none is."""
+    """A job's time limit in a partition in minutes: its own, at most the partition's; a year without any."""
     longest = memory.partitions[Partition.MAX_MINUTES, part]
     if longest == UNSET:
         longest = YEAR
@@ -126,7 +126,7 @@ YEAR = 365 * 24 * 60
 
 @kernel
 def holds_back(memory: Memory, place: int, now: int, least: int) -> bool:
-    """Whether the record at ``place`` may keep nodes from others; ``least`` is its QOS's bound on priority."""
+    """Whether the record at ``place`` may keep nodes from others; ``least``: its QOS's bound on priority."""
     job = memory.queue[Record.JOB, place]
     bound = least if least != UNSET else memory.settings[Setting.BF_MIN_PRIORITY]
     if memory.queue[Record.PRIORITY, place] < bound:

@@ -3,7 +3,7 @@
 Two loops start jobs. The main loop runs when nodes come free, a few seconds after a submission, and once a
 minute in full; backfill runs every half minute if something has changed. Within one second::
 
-    ends -> epilogs (nodes come free: a pass) -> submissions -> priorities -> the background loop -> backfill
+    ends -> epilogs (nodes come free) -> submissions -> priorities -> a pass of the main loop -> backfill
 """
 
 from __future__ import annotations
@@ -20,22 +20,11 @@ from headway.policies.slurm.starting import completing, finish
 from headway.policies.slurm.tables import Clock, Job, Memory, Setting
 from headway.units import SECOND
 
-DEFAULT_DEPTH, FULL = False, True
-
 
 @kernel
 def waits_for_epilogs(memory: Memory) -> bool:
     """Whether both loops wait for jobs that are completing (CompleteWait)."""
     return bool(memory.settings[Setting.COMPLETE_WAIT] > 0 and memory.clock[Clock.COMPLETING] > 0)
-
-
-@kernel
-def run_pass(state: State, now: int, full: bool) -> None:
-    """A pass of the main loop; one that meets a blocked job changes the job's time stamp."""
-    if waits_for_epilogs(state.memory) or state.memory.clock[Clock.PENDING] == 0:
-        return
-    if main_pass(state, now, full):
-        state.memory.clock[Clock.STAMP] = now
 
 
 @kernel
@@ -51,8 +40,8 @@ def take_ends(state: State, now: int) -> None:
 
 
 @kernel
-def take_epilogs(state: State, now: int) -> None:
-    """Nodes whose epilog is over come free, and the main loop runs at once."""
+def take_epilogs(state: State, now: int) -> bool:
+    """Nodes whose epilog is over come free; whether that asks for a pass at once."""
     memory = state.memory
     clock, any_free = memory.clock, False
     while clock[Clock.COMPLETING] > 0 and memory.epilogs[0, 0] <= now:
@@ -60,13 +49,12 @@ def take_epilogs(state: State, now: int) -> None:
         pop(memory.epilogs, 0, clock[Clock.COMPLETING])
         clock[Clock.COMPLETING] -= 1
         any_free = True
-    if not any_free:
-        return
-    clock[Clock.STAMP] = clock[Clock.CHANGED] = now
-    if memory.settings[Setting.DEFER] > 0:
-        clock[Clock.COUNT] += 1
-    else:
-        run_pass(state, now, DEFAULT_DEPTH)
+    if any_free:
+        clock[Clock.STAMP] = clock[Clock.CHANGED] = now
+        if memory.settings[Setting.DEFER] > 0:
+            clock[Clock.COUNT] += 1
+            return False
+    return any_free
 
 
 @kernel
@@ -87,11 +75,22 @@ def take_submissions(state: State, now: int) -> None:
 
 
 @kernel
+def recalculates(memory: Memory) -> bool:
+    """Whether priorities change while jobs wait: without accounting they stay as they were at submission."""
+    settings = memory.settings
+    return bool(settings[Setting.MULTIFACTOR] > 0 and settings[Setting.HAS_ACCOUNTING] > 0)
+
+
+@kernel
 def calculate_priorities(memory: Memory, before: int) -> None:
     """Priorities move in steps of the period, by a timer that does not drift."""
     clock = memory.clock
-    while memory.settings[Setting.MULTIFACTOR] > 0 and clock[Clock.PRIORITY_NEXT] < before:
+    if not recalculates(memory):
+        return
+    while clock[Clock.PRIORITY_NEXT] < before:
         calculate(memory, clock[Clock.PRIORITY_NEXT])
+        if clock[Clock.PENDING] > 0:
+            clock[Clock.STAMP] = clock[Clock.CHANGED] = clock[Clock.PRIORITY_NEXT]
         clock[Clock.PRIORITY_NEXT] += memory.settings[Setting.CALC_PERIOD]
 
 
@@ -121,18 +120,21 @@ def catch_up(memory: Memory, now: int) -> None:
 
 
 @kernel
-def background_loop(state: State, now: int) -> None:
-    """Once a minute a full pass; some seconds after a submission one of default depth."""
+def main_loop(state: State, now: int, epilogs: bool) -> None:
+    """Once a minute a full pass; one of default depth when nodes come free, or soon after a submission."""
     memory = state.memory
     clock, settings = memory.clock, memory.settings
-    if now - clock[Clock.FULL] >= settings[Setting.SCHED_INTERVAL]:
-        clock[Clock.COUNT] = 0
-        clock[Clock.FULL] = clock[Clock.PASS] = now
-        run_pass(state, now, FULL)
-    elif clock[Clock.COUNT] > 0 and now - clock[Clock.PASS] >= settings[Setting.BATCH_DELAY]:
+    full = now - clock[Clock.FULL] >= settings[Setting.SCHED_INTERVAL]
+    queued = clock[Clock.COUNT] > 0 and now - clock[Clock.PASS] >= settings[Setting.BATCH_DELAY]
+    if full or queued:
         clock[Clock.COUNT] = 0
         clock[Clock.PASS] = now
-        run_pass(state, now, DEFAULT_DEPTH)
+    if full:
+        clock[Clock.FULL] = now
+    if not (full or queued or epilogs) or waits_for_epilogs(memory) or clock[Clock.PENDING] == 0:
+        return
+    if main_pass(state, now, full):
+        clock[Clock.STAMP] = now  # a blocked job has a new reason
 
 
 @kernel
@@ -144,10 +146,16 @@ def backfill(state: State, now: int) -> None:
         return
     if clock[Clock.PENDING] > 0:
         backfill_cycle(state, now)
-        if clock[Clock.IDLE_PLANNED] > 0:
+        if clock[Clock.STAMPED] > 0:
             clock[Clock.STAMP] = now
     clock[Clock.CYCLE_END] = now
     clock[Clock.CYCLE_NEXT] = now + memory.settings[Setting.BF_INTERVAL]
+
+
+@kernel
+def wake_at(state: State, second: int) -> None:
+    """Ask the engine for a second of the site's clock."""
+    wake(state, (second - state.memory.settings[Setting.ORIGIN]) * SECOND)
 
 
 @kernel
@@ -156,26 +164,26 @@ def ask_to_wake(state: State, now: int) -> None:
     memory = state.memory
     clock = memory.clock
     if clock[Clock.COMPLETING] > 0:
-        wake(state, memory.epilogs[0, 0] * SECOND)
+        wake_at(state, memory.epilogs[0, 0])
     if clock[Clock.PENDING] == 0:
         return
-    wake(state, max(clock[Clock.FULL] + memory.settings[Setting.SCHED_INTERVAL], now + 1) * SECOND)
+    wake_at(state, max(clock[Clock.FULL] + memory.settings[Setting.SCHED_INTERVAL], now + 1))
     if clock[Clock.COUNT] > 0:
-        wake(state, max(clock[Clock.PASS] + memory.settings[Setting.BATCH_DELAY], now + 1) * SECOND)
-    if memory.settings[Setting.MULTIFACTOR] > 0:
-        wake(state, clock[Clock.PRIORITY_NEXT] * SECOND)
+        wake_at(state, max(clock[Clock.PASS] + memory.settings[Setting.BATCH_DELAY], now + 1))
+    if recalculates(memory):
+        wake_at(state, clock[Clock.PRIORITY_NEXT])
     if cycle_due(memory) >= 0:
-        wake(state, max(cycle_due(memory), now + 1) * SECOND)
+        wake_at(state, max(cycle_due(memory), now + 1))
 
 
 def slurm(t: int, state: State) -> None:
     """Slurm's controller in one second."""
-    now = t // SECOND
+    now = t // SECOND + state.memory.settings[Setting.ORIGIN]
     catch_up(state.memory, now)
     take_ends(state, now)
-    take_epilogs(state, now)
+    epilogs = take_epilogs(state, now)
     take_submissions(state, now)
     calculate_priorities(state.memory, now + 1)
-    background_loop(state, now)
+    main_loop(state, now, epilogs)
     backfill(state, now)
     ask_to_wake(state, now)

@@ -32,7 +32,7 @@ MAIN, FILLING = range(2)
 
 @kernel
 def candidates(state: State, allowed: int, job: int, part: int) -> None:
-    """The nodes of the set ``allowed`` on which a job may start now: usable, its partition's, not completing."""
+    """The nodes of the set ``allowed`` on which a job may start: usable, its partition's, not completing."""
     memory = state.memory
     features = memory.jobs[Job.FEATURES, job]
     for node in range(memory.nodes.shape[1]):
@@ -65,7 +65,7 @@ def taken_cpus(memory: Memory) -> int:
 
 @routine
 def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: int) -> int:
-    """Start a job now on nodes of the set ``allowed`` if it fits and its limits let it: STARTED, BUSY or LIMITED."""
+    """Start a job on nodes of the set ``allowed`` if it fits within its limits: STARTED, BUSY or LIMITED."""
     memory = state.memory
     candidates(state, allowed, job, part)
     if select(state, state.nodes, Scratch.CANDIDATES, job, part) == 0:

@@ -172,8 +172,8 @@ class Clock(IntEnum):
     """The priority that the next job gets without factors."""
     PENDING = 16
     """Jobs that wait."""
-    IDLE_PLANNED = 17
-    """Whether the present cycle planned a job on idle nodes."""
+    STAMPED = 17
+    """Whether the present cycle changed a time stamp: it planned a job on idle nodes, or put a start off."""
     SEARCHED = 18
     """Jobs that the present cycle has searched a start for."""
     SEARCHES = 19
@@ -239,9 +239,11 @@ class Setting(IntEnum):
     """Debugging aid of tests: compute cycles even where their outcome is known."""
     USERS = 42
     ACCOUNTS = 43
-    OVER_TIME_LIMIT = 45
     HAS_ACCOUNTING = 44
     """Whether there is an accounting daemon: age and fair share count only then."""
+    OVER_TIME_LIMIT = 45
+    ORIGIN = 46
+    """When the log's clock was 0, in seconds since 1970."""
 
 
 class Weight(IntEnum):

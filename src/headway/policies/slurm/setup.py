@@ -1,0 +1,476 @@
+"""From a site and its jobs to the tables of Slurm's controller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.engine.drive import Setup
+from headway.engine.tables import (
+    N_CPUS,
+    N_FREE_CPUS,
+    N_FREE_MEMORY,
+    N_MEMORY,
+    NODE_ROWS,
+    Table,
+)
+from headway.errors import UsageError
+from headway.policies.prepare import Arrivals, Prepared
+from headway.policies.slurm.fairshare import PARENT
+from headway.policies.slurm.priority import BASIC
+from headway.policies.slurm.tables import (
+    UNSET,
+    Cap,
+    Clock,
+    Count,
+    Factor,
+    Holder,
+    Job,
+    Memory,
+    Node,
+    Partition,
+    Plan,
+    Rank,
+    Record,
+    Scratch,
+    Setting,
+    Slot,
+    Usage,
+    Weight,
+    Work,
+)
+from headway.policies.spec import Spec
+from headway.site import Site
+from headway.site.model import Limits
+from headway.units import SECOND
+
+NAMED = ("cpu", "mem", "node", "billing")
+"""Resources that have numbers of their own (:class:`Tres`)."""
+
+NOTICED_LATE = 60
+"""Seconds that may pass before a job beyond its limit is gone: a check every 30, and KillWait."""
+
+
+def slurm(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+    """Slurm's rules for the site that the platform belongs to."""
+    from headway.policies.slurm.slurm import slurm as hook
+
+    site = site_of(arrivals)
+    memory = controller(site, arrivals, int(str(spec.params["seed"])), int(str(spec.params["epilog"])))
+    setup = Setup((site.cpus,), hook, memory=memory, nodes=node_table(site))
+    return Prepared(setup, arrivals.walltime)
+
+
+def site_of(arrivals: Arrivals) -> Site:
+    """The site of the machine."""
+    site = None if arrivals.platform is None else arrivals.platform.site
+    if not isinstance(site, Site):
+        raise UsageError(
+            "slurm needs a site: give its folder in place of the log, or --site DIR (headway site --help)"
+        )
+    return site
+
+
+def node_table(site: Site) -> Table:
+    """The engine's table of nodes."""
+    table = np.zeros((NODE_ROWS, len(site.nodes)), np.int64)
+    table[N_CPUS] = table[N_FREE_CPUS] = [node.cpus for node in site.nodes]
+    table[N_MEMORY] = table[N_FREE_MEMORY] = [node.memory_mb - node.memory_spec_mb for node in site.nodes]
+    return table
+
+
+def controller(site: Site, arrivals: Arrivals, seed: int, epilog: int) -> Memory:
+    """The controller's tables before the first job comes."""
+    requests = Requests(site, arrivals)
+    jobs, nodes, users, accounts = requests.table(), len(site.nodes), requests.users, requests.accounts
+    resources = [*NAMED, *other_resources(site)]
+    jobs = np.vstack([jobs, np.zeros((len(resources), jobs.shape[1]), np.int64)])
+    settings, holders = settings_of(site), len(site.qos) + len(site.associations)
+    settings[Setting.USERS], settings[Setting.ACCOUNTS] = users, accounts
+    settings[Setting.EPILOG] = epilog
+    settings[Setting.ORIGIN] = arrivals.origin
+    counted = max(users * len(site.partitions), holders, 1)
+    slots = int(settings[Setting.BF_TABLE] + 2 * settings[Setting.BF_MAX_TEST] + 8)
+    plans = int(2 * settings[Setting.BF_MAX_TEST] + 8)
+    longest = max((len(row) for row in requests.partition_lists), default=1)
+    queue = jobs.shape[1] * longest + 2
+    first = int(arrivals.submit[0]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
+    return Memory(
+        clock=clocks(settings, first, seed),
+        settings=settings,
+        weights=weights_of(site),
+        jobs=jobs,
+        nodes=node_rows(site),
+        partitions=partition_rows(site),
+        members=members(site),
+        lists=padded(requests.partition_lists),
+        features=requests.features,
+        factors=factors(site, holders),
+        holders=holder_rows(site),
+        caps=caps(site, resources),
+        held=np.zeros((max(holders, 1), len(resources)), np.int64),
+        users=np.zeros((max(len(site.qos), 1) * max(users, 1), len(resources) + 1), np.int64),
+        accounts=np.zeros((max(len(site.qos), 1) * max(accounts, 1), len(resources) + 1), np.int64),
+        usage=usage_rows(site),
+        used=np.zeros((max(holders, 1), len(resources)), np.float64),
+        queue=np.zeros((len(Record), queue), np.int64),
+        running=np.zeros((2, min(jobs.shape[1], site.cpus) + 1), np.int64),
+        epilogs=np.zeros((2, jobs.shape[1] + 1), np.int64),
+        trial=np.zeros((NODE_ROWS, nodes), np.int64),
+        work=np.zeros((len(Work), nodes), np.int64),
+        sets=np.zeros((len(Scratch), nodes), np.uint8),
+        slots=np.zeros((len(Slot), slots), np.int64),
+        free=np.zeros((slots, nodes), np.uint8),
+        plans=np.zeros((len(Plan), plans), np.int64),
+        planned=np.zeros((plans, nodes), np.uint8),
+        counts=np.zeros((len(Count), counted), np.int64),
+        billing=billing(site, resources),
+        ranks=ranks(site),
+    )
+
+
+def clocks(settings: Table, first: int, seed: int) -> Table:
+    """When what happened last, before the first submission: phases by the seed."""
+    draw = np.random.default_rng(seed)
+    clock = np.zeros(len(Clock), np.int64)
+    clock[Clock.FULL] = clock[Clock.PASS] = first - draw.integers(1, settings[Setting.SCHED_INTERVAL] + 1)
+    interval = max(int(settings[Setting.BF_INTERVAL]), 1)
+    clock[Clock.CYCLE_END] = first - draw.integers(1, interval + 1)
+    clock[Clock.CYCLE_NEXT] = clock[Clock.CYCLE_END] + interval
+    clock[Clock.STAMP] = clock[Clock.CYCLE_END] - 1
+    period = int(settings[Setting.CALC_PERIOD])
+    clock[Clock.PRIORITY_NEXT] = first - draw.integers(0, period)
+    clock[Clock.PRIORITY_LAST] = clock[Clock.PRIORITY_NEXT] - period
+    clock[Clock.BASIC] = BASIC
+    return clock
+
+
+def settings_of(site: Site) -> Table:
+    """The controller's parameters that are whole numbers."""
+    number, config = site.scheduling_number, site.config
+    row = np.zeros(len(Setting), np.int64)
+    for setting, name in (
+        (Setting.SCHED_INTERVAL, "sched_interval"), (Setting.BATCH_DELAY, "batch_sched_delay"),
+        (Setting.QUEUE_DEPTH, "default_queue_depth"), (Setting.PARTITION_DEPTH, "partition_job_depth"),
+        (Setting.MAX_STARTS, "sched_max_job_start"), (Setting.BF_INTERVAL, "bf_interval"),
+        (Setting.BF_RESOLUTION, "bf_resolution"), (Setting.BF_MAX_TEST, "bf_max_job_test"),
+        (Setting.BF_MAX_START, "bf_max_job_start"), (Setting.BF_MAX_USER, "bf_max_job_user"),
+        (Setting.BF_MAX_PART, "bf_max_job_part"), (Setting.BF_MAX_USER_PART, "bf_max_job_user_part"),
+        (Setting.BF_MAX_ASSOC, "bf_max_job_assoc"), (Setting.BF_MIN_PRIORITY, "bf_min_prio_reserve"),
+        (Setting.BF_MIN_AGE, "bf_min_age_reserve"), (Setting.BF_PART_RESERVE, "bf_job_part_count_reserve"),
+        (Setting.BF_WINDOW_LINEAR, "bf_window_linear"),
+    ):  # fmt: skip
+        row[setting] = number(name)
+    for setting, name in (
+        (Setting.BF_ONE_RESERVATION, "bf_one_resv_per_job"), (Setting.DEFER, "defer"),
+        (Setting.BF_RUNNING_RESERVE, "bf_running_job_reserve"), (Setting.LIMIT_STOPS, "assoc_limit_stop"),
+    ):  # fmt: skip
+        row[setting] = name in site.scheduler
+    row[Setting.BF_WINDOW] = 60 * number("bf_window")
+    table = "bf_node_space_size" if "bf_node_space_size" in site.scheduler else "bf_max_job_test"
+    row[Setting.BF_TABLE] = number(table)
+    if config.get("SchedulerType").lower().endswith("builtin"):
+        row[Setting.BF_INTERVAL] = -1
+    row[Setting.COMPLETE_WAIT] = config.number("CompleteWait")
+    row[Setting.KILL_WAIT] = config.number("KillWait")
+    over = config.seconds("OverTimeLimit")
+    row[Setting.OVER_TIME_LIMIT] = 0 if over is None else over
+    row[Setting.OVER_TIME] = (1 << 32 if over is None else over) + NOTICED_LATE
+    row[Setting.MULTIFACTOR] = "multifactor" in config.get("PriorityType").lower()
+    row[Setting.CALC_PERIOD] = max(config.seconds("PriorityCalcPeriod") or 300, 1)
+    row[Setting.MAX_AGE] = max(config.seconds("PriorityMaxAge") or 1, 1)
+    flags = config.list("PriorityFlags")
+    row[Setting.FAVOR_SMALL] = config.get("PriorityFavorSmall").upper() == "YES"
+    row[Setting.SIZE_BY_TIME] = "SMALL_RELATIVE_TO_TIME" in flags
+    row[Setting.FAIR_TREE] = "NO_FAIR_TREE" not in flags
+    row[Setting.CLUSTER_NODES], row[Setting.CLUSTER_CPUS] = len(site.nodes), site.cpus
+    enforced = config.list("AccountingStorageEnforce")
+    row[Setting.ENFORCE] = bool({"LIMITS", "SAFE", "ALL"} & set(enforced))
+    row[Setting.SAFE] = "SAFE" in enforced
+    row[Setting.MEMORY] = "MEMORY" in config.get("SelectTypeParameters").upper()
+    row[Setting.MEMORY_CPU] = config.number("DefMemPerCPU") or UNSET
+    row[Setting.MEMORY_NODE] = config.number("DefMemPerNode") or UNSET
+    row[Setting.QOS] = len(site.qos)
+    row[Setting.HAS_ACCOUNTING] = "slurmdbd" in config.get("AccountingStorageType").lower()
+    return row
+
+
+def weights_of(site: Site) -> npt.NDArray[np.float64]:
+    """Weights of priority and other numbers with fractions."""
+    config = site.config
+    row = np.zeros(len(Weight), np.float64)
+    for weight, name in (
+        (Weight.AGE, "Age"), (Weight.ASSOCIATION, "Assoc"), (Weight.FAIRSHARE, "Fairshare"),
+        (Weight.SIZE, "JobSize"), (Weight.PARTITION, "Partition"), (Weight.QOS, "QOS"),
+    ):  # fmt: skip
+        row[weight] = config.number(f"PriorityWeight{name}")
+    half_life = config.seconds("PriorityDecayHalfLife")
+    row[Weight.DECAY] = 1 - 0.693 / half_life if half_life else 1.0
+    row[Weight.DAMPENING] = max(config.number("FairShareDampeningFactor"), 1)
+    names = {"CPU": Weight.TRES_CPU, "MEM": Weight.TRES_MEMORY, "NODE": Weight.TRES_NODE}
+    for part in config.list("PriorityWeightTRES"):
+        name, _, value = part.partition("=")
+        if name in names and value:
+            row[names[name]] = float(value)
+    return row
+
+
+def node_rows(site: Site) -> Table:
+    """What nodes have beyond the engine's rows."""
+    rows = np.zeros((len(Node), len(site.nodes)), np.int64)
+    rows[Node.WEIGHT] = [node.weight for node in site.nodes]
+    by_core = "CR_CPU" not in site.config.get("SelectTypeParameters").upper()
+    rows[Node.THREADS] = [node.threads_per_core if by_core else 1 for node in site.nodes]
+    away = ("DOWN", "DRAIN", "FAIL", "FUTURE")
+    rows[Node.USABLE] = [not node.state.upper().startswith(away) for node in site.nodes]
+    return rows
+
+
+def partition_rows(site: Site) -> Table:
+    """The partitions."""
+    rows = np.full((len(Partition), len(site.partitions)), UNSET, np.int64)
+    linear = "linear" in site.config.get("SelectType").lower()
+    for p, partition in enumerate(site.partitions):
+        nodes = [site.nodes[node] for node in partition.nodes]
+        rows[:, p] = [
+            partition.tier,
+            partition.job_factor,
+            _or_unset(partition.max_minutes),
+            _or_unset(partition.default_minutes),
+            partition.min_nodes,
+            _or_unset(partition.max_nodes),
+            _or_unset(partition.max_cpus_per_node),
+            _or_unset(partition.def_mem_per_cpu_mb),
+            _or_unset(partition.def_mem_per_node_mb),
+            linear or partition.oversubscribe == "EXCLUSIVE",
+            site.qos_place.get(partition.qos, UNSET),
+            partition.state.upper() == "UP",
+            len(nodes),
+            sum(node.cpus for node in nodes),
+            sum(node.memory_mb for node in nodes),
+            0,
+            0,
+        ]
+    return rows
+
+
+def _or_unset(value: int | None) -> int:
+    return UNSET if value is None else value
+
+
+def members(site: Site) -> npt.NDArray[np.uint8]:
+    """Which node is in which partition."""
+    table = np.zeros((len(site.partitions), len(site.nodes)), np.uint8)
+    for p, partition in enumerate(site.partitions):
+        table[p, list(partition.nodes)] = 1
+    return table
+
+
+def padded(lists: Sequence[Sequence[int]]) -> Table:
+    """Lists of partitions as rows, -1 behind the last."""
+    width = max((len(row) for row in lists), default=0) + 1
+    table = np.full((max(len(lists), 1), width), UNSET, np.int64)
+    for row, places in enumerate(lists):
+        table[row, : len(places)] = places
+    return table
+
+
+def factors(site: Site, holders: int) -> npt.NDArray[np.float64]:
+    """Factors of partitions, QOS and associations, of the largest there is."""
+    table = np.zeros((len(Factor), max(holders, len(site.partitions), 1)), np.float64)
+
+    def of_largest(row: int, first: int, given: Sequence[int]) -> None:
+        largest = max(given, default=0)
+        if largest > 0:
+            table[row, first : first + len(given)] = [value / largest for value in given]
+
+    of_largest(Factor.PARTITION, 0, [partition.job_factor for partition in site.partitions])
+    of_largest(Factor.QOS, 0, [qos.priority for qos in site.qos])
+    of_largest(Factor.ASSOCIATION, len(site.qos), [one.priority for one in site.associations])
+    return table
+
+
+def holder_rows(site: Site) -> Table:
+    """QOS, then associations: shares, tree and limits that are no resources."""
+    qos, count = len(site.qos), len(site.qos) + len(site.associations)
+    rows = np.full((len(Holder), max(count, 1)), UNSET, np.int64)
+    rows[[Holder.IS_USER, Holder.RUNNING, Holder.NO_DECAY, Holder.OVER_PARTITION, Holder.NO_RESERVE]] = 0
+    for h, one in enumerate(site.qos):
+        flags = {flag.upper() for flag in one.flags}
+        rows[Holder.NO_DECAY, h] = "NODECAY" in flags
+        rows[Holder.OVER_PARTITION, h] = "OVERPARTQOS" in flags
+        rows[Holder.NO_RESERVE, h] = "NORESERVE" in flags
+        rows[Holder.MIN_PRIORITY, h] = _or_unset(one.min_prio_threshold)
+        _limits(rows, h, one.limits)
+    for h, association in enumerate(site.associations, start=qos):
+        rows[Holder.PARENT, h] = UNSET if association.parent < 0 else qos + association.parent
+        rows[Holder.SHARES, h] = association.shares
+        rows[Holder.IS_USER, h] = bool(association.user)
+        _limits(rows, h, association.limits)
+    return rows
+
+
+def _limits(rows: Table, h: int, limits: Limits) -> None:
+    for row, value in (
+        (Holder.GRP_JOBS, limits.grp_jobs),
+        (Holder.GRP_WALL, limits.grp_wall_minutes),
+        (Holder.MAX_JOBS, limits.max_jobs),
+        (Holder.MAX_WALL, limits.max_wall_minutes),
+        (Holder.MAX_JOBS_USER, limits.max_jobs_per_user),
+        (Holder.MAX_JOBS_ACCOUNT, limits.max_jobs_per_account),
+    ):
+        rows[row, h] = _or_unset(value)
+
+
+def caps(site: Site, resources: Sequence[str]) -> Table:
+    """Limits that are counted by resource."""
+    holders: list[Limits] = [one.limits for one in site.qos] + [one.limits for one in site.associations]
+    count = max(len(holders), 1)
+    table = np.full((len(Cap) * count, len(resources)), UNSET, np.int64)
+    for h, limits in enumerate(holders):
+        for cap, given in (
+            (Cap.GRP, limits.grp_tres), (Cap.GRP_MINS, limits.grp_tres_mins),
+            (Cap.GRP_RUN_MINS, limits.grp_tres_run_mins), (Cap.MAX_JOB, limits.max_tres),
+            (Cap.MAX_NODE, limits.max_tres_per_node), (Cap.MAX_MINS_JOB, limits.max_tres_mins),
+            (Cap.MIN_JOB, limits.min_tres), (Cap.MAX_USER, limits.max_tres_per_user),
+            (Cap.MAX_ACCOUNT, limits.max_tres_per_account),
+        ):  # fmt: skip
+            for name, value in given.items():
+                table[cap * count + h, resources.index(name)] = value
+    return table
+
+
+def other_resources(site: Site) -> list[str]:
+    """Resources beyond the named ones that some limit counts."""
+    names: dict[str, None] = {}
+    for limits in [*(one.limits for one in site.qos), *(one.limits for one in site.associations)]:
+        for value in (getattr(limits, name) for name in limits.__slots__):
+            if isinstance(value, Mapping):
+                names.update(dict.fromkeys(value))
+    return [name for name in names if name not in NAMED]
+
+
+def usage_rows(site: Site) -> npt.NDArray[np.float64]:
+    """Usage before the log begins, shares of each level, usage factors."""
+    qos, count = len(site.qos), len(site.qos) + len(site.associations)
+    rows = np.zeros((len(Usage), max(count, 1)), np.float64)
+    rows[Usage.FACTOR] = 1.0
+    rows[Usage.FACTOR, :qos] = [one.usage_factor for one in site.qos]
+    level: dict[int, int] = {}
+    for one in site.associations:
+        if one.shares != PARENT:
+            level[one.parent] = level.get(one.parent, 0) + one.shares
+    for h, one in enumerate(site.associations, start=qos):
+        rows[Usage.RAW, h] = site.usage.get((one.account, one.user), 0.0)
+        if one.parent < 0:
+            rows[[Usage.SHARES_NORM, Usage.SHARES_PRODUCT], h] = 1.0
+        elif one.shares != PARENT and level.get(one.parent):
+            rows[Usage.SHARES_NORM, h] = one.shares / level[one.parent]
+    return rows
+
+
+def billing(site: Site, resources: Sequence[str]) -> npt.NDArray[np.float64]:
+    """What a unit of a resource is billed in each partition."""
+    table = np.zeros((len(site.partitions), len(resources)), np.float64)
+    for p, partition in enumerate(site.partitions):
+        for name, weight in partition.billing_weights.items():
+            if name.lower() in resources:
+                table[p, resources.index(name.lower())] = weight
+    return table
+
+
+def ranks(site: Site) -> Table:
+    """Room to rank users in; the order begins as the associations are listed."""
+    table = np.zeros((len(Rank), max(len(site.associations), 1)), np.int64)
+    table[Rank.ORDER, : len(site.associations)] = len(site.qos) + np.arange(len(site.associations))
+    return table
+
+
+class Requests:
+    """What the jobs of a log ask of a site."""
+
+    def __init__(self, site: Site, arrivals: Arrivals) -> None:
+        self.site, self.arrivals = site, arrivals
+        self.count = len(arrivals.submit)
+        self.partition_lists: list[list[int]] = []
+        self.features = np.ones((1, len(site.nodes)), np.uint8)
+        self.users = int(self.column("user", 0).max(initial=-1)) + 1 or 1
+        self.accounts = int(self.column("account", 0).max(initial=-1)) + 1 or 1
+
+    def column(self, name: str, otherwise: int) -> Table:
+        """A column of the log; a value for all where it has none."""
+        given = self.arrivals.extra.get(name)
+        return np.full(self.count, otherwise, np.int64) if given is None else given.astype(np.int64)
+
+    def labels(self, name: str) -> list[str]:
+        """The names of a column's codes."""
+        return list(self.arrivals.labels.get(name, ()))
+
+    def table(self) -> Table:
+        """[Job, job] before the run."""
+        rows = np.full((int(Job.HOLDS), self.count), UNSET, np.int64)
+        procs, cpus = self.arrivals.procs, self.column("cpus", UNSET)
+        cpus = np.where(cpus > 0, cpus, procs)
+        rows[Job.CPUS] = rows[Job.SIZE] = cpus
+        rows[Job.MIN_NODES] = np.maximum(self.column("min_nodes", 1), 1)
+        most = self.column("max_nodes", 0)
+        rows[Job.MAX_NODES] = np.where(most > 0, most, UNSET)
+        rows[Job.CPUS_PER_TASK] = np.maximum(self.column("cpus_per_task", 1), 1)
+        tasks = self.column("tasks", UNSET)
+        rows[Job.TASKS] = np.where(tasks > 0, tasks, cpus // rows[Job.CPUS_PER_TASK])
+        rows[Job.MEMORY_NODE] = self.column("memory_node_mb", UNSET)
+        rows[Job.MEMORY_CPU] = self.column("memory_cpu_mb", UNSET)
+        rows[Job.EXCLUSIVE] = self.column("exclusive", 0) > 0
+        rows[Job.FEATURES] = 0
+        rows[Job.PARTITIONS] = self.partitions()
+        rows[Job.QOS] = self.qos()
+        rows[Job.USER] = np.maximum(self.column("user", 0), 0)
+        rows[Job.ACCOUNT] = np.maximum(self.column("account", 0), 0)
+        rows[Job.ASSOCIATION] = self.associations()
+        rows[Job.LIMIT] = -(-self.arrivals.walltime // (60 * SECOND))
+        rows[Job.BEGIN] = self.arrivals.submit // SECOND + self.arrivals.origin
+        rows[Job.NICE] = self.column("nice", 0)
+        rows[Job.REASON] = rows[Job.LOOP] = rows[Job.TESTED] = 0
+        return rows
+
+    def partitions(self) -> Table:
+        """Which list of partitions each job has; lists that name none are the default partition."""
+        default = [p for p, one in enumerate(self.site.partitions) if one.is_default][:1] or [0]
+        place, names = self.site.partition_place, self.labels("partition")
+        lists = [[place[name] for name in label.split(",") if name in place] for label in names]
+        self.partition_lists = [*(row or default for row in lists), default]
+        codes = self.column("partition", UNSET)
+        known = (codes >= 0) & (codes < len(names))
+        return np.where(known, codes, len(names))
+
+    def qos(self) -> Table:
+        """The QOS of each job: its own, else its association's or the site's normal one."""
+        place = self.site.qos_place
+        normal = place.get("normal", UNSET)
+        of_label = np.array([place.get(name, normal) for name in self.labels("qos")] + [normal], np.int64)
+        return of_label[self.column("qos", UNSET)]
+
+    def associations(self) -> Table:
+        """The association of each job; -1 where the site has none for its user."""
+        first = len(self.site.qos)
+        place: dict[tuple[str, str], int] = {}
+        default: dict[str, int] = {}
+        for h, one in enumerate(self.site.associations, start=first):
+            if one.user and not one.partition:
+                place[one.account, one.user] = h
+                default.setdefault(one.user, h)
+        users, accounts = [*self.labels("user"), ""], [*self.labels("account"), ""]
+        pairs: dict[tuple[int, int], int] = {}
+        found = np.full(self.count, UNSET, np.int64)
+        of_user, of_account = (self.column(name, UNSET).tolist() for name in ("user", "account"))
+        for job, pair in enumerate(zip(of_user, of_account, strict=True)):
+            if pair not in pairs:
+                user = users[pair[0]] if pair[0] < len(users) else ""
+                account = accounts[pair[1]] if pair[1] < len(accounts) else ""
+                pairs[pair] = place.get((account, user), default.get(user, UNSET) if not account else UNSET)
+            found[job] = pairs[pair]
+        return found
+
+
