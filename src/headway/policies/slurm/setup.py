@@ -58,7 +58,12 @@ def slurm(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     from headway.policies.slurm.slurm import slurm as hook
 
     site = site_of(arrivals)
-    memory = controller(site, arrivals, int(str(spec.params["seed"])), int(str(spec.params["epilog"])))
+    memory = controller(site, arrivals, int(str(spec.params["seed"])))
+    for setting, name in (
+        (Setting.EPILOG, "epilog"), (Setting.CYCLE_TAKES, "cycle"), (Setting.FULL_LATE, "drift"),
+        (Setting.LATE, "late"),
+    ):  # fmt: skip
+        memory.settings[setting] = round(1000 * float(str(spec.params[name])))
     setup = Setup((site.cpus,), hook, memory=memory, nodes=node_table(site))
     return Prepared(setup, arrivals.walltime)
 
@@ -81,7 +86,7 @@ def node_table(site: Site) -> Table:
     return table
 
 
-def controller(site: Site, arrivals: Arrivals, seed: int, epilog: int) -> Memory:
+def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     """The controller's tables before the first job comes."""
     requests = Requests(site, arrivals)
     jobs, nodes, users, accounts = requests.table(), len(site.nodes), requests.users, requests.accounts
@@ -89,7 +94,6 @@ def controller(site: Site, arrivals: Arrivals, seed: int, epilog: int) -> Memory
     jobs = np.vstack([jobs, np.zeros((len(resources), jobs.shape[1]), np.int64)])
     settings, holders = settings_of(site), len(site.qos) + len(site.associations)
     settings[Setting.USERS], settings[Setting.ACCOUNTS] = users, accounts
-    settings[Setting.EPILOG] = epilog
     settings[Setting.ORIGIN] = arrivals.origin
     counted = max(users * len(site.partitions), holders, 1)
     slots = int(settings[Setting.BF_TABLE] + 2 * settings[Setting.BF_MAX_TEST] + 8)
@@ -135,15 +139,18 @@ def clocks(settings: Table, first: int, seed: int) -> Table:
     """When what happened last, before the first submission: phases by the seed."""
     draw = np.random.default_rng(seed)
     clock = np.zeros(len(Clock), np.int64)
-    clock[Clock.FULL] = clock[Clock.PASS] = first - draw.integers(1, settings[Setting.SCHED_INTERVAL] + 1)
-    interval = max(int(settings[Setting.BF_INTERVAL]), 1)
-    clock[Clock.CYCLE_END] = first - draw.integers(1, interval + 1)
-    clock[Clock.CYCLE_NEXT] = clock[Clock.CYCLE_END] + interval
+    full = 1000 * int(settings[Setting.SCHED_INTERVAL])
+    clock[Clock.FULL_NEXT] = 1000 * first + draw.integers(0, full)
+    clock[Clock.PASS] = (clock[Clock.FULL_NEXT] - full) // 1000
+    interval = 1000 * max(int(settings[Setting.BF_INTERVAL]), 1)
+    clock[Clock.CYCLE_NEXT] = 1000 * first + draw.integers(0, interval)
+    clock[Clock.CYCLE_END] = (clock[Clock.CYCLE_NEXT] - interval) // 1000
     clock[Clock.STAMP] = clock[Clock.CYCLE_END] - 1
     period = int(settings[Setting.CALC_PERIOD])
     clock[Clock.PRIORITY_NEXT] = first - draw.integers(0, period)
     clock[Clock.PRIORITY_LAST] = clock[Clock.PRIORITY_NEXT] - period
     clock[Clock.BASIC] = BASIC
+    clock[Clock.DRAWN] = draw.integers(1, (1 << 31) - 1)
     return clock
 
 

@@ -8,6 +8,8 @@ minute in full; backfill runs every half minute if something has changed. Within
 
 from __future__ import annotations
 
+import math
+
 from headway.engine.heap import pop, push
 from headway.engine.tables import ENDED, ENDED_RUNS, FIRST_NEW, LAST_NEW, R_JOB, State
 from headway.engine.verbs import wake
@@ -19,6 +21,24 @@ from headway.policies.slurm.queue import enqueue
 from headway.policies.slurm.starting import completing, finish
 from headway.policies.slurm.tables import Clock, Job, Memory, Setting
 from headway.units import SECOND
+
+MODULUS = (1 << 31) - 1
+"""Of the sequence of numbers that a seed gives (Park and Miller)."""
+
+
+@kernel
+def draw(memory: Memory, mean: int) -> int:
+    """A time in ms with an exponential distribution, from the seed's sequence; 0 where the mean is."""
+    if mean == 0:
+        return 0
+    memory.clock[Clock.DRAWN] = memory.clock[Clock.DRAWN] * 48271 % MODULUS
+    return int(-mean * math.log(memory.clock[Clock.DRAWN] / MODULUS))
+
+
+@kernel
+def second_of(ms: int) -> int:
+    """The first whole second that is not before a time in ms."""
+    return -(-ms // 1000)
 
 
 @kernel
@@ -35,7 +55,8 @@ def take_ends(state: State, now: int) -> None:
         run = state.lists[ENDED_RUNS, i]
         finish(state, state.runs[R_JOB, run], now)
         completing(state, run, 1)
-        push(memory.epilogs, 0, memory.clock[Clock.COMPLETING], now + memory.settings[Setting.EPILOG], run)
+        over = second_of(1000 * now + draw(memory, memory.settings[Setting.EPILOG]))
+        push(memory.epilogs, 0, memory.clock[Clock.COMPLETING], over, run)
         memory.clock[Clock.COMPLETING] += 1
 
 
@@ -100,22 +121,39 @@ def cycle_due(memory: Memory) -> int:
     clock = memory.clock
     if memory.settings[Setting.BF_INTERVAL] < 0 or clock[Clock.STAMP] < clock[Clock.CYCLE_END]:
         return -1
-    return int(clock[Clock.CYCLE_NEXT])
+    return second_of(clock[Clock.CYCLE_NEXT])
+
+
+@kernel
+def end_cycle(memory: Memory, now: int) -> None:
+    """Let backfill sleep after a cycle at ``now``."""
+    clock, settings = memory.clock, memory.settings
+    begun = clock[Clock.CYCLE_NEXT] if second_of(clock[Clock.CYCLE_NEXT]) == now else 1000 * now
+    over = begun + draw(memory, settings[Setting.CYCLE_TAKES])
+    clock[Clock.CYCLE_END] = now
+    clock[Clock.DELAYED] = 0
+    clock[Clock.CYCLE_NEXT] = over + 1000 * settings[Setting.BF_INTERVAL]
+
+
+@kernel
+def end_full_pass(memory: Memory) -> None:
+    """Let the background loop count to the next full pass."""
+    settings = memory.settings
+    interval = 1000 * settings[Setting.SCHED_INTERVAL] + settings[Setting.FULL_LATE]
+    memory.clock[Clock.FULL_NEXT] += interval
 
 
 @kernel
 def catch_up(memory: Memory, now: int) -> None:
     """Let the clocks go on over a time in which nothing waited: nobody saw what they did."""
-    clock, interval = memory.clock, memory.settings[Setting.SCHED_INTERVAL]
+    clock = memory.clock
     calculate_priorities(memory, now)
-    missed = (now - 1 - clock[Clock.FULL]) // interval
-    if missed > 0:
-        clock[Clock.FULL] += missed * interval
-        clock[Clock.PASS] = clock[Clock.FULL]
+    while second_of(clock[Clock.FULL_NEXT]) < now:
+        clock[Clock.PASS] = second_of(clock[Clock.FULL_NEXT])
+        end_full_pass(memory)
     due = cycle_due(memory)
     while 0 <= due < now:
-        clock[Clock.CYCLE_END] = due
-        clock[Clock.CYCLE_NEXT] = due + memory.settings[Setting.BF_INTERVAL]
+        end_cycle(memory, due)
         due = cycle_due(memory)
 
 
@@ -123,14 +161,14 @@ def catch_up(memory: Memory, now: int) -> None:
 def main_loop(state: State, now: int, epilogs: bool) -> None:
     """Once a minute a full pass; one of default depth when nodes come free, or soon after a submission."""
     memory = state.memory
-    clock, settings = memory.clock, memory.settings
-    full = now - clock[Clock.FULL] >= settings[Setting.SCHED_INTERVAL]
-    queued = clock[Clock.COUNT] > 0 and now - clock[Clock.PASS] >= settings[Setting.BATCH_DELAY]
+    clock = memory.clock
+    full = second_of(clock[Clock.FULL_NEXT]) <= now
+    queued = clock[Clock.COUNT] > 0 and now - clock[Clock.PASS] >= memory.settings[Setting.BATCH_DELAY]
     if full or queued:
         clock[Clock.COUNT] = 0
         clock[Clock.PASS] = now
     if full:
-        clock[Clock.FULL] = now
+        end_full_pass(memory)
     if not (full or queued or epilogs) or waits_for_epilogs(memory) or clock[Clock.PENDING] == 0:
         return
     if main_pass(state, now, full):
@@ -138,18 +176,28 @@ def main_loop(state: State, now: int, epilogs: bool) -> None:
 
 
 @kernel
+def is_late(memory: Memory, now: int) -> bool:
+    """Whether a cycle that is due is late: what changed while backfill slept keeps the controller busy."""
+    clock = memory.clock
+    if clock[Clock.DELAYED] > 0 or not clock[Clock.CYCLE_END] < clock[Clock.CHANGED] < now:
+        return False
+    clock[Clock.DELAYED] = 1
+    clock[Clock.CYCLE_NEXT] += draw(memory, memory.settings[Setting.LATE])
+    return second_of(clock[Clock.CYCLE_NEXT]) > now
+
+
+@kernel
 def backfill(state: State, now: int) -> None:
     """A cycle, if it is time for one and something has changed since the last."""
     memory = state.memory
     clock, due = memory.clock, cycle_due(memory)
-    if due < 0 or due > now or waits_for_epilogs(memory):
+    if due < 0 or due > now or waits_for_epilogs(memory) or is_late(memory, now):
         return
     if clock[Clock.PENDING] > 0:
         backfill_cycle(state, now)
         if clock[Clock.STAMPED] > 0:
             clock[Clock.STAMP] = now
-    clock[Clock.CYCLE_END] = now
-    clock[Clock.CYCLE_NEXT] = now + memory.settings[Setting.BF_INTERVAL]
+    end_cycle(memory, now)
 
 
 @kernel
@@ -167,7 +215,7 @@ def ask_to_wake(state: State, now: int) -> None:
         wake_at(state, memory.epilogs[0, 0])
     if clock[Clock.PENDING] == 0:
         return
-    wake_at(state, max(clock[Clock.FULL] + memory.settings[Setting.SCHED_INTERVAL], now + 1))
+    wake_at(state, max(second_of(clock[Clock.FULL_NEXT]), now + 1))
     if clock[Clock.COUNT] > 0:
         wake_at(state, max(clock[Clock.PASS] + memory.settings[Setting.BATCH_DELAY], now + 1))
     if recalculates(memory):

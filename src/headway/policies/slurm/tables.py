@@ -144,15 +144,15 @@ class Plan(IntEnum):
 class Clock(IntEnum):
     """When what happened last."""
 
-    FULL = 0
-    """The last full pass."""
+    FULL_NEXT = 0
+    """When the next full pass is due, in ms: a minute of the background loop is a little longer than one."""
     PASS = 1
     """The last pass that the background loop asked for."""
     COUNT = 2
     """Requests for a pass since then."""
     CYCLE_END = 3
     CYCLE_NEXT = 4
-    """Backfill sleeps until then."""
+    """Backfill sleeps until then, in ms."""
     STAMP = 5
     """The last change of jobs or nodes."""
     PRIORITY_NEXT = 6
@@ -180,6 +180,10 @@ class Clock(IntEnum):
     """Searches for a start, in all."""
     CHANGED = 20
     """When something last changed that a cycle's outcome depends on."""
+    DRAWN = 22
+    """The last number drawn, from which the next one comes."""
+    DELAYED = 23
+    """Whether it was drawn how late the next cycle is."""
     CYCLE_STARTS = 21
     """Jobs that the present cycle has started."""
 
@@ -214,7 +218,7 @@ class Setting(IntEnum):
     DEFER = 22
     COMPLETE_WAIT = 23
     EPILOG = 24
-    """How long a node is completing after a job's end."""
+    """How long a node is completing after a job's end, on average, in ms."""
     OVER_TIME = 25
     """How far beyond its limit a job may run: OverTimeLimit, and how late that is noticed."""
     KILL_WAIT = 26
@@ -242,6 +246,12 @@ class Setting(IntEnum):
     HAS_ACCOUNTING = 44
     """Whether there is an accounting daemon: age and fair share count only then."""
     OVER_TIME_LIMIT = 45
+    FULL_LATE = 47
+    """How much longer than its interval the time between full passes is, in ms."""
+    LATE = 49
+    """How late a cycle is on average where something changed while backfill slept, in ms."""
+    CYCLE_TAKES = 48
+    """How long a backfill cycle takes on average, in ms."""
     ORIGIN = 46
     """When the log's clock was 0, in seconds since 1970."""
 
