@@ -32,10 +32,10 @@ class Arrivals:
     """Further columns of the workload, such as ``urgent``."""
     platform: Platform | None = None
     """The machine, for policies that look at its nodes or clusters."""
-    origin: int = 0
-    """When the log's clock was 0, in seconds since 1970; 0 where that is not known."""
     labels: dict[str, list[str]] = field(default_factory=dict)
     """Names of what columns hold as codes, such as ``file`` and ``cluster``."""
+    origin: int = 0
+    """When the log's clock was 0, in seconds since 1970; 0 where that is not known."""
 
     @property
     def columns(self) -> dict[str, npt.NDArray[Any]]:

@@ -52,5 +52,7 @@ ENTRIES: tuple[PolicyInfo, ...] = (
         ),
         details="Needs a site: partitions, nodes, accounts and parameters as the site has them.",
         example="slurm(seed=1)",
+        home="headway.policies.slurm.policy:Slurm",
+        needs=("a site: its folder, or --site DIR",),
     ),
 )

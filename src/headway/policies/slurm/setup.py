@@ -16,7 +16,6 @@ from headway.engine.tables import (
     NODE_ROWS,
     Table,
 )
-from headway.errors import UsageError
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.slurm.fairshare import PARENT
 from headway.policies.slurm.priority import BASIC
@@ -41,7 +40,6 @@ from headway.policies.slurm.tables import (
     Weight,
     Work,
 )
-from headway.policies.spec import Spec
 from headway.site import Site
 from headway.site.model import Limits
 from headway.units import SECOND
@@ -53,29 +51,18 @@ NOTICED_LATE = 60
 """Seconds that may pass before a job beyond its limit is gone: a check every 30, and KillWait."""
 
 
-def slurm(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
-    """Slurm's rules for the site that the platform belongs to."""
+def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepared:
+    """Slurm's rules for a site, ready to run."""
     from headway.policies.slurm.slurm import slurm as hook
 
-    site = site_of(arrivals)
-    memory = controller(site, arrivals, int(str(spec.params["seed"])))
+    memory = controller(site, arrivals, int(str(params["seed"])))
     for setting, name in (
         (Setting.EPILOG, "epilog"), (Setting.CYCLE_TAKES, "cycle"), (Setting.FULL_LATE, "drift"),
         (Setting.LATE, "late"),
     ):  # fmt: skip
-        memory.settings[setting] = round(1000 * float(str(spec.params[name])))
+        memory.settings[setting] = round(1000 * float(str(params[name])))
     setup = Setup((site.cpus,), hook, memory=memory, nodes=node_table(site))
     return Prepared(setup, arrivals.walltime)
-
-
-def site_of(arrivals: Arrivals) -> Site:
-    """The site of the machine."""
-    site = None if arrivals.platform is None else arrivals.platform.site
-    if not isinstance(site, Site):
-        raise UsageError(
-            "slurm needs a site: give its folder in place of the log, or --site DIR (headway site --help)"
-        )
-    return site
 
 
 def node_table(site: Site) -> Table:

@@ -1,0 +1,56 @@
+"""Slurm's rules as Headway asks them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headway.errors import UsageError
+from headway.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from headway.platform import Platform
+    from headway.policies.prepare import Arrivals, Prepared
+    from headway.site import Site
+    from headway.workload import Workload
+
+
+class Slurm(Policy):
+    """Slurm's main loop and backfill on a site's nodes."""
+
+    def on(self, platform: Platform, workload: Workload) -> Policy:
+        if platform.site is None:
+            raise UsageError(
+                "slurm needs a site, its nodes, partitions and parameters: give the site's folder in place "
+                "of the log, or the log and --site DIR"
+            )
+        return super().on(platform, workload)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        from headway.workload.slurm.requests import COLUMNS
+
+        return (*COLUMNS, "user", "partition", "qos", "account")
+
+    def fitting(self, workload: Workload, platform: Platform) -> Workload:
+        """The jobs that some partition of theirs can ever run."""
+        from headway.policies.slurm.fitting import can_run
+
+        assert platform.site is not None
+        fits = can_run(workload, platform.site)
+        if bool(np.all(fits)):
+            return workload
+        action = "more than any of its partitions allows: dropped"
+        return workload.select(fits, rule="too_large", action=action)
+
+    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
+        from headway.policies.slurm.setup import slurm
+
+        return slurm(self.params, arrivals, site_of(arrivals))
+
+
+def site_of(arrivals: Arrivals) -> Site:
+    """The site of the machine, which :meth:`Slurm.on` has asked for."""
+    assert arrivals.platform is not None and arrivals.platform.site is not None
+    return arrivals.platform.site
