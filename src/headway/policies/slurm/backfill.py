@@ -32,6 +32,8 @@ from headway.policies.slurm.tables import (
 )
 
 GO_ON, STOP = True, False
+HOLDS_NOTHING = -1
+"""The end of a plan that begins later than backfill looks: it keeps nothing from others."""
 
 
 @kernel
@@ -123,14 +125,21 @@ def planned_size(state: State, job: int, part: int) -> int:
 
 
 @kernel
-def keep_plan(state: State, job: int, part: int, start: int, begin: int, end: int) -> bool:
-    """Enter a plan in the table; whether the cycle goes on."""
-    memory = state.memory
+def write_plan(memory: Memory, job: int, start: int, end: int) -> int:
+    """Write down a plan, whose nodes are noted; where it stands."""
     place = memory.clock[Clock.PLANS]
     memory.plans[Plan.JOB, place] = job
     memory.plans[Plan.START, place] = start
     memory.plans[Plan.END, place] = end
     memory.clock[Clock.PLANS] = place + 1
+    return int(place)
+
+
+@kernel
+def keep_plan(state: State, job: int, part: int, start: int, begin: int, end: int) -> bool:
+    """Enter a plan in the table; whether the cycle goes on."""
+    memory = state.memory
+    place = write_plan(memory, job, start, end)
     memory.counts[Count.PLANNED, part] += 1
     if memory.jobs[Job.TESTED, job] != memory.clock[Clock.CYCLES] or start < memory.jobs[Job.PLANNED, job]:
         memory.jobs[Job.PLANNED, job] = start
@@ -206,6 +215,7 @@ def search(state: State, place: int, now: int) -> bool:
             continue
         first, last = rounded(memory, start), rounded(memory, start + 60 * minutes)
         if start > now + memory.settings[Setting.BF_WINDOW]:
+            write_plan(memory, job, start, HOLDS_NOTHING)
             return GO_ON
         if start > now and collides(memory, first, last):
             later = start
