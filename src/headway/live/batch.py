@@ -37,11 +37,14 @@ from headway.engine.tables import (
     R_START,
     R_WHY,
     REFUSED,
+    RESERVED,
     RESUMED,
     RUN,
     RUNNING,
     RUNS,
     SUSPENDED,
+    WAITING,
+    WALL,
     State,
 )
 from headway.errors import UsageError
@@ -387,6 +390,19 @@ class Batch:
                 running.append((number, int(engine.state.runs[R_START, run]), engine.live[number]))
         return Picture(running, waiting)
 
+    @property
+    def _reserves(self) -> bool:
+        """Whether every waiting job has a reserved start, which holds if nothing else comes."""
+        return self.spec.name == "conservative" and self.spec.params["compress"] != "scratch"
+
+    def _reserved(self, state: State, column: int) -> tuple[int, int]:
+        """(start, completion) of a job under a policy that reserves."""
+        if state.jobs[PHASE, column] == WAITING:
+            start = int(state.jobs[RESERVED, column])
+        else:
+            start = int(state.runs[R_START, state.jobs[RUN, column]])
+        return start, start + int(state.jobs[WALL, column])
+
     def _present(self) -> int:
         return self.engine.now if self.engine.is_open else max(self.seen_at, self.engine.now)
 
@@ -400,7 +416,10 @@ class Batch:
         engine.know(number, job)
         try:
             self.trial.renew(now)
-            return self.trial.completion(self.trial.begin(now, number, job.shape))
+            column = self.trial.begin(now, number, job.shape)
+            if self._reserves and self.trial.state is not None:
+                return self._reserved(self.trial.state, column)[1]
+            return self.trial.completion(column)
         finally:
             if known is None:
                 engine.forget(number)
@@ -413,11 +432,15 @@ class Batch:
         if (plan := self._estimator()) is not None:
             return plan.planned(number)
         engine.settle()
+        if self._reserves and not engine.is_open:
+            return self._reserved(engine.state, engine.here[number].column)
         if self.foreseen != engine.version:
             self.foreseen = engine.version
             self.future.renew(self._present())
             self.future.begin(self._present())
         column = engine.here[number].column
+        if self._reserves and self.future.state is not None:
+            return self._reserved(self.future.state, column)
         completion = self.future.completion(column)
         if completion == NEVER:
             return NEVER, NEVER

@@ -235,7 +235,7 @@ class _Reader:
         if given is not None:
             return parse_spec(str(given))
         if kind == "slurm":
-            return parse_spec("conservative(compress=scratch)")
+            return parse_spec("conservative")
         local = policy.params["local"]
         assert isinstance(local, Spec)
         return local

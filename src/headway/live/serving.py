@@ -41,7 +41,9 @@ def server_of(grid: Grid, site: Site, control: bool) -> ClusterServer:
         from headway.live.simulated_server import SimulatedServer
 
         return SimulatedServer(grid, site, control)
-    raise UsageError(f"cluster {site.name}: servers of kind {site.kind} do not exist yet")
+    from headway.live.slurm.server import SlurmServer
+
+    return SlurmServer(grid, site, control)
 
 
 @contextlib.contextmanager

@@ -112,6 +112,8 @@ class _Requests(BaseHTTPRequestHandler):
             if not isinstance(data, dict):
                 raise UsageError("a request is a JSON object")
             answer = self.server.handler(self.path.strip("/"), data)
+        except NoAnswer as error:  # somebody behind us did not answer: that is unknown there, too
+            return self._reply(503, {"error": str(error)})
         except (HeadwayError, ValueError) as error:
             return self._reply(400, {"error": str(error)})
         except Exception as error:  # a fault of ours must not leave the other side without an answer
@@ -274,6 +276,8 @@ class Remote:
             raise NoAnswer(f"{self.address} answers something that is not JSON") from None
         if status != 200 or not isinstance(answer, dict):
             said = answer.get("error") if isinstance(answer, dict) else None
+            if status == 503:
+                raise NoAnswer(str(said))
             raise Refused(str(said or f"{self.address} answers with status {status}"))
         return answer
 

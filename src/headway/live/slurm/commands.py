@@ -1,0 +1,54 @@
+"""Slurm's commands, with a time limit: a controller that is dead takes nine seconds to say so."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from headway.live.wire import NoAnswer, Refused
+
+SILENT = (
+    "Unable to contact slurm controller",
+    "Connection refused",
+    "Socket timed out",
+    "Zero Bytes were transmitted",
+    "Slurm backup controller in standby mode",
+    "Connection timed out",
+    "Unexpected message received",
+    "Communication connection failure",
+    "Protocol authentication error",
+)
+"""What commands print when nobody decided anything: whether it was done is unknown."""
+
+
+class Slurm:
+    """The commands of one cluster."""
+
+    def __init__(self, name: str, conf: str, timeout: float) -> None:
+        self.name, self.timeout = name, timeout
+        self.env = {**os.environ, "SLURM_TIME_FORMAT": "%s"}
+        if conf:
+            self.env["SLURM_CONF"] = conf
+
+    def run(self, *words: str, text: str = "") -> str:
+        """What a command prints; NoAnswer if the controller did not answer, Refused if it said no."""
+        try:
+            done = subprocess.run(
+                words,
+                env=self.env,
+                input=text,
+                capture_output=True,
+                text=True,
+                timeout=self.timeout,
+                errors="replace",
+            )
+        except subprocess.TimeoutExpired:
+            raise NoAnswer(f"cluster {self.name}: {words[0]} did not answer in {self.timeout:g} s") from None
+        except FileNotFoundError:
+            raise Refused(f"cluster {self.name}: {words[0]} is not installed on this machine") from None
+        if done.returncode == 0:
+            return done.stdout
+        said = " ".join((done.stderr or done.stdout).split()) or f"{words[0]} ended with {done.returncode}"
+        if any(sign in said for sign in SILENT):
+            raise NoAnswer(f"cluster {self.name} does not answer ({said})")
+        raise Refused(f"cluster {self.name}: {said}")

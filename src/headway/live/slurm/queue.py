@@ -1,0 +1,106 @@
+"""Slurm's queue: one line of squeue for each job, with fixed fields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headway.units import SECOND
+
+FIELDS = "%i|%T|%C|%S|%e|%l|%r|%Q|%V|%P|%u|%j"
+"""Number, state, CPUs, start, end, limit, reason, priority, submission, partition, user, name."""
+LOOK = ("squeue", "--noheader", "--all", "--states=all", "--array", f"--format={FIELDS}")
+"""Names come last: they may hold anything."""
+
+HELD = ("JobHeldUser", "JobHeldAdmin")
+RUNNING = ("RUNNING", "COMPLETING", "CONFIGURING", "STAGE_OUT", "SIGNALING", "STOPPED")
+STATES = {
+    "COMPLETED": "done",
+    "CANCELLED": "cancelled",
+    "TIMEOUT": "killed",
+    "DEADLINE": "killed",
+    "SUSPENDED": "suspended",
+    "PREEMPTED": "waiting",
+    "REQUEUED": "waiting",
+    "REQUEUE_FED": "waiting",
+    "REQUEUE_HOLD": "held",
+    "SPECIAL_EXIT": "held",
+    "RESV_DEL_HOLD": "held",
+} | dict.fromkeys(RUNNING, "running")
+"""Slurm's word -> ours; what is not here has failed."""
+UNLIMITED = 365 * 86400 * SECOND
+
+
+@dataclass(frozen=True)
+class SlurmJob:
+    """A job as squeue shows it; times in µs since 1970."""
+
+    number: str
+    state: str
+    procs: int
+    start: int | None
+    end: int | None
+    limit: int
+    priority: int
+    submitted: int
+    partition: str
+    user: str
+    name: str
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.state in ("waiting", "held")
+
+
+def parse_queue(text: str) -> list[SlurmJob]:
+    """The jobs of squeue's output."""
+    return [parse_line(line) for line in text.splitlines() if line.strip()]
+
+
+def parse_line(line: str) -> SlurmJob:
+    """One job.
+
+    >>> parse_line("7|PENDING|4|N/A|N/A|1:00|JobHeldUser|0|1700000000|main|ada|hw-x").state
+    'held'
+    """
+    number, state, cpus, start, end, limit, reason, priority, submitted, partition, user, name = line.split(
+        "|", 11
+    )
+    found = STATES.get(state, "failed")
+    if state == "PENDING":
+        found = "held" if reason in HELD else "waiting"
+    return SlurmJob(
+        number, found, int(cpus or 0), _instant(start), _instant(end), parse_limit(limit), int(priority or 0),
+        _instant(submitted) or 0, partition, user, name,
+    )  # fmt: skip
+
+
+def _instant(text: str) -> int | None:
+    return int(text) * SECOND if text.isdigit() else None
+
+
+def parse_limit(text: str) -> int:
+    """A time limit, days-hours:minutes:seconds, in µs.
+
+    >>> parse_limit("1-02:03:04"), parse_limit("5:00"), parse_limit("UNLIMITED") == UNLIMITED
+    (93784000000, 300000000, True)
+    """
+    days, _, clock = text.rpartition("-")
+    parts = clock.split(":")
+    if not all(part.isdigit() for part in parts) or (days and not days.isdigit()):
+        return UNLIMITED
+    seconds = 0
+    for part in parts:
+        seconds = 60 * seconds + int(part)
+    return (int(days or 0) * 86400 + seconds) * SECOND
+
+
+def in_order(jobs: Sequence[SlurmJob]) -> list[SlurmJob]:
+    """Waiting jobs as Slurm looks at them: by priority, then by submission; held ones come last."""
+    waiting = [job for job in jobs if job.is_waiting]
+    return sorted(waiting, key=lambda job: (job.state == "held", -job.priority, job.submitted, _number(job)))
+
+
+def _number(job: SlurmJob) -> tuple[int, str]:
+    front = job.number.partition("_")[0]
+    return int(front) if front.isdigit() else 0, job.number

@@ -1,0 +1,262 @@
+"""The server in front of a Slurm cluster. Slurm schedules; this asks it, and foresees what it will do.
+
+A job is known by its name alone: numbers may be given to other jobs after a crash of the controller. It is
+handed over held. To take back one that waits, it is held first: a job that is held cannot start in between.
+What became of a job is told by its fence, then by the queue, then by accounting.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from headway.live.batch import Batch, Job, Picture, planned_from
+from headway.live.grid_file import Grid, Site
+from headway.live.script import Fence, job_script, read_fence
+from headway.live.server import ClusterServer, parsed
+from headway.live.slurm.commands import Slurm
+from headway.live.slurm.queue import LOOK, SlurmJob, in_order, parse_queue
+from headway.live.task import Task
+from headway.live.wire import Refused
+from headway.policies.grid.composed.cluster import Shape
+from headway.policies.grid.notes import NO_ANSWER, STARTED
+from headway.units import NEVER, SECOND
+
+MINUTE = 60 * SECOND
+FRESH = 0.3
+"""Seconds for which a look at the queue is used again."""
+OVERRUN = 2 * MINUTE
+"""A job may outlive its limit by so much before it counts as dead: Slurm looks every 30 s, then waits."""
+TRIAL = -1
+
+
+class SlurmServer(ClusterServer):
+    """The front of one Slurm."""
+
+    def __init__(self, grid: Grid, site: Site, control: bool) -> None:
+        super().__init__(grid, site, control)
+        self.slurm = Slurm(site.name, site.conf, grid.timeout)
+        self.output = grid.folder / site.name / "output"
+        self.foresight = site.policy
+        Batch.warm(site.cluster, self.foresight)
+        self._looked = -FRESH
+        self._jobs: list[SlurmJob] = []
+        self._plan: Batch | None = None
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def now(self) -> int:
+        return int(time.time() * SECOND)
+
+    # ---- looking ------------------------------------------------------------------------------------------
+
+    def jobs(self, fresh: bool = False) -> list[SlurmJob]:
+        """The queue as it is, or was a moment ago."""
+        if fresh or time.monotonic() - self._looked > FRESH:
+            self._jobs = parse_queue(self.slurm.run(*LOOK))
+            self._looked, self._plan = time.monotonic(), None
+        return self._jobs
+
+    def named(self, name: str) -> list[SlurmJob]:
+        """The jobs of a name; a controller that was restarted may have more than one."""
+        return [job for job in self.jobs(fresh=True) if job.name == name]
+
+    def plan(self) -> Batch:
+        """What waits and runs under the rules by which Slurm is foreseen."""
+        jobs = self.jobs()
+        if self._plan is not None:
+            return self._plan
+        now, part = self.now, self.site.partition
+        here = [job for job in jobs if not part or part in job.partition.split(",")]
+        ran = [job for job in here if job.state in ("running", "suspended") and job.start is not None]
+        waits = in_order(here)
+        running = [(number, job.start or now, self._engine_job(job, now)) for number, job in enumerate(ran)]
+        waiting = [(number, self._engine_job(job, now)) for number, job in enumerate(waits, len(ran))]
+        self._numbers = {job.name: number for number, job in enumerate([*ran, *waits])}
+        room = max(self.site.cluster.procs, sum(job.procs for job in ran))
+        site = replace(self.site.cluster, procs=room)
+        fits = [(number, job) for number, job in waiting if job.shape.procs <= room]
+        plan = planned_from(site, self.foresight, Picture(running, fits), now)
+        plan.close()
+        self._plan = plan
+        return plan
+
+    def _engine_job(self, job: SlurmJob, now: int) -> Job:
+        """A job of the queue; one that has passed its limit is expected to end any moment."""
+        limit = job.limit
+        if job.start is not None and job.state == "running":
+            limit = max(limit, now - job.start + SECOND)
+        return Job(limit, Shape(max(job.procs, 1), 1, 1))
+
+    # ---- estimates ----------------------------------------------------------------------------------------
+
+    def minutes(self, task: Task, procs: int) -> int:
+        """The limit of a task on so many processors: Slurm counts in whole minutes."""
+        return -(-self.shapes.walltime(task, procs) // MINUTE)
+
+    def _tuned(self, task: Task) -> tuple[int, int]:
+        plan = self.plan()
+
+        def completion(procs: int) -> int:
+            return plan.tried(TRIAL, Job(self.minutes(task, procs) * MINUTE, Shape(procs, 1, 1)))
+
+        return self.shapes.tuned(task, completion)
+
+    def estimate(self, name: str, task: dict[str, Any]) -> dict[str, Any]:
+        asked = parsed(task)
+        if name:
+            state = self._state(name, self.jobs())
+            if state["state"] not in ("waiting", "held"):
+                return {"completion": STARTED, "procs": 0}
+            found = self._planned(name)
+            if found is not None:
+                return found | {"procs": state["procs"]}
+        return self._estimate(asked)
+
+    def _estimate(self, asked: Task) -> dict[str, Any]:
+        completion, procs = self._tuned(asked)
+        if completion >= NO_ANSWER:
+            return {"completion": NO_ANSWER, "procs": 0}
+        length = self.minutes(asked, procs) * MINUTE
+        return {"completion": completion, "procs": procs, "start": completion - length, "walltime": length}
+
+    def _planned(self, name: str) -> dict[str, Any] | None:
+        """When a job of the queue is planned to start and end."""
+        plan = self.plan()
+        number = self._numbers.get(name)
+        if number is None or number not in plan.engine.here:
+            return None
+        start, completion = plan.planned(number)
+        return {"start": start, "completion": completion if completion < NEVER else NO_ANSWER}
+
+    # ---- acts ---------------------------------------------------------------------------------------------
+
+    def submit(self, name: str, fence: str, task: dict[str, Any]) -> dict[str, Any]:
+        asked = parsed(task)
+        known = self.named(name)
+        if known:
+            return self._estimate(asked) | {"procs": known[0].procs}
+        self.guard.permit("submit")
+        answer = self._estimate(asked)
+        if answer["completion"] >= NO_ANSWER:
+            raise Refused(f"{self.site.name} cannot run a task of {asked.procs} processors")
+        self._sbatch(name, fence, asked, answer["procs"])
+        self._looked = -FRESH
+        return answer
+
+    def _sbatch(self, name: str, fence: str, task: Task, procs: int, *more: str) -> None:
+        """Hand a job over, held."""
+        self.grid.fence.mkdir(parents=True, exist_ok=True)
+        self.output.mkdir(parents=True, exist_ok=True)
+        script = job_script(task, self.grid.fence / fence, fence, procs, self.site.name)
+        site = self.site
+        chosen = {"--partition": site.partition, "--account": site.account, "--qos": site.qos}
+        words = [f"{option}={value}" for option, value in chosen.items() if value]
+        self.slurm.run(
+            "sbatch", "--parsable", "--hold", "--no-requeue", f"--job-name={name}", f"--ntasks={procs}",
+            f"--time={self.minutes(task, procs)}", f"--output={self.output / fence}.out",
+            f"--chdir={task.folder or '/'}", *words, *site.options, *more, text=script,
+        )  # fmt: skip
+
+    def release(self, name: str) -> dict[str, Any]:
+        for job in self.named(name):
+            if job.state == "held":
+                self.guard.permit("submit")
+                self.slurm.run("scontrol", "release", job.number)
+                self._looked = -FRESH
+        return {"released": True}
+
+    def cancel(self, name: str) -> dict[str, Any]:
+        jobs = self.named(name)
+        if read_fence(self._fence(name)) is not None and not self._elsewhere(name):
+            return {"gone": False}
+        for job in jobs:
+            if job.is_waiting:
+                self.guard.permit("cancel")
+                self._hold(job)
+        held = self.named(name)
+        if any(job.state in ("running", "suspended") for job in held):
+            return {"gone": False}
+        for job in held:
+            if job.is_waiting:
+                self.slurm.run("scancel", job.number)
+        self._looked = -FRESH
+        return {"gone": True}
+
+    def _hold(self, job: SlurmJob) -> None:
+        """A job that is held does not start; one that has started meanwhile cannot be held."""
+        try:
+            self.slurm.run("scontrol", "uhold", job.number)
+        except Refused:
+            return
+
+    def kill(self, name: str) -> dict[str, Any]:
+        if self.cancel(name)["gone"]:
+            return {"gone": True}
+        for job in self.named(name):
+            if job.state in ("running", "suspended"):
+                self.guard.permit("kill")
+                self.slurm.run("scancel", job.number)
+        self._looked = -FRESH
+        return {"gone": True}
+
+    # ---- what became of jobs ------------------------------------------------------------------------------
+
+    def _fence(self, name: str) -> Any:
+        return self.grid.fence / name.rpartition(".")[0]
+
+    def _elsewhere(self, name: str) -> bool:
+        fence = read_fence(self._fence(name))
+        return fence is not None and bool(fence.cluster) and fence.cluster != self.site.name
+
+    def poll(self, names: list[str], prefix: str = "") -> dict[str, Any]:
+        jobs = self.jobs(fresh=True)
+        found = {name: self._state(name, jobs) for name in names}
+        live = [job.name for job in jobs if job.state in ("waiting", "held")]
+        others = [name for name in live if prefix and name.startswith(prefix) and name not in found]
+        return {"jobs": found, "others": others, "now": self.now}
+
+    def _state(self, name: str, jobs: list[SlurmJob]) -> dict[str, Any]:
+        """What became of a job, by its fence and by the queue."""
+        mine = [job for job in jobs if job.name == name]
+        fence = read_fence(self._fence(name))
+        live = next((job for job in mine if job.is_waiting or job.state in ("running", "suspended")), None)
+        job = live or (mine[-1] if mine else None)
+        procs = job.procs if job is not None else None
+        if fence is not None and (not fence.cluster or fence.cluster == self.site.name):
+            return {"procs": procs} | self._by_fence(fence, job)
+        if job is None:
+            return {"state": "fenced" if fence is not None else "absent"}
+        if fence is not None and not job.is_waiting:
+            return {"state": "fenced"}
+        if job.state == "done":
+            return {"state": "failed", "procs": procs, "started": job.start, "ended": job.end, "code": None}
+        return {"state": job.state, "procs": procs, "started": job.start, "ended": job.end, "code": None}
+
+    def _by_fence(self, fence: Fence, job: SlurmJob | None) -> dict[str, Any]:
+        """A job that started here: ended, running, or dead without a word."""
+        if fence.code is not None:
+            state = "done" if fence.code == 0 else "failed"
+            return {"state": state, "started": fence.started, "ended": fence.ended, "code": fence.code}
+        found: dict[str, Any] = {"state": "running", "started": fence.started, "ended": None, "code": None}
+        if job is not None and job.state == "suspended":
+            return found | {"state": "suspended"}
+        if job is not None and job.state in ("killed", "cancelled"):
+            ended = max(job.end or self.now, fence.started)
+            return found | {"state": job.state, "ended": ended}
+        limit = job.limit if job is not None else 24 * 60 * MINUTE
+        alive = job is not None and job.state == "running"
+        if not alive and self.now > fence.started + limit + OVERRUN:
+            return found | {"state": "killed", "ended": fence.started + limit}
+        return found
+
+    def picture(self) -> dict[str, Any]:
+        jobs = []
+        for job in self.jobs():
+            planned = self._planned(job.name) if job.is_waiting else None
+            if job.is_waiting or job.state in ("running", "suspended"):
+                end = (job.start or self.now) + job.limit
+                times = planned or {"start": job.start, "completion": end}
+                jobs.append({"name": job.name, "state": job.state, "procs": job.procs} | times)
+        return {"procs": self.site.cluster.procs, "jobs": jobs, "now": self.now}

@@ -1,0 +1,127 @@
+"""The middleware over real Slurm: three clusters on this machine. Skips where Slurm is not installed."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headway.audit import audit
+from headway.live.record import recorded
+from headway.live.slurm.queue import in_order, parse_queue
+from headway.live.slurm.server import SlurmServer
+from headway.live.wire import NoAnswer, Refused
+from headway.units import SECOND
+from live_grids import InProcess, cluster, folder, running, short, written
+from slurm_clusters import SlurmCluster, free_port, slurm_clusters
+
+SIZES = (("bordeaux", 4), ("lyon", 2), ("toulouse", 3))
+
+
+@pytest.fixture(scope="module")
+def clusters() -> Iterator[list[SlurmCluster]]:
+    with slurm_clusters(SIZES) as made:
+        yield made
+
+
+@pytest.fixture
+def live(clusters: list[SlurmCluster]) -> Iterator[InProcess]:
+    with folder() as path:
+        path.chmod(0o755)
+        tables = [cluster(each.name, each.cpus, kind="slurm", conf=str(each.conf)) for each in clusters]
+        with running(written(path, "".join(tables), more="timeout = 5")) as made:
+            yield made
+
+
+def marks(path: Path) -> Counter[str]:
+    return Counter(path.read_text().split()) if path.exists() else Counter()
+
+
+@pytest.mark.long
+def test_tasks_with_moves_on_three_slurms(live: InProcess) -> None:
+    mark = live.grid.file.parent / "m"
+    draws = [(0.1 + 0.4 * (number % 4), 60 + 60 * (number % 3), 1 + number % 3) for number in range(24)]
+    for run, walltime, procs in draws:
+        live.agent.on_submit(short(run, walltime, procs, mark, parallel_fraction=0.9, max_procs=4).as_json())
+    live.until(live.all_over, 120)
+    rows = live.agent.journal.all_tasks()
+    assert {row.state for row in rows} == {"done"}
+    assert marks(mark) == Counter(row.fence for row in rows)
+    schedule = recorded(live.grid, live.agent.journal)
+    assert schedule.moves is not None and len(schedule.moves) > 0
+    verdict = audit(schedule)
+    assert verdict.ok, verdict.faults
+    assert {each["cluster"] for each in live.agent.on_state()["estimates"]} <= {name for name, _ in SIZES}
+
+
+@pytest.mark.long
+def test_a_controller_that_is_killed_is_unknown_and_doubles_nothing(
+    live: InProcess, clusters: list[SlurmCluster]
+) -> None:
+    mark = live.grid.file.parent / "m"
+    for _ in range(9):
+        live.agent.on_submit(short(0.5, 60, 1, mark).as_json())
+    live.turn()
+    for each in clusters[:2]:
+        each.kill_controller()
+    time.sleep(0.2)
+    live.turn()
+    assert len(live.agent.accounts.silent) == 2
+    for each in clusters[:2]:
+        each.start_controller()
+    live.until(live.all_over, 120)
+    rows = live.agent.journal.all_tasks()
+    assert {row.state for row in rows} == {"done"}
+    assert marks(mark) == Counter(row.fence for row in rows)
+
+
+def test_a_job_that_runs_is_not_taken_back(live: InProcess, clusters: list[SlurmCluster]) -> None:
+    server = next(each for each in live.servers if each.site.name == "lyon")
+    assert isinstance(server, SlurmServer)
+    task = short(2, 60, 1).as_json()
+    for name in ("hw-t-1.0.1", "hw-t-2.0.2"):
+        server.handle("submit", {"name": name, "fence": name[:-2], "task": task})
+        assert server.handle("poll", {"names": [name]})["jobs"][name]["state"] == "held"
+    server.handle("submit", {"name": "hw-t-1.0.1", "fence": "hw-t-1.0", "task": task})
+    assert [job.name for job in server.jobs(fresh=True)].count("hw-t-1.0.1") == 1  # asked twice, done once
+    server.handle("release", {"name": "hw-t-1.0.1"})
+    end = time.monotonic() + 20
+    while server.handle("poll", {"names": ["hw-t-1.0.1"]})["jobs"]["hw-t-1.0.1"]["state"] != "running":
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    assert server.handle("cancel", {"name": "hw-t-1.0.1"}) == {"gone": False}
+    assert server.handle("cancel", {"name": "hw-t-2.0.2"}) == {"gone": True}
+    assert server.handle("poll", {"names": [], "prefix": "hw-t-"})["others"] == []
+    assert server.handle("kill", {"name": "hw-t-1.0.1"}) == {"gone": True}
+    with pytest.raises(Refused, match=r"lyon: .*invalid partition"):
+        server.slurm.run("sbatch", "--partition=none", "--wrap=true")
+
+
+def test_no_controller_is_no_answer(live: InProcess) -> None:
+    server = live.servers[0]
+    assert isinstance(server, SlurmServer)
+    nobody = live.grid.file.parent / "slurm.conf"
+    text = Path(server.slurm.env["SLURM_CONF"]).read_text()
+    nobody.write_text(re.sub("SlurmctldPort=.*", f"SlurmctldPort={free_port()}", text))
+    server.slurm.env["SLURM_CONF"] = str(nobody)
+    server.slurm.timeout = 1.0  # by itself squeue takes nine seconds to give up
+    with pytest.raises(NoAnswer, match=r"bordeaux.*not answer"):
+        server.handle("poll", {"names": ["x"]})
+
+
+def test_the_queue_is_read_in_the_order_of_slurm() -> None:
+    text = (
+        "7|PENDING|4|N/A|N/A|1:00|JobHeldUser|0|1700000000|main|ada|hw-a|b\n"
+        "8|PENDING|2|N/A|N/A|2:00:00|Priority|10|1700000001|main|ada|late\n"
+        "9|PENDING|2|N/A|N/A|1-00:00:00|Resources|20|1700000002|main|bob|first\n"
+        "5|RUNNING|3|1700000000|1700000060|UNLIMITED|None|9|1699999999|main|bob|runs\n"
+        "6|NODE_FAIL|3|1700000000|1700000060|1:00|None|9|1699999999|main|bob|gone\n"
+    )
+    jobs = parse_queue(text)
+    assert [job.name for job in in_order(jobs)] == ["first", "late", "hw-a|b"]
+    assert [job.state for job in jobs] == ["held", "waiting", "waiting", "running", "failed"]
+    assert jobs[1].limit == 7200 * SECOND and jobs[3].start == 1700000000 * SECOND
