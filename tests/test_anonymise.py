@@ -49,18 +49,18 @@ def test_swf_by_hand(tmp_path: Path) -> None:
 
 def test_sacct_by_hand(tmp_path: Path) -> None:
     assert written(tmp_path, SACCT).splitlines() == [
-        "JobID|User|UID|Account|JobName|WorkDir|State|Submit|Elapsed|AllocCPUS|NodeList",
-        "7|user1|1|account1|name1|/path1|COMPLETED|100|00:01:00|4|host1-[01-02]",
-        "7.batch|||account1|batch||COMPLETED|100|00:01:00|4|host1-01",
-        "8|user2|2|account1|name2|/path2|CANCELLED by 1|110|00:01:00|4|host2-1",
-        "9|user1|1|account2|name1|/path1|COMPLETED|120|00:01:00|4|host1-01",
+        "JobID|User|UID|Account|JobName|WorkDir|State|Submit|Elapsed|AllocCPUS|NodeList|SubmitLine",
+        "7|user1|1|account1|name1|/path1|COMPLETED|100|00:01:00|4|host1-[01-02]|sbatch job.sh",
+        "7.batch|||account1|batch||COMPLETED|100|00:01:00|4|host1-01|",
+        "8|user2|2|account1|name2|/path2|CANCELLED by 1|110|00:01:00|4|host2-1|",
+        "9|user1|1|account2|name1|/path1|COMPLETED|120|00:01:00|4|host1-01|",
     ]
 
 
 def test_what_was_done_is_told(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text(SACCT)
     done = anonymise(tmp_path / "in.txt", tmp_path / "out.txt.gz")
-    assert done.lines == 4 and done.left_out == ["Comment", "SubmitLine", "Shoes"]
+    assert done.lines == 4 and done.left_out == ["Comment", "Shoes"]
     assert done.replaced["user"] == 2 and done.replaced["/path"] == 2
     assert len(read(tmp_path / "out.txt.gz")) == 3
 
@@ -93,8 +93,9 @@ def test_the_scheduler_sees_no_difference(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("JobID|User\n7|a|b\n", "2: has 3 fields and the first line names 2"),
-        ("User|State\n7|a\n", "names no JobID"),
-        ('{"jobs": [], "meta": 1}', "only SWF and sacct's text"),
+        ("User|State\n7|a\n", "has no column JobIDRaw or JobID"),
+        ('{"jobs": [], "meta": 1}', "has no job lines"),
+        ('{"nb_res": 4, "jobs": []}', "only SWF and sacct's output"),
         ("1 2 3 jane\n", "1: is not a line of numbers"),
         ("; MaxProcs: 3\n", "has no job lines"),
     ],

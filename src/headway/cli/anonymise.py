@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -11,46 +12,94 @@ from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
 
+KEY_VARIABLE = "HEADWAY_KEY"
+"""Environment variable with the secret; a secret on the command line is seen by everybody on the machine."""
+
 
 @command("anonymise", example="headway anonymise jobs.txt anonymous.txt")
 def anonymise(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="IN", help="SWF log or sacct text, or - for standard input.", show_default=False
+            metavar="IN",
+            help="SWF log, sacct's text or JSON, - for standard input, or a site's folder or archive.",
+            show_default=False,
         ),
     ],
     target: Annotated[
-        Path, typer.Argument(metavar="OUT", help="File to write; .gz packs it.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="OUT",
+            help="File to write; .gz packs it. For a site a folder or a .tar.gz.",
+            show_default=False,
+        ),
     ],
-    key: Annotated[
-        str | None,
-        typer.Option("--key", metavar="TEXT", help="Secret that gives the same names in several files."),
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--key-file",
+            metavar="FILE",
+            help=f"File with a secret that gives the same names in several files; else ${KEY_VARIABLE}.",
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Replace users, accounts, names and paths in a log.
+    """Replace every name in a log or in a whole site.
 
-    Names are numbered as they appear, or hashed with a key. Comments and columns that are not known to be
-    harmless are left out.
+    Users, accounts, partitions, QOS, nodes, features, licences, reasons, job names and paths are numbered as
+    they appear, or hashed with a secret key. Comments and columns that are not known to be harmless are left
+    out. What is kept, and why, is listed.
     """
     if target.exists() and not force:
         raise UsageError(f"{target} exists; give another name, or --force to replace it")
-    if key is not None and len(key) < 8:
-        raise UsageError("--key must have at least 8 characters, or names could be guessed by trying keys")
+    key = _key(key_file)
 
     from headway.cli.display import Display, output
+    from headway.site.archive import is_archive
     from headway.workload.anonymise import anonymise as replace_names
 
+    place = Path(source)
     with Display(quiet).working(f"reading {source}"):
-        done = replace_names(source, target, key)
+        if place.is_dir() or is_archive(place):
+            from headway.site.anonymise import anonymise_site
+
+            done = anonymise_site(place, target, key)
+        else:
+            done = replace_names(source, target, key)
     if quiet:
         return
     console = output()
     replaced = ", ".join(f"{count:,} {kind.lstrip('/')}" for kind, count in done.replaced.items() if count)
     console.print(f"{done.lines:,} lines written to {target}", markup=False)
     console.print(f"replaced: {replaced or 'nothing'}", markup=False)
+    by_reason: dict[str, list[str]] = {}
+    for what, why in done.kept.items():
+        by_reason.setdefault(why, []).append(what)
+    for why, listed in by_reason.items():
+        console.print(f"kept: {', '.join(listed)} ({why})", markup=False)
     if done.left_out:
-        listed = ", ".join(dict.fromkeys(done.left_out))
-        console.print(f"left out: {listed}", markup=False)
+        names = ", ".join(dict.fromkeys(done.left_out))
+        console.print(f"left out, because anything may stand there: {names}", markup=False)
+    if done.blanked:
+        values = ", ".join(f"{count:,} {kind}" for kind, count in done.blanked.items())
+        console.print(f"emptied, because they are not what stands there: {values}", markup=False)
+
+
+def _key(file: Path | None) -> str | None:
+    """The secret of a file, else of the environment; None where there is neither."""
+    if file is not None:
+        try:
+            key = file.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{file}: the key cannot be read ({error})") from None
+        where = str(file)
+    else:
+        key, where = os.environ.get(KEY_VARIABLE, "").strip(), f"${KEY_VARIABLE}"
+        if not key:
+            return None
+    if len(key) < 8:
+        raise UsageError(
+            f"{where}: a key must have at least 8 characters, or names could be guessed by trying"
+        )
+    return key

@@ -84,13 +84,18 @@ def log_platform(workload: Workload) -> Platform:
     return Platform.procs(procs)
 
 
+def names_site(trace: str) -> bool:
+    """Whether what is given for a log is a site: a folder, or a file written by hand."""
+    return Path(trace).is_dir() or trace.endswith(".toml")
+
+
 def site_of(trace: str, given: Path | None = None) -> Site | None:
     """The site that --site names, or that the log is: a folder with a site's configuration."""
-    if given is None and not Path(trace).is_dir():
+    if given is None and not names_site(trace):
         return None
     from headway.site import Site
 
-    if given is not None and Path(trace).is_dir():
+    if given is not None and names_site(trace):
         raise UsageError(f"{trace} is a site itself; give a log with --site, or the folder alone")
     return Site.load(trace if given is None else given)
 
@@ -107,5 +112,5 @@ def read_workload(
     if site is None:
         workload = read(trace, format=None, compiled=None, **rules)
     else:
-        workload = site.read_jobs(None if Path(trace).is_dir() else trace, **rules)
+        workload = site.read_jobs(None if names_site(trace) else trace, **rules)
     return workload if annotations is None else read_annotations(workload, annotations)

@@ -1,7 +1,8 @@
-"""``headway site``: a Slurm site's folder as tables."""
+"""``headway site``: a Slurm site as tables, out of Slurm, and into a folder."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,24 +10,47 @@ import typer
 
 from headway.cli import options
 from headway.cli.frame import command
+from headway.errors import UsageError
 
 
 @command("site", example="headway site cluster")
 def site(
-    folder: Annotated[
-        Path,
+    words: Annotated[
+        list[str],
         typer.Argument(
-            metavar="DIR",
-            help="Folder with slurm.conf or what scontrol shows, and what sacctmgr shows.",
+            metavar="DIR | export | import ARCHIVE... DIR",
+            help="A site's folder to show; export prints the script for a login node; import makes a folder "
+            "of the script's archive, or of the files there are.",
             show_default=False,
         ),
     ],
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Show a Slurm site.
+    """Show a Slurm site, get it out of Slurm, or bring it in.
 
-    Nodes, partitions, QOS, accounts and parameters as they are understood, and what is not modelled, by name.
+    A site's folder holds slurm.conf or what scontrol shows, what sacctmgr shows, and jobs.txt of sacct.
+    Nodes, partitions, QOS, accounts and parameters are shown as they are understood, and what is not
+    modelled, by name.
+
+    headway site export > export.sh; then, on a login node: sh export.sh 2024-01-01 2025-01-01
     """
+    what, *rest = words
+    if what == "export":
+        if rest:
+            raise UsageError("export takes nothing more; the dates are given to the script it prints")
+        from headway.site.export import script
+
+        sys.stdout.write(script())
+    elif what == "import":
+        _import(rest, quiet)
+    elif rest:
+        raise UsageError(f"one folder at a time; {rest[0]!r} is too much")
+    else:
+        _show(Path(what), json, quiet)
+
+
+def _show(folder: Path, json: bool, quiet: bool) -> None:
     from headway.site import Site
 
     found = Site.load(folder)
@@ -35,8 +59,45 @@ def site(
         from headway.site.described import described
 
         print_json(described(found))
-        return
-    from headway.cli.display import output
-    from headway.cli.site_tables import site_tables
+    elif not quiet:
+        from headway.cli.display import output
+        from headway.cli.site_tables import site_tables
 
-    site_tables(output(), found)
+        site_tables(output(), found)
+
+
+def _import(words: list[str], quiet: bool) -> None:
+    if len(words) < 2:
+        raise UsageError("import takes an archive, a folder or files, and then the folder to make")
+    *sources, target = (Path(word) for word in words)
+
+    from headway.cli.display import Display, output
+    from headway.cli.tables import ledger_table, not_modelled_table
+    from headway.site import Site
+    from headway.site.bringing_in import bring_in
+
+    display = Display(quiet)
+    with display.working(f"reading {', '.join(str(source) for source in sources)}"):
+        taken, passed = bring_in(sources, target)
+        found = Site.load(target)
+        workload = None if found.jobs is None else found.read_jobs()
+    if quiet:
+        return
+    console = output()
+    for name, kind in sorted(taken):
+        console.print(f"{name} is {kind}" if name != kind else name, markup=False)
+    for name in passed:
+        console.print(f"{name}: nothing of a site, left out", markup=False)
+    console.print(
+        f"\n{found.name}: {len(found.nodes):,} nodes, {found.cpus:,} CPUs, "
+        f"{len(found.partitions)} partitions, {len(found.qos)} QOS, "
+        f"{len(found.associations):,} associations\n",
+        style="bold",
+        markup=False,
+    )
+    if workload is None:
+        console.print("There is no log; add jobs.txt (sacct --parsable2).", markup=False)
+    else:
+        ledger_table(console, workload.ledger)
+        not_modelled_table(console, workload.source)
+    console.print(f"written to {target}; see it with: headway site {target}", markup=False)

@@ -24,7 +24,7 @@ _DUMP_KEYS = (
     *(name for names in NAMES.values() for name in names),
 )  # fmt: skip
 _SPLIT = re.compile(rf":(?=(?:{'|'.join(_DUMP_KEYS)})=)", re.IGNORECASE)
-_DUMPED = re.compile(r"\s*(Cluster|Parent|Account|User|QOS)\s*-\s*'?([^':]*)'?\s*(?::(.*))?$", re.IGNORECASE)
+DUMPED = re.compile(r"\s*(Cluster|Parent|Account|User|QOS)\s*-\s*'?([^':]*)'?\s*(?::(.*))?$", re.IGNORECASE)
 
 
 def table(path: Path, what: str) -> Iterator[Entry]:
@@ -64,9 +64,9 @@ def dumped_qos(path: Path) -> tuple[tuple[Qos, ...], dict[str, Entry]]:
     """Every QOS of a dump, which newer versions of sacctmgr write into it."""
     places: dict[str, Entry] = {}
     for number, line in enumerate(text_of(path, "the associations").splitlines(), 1):
-        match = _DUMPED.match(line)
+        match = DUMPED.match(line)
         if match is not None and match[1].lower() == "qos":
-            places[match[2].strip()] = Entry(str(path), number, _dump_pairs(match[3] or ""))
+            places[match[2].strip()] = Entry(str(path), number, dump_pairs(match[3] or ""))
     return tuple(qos_of(name, entry) for name, entry in places.items()), places
 
 
@@ -120,7 +120,7 @@ def read_associations(path: Path, cluster: str = "") -> tuple[tuple[Association,
     """Associations with the root first and parents before children, and the line of each."""
     text = text_of(path, "the associations")
     first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
-    given = _dumped(path, text) if _DUMPED.match(first) else _shown(path, cluster)
+    given = _dumped(path, text) if DUMPED.match(first) else _shown(path, cluster)
     return tree(given)
 
 
@@ -132,14 +132,14 @@ def _dumped(path: Path, text: str) -> list[Given]:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        match = _DUMPED.match(line)
+        match = DUMPED.match(line)
         if match is None:
             message = f"{line.strip()[:40]!r} is no line of sacctmgr dump, such as User - 'ann':Fairshare=1"
             raise InputError(message, file=path, line=number)
         kind, name = match[1].lower(), match[2].strip()
         if kind == "qos":
             continue
-        entry = Entry(str(path), number, _dump_pairs(match[3] or ""))
+        entry = Entry(str(path), number, dump_pairs(match[3] or ""))
         if kind == "cluster":
             if given:
                 message = f"a second cluster, {name}; keep the lines of one in this file"
@@ -167,7 +167,7 @@ def _dumped(path: Path, text: str) -> list[Given]:
     return given
 
 
-def _dump_pairs(text: str) -> dict[str, str]:
+def dump_pairs(text: str) -> dict[str, str]:
     pairs: dict[str, str] = {}
     for part in _SPLIT.split(text):
         key, _, value = part.partition("=")

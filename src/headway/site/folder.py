@@ -31,7 +31,9 @@ def is_site(path: str | Path) -> bool:
 
 
 def load(folder: Path) -> Site:
-    """The site of a folder."""
+    """The site of a folder, or of a file written by hand."""
+    if folder.suffix == ".toml" and folder.is_file():
+        return load_toml(folder)
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "there is no such folder"
         message = f"{what}; a site is a folder with slurm.conf (or config.txt, partitions.txt, nodes.txt)"

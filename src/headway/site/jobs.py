@@ -10,7 +10,7 @@ import numpy as np
 from headway.errors import UsageError
 from headway.units import SECOND
 from headway.workload.header import Header
-from headway.workload.ledger import LedgerEntry
+from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.read import read_requests
 
 if TYPE_CHECKING:
@@ -47,7 +47,10 @@ def _with_limits(site: Site, workload: Workload) -> Workload:
     walltime = np.where(none, minutes[codes] * 60 * SECOND, workload.walltime)
     action = "no time limit: the partition's largest, or a year where it has none"
     entry = LedgerEntry.of("no_estimate", action, workload.job[none], dropped=False)
-    return workload.with_columns(walltime=walltime).with_ledger(workload.ledger.with_entries(entry))
+    # What the reading rule said of them does not hold: the run time stands for nothing here.
+    entries = tuple(one for one in workload.ledger.entries if one.rule != "no_estimate")
+    ledger = Ledger(workload.ledger.total, entries).with_entries(entry)
+    return workload.with_columns(walltime=walltime).with_ledger(ledger)
 
 
 def _limit(site: Site, names: str) -> int:

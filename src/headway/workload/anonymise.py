@@ -16,7 +16,10 @@ from pathlib import Path
 from headway.errors import InputError
 from headway.workload.formats import looked_at, recognised
 from headway.workload.pseudonyms import Pseudonyms
-from headway.workload.slurm.export import FREE_TEXT, spelled
+from headway.workload.slurm.anonymous import Anonymous, Treatment
+from headway.workload.slurm.json_jobs import COLUMNS as JSON_COLUMNS
+from headway.workload.slurm.json_jobs import SacctJson
+from headway.workload.slurm.text import SacctText
 from headway.workload.stream import LogStream
 
 _HEADER_KEPT = (
@@ -26,59 +29,92 @@ _HEADER_KEPT = (
 HEADER_KEPT = frozenset(_HEADER_KEPT.split())
 """Keys of SWF comments that say nothing of a person or a site."""
 
+_HARMLESS = re.compile(
+    r"-?[\d.,]+|[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} [\d:]{8} (?:[A-Z]{3,5} )?\d{4}|[\d-]{10}[T ]?[\d:Z+]*|"
+    r"[A-Z][A-Za-z_]+/[A-Z][A-Za-z_/]+|Yes|No|Double|TS|UTC|GMT"
+)
+"""Values that such a comment may have; anything else may name somebody."""
+
 SWF_PEOPLE = {11: "user", 12: "group", 13: "executable"}
 """Fields of a job line (from 0) that are replaced."""
 
-_KEPT = (
-    "AllocCPUS AllocNodes AveCPU AveRSS CPUTime CPUTimeRAW ConsumedEnergy DerivedExitCode Elapsed ElapsedRaw "
-    "Eligible End ExitCode JobID JobIDRaw MaxRSS MaxVMSize NCPUS NNodes NTasks Partition Priority QOS QOSRAW "
-    "Planned PlannedCPU Reserved Restarts ReqCPUS ReqMem ReqNodes ReqTRES AllocTRES ReqGRES AllocGRES "
-    "ResvCPU Start Submit Suspended SystemCPU Timelimit TimelimitRaw TotalCPU UserCPU Flags Reason "
-    "Constraints ReservationId"
+_NUMBERS = (
+    "AllocCPUS AllocNodes AveCPU AveRSS AvePages AveVMSize CPUTime CPUTimeRAW ConsumedEnergy "
+    "ConsumedEnergyRaw "
+    "DerivedExitCode Elapsed ElapsedRaw Eligible End ExitCode MaxRSS MaxVMSize MinCPU NCPUS NNodes NTasks "
+    "Priority QOSRAW Planned PlannedCPU PlannedCPURAW Reserved Restarts ReqCPUS ReqMem ReqNodes ResvCPU "
+    "ResvCPURAW Start Submit Suspended SystemCPU Timelimit TimelimitRaw TotalCPU UserCPU ReservationId"
 )
-KEPT = frozenset(_KEPT.split())
-"""Columns of sacct that are left as they are."""
+NUMBERS = frozenset(_NUMBERS.split())
+"""Columns of sacct that hold numbers and times, which are kept."""
 
-REPLACED = {
-    "User": "user", "UID": "uid", "Group": "group", "GID": "gid", "Account": "account", "AssocID": "assoc",
-    "WCKey": "wckey", "JobName": "name", "WorkDir": "/path", "Cluster": "cluster", "Reservation": "resv",
-    "StdIn": "/path", "StdOut": "/path", "StdErr": "/path", "Association": "account", "Licenses": "licence",
+NAMED = {
+    "User": "user", "Group": "group", "Account": "account", "Cluster": "cluster", "Reservation": "resv",
+    "Partition": "partition", "QOS": "qos", "QOSREQ": "qos",
 }  # fmt: skip
-"""Columns of sacct that get other names, and their kind."""
+"""Columns of names, and their kind."""
+
+TEXTS = {
+    "JobName": "name", "WCKey": "wckey", "WorkDir": "/path", "StdIn": "/path", "StdOut": "/path",
+    "StdErr": "/path", "Association": "assoc", "McsLabel": "label",
+}  # fmt: skip
+"""Columns of free text that are replaced as a whole, so that equal ones stay equal."""
+
+TRES = frozenset(("ReqTRES", "AllocTRES"))
 
 STEPS = frozenset(("batch", "extern", "interactive"))
 """Names of steps that Slurm gives, not people."""
 
-_HOST = re.compile(r"([A-Za-z][A-Za-z_-]*)(?=[\d\[])")
-
 
 @dataclass
 class Anonymised:
-    """What was done: lines written, names replaced by kind, columns or comments left out."""
+    """What was done: lines written, names replaced by kind, what is kept and what is left out, and why."""
 
     lines: int = 0
     replaced: dict[str, int] = field(default_factory=dict)
+    kept: dict[str, str] = field(default_factory=dict)
+    """What is as it was -> why that gives nobody away."""
     left_out: list[str] = field(default_factory=list)
+    blanked: dict[str, int] = field(default_factory=dict)
+    """Kind of value -> how many were neither known nor a name, and are empty now."""
 
 
 def anonymise(
     source: str | os.PathLike[str], target: str | os.PathLike[str], key: str | None = None
 ) -> Anonymised:
-    """Write an anonymous copy of an SWF log or of the output of `sacct --parsable2`."""
+    """Write an anonymous copy of an SWF log or of sacct's output; JSON of sacct becomes text."""
+    done, names = Anonymised(), Anonymous(Pseudonyms(key))
+    anonymise_log(source, Path(target), names, done)
+    done.replaced, done.blanked = names.names.counts(), names.blanked
+    return done
+
+
+def anonymise_log(source: str | os.PathLike[str], target: Path, names: Anonymous, done: Anonymised) -> None:
+    """The same with names that other files have too."""
     name = os.fspath(source)
-    done, names = Anonymised(), Pseudonyms(key)
+    before = done.lines
     with looked_at(source) as (first, begun):
         kind = recognised(first, name) or "swf"
-        if kind not in ("swf", "sacct"):
-            raise InputError("only SWF and sacct's text are anonymised; export text instead", file=name)
+        if kind == "batsim":
+            raise InputError("only SWF and sacct's output are anonymised; convert it to SWF first", file=name)
         stream = LogStream(begun)
-        lines = _swf(stream, names, done) if kind == "swf" else _sacct(stream, names, done)
-        _write(lines, Path(target))
-    if not done.lines:
-        Path(target).unlink(missing_ok=True)
+        if kind == "swf":
+            lines = _swf(stream, names.names, done)
+        elif kind == "sacct":
+            text = SacctText(stream, partial=True)
+            lines = _sacct(text.rows(), lambda: text.names, names, done)
+        else:
+            lines = _sacct(_json_rows(stream), lambda: list(JSON_COLUMNS), names, done)
+        _write(lines, target)
+    if done.lines == before:
+        target.unlink(missing_ok=True)
         raise InputError("has no job lines; is it a complete log?", file=name)
-    done.replaced = names.counts()
-    return done
+
+
+def _json_rows(stream: LogStream) -> Iterator[list[str]]:
+    """The records of JSON in the columns of the text export."""
+    for table in SacctJson(stream):
+        yield from (list(row) for row in table.frame.select(JSON_COLUMNS).iter_rows())
 
 
 def _write(lines: Iterator[bytes], target: Path) -> None:
@@ -107,8 +143,8 @@ def _swf(stream: LogStream, names: Pseudonyms, done: Anonymised) -> Iterator[byt
             number += 1
             text = line.strip()
             if text.startswith(b";"):
-                title = text.lstrip(b"; \t").partition(b":")[0].decode("latin-1").strip()
-                if title.lower() in HEADER_KEPT:
+                title, _, value = text.lstrip(b"; \t").decode("latin-1").partition(":")
+                if title.strip().lower() in HEADER_KEPT and _HARMLESS.fullmatch(value.strip()):
                     yield line + b"\n"
                 else:
                     done.left_out.append("comments")
@@ -127,65 +163,43 @@ def _swf_line(text: bytes, names: Pseudonyms, file: str, line: int) -> bytes:
     return b" ".join(fields) + b"\n"
 
 
-def _sacct(stream: LogStream, names: Pseudonyms, done: Anonymised) -> Iterator[bytes]:
-    columns: list[str] = []
-    treatments: list[Callable[[str], str] | None] = []
-    free: list[int] = []
-    header = ""
-    number = 0
-    for chunk in stream:
-        for line in chunk.decode("utf-8", "replace").splitlines():
-            number += 1
-            if not line.strip() or line == header:
-                continue
-            if not columns:
-                header = line
-                columns = [spelled(name) for name in line.rstrip("|").split("|")]
-                free = [place for place, name in enumerate(columns) if name in FREE_TEXT]
-                treatments = [_treatment(name, names) for name in columns]
-                done.left_out = [name for name, how in zip(columns, treatments, strict=True) if how is None]
-                kept = [name for name, how in zip(columns, treatments, strict=True) if how is not None]
-                if not {"JobID", "JobIDRaw"} & set(kept):
-                    message = "the first line names no JobID; export it with sacct --parsable2"
-                    raise InputError(message, file=stream.name, line=number)
-                yield ("|".join(kept) + "\n").encode()
-                continue
-            cells = line.split("|")
-            if header.endswith("|"):
-                cells = cells[:-1]
-            if len(cells) > len(columns) and len(free) == 1:
-                [place], more = free, len(cells) - len(columns)
-                cells[place : place + more + 1] = ["|".join(cells[place : place + more + 1])]
-            if len(cells) != len(columns):
-                message = (
-                    f"has {len(cells)} fields and the first line names {len(columns)}; "
-                    "export without JobName and other free text, or correct the line"
-                )
-                raise InputError(message, file=stream.name, line=number)
-            pairs = zip(cells, treatments, strict=True)
-            yield ("|".join(how(cell) for cell, how in pairs if how is not None) + "\n").encode()
-            done.lines += 1
+def _sacct(
+    rows: Iterator[list[str]], columns: Callable[[], list[str]], names: Anonymous, done: Anonymised
+) -> Iterator[bytes]:
+    treatments: list[Treatment | None] = []
+    for cells in rows:
+        if not treatments:
+            titles = columns()
+            treatments = [_treatment(title, names) for title in titles]
+            kept = [title for title, how in zip(titles, treatments, strict=True) if how is not None]
+            done.left_out += [title for title in titles if title not in kept]
+            done.kept |= {title: "numbers and times" for title in kept if title in NUMBERS}
+            done.kept |= {title: "words of Slurm's own" for title in kept if title in ("State", "Flags")}
+            yield ("|".join(kept) + "\n").encode()
+        pairs = zip(cells, treatments, strict=False)
+        treated = [how(cell) for cell, how in pairs if how is not None]
+        yield ("|".join(treated).replace("\n", " ") + "\n").encode()
+        done.lines += 1
 
 
-def _treatment(column: str, names: Pseudonyms) -> Callable[[str], str] | None:
+def _treatment(column: str, names: Anonymous) -> Treatment | None:
     """What is done to the cells of a column; None leaves the column out."""
-    if column == "State":
-        return lambda cell: _state(cell, names)
-    if column == "NodeList":
-        return lambda cell: _HOST.sub(lambda host: names.name("host", host[1]) + "-", cell)
-    if column in KEPT:
-        return lambda cell: cell
-    kind = REPLACED.get(column)
-    if kind is None:
-        return None
+    if column in NUMBERS:
+        return names.number
+    if column in NAMED:
+        return names.name(NAMED[column])
     if column == "JobName":
-        return lambda cell: cell if not cell or cell in STEPS else names.name(kind, cell)
-    if kind in ("uid", "gid", "assoc"):
-        return lambda cell: str(names.number(kind, cell)) if cell.strip("0") else cell
-    return lambda cell: names.name(kind, cell) if cell else cell
-
-
-def _state(cell: str, names: Pseudonyms) -> str:
-    """The state; who cancelled a job gets the number that the column UID has for that user."""
-    state, by, uid = cell.partition(" by ")
-    return f"{state}{by}{names.number('uid', uid) if uid.strip('0') else uid}" if by else cell
+        text = names.text("name")
+        return lambda cell: cell if cell in STEPS else text(cell)
+    if column in TEXTS:
+        return names.text(TEXTS[column])
+    if column in TRES:
+        return names.tres
+    others: dict[str, Treatment] = {
+        "JobID": names.job, "JobIDRaw": names.job, "ArrayLimit": names.number, "State": names.state,
+        "NodeList": names.hosts, "UID": names.uid, "GID": names.uid, "AssocID": names.uid,
+        "Constraints": names.features, "Flags": names.words("flags"), "Reason": names.reason,
+        "Licenses": names.licences, "ReqGRES": names.gres, "AllocGRES": names.gres,
+        "SubmitLine": names.submit_line,
+    }  # fmt: skip
+    return others.get(column)

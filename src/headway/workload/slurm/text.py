@@ -33,10 +33,14 @@ class Table(NamedTuple):
 
 
 class SacctText:
-    """The records of an export; iterate to get them as tables."""
+    """The records of an export; iterate to get them as tables, or ask for `rows` of every column.
 
-    def __init__(self, stream: LogStream) -> None:
+    An export that is not read for a simulation may lack columns: `partial`.
+    """
+
+    def __init__(self, stream: LogStream, *, partial: bool = False) -> None:
         self._stream = stream
+        self._partial = partial
         self.name = stream.name
         self.names: list[str] = []
         self.unended = False
@@ -44,6 +48,22 @@ class SacctText:
         self._header = b""
 
     def __iter__(self) -> Iterator[Table]:
+        for text, line in self._texts():
+            yield self._table(text, line)
+
+    def rows(self) -> Iterator[list[str]]:
+        """The cells of every record, in the order of `names`."""
+        width = 0
+        for text, line in self._texts():
+            width = width or self._header.count(b"|") + 1
+            sound, *_ = self._records(text, line, width)
+            for record in sound.decode("utf-8", "replace").split("\n"):
+                if record:
+                    cells = record.split("|")[: len(self.names)]
+                    yield [cell.replace(STAND_IN.decode(), "|") for cell in cells]
+
+    def _texts(self) -> Iterator[tuple[bytes, int]]:
+        """Blocks of text behind the header, and the number of their first line."""
         line = 1
         for text in self._blocks():
             count = text.count(b"\n") + (not text.endswith(b"\n"))
@@ -52,7 +72,7 @@ class SacctText:
                 line += skipped
                 count -= skipped
             if text:
-                yield self._table(text, line)
+                yield text, line
                 line += count
             self.unended = bool(text) and not text.endswith(b"\n")
 
@@ -109,22 +129,31 @@ class SacctText:
         if repeated:
             message = f"has the column {repeated[0]} twice; export it once"
             raise InputError(message, file=self.name, line=line)
+        if self._partial and {"JobID", "JobIDRaw"} & set(self.names):
+            return
         if sentence := missing(self.names):
             raise InputError(sentence, file=self.name, line=line)
 
     def _table(self, text: bytes, first: int) -> Table:
+        width = self._header.count(b"|") + 1
+        text, line, repaired = self._records(text, first, width)
+        return Table(self._frame(text, width), line, repaired)
+
+    def _records(
+        self, text: bytes, first: int, width: int
+    ) -> tuple[bytes, npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """The text with one record to a line, the number of each line, and which were put together."""
         codes = np.frombuffer(text, np.uint8)
         ends = np.flatnonzero(codes == _NEWLINE)
         if not text.endswith(b"\n"):
             ends = np.append(ends, len(text))
         fields = np.diff(np.searchsorted(np.flatnonzero(codes == _PIPE), ends), prepend=0) + 1
         line = first + np.arange(len(ends), dtype=np.int64)
-        width = self._header.count(b"|") + 1
         repaired = np.zeros(len(ends), np.bool_)
         if text.startswith(self._header) or b"\n" + self._header in text or not (fields == width).all():
             text, kept, repaired = self._sound(text, ends, fields, width, line)
             line, repaired = line[kept], repaired[kept]
-        return Table(self._frame(text, width), line, repaired)
+        return text, line, repaired
 
     def _sound(
         self,

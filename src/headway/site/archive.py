@@ -1,0 +1,63 @@
+"""Archives of a site's files: unpacked with care, because they come from elsewhere, and packed the same."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from headway.errors import InputError
+
+LARGEST = 8 << 30
+"""Bytes of all files of an archive together, beyond which it is taken for a mistake or an attack."""
+
+SUFFIXES = (".tar.gz", ".tgz", ".tar")
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a name is that of an archive."""
+    return path.name.lower().endswith(SUFFIXES)
+
+
+def members(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Names, without folders, and contents of the files of an archive; links and the like are passed over."""
+    total = 0
+    try:
+        with tarfile.open(path, "r:*") as archive:
+            for member in archive:
+                name = PurePosixPath(member.name).name
+                if not member.isreg() or not name or name.startswith("."):
+                    continue
+                total += member.size
+                if total > LARGEST:
+                    raise InputError(f"unpacks to more than {LARGEST >> 30} GiB; is it a site?", file=path)
+                content = archive.extractfile(member)
+                if content is not None:
+                    yield name, content.read()
+    except FileNotFoundError:
+        raise InputError("there is no such archive", file=path) from None
+    except (tarfile.TarError, EOFError, gzip.BadGzipFile, OSError) as error:
+        message = f"is no archive that can be unpacked ({error}); copy it again"
+        raise InputError(message, file=path) from None
+
+
+def pack(folder: Path, target: Path) -> None:
+    """Write the files of a folder into an archive, in order and without owners or times."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for file in sorted(entry for entry in folder.iterdir() if entry.is_file()):
+            content = file.read_bytes()
+            member = tarfile.TarInfo(f"site/{file.name}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    raw = packed.getvalue()
+    plain = target.name.lower().endswith(".tar")
+    unfinished = target.with_name(target.name + ".part")
+    try:
+        unfinished.write_bytes(raw if plain else gzip.compress(raw, mtime=0))
+        unfinished.replace(target)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise InputError(f"cannot be written ({error.strerror or error})", file=target) from None

@@ -1,0 +1,201 @@
+"""Anonymous sites: hostile names in every field that Slurm has, and none of them comes out."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from commands import Headway
+from headway.errors import InputError
+from headway.site import Site
+from headway.site.anonymise import anonymise_site
+from headway.site.archive import pack
+from headway.workload.anonymise import anonymise
+from headway.workload.slurm.export import ALSO_READ, COLUMNS, FREE_TEXT
+
+SECRET = "sEcRet"
+_numbers = itertools.count(1)
+
+_FIELDS = """
+Account AdminComment AllocCPUS AllocNodes AllocTRES AssocID AveCPU BlockID Cluster Comment Constraints
+ConsumedEnergy Container CPUTime DBIndex DerivedExitCode Elapsed ElapsedRaw Eligible End ExitCode Extra
+FailedNode Flags GID Group JobID JobIDRaw JobName Layout Licenses MaxRSS MaxRSSNode McsLabel NCPUS NNodes
+NodeList NTasks Partition Planned Priority QOS QOSRAW QOSREQ Reason ReqCPUS ReqMem ReqNodes ReqTRES
+Reservation ReservationId Restarts SLUID Start State StdErr StdIn StdOut Submit SubmitLine Suspended
+SystemComment SystemCPU Timelimit TimelimitRaw TotalCPU TRESUsageInMax UID User WCKey WorkDir
+"""
+EVERY_FIELD = dict.fromkeys((*_FIELDS.split(), *COLUMNS, *ALSO_READ, *FREE_TEXT))
+"""Columns that sacct has."""
+
+
+def secret(kind: str = "") -> str:
+    """A name that must not come out, in some spelling that a field may hold."""
+    return f"{kind}{SECRET}{next(_numbers)}"
+
+
+SOUND = {
+    "JobID": "7", "JobIDRaw": "7", "State": "COMPLETED", "Submit": "1700000000", "Eligible": "1700000000",
+    "Start": "1700000010", "End": "1700000070", "ElapsedRaw": "60", "Elapsed": "00:01:00", "ReqCPUS": "2",
+    "AllocCPUS": "2", "NNodes": "1", "TimelimitRaw": "5", "ReqTRES": "cpu=2,mem=1G,node=1",
+}  # fmt: skip
+
+
+def hostile_jobs() -> str:
+    """One job for each field, in which that field holds a secret and the others are sound or secret names."""
+    names = list(EVERY_FIELD)
+    lines = ["|".join(names)]
+    for place, field in enumerate(names, 1):
+        cells = {name: SOUND.get(name, "") for name in names} | {"JobID": str(place), "JobIDRaw": str(place)}
+        cells |= {"User": secret("u"), "Account": secret("a"), "Partition": f"{secret()},{secret()}"}
+        cells |= {"Constraints": f"{secret()}&{secret()}*2", "NodeList": f"{secret('n')}[1-3],{secret()}"}
+        if field not in ("JobID", "JobIDRaw"):
+            cells[field] = {
+                "State": f"CANCELLED by {SECRET}",
+                "ReqTRES": f"cpu=2,gres/{secret()}:{secret()}=1,license/{secret()}=1",
+                "AllocTRES": f"{secret()}=2,cpu={SECRET}", "Licenses": f"{secret()}:2",
+                "ReqGRES": f"gpu:{secret()}:2", "Reason": f"{secret()} did it",
+                "SubmitLine": f"sbatch -A {secret()} -p {secret()} -C {secret()} -w {secret()}[1-2] -n 2 "
+                              f"--comment={secret()} --mail-user={secret()}@x --gres=gpu:{secret()}:1 "
+                              f"-t {SECRET} -d after:{SECRET} /home/{secret()}/job.sh --{secret()}",
+            }.get(field, secret())  # fmt: skip
+        lines.append("|".join(cells[name] for name in names))
+    return "\n".join(lines) + "\n"
+
+
+def hostile_site(folder: Path) -> Path:
+    """A folder whose files have a secret wherever a person may have written something."""
+    user, account, qos, node, part, feature = (secret(kind) for kind in ("u", "a", "q", "n", "p", "f"))
+    files = {
+        "slurm.conf": (
+            f"# written by {secret()}\nClusterName={secret('c')}\nSlurmUser={secret()}\n"
+            f"MailProg=/opt/{secret()}\n"
+            f"SchedulerParameters=bf_interval=60,{secret()}=1,bf_window={SECRET}\nLicenses={secret()}:3\n"
+            f"PriorityWeightTRES=CPU=1,gres/{secret()}=2\nAuthInfo=socket=/{secret()},cred_expire=9\n"
+            f"PriorityType=priority/{secret()}\nInclude extra.conf\n"
+            f'NodeName={node}[1-4] NodeAddr={secret()} CPUs=8 RealMemory=1000 Feature={feature},{secret()} '
+            f'Gres=gpu:{secret()}:2,{secret()}:1 Reason="{secret()} broke it"\n'
+            f"NodeSet={secret('s')} Feature={feature}\n"
+            f"PartitionName={part} Nodes={node}[1-4] AllowAccounts={account} AllowGroups={secret()} "
+            f"QOS={qos} TRESBillingWeights=CPU=1,GRES/gpu:{secret()}=2 Default=YES State=UP\n"
+        ),
+        "extra.conf": f"# {secret()}\nPriorityWeightAge=1000\nJobCompPass={secret()}\n",
+        "qos.txt": (
+            "Name|Priority|Preempt|PreemptMode|Flags|UsageFactor|MaxTRESPU|MinTRES|Description\n"
+            f"normal|1||cluster||1.0|||{secret()}\n"
+            f"{qos}|10|normal|{secret()}|DenyOnLimit,{secret()}|1.0|gres/gpu:{secret()}=2|cpu=1|{secret()}\n"
+        ),
+        "associations.cfg": (
+            f"# {secret()}\nCluster - '{secret('c')}':Fairshare=1:QOS='normal'\nParent - 'root'\n"
+            f"Account - '{account}':Description='{secret()}':Organization='{secret()}':Fairshare=50\n"
+            f"Parent - '{account}'\nUser - '{user}':Coordinator='{secret()}':DefaultWCKey='{secret()}':"
+            f"Fairshare=10:QOS='normal,{qos}':DefaultQOS='{qos}'\n"
+        ),
+        "shares.txt": f"Account|User|RawShares|RawUsage\nroot||1|5\n {account}|{user}|{secret()}|7\n",
+        "events.txt": (
+            "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n"
+            f"{secret()}|{node}2|1700000000|1700000009|DOWN|{secret()} fell|{secret()}(5)\n"
+        ),
+        "reservations.txt": (
+            f"ReservationName={secret()} StartTime=1700000000 EndTime=1700000009 Duration=1\n"
+            f"   Nodes={node}[1-2] Users={user} Accounts={account} Flags=MAINT,{secret()}\n"
+            f"   Comment={secret()} Features={secret()} Licenses={secret()}:1 PartitionName={part}\n"
+            f"   BurstBuffer={secret()}\n"
+        ),
+        "sdiag.txt": f"sdiag output at {secret()}\n\tJobs submitted: 12\n\t{secret()} ( 0) count:3\n",
+        "jobs.txt": hostile_jobs(),
+        "notes.md": secret(),
+    }  # fmt: skip
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def everything(folder: Path) -> str:
+    return "\n".join(f"{file.name}\n{file.read_text()}" for file in sorted(folder.iterdir()))
+
+
+@pytest.mark.parametrize("key", [None, "a key of some length"])
+def test_no_hostile_name_comes_out_of_any_field(tmp_path: Path, key: str | None) -> None:
+    source = hostile_site(tmp_path / "in")
+    assert everything(source).lower().count(SECRET.lower()) > 500
+    anonymise_site(source, tmp_path / "out", key)
+    found = re.findall(rf".*{SECRET}.*", everything(tmp_path / "out"), re.IGNORECASE)
+    assert found == []
+
+
+def test_the_copy_means_the_same_to_a_scheduler(tmp_path: Path) -> None:
+    source = hostile_site(tmp_path / "in")
+    names = (*SOUND, "User", "Constraints")
+    cells = [SOUND | {"JobID": str(job), "JobIDRaw": str(job), "User": secret(), "Constraints": secret()}
+             for job in range(1, 9)]  # fmt: skip
+    lines = ["|".join(names), *("|".join(one[name] for name in names) for one in cells)]
+    (source / "jobs.txt").write_text("\n".join(lines) + "\n")
+    done = anonymise_site(source, tmp_path / "out")
+    before, after = Site.load(source), Site.load(tmp_path / "out")
+    assert [(node.cpus, node.memory_mb, len(node.features)) for node in before.nodes] == [
+        (node.cpus, node.memory_mb, len(node.features)) for node in after.nodes
+    ]
+    assert [part.nodes for part in before.partitions] == [part.nodes for part in after.partitions]
+    assert after.scheduler == {"bf_interval": "60"} and after.config.get("PriorityWeightAge") == "1000"
+    [account] = after.partitions[0].allow_accounts or ()
+    [user] = [one for one in after.associations if one.user]
+    assert (user.account, user.qos) == (account, ("normal", after.partitions[0].qos))
+    assert user.default_qos == after.qos[1].name and after.events[0].node == after.nodes[1].name
+    assert after.reservations[0].users == (user.user,)
+    jobs = after.read_jobs()
+    assert len(jobs) == len(before.read_jobs()) and len(jobs.labels["constraint"]) == 8
+    assert "notes.md" in done.left_out and done.blanked and done.kept
+
+
+def test_archives_and_json(tmp_path: Path) -> None:
+    pack(hostile_site(tmp_path / "in"), tmp_path / "in.tar.gz")
+    anonymise_site(tmp_path / "in.tar.gz", tmp_path / "out.tar.gz")
+    assert (tmp_path / "out.tar.gz").stat().st_size > 1000
+    document = {"jobs": [{
+        "job_id": 7, "user": secret(), "account": secret(), "partition": secret(), "name": secret(),
+        "constraints": secret(), "submit_line": f"sbatch -n 2 {secret()}", "nodes": secret(),
+        "comment": {"job": secret()}, "association": {}, "working_directory": secret(),
+        "time": {"submission": 5, "start": 6, "end": 9, "elapsed": 3}, "required": {"CPUs": 2},
+        "state": {"current": ["COMPLETED"], "reason": secret()},
+    }]}  # fmt: skip
+    (tmp_path / "jobs.json").write_text(json.dumps(document))
+    anonymise(tmp_path / "jobs.json", tmp_path / "jobs.txt")
+    assert SECRET not in (tmp_path / "jobs.txt").read_text()
+
+
+def test_a_folder_that_holds_nothing_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    with pytest.raises(InputError, match="holds nothing of a site"):
+        anonymise_site(tmp_path / "in", tmp_path / "out")
+
+
+def test_comments_of_swf_with_a_name_in_a_harmless_key(tmp_path: Path) -> None:
+    job = "1 0 5 10 2 -1 -1 2 12 -1 1 501 20 7 1 -1 -1 -1\n"
+    comments = f"; MaxProcs: 8\n; MaxNodes: 8 of {SECRET}\n; TimeZoneString: {SECRET}\n"
+    (tmp_path / "a.swf").write_text(comments + job)
+    anonymise(tmp_path / "a.swf", tmp_path / "b.swf")
+    assert (tmp_path / "b.swf").read_text().startswith("; MaxProcs: 8\n1 0")
+
+
+def test_the_key_comes_from_a_file_or_the_environment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headway = Headway(tmp_path, capsys, monkeypatch)
+    log = "JobID|User|State|Submit|Elapsed|AllocCPUS\n7|jane|COMPLETED|100|00:01:00|4\n"
+    (headway.folder / "in.txt").write_text(log)
+    (headway.folder / "key").write_text("a key of some length\n")
+    (headway.folder / "weak").write_text("key\n")
+    assert headway("anonymise", "in.txt", "a.txt", "--key-file", "key").status == 0
+    monkeypatch.setenv("HEADWAY_KEY", "a key of some length")
+    assert headway("anonymise", "in.txt", "b.txt").status == 0
+    texts = [(headway.folder / name).read_text() for name in ("a.txt", "b.txt")]
+    assert texts[0] == texts[1] and re.search(r"user[0-9a-f]{12}", texts[0])
+    refused = headway("anonymise", "in.txt", "c.txt", "--key-file", "weak")
+    assert refused.status == 2 and "at least 8 characters" in refused.err
+    refused = headway("anonymise", "in.txt", "c.txt", "--key", "a key of some length")
+    assert refused.status == 2 and not (headway.folder / "c.txt").exists()
