@@ -7,6 +7,12 @@ import pytest
 from truth.compare import Score, drive
 from truth.runs import load
 
+WHOLE = ("kth-a", "kth-b", "sdsc-a", "mix-a", "e-share-a", "b-resv-a")
+"""Runs in which every decision comes out alike."""
+
+NEARLY = ("a-array-a", "c-node")
+"""Runs with a handful of cycles that something unrecorded changed: a node's return or a hold just then."""
+
 
 def assert_alike(score: Score) -> None:
     """Every start of both loops and every plan, nodes included."""
@@ -26,6 +32,9 @@ def assert_alike(score: Score) -> None:
         ("sdsc-a", 2800, 2850, 500),
         ("mix-a", 850, 940, 800),
         ("e-share-a", 1000, 1150, 1000),
+        ("a-array-a", 600, 620, 300),
+        ("b-resv-a", 1200, 1260, 500),
+        ("c-node", 900, 960, 500),
     ],
 )
 def test_part_of_a_recorded_run(name: str, first: int, last: int, plans: int) -> None:
@@ -36,6 +45,16 @@ def test_part_of_a_recorded_run(name: str, first: int, last: int, plans: int) ->
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["kth-a", "kth-b", "sdsc-a", "mix-a", "e-share-a"])
+@pytest.mark.parametrize("name", WHOLE)
 def test_whole_recorded_run(name: str) -> None:
     assert_alike(drive(load(name)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", NEARLY)
+def test_nearly_all_of_a_recorded_run(name: str) -> None:
+    score = drive(load(name))
+    assert score.main_alike >= 0.98 * score.main_starts
+    assert score.starts_alike >= 0.99 * score.starts
+    assert score.plans_alike >= 0.99 * score.plans
+    assert len(score.different) <= 5

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 
 from twins.slurm.backfill import Cycle, Plan, backfill_cycle
 from twins.slurm.limits import AccountLimits
-from twins.slurm.machine import Allocation, Job
+from twins.slurm.machine import Allocation
 from twins.slurm.main import main_pass
+from twins.slurm.reservations import Reservations
 from twins.slurm.state import State
 
 from .accounts import load_accounts
-from .follow import Pass, World, follow
+from .follow import Pass, follow
 from .priorities import Known
 from .runs import Run
+from .world import World, name_of
 
 MANY = 6
 """Jobs that may be completing at once for which every combination is tried."""
@@ -47,15 +49,11 @@ class Score:
         )
 
 
-def completing_sets(recent: list[Allocation]) -> Iterator[int]:
-    """Node sets that may still be completing: none first, then ever more of what just ended."""
+def completing_sets(recent: list[Allocation]) -> Iterator[tuple[Allocation, ...]]:
+    """What may still be completing: nothing first, then ever more of what just ended."""
     recent = recent[-MANY:]
     for size in range(len(recent) + 1):
-        for group in combinations(recent, size):
-            nodes = 0
-            for held in group:
-                nodes |= held.nodes
-            yield nodes
+        yield from combinations(recent, size)
 
 
 class Preparer:
@@ -69,11 +67,27 @@ class Preparer:
         self.known = Known(run)
         self.accounts = load_accounts(run) if "limits" in run.machine.settings.enforce else None
 
-    def state(self, world: World, moment: Pass, *, ahead: bool) -> State:
+    def state(
+        self, world: World, moment: Pass, completing: Sequence[Allocation] = (), *, ahead: bool
+    ) -> State:
         t = self.known.end_of_cycle(moment.t) if ahead else moment.t
-        pending = [self.known.apply(name, job, t) for name, job in world.pending.items()]
-        pending.sort(key=lambda job: job.id)
-        state = State(self.run.machine, int(moment.t), pending, world.in_order(), moments=moment.moments)
+        now = int(moment.t)
+        machine = replace(
+            self.run.machine,
+            partitions={
+                name: replace(partition, up=name not in world.closed)
+                for name, partition in self.run.machine.partitions.items()
+            },
+        )
+        eligible = world.eligible(now, completing)
+        pending = [self.known.apply(name, job, t, world.basic.get(name, 0)) for name, job in eligible.items()]
+        pending.sort(key=lambda job: (job.id, job.task))
+        state = State(machine, now, pending, world.in_order(), moments=moment.moments)
+        state.unusable = world.unusable
+        for held in completing:
+            state.completing |= held.nodes
+        if world.reservations:
+            state.calendar = Reservations(machine, world.reservations.values(), now)
         if self.accounts is not None:
             state.limits = AccountLimits(self.run.machine, self.accounts, state.running)
         return state
@@ -97,10 +111,6 @@ def drive(
     return score
 
 
-def name_of(job: Job) -> str:
-    return f"{job.id}" if job.task < 0 else f"{job.array}_{job.task}"
-
-
 def compare_pass(run: Run, world: World, moment: Pass, prepare: Preparer, score: Score) -> None:
     score.passes += 1
     score.main_starts += len(moment.starts)
@@ -109,8 +119,7 @@ def compare_pass(run: Run, world: World, moment: Pass, prepare: Preparer, score:
         return
     best: list[tuple[str, int]] | None = None
     for completing, ahead in product(completing_sets(world.recent(moment.t)), (False, True)):
-        state = prepare.state(world, moment, ahead=ahead)
-        state.completing = completing
+        state = prepare.state(world, moment, completing, ahead=ahead)
         starts, _ = main_pass(state, full=moment.kind == "full")
         mine = [(name_of(start.job), start.held.nodes) for start in starts]
         if best is None or len(set(mine) & set(moment.starts)) > len(set(best) & set(moment.starts)):
@@ -133,8 +142,7 @@ def compare_cycle(run: Run, world: World, moment: Pass, prepare: Preparer, score
         return
     best: Likeness | None = None
     for completing in completing_sets(world.recent(moment.t)):
-        state = prepare.state(world, moment, ahead=True)
-        state.completing = completing
+        state = prepare.state(world, moment, completing, ahead=True)
         likeness = Likeness(backfill_cycle(state), moment, recorded)
         if best is None or likeness.alike or likeness.quality > best.quality:
             best = likeness

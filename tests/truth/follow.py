@@ -1,37 +1,19 @@
-"""The true state of a recorded run at each of its events: who waits, who runs, where, and what just ended."""
+"""Walks the events of a recorded run, so that the state is true at each of its passes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from twins.slurm.machine import Allocation, Job, members
+from twins.slurm.reservations import Reservation
 from twins.slurm.select import select
 from twins.slurm.state import memory_of
 from twins.slurm.usage import Usage
 
 from .runs import Attempt, Event, Run
-
-EPILOG = 8.0
-"""Seconds after a job's end during which it is not known whether its epilog is over."""
-
-
-@dataclass
-class World:
-    """What is true between two events."""
-
-    run: Run
-    pending: dict[str, Job] = field(default_factory=dict)
-    running: dict[str, Allocation] = field(default_factory=dict)
-    ended: list[tuple[float, Allocation]] = field(default_factory=list)
-
-    def recent(self, t: float) -> list[Allocation]:
-        """Allocations that ended so shortly before t that their nodes may still be completing."""
-        self.ended = [(end, held) for end, held in self.ended if t - end < EPILOG]
-        return [held for _, held in self.ended]
-
-    def in_order(self) -> list[Allocation]:
-        return sorted(self.running.values(), key=lambda held: held.job.id)
+from .world import World
 
 
 @dataclass
@@ -54,51 +36,156 @@ def by_name(run: Run) -> dict[str, list[Attempt]]:
     return found
 
 
-def follow(run: Run) -> Iterator[tuple[Pass, World]]:
-    """Each pass with the state it found; the recorded starts are applied after the caller has looked."""
-    world = World(run)
-    attempts = by_name(run)
-    tries: dict[str, int] = {}
-    submitted: set[str] = set()
-    recorded = starts_of_passes(run)
-    cycle = 0
-    for k, event in enumerate(run.events):
-        if event.kind in ("main", "full", "bf"):
+class Follower:
+    """Walks the events of a run and keeps the state true."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.world = World(run)
+        self.attempts = by_name(run)
+        self.tries: dict[str, int] = {}
+        self.submitted: set[str] = set()
+        self.first_priority = {job: value for _, job, value, part in run.priorities if not part}
+        self.planned_reservations = {one.name: one for one in read_reservations(run)}
+
+    def apply(self, event: Event) -> Allocation | None:
+        """Let the event happen; returns what a job held that ended by it."""
+        match event.kind:
+            case "submit":
+                self.submit(event.job)
+            case "start_main" | "start_bf":
+                self.start(event)
+            case "done" | "timeout" | "nodefail" | "preempt_killed":
+                return self.end(event)
+            case "requeue" | "preempt_requeued" | "requeue_nodefail":
+                return self.requeue(event)
+            case "suspend" | "resume":
+                self.suspend(event)
+            case "release":
+                self.release(event.job)
+            case "admin" | "state":
+                self.administer(event)
+        return None
+
+    def submit(self, name: str) -> None:
+        if name in self.submitted:
+            return
+        self.submitted.add(name)
+        asked = self.run.asked_by_name[name]
+        first = self.attempts.get(name) or self.attempts.get(f"{name}_{(asked.job.waiting_tasks or (0,))[0]}")
+        self.world.pending[name] = replace(asked.job, submit=first[0].submit if first else asked.job.submit)
+        self.world.basic[name] = self.first_priority.get(name, 0)
+        if asked.options.get("hold"):
+            self.world.held.add(name)
+
+    def release(self, name: str) -> None:
+        """A released job gets the lowest priority given so far less one."""
+        self.world.held.discard(name)
+        self.world.basic[name] = min((value for value in self.world.basic.values() if value), default=2) - 1
+
+    def start(self, event: Event) -> None:
+        world = self.world
+        number = self.tries.get(event.job, 0)
+        self.tries[event.job] = number + 1
+        head = event.job.split("_")[0]
+        job = world.pending.pop(event.job, None)
+        if job is None:
+            job = world.pending[head]
+            task = int(event.job.split("_")[1])
+            left = tuple(waiting for waiting in job.waiting_tasks if waiting != task)
+            if left:
+                world.pending[head] = replace(job, waiting_tasks=left)
+            else:
+                del world.pending[head]
+            job = replace(job, waiting_tasks=(), task=task)
+        world.running[event.job] = allocation(world, event, job, self.attempts[event.job][number])
+
+    def end(self, event: Event) -> Allocation | None:
+        world = self.world
+        held = world.running.pop(event.job, None)
+        if held is None:
+            return None
+        world.ended.append((event.t, held))
+        row = self.attempts[event.job][self.tries[event.job] - 1]
+        world.fate[event.job] = "ok" if row.state == "COMPLETED" else "failed"
+        return held
+
+    def requeue(self, event: Event) -> Allocation | None:
+        """The attempt ends, the job waits again: submitted anew, to begin two minutes later."""
+        world = self.world
+        held = world.running.pop(event.job, None)
+        if held is None:
+            return None
+        world.ended.append((event.t, held))
+        rows = self.attempts[event.job]
+        number = self.tries[event.job]
+        submit, begin = int(event.t), int(event.t) + 121
+        if number < len(rows):
+            submit, begin = rows[number].submit, rows[number].eligible
+        limit = self.run.asked[held.job.id].job.limit
+        world.pending[event.job] = replace(held.job, submit=submit, begin=begin, eligible=begin, limit=limit)
+        return held
+
+    def suspend(self, event: Event) -> None:
+        held = self.world.running.get(event.job)
+        if held is None:
+            return
+        now = int(event.t)
+        held.suspended = event.kind == "suspend"
+        if held.suspended:
+            self.world.suspended_at[event.job] = now
+        else:
+            held.end += now - self.world.suspended_at.pop(event.job, now)
+
+    def administer(self, event: Event) -> None:
+        """Commands and their effects: holds, states of nodes and partitions, reservations."""
+        world = self.world
+        text = event.nodes
+        if found := re.match(r"scontrol hold #(\d+)", text):
+            world.held.add(found[1])
+        elif found := re.match(r"node (\S+) (?:state set to (\S+)|returned to service)", text):
+            bad = bool(found[2]) and ("DOWN" in found[2] or "DRAIN" in found[2])
+            nodes = self.run.nodes(found[1])
+            world.unusable = world.unusable | nodes if bad else world.unusable & ~nodes
+        elif found := re.match(r"setting state_up to (\d+) for partition (\S+)", text):
+            (world.closed.discard if found[1] == "3" else world.closed.add)(found[2])
+        elif found := re.match(r"Created reservation=(\S+)", text):
+            world.reservations[found[1]] = self.planned_reservations[found[1]]
+        elif found := re.search(r"(?:vestigial reservation|complete for) (\S+)", text):
+            world.reservations.pop(found[1], None)
+
+    def passes(self) -> Iterator[tuple[Pass, World]]:
+        """Each pass with the state it found; its recorded starts are applied after the caller has looked."""
+        recorded = starts_of_passes(self.run)
+        cycle = 0
+        for k, event in enumerate(self.run.events):
+            if event.kind not in ("main", "full", "bf"):
+                self.apply(event)
+                continue
             cycle += event.kind == "bf"
             starts = recorded.get(k, [])
             known = [name for name, _ in starts]
             if event.kind == "bf":
-                known += [plan.job for plan in run.plans.get(cycle, [])]
+                known += [plan.job for plan in self.run.plans.get(cycle, [])]
             for name in known:  # a submission logged just after the pass that saw it
-                if name in run.asked_by_name and name not in world.pending and name not in submitted:
-                    submit(world, name, attempts, submitted)
+                if name in self.run.asked_by_name:
+                    self.submit(name)
             moments = {
-                int(name.split("_")[0]): attempts[name][tries.get(name, 0)].start
+                int(name.split("_")[0]): self.attempts[name][self.tries.get(name, 0)].start
                 for name, _ in starts
-                if name in attempts and tries.get(name, 0) < len(attempts[name])
+                if self.tries.get(name, 0) < len(self.attempts.get(name, []))
             }
-            yield Pass(event.kind, event.t, cycle if event.kind == "bf" else 0, starts, moments), world
-        elif event.kind == "submit":
-            if event.job not in submitted:
-                submit(world, event.job, attempts, submitted)
-        elif event.kind in ("start_main", "start_bf"):
-            row = attempts[event.job][tries.get(event.job, 0)]
-            begin(world, event, row)
-            tries[event.job] = tries.get(event.job, 0) + 1
-        elif event.kind in ("done", "timeout") and event.job in world.running:
-            world.ended.append((event.t, world.running.pop(event.job)))
+            number = cycle if event.kind == "bf" else 0
+            yield Pass(event.kind, event.t, number, starts, moments), self.world
 
 
-def submit(world: World, name: str, attempts: dict[str, list[Attempt]], submitted: set[str]) -> None:
-    job = world.run.asked_by_name[name].job
-    world.pending[name] = replace(job, submit=attempts[name][0].submit if name in attempts else job.submit)
-    submitted.add(name)
+def follow(run: Run) -> Iterator[tuple[Pass, World]]:
+    return Follower(run).passes()
 
 
-def begin(world: World, event: Event, row: Attempt) -> None:
-    """Put a recorded start into the state; CPUs of each node as the selection would share them out."""
+def allocation(world: World, event: Event, job: Job, row: Attempt) -> Allocation:
+    """What a recorded start holds; CPUs of each node as the selection would share them out."""
     machine = world.run.machine
-    job = world.pending.pop(event.job)
     nodes = world.run.nodes(event.nodes)
     usage = Usage(machine, world.running.values())
     partition = machine.partitions[row.partition.split(",")[-1]]
@@ -106,9 +193,8 @@ def begin(world: World, event: Event, row: Attempt) -> None:
     cpus = select(machine, job, partition, nodes, usage, weights) or spread(job, nodes)
     if job.whole:
         cpus = {i: machine.nodes[i].cpus for i in members(nodes)}
-    end = row.start + 60 * row.limit
     memory = memory_of(machine, job, cpus)
-    world.running[event.job] = Allocation(job, partition.name, nodes, cpus, memory, row.start, end)
+    return Allocation(job, partition.name, nodes, cpus, memory, row.start, row.start + 60 * row.limit)
 
 
 def spread(job: Job, nodes: int) -> dict[int, int]:
@@ -130,3 +216,26 @@ def starts_of_passes(run: Run) -> dict[int, list[tuple[str, int]]]:
         elif event.kind == "start_bf":
             found.setdefault(last_cycle, []).append((event.job, run.nodes(event.nodes)))
     return found
+
+
+def read_reservations(run: Run) -> Iterator[Reservation]:
+    """The reservations that the administrator's commands made."""
+    path = run.folder / "admin.tsv"
+    if not path.exists():
+        return
+    for line in path.read_text("utf-8").splitlines():
+        command = line.split("\t")[2]
+        if "create reservation" not in command:
+            continue
+        given = dict(re.findall(r"(\w+)=(\S+)", command))
+        start = int(re.findall(r"@(\d+)", command)[0])
+        everything = given["nodes"] == "ALL"
+        yield Reservation(
+            given["reservationname"],
+            start,
+            start + 60 * int(given["duration"]),
+            run.machine.all_nodes if everything else run.nodes(given["nodes"]),
+            frozenset(given.get("users", "").split(",")),
+            maintenance="maint" in given.get("flags", ""),
+            all_nodes=everything,
+        )

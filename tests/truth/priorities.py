@@ -37,11 +37,13 @@ class Known:
         k = bisect_right(self.times.get((job, partition), []), t)
         return self.values[job, partition][k - 1] if k else None
 
-    def apply(self, name: str, job: Job, t: float) -> Job:
-        """A copy of the job with its priorities as known at t."""
-        at_submission = self.value(name, "", t)
-        first = self.value(name, job.partitions[0], t)
-        own = first if first is not None else at_submission or 0
+    def apply(self, name: str, job: Job, t: float, given: int = 0) -> Job:
+        """A copy of the job with its priorities as known at t; `given` is that of submission or release."""
+        last = f"{name}_{job.waiting_tasks[0]}" if len(job.waiting_tasks) == 1 else name
+        own = given
+        for known in (name, last):
+            first = self.value(known, job.partitions[0], t)
+            own = first if first is not None else own
         if len(job.partitions) == 1:
             return replace(job, priority=own)
         each = {}

@@ -116,8 +116,14 @@ def load(name: str) -> Run:
         cycle = int(row["cycle"]) if "cycle" in row else cycles[row["cycle_t"]]
         plan = RecordedPlan(row["job"], int(row["start"]), int(row["reserve_end"]), run.nodes(row["nodes"]))
         run.plans.setdefault(cycle, []).append(plan)
+    seen: set[str] = set()
     for row in rows(where / "prio.csv.gz"):
-        run.priorities.append((float(row["t"]), row["job"], int(row["priority"]), row.get("partition") or ""))
+        name = row["job"]
+        partition = row.get("partition") or ""
+        if "partition" not in row and name in seen:
+            partition = run.asked[int(name)].job.partitions[0]
+        seen.add(name)
+        run.priorities.append((float(row["t"]), name, int(row["priority"]), partition))
     return run
 
 
@@ -143,6 +149,12 @@ def attempt(run: Run, row: dict[str, str]) -> Attempt:
         row.get("started_in") or row["partition"],
         row["started_by"],
     )
+
+
+def tasks_of(text: str) -> tuple[int, ...]:
+    """Task numbers of an array such as 0-9%3."""
+    low, _, high = text.partition("%")[0].partition("-")
+    return tuple(range(int(low), int(high or low) + 1)) if low else ()
 
 
 def read_jobs(path: Path, machine: Machine, conf: Conf) -> Iterator[tuple[int, Asked]]:
@@ -182,5 +194,10 @@ def read_jobs(path: Path, machine: Machine, conf: Conf) -> Iterator[tuple[int, A
             name=options.get("name", f"j{n}"),
             nice=int(options.get("nice", 0)),
             requeue=options.get("requeue", "0") == "1",
+            dependency=options.get("dep", "").replace("#", ""),
+            begin=int(options.get("begin", 0)),
+            array=int(n) if "array" in options else 0,
+            waiting_tasks=tasks_of(options.get("array", "")),
+            array_limit=int(options.get("array", "").partition("%")[2] or 0),
         )
         yield int(n), Asked(int(n), job.submit, job, tuple(float(part) for part in run.split(",")), options)

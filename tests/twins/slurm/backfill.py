@@ -30,6 +30,8 @@ class Cycle:
     plans: list[Plan] = field(default_factory=list)
     starts: list[Start] = field(default_factory=list)
     tested: int = 0
+    stamped: bool = False
+    """Whether it changed the jobs' or nodes' time stamp, so that another cycle follows."""
 
 
 def backfill_cycle(state: State) -> Cycle:
@@ -49,11 +51,42 @@ def backfill_cycle(state: State) -> Cycle:
             break
         if record.job not in state.pending:
             continue
-        if not Search(state, cycle, table, record, counts, planned).run():
+        if not place(state, cycle, table, record, counts, planned):
             break
         if settings.bf_max_job_start and len(cycle.starts) >= settings.bf_max_job_start:
             break
+    busy = 0
+    for held in state.running:
+        busy |= held.nodes
+    idle_planned = any(plan.nodes & ~busy for plan in cycle.plans if plan.held)
+    cycle.stamped |= bool(cycle.starts) or idle_planned
     return cycle
+
+
+def place(
+    state: State,
+    cycle: Cycle,
+    table: PlanTable,
+    record: Record,
+    counts: dict[str, Counter[str]],
+    planned: dict[int, int],
+) -> bool:
+    """Plan or start a job, or one task of an array after the other; False ends the cycle."""
+    job = record.job
+    plans = 0
+    while True:
+        outcome = Search(state, cycle, table, record, counts, planned).run()
+        if outcome == "full" or not job.waiting_tasks or job not in state.pending:
+            return outcome != "full"
+        if outcome == "planned":
+            plans += 1
+            if plans >= min(state.machine.settings.bf_max_job_array_resv, len(job.waiting_tasks)):
+                return True
+        elif outcome != "started":
+            return True
+        settings = state.machine.settings
+        if settings.bf_max_job_start and len(cycle.starts) >= settings.bf_max_job_start:
+            return True
 
 
 def too_many(state: State, record: Record, counts: dict[str, Counter[str]]) -> bool:
@@ -109,24 +142,24 @@ class Search:
             )
         )
 
-    def run(self) -> bool:
-        """Plan or start the job; False ends the cycle."""
+    def run(self) -> str:
+        """Plan or start the job: "planned", "started", "no" or, when the table is full, "full"."""
         state = self.state
-        if state.limits.before(self.job, self.partition):
-            return True
+        if state.limits.before(self.job, self.partition) or state.array_is_full(self.job):
+            return "no"
         if too_many(state, self.record, self.counts):
-            return True
+            return "no"
         later = state.now
         counted = False
         while True:
             tried = self.candidates(later)
             if tried is None:
-                return True
+                return "no"
             start, nodes, later = tried
             if nodes.bit_count() < self.job.nodes or self.job.required & ~nodes:
                 if later and not self.now_only:
                     continue
-                return True
+                return "no"
             if not counted:
                 self.cycle.tested += 1
                 counted = True
@@ -137,18 +170,19 @@ class Search:
             if found is None:
                 if later and not self.now_only:
                     continue
-                return True
+                return "no"
             at, chosen = max(found[0], start), found[1]
+            self.cycle.stamped |= start > found[0]
             waits = at <= state.now and bool(chosen & state.completing)
             if waits:
                 at, later = state.now + 1, 0
             if at <= state.now:
                 outcome = self.start(nodes)
-                if outcome in ("started", "limit"):
-                    return True
+                if outcome != "busy":
+                    return "started" if outcome == "started" else "no"
                 later = 0
             if at > state.now and self.now_only:
-                return True
+                return "no"
             if later and at > later:
                 continue
             begin = self.table.floor(at)
@@ -159,7 +193,7 @@ class Search:
                     continue
                 return self.hold(at, begin, end, chosen, waits)
             self.cycle.plans.append(Plan(self.job, self.partition.name, at, end, chosen, held=False))
-            return True
+            return "no"
 
     def candidates(self, later: int) -> tuple[int, int, int] | None:
         """Start of the window tested, the nodes free of plans in it, and when more may be free (or 0)."""
@@ -198,19 +232,19 @@ class Search:
                 self.table.add(0, self.table.floor(held.end), held.nodes)
         return outcome
 
-    def hold(self, at: int, begin: int, end: int, nodes: int, waits: bool) -> bool:
-        """Enter the plan in the table unless a limit forbids it; False when the table is full."""
+    def hold(self, at: int, begin: int, end: int, nodes: int, waits: bool) -> str:
+        """Enter the plan in the table unless a limit forbids it."""
         state = self.state
         cpus = self.job.cpus
         if self.job.whole:
             cpus = sum(node.cpus for i, node in enumerate(state.machine.nodes) if nodes >> i & 1)
         if state.limits.after(self.job, self.partition, cpus, 0, nodes):
-            return True
+            return "no"
         self.cycle.plans.append(Plan(self.job, self.partition.name, at, end, nodes, waits_for_epilog=waits))
         self.counts["resv"][self.partition.name] += 1
         earlier = self.planned.get(self.job.id)
         self.planned[self.job.id] = at if earlier is None else min(earlier, at)
         if self.table.records >= state.machine.settings.table_size:
-            return False
+            return "full"
         self.table.add(begin, end, nodes)
-        return True
+        return "planned"

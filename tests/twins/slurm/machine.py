@@ -7,7 +7,7 @@ the node defined i-th.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 YEAR = 365 * 24 * 60
 """Minutes that stand for "no limit"."""
@@ -91,7 +91,11 @@ class Job:
     array: int = 0
     """Identity shared by the tasks of one array; 0 for a plain job."""
     task: int = -1
+    waiting_tasks: tuple[int, ...] = ()
+    """Tasks of an array that have not started; one record stands for all of them."""
     array_limit: int = 0
+    """Tasks that may run at once; 0 is no limit."""
+    dependency: str = ""
     begin: int = 0
     eligible: int = 0
     priority: int = 0
@@ -102,6 +106,12 @@ class Job:
     @property
     def tasks(self) -> int:
         return self.cpus // self.cpus_per_task
+
+    def next_task(self) -> Job:
+        """What starts when this job starts: itself, or the lowest waiting task of an array."""
+        if not self.waiting_tasks:
+            return self
+        return replace(self, task=self.waiting_tasks[0], waiting_tasks=())
 
     def priority_for(self, partition: str) -> int:
         return self.priority_in.get(partition, self.priority)

@@ -2,57 +2,87 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from .machine import Job, Partition
-from .queue import build_queue
+from .queue import Record, build_queue
 from .select import select, wanted
 from .state import Start, State, memory_of
+from .usage import Usage
 
 
 def main_pass(state: State, *, full: bool) -> tuple[list[Start], bool]:
-    """The starts of one pass, and whether a job was found blocked."""
+    """The starts of one pass, and whether it stamped the jobs as changed.
+
+    A start does, and a job met in a partition that has failed; the first job to find its nodes busy does not.
+    """
     settings = state.machine.settings
-    available = state.usable
-    failed: set[str] = set()
-    failed_reservations: set[str] = set()
-    starts: list[Start] = []
-    tested = 0
-    blocked = False
-    per_partition: dict[str, int] = {}
+    around = Pass(state.usable)
     for record in build_queue(state.machine, state.pending):
-        job, partition = record.job, record.partition
-        if job not in state.pending:
+        if record.job not in state.pending:
             continue
-        if settings.sched_max_job_start and len(starts) >= settings.sched_max_job_start:
+        if settings.sched_max_job_start and len(around.starts) >= settings.sched_max_job_start:
             break
-        if settings.partition_job_depth:
-            per_partition[partition.name] = per_partition.get(partition.name, 0) + 1
-            if per_partition[partition.name] > settings.partition_job_depth:
-                continue
-        if not full and tested > settings.default_queue_depth:
+        if settings.partition_job_depth and around.beyond_depth(record, settings.partition_job_depth):
+            continue
+        if not full and around.tested > settings.default_queue_depth:
             break
-        tested += 1
-        if job.reservation:
-            if job.reservation in failed_reservations:
-                continue
-        elif partition.name in failed:
-            blocked = True
-            continue
-        if state.limits.before(job, partition):
-            continue
-        outcome = "busy"
-        if (available & partition.nodes).bit_count() >= job.nodes:
-            outcome = try_start(state, job, partition, available, starts)
-        if outcome in ("started", "limit", "reservation"):
-            continue
-        blocked = True
-        if job.required and job.required.bit_count() >= job.nodes:
-            available &= ~job.required
-        elif job.reservation:
-            failed_reservations.add(job.reservation)
-        elif holds_back(state, job, record.priority):
-            failed.add(partition.name)
-            available &= ~partition.nodes
-    return starts, blocked
+        while test(state, record, around) and record.job in state.pending:
+            continue  # the next task of an array, after one that started
+    return around.starts, around.stamped or bool(around.starts)
+
+
+class Pass:
+    """What a pass knows on its way through the queue."""
+
+    def __init__(self, available: int) -> None:
+        self.available = available
+        self.failed: set[str] = set()
+        self.failed_reservations: set[str] = set()
+        self.starts: list[Start] = []
+        self.tested = 0
+        self.stamped = False
+        self.in_partition: Counter[str] = Counter()
+
+    def beyond_depth(self, record: Record, depth: int) -> bool:
+        self.in_partition[record.partition.name] += 1
+        return self.in_partition[record.partition.name] > depth
+
+
+def test(state: State, record: Record, around: Pass) -> bool:
+    """Test one record; True if it started."""
+    job, partition = record.job, record.partition
+    if state.array_is_full(job):
+        return False
+    around.tested += 1
+    if job.reservation:
+        if job.reservation in around.failed_reservations:
+            return False
+    elif partition.name in around.failed:
+        around.stamped = True
+        return False
+    if state.limits.before(job, partition):
+        return False
+    outcome = "busy"
+    if (around.available & partition.nodes).bit_count() >= job.nodes:
+        outcome = try_start(state, job, partition, around.available, around.starts)
+    else:
+        around.stamped = True
+    if outcome == "busy":
+        hold_up(state, record, around)
+    return outcome == "started"
+
+
+def hold_up(state: State, record: Record, around: Pass) -> None:
+    """What a job that does not fit keeps from the others: named nodes, its reservation, or its partition."""
+    job, partition = record.job, record.partition
+    if job.required and job.required.bit_count() >= job.nodes:
+        around.available &= ~job.required
+    elif job.reservation:
+        around.failed_reservations.add(job.reservation)
+    elif holds_back(state, job, record.priority):
+        around.failed.add(partition.name)
+        around.available &= ~partition.nodes
 
 
 def holds_back(state: State, job: Job, priority: int) -> bool:
@@ -64,12 +94,34 @@ def holds_back(state: State, job: Job, priority: int) -> bool:
 
 
 def try_start(state: State, job: Job, partition: Partition, available: int, starts: list[Start]) -> str:
-    """Start the job now if it fits: "started", or why not: "busy", "limit" or "reservation"."""
+    """Start the job now if it fits: "started", or why not.
+
+    "busy" stops the partition; "limit", "reservation" and "unavailable" only pass it over: it would not fit
+    even if what is left to it were idle, and nobody else keeps it out.
+    """
     assert state.calendar is not None
     window = state.calendar.window(job, partition, state.now, job.limit)
     if window is None or window.start > state.now:
         return "reservation"
-    return start_on(state, job, partition, available & window.nodes, starts, job.limit)
+    nodes = available & window.nodes & partition.nodes
+    outcome = start_on(state, job, partition, nodes, starts, job.limit)
+    if outcome == "busy" and not any_busy(state, job, nodes) and not fits_idle(state, job, partition, nodes):
+        return "unavailable"
+    return outcome
+
+
+def any_busy(state: State, job: Job, nodes: int) -> bool:
+    """Whether one of the nodes is kept from the job by another: in use, held whole, or completing."""
+    busy = state.completing
+    for held in state.running:
+        if job.whole or held.job.whole:
+            busy |= held.nodes
+    return bool(busy & nodes)
+
+
+def fits_idle(state: State, job: Job, partition: Partition, nodes: int) -> bool:
+    """Whether the job could run on these nodes if all of them were idle."""
+    return select(state.machine, job, partition, nodes, Usage(state.machine), state.weights) is not None
 
 
 def start_on(

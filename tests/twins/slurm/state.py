@@ -98,17 +98,27 @@ class State:
         return Usage(self.machine, self.running)
 
     def begin(self, job: Job, partition: str, cpus: dict[int, int], limit: int) -> Start:
-        """The job runs from now on; it leaves the queue."""
+        """The job, or its next task, runs from now on; a job or last task leaves the queue."""
         nodes = sum(1 << i for i in cpus)
         now = self.moments.get(job.id, self.now)
+        task = job.next_task()
         held = Allocation(
-            job, partition, nodes, cpus, memory_of(self.machine, job, cpus), now, now + 60 * limit
+            task, partition, nodes, cpus, memory_of(self.machine, job, cpus), now, now + 60 * limit
         )
-        self.pending.remove(job)
+        if len(job.waiting_tasks) > 1:
+            job.waiting_tasks = job.waiting_tasks[1:]
+        else:
+            self.pending.remove(job)
         self.running.append(held)
-        self.running.sort(key=lambda other: other.job.id)
+        self.running.sort(key=lambda other: (other.job.id, other.job.task))
         self.limits.started(held)
-        return Start(job, partition, held)
+        return Start(task, partition, held)
+
+    def array_is_full(self, job: Job) -> bool:
+        """Whether as many tasks of the job's array run as may."""
+        if not job.array_limit:
+            return False
+        return sum(held.job.array == job.array for held in self.running) >= job.array_limit
 
 
 def memory_of(machine: Machine, job: Job, cpus: dict[int, int]) -> dict[int, int]:
