@@ -8,10 +8,13 @@ from itertools import combinations, product
 
 from twins.slurm.backfill import Cycle, Plan, backfill_cycle
 from twins.slurm.limits import AccountLimits
-from twins.slurm.machine import Allocation
+from twins.slurm.machine import Allocation, members
 from twins.slurm.main import main_pass
+from twins.slurm.preemption import Preemption
 from twins.slurm.reservations import Reservations
+from twins.slurm.select import lighten, plain_weight
 from twins.slurm.state import State
+from twins.slurm.usage import Usage
 
 from .accounts import load_accounts
 from .follow import Pass, follow
@@ -21,6 +24,9 @@ from .world import World, name_of
 
 MANY = 6
 """Jobs that may be completing at once for which every combination is tried."""
+
+NODES = 7
+"""Nodes of such jobs for which every combination is tried."""
 
 
 @dataclass
@@ -50,10 +56,17 @@ class Score:
 
 
 def completing_sets(recent: list[Allocation]) -> Iterator[tuple[Allocation, ...]]:
-    """What may still be completing: nothing first, then ever more of what just ended."""
+    """What may still be completing: nothing first, then ever more of what just ended.
+
+    The nodes of one job need not be done together: in the end each node counts by itself.
+    """
     recent = recent[-MANY:]
     for size in range(len(recent) + 1):
         yield from combinations(recent, size)
+    parts = [replace(held, nodes=1 << i) for held in recent for i in members(held.nodes)]
+    if len(recent) < len(parts) <= NODES:
+        for size in range(1, len(parts)):
+            yield from combinations(parts, size)
 
 
 class Preparer:
@@ -65,12 +78,32 @@ class Preparer:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.known = Known(run)
+        self.weights: list[int] = []
+        """As the last pass left them: they outlive a pass."""
         self.accounts = load_accounts(run) if "limits" in run.machine.settings.enforce else None
+
+    def note_submissions(self, world: World) -> None:
+        """A submission tests whether the job could ever run, which sets weights too."""
+        machine = self.run.machine
+        for name in world.news:
+            if not self.weights:
+                self.weights = [plain_weight(machine, i) for i in range(len(machine.nodes))]
+            job = self.run.asked_by_name[name].job
+            for part in job.partitions:
+                partition = machine.partitions[part]
+                for i in members(partition.nodes):
+                    self.weights[i] = plain_weight(machine, i)
+                if job.gpus:
+                    usable = list(members(partition.nodes))
+                    lighten(machine, job, partition, usable, Usage(machine), self.weights)
+        world.news.clear()
 
     def state(
         self, world: World, moment: Pass, completing: Sequence[Allocation] = (), *, ahead: bool
     ) -> State:
         t = self.known.end_of_cycle(moment.t) if ahead else moment.t
+        if ahead and moment.kind != "bf":
+            t = self.known.end_of_cycle(t)
         now = int(moment.t)
         machine = replace(
             self.run.machine,
@@ -83,11 +116,14 @@ class Preparer:
         pending = [self.known.apply(name, job, t, world.basic.get(name, 0)) for name, job in eligible.items()]
         pending.sort(key=lambda job: (job.id, job.task))
         state = State(machine, now, pending, world.in_order(), moments=moment.moments)
+        state.weights = list(self.weights or state.weights)
         state.unusable = world.unusable
         for held in completing:
             state.completing |= held.nodes
         if world.reservations:
             state.calendar = Reservations(machine, world.reservations.values(), now)
+        if machine.settings.preempt_type:
+            state.preemption = Preemption(machine, self.accounts, dict(world.preempted_at))
         if self.accounts is not None:
             state.limits = AccountLimits(self.run.machine, self.accounts, state.running)
         return state
@@ -100,6 +136,7 @@ def drive(
     score = Score()
     prepare = prepare or Preparer(run)
     for number, (moment, world) in enumerate(follow(run)):
+        prepare.note_submissions(world)
         if number < first:
             continue
         if last is not None and number >= last:
@@ -118,16 +155,21 @@ def compare_pass(run: Run, world: World, moment: Pass, prepare: Preparer, score:
         score.passes_alike += 1
         return
     best: list[tuple[str, int]] | None = None
+    weights = prepare.weights
     for completing, ahead in product(completing_sets(world.recent(moment.t)), (False, True)):
         state = prepare.state(world, moment, completing, ahead=ahead)
         starts, _ = main_pass(state, full=moment.kind == "full")
         mine = [(name_of(start.job), start.held.nodes) for start in starts]
+        if best is None:
+            weights = state.weights
         if best is None or len(set(mine) & set(moment.starts)) > len(set(best) & set(moment.starts)):
             best = mine
         if sorted(mine) == sorted(moment.starts):
+            prepare.weights = state.weights
             score.passes_alike += 1
             score.main_alike += len(mine)
             return
+    prepare.weights = weights
     score.main_alike += len(set(best or []) & set(moment.starts))
     score.different.append(f"{moment.kind} at {moment.t}: {best} instead of {moment.starts}")
 
@@ -141,14 +183,17 @@ def compare_cycle(run: Run, world: World, moment: Pass, prepare: Preparer, score
         score.cycles_alike += 1
         return
     best: Likeness | None = None
+    weights = prepare.weights
     for completing in completing_sets(world.recent(moment.t)):
         state = prepare.state(world, moment, completing, ahead=True)
         likeness = Likeness(backfill_cycle(state), moment, recorded)
         if best is None or likeness.alike or likeness.quality > best.quality:
             best = likeness
+            weights = state.weights
         if best.alike:
             break
     assert best is not None
+    prepare.weights = weights
     score.cycles_alike += best.alike
     score.cut_short += best.cut_short
     score.plans_alike += len(best.plans & set(recorded))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from twins.slurm.machine import Allocation, Job, members
 from twins.slurm.reservations import Reservation
-from twins.slurm.select import select
+from twins.slurm.select import plain_weight, select
 from twins.slurm.state import memory_of
 from twins.slurm.usage import Usage
 
@@ -50,6 +50,8 @@ class Follower:
 
     def apply(self, event: Event) -> Allocation | None:
         """Let the event happen; returns what a job held that ended by it."""
+        if event.kind.startswith("preempt_") and event.nodes.startswith("for "):
+            self.world.preempted_at[int(event.nodes[4:].split("_")[0])] = int(event.t)
         match event.kind:
             case "submit":
                 self.submit(event.job)
@@ -71,6 +73,7 @@ class Follower:
         if name in self.submitted:
             return
         self.submitted.add(name)
+        self.world.news.append(name)
         asked = self.run.asked_by_name[name]
         first = self.attempts.get(name) or self.attempts.get(f"{name}_{(asked.job.waiting_tasks or (0,))[0]}")
         self.world.pending[name] = replace(asked.job, submit=first[0].submit if first else asked.job.submit)
@@ -189,7 +192,7 @@ def allocation(world: World, event: Event, job: Job, row: Attempt) -> Allocation
     nodes = world.run.nodes(event.nodes)
     usage = Usage(machine, world.running.values())
     partition = machine.partitions[row.partition.split(",")[-1]]
-    weights = [node.weight for node in machine.nodes]
+    weights = [plain_weight(machine, i) for i in range(len(machine.nodes))]
     cpus = select(machine, job, partition, nodes, usage, weights) or spread(job, nodes)
     if job.whole:
         cpus = {i: machine.nodes[i].cpus for i in members(nodes)}

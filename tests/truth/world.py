@@ -30,12 +30,16 @@ class World:
     ended: list[tuple[float, Allocation]] = field(default_factory=list)
     fate: dict[str, str] = field(default_factory=dict)
     """Name -> ok or failed, of what has ended for good."""
+    news: list[str] = field(default_factory=list)
+    """Submitted since somebody looked."""
     held: set[str] = field(default_factory=set)
     unusable: int = 0
     closed: set[str] = field(default_factory=set)
     """Partitions that are not up."""
     reservations: dict[str, Reservation] = field(default_factory=dict)
     suspended_at: dict[str, int] = field(default_factory=dict)
+    preempted_at: dict[int, int] = field(default_factory=dict)
+    """Job -> second at which it last took victims."""
     basic: dict[str, int] = field(default_factory=dict)
     """Priorities given under priority/basic, by submission and by release."""
 

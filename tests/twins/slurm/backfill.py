@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from .machine import YEAR, Job
+from .machine import YEAR, Allocation, Job
 from .main import start_on
 from .plan import PlanTable
 from .queue import Record, build_queue
@@ -46,7 +46,7 @@ def backfill_cycle(state: State) -> Cycle:
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
     planned: dict[int, int] = {}
     """Earliest start found for a job in any of its partitions."""
-    for record in build_queue(machine, state.pending, shortest=True):
+    for record in build_queue(machine, state.pending, shortest=True, preemption=state.preemption):
         if cycle.tested >= settings.bf_max_job_test:
             break
         if record.job not in state.pending:
@@ -166,6 +166,7 @@ class Search:
             found = when_and_where(
                 state.machine, self.job, self.partition, nodes, state.running, state.now, state.weights,
                 now_only=self.now_only,
+                preemptable=self.preemptable(),
             )
             if found is None:
                 if later and not self.now_only:
@@ -194,6 +195,12 @@ class Search:
                 return self.hold(at, begin, end, chosen, waits)
             self.cycle.plans.append(Plan(self.job, self.partition.name, at, end, chosen, held=False))
             return "no"
+
+    def preemptable(self) -> list[Allocation]:
+        state = self.state
+        if state.preemption is None:
+            return []
+        return state.preemption.candidates(self.job, self.partition, state.running, state.now)
 
     def candidates(self, later: int) -> tuple[int, int, int] | None:
         """Start of the window tested, the nodes free of plans in it, and when more may be free (or 0)."""

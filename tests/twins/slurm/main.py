@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .machine import Job, Partition
+from .machine import Allocation, Job, Partition, members
+from .preemption import victims_for
 from .queue import Record, build_queue
-from .select import select, wanted
+from .select import plain_weight, select, wanted
 from .state import Start, State, memory_of
 from .usage import Usage
 
@@ -18,7 +19,7 @@ def main_pass(state: State, *, full: bool) -> tuple[list[Start], bool]:
     """
     settings = state.machine.settings
     around = Pass(state.usable)
-    for record in build_queue(state.machine, state.pending):
+    for record in build_queue(state.machine, state.pending, preemption=state.preemption):
         if record.job not in state.pending:
             continue
         if settings.sched_max_job_start and len(around.starts) >= settings.sched_max_job_start:
@@ -128,11 +129,23 @@ def start_on(
     state: State, job: Job, partition: Partition, candidates: int, starts: list[Start], limit: int
 ) -> str:
     """Section 6.1: selection among candidates, then the limits that need to know what was selected."""
+    for i in members(partition.nodes):
+        state.weights[i] = plain_weight(state.machine, i)
     candidates &= partition.nodes & state.usable & ~state.completing & ~job.excluded
     usage = state.usage()
-    if job.whole:
+    if job.whole and state.preemption is None:
         candidates &= ~usage.busy()
-    chosen = select(state.machine, job, partition, candidates, usage, state.weights)
+
+    def selection(used: Usage) -> dict[int, int] | None:
+        return select(state.machine, job, partition, candidates, used, state.weights)
+
+    chosen = selection(usage)
+    victims: list[Allocation] = []
+    if chosen is None and state.preemption is not None:
+        others = state.preemption.candidates(job, partition, state.running, state.now)
+        found = victims_for(usage, others, candidates, selection, state.machine) if others else None
+        if found is not None:
+            chosen, victims = found
     if chosen is None:
         size = wanted(job, partition).least
         reason = state.limits.after(job, partition, max(job.cpus, size), 0, 0)
@@ -141,5 +154,9 @@ def start_on(
     nodes = sum(1 << i for i in chosen)
     if state.limits.after(job, partition, sum(chosen.values()), memory, nodes):
         return "limit"
+    if victims and state.preemption is not None:
+        if not state.preemption.pausing(job, state.now):
+            state.preempt(job, victims)
+        return "busy"
     starts.append(state.begin(job, partition.name, chosen, limit))
     return "started"

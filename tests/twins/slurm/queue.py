@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cmp_to_key
 
 from .machine import Job, Machine, Partition
+from .preemption import Preemption
 
 
 @dataclass
@@ -32,11 +34,13 @@ def partition_allows(machine: Machine, job: Job, partition: Partition, limit: in
     return partition.min_nodes <= job.nodes <= partition.nodes.bit_count()
 
 
-def build_queue(machine: Machine, pending: Iterable[Job], *, shortest: bool = False) -> list[Record]:
+def build_queue(
+    machine: Machine, pending: Iterable[Job], *, shortest: bool = False, preemption: Preemption | None = None
+) -> list[Record]:
     """Records in the order in which they are tested.
 
     `pending` holds what is neither held nor dependent, in order of creation; backfill tests a job's shortest
-    time where it gave one.
+    time where it gave one.  Who may preempt another comes before it, whatever else they are.
     """
     records = []
     for job in pending:
@@ -45,4 +49,14 @@ def build_queue(machine: Machine, pending: Iterable[Job], *, shortest: bool = Fa
             partition = machine.partitions[name]
             if partition_allows(machine, job, partition, limit):
                 records.append(Record(job, partition, job.priority_for(name)))
-    return sorted(records, key=Record.rank)
+    if preemption is None:
+        return sorted(records, key=Record.rank)
+
+    def order(one: Record, other: Record) -> int:
+        if preemption.may(one.job, one.partition, other.job, other.partition):
+            return -1
+        if preemption.may(other.job, other.partition, one.job, one.partition):
+            return 1
+        return -1 if one.rank() <= other.rank() else 1
+
+    return sorted(records, key=cmp_to_key(order))

@@ -37,12 +37,29 @@ def select(
     if candidates.bit_count() < want.least or job.required & ~candidates:
         return None
     usable = [i for i in members(candidates) if has_room(machine, job, i, usage)]
+    if len(usable) < want.least:
+        return None
+    if job.gpus:
+        lighten(machine, job, partition, usable, usage, weights)
     free = offers_of(machine, job, partition, usable, usage, everything=False)
     chosen = choose(job, free, want, weights, machine)
     if chosen is None or job.whole:  # a whole-node job that fits the idle nodes fits all of them
         return chosen
     all_cpus = offers_of(machine, job, partition, usable, usage, everything=True)
     return chosen if choose(job, all_cpus, want, weights, machine) is not None else None
+
+
+def plain_weight(machine: Machine, i: int) -> int:
+    """The weight of a node as configured, above a byte that GPUs lower."""
+    return (machine.nodes[i].weight << 8) | 0xFF
+
+
+def lighten(
+    machine: Machine, job: Job, partition: Partition, usable: list[int], usage: Usage, weights: list[int]
+) -> None:
+    """A job with GPUs makes the nodes that could take it lighter; they stay so for whoever is tested next."""
+    for i in offers_of(machine, job, partition, usable, usage, everything=True):
+        weights[i] = (weights[i] & ~0xFF) | (0xFF - job.gpus)
 
 
 def offers_of(
@@ -94,7 +111,11 @@ def offer(machine: Machine, job: Job, partition: Partition, i: int, usage: Usage
             cpus = max(0, cpus - node.threads)
     cpus -= cpus % job.cpus_per_task if job.cpus_per_task > 1 else 0
     tasks = cpus // job.cpus_per_task
-    return cpus if tasks >= (job.tasks if job.nodes == 1 else 1) else 0
+    if tasks < (job.tasks if job.nodes == 1 else 1):
+        return 0
+    if job.gpus and (job.nodes == 1 or job.tasks in (1, job.nodes)):  # cores beside GPUs: only those it needs
+        cpus = min(cpus, (job.tasks if job.nodes == 1 else 1) * job.cpus_per_task)
+    return cpus
 
 
 def choose(

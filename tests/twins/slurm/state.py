@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from .machine import Allocation, Job, Machine, Partition
+from .preemption import Preemption
+from .select import plain_weight
 from .usage import Usage
 
 
@@ -79,14 +81,18 @@ class State:
     unusable: int = 0
     """Nodes that are down or drained."""
     weights: list[int] = field(default_factory=list)
+    """Of the nodes as the last tests left them; a start attempt sets its partition's back."""
     limits: Limits = field(default_factory=NoLimits)
     calendar: Calendar | None = None
+    preemption: Preemption | None = None
+    preempted: list[tuple[Job, Allocation]] = field(default_factory=list)
+    """Job and its victim, of this pass; a job is at most once in a pass about to preempt."""
     moments: dict[int, int] = field(default_factory=dict)
     """Job -> second of its start, where a pass is known to have taken longer than its first second."""
 
     def __post_init__(self) -> None:
         if not self.weights:
-            self.weights = [(node.weight << 8) | 0xFF for node in self.machine.nodes]
+            self.weights = [plain_weight(self.machine, i) for i in range(len(self.machine.nodes))]
         if self.calendar is None:
             self.calendar = NoReservations(self.machine)
 
@@ -113,6 +119,15 @@ class State:
         self.running.sort(key=lambda other: (other.job.id, other.job.task))
         self.limits.started(held)
         return Start(task, partition, held)
+
+    def preempt(self, job: Job, victims: Sequence[Allocation]) -> None:
+        """The victims end at once; their nodes are completing."""
+        for held in victims:
+            self.running.remove(held)
+            self.completing |= held.nodes
+            self.preempted.append((job, held))
+        if self.preemption is not None and victims:
+            self.preemption.begun[job.id] = self.now
 
     def array_is_full(self, job: Job) -> bool:
         """Whether as many tasks of the job's array run as may."""
