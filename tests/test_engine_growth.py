@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import headway
-from headway.engine import drive
-from headway.engine.tables import LIVE_ROOM, State, World
+from headway.engine import driver
+from headway.engine.tables import LIVE_ROOM
 from headway.schedule import Schedule
 from instances import SPECS, busy
 
@@ -23,16 +23,14 @@ def same(one: Schedule, other: Schedule) -> bool:
 def test_small_tables_give_the_same_schedule(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     roomy = headway.simulate(LOG, 32, spec)
     rooms: list[int] = []
-    grow = drive.grow
+    grow = driver.Driver.grow
 
-    def counted(state: State, world: World) -> tuple[State, World]:
-        grown = grow(state, world)
-        rooms.append(int(grown[0].clock[LIVE_ROOM]))
-        return grown
+    def counted(self: driver.Driver) -> None:
+        grow(self)
+        rooms.append(int(self.state.clock[LIVE_ROOM]))
 
-    monkeypatch.setattr(drive, "grow", counted)
-    monkeypatch.setattr(drive, "FIRST_ROOM", 1)
-    monkeypatch.setattr(drive.make_state, "__defaults__", (1,))
+    monkeypatch.setattr(driver.Driver, "grow", counted)
+    monkeypatch.setattr(driver.Driver.__init__, "__defaults__", (None, 1, None))
     assert same(headway.simulate(LOG, 32, spec), roomy)
     assert len(rooms) >= 5, "the tables did not begin small"
 
@@ -41,7 +39,7 @@ def test_small_tables_give_the_same_schedule(spec: str, monkeypatch: pytest.Monk
 def test_batches_change_nothing(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = headway.simulate(LOG, 32, spec)
     reports: list[tuple[int, int]] = []
-    monkeypatch.setattr(drive.run, "__defaults__", (None, 7))
+    monkeypatch.setattr(driver.Driver.run, "__defaults__", (None, 7))
     made = headway.simulate(LOG, 32, spec, progress=lambda done, jobs: reports.append((done, jobs)))
     assert same(made, whole)
     done = [finished for finished, _ in reports]

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from headway.engine.drive import Jobs, Setup, run
+from headway.engine.drive import Jobs, Setup
+from headway.engine.driver import run
 from headway.engine.tables import (
     AT_WALLTIME,
     BY_ITSELF,

@@ -15,6 +15,7 @@ import headway
 from grid_twin import grid_log, platform_of
 from headway.engine.clock import one_step
 from headway.engine.drive import grow
+from headway.engine.driver import copied
 from headway.engine.side_by_side import open_at
 from headway.engine.tables import (
     DONE,
@@ -46,12 +47,10 @@ from test_grid_twin import busy_tasks
 
 def whole_copy(cluster: Cluster, more: int) -> tuple[State, World]:
     """Every table of a cluster, with ``more`` columns, and a world in which jobs last as requested."""
-    state: State = cluster.state
-    made = {name: getattr(state, name).copy() for name in state._fields if name not in ("profile", "jobs")}
-    profile = type(state.profile)(*(table.copy() for table in state.profile))
+    state = copied(cluster.state)
     jobs = np.pad(state.jobs, ((0, 0), (0, more)))
     jobs[SUBMIT, state.jobs.shape[1] :] = NEVER
-    state = State(**made, jobs=jobs, profile=profile)
+    state = state._replace(jobs=jobs)
     ends = []
     for run in range(int(state.clock[RUNS])):
         job = state.runs[R_JOB, run]

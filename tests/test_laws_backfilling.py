@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.engine import drive
+from headway.engine import driver
+from headway.engine.drive import Jobs, Setup
 from headway.engine.tables import (
-    FINISH,
-    GROW,
     NOW,
     OPEN,
     PHASE,
@@ -21,7 +20,6 @@ from headway.engine.tables import (
     R_JOB,
     RESERVED,
     RUNS,
-    TICK,
     WAITING,
     State,
 )
@@ -145,19 +143,14 @@ def test_with_exact_walltimes_all_modes_agree(jobs: list[Job]) -> None:
 def watched(jobs: list[Job], spec: str, look: Callable[[State], None]) -> None:
     """Simulate one pass at a time and look at the state after each."""
 
-    def run(table: drive.Jobs, setup: drive.Setup, progress: object = None) -> State:
-        state, world = drive.make_state(table, setup)
-        loop, hook = drive.compiled_loop(), drive.compiled_hook(setup.hook)
-        while (code := loop(hook, state, world, 1)) != FINISH:
-            if code == GROW:
-                state, world = drive.grow(state, world)
-            else:
-                assert code == TICK
-                look(state)
-        return state
+    def run(table: Jobs, setup: Setup, progress: object = None) -> State:
+        moved = driver.Driver(table, setup)
+        while moved.advance(1):
+            look(moved.state)
+        return moved.state
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drive, "run", run)
+        patch.setattr(driver, "run", run)
         simulated(jobs, M, spec)
 
 

@@ -33,7 +33,8 @@ def simulate(
     then, ``notify`` gets one line when a policy is compiled for the first time on this machine, and when the
     workload has nothing that the policy is for.
     """
-    from headway.engine.drive import Jobs, counts, run
+    from headway.engine.drive import Jobs, counts
+    from headway.engine.driver import run
     from headway.engine.tables import RUN
     from headway.outcome import as_run, outcome, select_jobs, take_places
     from headway.policies.prepare import Arrivals

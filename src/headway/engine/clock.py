@@ -94,17 +94,22 @@ def next_end(state: State, world: World) -> int:
 @kernel
 def end_due(state: State, world: World, t: int) -> None:
     """End every run that is due at ``t``, at its natural end or at its walltime."""
-    ended = 0
+    count = 0
     while next_end(state, world) == t:
         run = world.ends[1, 0]
-        job = state.runs[R_JOB, run]
         cut = needed(state, world, run) > state.runs[R_LIMIT, run]
-        stop(state, run, AT_WALLTIME if cut else BY_ITSELF)
-        state.jobs[PHASE, job] = DONE
-        state.clock[FINISHED] += 1
-        state.lists[ENDED_RUNS, ended] = run
-        ended += 1
-    state.clock[ENDED] = ended
+        ended(state, run, AT_WALLTIME if cut else BY_ITSELF, count)
+        count += 1
+    state.clock[ENDED] = count
+
+
+@kernel
+def ended(state: State, run: int, how: int, place: int) -> None:
+    """A run has ended, by itself or at its walltime: its job is done, and stands among those that ended."""
+    stop(state, run, how)
+    state.jobs[PHASE, state.runs[R_JOB, run]] = DONE
+    state.clock[FINISHED] += 1
+    state.lists[ENDED_RUNS, place] = run
 
 
 @kernel

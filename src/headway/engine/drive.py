@@ -1,4 +1,4 @@
-"""Runs a simulation from Python: makes the tables, lets them grow, reports progress, explains faults."""
+"""What a simulation is made of: jobs, what a policy needs, tables, compiled code, words for faults."""
 
 from __future__ import annotations
 
@@ -13,13 +13,10 @@ from headway import jit
 from headway.engine import clock as clockwork
 from headway.engine.profile import clear, copy_profile
 from headway.engine.tables import (
-    BROKEN,
     FAULT,
     FAULT_JOB,
-    FINISH,
     FINISHED,
     FREE,
-    GROW,
     INSTANTS,
     JOB_ROWS,
     LAST_NEW,
@@ -238,26 +235,6 @@ def is_cached(hook: Callable[[int, State], None]) -> bool:
 
 
 EMPTY = Jobs(*(np.zeros(0, np.int64) for _ in range(5)))
-
-
-def run(jobs: Jobs, setup: Setup, progress: Progress | None = None, batch: int = BATCH) -> State:
-    """Simulate until every job has finished; the state then holds the log of runs."""
-    if setup.drive is not None:
-        return setup.drive(jobs, setup, progress)
-    go, hook = compiled_loop(setup.memory), compiled_hook(setup.hook, setup.memory)
-    state, world = make_state(jobs, setup)
-    while True:
-        code = go(hook, state, world, batch)
-        if progress is not None:
-            progress(int(state.clock[FINISHED]), len(jobs))
-        if code == FINISH:
-            break
-        if code == GROW:
-            state, world = grow(state, world)
-        elif code == BROKEN:
-            raise refusal(state, jobs.ids)
-    check_finished(state, jobs.ids)
-    return state
 
 
 def check_finished(state: State, ids: Table | None = None) -> None:

@@ -8,19 +8,26 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from headway.engine.clock import step
+from headway.engine.drive import Jobs, Setup
+from headway.engine.driver import Driver
 from headway.engine.tables import (
     BROKEN,
     BY_PREEMPTION,
     ENDED,
     ENDED_RUNS,
     FAULT,
+    FINISH,
+    GROW,
     NONE,
     PASS,
     R_JOB,
     State,
     Table,
     World,
+    queue_room,
 )
 from headway.engine.verbs import kill, start, wake
 from headway.jit import entry
@@ -84,3 +91,30 @@ def act_and_step(
 def tables_of(state: State, world: World) -> tuple[Table, ...]:
     """What :func:`act_and_step` takes after the orders."""
     return (state.clock, state.jobs, state.runs, state.pools, state.lists, state.nodes, state.shares, *world)
+
+
+class Stepper(Driver):
+    """A simulation whose policy is written in Python: one call for its orders and the next instant."""
+
+    def __init__(self, jobs: Jobs, setup: Setup) -> None:
+        super().__init__(jobs, setup)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Room for orders: a start and a stop of every live job, and a wake."""
+        self._tables = tables_of(self.state, self.world)
+        self.orders = np.zeros((ORDER_ROWS, queue_room(self.state.lists.shape[1])), np.int64)
+
+    def grow(self) -> None:
+        super().grow()
+        self._lay_out()
+
+    def act_and_next(self, count: int) -> bool:
+        """Carry out the first ``count`` orders, then open the next instant; False if none is to come."""
+        code = act_and_step(self.orders, count, *self._tables)
+        while code == GROW:
+            self.grow()
+            code = act_and_step(self.orders, 0, *self._tables)
+        if code == BROKEN:
+            raise self.refusal()
+        return code != FINISH

@@ -11,8 +11,8 @@ A job arrives when somebody puts it into the next column of the table; until the
 
 from __future__ import annotations
 
-from headway.engine.clock import crowded, foresee, next_end, open_instant
-from headway.engine.tables import WAKE, State, World
+from headway.engine.clock import crowded, ended, foresee, next_end, open_instant
+from headway.engine.tables import ENDED, WAKE, State, World
 from headway.jit import entry
 
 
@@ -28,6 +28,13 @@ def open_at(state: State, world: World, t: int) -> int:
     """Close the present instant and open ``t``, no later than the next event; PASS, or GROW before it."""
     foresee(state, world)
     return open_instant(state, world, t)
+
+
+@entry
+def end_now(state: State, run: int, how: int) -> None:
+    """End a run at the present instant, because the world says so; the policy sees it in its turn."""
+    ended(state, run, how, state.clock[ENDED])
+    state.clock[ENDED] += 1
 
 
 @entry

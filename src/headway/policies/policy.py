@@ -20,8 +20,8 @@ from headway.errors import UsageError
 from headway.policies.catalogue import POLICIES
 
 if TYPE_CHECKING:
+    from headway.engine.local import Local
     from headway.platform import Platform
-    from headway.policies.local import Local
     from headway.policies.prepare import Arrivals, Prepared
     from headway.policies.redirection.group import Group
     from headway.policies.spec import Spec

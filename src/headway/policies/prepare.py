@@ -36,6 +36,8 @@ class Arrivals:
     """Names of what columns hold as codes, such as ``file`` and ``cluster``."""
     origin: int = 0
     """When the log's clock was 0, in seconds since 1970; 0 where that is not known."""
+    more_come: bool = False
+    """Whether further jobs come one by one, of which nothing is known yet."""
 
     @property
     def columns(self) -> dict[str, npt.NDArray[Any]]:

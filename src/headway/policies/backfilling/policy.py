@@ -10,7 +10,7 @@ from headway.policies.queueing.policy import Queue
 from headway.policies.redirection.group import Group, Kind
 
 if TYPE_CHECKING:
-    from headway.policies.local import Local
+    from headway.engine.local import Local
     from headway.policies.prepare import Arrivals, Prepared
 
 PLAIN = {"order": "fcfs", "estimate": "requested", "age": "none"}
@@ -53,9 +53,9 @@ class Conservative(Baseline, Policy):
         return conservative(self.spec, arrivals, procs)
 
     def as_local(self) -> Local:
+        from headway.engine.local import Local
         from headway.engine.tables import RESERVATION
         from headway.policies.backfilling.withdrawal import of_conservative
-        from headway.policies.local import Local
 
         return Local(of_conservative, catches_up=True, in_turn=RESERVATION)
 

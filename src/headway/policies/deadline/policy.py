@@ -8,7 +8,7 @@ from headway.policies.policy import Policy, Seen, one_queue
 from headway.policies.redirection.group import Group, Kind
 
 if TYPE_CHECKING:
-    from headway.policies.local import Local
+    from headway.engine.local import Local
     from headway.policies.prepare import Arrivals, Prepared
 
 
@@ -23,9 +23,9 @@ class Dbf(Policy):
         return dbf(self.spec, arrivals, procs)
 
     def as_local(self) -> Local:
+        from headway.engine.local import Local
         from headway.engine.tables import RESERVATION
         from headway.policies.deadline.withdrawal import of_dbf
-        from headway.policies.local import Local
 
         return Local(of_dbf, catches_up=True, in_turn=RESERVATION)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from headway.engine.local import CATCH_UP, WITHDRAW, caught_up, take_away
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import give_up
 from headway.engine.tables import FIRST_NEW, FREED, KEY, LAST_NEW, State
 from headway.jit import entry
 from headway.policies.deadline import dbf
 from headway.policies.deadline.tables import forget_in_lists
-from headway.policies.local import CATCH_UP, WITHDRAW, caught_up, take_away
 from headway.policies.queueing.strict import MACHINE
 
 

@@ -34,7 +34,8 @@ class Terms:
 
 def watched(workload: Workload, platform: Platform, policy: Scored, row: int) -> list[Terms]:
     """The terms of every node that job ``row`` could run on, best first; the first is where it ran."""
-    from headway.engine.drive import Jobs, run
+    from headway.engine.drive import Jobs
+    from headway.engine.driver import run
     from headway.policies.prepare import Arrivals
     from headway.workload.annotations_write import COLUMNS
 

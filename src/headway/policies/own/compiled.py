@@ -66,7 +66,7 @@ class Compiled:
 
     def run(self, jobs: Jobs, setup: Setup, progress: Progress | None) -> State:
         """Simulate; what the hook does wrong is told with the line in it, the instant and the jobs."""
-        from headway.engine import drive
+        from headway.engine.driver import Driver
         from headway.engine.tables import FAULT, INSTANTS, NONE
         from headway.policies.own import last_pass
 
@@ -79,7 +79,7 @@ class Compiled:
             kept.append(state)  # its clock, jobs and pools stay the run's own
 
         try:
-            return drive.run(jobs, replace(setup, prepare=prepare), progress)
+            return Driver(jobs, replace(setup, prepare=prepare)).run(progress)
         except Exception as error:
             if not kept:
                 raise

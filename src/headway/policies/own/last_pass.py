@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from headway.engine import clock, verbs
-from headway.engine.drive import Jobs, Setup, compiled_hook, compiled_loop, grow, make_state
+from headway.engine.drive import Jobs, Setup, grow
+from headway.engine.driver import Driver
 from headway.engine.tables import (
     FREE,
     GROW,
@@ -22,7 +23,6 @@ from headway.engine.tables import (
     PASS,
     PHASE,
     SIZE,
-    TICK,
     WAITING,
     State,
     World,
@@ -65,15 +65,15 @@ def line_of(hook: Callable[..., Any], jobs: Jobs, setup: Setup, instant: int) ->
 
 def before(jobs: Jobs, setup: Setup, instant: int) -> tuple[State, World] | None:
     """The simulation as it is when pass number ``instant`` comes next; nothing if it does not come so far."""
-    go, hook = compiled_loop(), compiled_hook(setup.hook)
-    state, world = make_state(jobs, setup)
-    while (left := instant - 1 - int(state.clock[INSTANTS])) > 0:
-        code = go(hook, state, world, left)
-        if code == GROW:
-            state, world = grow(state, world)
-        elif code != TICK:
+    driver = Driver(jobs, setup)
+    while (left := instant - 1 - int(driver.state.clock[INSTANTS])) > 0:
+        try:
+            more = driver.advance(left)
+        except PolicyError:
             return None
-    return state, world
+        if not more:
+            return None
+    return driver.state, driver.world
 
 
 def raised(error: Exception, hook: Callable[..., Any], line: str, state: State, jobs: Jobs) -> PolicyError:

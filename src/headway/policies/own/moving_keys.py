@@ -7,35 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from headway import jit
-from headway.engine.clock import one_step
-from headway.engine.drive import (
-    Jobs,
-    Progress,
-    Setup,
-    check_finished,
-    compiled_hook,
-    grow,
-    make_state,
-    refusal,
-)
+from headway.engine.drive import Jobs, Progress, Setup
+from headway.engine.driver import Driver
 from headway.engine.tables import (
     BAD_KEY,
-    BROKEN,
     FAULT,
     FAULT_JOB,
-    FINISH,
-    FINISHED,
     FIRST_NEW,
     GONE,
-    GROW,
     JOB_ROWS,
     LAST_NEW,
-    NONE,
     NOW,
     Q_HEAD,
     Q_JOB,
@@ -43,6 +30,7 @@ from headway.engine.tables import (
     Q_TAIL,
     State,
 )
+from headway.errors import PolicyError
 from headway.policies.own.keys import KeyFunction, Rows
 
 KEY_ROWS = 2
@@ -160,26 +148,14 @@ class KeyedRun:
     def __call__(self, jobs: Jobs, setup: Setup, progress: Progress | None) -> State:
         if self.rekey is not None:
             return self._compiled(jobs, setup, progress)
-        hook = compiled_hook(setup.hook)
-        state, world = make_state(jobs, setup)
-        passes = 0
-        while True:
-            code = one_step(state, world)
-            if code == FINISH:
-                break
-            if code == GROW:
-                state, world = grow(state, world)
-                continue
-            now = int(state.clock[NOW])
-            self._write(state, jobs, now)
-            hook(now, state)
-            if state.clock[FAULT] != NONE:
-                raise refusal(state, jobs.ids)
+        driver, passes = Driver(jobs, setup), 0
+        while driver.next():
+            self._write(driver.state, jobs, driver.now)
+            driver.decide()
             passes += 1
-            if progress is not None and passes % BATCH == 0:
-                progress(int(state.clock[FINISHED]), len(jobs))
-        check_finished(state, jobs.ids)
-        return state
+            if passes % BATCH == 0:
+                driver.report(progress)
+        return driver.finish()
 
     def _write(self, state: State, jobs: Jobs, now: int) -> None:
         """The keys of all who wait, by Python."""
@@ -197,22 +173,13 @@ class KeyedRun:
     def _compiled(self, jobs: Jobs, setup: Setup, progress: Progress | None) -> State:
         from headway.engine.drive import compiled_keyed_loop
 
-        go, hook = compiled_keyed_loop(), compiled_hook(setup.hook)
-        state, world = make_state(jobs, setup)
-        while True:
-            code = go(self.rekey, hook, state, world, BATCH)
-            if progress is not None:
-                progress(int(state.clock[FINISHED]), len(jobs))
-            if code == FINISH:
-                break
-            if code == GROW:
-                state, world = grow(state, world)
-            elif code == BROKEN:
-                if state.clock[FAULT] == BAD_KEY:
-                    self._explain(state, jobs)
-                raise refusal(state, jobs.ids)
-        check_finished(state, jobs.ids)
-        return state
+        driver = Driver(jobs, setup, loop=partial(compiled_keyed_loop(), self.rekey))
+        try:
+            return driver.run(progress, BATCH)
+        except PolicyError:
+            if driver.state.clock[FAULT] == BAD_KEY:
+                self._explain(driver.state, jobs)
+            raise
 
     def _explain(self, state: State, jobs: Jobs) -> None:
         """Ask the Python key again for the job whose compiled key failed: it tells the line."""

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from headway.engine.drive import Jobs as EngineJobs
-from headway.engine.drive import Progress, Setup, grow, make_state
-from headway.engine.python_steps import OBJECT, ORDER_ROWS, act_and_step, tables_of
-from headway.engine.tables import ENDED, FINISH, FINISHED, GROW, LAST_NEW, NOW, State, Table, queue_room
+from headway.engine.drive import Progress, Setup
+from headway.engine.python_steps import OBJECT, Stepper
+from headway.engine.tables import ENDED, LAST_NEW, NOW, State
 from headway.errors import PolicyError
 from headway.policies.own import faults
 from headway.policies.own.arrived import Column
@@ -66,22 +64,14 @@ def run_python(
 ) -> State:
     """Simulate until every job has finished."""
     decide, capacity, total = decide_of(policy), setup.pools[0], len(jobs)
-    state, world = make_state(jobs, setup)
-    tables, orders = tables_of(state, world), room_for_orders(state)
+    driver = Stepper(jobs, setup)
     view = View(columns, capacity)
     stream = arriving(columns)
-    clock = state.clock
-    turn = Turn(policy, view, orders, columns["job"])
+    clock = driver.state.clock
+    turn = Turn(policy, view, driver.orders, columns["job"])
     count = passes = 0
-    while True:
-        code = act_and_step(turn.orders, count, *tables)
-        if code == FINISH:
-            break
-        count = 0
-        if code == GROW:
-            state, world = grow(state, world)
-            tables, turn.orders = tables_of(state, world), room_for_orders(state)
-            continue
+    while driver.act_and_next(count):
+        count, turn.orders = 0, driver.orders
         moment = clock.tolist()
         view.now = moment[NOW]
         waiting, running = view._waiting, view._running
@@ -106,13 +96,8 @@ def run_python(
             except faults.Refusal as refusal:
                 refusal.number = passes
                 raise
-        if progress is not None and passes % BATCH == 0:
-            progress(moment[FINISHED], total)
+        if passes % BATCH == 0:
+            driver.report(progress)
     if view._waiting:
         raise faults.forgotten(policy, view.now, view._waiting.values(), capacity, total)
-    return state
-
-
-def room_for_orders(state: State) -> Table:
-    """An empty table with room for a start and a stop of every live job, and a wake."""
-    return np.zeros((ORDER_ROWS, queue_room(state.lists.shape[1])), np.int64)
+    return driver.state

@@ -9,7 +9,7 @@ from headway.policies.policy import Policy, Seen, all_alike, one_queue
 from headway.policies.redirection.group import Group, Kind
 
 if TYPE_CHECKING:
-    from headway.policies.local import Local
+    from headway.engine.local import Local
     from headway.policies.prepare import Arrivals, Prepared
 
 
@@ -22,7 +22,7 @@ class Queue(Policy):
         return with_present_keys(self.spec, self.prepare(arrivals, procs))
 
     def as_local(self) -> Local:
-        from headway.policies.local import Local
+        from headway.engine.local import Local
         from headway.policies.queueing.withdrawal import of_queue
 
         return Local(of_queue)

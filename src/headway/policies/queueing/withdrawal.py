@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from headway.engine.local import WITHDRAW, take_away
 from headway.engine.queue import find_job
 from headway.engine.tables import FREED, KEY, State
 from headway.jit import entry
-from headway.policies.local import WITHDRAW, take_away
 from headway.policies.queueing import ordering
 from headway.policies.queueing.strict import MACHINE
 

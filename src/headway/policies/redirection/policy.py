@@ -12,7 +12,7 @@ from headway.policies.redirection.group_size import group_sizes, speed_ratio
 from headway.policies.spec import make_spec
 
 if TYPE_CHECKING:
-    from headway.policies.local import Local
+    from headway.engine.local import Local
     from headway.policies.prepare import Arrivals, Prepared
     from headway.workload import Workload
 

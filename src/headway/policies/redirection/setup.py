@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from headway.engine.drive import Setup
+from headway.engine.local import Local
 from headway.engine.tables import State, Table
 from headway.errors import UsageError
-from headway.policies.local import Local
 from headway.policies.own.key import Key
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.queueing.setup import first_class
@@ -163,7 +163,7 @@ def joining(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared:
 
 def local(principal: Local) -> Local:
     """How jobs join and leave the principal group."""
-    from headway.policies.local import TIMES
+    from headway.engine.local import TIMES
     from headway.policies.redirection.counters import LISTS, PLAN_THERE, WALL_THERE
 
     times = (*TIMES, WALL_THERE, PLAN_THERE)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headway.policies.policy import Policy, Seen
 
 if TYPE_CHECKING:
-    from headway.policies.local import Local
+    from headway.engine.local import Local
     from headway.policies.prepare import Arrivals, Prepared
 
 
@@ -20,7 +20,7 @@ class Ujf(Policy):
         return ujf(self.spec, arrivals, procs)
 
     def as_local(self) -> Local:
-        from headway.policies.local import Local
+        from headway.engine.local import Local
         from headway.policies.queueing.withdrawal import of_queue
 
         return Local(of_queue)
@@ -40,8 +40,8 @@ class Ujfb(Policy):
         return ujfb(self.spec, arrivals, procs)
 
     def as_local(self) -> Local:
+        from headway.engine.local import Local
         from headway.engine.tables import RESERVATION
-        from headway.policies.local import Local
         from headway.policies.urgent import withdrawal
         from headway.policies.urgent.tables import LISTS
 

@@ -56,7 +56,7 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     from headway.policies.urgent import tables as rows
 
     urgent = _urgent(arrivals)
-    some = bool(urgent.any())
+    some = bool(urgent.any()) or arrivals.more_come
     swap, memory, assumed = _swaps(spec, arrivals, ~urgent) if some else (_none(arrivals), _none(arrivals), 0)
     deadline = arrivals.extra.get("deadline", np.full(len(urgent), -1))
     shapes = np.unique(np.stack([arrivals.procs, arrivals.walltime]), axis=1, return_inverse=True)[1]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from headway.engine.local import WITHDRAW, take_away
 from headway.engine.profile import change
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import NOT_RESERVED, unpin
 from headway.engine.tables import KEY, PLAN, PROCS, RESERVED, State, Table
 from headway.jit import entry
-from headway.policies.local import WITHDRAW, take_away
 from headway.policies.queueing.strict import MACHINE
 from headway.policies.urgent import plan, tables
 from headway.policies.urgent.processors import is_urgent

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.engine.drive import compiled_loop, grow, refusal
+from headway.engine.driver import Driver
 from headway.engine.side_by_side import open_at
 from headway.engine.tables import (
-    BROKEN,
     DONE,
     FAULT,
-    FINISH,
     FRESH,
     GROW,
     KEPT,
@@ -46,13 +44,12 @@ FIRST_STEPS, MOST_STEPS = 16, 4096
 """Instants that a copy is run on before somebody looks whether the job has ended; doubled each time."""
 
 
-class Copy:
+class Copy(Driver):
     """A copy of a cluster at some instant, which can be run on."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
-        self.state: State | None = None
-        self.world = World(*(np.zeros(0, np.int64),) * 3)
+        self.__dict__.update(vars(cluster))
+        self.cluster, self.hook = cluster, cluster.hook_as_value
         self.first_job = self.first_run = self.touched = 0
         self.tables: tuple[int, ...] = ()
         self.over = False
@@ -61,14 +58,15 @@ class Copy:
         """Be the cluster as it is at ``t``, before the policy's turn."""
         source = self.cluster.state
         sizes = (source.jobs.shape[1], source.runs.shape[1], source.queue.shape[1])
-        if self.state is None or self.tables != sizes:
+        if self.tables != sizes:
             self.state = _alike(source, self.cluster)
             self.tables, self.first_job, self.first_run = sizes, 0, 0
         state = self.state
         for name in ("clock", "pools", "queue", "lists", "keys"):
             np.copyto(getattr(state, name), getattr(source, name))
-        for mine, theirs in zip(state.profile, source.profile, strict=True):
-            np.copyto(mine, theirs)
+        mine, theirs = (*state.profile, *state.memory), (*source.profile, *source.memory)
+        for table, original in zip(mine, theirs, strict=True):
+            np.copyto(table, original)
         shorten = self.cluster.kind.trial_options
         np.copyto(state.options, source.options if shorten is None else shorten(source.options))
         jobs, runs = int(source.clock[LAST_NEW]), int(source.clock[RUNS])
@@ -84,52 +82,41 @@ class Copy:
         self.world = _as_requested(state, self.cluster, self.first_run, runs)
         self.over = False
         if not self.cluster.is_open:
-            while open_at(state, self.world, t) == GROW:
-                self._grow()
+            while open_at(self.state, self.world, t) == GROW:
+                self.grow()
 
     def begin(self, t: int, job: int | None = None, shape: Shape | None = None) -> int:
         """The policy's turn at ``t``, with one more newcomer if a job is given; its column."""
-        assert self.state is not None
         column = -1
         if job is not None and shape is not None:
             if self.state.clock[LAST_NEW] == self.state.jobs.shape[1]:
-                self._widen()
+                self.widen()
             column = self.cluster.add(self.state, job, shape)
             self.world.runtime[column] = shape.time(int(self.cluster.jobs.walltime[job]))
         self.cluster.hook(t, self.state)
         if self.state.clock[FAULT] != NONE:
-            raise refusal(self.state, None)
+            raise self.refusal()
         return column
 
     def completion(self, column: int) -> int:
         """When the job of a column is completed; NEVER if the policy does not run it."""
-        steps, loop = FIRST_STEPS, compiled_loop()
-        while True:
-            assert self.state is not None
-            if self.state.jobs[PHASE, column] == DONE:
-                return int(self.state.runs[R_END, self.state.jobs[RUN, column]])
+        steps = FIRST_STEPS
+        while self.state.jobs[PHASE, column] != DONE:
             if self.over:
                 return NEVER
-            code = loop(self.cluster.hook_as_value, self.state, self.world, steps)
+            self.over = not self.advance(steps)
             steps = min(2 * steps, MOST_STEPS)
-            self.over = code == FINISH
-            if code == GROW:
-                self._grow()
-            elif code == BROKEN:
-                raise refusal(self.state, None)
+        return int(self.state.runs[R_END, self.state.jobs[RUN, column]])
 
-    def _grow(self) -> None:
-        """Larger tables; the next copy is made of new ones."""
-        assert self.state is not None
-        self.state, self.world = grow(self.state, self.world)
-        self.tables = ()
+    def ids(self) -> None:
+        """Its columns have no names: the one that is tried is in no log of submissions."""
 
-    def _widen(self) -> None:
-        """Room for one more job; the next copy is made of new tables."""
-        assert self.state is not None
-        jobs = np.pad(self.state.jobs, ((0, 0), (0, 1)))
-        self.state = self.state._replace(jobs=jobs)
-        self.world = self.world._replace(runtime=np.pad(self.world.runtime, (0, 1)))
+    def grow(self) -> None:
+        super().grow()
+        self.tables = ()  # the next copy is made of new ones
+
+    def widen(self) -> None:
+        super().widen()
         self.tables = ()
 
 
@@ -146,7 +133,8 @@ def _alike(source: State, cluster: Cluster) -> State:
     made = {name: np.zeros_like(getattr(source, name)) for name in names}
     made["jobs"][SUBMIT] = NEVER
     profile = type(source.profile)(*(np.zeros_like(table) for table in source.profile))
-    return State(**made, profile=profile, options=np.zeros_like(options), memory=source.memory)
+    memory = type(source.memory)(*(np.zeros_like(table) for table in source.memory))
+    return State(**made, profile=profile, options=np.zeros_like(options), memory=memory)
 
 
 def _as_requested(state: State, cluster: Cluster, first: int, runs: int) -> World:

@@ -1,0 +1,272 @@
+"""One simulation that its owner moves: the only place where the engine's clock is turned from Python.
+
+    driver = Driver(jobs, setup)                 jobs of a log arrive by themselves
+    driver.run()                                 to the end, compiled
+
+    while driver.advance(instants): ...          so many instants at a time, compiled
+    while driver.next(): ...; driver.decide()    one instant at a time, the policy's turn when asked for
+
+    driver = Driver(NO_JOBS, setup, local)       jobs that nobody knows beforehand
+    driver.open(t)                               let it be t; what is due ends
+    driver.join(rows, runtime)                   a job is submitted; driver.end(job), driver.withdraw(job)
+    driver.decide()                              the policy's turn
+    driver.following                             when something happens next by itself
+
+Inside one instant the order is: ends, arrivals, then what the owner reports or asks in the order in which it
+does, then the policy's turn. Times are µs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from headway.engine.clock import one_step
+from headway.engine.drive import (
+    BATCH,
+    EMPTY,
+    FIRST_ROOM,
+    Jobs,
+    Progress,
+    Setup,
+    check_finished,
+    compiled_hook,
+    compiled_loop,
+    grow,
+    make_state,
+    refusal,
+)
+from headway.engine.local import CATCH_UP, NOBODY, PUT_IN_ORDER, WITHDRAW, Local
+from headway.engine.side_by_side import end_now, is_crowded, next_event, open_at
+from headway.engine.tables import (
+    BROKEN,
+    BY_ITSELF,
+    ENDED,
+    FAULT,
+    FINISH,
+    FINISHED,
+    FIRST_NEW,
+    GROW,
+    LAST_NEW,
+    NONE,
+    NOW,
+    PHASE,
+    PROMISE,
+    RUN,
+    RUNNING,
+    SUBMIT,
+    WAITING,
+    WAITS,
+    State,
+    Table,
+    World,
+)
+from headway.units import NEVER
+
+NO_JOBS = EMPTY
+Loop = Callable[[Any, State, World, int], int]
+
+
+class Driver:
+    """A simulation: its tables, its policy, and the ways to move it."""
+
+    def __init__(
+        self,
+        jobs: Jobs,
+        setup: Setup,
+        local: Local | None = None,
+        room: int = FIRST_ROOM,
+        loop: Loop | None = None,
+    ) -> None:
+        self.jobs, self.setup, self.local, self._loop = jobs, setup, local, loop
+        self.hook = compiled_hook(setup.hook, setup.memory)
+        self.state, self.world = make_state(jobs, setup, room)
+        self.now = -1
+        self.is_open = self.disturbed = False
+        self.version = 0
+        """Changes whenever something happens here, so that what was foreseen holds no more."""
+        self.following = NEVER
+        """When something happens next by itself: an end, or a turn that the policy asked for."""
+
+    # ---- with a log: time goes by itself ------------------------------------------------------------------
+
+    def run(self, progress: Progress | None = None, batch: int = BATCH) -> State:
+        """Simulate until every job has finished; the state then holds the log of runs."""
+        more = True
+        while more:
+            more = self.advance(batch)
+            self.report(progress)
+        return self.finish()
+
+    def advance(self, instants: int) -> bool:
+        """Run the compiled policy for at most so many instants; whether more are to come."""
+        loop = self._loop or compiled_loop(self.setup.memory)
+        while (code := loop(self.hook, self.state, self.world, instants)) == GROW:
+            self.grow()
+        if code == BROKEN:
+            raise self.refusal()
+        return code != FINISH
+
+    def next(self) -> bool:
+        """Close the present instant and open the next: ends, then arrivals. False if none is to come."""
+        while (code := one_step(self.state, self.world)) == GROW:
+            self.grow()
+        self.now, self.is_open = int(self.state.clock[NOW]), code != FINISH
+        return self.is_open
+
+    def decide(self) -> None:
+        """The policy's turn at the present instant."""
+        self.settle()
+        self.hook(self.now, self.state)
+        if self.state.clock[FAULT] != NONE:
+            raise self.refusal()
+        self.is_open = False
+        self.version += 1
+
+    def finish(self) -> State:
+        """The tables at the end, when every job must have had its run."""
+        check_finished(self.state, self.ids())
+        return self.state
+
+    def report(self, progress: Progress | None) -> None:
+        """Tell how many jobs have finished."""
+        if progress is not None:
+            progress(int(self.state.clock[FINISHED]), len(self.jobs))
+
+    def grow(self) -> None:
+        """Tables for twice as many live jobs."""
+        self.state, self.world = grow(self.state, self.world)
+
+    def refusal(self) -> Exception:
+        """The error for a verb that was refused."""
+        return refusal(self.state, self.ids())
+
+    def ids(self) -> Table | None:
+        """The names of the jobs, for messages."""
+        return self.jobs.ids
+
+    # ---- without one: its owner lets time go by, and jobs come and go -------------------------------------
+
+    def open(self, t: int) -> None:
+        """Let it be ``t``, no later than ``following``: what is due ends. Nothing if one is open."""
+        if self.is_open:
+            return
+        while open_at(self.state, self.world, t) == GROW:
+            self.grow()
+        self.now, self.is_open = t, True
+        self.version += 1
+
+    def close(self) -> None:
+        """The policy's turn, and a look at what comes next."""
+        self.decide()
+        self.following = int(next_event(self.state, self.world))
+
+    def settle(self) -> None:
+        """Put the plan in order from which jobs were taken away."""
+        if self.disturbed:
+            assert self.local is not None
+            self.local.request(self.now, self.state, NOBODY, PUT_IN_ORDER)
+            self.disturbed = False
+
+    def join(self, rows: Table, runtime: int) -> int:
+        """A job is submitted at the open instant; ``rows`` is its column of the table of jobs. Its number.
+
+        ``runtime`` (µs) is how long it runs, or more than its walltime if only its end will tell.
+        """
+        self.make_room()
+        job = self.place(self.state, rows)
+        self.world.runtime[job] = runtime
+        return job
+
+    def make_room(self) -> None:
+        """Room for one more job at the open instant."""
+        assert self.is_open
+        self.settle()
+        while is_crowded(self.state, self.world, 1):
+            self.grow()
+        if self.state.clock[LAST_NEW] == self.state.jobs.shape[1]:
+            self.widen()
+        self.version += 1
+
+    def place(self, state: State, rows: Table) -> int:
+        """Write a newcomer into the next column of a table of jobs; the column."""
+        column = int(state.clock[LAST_NEW])
+        lists = [] if self.local is None else list(self.local.not_of_jobs)
+        kept = state.jobs[lists, column]
+        state.jobs[:, column] = rows
+        state.jobs[lists, column] = kept
+        state.jobs[SUBMIT, column], state.jobs[PHASE, column] = state.clock[NOW], WAITING
+        if self.local is not None and self.local.newcomer is not None:
+            self.local.newcomer(state.jobs, column)
+        state.clock[LAST_NEW] = column + 1
+        state.clock[WAITS] += 1
+        return column
+
+    def end(self, job: int, how: int = BY_ITSELF) -> bool:
+        """The world reports that a job ended at the open instant; False if it does not run."""
+        assert self.is_open
+        if self.state.jobs[PHASE, job] != RUNNING:
+            return False
+        end_now(self.state, int(self.state.jobs[RUN, job]), how)
+        self.version += 1
+        return True
+
+    def withdraw(self, job: int) -> None:
+        """Take a waiting job away."""
+        assert self.is_open and self.local is not None
+        clock = self.state.clock
+        if self.local.catches_up and (clock[ENDED] > 0 or clock[FIRST_NEW] < clock[LAST_NEW]):
+            self.local.request(self.now, self.state, NOBODY, CATCH_UP)
+        if job < self.state.clock[FIRST_NEW]:
+            self.local.request(self.now, self.state, job, WITHDRAW)
+            self.disturbed = True
+        else:
+            self.forget_newcomer(job)
+        self.version += 1
+
+    def forget_newcomer(self, job: int) -> None:
+        """Take out a job that the policy has not seen; those behind it move up."""
+        assert self.local is not None
+        last = int(self.state.clock[LAST_NEW]) - 1
+        rows = np.setdiff1d(np.arange(self.state.jobs.shape[0]), self.local.not_of_jobs)
+        self.world.runtime[job:last] = self.world.runtime[job + 1 : last + 1]
+        self.state.jobs[rows, job:last] = self.state.jobs[rows, job + 1 : last + 1]
+        self.state.jobs[SUBMIT, last], self.state.jobs[PHASE, last] = NEVER, 0
+        self.state.clock[LAST_NEW] = last
+        self.state.clock[WAITS] -= 1
+
+    def widen(self) -> None:
+        """Room for twice as many submissions."""
+        old = self.state.jobs.shape[1]
+        jobs = np.zeros((self.state.jobs.shape[0], 2 * old + 8), np.int64)
+        jobs[:, :old] = self.state.jobs
+        jobs[SUBMIT, old:] = NEVER
+        jobs[[RUN, PROMISE], old:] = -1
+        self.state = self.state._replace(jobs=jobs)
+        self.world = self.world._replace(runtime=np.pad(self.world.runtime, (0, jobs.shape[1] - old)))
+
+    # ---- copies -------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Self:
+        """A whole copy that can be moved on alone."""
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.state, copy.world = copied(self.state), World(*(table.copy() for table in self.world))
+        return copy
+
+
+def run(jobs: Jobs, setup: Setup, progress: Progress | None = None) -> State:
+    """Simulate a log until every job has finished, as the policy is to be driven."""
+    if setup.drive is not None:
+        return setup.drive(jobs, setup, progress)
+    return Driver(jobs, setup).run(progress)
+
+
+def copied(state: State) -> State:
+    """Every table of a state, copied."""
+    made = {name: getattr(state, name).copy() for name in state._fields if name not in ("profile", "memory")}
+    profile = type(state.profile)(*(table.copy() for table in state.profile))
+    memory = type(state.memory)(*(table.copy() for table in state.memory))
+    return State(**made, profile=profile, memory=memory)

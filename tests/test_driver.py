@@ -1,0 +1,118 @@
+"""The driver around the engine: jobs that come one by one, ends that the world reports, copies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import headway
+from headway.engine.tables import DONE, PHASE, R_END, R_START, RUN, RUNNING, WITHDRAWN
+from headway.platform import Platform
+from headway.policies.joining import Joining
+from headway.policies.prepare import UNBOUNDED
+from headway.units import NEVER, SECOND
+from headway.workload import Workload
+from instances import busy
+
+PROCS = 32
+POLICIES = (
+    "fcfs",
+    "easy",
+    "easy(order=saf, backfill=sjf)",
+    "conservative",
+    "dbf",
+    "ujfb(swap=5)",
+    "redirection(theta=1, alpha=0.5)",
+)
+
+
+def log() -> Workload:
+    plain, random = busy(60, PROCS, load=1.3, seed=3), np.random.default_rng(4)
+    plain = plain.select(
+        np.argsort(plain.submit, kind="stable"), rule="order", action="in order of submission"
+    )
+    late = plain.submit + (plain.walltime * random.uniform(1.5, 12, len(plain))).astype(np.int64)
+    return plain.with_columns(
+        deadline=np.where(random.random(len(plain)) < 0.4, late, -1), urgent=random.random(len(plain)) < 0.1
+    )
+
+
+def driven(jobs: Workload, policy: str, reported: bool) -> tuple[list[int], list[int]]:
+    """Starts and ends where each job is submitted when it comes, and ends are computed or reported."""
+    line = Joining(policy, Platform.procs(PROCS))
+    driver, number, came = line.driver, dict[int, int](), 0
+    while True:
+        ends = {
+            row: int(driver.state.runs[R_START, driver.state.jobs[RUN, job]] + min(jobs.runtime[row], NEVER))
+            for row, job in number.items()
+            if reported and driver.state.jobs[PHASE, job] == RUNNING
+        }
+        submit = int(jobs.submit[came]) if came < len(jobs) else NEVER
+        t = min(submit, driver.following, *ends.values()) if ends else min(submit, driver.following)
+        if t == NEVER:
+            break
+        driver.open(t)
+        for row, end in ends.items():
+            if end == t:
+                driver.end(number[row])
+        while came < len(jobs) and jobs.submit[came] == t:
+            runtime = UNBOUNDED if reported else int(jobs.runtime[came])
+            columns = {name: int(jobs.columns[name][came]) for name in ("deadline", "urgent")}
+            size, walltime = int(jobs.procs[came]), int(jobs.walltime[came])
+            number[came] = line.submit(size, walltime, runtime, file_place=came, **columns)
+            came += 1
+        driver.close()
+    state = driver.finish()
+    last = [state.jobs[RUN, number[row]] for row in range(len(jobs))]
+    return state.runs[R_START, last].tolist(), state.runs[R_END, last].tolist()
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_jobs_that_come_one_by_one_are_scheduled_as_those_of_a_log(policy: str) -> None:
+    jobs = log()
+    whole = headway.simulate(jobs, PROCS, policy)
+    starts, ends = driven(jobs, policy, reported=False)
+    assert ends == whole.end.tolist()
+    if not policy.startswith("ujfb"):  # there a run may be one of several pieces
+        assert starts == whole.start.tolist()
+
+
+@pytest.mark.parametrize("policy", ["easy", "conservative", "dbf"])
+def test_reported_ends_are_as_good_as_computed_ones(policy: str) -> None:
+    assert driven(log(), policy, reported=True) == driven(log(), policy, reported=False)
+
+
+def test_a_copy_runs_ahead_and_changes_nothing() -> None:
+    line = Joining("easy", Platform.procs(4))
+    line.driver.open(0)
+    first = line.submit(procs=4, walltime=100 * SECOND, runtime=60 * SECOND)
+    second = line.submit(procs=2, walltime=50 * SECOND, runtime=50 * SECOND)
+    line.driver.close()
+    copy = line.driver.snapshot()
+    while copy.next():
+        copy.decide()
+    assert copy.state.runs[R_END, copy.state.jobs[RUN, [first, second]]].tolist() == [
+        60 * SECOND,
+        110 * SECOND,
+    ]
+    assert line.driver.state.jobs[PHASE, second] != DONE and line.driver.following == 60 * SECOND
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "dbf", "ujfb(swap=5)", "redirection"])
+def test_a_cancelled_job_leaves_room(policy: str) -> None:
+    """2 of 4 processors run until 10; a job of 4 waits and holds up one of 2; it is cancelled at 5."""
+    line = Joining(policy, Platform.procs(4))
+    driver = line.driver
+    driver.open(0)
+    line.submit(procs=2, walltime=10 * SECOND, runtime=10 * SECOND)
+    wide = line.submit(procs=4, walltime=10 * SECOND, runtime=10 * SECOND)
+    driver.close()
+    driver.open(1 * SECOND)
+    narrow = line.submit(procs=2, walltime=20 * SECOND, runtime=20 * SECOND)
+    driver.close()
+    assert driver.state.jobs[RUN, narrow] < 0
+    driver.open(5 * SECOND)
+    driver.withdraw(wide)
+    driver.close()
+    assert driver.state.jobs[PHASE, wide] == WITHDRAWN
+    assert driver.state.runs[R_START, driver.state.jobs[RUN, narrow]] == 5 * SECOND
