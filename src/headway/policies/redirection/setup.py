@@ -14,7 +14,8 @@ from headway.engine.tables import State, Table
 from headway.errors import UsageError
 from headway.policies.own.key import Key
 from headway.policies.prepare import Arrivals, Prepared
-from headway.policies.queueing.setup import first_class
+from headway.policies.queueing.policy import Queue
+from headway.policies.queueing.setup import first_class, sorted_at_each_pass
 from headway.policies.redirection.group import Group
 from headway.policies.redirection.group_size import group_sizes, speed_ratio
 from headway.policies.redirection.policy import GROUPS, Redirection
@@ -154,10 +155,10 @@ def joining(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared:
     from headway.policies.queueing.ordering import STRIDE
 
     prepared = redirection(policy, arrivals, procs)
-    here = policy.principal.prepare_joining(arrivals, procs).setup.options
+    if not isinstance(policy.principal, Queue):
+        return prepared
     options = np.array(prepared.setup.options, np.int64)
-    given = tuple(here)[:STRIDE]
-    options[: len(given)] = given
+    options[:STRIDE] = sorted_at_each_pass(policy.principal.spec, tuple(options[:STRIDE].tolist()))
     return replace(prepared, setup=replace(prepared.setup, options=options))
 
 
