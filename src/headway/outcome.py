@@ -27,17 +27,23 @@ from headway.engine.tables import (
     R_JOB,
     R_LEAD,
     R_POOL,
+    R_SHARE,
     R_START,
     R_WHY,
     RUN,
     RUNS,
+    S_ALONE,
+    S_CPUS,
+    S_MEMORY,
+    S_NODE,
+    SHARES,
     STRETCH_BY,
     STRETCH_OVER,
     WALL,
     State,
 )
-from headway.policies.prepare import UNBOUNDED, Sets, Sites
-from headway.schedule import ENDED, STATES, Pieces
+from headway.policies.prepare import UNBOUNDED, OnNodes, Sets, Sites
+from headway.schedule import ENDED, STATES, Pieces, Shares
 
 Column = npt.NDArray[np.int64]
 
@@ -213,11 +219,28 @@ def take_places(columns: dict[str, Any], clusters: Sequence[str], sites: Sites |
         del labels["group"]
 
 
+def take_nodes(columns: dict[str, Any], state: State, order: Column, where: OnNodes) -> None:
+    """Add partitions, shares of named nodes and the CPUs that jobs got, which whole nodes make more."""
+    run = np.empty(len(order), np.int64)
+    run[order] = state.jobs[RUN]
+    first = np.append(state.runs[R_SHARE, : state.clock[RUNS]], state.clock[SHARES])
+    count = np.where(run >= 0, first[run + 1] - first[run], 0)
+    job = np.repeat(np.arange(len(order)), count)
+    entry = np.arange(len(job)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first[run], count)
+    node, cpus, memory, alone = (state.shares[row, entry] for row in (S_NODE, S_CPUS, S_MEMORY, S_ALONE))
+    columns["shares"] = Shares(job, node, cpus, memory, alone > 0, tuple(where.nodes))
+    columns["partition"], columns["procs"] = np.empty_like(run), np.empty_like(run)
+    columns["partition"][order], columns["procs"][order] = where.partition, state.jobs[PROCS]
+    columns["labels"] = {**columns.get("labels", {}), "partition": tuple(where.partitions), **where.labels}
+
+
 def select_jobs(columns: dict[str, Any], ran: npt.NDArray[np.bool_]) -> dict[str, Any]:
     """The columns of the jobs that ran; what became of the others has no place in a schedule."""
     pieces = columns.get("pieces")
     if pieces is not None:
         pieces.job = (np.cumsum(ran) - 1)[pieces.job]
+    if columns.get("shares") is not None:
+        columns["shares"] = columns["shares"].select(ran)
     return {
         name: values[ran] if isinstance(values, np.ndarray) else values for name, values in columns.items()
     }

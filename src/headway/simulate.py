@@ -36,7 +36,7 @@ def simulate(
     from headway.engine.drive import Jobs, counts
     from headway.engine.driver import run
     from headway.engine.tables import RUN
-    from headway.outcome import as_run, outcome, select_jobs, take_places
+    from headway.outcome import as_run, outcome, select_jobs, take_nodes, take_places
     from headway.policies.prepare import Arrivals
 
     machine = Platform.procs(platform) if isinstance(platform, int) else platform
@@ -80,6 +80,8 @@ def simulate(
     sets = None if prepared.sets is None else prepared.sets(state)
     columns = outcome(state, order, tuple(prepared.groups), prepared.lead, prepared.nodes, sets)
     columns |= as_run(state, order, kept.runtime)
+    if prepared.on_nodes is not None:
+        take_nodes(columns, state, order, prepared.on_nodes(state))
     place_of = np.argsort(order, kind="stable")
     ran = state.jobs[RUN][place_of] >= 0
     noted = {} if prepared.notes is None else prepared.notes(state, kept.columns["job"][order])

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.audit.on_nodes import OnNodes, on_nodes_of
 from headway.platform import Cluster, NodeGroup, Platform
 from headway.platform.node_table import nodes_of
 from headway.policies.grid.local_policies import cluster_sizes
@@ -74,6 +75,8 @@ class Record:
     """Loads and re-uses of files that the run itself counted."""
     pieces: Pieces | None = None
     places: Mapping[str, Places] = field(default_factory=dict)
+    on_nodes: OnNodes | None = None
+    """What jobs held of named nodes."""
     moves: Moves | None = None
     """Of waiting jobs between clusters; `moves.job` counts rows of this record."""
     local: NDArray[np.bool_] | None = None
@@ -154,6 +157,7 @@ def record_of(schedule: Schedule, workload: Workload | None = None) -> Record:
         nodes=[node.group for node in nodes_of(schedule.platform)] or None,
         pieces=pieces,
         places=places,
+        on_nodes=on_nodes_of(schedule, log, chosen, kept.rows),
         moves=_moves_of(schedule, chosen),
         clusters=schedule.platform.clusters,
         cluster=None if schedule.cluster is None else schedule.cluster[chosen],

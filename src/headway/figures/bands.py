@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from headway.audit.record import Places, places_of
 from headway.policies.grid.local_policies import cluster_pools
-from headway.schedule import STATES, Schedule
+from headway.schedule import STATES, Pieces, Schedule, Shares
 from headway.schedule.table import all_pieces
 
 Ints = NDArray[np.int64]
@@ -65,6 +65,8 @@ def bands(schedule: Schedule) -> Bands:
     """Nodes where jobs have nodes, else groups, else clusters, else the machine as one band."""
     pieces = all_pieces(schedule)
     holds = np.flatnonzero(pieces.holding)
+    if schedule.shares is not None and len(schedule.shares):
+        return _named_nodes(schedule, schedule.shares, pieces, holds)
     names, sizes, band = _places(schedule, {
         name: None if getattr(pieces, name) is None else getattr(pieces, name)[holds]
         for name in ("node", "group", "cluster")
@@ -84,6 +86,34 @@ def bands(schedule: Schedule) -> Bands:
         procs=pieces.procs[holds],
         lost=~pieces.final(len(schedule))[holds],
         processors=sets,
+    )
+
+
+def _named_nodes(schedule: Schedule, shares: Shares, pieces: Pieces, holds: Ints) -> Bands:
+    """A band for each named node; what a job holds of several is a piece in each."""
+    bounds = shares.bounds(len(schedule))
+    count = np.diff(bounds)[pieces.job[holds]]
+    piece = np.repeat(holds, count)
+    share = np.repeat(bounds[pieces.job[holds]] - (np.cumsum(count) - count), count) + np.arange(len(piece))
+    sizes = np.zeros(len(shares.names), np.int64)
+    np.maximum.at(sizes, shares.node, shares.cpus)
+    site = schedule.platform.site
+    if site is not None:
+        place = [site.node_place.get(name, -1) for name in shares.names]
+        known = [site.nodes[p].cpus if p >= 0 else 0 for p in place]
+        sizes = np.maximum(sizes, known) if any(p < 0 for p in place) else np.array(known, np.int64)
+    return Bands(
+        names=shares.names,
+        sizes=sizes,
+        offsets=np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
+        job=pieces.job[piece],
+        band=shares.node[share],
+        state=pieces.state[piece],
+        start=pieces.start[piece],
+        end=pieces.end[piece],
+        procs=shares.cpus[share],
+        lost=~pieces.final(len(schedule))[piece],
+        processors=None,
     )
 
 

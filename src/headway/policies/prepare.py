@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,6 +70,19 @@ class Sites:
 
 
 @dataclass(frozen=True)
+class OnNodes:
+    """Where jobs ran on named nodes."""
+
+    nodes: Sequence[str]
+    """The names of the engine's nodes."""
+    partition: Table
+    """The partition in which each job ran, in the engine's order."""
+    partitions: Sequence[str]
+    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names of the codes of some notes."""
+
+
+@dataclass(frozen=True)
 class Prepared:
     """A policy ready to run."""
 
@@ -100,5 +113,7 @@ class Prepared:
     """The moves of waiting jobs between clusters, the columns of a schedule's; jobs in the engine's order."""
     sites: Sites | None = None
     """Where the pools are, if they are more than the clusters of a grid or the groups of a machine."""
+    on_nodes: Callable[[State], OnNodes] | None = None
+    """Where jobs ran, if they have shares of named nodes."""
     hooks: tuple[Callable[[int, State], None], ...] = ()
     """What is compiled before the run, where that is more than the setup's hook."""

@@ -1,4 +1,4 @@
-"""The files of one run: schedule, runs and moves as .csv and .parquet, summary.json, run.json.
+"""The files of one run: schedule, runs, moves and notes as .csv and .parquet, summary.json, run.json.
 
 All but run.json hold the same bytes whenever the same run is made again; in run.json only what
 stands under "timing" may differ. The CSV files are the reference: their decimal seconds are exact. In the
@@ -16,7 +16,7 @@ from headway import __version__
 from headway.schedule.folder import whole_folder
 from headway.schedule.moves_file import moves_frame
 from headway.schedule.seconds import seconds_text_column
-from headway.schedule.table import runs_frame, schedule_frame
+from headway.schedule.table import notes_frame, runs_frame, schedule_frame
 
 if TYPE_CHECKING:
     from headway.schedule.schedule import Schedule
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 NAMED = {"user", "queue", "partition", "group"}
 """Columns of a workload that may have names instead of numbers."""
 
-SCHEDULE, RUNS, MOVES, SUMMARY, RUN = "schedule", "runs", "moves", "summary.json", "run.json"
-NAMES = (*(f"{name}.{kind}" for name in (SCHEDULE, RUNS, MOVES) for kind in ("csv", "parquet")), SUMMARY, RUN)
+SCHEDULE, RUNS, MOVES, NOTES, SUMMARY, RUN = "schedule", "runs", "moves", "notes", "summary.json", "run.json"
+TABLES = (SCHEDULE, RUNS, MOVES, NOTES)
+NAMES = (*(f"{name}.{kind}" for name in TABLES for kind in ("csv", "parquet")), SUMMARY, RUN)
 
 
 def save(schedule: Schedule, folder: Path, *, force: bool = False, tau: float = 10) -> Path:
@@ -45,6 +46,9 @@ def write_files(schedule: Schedule, folder: Path, *, tau: float = 10) -> None:
     if schedule.moves is not None:
         moves_frame(schedule, seconds_text_column).write_csv(folder / f"{MOVES}.csv")
         moves_frame(schedule).write_parquet(folder / f"{MOVES}.parquet")
+    if schedule.shares is not None and schedule.notes:
+        notes_frame(schedule, seconds_text_column).write_csv(folder / f"{NOTES}.csv")
+        notes_frame(schedule).write_parquet(folder / f"{NOTES}.parquet")
     write_json(folder / SUMMARY, schedule.summary(tau=tau))
     write_json(folder / RUN, run_record(schedule))
 

@@ -17,7 +17,8 @@ from headway.schedule.moves_file import read_moves
 from headway.schedule.pieces import NONE, Pieces
 from headway.schedule.pieces_file import read_pieces
 from headway.schedule.schedule import Schedule
-from headway.schedule.table import EXTRA_TIMES, EXTRAS, HOME
+from headway.schedule.shares import COLUMNS, Shares, read_shares
+from headway.schedule.table import EXTRA_NAMES, EXTRA_TIMES, EXTRAS, HOME, NOTE_TIMES
 from headway.workload import Header, Ledger, LedgerEntry, Source, Workload
 
 REQUIRED = ("job", "submit", "start", "end", "procs", "walltime", "runtime", "why", "killed", "user", "queue")
@@ -48,6 +49,7 @@ def load_schedule(folder: Path) -> Schedule:
     platform = Platform.from_description(record["platform"])
     moves = folder / "moves.csv"
     names = [cluster.name for cluster in platform.clusters]
+    known = () if platform.site is None else tuple(node.name for node in platform.site.nodes)
     return Schedule(
         workload=workload,
         platform=platform,
@@ -63,6 +65,8 @@ def load_schedule(folder: Path) -> Schedule:
         promise_kind=record.get("promise", ""),
         waiting=table.times("waiting") if "waiting" in table else None,
         pieces=_pieces(folder / "runs.csv", workload, labels),
+        shares=_shares(table, known),
+        notes=_notes(folder / "notes.csv", labels),
         moves=read_moves(moves, workload, names) if moves.is_file() else None,
         capacity=record["processors"],
         groups=record.get("groups", {}),
@@ -96,7 +100,7 @@ def _workload(table: CsvTable, record: dict[str, Any]) -> Workload:
         ("user", "user"),
         ("queue", "queue"),
         ("group", "account"),
-        ("partition", "partition"),
+        ("partition", "trace_partition" if "trace_partition" in table else "partition"),
     ):
         if title not in table:
             columns[name] = np.full(len(table), NONE, np.int64)
@@ -105,7 +109,7 @@ def _workload(table: CsvTable, record: dict[str, Any]) -> Workload:
         else:
             columns[name] = table.integers(title)
     for name in EXTRAS:
-        if name == "file" and name in table:
+        if name in EXTRA_NAMES and name in table:
             columns[name], labels[name] = table.labelled(name)
         elif name in table:
             columns[name] = _extra(table, name)
@@ -141,6 +145,36 @@ def _ledger(record: dict[str, Any], jobs: int) -> Ledger:
     ledger = Ledger(record.get("jobs_in_log", jobs), entries)
     # A table from which rows were taken is still loaded: it is for the audit to say so.
     return ledger if ledger.kept == jobs else Ledger(jobs)
+
+
+def _shares(table: CsvTable, known: tuple[str, ...]) -> Shares | None:
+    """The shares of named nodes; `known` are the names of the site's nodes, where it is still there."""
+    if not all(name in table for name in COLUMNS):
+        return None
+    texts = [table.texts[name].to_list() for name in COLUMNS[:-1]]
+    try:
+        return read_shares(texts[0], texts[1], texts[2], table.flags(COLUMNS[-1]), known)
+    except ValueError as error:
+        message, row = error.args
+        raise InputError(
+            f"{message}; correct the cell", file=table.path, line=table.line(row), field=COLUMNS[0]
+        ) from None
+
+
+def _notes(path: Path, labels: dict[str, list[str]]) -> dict[str, Any]:
+    """What the policy noted, where it was saved."""
+    if not path.is_file():
+        return {}
+    table = CsvTable(path, ("job",))
+    notes: dict[str, Any] = {}
+    for name in table.texts.columns:
+        if name in labels:
+            notes[name] = table.codes(name, labels[name])
+        elif name in NOTE_TIMES:
+            notes[name] = table.times(name, absent=NONE)
+        elif name != "job":
+            notes[name] = table.integers(name, absent=NONE)
+    return notes
 
 
 def _pieces(path: Path, workload: Workload, labels: dict[str, list[str]]) -> Pieces | None:

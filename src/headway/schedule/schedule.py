@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from headway.schedule.moves import Moves
 from headway.schedule.pieces import Pieces
+from headway.schedule.shares import Shares
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,6 +50,10 @@ class Schedule:
     group: Column | None = None
     cluster: Column | None = None
     node: Column | None = None
+    partition: Column | None = None
+    """The partition in which each job ran on a site; the workload has what it asked for."""
+    shares: Shares | None = None
+    """What jobs held of named nodes."""
     waiting: Column | None = None
     pieces: Pieces | None = None
     moves: Moves | None = None
@@ -58,7 +63,8 @@ class Schedule:
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     own: Mapping[str, object] = field(default_factory=dict)
     notes: Mapping[str, Column] = field(default_factory=dict)
-    """What the policy noted of each job, by name (times in µs, jobs by number); a saved run is without."""
+    """What the policy noted of each job, by name (times in µs, jobs by number); a saved run has them only
+    where jobs have named nodes."""
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -68,7 +74,7 @@ class Schedule:
                 setattr(self, name, self.workload.columns[name])
         for name in ("start", "end", "procs", "walltime", "runtime"):
             setattr(self, name, _column(getattr(self, name), name, jobs, np.int64))
-        for name in ("promise", "group", "cluster", "node", "waiting"):
+        for name in ("promise", "group", "cluster", "node", "partition", "waiting"):
             if getattr(self, name) is not None:
                 setattr(self, name, _column(getattr(self, name), name, jobs, np.int64))
         self.why = _column(self.why, "why", jobs, np.uint8)

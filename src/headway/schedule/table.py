@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from headway.schedule.codes import ENDED, STATES, WHY
 from headway.schedule.pieces import NONE, Pieces
 from headway.schedule.seconds import seconds_column
+from headway.schedule.shares import share_columns
 from headway.workload.divisions import divisions
 
 if TYPE_CHECKING:
@@ -22,11 +23,13 @@ Times = Callable[..., "pl.Series"]
 
 EXTRAS = (
     *("urgent", "deadline", "swap", "parallel_fraction", "max_procs", "local"),
-    *("file", "file_gb", "needs_node_gb"),
+    *("file", "file_gb", "needs_node_gb", "constraint"),
 )
 """Optional columns of the workload that judging a schedule needs; they follow the fixed ones."""
 
 EXTRA_TIMES = ("deadline", "swap")
+EXTRA_NAMES = ("file", "constraint")
+NOTE_TIMES = ("planned_at", "planned_start")
 HOME = "home"
 """The cluster that a job comes from; `cluster` is the one where it ran."""
 
@@ -51,8 +54,12 @@ def schedule_frame(schedule: Schedule, times: Times = seconds_column) -> pl.Data
         _workload_names(schedule, "queue"),
     ]
     for name, column in divisions(workload).items():
-        if name != "queue":
+        if name != "queue" and not (name == "partition" and schedule.partition is not None):
             columns.append(_workload_names(schedule, column).alias(name))
+    if schedule.partition is not None:
+        columns.append(_names("partition", schedule.partition, schedule.labels.get("partition")))
+    if schedule.shares is not None:
+        columns += share_columns(schedule.shares, len(schedule))
     for name in ("group", "cluster", "node"):
         codes = getattr(schedule, name)
         if codes is not None:
@@ -63,12 +70,29 @@ def schedule_frame(schedule: Schedule, times: Times = seconds_column) -> pl.Data
     if schedule.waiting is not None:
         columns.append(times("waiting", schedule.waiting))
     for name in EXTRAS:
-        if name == "file" and name in workload.columns:
+        if name == "constraint" and (name not in workload or not (workload.columns[name] >= 0).any()):
+            continue  # every log of a site has the column, few have constraints
+        if name in EXTRA_NAMES and name in workload.columns:
             columns.append(_names(name, workload.columns[name], workload.labels.get(name)))
         elif name in workload.columns:
             columns.append(_extra(name, workload.columns[name], times))
     if schedule.moves is not None and "cluster" in workload.columns:
         columns.append(_names(HOME, workload.columns["cluster"], workload.labels.get("cluster", ())))
+    return pl.DataFrame(columns)
+
+
+def notes_frame(schedule: Schedule, times: Times = seconds_column) -> pl.DataFrame:
+    """What the policy noted of each job: codes by their names, times in seconds, numbers as they are."""
+    import polars as pl
+
+    columns = [pl.Series("job", schedule.workload.columns["job"])]
+    for name, column in schedule.notes.items():
+        if name in NOTE_TIMES:
+            columns.append(times(name, column, absent=NONE))
+        elif name in schedule.labels:
+            columns.append(_names(name, column, schedule.labels[name]))
+        else:
+            columns.append(pl.Series(name, column))
     return pl.DataFrame(columns)
 
 
@@ -198,6 +222,11 @@ def _differences(schedule: Schedule, times: Times) -> list[pl.Series]:
         if not np.array_equal(logged, getattr(schedule, name)):
             text = f"trace_{name}"
             columns.append(pl.Series(text, logged) if name == "procs" else times(text, logged))
+    if schedule.partition is not None:
+        ran = _names("partition", schedule.partition, schedule.labels.get("partition"))
+        asked = _workload_names(schedule, "partition")
+        if ran.dtype != asked.dtype or not ran.equals(asked):
+            columns.append(asked.alias("trace_partition"))
     return columns
 
 

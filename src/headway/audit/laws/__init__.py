@@ -9,9 +9,11 @@ from headway.audit.laws import (
     final_run,
     killing,
     latest_end,
+    named_nodes,
     node_files,
     node_order,
     node_size,
+    partitions,
     pieces,
     planned_areas,
     processor_sets,
@@ -20,6 +22,7 @@ from headway.audit.laws import (
     redirections,
     request,
     run_length,
+    site_limits,
     submission,
     walltime,
 )
@@ -41,6 +44,13 @@ UNIVERSAL = (
     Law("node capacity", "the same for each node", capacity.check_of("node")),
     Law("processor sets", "no two jobs hold the same processor at once", processor_sets.check),
     Law("promise", "no job starts later than it was promised", promise.check),
+    Law("node shares", "jobs have each node once, and there their processors", named_nodes.check_shares),
+    Law("node CPUs", "at no instant are more CPUs of a named node held than it has", named_nodes.check_cpus),
+    Law("node memory", "the same for the memory of each named node", named_nodes.check_memory),
+    Law("exclusive nodes", "a job that is to be alone on nodes meets nobody there", named_nodes.check_alone),
+    Law("partition nodes", "nodes are of the job's partition and have its features", partitions.check_nodes),
+    Law("partition limits", "no partition's limit of time or nodes is exceeded", partitions.check_limits),
+    Law(site_limits.NAME, "when a job starts, the limits that count for it are kept", site_limits.check),
 )
 """For every schedule; each says itself where it does not apply."""
 

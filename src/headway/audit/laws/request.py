@@ -34,7 +34,9 @@ def check_overrun(record: Record) -> Finding:
 
 def check_with(record: Record, walltimes: Column) -> Finding:
     """Jobs had what the log asks for, and these walltimes."""
-    findings = [_compare(record, "processors", record.procs, record.asked, str)]
+    findings = []
+    if record.on_nodes is None:  # whole nodes are more than was asked for; the law of shares looks at that
+        findings.append(_compare(record, "processors", record.procs, record.asked, str))
     if not record.speeds:
         runtimes = record.asked_runtime
         findings.append(_compare(record, "s of walltime", record.walltime, walltimes, seconds_text))

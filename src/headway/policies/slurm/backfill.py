@@ -5,10 +5,10 @@ Nothing is kept from one cycle to the next: a plan protects a job only from thos
 
 from __future__ import annotations
 
-from headway.engine.tables import N_CPUS, N_RUNS, State
+from headway.engine.tables import N_CPUS, N_RUNS, NOW, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.ends import NEVER, earliest
-from headway.policies.slurm.limits import after_selection, before_selection
+from headway.policies.slurm.limits import after_selection, before_selection, hold_by_limit
 from headway.policies.slurm.main_loop import priority_bound
 from headway.policies.slurm.plan_table import END, clear_table, collides, hold, is_full, rounded
 from headway.policies.slurm.queue import GONE, close_gaps, holds_back, minutes_in
@@ -30,6 +30,7 @@ from headway.policies.slurm.tables import (
     Slot,
     Work,
 )
+from headway.units import SECOND
 
 GO_ON, STOP = True, False
 HOLDS_NOTHING = -1
@@ -125,6 +126,20 @@ def planned_size(state: State, job: int, part: int) -> int:
 
 
 @kernel
+def note_start(state: State, job: int, start: int) -> None:
+    """Remember where and when the present cycle lets a job start, for those who ask afterwards."""
+    memory, count, first = state.memory, 0, UNSET
+    for node in range(memory.nodes.shape[1]):
+        if memory.planned[memory.clock[Clock.PLANS] - 1, node] > 0:
+            first = node if first == UNSET else first
+            count += 1
+    memory.jobs[Job.PLANNED, job] = start
+    memory.jobs[Job.PLANNED_AT, job] = state.clock[NOW] // SECOND + memory.settings[Setting.ORIGIN]
+    memory.jobs[Job.PLANNED_NODE, job] = first
+    memory.jobs[Job.PLANNED_NODES, job] = count
+
+
+@kernel
 def write_plan(memory: Memory, job: int, start: int, end: int) -> int:
     """Write down a plan, whose nodes are noted; where it stands."""
     place = memory.clock[Clock.PLANS]
@@ -142,7 +157,7 @@ def keep_plan(state: State, job: int, part: int, start: int, begin: int, end: in
     place = write_plan(memory, job, start, end)
     memory.counts[Count.PLANNED, part] += 1
     if memory.jobs[Job.TESTED, job] != memory.clock[Clock.CYCLES] or start < memory.jobs[Job.PLANNED, job]:
-        memory.jobs[Job.PLANNED, job] = start
+        note_start(state, job, start)
     memory.jobs[Job.TESTED, job] = memory.clock[Clock.CYCLES]
     for node in range(memory.nodes.shape[1]):
         if memory.planned[place, node] > 0 and state.nodes[N_RUNS, node] == 0:
@@ -235,8 +250,7 @@ def plan_breaks_limit(state: State, job: int, part: int, cpus: int) -> bool:
     if qos != UNSET and memory.holders[Holder.NO_RESERVE, qos] > 0:
         return True
     reason = after_selection(memory, job, part, cpus, 0, nodes)
-    if reason != Reason.NONE:
-        memory.jobs[Job.REASON, job] = reason
+    hold_by_limit(memory, job, reason)
     return reason != Reason.NONE
 
 
@@ -267,7 +281,7 @@ def backfill_cycle(state: State, now: int) -> None:
         if memory.settings[Setting.LIMIT_STOPS] == 0:
             reason = before_selection(memory, job, part)
             if reason != Reason.NONE:
-                memory.jobs[Job.REASON, job] = reason
+                hold_by_limit(memory, job, reason)
                 continue
         if not count_search(memory, job, part):
             continue

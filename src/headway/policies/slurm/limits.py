@@ -9,6 +9,7 @@ from __future__ import annotations
 from headway.jit import kernel, routine
 from headway.policies.slurm.queue import minutes_in
 from headway.policies.slurm.tables import (
+    RESOURCE,
     UNSET,
     Cap,
     Clock,
@@ -251,7 +252,7 @@ def association_after(
 
 @routine
 def after_selection(memory: Memory, job: int, part: int, cpus: int, mb: int, nodes: int) -> int:
-    """The limit that a job of this size would break (:class:`Reason`), 0 where it breaks none."""
+    """The limit that a job of this size would break (:class:`Reason`, resource), 0 where it breaks none."""
     if memory.settings[Setting.ENFORCE] == 0:
         return Reason.NONE
     first, second = first_qos(memory, job, part), second_qos(memory, job, part)
@@ -267,12 +268,18 @@ def after_selection(memory: Memory, job: int, part: int, cpus: int, mb: int, nod
         elif tres == Tres.BILLING:
             count = billed(memory, part, cpus, mb, nodes)
         reason = qos_after(memory, job, first, second, tres, count, nodes, minutes)
+        if reason == Reason.NONE:
+            reason = association_after(memory, job, first, second, tres, count, nodes, minutes)
         if reason != Reason.NONE:
-            return reason
-        reason = association_after(memory, job, first, second, tres, count, nodes, minutes)
-        if reason != Reason.NONE:
-            return reason
+            return reason + RESOURCE * tres
     return Reason.NONE
+
+
+@kernel
+def hold_by_limit(memory: Memory, job: int, reason: int) -> None:
+    """Note the limit that holds a job; nothing where none does."""
+    if reason != Reason.NONE:
+        memory.jobs[Job.REASON, job] = memory.jobs[Job.LIMITED, job] = reason
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.engine.tables import State
 from headway.jit import kernel, routine
-from headway.policies.slurm.limits import before_selection
+from headway.policies.slurm.limits import before_selection, hold_by_limit
 from headway.policies.slurm.queue import GONE, close_gaps, holds_back
 from headway.policies.slurm.starting import BUSY, LIMITED, MAIN, STARTED, try_start
 from headway.policies.slurm.tables import (
@@ -86,7 +86,7 @@ def main_pass(state: State, now: int, full: bool) -> bool:
             continue
         reason = before_selection(memory, job, part)
         if reason != Reason.NONE:
-            memory.jobs[Job.REASON, job] = reason
+            hold_by_limit(memory, job, reason)
             continue
         outcome = BUSY
         if available_nodes(memory, part) >= memory.jobs[Job.MIN_NODES, job]:

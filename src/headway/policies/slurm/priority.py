@@ -70,16 +70,22 @@ def resource_part(memory: Memory, job: int, part: int) -> float:
 @routine
 def multifactor(memory: Memory, job: int, part: int, now: int) -> int:
     """The priority of a job in a partition."""
-    weights, total = memory.weights, 0.0
+    weights, total, share, age = memory.weights, 0.0, 0.0, 0.0
     association, qos = memory.jobs[Job.ASSOCIATION, job], memory.jobs[Job.QOS, job]
     accounting = memory.settings[Setting.HAS_ACCOUNTING] > 0
     if accounting:
-        total += weights[Weight.AGE] * age_factor(memory, job, now)
+        age = weights[Weight.AGE] * age_factor(memory, job, now)
+        total += age
     if association != UNSET:
         total += weights[Weight.ASSOCIATION] * memory.factors[Factor.ASSOCIATION, association]
         if accounting:
-            total += weights[Weight.FAIRSHARE] * memory.usage[Usage.FAIRSHARE, association]
-    total += weights[Weight.SIZE] * size_factor(memory, job, part)
+            share = weights[Weight.FAIRSHARE] * memory.usage[Usage.FAIRSHARE, association]
+            total += share
+    size = weights[Weight.SIZE] * size_factor(memory, job, part)
+    total += size
+    memory.jobs[Job.AGE_POINTS, job] = int(age + 0.5)
+    memory.jobs[Job.FAIRSHARE_POINTS, job] = int(share + 0.5)
+    memory.jobs[Job.SIZE_POINTS, job] = int(size + 0.5)
     total += weights[Weight.PARTITION] * memory.factors[Factor.PARTITION, part]
     if qos != UNSET:
         total += weights[Weight.QOS] * memory.factors[Factor.QOS, qos]
@@ -94,9 +100,12 @@ def prioritise(memory: Memory, job: int, now: int) -> None:
     if memory.settings[Setting.MULTIFACTOR] > 0:
         part = memory.lists[memory.jobs[Job.PARTITIONS, job], 0]
         memory.jobs[Job.PRIORITY, job] = multifactor(memory, job, part, now)
-        return
-    memory.jobs[Job.PRIORITY, job] = memory.clock[Clock.BASIC] - memory.jobs[Job.NICE, job]
-    memory.clock[Clock.BASIC] -= 1
+        memory.jobs[Job.FIRST_FAIRSHARE, job] = memory.jobs[Job.FAIRSHARE_POINTS, job]
+        memory.jobs[Job.FIRST_SIZE, job] = memory.jobs[Job.SIZE_POINTS, job]
+    else:
+        memory.jobs[Job.PRIORITY, job] = memory.clock[Clock.BASIC] - memory.jobs[Job.NICE, job]
+        memory.clock[Clock.BASIC] -= 1
+    memory.jobs[Job.FIRST_PRIORITY, job] = memory.jobs[Job.PRIORITY, job]
 
 
 @routine

@@ -19,6 +19,7 @@ from headway.engine.tables import (
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.slurm.fairshare import PARENT
 from headway.policies.slurm.priority import BASIC
+from headway.policies.slurm.record import notes, on_nodes
 from headway.policies.slurm.tables import (
     UNSET,
     Cap,
@@ -62,7 +63,13 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
     ):  # fmt: skip
         memory.settings[setting] = round(1000 * float(str(params[name])))
     setup = Setup((site.cpus,), hook, memory=memory, nodes=node_table(site))
-    return Prepared(setup, arrivals.walltime)
+    resources = [*NAMED, *other_resources(site)]
+    return Prepared(
+        setup,
+        arrivals.walltime,
+        notes=lambda state, numbers: notes(state, resources),
+        on_nodes=lambda state: on_nodes(state, site, resources),
+    )
 
 
 def node_table(site: Site) -> Table:
@@ -426,7 +433,7 @@ class Requests:
         rows[Job.LIMIT] = -(-self.arrivals.walltime // (60 * SECOND))
         rows[Job.BEGIN] = self.arrivals.submit // SECOND + self.arrivals.origin
         rows[Job.NICE] = self.column("nice", 0)
-        rows[Job.REASON] = rows[Job.LOOP] = rows[Job.TESTED] = 0
+        rows[[Job.REASON, Job.LIMITED, Job.LOOP, Job.TESTED]] = 0
         return rows
 
     def partitions(self) -> Table:

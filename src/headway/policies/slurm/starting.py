@@ -18,7 +18,7 @@ from headway.engine.verbs import start_on_nodes
 from headway.jit import kernel, routine
 from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.fairshare import use
-from headway.policies.slurm.limits import after_selection, billed, charge
+from headway.policies.slurm.limits import after_selection, billed, charge, hold_by_limit
 from headway.policies.slurm.priority import tres_of
 from headway.policies.slurm.queue import leave_queue, minutes_in
 from headway.policies.slurm.selection import propose_taken, select
@@ -71,13 +71,15 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
     if select(state, state.nodes, Scratch.CANDIDATES, job, part) == 0:
         size = max(memory.jobs[Job.CPUS, job], memory.jobs[Job.MIN_NODES, job])
         reason = after_selection(memory, job, part, size, 0, 0)
-        memory.jobs[Job.REASON, job] = reason if reason != Reason.NONE else Reason.RESOURCES
+        hold_by_limit(memory, job, reason)
+        if reason == Reason.NONE:
+            memory.jobs[Job.REASON, job] = Reason.RESOURCES
         return BUSY if reason == Reason.NONE else LIMITED
     count, cpus = propose_taken(state, job, part), taken_cpus(memory)
     mb = proposed_memory(state, count)
     reason = after_selection(memory, job, part, cpus, mb, count)
     if reason != Reason.NONE:
-        memory.jobs[Job.REASON, job] = reason
+        hold_by_limit(memory, job, reason)
         return LIMITED
     tres_of(memory, job, cpus, mb, count, billed(memory, part, cpus, mb, count))
     begin(state, job, part, now, loop, count)
@@ -97,7 +99,6 @@ def begin(state: State, job: int, part: int, now: int, loop: int, count: int) ->
     memory.jobs[Job.STARTED, job] = now
     memory.jobs[Job.ENDS, job] = now + seconds
     memory.jobs[Job.LOOP, job] = loop
-    memory.jobs[Job.REASON, job] = Reason.NONE
     memory.clock[Clock.PENDING] -= 1
     note_running(memory, job, now + seconds)
     charge(memory, job, 1)

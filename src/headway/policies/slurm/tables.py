@@ -19,6 +19,8 @@ Sets = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.float64]
 
 UNSET = -1
+RESOURCE = 64
+"""What a reason counts more for each resource: 64 x :class:`Tres` + :class:`Reason`."""
 
 
 class Job(IntEnum):
@@ -51,7 +53,7 @@ class Job(IntEnum):
     NICE = 17
     PRIORITY = 18
     REASON = 19
-    """Why it waits (:class:`Reason`)."""
+    """Why it waits, or waited last (:class:`Reason`; of a limit, RESOURCE tells the resource, too)."""
     PARTITION = 20
     """Where it runs."""
     STARTED = 21
@@ -73,7 +75,21 @@ class Job(IntEnum):
     """The number of the last cycle that searched for a start of it."""
     ENTERED = 30
     """When it came to the controller."""
-    HOLDS = 31
+    LIMITED = 31
+    """The last limit that held it, as REASON; 0 none."""
+    PLANNED_AT = 32
+    """When backfill planned that start."""
+    PLANNED_NODES = 33
+    """How many nodes the plan has."""
+    AGE_POINTS = 34
+    """What its age, fair share and size give of its priority, as last calculated."""
+    FAIRSHARE_POINTS = 35
+    SIZE_POINTS = 36
+    FIRST_PRIORITY = 37
+    """The same at submission."""
+    FIRST_FAIRSHARE = 38
+    FIRST_SIZE = 39
+    HOLDS = 40
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 

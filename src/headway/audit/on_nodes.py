@@ -1,0 +1,75 @@
+"""Jobs on the named nodes of a site: what they held, in which partition, QOS and account."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.schedule import Schedule, Shares
+from headway.schedule.pieces import NONE
+from headway.workload import Workload
+from headway.workload.divisions import column_of
+
+if TYPE_CHECKING:
+    from headway.site import Site
+
+Column = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class OnNodes:
+    """One entry per job of a record; names are empty where the log does not have them."""
+
+    shares: Shares
+    """Of the record's rows, by row."""
+    site: Site | None
+    """None where the site's folder is no longer there; then only the nodes' own laws can be judged."""
+    partition: Sequence[str]
+    qos: Sequence[str]
+    account: Sequence[str]
+    user: Sequence[str]
+    constraint: Sequence[str]
+
+    def sum_of(self, column: Column) -> Column:
+        """A column of the shares, summed for each job."""
+        return np.bincount(self.shares.job, weights=column, minlength=len(self.user)).astype(np.int64)
+
+
+def on_nodes_of(schedule: Schedule, log: Workload, chosen: Column, rows: Column) -> OnNodes | None:
+    """What a schedule says of named nodes; `chosen` are the record's jobs in it, `rows` in the log."""
+    given = schedule.shares
+    if given is None:
+        return None
+    back = np.full(len(schedule), NONE, np.int64)
+    back[chosen] = np.arange(len(chosen))
+    kept = np.flatnonzero(back[given.job] >= 0)
+    kept = kept[np.argsort(back[given.job[kept]], kind="stable")]
+    shares = given.taken(kept, back)
+    codes, labels = schedule.partition, schedule.labels.get("partition", ())
+    asked = _names(log, "partition", rows)
+    ran = asked if codes is None else [labels[c] if c >= 0 else "" for c in codes[chosen].tolist()]
+    return OnNodes(
+        shares,
+        schedule.platform.site,
+        partition=ran,
+        qos=_names(log, "qos", rows),
+        account=_names(log, "account", rows),
+        user=_names(log, "user", rows),
+        constraint=_names(log, "constraint", rows),
+    )
+
+
+def _names(log: Workload, name: str, rows: Column) -> list[str]:
+    """A column's values as the log calls them."""
+    column = column_of(log, name)
+    codes, labels = log.get(column), log.labels.get(column)
+    if codes is None:
+        return [""] * len(rows)
+    values = codes[rows].tolist()
+    if labels is None:
+        return [str(code) if code >= 0 else "" for code in values]
+    return [labels[code] if code >= 0 else "" for code in values]

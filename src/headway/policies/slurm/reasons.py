@@ -1,0 +1,70 @@
+"""Why jobs wait, by the names that squeue and scontrol show."""
+
+from __future__ import annotations
+
+from headway.policies.slurm.tables import RESOURCE, Cap, Reason
+
+PLAIN = {
+    Reason.NONE: "None",
+    Reason.PRIORITY: "Priority",
+    Reason.RESOURCES: "Resources",
+    Reason.BEGIN_TIME: "BeginTime",
+    Reason.PARTITION_DOWN: "PartitionDown",
+    Reason.PARTITION_NODE_LIMIT: "PartitionNodeLimit",
+    Reason.PARTITION_TIME_LIMIT: "PartitionTimeLimit",
+    Reason.QOS_JOB_LIMIT: "QOSGrpJobsLimit",
+    Reason.QOS_MAX_JOBS_USER: "QOSMaxJobsPerUserLimit",
+    Reason.QOS_MAX_JOBS_ACCOUNT: "MaxJobsPerAccount",
+    Reason.QOS_WALL: "QOSMaxWallDurationPerJobLimit",
+    Reason.QOS_GRP_WALL: "QOSGrpWallLimit",
+    Reason.ASSOC_GRP_JOBS: "AssocGrpJobsLimit",
+    Reason.ASSOC_MAX_JOBS: "AssocMaxJobsLimit",
+    Reason.ASSOC_MAX_WALL: "AssocMaxWallDurationPerJobLimit",
+    Reason.ASSOC_GRP_WALL: "AssocGrpWallLimit",
+}
+
+FORMS = {
+    Cap.GRP: ("Grp{}Limit", "Grp{}"),
+    Cap.GRP_MINS: ("Grp{}MinutesLimit", "Grp{}Minutes"),
+    Cap.GRP_RUN_MINS: ("Grp{}RunMinutesLimit", "Grp{}RunMinutes"),
+    Cap.MAX_JOB: ("Max{}PerJobLimit", "Max{}PerJob"),
+    Cap.MAX_NODE: ("Max{}PerNode", "Max{}PerNode"),
+    Cap.MAX_MINS_JOB: ("Max{}MinutesPerJobLimit", "Max{}MinutesPerJob"),
+    Cap.MIN_JOB: ("Min{}NotSatisfied", "Min{}"),
+    Cap.MAX_USER: ("Max{}PerUserLimit", "Max{}PerUser"),
+    Cap.MAX_ACCOUNT: ("Max{}PerAccount", "Max{}PerAccount"),
+}
+"""Of each limit that counts a resource: the form of the older names, for CPUs, and that of the others."""
+
+OLDER = {"Node": (Cap.GRP, Cap.MAX_JOB, Cap.MAX_USER), "Mem": (Cap.GRP,)}
+"""Where other resources have the older form, too."""
+
+
+def reason_name(code: int, resources: list[str]) -> str:
+    """Slurm's name of a reason; ``resources`` are the names of the site's, by number.
+
+    >>> reason_name(Reason.QOS_MAX_USER, ["cpu", "mem"])
+    'QOSMaxCpuPerUserLimit'
+    >>> reason_name(Reason.QOS_MAX_USER + RESOURCE, ["cpu", "mem"])
+    'QOSMaxMemoryPerUser'
+    >>> reason_name(Reason.ASSOC_GRP, ["cpu"]), reason_name(Reason.QOS_MAX_JOBS_USER, [])
+    ('AssocGrpCpuLimit', 'QOSMaxJobsPerUserLimit')
+    """
+    tres, number = divmod(int(code), RESOURCE)
+    if number in PLAIN:
+        return PLAIN[Reason(number)]
+    of_qos = number < Reason.ASSOC_GRP
+    kind = Cap(number - (Reason.QOS_GRP if of_qos else Reason.ASSOC_GRP))
+    form = _form(kind, resources[tres], of_qos)
+    return form if kind == Cap.MAX_ACCOUNT else f"{'QOS' if of_qos else 'Assoc'}{form}"
+
+
+def _form(kind: Cap, resource: str, of_qos: bool) -> str:
+    older, newer = FORMS[kind]
+    if resource == "cpu":
+        return older.format("CPU" if kind in (Cap.GRP_MINS, Cap.GRP_RUN_MINS) else "Cpu")
+    names = {"mem": "Mem", "node": "Node", "billing": "Billing"}
+    name = names.get(resource, "License" if resource.startswith("license/") else "GRES")
+    if kind in OLDER.get(name, ()):
+        return older.format(name)
+    return newer.format("Memory" if name == "Mem" and of_qos else name)

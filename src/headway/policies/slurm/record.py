@@ -1,0 +1,92 @@
+"""What is told of a run of Slurm's rules afterwards: where jobs ran, and what the controller knew of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from headway.engine.tables import State
+from headway.policies.prepare import OnNodes, Table
+from headway.policies.slurm.reasons import reason_name
+from headway.policies.slurm.tables import UNSET, Factor, Job, Memory, Setting, Weight
+from headway.site import Site
+from headway.units import SECOND
+
+LOOPS = ("main", "backfill")
+
+
+def on_nodes(state: State, site: Site, resources: list[str]) -> OnNodes:
+    """Where jobs ran, and the names of reasons and loops."""
+    names, _ = reasons(state.memory, resources)
+    labels = {"reason": names, "limit": names, "loop": LOOPS, "planned_node": [n.name for n in site.nodes]}
+    return OnNodes(
+        nodes=tuple(node.name for node in site.nodes),
+        partition=state.memory.jobs[Job.PARTITION],
+        partitions=tuple(partition.name for partition in site.partitions),
+        labels={name: tuple(given) for name, given in labels.items()},
+    )
+
+
+def reasons(memory: Memory, resources: list[str]) -> tuple[list[str], dict[int, int]]:
+    """The names of the reasons that occurred, and the place of each code among them."""
+    codes = np.unique(memory.jobs[[Job.REASON, Job.LIMITED]]).tolist()
+    names = sorted({reason_name(code, resources) for code in codes})
+    return names, {code: names.index(reason_name(code, resources)) for code in codes}
+
+
+def notes(state: State, resources: list[str]) -> dict[str, Any]:
+    """What the controller knew of each job, in the engine's order; times in µs on the log's clock, -1: none.
+
+    Points are what a factor times its weight gives of the priority, at submission (``first_``) and as last
+    calculated before the start; those of QOS, partition and association do not change.
+    """
+    memory, (_, place) = state.memory, reasons(state.memory, resources)
+    jobs = memory.jobs
+
+    def coded(row: int) -> Table:
+        return np.array([place[code] for code in jobs[row].tolist()], np.int64)
+
+    limited = np.where(jobs[Job.LIMITED] == 0, UNSET, coded(Job.LIMITED))
+    found = {
+        "reason": coded(Job.REASON),
+        "limit": limited,
+        "loop": np.where(jobs[Job.STARTED] == UNSET, UNSET, jobs[Job.LOOP]),
+        "first_priority": jobs[Job.FIRST_PRIORITY],
+        "priority": jobs[Job.PRIORITY],
+    }
+    if memory.settings[Setting.MULTIFACTOR] > 0:
+        found |= points(memory)
+    return found | {
+        "planned_at": _time(memory, jobs[Job.PLANNED_AT]),
+        "planned_start": _time(memory, jobs[Job.PLANNED]),
+        "planned_node": jobs[Job.PLANNED_NODE],
+        "planned_nodes": jobs[Job.PLANNED_NODES],
+    }
+
+
+def points(memory: Memory) -> dict[str, Any]:
+    """The parts of priorities that factors give."""
+    jobs, part = memory.jobs, np.maximum(memory.jobs[Job.PARTITION], 0)
+
+    def fixed(weight: int, factor: int, holder: Table) -> Table:
+        value = memory.weights[weight] * memory.factors[factor, np.maximum(holder, 0)]
+        return np.where(holder == UNSET, 0, np.rint(value)).astype(np.int64)
+
+    return {
+        "age": jobs[Job.AGE_POINTS],
+        "first_fair_share": jobs[Job.FIRST_FAIRSHARE],
+        "fair_share": jobs[Job.FAIRSHARE_POINTS],
+        "first_size": jobs[Job.FIRST_SIZE],
+        "size": jobs[Job.SIZE_POINTS],
+        "partition_points": fixed(Weight.PARTITION, Factor.PARTITION, part),
+        "qos_points": fixed(Weight.QOS, Factor.QOS, jobs[Job.QOS]),
+        "association_points": fixed(Weight.ASSOCIATION, Factor.ASSOCIATION, jobs[Job.ASSOCIATION]),
+        "nice": jobs[Job.NICE],
+    }
+
+
+def _time(memory: Memory, seconds: Table) -> Table:
+    """Seconds of the site's clock as µs of the log's."""
+    origin = int(memory.settings[Setting.ORIGIN])
+    return np.where(seconds == UNSET, UNSET, (seconds - origin) * SECOND)
