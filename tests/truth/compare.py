@@ -16,7 +16,7 @@ from twins.slurm.select import lighten, plain_weight
 from twins.slurm.state import State
 from twins.slurm.usage import Usage
 
-from .accounts import load_accounts
+from .accounts import load_multifactor
 from .follow import Pass, follow
 from .priorities import Known
 from .runs import Run
@@ -69,6 +69,10 @@ def completing_sets(recent: list[Allocation]) -> Iterator[tuple[Allocation, ...]
             yield from combinations(parts, size)
 
 
+PHASE = 100
+"""Seconds into a period at which priorities are calculated: what most recorded runs show."""
+
+
 class Preparer:
     """Makes the state of a pass, with priorities as logged.
 
@@ -80,7 +84,26 @@ class Preparer:
         self.known = Known(run)
         self.weights: list[int] = []
         """As the last pass left them: they outlive a pass."""
-        self.accounts = load_accounts(run) if "limits" in run.machine.settings.enforce else None
+        self.fairness = load_multifactor(run)[1] if "limits" in run.machine.settings.enforce else None
+        self.accounts = self.fairness.accounts if self.fairness else None
+        self.period = 60 * int(run.conf.values.get("prioritycalcperiod", 5))
+        self.next = int(run.events[0].t) // self.period * self.period + PHASE
+
+    def use(self, world: World, t: float) -> None:
+        """Bring usage up to t: what ended, and the calculations of each period."""
+        if self.fairness is None:
+            return
+        while self.next <= t:
+            self.settle(world, self.next)
+            self.fairness.calculate(self.next, [held for held in world.in_order() if held.start < self.next])
+            self.next += self.period
+        self.settle(world, t)
+
+    def settle(self, world: World, t: float) -> None:
+        assert self.fairness is not None
+        for end, held in [pair for pair in world.finished if pair[0] <= t]:
+            self.fairness.add(held, end)
+        world.finished = [pair for pair in world.finished if pair[0] > t]
 
     def note_submissions(self, world: World) -> None:
         """A submission tests whether the job could ever run, which sets weights too."""
@@ -137,6 +160,7 @@ def drive(
     prepare = prepare or Preparer(run)
     for number, (moment, world) in enumerate(follow(run)):
         prepare.note_submissions(world)
+        prepare.use(world, moment.t)
         if number < first:
             continue
         if last is not None and number >= last:

@@ -109,6 +109,7 @@ class Follower:
         if held is None:
             return None
         world.ended.append((event.t, held))
+        world.finished.append((int(event.t), held))
         row = self.attempts[event.job][self.tries[event.job] - 1]
         world.fate[event.job] = "ok" if row.state == "COMPLETED" else "failed"
         return held
@@ -120,6 +121,7 @@ class Follower:
         if held is None:
             return None
         world.ended.append((event.t, held))
+        world.finished.append((int(event.t), held))
         rows = self.attempts[event.job]
         number = self.tries[event.job]
         submit, begin = int(event.t), int(event.t) + 121

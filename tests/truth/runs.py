@@ -111,6 +111,7 @@ def load(name: str) -> Run:
     run.attempts = [attempt(run, row) for row in rows(where / "schedule.csv")]
     for row in rows(where / "events.csv.gz"):
         run.events.append(Event(float(row["t"]), row["kind"], row["job"], row["nodes"]))
+    run.events = sorted([*run.events, *silent_ends(run)], key=lambda event: event.t)
     cycles = {f"{event.t:.3f}": k for k, event in enumerate(beginnings(run), 1)}
     for row in rows(where / "plans.csv.gz"):
         cycle = int(row["cycle"]) if "cycle" in row else cycles[row["cycle_t"]]
@@ -125,6 +126,14 @@ def load(name: str) -> Run:
         seen.add(name)
         run.priorities.append((float(row["t"]), name, int(row["priority"]), partition))
     return run
+
+
+def silent_ends(run: Run) -> list[Event]:
+    """Ends that no line of the log tells: jobs killed because a group's minutes were used up."""
+    ends = ("done", "timeout", "nodefail", "preempt_killed", "preempt_requeued", "requeue", "requeue_nodefail")
+    told = {event.job for event in run.events if event.kind in ends}
+    silent = [row for row in run.attempts if row.start > 0 and row.nodes and row.name not in told]
+    return [Event(row.end + 0.3, "timeout", row.name) for row in silent]
 
 
 def beginnings(run: Run) -> list[Event]:

@@ -30,6 +30,8 @@ class World:
     ended: list[tuple[float, Allocation]] = field(default_factory=list)
     fate: dict[str, str] = field(default_factory=dict)
     """Name -> ok or failed, of what has ended for good."""
+    finished: list[tuple[int, Allocation]] = field(default_factory=list)
+    """Ended since somebody looked, with the second of the end."""
     news: list[str] = field(default_factory=list)
     """Submitted since somebody looked."""
     held: set[str] = field(default_factory=set)
