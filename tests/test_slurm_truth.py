@@ -7,10 +7,10 @@ import pytest
 from truth.compare import Score, drive
 from truth.runs import load
 
-WHOLE = ("kth-a", "kth-b", "sdsc-a", "mix-a", "e-share-a", "b-resv-a")
+WHOLE = ("kth-a", "kth-b", "sdsc-a", "mix-a", "e-share-a", "b-resv-a", "d-gang")
 """Runs in which every decision comes out alike."""
 
-NEARLY = ("a-array-a", "c-node")
+NEARLY = ("a-array-a", "c-node", "d-qos-a", "f-limits")
 """Runs with a handful of cycles that something unrecorded changed: a node's return or a hold just then."""
 
 
@@ -35,6 +35,9 @@ def assert_alike(score: Score) -> None:
         ("a-array-a", 600, 620, 300),
         ("b-resv-a", 1200, 1260, 500),
         ("c-node", 900, 960, 500),
+        ("d-qos-a", 700, 760, 200),
+        ("d-gang", 600, 700, 200),
+        ("f-limits", 0, 200, 100),
     ],
 )
 def test_part_of_a_recorded_run(name: str, first: int, last: int, plans: int) -> None:

@@ -42,7 +42,7 @@ from headway.policies.slurm.tables import Clock, Job, Node, Partition, Record, S
 from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.units import SECOND
-from truth.runs import FOLDER, Run
+from truth.runs import Run
 from twins.slurm.backfill import Cycle, Plan
 from twins.slurm.machine import Allocation, members
 from twins.slurm.state import Start
@@ -71,7 +71,7 @@ class Compiled:
     """The policy's tables for the jobs of a recorded run, laid anew for each question."""
 
     def __init__(self, run: Run) -> None:
-        site = Site.load(FOLDER / run.name / "site")
+        site = Site.load(run.folder / "site")
         workload, platform = site.read_jobs(), site.platform()
         policy = parse_spec("slurm").policy.on(platform, workload)
         order = np.argsort(workload.submit, kind="stable")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from twins.slurm.gang import place, spread_cores
 from twins.slurm.machine import Allocation, Job, members
 from twins.slurm.reservations import Reservation
 from twins.slurm.select import plain_weight, select
@@ -199,7 +200,11 @@ def allocation(world: World, event: Event, job: Job, row: Attempt) -> Allocation
     if job.whole:
         cpus = {i: machine.nodes[i].cpus for i in members(nodes)}
     memory = memory_of(machine, job, cpus)
-    return Allocation(job, partition.name, nodes, cpus, memory, row.start, row.start + 60 * row.limit)
+    held = Allocation(job, partition.name, nodes, cpus, memory, row.start, row.start + 60 * row.limit)
+    if machine.settings.gang:
+        placed = place(machine, job, partition, nodes, usage, weights)
+        held.cores = placed[1] if placed else spread_cores(machine, nodes, cpus)
+    return held
 
 
 def spread(job: Job, nodes: int) -> dict[int, int]:

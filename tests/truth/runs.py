@@ -130,8 +130,8 @@ def load(name: str) -> Run:
 
 def silent_ends(run: Run) -> list[Event]:
     """Ends that no line of the log tells: jobs killed because a group's minutes were used up."""
-    ends = ("done", "timeout", "nodefail", "preempt_killed", "preempt_requeued", "requeue", "requeue_nodefail")
-    told = {event.job for event in run.events if event.kind in ends}
+    ends = ("done", "timeout", "nodefail", "preempt_killed")
+    told = {event.job for event in run.events if event.kind in ends or "requeue" in event.kind}
     silent = [row for row in run.attempts if row.start > 0 and row.nodes and row.name not in told]
     return [Event(row.end + 0.3, "timeout", row.name) for row in silent]
 

@@ -130,6 +130,8 @@ class Allocation:
     end: int
     """Start plus the limit: all that planning knows."""
     suspended: bool = False
+    cores: dict[int, int] = field(default_factory=dict)
+    """Which cores of each node, as bits; kept only where jobs are suspended for others."""
 
     @property
     def total_cpus(self) -> int:
@@ -179,6 +181,11 @@ class Settings:
     preempt_reorder_count: int = 1
     cred_expire: int = 120
     enforce: frozenset[str] = frozenset()
+
+    @property
+    def gang(self) -> bool:
+        """Whether jobs are suspended for others on the same cores."""
+        return "GANG" in self.preempt_mode
 
     @property
     def table_size(self) -> int:

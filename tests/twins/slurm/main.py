@@ -143,6 +143,7 @@ def start_on(
     victims: list[Allocation] = []
     if chosen is None and state.preemption is not None:
         others = state.preemption.candidates(job, partition, state.running, state.now)
+        others = [held for held in others if state.preemption.mode(held) != "SUSPEND"]
         found = victims_for(usage, others, candidates, selection, state.machine) if others else None
         if found is not None:
             chosen, victims = found

@@ -32,6 +32,11 @@ class Preemption:
             return (victim.qos or "normal") in self.accounts.qos[job.qos or "normal"].preempts
         return victims_partition.tier < partition.tier and victims_partition.preempt_mode != "OFF"
 
+    def mode(self, held: Allocation) -> str:
+        """How the job would go: REQUEUE, CANCEL, SUSPEND or, not at all, OFF."""
+        own = "" if self.by_qos else self.machine.partitions[held.partition].preempt_mode
+        return own or self.machine.settings.preempt_mode.split(",")[0]
+
     def exempt_until(self, held: Allocation) -> int:
         """A job may be preempted from this second on."""
         exempt = self.machine.settings.preempt_exempt_time
@@ -48,6 +53,7 @@ class Preemption:
             held
             for held in running
             if held.nodes & partition.nodes
+            and self.mode(held) != "OFF"
             and self.may(job, partition, held.job, self.machine.partitions[held.partition])
             and now >= self.exempt_until(held)
         ]

@@ -31,7 +31,22 @@ def select(
 ) -> dict[int, int] | None:
     """The nodes for a job among the candidates and its CPUs on each, or None.
 
-    It must also fit as if no CPU were in use (memory and GPUs are): the original tries that first.
+    Where jobs are suspended for others it counts which cores they hold.
+    """
+    if machine.settings.gang:
+        from .gang import place
+
+        found = place(machine, job, partition, candidates, usage, weights)
+        return found[0] if found is not None else None
+    return select_from(machine, job, partition, candidates, usage, weights)
+
+
+def select_from(
+    machine: Machine, job: Job, partition: Partition, candidates: int, usage: Usage, weights: list[int]
+) -> dict[int, int] | None:
+    """The same on what is free.
+
+    The job must also fit as if no CPU were in use (memory and GPUs are): the original tries that first.
     """
     want = wanted(job, partition)
     if candidates.bit_count() < want.least or job.required & ~candidates:

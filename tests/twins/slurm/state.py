@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from .gang import place, spread_cores
 from .machine import Allocation, Job, Machine, Partition
 from .preemption import Preemption
 from .select import plain_weight
@@ -115,6 +116,10 @@ class State:
             job.waiting_tasks = job.waiting_tasks[1:]
         else:
             self.pending.remove(job)
+        if self.machine.settings.gang:
+            within = self.machine.partitions[partition]
+            placed = place(self.machine, job, within, nodes, self.usage(), self.weights)
+            held.cores = placed[1] if placed else spread_cores(self.machine, nodes, cpus)
         self.running.append(held)
         self.running.sort(key=lambda other: (other.job.id, other.job.task))
         self.limits.started(held)

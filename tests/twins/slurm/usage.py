@@ -16,6 +16,8 @@ class Usage:
         self.gpus = [0] * count
         self.in_partition: list[dict[str, int]] = [{} for _ in range(count)]
         """CPUs in use by each partition's jobs, for MaxCPUsPerNode."""
+        self.held: list[Allocation] = []
+        """Who holds what, where it counts which cores."""
         for held in running:
             self.add(held)
 
@@ -23,9 +25,12 @@ class Usage:
         twin = Usage(self.machine)
         twin.cpus, twin.memory, twin.gpus = self.cpus[:], self.memory[:], self.gpus[:]
         twin.in_partition = [dict(counts) for counts in self.in_partition]
+        twin.held = list(self.held)
         return twin
 
     def add(self, held: Allocation, sign: int = 1, *, keep_memory: bool = False) -> None:
+        if self.machine.settings.gang:
+            (self.held.append if sign > 0 else self.held.remove)(held)
         for i in members(held.nodes):
             if not held.suspended:
                 self.cpus[i] += sign * held.cpus[i]
