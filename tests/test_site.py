@@ -68,8 +68,9 @@ def test_slurm_conf_gives_nodes_partitions_and_parameters(tmp_path: Path) -> Non
 
 def test_associations_inherit_limits_and_qos(tmp_path: Path) -> None:
     site = Site.load(site_folder(tmp_path))
-    root, phys, ann, bob = site.associations
-    assert (root.parent, phys.parent, ann.parent, bob.parent) == (-1, 0, 1, 1)
+    root, administrator, phys, ann, bob = site.associations
+    assert (administrator.account, administrator.user) == ("root", "root")  # which Slurm always has
+    assert (root.parent, phys.parent, ann.parent, bob.parent) == (-1, 0, 2, 2)
     assert (phys.shares, ann.shares, bob.shares) == (50, PARENT, 10)
     assert (ann.qos, bob.qos) == (("normal", "high"), ("normal",))
     assert phys.limits.max_tres == {"cpu": 64, "gres/gpu:a100": 2}
@@ -180,7 +181,13 @@ def test_what_is_not_modelled_is_listed_by_name_with_its_place(tmp_path: Path) -
         ("TopologyPlugin", "slurm.conf:12"),
         ("SchedulerParameters bf_topopt_enable", "slurm.conf:2"),
         ("PartitionName CpuBind", "slurm.conf:11"),
+        ("Preempt of QOS high", "qos.txt:3"),
+        ("Flags of QOS high", "qos.txt:3"),
     ]
+    text = CONF + "PreemptType=preempt/qos\nPreemptMode=REQUEUE\nOverTimeLimit=5\n"
+    found = Site.load(site_folder(tmp_path, slurm__conf=text)).not_modelled
+    assert {one.name for one in found} >= {"PreemptType", "PreemptMode"}
+    assert "OverTimeLimit" not in {one.name for one in found}  # which is
 
 
 def test_node_sets_are_partitions_nodes(tmp_path: Path) -> None:
@@ -238,8 +245,9 @@ def test_a_site_written_by_hand_is_the_same_site(tmp_path: Path) -> None:
     assert (hand.name, hand.scheduler, hand.qos[0]) == (files.name, files.scheduler, files.qos[0])
     assert [(one.account, one.user, one.parent) for one in hand.associations] == [
         ("root", "", -1),
+        ("root", "root", 0),
         ("phys", "", 0),
-        ("phys", "bob", 1),
+        ("phys", "bob", 2),
     ]
 
 
@@ -275,12 +283,12 @@ def test_associations_as_sacctmgr_shows_them(tmp_path: Path) -> None:
     site = Site.load(site_folder(tmp_path, associations__cfg="", associations__txt=SHOWN))
     found = [(one.account, one.user, one.parent, one.limits.max_jobs) for one in site.associations]
     assert found == [
-        ("root", "", -1, None), ("phys", "", 0, 7), ("bio", "", 1, 7), ("phys", "ann", 1, 7),
-        ("bio", "eve", 2, 2),
+        ("root", "", -1, None), ("root", "root", 0, None), ("phys", "", 0, 7), ("bio", "", 2, 7),
+        ("phys", "ann", 2, 7), ("bio", "eve", 3, 2),
     ]  # fmt: skip
-    assert site.associations[3].default_qos == "high" and site.associations[4].partition == "short"
-    assert site.associations[1].limits.grp_tres == {"cpu": 24}
-    assert site.associations[3].limits.grp_tres == {}
+    assert site.associations[4].default_qos == "high" and site.associations[5].partition == "short"
+    assert site.associations[2].limits.grp_tres == {"cpu": 24}
+    assert site.associations[4].limits.grp_tres == {}
 
 
 def test_associations_without_parents_are_refused_with_the_command(tmp_path: Path) -> None:

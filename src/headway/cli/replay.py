@@ -70,7 +70,7 @@ def replay(
 
         console = output()
         ledger_table(console, schedule.workload.ledger)
-        not_modelled_table(console, schedule.workload.source)
+        not_modelled_table(console, schedule.workload.source, schedule.policy)
         _show(console, found)
         if out is not None:
             console.print(f"\nwritten to {out}", markup=False)

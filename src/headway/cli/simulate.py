@@ -49,7 +49,7 @@ def simulate(
 
         console = output()
         ledger_table(console, schedule.workload.ledger)
-        not_modelled_table(console, schedule.workload.source)
+        not_modelled_table(console, schedule.workload.source, schedule.policy)
         summary_table(console, schedule, summary)
         if out is not None:
             console.print(f"\nwritten to {out}", markup=False)

@@ -233,7 +233,7 @@ def _happenings(console: Console, site: Site) -> None:
 
 def _not_modelled(console: Console, site: Site) -> None:
     if not site.not_modelled:
-        console.print("\nEverything in the configuration that decides a schedule is modelled.")
+        console.print("\nNothing in the configuration is known to decide a schedule and not to be modelled.")
         return
     rows = [(one.name, one.value, one.where) for one in site.not_modelled]
     _print(console, "Not modelled", ("what", "value", "where"), rows)

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from headway.metrics import METRICS
 from headway.metrics.catalogue import unit_of
+from headway.workload.slurm.not_modelled import left_unmodelled
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,15 +49,16 @@ def ledger_table(console: Console, ledger: Ledger) -> None:
     )
 
 
-def not_modelled_table(console: Console, source: Source) -> None:
-    """What the site did that no simulation here does, so that nobody takes one for the other."""
-    if not source.not_modelled:
+def not_modelled_table(console: Console, source: Source, policy: str = "") -> None:
+    """What the site did that the simulation does not, so that nobody takes one for the other."""
+    features = left_unmodelled(source.not_modelled, policy)
+    if not features:
         return
     table = Table(title="Not modelled", title_justify="left", box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=True)
-    for feature, count in source.not_modelled.items():
+    for feature, count in features.items():
         table.add_row(feature, f"{count:,}", "jobs")
     console.print(table)
     console.print()

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from headway.schedule import Schedule
 from headway.units import SECOND
+from headway.workload.slurm.not_modelled import left_unmodelled
 
 Times = NDArray[np.int64]
 
@@ -16,19 +17,37 @@ IDLE = 0.5
 
 def reasons(schedule: Schedule, rows: NDArray[np.int64], recorded: Times) -> list[str]:
     """One sentence for each reason that applies to this log, with its numbers."""
+    by_its_rules = schedule.policy.split("(")[0] == "slurm"
     found = [
         *_left_out(schedule, len(rows)),
         *_machine(schedule, rows, recorded),
         *_at_once(schedule, rows, recorded),
-        *_queues(schedule),
-        *_kills(schedule),
+        *([] if by_its_rules else [*_queues(schedule), *_kills(schedule)]),
         *(
             f"the site's {feature} are not simulated: {count:,} jobs"
-            for feature, count in schedule.workload.source.not_modelled.items()
+            for feature, count in left_unmodelled(
+                schedule.workload.source.not_modelled, schedule.policy
+            ).items()
         ),
     ]
     found.append("the simulation starts with an empty machine; the log's first jobs met one in use")
-    found.append("priorities, fair shares, limits per user and reservations are not in the log")
+    if by_its_rules:
+        found += _site(schedule)
+    else:
+        found.append("priorities, fair shares, limits per user and reservations are not in the log")
+    return found
+
+
+def _site(schedule: Schedule) -> list[str]:
+    """What of a site's configuration Slurm's rules leave out, and what nobody can know of its controller."""
+    found = ["the phases of the controller's clocks are not known; other seeds give other schedules"]
+    site = schedule.platform.site
+    if site is not None and site.not_modelled:
+        names = [one.name for one in site.not_modelled]
+        more = f" and {len(names) - 8:,} more" if len(names) > 8 else ""
+        found.append(f"not modelled of the site's configuration: {', '.join(names[:8])}{more}")
+    if site is not None and site.associations and not site.usage:
+        found.append("usage before the log is not known (shares.txt): fair shares begin equal")
     return found
 
 

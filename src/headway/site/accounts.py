@@ -224,7 +224,7 @@ def tree(given: list[Given]) -> tuple[tuple[Association, ...], list[Entry]]:
             what = f"the user {item.user} is in" if item.user else f"the account {item.account} is below"
             raise item.entry.error(f"{what} the account {item.parent}, which is not there")
     top = roots[0]
-    if not any(item.user == "root" and item.account == top.account for item in given):
+    if not any(item.user in ("root", top.account) and item.account == top.account for item in given):
         # The database always has root as a user of the root account, whether or not it is listed.
         always = Given(top.account, "root", top.account, Entry(top.entry.file, top.entry.line, {}))
         given = [always, *given]

@@ -16,7 +16,7 @@ from headway.site.entries import Entry, blocks_shown, configuration, parameters_
 from headway.site.happenings import read_events, read_reservations
 from headway.site.machine import lines_of, node_sets, nodes, partitions, unknown_keys
 from headway.site.model import Association, NotModelled, Qos
-from headway.site.parameters import DEFAULTS, SCHEDULER, concerns_no_schedule
+from headway.site.modelled import parameters_not_modelled, rules_not_modelled
 from headway.site.site import Site
 
 JOBS = ("jobs.txt", "jobs.txt.gz", "jobs.json", "jobs.json.gz", "jobs.swf", "jobs.swf.gz")
@@ -120,12 +120,12 @@ def _site(folder: Path, parts: Parts) -> Site:
         licenses=_licenses(config),
         events=read_events(folder / "events.txt"),
         reservations=read_reservations(folder / "reservations.txt", site_nodes),
-        not_modelled=tuple(_not_modelled(folder, config, parts.node_lines, parts.partition_lines)),
         jobs=next((folder / name for name in JOBS if (folder / name).is_file()), None),
         folder=folder,
     )
-    check(site, parts.partition_lines, parts.qos_lines, parts.association_lines)
-    return site
+    lines = (parts.partition_lines, parts.qos_lines, parts.association_lines)
+    check(site, *lines)
+    return replace(site, not_modelled=(*_not_modelled(folder, parts), *rules_not_modelled(site, *lines)))
 
 
 def _configuration(folder: Path) -> tuple[Config, list[Entry]]:
@@ -194,21 +194,10 @@ def _licenses(config: Config) -> dict[str, int]:
     return found
 
 
-def _not_modelled(
-    folder: Path, config: Config, node_lines: list[Entry], partition_lines: list[Entry]
-) -> list[NotModelled]:
-    """Everything in the configuration that might decide a schedule and is not taken into account."""
-    found: list[NotModelled] = []
-    for key in config:
-        value = config[key]
-        if key.lower() in DEFAULTS or concerns_no_schedule(key) or value.upper() in _OFF:
-            continue
-        found.append(NotModelled(key, value, config.where(key)))
-    for name, value in scheduler_parameters(config).items():
-        if name not in SCHEDULER:
-            where = config.where("SchedulerParameters")
-            found.append(NotModelled(f"SchedulerParameters {name}", value, where))
-    for lines, kind in ((node_lines, "NodeName"), (partition_lines, "PartitionName")):
+def _not_modelled(folder: Path, parts: Parts) -> list[NotModelled]:
+    """Parameters, keys of nodes and partitions, and files that are not taken into account."""
+    found = list(parameters_not_modelled(parts.config))
+    for lines, kind in ((parts.node_lines, "NodeName"), (parts.partition_lines, "PartitionName")):
         seen: set[str] = set()
         for entry in lines:
             for key, value in unknown_keys(entry, kind):
@@ -219,17 +208,3 @@ def _not_modelled(
         if (folder / name).is_file():
             found.append(NotModelled(name, "", name))
     return found
-
-
-_OFF = (
-    "",
-    "(NULL)",
-    "NONE",
-    "NO",
-    "N/A",
-    "0",
-    "UNLIMITED",
-    "TOPOLOGY/NONE",
-    "TOPOLOGY/DEFAULT",
-    "TOPOLOGY/FLAT",
-)

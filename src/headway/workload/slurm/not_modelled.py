@@ -35,6 +35,9 @@ FEATURES: dict[str, str] = {
 }
 """Names in the order they are listed, with what they mean."""
 
+BY_SLURM_S_RULES = frozenset(("QOS", "exclusive nodes", "several partitions"))
+"""Features that are modelled where Slurm's own rules run on a site."""
+
 BIT = {name: 1 << place for place, name in enumerate(FEATURES)}
 
 
@@ -101,6 +104,12 @@ def feature_bits(names: list[str]) -> pl.Expr:
         if present:
             bits = bits | pl.when(pl.any_horizontal(present)).then(BIT[name]).otherwise(0).cast(pl.UInt32)
     return bits
+
+
+def left_unmodelled(counts: dict[str, int], policy: str) -> dict[str, int]:
+    """Features that a policy does not model, of those that jobs of a log had."""
+    modelled = BY_SLURM_S_RULES if policy.split("(")[0] == "slurm" else frozenset()
+    return {name: count for name, count in counts.items() if name not in modelled}
 
 
 def counted(bits: npt.NDArray[np.uint32]) -> dict[str, int]:

@@ -1,0 +1,139 @@
+"""What of a site's configuration Slurm's rules here take into account, and what they do not, by name.
+
+Whatever is added to the rules is to be taken off these lists, and so no longer told as not modelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from headway.site.config import Config, scheduler_parameters
+from headway.site.entries import Entry
+from headway.site.limits import NAMES
+from headway.site.model import Limits, NotModelled, Partition, Qos
+from headway.site.parameters import DEFAULTS, SCHEDULER, concerns_no_schedule
+
+if TYPE_CHECKING:
+    from headway.site.site import Site
+
+PARAMETERS = frozenset((
+    "enforcepartlimits", "licenses", "maxmempercpu", "maxmempernode", "preemptexempttime", "preemptmode",
+    "preemptparameters", "preempttype", "priorityusageresetperiod", "prioritysitefactorparameters",
+    "resvoverrun",
+))  # fmt: skip
+"""Parameters that decide a schedule and are not taken into account where they are set."""
+
+PARTS = frozenset((
+    "bf_busy_nodes", "bf_licenses", "bf_max_job_array_resv", "kill_invalid_depend", "pack_serial_at_end",
+    "preempt_reorder_count", "preempt_strict_order", "preempt_youngest_first", "reduce_completing_frag",
+))  # fmt: skip
+"""Parts of SchedulerParameters likewise. Those about a controller that is too slow change nothing: the
+simulated one never is."""
+
+FLAGS = frozenset(("NODECAY", "OVERPARTQOS", "NORESERVE"))
+"""Flags of a QOS that are taken into account."""
+
+PRIORITY_FLAGS = frozenset(("SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE"))
+
+LIMITS = frozenset((
+    "grp_submit", "grp_jobs_accrue", "max_submit", "max_jobs_accrue", "max_jobs_accrue_per_user",
+    "max_jobs_accrue_per_account", "max_submit_per_user", "max_submit_per_account",
+    "max_tres_run_mins_per_user", "max_tres_run_mins_per_account",
+))  # fmt: skip
+"""Limits that are not taken into account: at submission, on ageing, and minutes of running jobs by user."""
+
+_OFF = frozenset((
+    "", "(NULL)", "NONE", "NO", "N/A", "0", "UNLIMITED", "TOPOLOGY/NONE", "TOPOLOGY/DEFAULT",
+    "TOPOLOGY/FLAT", "OFF", "PREEMPT/NONE", "00:00:00", "0 MIN", "0 SEC",
+))  # fmt: skip
+
+
+def parameters_not_modelled(config: Config) -> Iterator[NotModelled]:
+    """Parameters that might decide a schedule, are set, and are not taken into account."""
+    for key in config:
+        name, value = key.lower(), config[key]
+        if value.upper() in _OFF or value.upper() == DEFAULTS.get(name, "").upper():
+            continue
+        if name in PARAMETERS or not (name in DEFAULTS or concerns_no_schedule(key)):
+            yield NotModelled(key, value, config.where(key))
+    for flag in config.list("PriorityFlags"):
+        if flag not in PRIORITY_FLAGS:
+            yield NotModelled(f"PriorityFlags {flag}", "", config.where("PriorityFlags"))
+    for name, value in scheduler_parameters(config).items():
+        if name not in SCHEDULER or name in PARTS:
+            yield NotModelled(f"SchedulerParameters {name}", value, config.where("SchedulerParameters"))
+
+
+def rules_not_modelled(
+    site: Site, partition_lines: list[Entry], qos_lines: Mapping[str, Entry], association_lines: list[Entry]
+) -> Iterator[NotModelled]:
+    """Rules of partitions, QOS and associations that are not taken into account, and happenings."""
+    lines = {name: line for line in partition_lines for name in line.get("PartitionName").split(",")}
+    for partition in site.partitions:
+        where = lines[partition.name].where if partition.name in lines else ""
+        for name, value in _of_partition(partition):
+            yield NotModelled(f"{name} of partition {partition.name}", value, where)
+    for qos in site.qos:
+        where = qos_lines[qos.name].where if qos.name in qos_lines else ""
+        for name, value in (*_of_qos(qos), *_of_limits(qos.limits)):
+            yield NotModelled(f"{name} of QOS {qos.name}", value, where)
+    for association, line in zip(site.associations, association_lines, strict=False):
+        who = association.user or association.account
+        for name, value in _of_limits(association.limits):
+            if any(spelling in line for spelling in NAMES[name_of(name)]):
+                yield NotModelled(f"{name} of {who}", value, line.where)
+        if association.partition:
+            yield NotModelled(f"an association of {who} for one partition", association.partition, line.where)
+    for what, count in (("reservations", len(site.reservations)), ("events of nodes", len(site.events))):
+        if count:
+            yield NotModelled(what, f"{count:,}", f"{what.split()[0]}.txt")
+
+
+def name_of(shown: str) -> str:
+    """The field that a limit's name stands for."""
+    return next(field for field, names in NAMES.items() if names[0] == shown)
+
+
+def _of_partition(partition: Partition) -> Iterator[tuple[str, str]]:
+    if partition.lln:
+        yield "LLN", "YES"
+    if partition.oversubscribe in ("YES", "FORCE"):
+        yield "OverSubscribe", partition.oversubscribe
+    for name, limit in (
+        ("MaxMemPerCPU", partition.max_mem_per_cpu_mb), ("MaxMemPerNode", partition.max_mem_per_node_mb),
+        ("OverTimeLimit", partition.over_time_limit),
+    ):  # fmt: skip
+        if limit is not None:
+            yield name, str(limit)
+    for name, listed in (
+        ("AllowAccounts", partition.allow_accounts), ("AllowQos", partition.allow_qos),
+        ("AllowGroups", partition.allow_groups), ("DenyAccounts", partition.deny_accounts or None),
+        ("DenyQos", partition.deny_qos or None),
+    ):  # fmt: skip
+        if listed is not None:
+            yield name, ",".join(listed)
+    if partition.root_only:
+        yield "RootOnly", "YES"
+    if partition.req_resv:
+        yield "ReqResv", "YES"
+
+
+def _of_qos(qos: Qos) -> Iterator[tuple[str, str]]:
+    if qos.preempt:
+        yield "Preempt", ",".join(qos.preempt)
+    if qos.limit_factor is not None:
+        yield "LimitFactor", f"{qos.limit_factor:g}"
+    flags = sorted(flag for flag in qos.flags if flag.upper() not in FLAGS)
+    if flags:
+        yield "Flags", ",".join(flags)
+
+
+def _of_limits(limits: Limits) -> Iterator[tuple[str, str]]:
+    for field in sorted(LIMITS):
+        value = getattr(limits, field)
+        if isinstance(value, Mapping):
+            if value:
+                yield NAMES[field][0], ",".join(f"{name}={count}" for name, count in value.items())
+        elif value is not None:
+            yield NAMES[field][0], str(value)
