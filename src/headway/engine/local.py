@@ -18,11 +18,8 @@ from headway.engine.tables import (
     FIRST_NEW,
     HEAD,
     LAST_NEW,
-    PHASE,
     PLAN,
-    WAITS,
     WALL,
-    WITHDRAWN,
     State,
     Table,
 )
@@ -54,13 +51,6 @@ class Local:
     """Fills rows of a new column that depend on the size that its job got here."""
     trial_options: Callable[[Table], Table] | None = None
     """The options as a trial needs them, where they hold a long record as well."""
-
-
-@kernel
-def take_away(state: State, job: int) -> None:
-    """The job waits here no more."""
-    state.jobs[PHASE, job] = WITHDRAWN
-    state.clock[WAITS] -= 1
 
 
 @kernel

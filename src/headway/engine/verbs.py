@@ -33,6 +33,7 @@ from headway.engine.tables import (
     R_SHARE,
     R_START,
     R_WHY,
+    REFUSED,
     RESUMED,
     RUN,
     RUNNING,
@@ -40,6 +41,9 @@ from headway.engine.tables import (
     RUNS_NOW,
     SHARES,
     SLEPT,
+    STRETCH_BY,
+    STRETCH_OVER,
+    SUBMIT,
     SUSPENDED,
     SUSPENDS,
     TOO_WIDE,
@@ -47,6 +51,7 @@ from headway.engine.tables import (
     WAITS,
     WAKE,
     WALL,
+    WITHDRAWN,
     State,
 )
 from headway.jit import kernel
@@ -170,6 +175,69 @@ def resume(state: State, job: int, lead: int) -> bool:
     state.clock[SUSPENDS] -= 1
     state.runs[R_EXPECTED, state.jobs[RUN, job]] += lead - kept
     return True
+
+
+@kernel
+def turn_away(state: State, job: int) -> bool:
+    """Refuse a waiting job: it is never run."""
+    return leave_for_good(state, job, REFUSED)
+
+
+@kernel
+def withdraw(state: State, job: int) -> bool:
+    """A waiting job is taken away: it waits elsewhere, or not at all."""
+    return leave_for_good(state, job, WITHDRAWN)
+
+
+@kernel
+def leave_for_good(state: State, job: int, phase: int) -> bool:
+    """A waiting job waits here no more."""
+    if state.jobs[PHASE, job] != WAITING:
+        return refuse(state, NOT_WAITING, job)
+    state.jobs[PHASE, job] = phase
+    state.clock[WAITS] -= 1
+    return True
+
+
+@kernel
+def resubmit(state: State, job: int, walltime: int, plan: int) -> bool:
+    """A waiting job is a new one from now on, with this walltime and planned time (µs)."""
+    if state.jobs[PHASE, job] != WAITING:
+        return refuse(state, NOT_WAITING, job)
+    state.jobs[SUBMIT, job] = state.clock[NOW]
+    state.jobs[WALL, job] = walltime
+    state.jobs[PLAN, job] = plan
+    return True
+
+
+@kernel
+def keep_work(state: State, job: int, done: int) -> None:
+    """So much of a stopped job's work (µs) is kept although it waits again."""
+    state.jobs[KEPT, job] += done
+
+
+@kernel
+def reshape(state: State, job: int, procs: int, walltime: int, by: int, over: int) -> bool:
+    """Give a waiting job another size and the times it has with it: run times are the log's x by / over."""
+    if state.jobs[PHASE, job] != WAITING:
+        return refuse(state, NOT_WAITING, job)
+    state.jobs[PROCS, job] = procs
+    state.jobs[WALL, job] = state.jobs[PLAN, job] = walltime
+    stretch(state, job, by, over)
+    return True
+
+
+@kernel
+def stretch(state: State, job: int, by: int, over: int) -> None:
+    """A job's run times are the log's x by / over; the log's where over is 0 or as much."""
+    state.jobs[STRETCH_BY, job] = by
+    state.jobs[STRETCH_OVER, job] = 0 if by == over else over
+
+
+@kernel
+def relabel(state: State, run: int, why: int) -> None:
+    """Say otherwise why a run started."""
+    state.runs[R_WHY, run] = why
 
 
 @kernel

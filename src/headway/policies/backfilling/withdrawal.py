@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from headway.engine.local import CATCH_UP, WITHDRAW, caught_up, take_away
+from headway.engine.local import CATCH_UP, WITHDRAW, caught_up
 from headway.engine.planning import settle
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import give_up
 from headway.engine.tables import FIRST_NEW, FREED, KEY, LAST_NEW, State
+from headway.engine.verbs import withdraw
 from headway.jit import entry
 from headway.policies.backfilling import conservative
 from headway.policies.queueing.strict import MACHINE
@@ -23,7 +24,7 @@ def of_conservative(t: int, state: State, job: int, request: int) -> None:
     elif request == WITHDRAW:
         give_up(state, MACHINE, job)
         leave(state, 2 * MACHINE, find_job(state, 2 * MACHINE, KEY, job))
-        take_away(state, job)
+        withdraw(state, job)
     else:
         state.pools[FREED, MACHINE] = 1
         conservative.compress(t, state, MACHINE, 1)

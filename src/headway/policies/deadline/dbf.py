@@ -36,7 +36,6 @@ from headway.engine.tables import (
     GONE,
     KEY,
     LAST_NEW,
-    PHASE,
     PLAN,
     PROCS,
     PROMISE,
@@ -48,13 +47,11 @@ from headway.engine.tables import (
     R_EXPECTED,
     R_JOB,
     R_POOL,
-    R_WHY,
-    REFUSED,
     RESERVED,
     RUNS,
-    WAITS,
     State,
 )
+from headway.engine.verbs import relabel, turn_away
 from headway.jit import kernel
 from headway.policies.backfilling.conservative import COMPRESS, EVERY, HOLE, compress, start_due
 from headway.policies.deadline.places import place_before
@@ -114,8 +111,7 @@ def arrive(t: int, state: State, k: int, job: int) -> None:
         state.jobs[KEY, job] -= BEHIND
         count(state, k, LATE_ON_ARRIVAL, 1)
         if option(state, k, LATE) == REFUSE:
-            state.jobs[PHASE, job] = REFUSED
-            state.clock[WAITS] -= 1
+            turn_away(state, job)
             return
     place_priority(t, state, k, job)
 
@@ -181,7 +177,7 @@ def begin_runs(t: int, state: State, k: int) -> None:
         elif state.jobs[PLAN, job] == 0 and option(state, k, KEPT_BASE):
             unpin(state, option(state, k, BASE), job)
         if state.jobs[DEFINITIVE_AT, job] >= 0:
-            state.runs[R_WHY, run] = PROMOTED
+            relabel(state, run, PROMOTED)
         run += 1
 
 

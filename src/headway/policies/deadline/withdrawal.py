@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from headway.engine.local import CATCH_UP, WITHDRAW, caught_up, take_away
+from headway.engine.local import CATCH_UP, WITHDRAW, caught_up
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import give_up
 from headway.engine.tables import FIRST_NEW, FREED, KEY, LAST_NEW, State
+from headway.engine.verbs import withdraw
 from headway.jit import entry
 from headway.policies.deadline import dbf
 from headway.policies.deadline.tables import forget_in_lists
@@ -24,7 +25,7 @@ def of_dbf(t: int, state: State, job: int, request: int) -> None:
         forget_in_lists(t, state, MACHINE, job)
         give_up(state, MACHINE, job)
         leave(state, 2 * MACHINE, find_job(state, 2 * MACHINE, KEY, job))
-        take_away(state, job)
+        withdraw(state, job)
     else:
         state.pools[FREED, MACHINE] = 1
         dbf.bring_closer(t, state, MACHINE, 1)

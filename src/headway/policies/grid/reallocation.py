@@ -13,11 +13,10 @@ from headway.engine.tables import (
     MOVED,
     NOT_WAITING,
     R_JOB,
-    R_WHY,
     RUNS,
     State,
 )
-from headway.engine.verbs import refuse, wake
+from headway.engine.verbs import refuse, relabel, wake
 from headway.jit import woven
 from headway.policies.backfilling import conservative
 from headway.policies.grid.agent import arrive, reallocate
@@ -62,7 +61,7 @@ def start_what_is_due(t: int, state: State) -> None:
     notes = state.options[notes_from(state) :]
     for run in range(seen, state.clock[RUNS]):
         if notes[at(notes, TIMES_MOVED, state.runs[R_JOB, run])] > 0:
-            state.runs[R_WHY, run] = MOVED
+            relabel(state, run, MOVED)
 
 
 def reallocation(t: int, state: State) -> None:

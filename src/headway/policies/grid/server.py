@@ -18,12 +18,10 @@ from headway.engine.tables import (
     PROCS,
     PROMISE,
     RESERVED,
-    STRETCH_BY,
-    STRETCH_OVER,
     WAITING,
-    WALL,
     State,
 )
+from headway.engine.verbs import reshape
 from headway.jit import kernel, routine
 from headway.policies.grid.estimator import hold
 from headway.policies.grid.molding import factor, sizes, walltime_on
@@ -79,10 +77,7 @@ def shape(state: State, k: int, task: int, procs: int) -> None:
     """Give a task the size and the times it has on so many processors of cluster ``k``."""
     by, over = factor(state, k, task, procs)
     walltime = walltime_on(state, k, task, procs)
-    state.jobs[PROCS, task] = procs
-    state.jobs[WALL, task] = state.jobs[PLAN, task] = walltime
-    state.jobs[STRETCH_BY, task] = by
-    state.jobs[STRETCH_OVER, task] = 0 if by == over else over
+    reshape(state, task, procs, walltime, by, over)
 
 
 @kernel

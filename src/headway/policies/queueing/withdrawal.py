@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from headway.engine.local import WITHDRAW, take_away
+from headway.engine.local import WITHDRAW
 from headway.engine.queue import find_job
 from headway.engine.tables import FREED, KEY, State
+from headway.engine.verbs import withdraw
 from headway.jit import entry
 from headway.policies.queueing import ordering
 from headway.policies.queueing.strict import MACHINE
@@ -17,4 +18,4 @@ def of_queue(t: int, state: State, job: int, request: int) -> None:
         q = 2 * MACHINE
         ordering.withdraw(state, MACHINE, q, find_job(state, q, KEY, job))
         state.pools[FREED, MACHINE] = 1
-        take_away(state, job)
+        withdraw(state, job)

@@ -14,7 +14,6 @@ from headway.engine.tables import (
     R_JOB,
     R_POOL,
     R_START,
-    R_WHY,
     REDIRECTED,
     RUNS,
     SIZE,
@@ -22,6 +21,7 @@ from headway.engine.tables import (
     WALL,
     State,
 )
+from headway.engine.verbs import relabel
 from headway.jit import kernel, routine
 from headway.policies.deadline import tables as dbf_tables
 from headway.policies.queueing.ordering import STRIDE
@@ -85,7 +85,7 @@ def watch(state: State) -> None:
     for run in range(state.options[SEEN], state.clock[RUNS]):
         job = state.runs[R_JOB, run]
         if state.runs[R_POOL, run] == REDIRECTION:
-            state.runs[R_WHY, run] = REDIRECTED
+            relabel(state, run, REDIRECTED)
         elif state.jobs[PROCS, job] <= state.pools[SIZE, REDIRECTION]:
             place = state.options[WATCHED]
             state.jobs[RUN_OF, place] = run

@@ -31,21 +31,15 @@ from headway.engine.tables import (
     BY_SUSPENSION,
     CLASS,
     FIRST_NEW,
-    KEPT,
     KEY,
     LAST_NEW,
-    PLAN,
     PROMISE,
     R_JOB,
     R_START,
     RUNS,
-    STRETCH_BY,
-    STRETCH_OVER,
-    SUBMIT,
-    WALL,
     State,
 )
-from headway.engine.verbs import kill
+from headway.engine.verbs import keep_work, kill, resubmit, stretch
 from headway.jit import routine
 from headway.policies.queueing.ordering import CLASS_WEIGHT
 from headway.policies.redirection.counters import (
@@ -91,18 +85,16 @@ def take_out(t: int, state: State, run: int) -> int:
     unwatch(state, job)
     reset(state)
     state.options[REDIRECTIONS] += 1
-    state.jobs[SUBMIT, job] = t
     state.jobs[CLASS, job] = state.jobs[CLASS_THERE, job]
-    state.jobs[WALL, job] = state.jobs[WALL_THERE, job]
-    state.jobs[PLAN, job] = state.jobs[PLAN_THERE, job]
-    state.jobs[STRETCH_BY, job], state.jobs[STRETCH_OVER, job] = state.options[BY], state.options[OVER]
+    walltime, plan = state.jobs[WALL_THERE, job], state.jobs[PLAN_THERE, job]
     if kept:
         done = t - state.runs[R_START, run]
-        state.jobs[KEPT, job] += done
-        state.jobs[WALL, job] -= done
+        keep_work(state, job, done)
+        walltime -= done
         # A job that has outlived its estimate is expected to last as long as it may.
-        left = state.jobs[PLAN, job] - done
-        state.jobs[PLAN, job] = left if left > 0 else state.jobs[WALL, job]
+        plan = plan - done if plan > done else walltime
+    resubmit(state, job, walltime, plan)
+    stretch(state, job, state.options[BY], state.options[OVER])
     # Redirected jobs stand in the order in which they came here.
     state.jobs[KEY, job] = state.jobs[CLASS, job] * CLASS_WEIGHT + state.options[REDIRECTIONS]
     state.jobs[BACKFILL_KEY, job] = state.jobs[KEY, job]

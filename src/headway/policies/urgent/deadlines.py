@@ -31,13 +31,12 @@ from headway.engine.tables import (
     PROMOTED,
     Q_TAIL,
     R_JOB,
-    R_WHY,
     RESERVED,
     RUNS,
     SCRATCH,
     State,
 )
-from headway.engine.verbs import wake
+from headway.engine.verbs import relabel, wake
 from headway.jit import routine
 from headway.policies.urgent.lending import go_on, lend_idle, wake_for_swaps
 from headway.policies.urgent.lists import (
@@ -251,6 +250,6 @@ def ujfb_deadlines(t: int, state: State) -> None:
             wake_for_swaps(t, state)
     for started in range(run, state.clock[RUNS]):
         if state.jobs[DEFINITIVE_AT, state.runs[R_JOB, started]] >= 0:
-            state.runs[R_WHY, started] = PROMOTED
+            relabel(state, started, PROMOTED)
     if state.options[FINISHES]:
         wake(state, state.options[NEXT_OVERRUN])

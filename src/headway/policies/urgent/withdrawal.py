@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.engine.local import WITHDRAW, take_away
+from headway.engine.local import WITHDRAW
 from headway.engine.profile import change
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import NOT_RESERVED, unpin
 from headway.engine.tables import KEY, PLAN, PROCS, RESERVED, State, Table
+from headway.engine.verbs import withdraw
 from headway.jit import entry
 from headway.policies.queueing.strict import MACHINE
 from headway.policies.urgent import plan, tables
@@ -29,7 +30,7 @@ def of_ujfb(t: int, state: State, job: int, request: int) -> None:
     if is_urgent(state, job):
         tables.count(state, tables.URGENT_WAITING, -1)
     state.options[tables.CHANGED] = 1
-    take_away(state, job)
+    withdraw(state, job)
 
 
 def number_shape(jobs: Table, column: int) -> None:
