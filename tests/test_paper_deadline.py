@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from headway.papers import Request
-from headway.papers.deadline import runs, work
-from headway.papers.deadline.claims import judged
+from headway.papers.deadline import example, runs, work
 from headway.papers.deadline.logs import REPORTED, THIRDS, Log, labelled, of_paper, prepared
 from headway.papers.deadline.runs import Run, Runs
 from headway.papers.deadline.tables import READINGS, implied_changes
 from headway.units import SECOND
 from headway.workload import Workload
+from headway.workload.header import Header
 from headway.workload.models import generate
 
 HOUR = 3600 * SECOND
@@ -34,11 +34,20 @@ def test_what_the_tables_imply_for_flexible_tasks() -> None:
     assert implied_changes(small(), "wait") == (None, None)
 
 
-def test_judging() -> None:
-    assert judged(-20.0, -23.0) == "agrees"
-    assert judged(-20.0, -30.0) == "in part"
-    assert judged(-20.0, 3.0) == "differs"
-    assert judged(-20.0, None) == "not tested"
+def test_figure_1() -> None:
+    """T1 gives way to T2 and not to T4, T3 to both; CBF keeps to the order of submission."""
+    for policy, starts in (("dbf", [0, 4, 2, 9, 7]), ("conservative", [0, 2, 5, 7, 9])):
+        assert (example.schedule(policy).start / HOUR).tolist() == starts
+
+
+def test_calendar_deadlines_are_drawn_up() -> None:
+    header = Header(["; MaxProcs: 16", "; UnixStartTime: 1027839845", "; TimeZoneString: Europe/Stockholm"])
+    log = Workload.from_arrays(
+        unit="s", header=header, submit=[0, 1, 2], procs=[1] * 3, walltime=[60] * 3, runtime=[60] * 3
+    )
+    # The log begins on Sunday 28 July 2002 at 9:04:05 in Stockholm: 22:55:55 until Monday at 8:00.
+    due = labelled(log, "third of three", 24, "monday").columns["deadline"]
+    assert due.tolist() == [-1, -1, (22 * 3600 + 55 * 60 + 55) * SECOND]
 
 
 def test_the_three_thirds_are_all_jobs() -> None:
@@ -87,12 +96,13 @@ def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert len(said) == len(set(said)) >= 2 * len(READINGS)
     verdicts = {claim.claim: claim for claim in result.claims}
     assert verdicts["HPC2N: Tables 1 and 2"].verdict == "not tested"
-    strict = verdicts["deadlines are strictly respected (strict)"]
+    assert all(claim.source and claim.tested for claim in result.claims)
+    strict = verdicts["deadlines are strictly respected (strict, our loop)"]
     assert strict.verdict == "agrees" and strict.ours.startswith("0 of ")
     assert len(result.tables["Readings"]) == 1 + len(READINGS)
     assert [row[1] for row in result.tables["Who pays"][1:]] == [f"{hours:g}" for hours in work.HOURS]
     page = (tmp_path / "deadline.md").read_text(encoding="utf-8")
-    for name in ("deadline-share.svg", "deadline-length.svg"):
+    for name in ("deadline-figure-1.svg", "deadline-share.svg", "deadline-length.svg"):
         assert f"({name})" in page and (tmp_path / name).read_text().startswith("<?xml")
     assert "## Table 1: priority tasks" in page and result.notes[0] in page
 

@@ -74,12 +74,12 @@ def test_the_campaign_is_what_it_says(made: tuple[Reproduction, Path]) -> None:
 def test_the_page_and_its_figures(made: tuple[Reproduction, Path]) -> None:
     result, folder = made
     page = (folder / "redirection.md").read_text()
-    for name in ("figure-1", "figure-2", "response", "beyond"):
+    for name in ("figure-1", "figure-2", "mean-response", "response", "beyond"):
         assert f"(redirection-{name}.svg)" in page
         assert (folder / f"redirection-{name}.svg").read_text().count("<path") > 10
     assert "The log of Intrepid was not given" in page
     assert {claim.verdict for claim in result.claims if "Intrepid: best" in claim.claim} == {"not tested"}
-    assert [path.exists() for path in result.files] == [True] * 5
+    assert [path.exists() for path in result.files] == [True] * 6
 
 
 def test_readings(made: tuple[Reproduction, Path]) -> None:
@@ -90,27 +90,55 @@ def test_readings(made: tuple[Reproduction, Path]) -> None:
     assert all(float(row[5]) <= float(row[6]) for row in rows[1:])  # the best theta is no worse than 10
 
 
+def test_every_claim_has_a_source_and_says_how_it_was_tested(made: tuple[Reproduction, Path]) -> None:
+    for claim in made[0].claims:
+        assert claim.source, claim
+        assert (claim.tested == "-") == (claim.verdict in ("not tested", "not claimed")), claim
+    shown = [claim for claim in made[0].claims if claim.verdict == "not claimed"]
+    assert [claim.claim.partition(": ")[2] for claim in shown] == [
+        "mean response time with redirection",
+        "mean wait with redirection",
+    ]
+
+
+def test_which_weeks_and_which_logs(made: tuple[Reproduction, Path]) -> None:
+    rows = made[0].tables["Which weeks"]
+    assert [row[1:4] for row in rows[1:]][-1][2] == "all"
+    [log] = made[0].tables["Which logs"][1:]
+    assert log[1] == "64" and log[4].endswith("%")
+
+
 def test_a_group_smaller_than_every_job(made: tuple[Reproduction, Path]) -> None:
     [claim] = [claim for claim in made[0].claims if "smaller than every job" in claim.claim]
     assert claim.verdict == "agrees" and claim.ours.startswith("0 redirections with m' = 255")
 
 
 @pytest.mark.parametrize(
-    ("ratio", "gain", "verdict"), [(0.62, 0.4, "agrees"), (0.9, 0.4, "in part"), (1.2, 0.4, "differs")]
+    ("ratio", "gain", "verdict"),
+    [
+        (0.62, 0.4, "agrees"),
+        (0.9, 0.4, "in part"),
+        (1.2, 0.4, "differs"),
+        (0.9, None, "agrees"),
+        (1.38, None, "differs"),
+    ],
 )
-def test_verdicts_on_an_improvement(ratio: float, gain: float, verdict: str) -> None:
+def test_verdicts_on_an_improvement(ratio: float, gain: float | None, verdict: str) -> None:
+    """On a log of one's own too: worse is never said to agree."""
     frame = pl.DataFrame(
         {
             "theta": [10], "alpha": [0.15], "mean_bsld": [2.0], "mean_bsld_ratio": [ratio],
             "max_bsld_ratio": [1.0], "max_response": [1.0], "max_response_without": [1.0],
             "redirections": [1], "worst_is_redirected": [1], "redirected_among_worst": [0.5],
             "wasted_area": [1.0], "capacity": [10], "makespan": [100.0], "mean_queued_again": [0.0],
-            "dropped": [0],
+            "dropped": [0], "jobs": [9], "mean_bsld_without": [2.0], "mean_response_ratio": [1.1],
+            "mean_wait_ratio": [2.0],
         }
     )  # fmt: skip
     log = Log("ricc", Cluster("RICC", gain=gain), generate(MODEL), 64, 2)
-    [claim] = claims._gain(frame, log)
+    claim = claims._gain(frame, log)
     assert claim.verdict == verdict
+    assert ("worse" in claim.ours) == (ratio > 1)
 
 
 def test_tables() -> None:
@@ -118,7 +146,7 @@ def test_tables() -> None:
         "10 % better", "25 % worse", "equal", "-",
     ]  # fmt: skip
     rows = claims_table([Claim("a | b", "1", "2", "agrees")])
-    assert markdown_table(rows, 9).splitlines()[2] == "| a \\| b | 1 | 2 | agrees |  |"
+    assert markdown_table(rows, 9).splitlines()[2] == "| a \\| b |  | 1 | 2 | - | agrees |  |"
     assert markdown_table([["x", "n"], ["a", "1.5"]]).splitlines()[1] == "| :-- | --: |"
 
 

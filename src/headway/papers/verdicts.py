@@ -1,4 +1,12 @@
-"""What a paper says, what we get, and whether the two agree."""
+"""What a paper says, what we get, and whether the two agree: one rule for all papers.
+
+A claim is tested in one of three ways. A *number* agrees within five percentage points of the paper's (five
+percent, where it is no percentage), or inside the bracket that the paper gives; an *order*, of policies or
+parameters, where it is the paper's; a *direction* (more or less, better or worse, always or never) where it
+holds in every case that was tried. "In part": a number of the same direction and another size, an order or a
+direction that holds in at least half of the cases. "Differs": all else. A mean of the paper's stands against
+a mean, a median against a median. What the paper does not claim and we show beside it is "not claimed".
+"""
 
 from __future__ import annotations
 
@@ -7,18 +15,68 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-Verdict = Literal["agrees", "in part", "differs", "not tested"]
+Verdict = Literal["agrees", "in part", "differs", "not tested", "not claimed"]
+Tested = Literal["number", "order", "direction", "-"]
+POINTS = 5.0
+"""Percentage points, or percent, within which two numbers agree."""
+RULE = (
+    'What "agrees" means, and which of number, order and direction was tested, is said '
+    "[once for all five papers](index.md#what-agrees-means)."
+)
+"""For the pages, which stand beside the one that says it."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a paper against our numbers. `remark` says why a verdict is what it is."""
+    """One statement of a paper against our numbers.
+
+    ``tested`` says how it was judged, ``source`` where the paper says it, ``remark`` why the verdict is what
+    it is.
+    """
 
     claim: str
     paper: str
     ours: str
     verdict: Verdict
     remark: str = ""
+    tested: Tested = "-"
+    source: str = ""
+
+
+def number(said: float, ours: float | None) -> Verdict:
+    """A percentage against the paper's.
+
+    >>> number(-20.7, -19.9), number(10, 33), number(10, -38), number(10, None)
+    ('agrees', 'in part', 'differs', 'not tested')
+    """
+    if ours is None:
+        return "not tested"
+    if abs(said - ours) <= POINTS:
+        return "agrees"
+    return "in part" if said * ours > 0 else "differs"
+
+
+def magnitude(said: float, ours: float | None) -> Verdict:
+    """A number that is no percentage, against the paper's.
+
+    >>> magnitude(3.28, 3.19), magnitude(32.1, 39.2)
+    ('agrees', 'differs')
+    """
+    if ours is None:
+        return "not tested"
+    return "agrees" if abs(ours / said - 1) <= POINTS / 100 else "differs"
+
+
+def direction(held: Sequence[bool]) -> Verdict:
+    """Whether something holds in all cases, in half of them or more, or in fewer.
+
+    >>> direction([True, True]), direction([True, False]), direction([True, False, False]), direction([])
+    ('agrees', 'in part', 'differs', 'not tested')
+    """
+    if not held:
+        return "not tested"
+    count = sum(held)
+    return "agrees" if count == len(held) else "in part" if 2 * count >= len(held) else "differs"
 
 
 @dataclass
@@ -35,8 +93,8 @@ class Reproduction:
 
 def claims_table(claims: Sequence[Claim]) -> list[list[str]]:
     """Rows of texts, the first row the names of the columns."""
-    rows = [["claim", "paper says", "we get", "verdict", "remark"]]
-    return rows + [[c.claim, c.paper, c.ours, c.verdict, c.remark] for c in claims]
+    rows = [["claim", "source", "paper says", "we get", "tested", "verdict", "remark"]]
+    return rows + [[c.claim, c.source, c.paper, c.ours, c.tested, c.verdict, c.remark] for c in claims]
 
 
 def markdown_table(rows: Sequence[Sequence[str]], numbers_from: int = 1) -> str:

@@ -94,29 +94,32 @@ ZERO = ("kept", "dropped", "one second")
 def prepared(log: Log, times: str, zero: str) -> Workload:
     """The jobs as the scheduler sees them: which times it is given, and what becomes of jobs of no length."""
     workload = log.workload
-    if times == "exact, at most the request":
-        workload = workload.with_columns(runtime=np.minimum(workload.runtime, workload.walltime))
     if zero == "dropped":
         workload = workload.select(workload.runtime > 0, rule="zero_runtime", action="run time 0: dropped")
     elif zero == "one second":
         workload = workload.with_columns(
             runtime=np.maximum(workload.runtime, SECOND), walltime=np.maximum(workload.walltime, SECOND)
         )
-    return workload if times == "requested" else exact(workload)
+    if times == "requested":
+        return workload
+    return exact(workload, kills="before" if times == "exact, at most the request" else "after")
 
 
 THIRDS = ("third of three", "first of three", "second of three", "drawn, seed 0", "drawn, seed 1")
 
 
-def labelled(workload: Workload, chosen: str, hours: float) -> Workload:
-    """Give some jobs a deadline: one of three, or a share of them ("share 0.1") drawn with seed 0."""
+def labelled(workload: Workload, chosen: str, hours: float, until: str = "horizon") -> Workload:
+    """Give some jobs a deadline: one of three, or a share of them ("share 0.1") drawn with seed 0.
+
+    ``until``: as the transformation deadlines has it; a morning of the calendar instead of ``hours``.
+    """
     horizon = hours * 3600
     if chosen.startswith("share "):
         return deadlines(workload, share=float(chosen[6:]), horizon=horizon)
     if chosen.startswith("drawn"):
         return deadlines(workload, share=1 / 3, horizon=horizon, seed=int(chosen[-1]))
     shift = {"first": 2, "second": 1, "third": 0}[chosen.split()[0]]
-    every = deadlines(workload, every=1, horizon=horizon).columns["deadline"]
+    every = deadlines(workload, every=1, horizon=horizon, until=until).columns["deadline"]  # type: ignore[arg-type]
     order = np.argsort(workload.submit, kind="stable")
     mask = np.zeros(len(workload), np.bool_)
     mask[order[2 - shift :: 3]] = True

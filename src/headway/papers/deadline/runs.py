@@ -30,11 +30,17 @@ class Run:
     chosen: str = "third of three"
     times: str = "exact"
     zero: str = "kept"
+    until: str = "horizon"
+    """The hours are counted from the submission, or a morning of the calendar stands instead of them."""
 
     @property
     def key(self) -> str:
-        whole = self.hours == int(self.hours)
-        return json.dumps({**asdict(self), "hours": int(self.hours) if whole else self.hours}, sort_keys=True)
+        said = asdict(self)
+        if self.hours == int(self.hours):
+            said["hours"] = int(self.hours)
+        if self.until == "horizon":
+            del said["until"]
+        return json.dumps(said, sort_keys=True)
 
 
 Numbers = dict[str, Any]
@@ -60,8 +66,9 @@ class Runs:
 
     def _measure(self, log: Log, run: Run) -> Numbers:
         zero = "" if run.zero == "kept" else f", jobs of no length: {run.zero}"
-        self.say(f"{log.title}: {run.policy}, {run.hours:g} h, {run.chosen}, {run.times} times{zero}")
-        workload = labelled(prepared(log, run.times, run.zero), run.chosen, run.hours)
+        due = f"{run.hours:g} h" if run.until == "horizon" else run.until
+        self.say(f"{log.title}: {run.policy}, {due}, {run.chosen}, {run.times} times{zero}")
+        workload = labelled(prepared(log, run.times, run.zero), run.chosen, run.hours, run.until)
         if not run.policy.startswith("conservative"):
             return measure(simulate(workload, log.procs, run.policy))
         kept = (log.name, run.policy, run.times, run.zero)

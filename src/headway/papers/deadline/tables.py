@@ -13,6 +13,12 @@ CASES = (24.0, 72.0)
 """Cases a and b: hours from submission to deadline, at least."""
 PRIORITY = (("priority_wait", "priority_mean_wait"), ("priority_slowdown", "priority_mean_walltime_slowdown"))
 EVERYBODY = (("wait", "wait"), ("slowdown", "slowdown"))
+CALENDAR = {
+    "morning": "the next morning at 8:00",
+    "workday": "the next morning from Monday to Friday",
+    "monday": "the next Monday at 8:00",
+}
+"""Deadlines of the calendar; the first of them that is twice the task's time after its submission."""
 WORDS = {"wait": "mean wait (h)", "slowdown": "mean slowdown"}
 
 
@@ -29,11 +35,14 @@ class Reading:
 
 BASE = Reading("all questions", "as in the tables")
 REQUESTED = {"times": "requested"}
+REQUESTED_TIMES = Reading("times the scheduler knows", "requested", run=REQUESTED)
 READINGS = (
     BASE,
-    Reading("times the scheduler knows", "requested", run=REQUESTED),
+    REQUESTED_TIMES,
     Reading(
-        "times the scheduler knows", "exact, at most the request", run={"times": "exact, at most the request"}
+        "times the scheduler knows",
+        "exact, killed at the request before",
+        run={"times": "exact, at most the request"},
     ),
     *(
         Reading(
@@ -235,6 +244,27 @@ def who_pays(runs: Runs, logs: Sequence[Log], hours: Sequence[float]) -> list[li
                     f"{100 * gain / best:.0f} %" if best > 0 else "-",
                 ]
             )
+    return rows
+
+
+def calendar(runs: Runs, logs: Sequence[Log]) -> list[list[str]]:
+    """Deadlines as the paper's users have them: tomorrow morning, the next working day, Monday, at 8:00."""
+    rows = [
+        ["log", "every third task is due", "priority wait", "flexible wait", "wait of all",
+         "priority slowdown", "flexible tasks on time", "late on arrival", "deadlines missed"]
+    ]  # fmt: skip
+    for log in logs:
+        if log.workload.header.unix_start is None:
+            continue
+        for until in ("horizon", *CALENDAR):
+            plain, found = (runs.get(log, Run(policy, until=until)) for policy in ("conservative", "dbf"))
+            names = ("priority_mean_wait", "flexible_mean_wait", "wait", "priority_mean_walltime_slowdown")
+            rows.append(
+                [log.title, CALENDAR.get(until, "after 24 h or twice its time"),
+                 *(signed(change(found[name], plain[name])) for name in names),
+                 f"{100 * found['deadlines_met'] / max(found['deadlines'], 1):.1f} %",
+                 f"{found['late_on_arrival']:,}", f"{missed(found):,}"]
+            )  # fmt: skip
     return rows
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headway.figures.style import save
-from headway.papers.deadline import figures, page, tables
+from headway.papers.deadline import example, figures, page, tables
 from headway.papers.deadline.claims import claims
 from headway.papers.deadline.logs import Log, of_paper, open_logs
 from headway.papers.deadline.runs import Run, Runs
@@ -28,9 +28,11 @@ def reproduce(asked: Request) -> Reproduction:
         "Flexible tasks": tables.flexible(runs, logs),
         "Readings": tables.readings(runs, of_paper(logs)),
         "Who pays": tables.who_pays(runs, logs, HOURS),
+        "Calendar": tables.calendar(runs, logs),
     }
     result.notes = notes(runs, logs)
     result.files = [
+        save(example.figure(), folder / "deadline-figure-1.svg"),
         save(figures.by_share(runs, logs, SHARES), folder / "deadline-share.svg"),
         save(figures.by_length(runs, logs, HOURS), folder / "deadline-length.svg"),
         page.write(result, folder, logs),
@@ -39,8 +41,18 @@ def reproduce(asked: Request) -> Reproduction:
 
 
 def notes(runs: Runs, logs: Sequence[Log]) -> list[str]:
-    """What the numbers say beyond the paper, a sentence for each log."""
+    """What the numbers say beyond the paper: what requested times cost, then a sentence for each log."""
     said = []
+    for log in of_paper(logs):
+        plain, *both = tables.cases(runs, log, tables.REQUESTED_TIMES)
+        exact, *known = tables.cases(runs, log)
+        column = "priority_mean_wait"
+        gains = [tables.signed(tables.change(one[column], plain[column])) for one in both]
+        ideal = [tables.signed(tables.change(one[column], exact[column])) for one in known]
+        said.append(
+            f"{log.title}: with the times that users ask for, which is what a scheduler has, priority tasks "
+            f"gain {gains[0]} (a) and {gains[1]} (b), not {ideal[0]} and {ideal[1]}."
+        )
     for log in logs:
         plain, dbf = runs.get(log, Run("conservative")), runs.get(log, Run())
         gain = plain["priority_mean_wait"] - dbf["priority_mean_wait"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -20,7 +21,7 @@ from headway.figures.style import (
     line,
     save,
 )
-from headway.papers.redirection.grid import PAPER_THETA, Grid, over_weeks
+from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA, Grid, over_weeks
 from headway.papers.redirection.logs import Log
 from headway.papers.redirection.numbers import TAU
 
@@ -143,6 +144,41 @@ def figure_response(runs: pl.DataFrame, logs: Sequence[Log]) -> Figure:
     return figure
 
 
+def figure_mean_response(runs: pl.DataFrame, logs: Sequence[Log], grid: Grid) -> Figure:
+    """Mean response and mean wait with / without redirection against theta, at the paper's alpha."""
+    from matplotlib.figure import Figure
+
+    alpha = PAPER_ALPHA if PAPER_ALPHA in grid.alphas else grid.alphas[0]
+    with house_style():
+        columns = min(len(logs), 3)
+        rows = (len(logs) + columns - 1) // columns
+        figure = Figure(figsize=(WIDTH, 2.0 * rows + 0.7), layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False)
+        for place, log in enumerate(logs):
+            panel = axes[place // columns, place % columns]
+            for number, (column, name) in enumerate(
+                (("mean_response", "mean response"), ("mean_wait", "mean wait"))
+            ):
+                data = [values(runs, log, alpha, theta, f"{column}_ratio") for theta in grid.thetas]
+                middle = [median(some) for some in data]
+                panel.plot(range(len(data)), middle, marker="o", markersize=2.5, label=name, **line(number))
+            panel.axhline(1, color=BLACK, linewidth=0.6)
+            panel.set_yscale("log")
+            panel.set_yticks([0.5, 1, 2, 5, 10], ["0.5", "1", "2", "5", "10"])
+            panel.minorticks_off()
+            panel.set_title(log.cluster.title)
+            panel.set_xticks(range(len(grid.thetas)), [str(theta) for theta in grid.thetas])
+            panel.tick_params(axis="x", labelsize=7)
+            panel.set_xlabel("theta")
+        for row in axes:
+            row[0].set_ylabel("median ratio\nwith / without")
+        for place in range(len(logs), rows * columns):
+            axes[place // columns, place % columns].set_visible(False)
+        handles, names = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper right", ncols=2)
+    return figure
+
+
 def figure_beyond(curves: dict[str, dict[str, pl.DataFrame]], thetas: Sequence[int]) -> Figure:
     """The median ratio of mean bounded slowdowns against theta at the paper's alpha: a panel per log."""
     from matplotlib.figure import Figure
@@ -171,4 +207,4 @@ def write(figure: Figure, folder: Path, name: str) -> Path:
     return save(figure, folder / f"redirection-{name}.svg")
 
 
-__all__ = ["figure_1", "figure_2", "figure_beyond", "figure_response", "write"]
+__all__ = ["figure_1", "figure_2", "figure_beyond", "figure_mean_response", "figure_response", "write"]

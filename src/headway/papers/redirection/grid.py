@@ -56,7 +56,7 @@ def paper_campaign(logs: Sequence[Log], grid: Grid) -> Campaign:
 def paired(results: Results) -> pl.DataFrame:
     """Runs with redirection, one row each, with ratios with / without to the run of the baseline."""
     frame = results.frame
-    wanted = ("mean_bsld", "max_bsld", "max_response", "mean_response", "utilization")
+    wanted = ("mean_bsld", "max_bsld", "max_response", "mean_response", "mean_wait", "utilization")
     without = frame.select(pl.col("cell"), pl.col(wanted).name.suffix("_without"))
     joined = frame.filter(pl.col("baseline").is_not_null()).join(
         without, left_on="baseline", right_on="cell", maintain_order="left"
@@ -68,7 +68,10 @@ def paired(results: Results) -> pl.DataFrame:
 
 def over_weeks(frame: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """Medians and means over the weeks, one row for each value of the columns `by`."""
-    medians = ("mean_bsld", "mean_bsld_ratio", "max_bsld_ratio", "max_response", "max_response_without")
+    medians = (
+        "mean_bsld", "mean_bsld_without", "mean_bsld_ratio", "max_bsld_ratio", "max_response",
+        "max_response_without", "mean_response_ratio", "mean_wait_ratio",
+    )  # fmt: skip
     aggregates = [pl.col(name).median() for name in medians]
     aggregates += [
         pl.col(f"{name}_bsld_ratio").mean().alias(f"{name}_bsld_ratio_mean") for name in ("mean", "max")
@@ -80,6 +83,8 @@ def over_weeks(frame: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
         pl.col("worst_is_redirected").cast(pl.Float64).mean(),
         pl.col("redirected_among_worst").mean(),
         (pl.col("mean_bsld_ratio") < 1).mean().alias("weeks_better"),
+        (pl.col("mean_response_ratio") > 1).mean().alias("weeks_longer"),
+        pl.col("jobs").mean(),
         pl.col("wasted_area").mean(),
         (pl.col("wasted_area") / (pl.col("capacity") * pl.col("makespan"))).mean().alias("wasted_share"),
         pl.col("mean_queued_again").mean(),
@@ -89,5 +94,8 @@ def over_weeks(frame: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 
 def best(table: pl.DataFrame, by: str = "mean_bsld_ratio") -> dict[str, Any]:
-    """The row with the smallest value; of equal ones the first."""
+    """The row with the smallest value (a median or a mean over the weeks); of equal ones the first.
+
+    The best theta of a page is the one with the smallest median ratio of mean bounded slowdowns.
+    """
     return table.row(int(table[by].arg_min() or 0), named=True)

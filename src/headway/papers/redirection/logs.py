@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,3 +91,8 @@ def open_logs(traces: Mapping[str, str], quick: bool) -> list[Log]:
             Log(name.lower(), cluster, workload, procs, count, "recorded" if recorded else "submitted")
         )
     return found
+
+
+def of_paper(logs: Sequence[Log]) -> list[Log]:
+    """The logs that the paper used; all of them where it used none."""
+    return [log for log in logs if log.name in CLUSTERS] or list(logs)

@@ -9,10 +9,10 @@ import polars as pl
 
 from headway.campaign import Campaign
 from headway.errors import HeadwayError
-from headway.papers.redirection import TITLE, beyond, figures, page, readings
+from headway.papers.redirection import TITLE, beyond, figures, page, readings, which_logs, which_weeks
 from headway.papers.redirection.claims import claims
 from headway.papers.redirection.grid import QUICK, Grid, best, over_weeks, paired, paper_campaign
-from headway.papers.redirection.logs import CLUSTERS, Log, open_logs
+from headway.papers.redirection.logs import CLUSTERS, Log, of_paper, open_logs
 from headway.papers.request import Request
 from headway.papers.verdicts import Reproduction
 from headway.simulate import simulate
@@ -41,7 +41,9 @@ class Work:
         same, other = self._readings()
         result = self.result
         result.tables["Best parameters"] = self._best(runs)
-        result.tables["Readings"] = readings.table(self.logs, same, other)
+        result.tables["Which logs"] = which_logs.table(runs, self.logs)
+        result.tables["Readings"] = readings.table(of_paper(self.logs), same, other)
+        result.tables["Which weeks"] = which_weeks.table(of_paper(self.logs))
         result.tables["Chosen on half of the weeks"] = beyond.halves(runs, self.logs)
         result.tables["Who pays"] = beyond.cost_table(self._costs(runs))
         self._figures(runs, same, other)
@@ -86,14 +88,15 @@ class Work:
         return runs, self._baselines
 
     def _readings(self) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-        same = self._run(readings.on_same_weeks(self.logs, self.grid), "readings")
-        others = readings.on_other_weeks(self.logs, self.grid)
+        same = self._run(readings.on_same_weeks(of_paper(self.logs), self.grid), "readings")
+        others = readings.on_other_weeks(of_paper(self.logs), self.grid)
         return same, None if others is None else self._run(others, "weeks")
 
     def _best(self, runs: pl.DataFrame) -> list[list[str]]:
         rows = [
             ["log", "alpha", "best theta", "ratio of mean BSLD (median)", "(average)",
-             "ratio of max BSLD (median)", "weeks better", "redirections a week", "lost work"]
+             "ratio of max BSLD (median)", "(average)", "weeks better", "mean response", "mean wait",
+             "redirections a week", "lost work"]
         ]  # fmt: skip
         for log in self.logs:
             table = over_weeks(runs.filter(pl.col("workload") == log.name), ["alpha", "theta"])
@@ -102,7 +105,9 @@ class Work:
                 rows.append(
                     [log.cluster.title, f"{alpha:g}", str(top["theta"]), f"{top['mean_bsld_ratio']:.3f}",
                      f"{top['mean_bsld_ratio_mean']:.3f}", f"{top['max_bsld_ratio']:.3f}",
-                     f"{100 * top['weeks_better']:.0f} %", f"{top['redirections']:.1f}",
+                     f"{top['max_bsld_ratio_mean']:.3f}", f"{100 * top['weeks_better']:.0f} %",
+                     f"{100 * (top['mean_response_ratio'] - 1):+.0f} %", f"x {top['mean_wait_ratio']:.1f}",
+                     f"{top['redirections']:.1f}",
                      f"{100 * top['wasted_share']:.2f} %"]
                 )  # fmt: skip
         return rows
@@ -122,12 +127,13 @@ class Work:
                 name: over_weeks(readings.rows_of(reading, log, same, other), ["theta"])
                 for name, reading in zip(names, shown, strict=True)
             }
-            for log in self.logs
+            for log in of_paper(self.logs)
         }
         made = {
-            "figure-1": figures.figure_1(runs, self.logs, self.grid),
-            "figure-2": figures.figure_2(runs, self.logs, self.grid),
-            "response": figures.figure_response(runs, self.logs),
+            "figure-1": figures.figure_1(runs, of_paper(self.logs), self.grid),
+            "figure-2": figures.figure_2(runs, of_paper(self.logs), self.grid),
+            "mean-response": figures.figure_mean_response(runs, self.logs, self.grid),
+            "response": figures.figure_response(runs, of_paper(self.logs)),
             "beyond": figures.figure_beyond(curves, self.grid.thetas),
         }
         self.result.files += [figures.write(figure, self.folder, name) for name, figure in made.items()]
