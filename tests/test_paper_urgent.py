@@ -12,11 +12,13 @@ from commands import Headway
 from headway.errors import UsageError
 from headway.papers import Request
 from headway.papers.log import Log
-from headway.papers.urgent import runs, work
+from headway.papers.urgent import measure_swap, runs, work
+from headway.papers.urgent.drawings import CASES, case
 from headway.papers.urgent.logs import open_logs, share_with_memory, with_urgent
 from headway.papers.urgent.runs import Run, Runs, apart, dedicated
+from headway.papers.urgent.seeds import COMPARED, estimate
 from headway.papers.urgent.tables import POLICIES, RATES, READINGS, SCALES, scaled, sizes
-from headway.schedule import Schedule
+from headway.schedule import WHY, Schedule
 from headway.simulate import simulate
 from headway.units import SECOND
 from headway.workload import Workload
@@ -114,6 +116,35 @@ def test_dedicated_processors() -> None:
     assert procs == 512 and rest.procs.max() <= 512 and not rest.urgent.any()
 
 
+def test_the_three_cases_are_what_they_are_called() -> None:
+    why = [WHY[case(rows).why[2]] for _, rows in CASES]
+    assert why == ["urgent_backfill", "urgent", "urgent_preempt"]
+    assert [(case(rows).start[1] // SECOND) for _, rows in CASES] == [10, 14, 18]
+
+
+def test_estimates_over_seeds() -> None:
+    """Student's t for three values is 4.303, for five 2.776."""
+    found = estimate([1.0, 2.0, 3.0])
+    assert found.half == pytest.approx(4.303 / 3**0.5, abs=1e-3) and found.sign == 0
+    assert estimate([1.0, 1.1, 0.9, 1.0, 1.0]).sign == 1 and estimate([-1.0, -1.1, -0.9]).sign == -1
+    assert estimate([2.0]).half is None and estimate([2.0]).sign == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs /proc/PID/mem, which is Linux's")
+def test_a_process_is_swapped_out_and_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert measure_swap.main(["1", "2", "--repeat", "1", "--to", str(tmp_path)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in said[1:3]] == ["1", "2"]
+    assert said[-1].startswith("for the policy: ujfb(bandwidth=")
+
+
+def test_lines_through_measured_swaps() -> None:
+    swaps = [measure_swap.Swap(size, 0.1 + size / 500, 0.1 + size / 1000) for size in (10, 20, 50)]
+    out, back = measure_swap.lines(swaps)
+    assert (round(out.bandwidth), round(back.bandwidth), round(out.intercept, 6)) == (500, 1000, 0.1)
+    assert measure_swap.report(swaps).endswith("ujfb(bandwidth=500, swap_in=0.50)")
+
+
 def test_longer_swaps_are_smaller_bandwidths() -> None:
     assert [scaled(scale).policy for scale in SCALES] == [
         "ujfb",
@@ -191,18 +222,20 @@ def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     said: list[str] = []
     result = work.reproduce(Request({}, True, tmp_path, said.append))
     verdicts = {claim.claim: claim for claim in result.claims}
-    assert verdicts["Table 1: slowdown up to which a tsunami job is in time"].verdict == "agrees"
-    slides = verdicts["Table 2: U_L of UJFB is 1.05"]
-    assert slides.verdict == "differs" and "1.0035" in slides.ours
+    assert verdicts["maximum slowdown of a tsunami job"].verdict == "agrees"
+    slides = verdicts["UJFB's U_L by swaps alone"]
+    assert slides.verdict == "not claimed" and "1.0035" in slides.ours
+    assert all(claim.source for claim in result.claims)
     assert verdicts["LANL-CM5: Figures 10, 11 and 13"].verdict == "not tested"
-    order = verdicts["Generated: U_L is in the order FCFS > EASY, Backfill > UJF > UJFB"]
+    order = verdicts["Generated: U_L by algorithm"]
     assert order.ours.endswith("UJFB")
     assert [row[0] for row in result.tables["Table 2"][1:6]] == [title for title, _ in POLICIES]
     assert 2 <= len(result.tables["Rates"]) <= 1 + len(RATES) and len(result.tables["Modes"]) == 6
     assert [row[1] for row in result.tables["Sizes"][1:]] == ["drawn from Table 3", "the log has none"]
     assert [row[1] for row in result.tables["Readings"][1:]] == [f"`{policy}`" for policy in READINGS]
+    assert [row[1] for row in result.tables["Seeds"][1:5]] == [title for title, _, _ in COMPARED]
     page = (tmp_path / "urgent.md").read_text(encoding="utf-8")
-    for name in ("untreated", "regular", "swaps", "rates"):
+    for name in ("flow", "cases", "table-3", "untreated", "regular", "swaps", "rates"):
         assert f"(urgent-{name}.svg)" in page
         assert (tmp_path / f"urgent-{name}.svg").read_text().startswith("<?xml")
     assert result.notes[0] in page and "## Table 3: swap times" in page

@@ -41,6 +41,16 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            "--seeds",
+            metavar="N",
+            min=1,
+            help="urgent: draws of urgent jobs that intervals are over (5; with --quick 2).",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Folder of the results; by default named after the paper."),
@@ -64,11 +74,13 @@ def reproduce(
         raise UsageError(f"there is no paper {paper!r}; there are {', '.join(PAPERS)}, and all")
     traces = parse_traces(trace or [])
     source = "table" if sizes is None else _source_of_sizes(paper, sizes)
+    if seeds is not None and paper not in ("urgent", "all"):
+        raise UsageError(f"--seeds is for the paper urgent, not for {paper}")
     for name in chosen:
         folder = (
             (out or Path("reproductions")) / name if paper == "all" else out or Path(f"{name}-reproduction")
         )
-        _reproduce(name, traces, quick, folder, quiet, source)
+        _reproduce(name, traces, quick, folder, quiet, source, seeds)
 
 
 def _source_of_sizes(paper: str, sizes: str) -> str:
@@ -79,7 +91,15 @@ def _source_of_sizes(paper: str, sizes: str) -> str:
     return sizes
 
 
-def _reproduce(name: str, traces: dict[str, str], quick: bool, folder: Path, quiet: bool, sizes: str) -> None:
+def _reproduce(
+    name: str,
+    traces: dict[str, str],
+    quick: bool,
+    folder: Path,
+    quiet: bool,
+    sizes: str,
+    seeds: int | None,
+) -> None:
     from headway import papers
     from headway.cli.display import Display, output
     from headway.cli.sweep_progress import shown
@@ -88,7 +108,7 @@ def _reproduce(name: str, traces: dict[str, str], quick: bool, folder: Path, qui
     display = Display(quiet=quiet)
     try:
         with shown(quiet) as tell:
-            asked = papers.Request(traces, quick, folder, display.say, tell, sizes)
+            asked = papers.Request(traces, quick, folder, display.say, tell, sizes, seeds)
             result = papers.reproduce(name, asked)
     except KeyboardInterrupt as stop:
         remedy = f"what was finished is kept in {folder}, and the same command goes on from there"

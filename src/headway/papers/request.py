@@ -30,3 +30,5 @@ class Request:
     """Is told how far a campaign has come."""
     sizes: str = "table"
     """Urgent jobs: what is swapped, sizes drawn from the slides' Table 3 or those of the ``log``."""
+    seeds: int | None = None
+    """Urgent jobs: how many draws of arrivals and sizes the intervals are over."""

@@ -7,27 +7,32 @@ from pathlib import Path
 
 from headway.papers.log import Log
 from headway.papers.urgent.runs import LOG
-from headway.papers.verdicts import Reproduction, claims_table, markdown_table
+from headway.papers.verdicts import RULE, Reproduction, claims_table, markdown_table
 
 NAME = "urgent.md"
 
 
-def write(result: Reproduction, folder: Path, logs: Sequence[Log], sizes: str) -> Path:
+def write(result: Reproduction, folder: Path, logs: Sequence[Log], sizes: str, draws: int) -> Path:
     """Write the page; it names the figures that are in the same folder."""
     drawn = OF_THE_LOG if sizes == LOG else DRAWN
     tables = {name: markdown_table(rows) for name, rows in result.tables.items()}
     parts = [
         f"# Urgent computing: what the slides say, what we get\n\n{_abstract(logs)}",
         "\n".join(f"- {note}" for note in result.notes),
-        "## Verdicts\n\n" + markdown_table(claims_table(result.claims), 9),
+        "## How a process is swapped, and when\n\n![The flow of a swap](urgent-flow.svg)\n\n" + FLOW
+        + "\n\n![The three cases](urgent-cases.svg)\n\n" + CASES,
+        "## Verdicts\n\n" + RULE + " " + VERDICTS + "\n\n" + markdown_table(claims_table(result.claims), 9),
         "## Table 2: urgent lateness\n\n" + LATENESS + "\n\n" + tables["Table 2"],
         "## Table 1: margins to the deadline\n\n" + MARGINS + "\n\n" + tables["Table 1"],
         "## Arrivals and slowdowns without special treatment\n\n"
         "![Arrivals of urgent jobs, and slowdowns](urgent-untreated.svg)\n\n" + UNTREATED,
         "## Regular jobs\n\n![Response and slowdown of regular jobs](urgent-regular.svg)\n\n"
         + tables["Regular jobs"],
-        "## Table 3: swap times\n\n" + MODEL + "\n\n" + tables["Swap model"],
+        f"## Other draws\n\n{SEEDS.format(draws=draws)}\n\n{tables['Seeds']}",
+        "## Table 3: swap times\n\n![Swap time against size](urgent-table-3.svg)\n\n" + MODEL
+        + "\n\n" + tables["Swap model"],
         tables["Suspicious points"],
+        "### Your own swaps\n\n" + OWN,
         "## Longer swaps\n\n![Longer swaps](urgent-swaps.svg)\n\n" + drawn + SWAPS + "\n\n"
         + tables["Longer swaps"],
         "## Sizes of the log\n\n" + SIZES + "\n\n" + tables["Sizes"],
@@ -57,6 +62,28 @@ def _joined(paragraph: str) -> str:
     return " ".join(paragraph.split())
 
 
+FLOW = _joined("""
+    *Figure 4 of the slides: red, what happens when a regular job makes room; blue, when it comes back. Only
+    part of the engine's memory is swapped, so that a process has to go on where it was.*
+""")
+CASES = _joined("""
+    *Figures 5 to 8, simulated: four processors, job 1 runs on three, job 2 waits for all four, and job 3 is
+    urgent and comes at 2 s. Swapping takes 1 s.*
+""")
+VERDICTS = _joined("""
+    Claims are quoted from the slides; some of what their figures show is in no sentence, and is said to be.
+    The slides' bars have no numbers. A difference counts where its interval over seeds does not hold 0, and
+    is a tie otherwise.
+""")
+SEEDS = _joined("""
+    The arrivals of urgent jobs and the sizes of all jobs drawn {draws} times (`--seeds`). Each line is a
+    mean of changes seed by seed, with Student's interval at 95 %.
+""")
+OWN = _joined("""
+    `python -m headway.papers.urgent.measure_swap` suspends a process of this machine, writes its memory out,
+    reads it back and lets it go on, for several sizes (to memory, or with `--to` to a disk), and fits the
+    same line: a bandwidth for `ujfb(bandwidth=..., swap_in=...)`.
+""")
 LATENESS = _joined("""
     U_L is the largest slowdown (response over run time) of an urgent job. Backfill is conservative
     backfilling that makes all reservations anew. The last two rows are not in the slides: they let urgent
@@ -95,7 +122,7 @@ READINGS = _joined("""
     The slides give Algorithm 1, the metrics and tables. What they leave open is a parameter of the policy:
     who makes room (`victims`), suspend, kill or both (`preempt`), where swap times come from (`swap`,
     `bandwidth`, `unknown`), what a host can hold (`host_memory`, `host_size`), whether an urgent job may pass
-    a waiting one (`overtake`), whether waiting urgent jobs hold reservations (`reserve`), who may have idle
+    a waiting one (`overtake`), where waiting urgent jobs hold reservations (`reserve`), who may have idle
     processors of a suspended job (`idle`), whether processors of a victim that the urgent job does not need
     are swapped out (`leftover`), which ones it takes first (`borrow`), how long coming back takes
     (`swap_in`),

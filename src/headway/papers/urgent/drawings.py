@@ -1,0 +1,128 @@
+"""The slides' drawings: how a process is swapped (Figure 4), the three cases (5 to 8), time by size (9)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headway.figures.style import BLACK, BLUE, GREY, PALE, SERIES, VERMILLION, WIDTH, house_style
+from headway.simulate import simulate
+from headway.workload import Workload
+from headway.workload.transform.swap_model import SUSPICIOUS, fits
+from headway.workload.transform.swap_table import SWAP_TABLE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from headway.schedule import Schedule
+
+OUT = ("1 stop the regular job", "2 copy its memory to the host", "3 run the urgent job")
+IN = ("6 go on where it stopped", "5 copy the memory back", "4 the urgent job ends")
+Row = tuple[int, int, int, int]
+CASES: tuple[tuple[str, tuple[Row, ...]], ...] = (
+    (
+        "backfilling: job 3 ends before job 2 is to start, nobody is delayed",
+        ((0, 3, 10, 0), (1, 4, 6, 0), (2, 1, 6, 1)),
+    ),
+    (
+        "preceding: job 3 needs the free processor for longer, job 2 starts later",
+        ((0, 3, 10, 0), (1, 4, 6, 0), (2, 1, 12, 1)),
+    ),
+    (
+        "preempting: job 3 needs two, job 1 is swapped out and goes on when it has ended",
+        ((0, 3, 10, 0), (1, 4, 6, 0), (2, 2, 6, 1)),
+    ),
+)
+"""Submission, processors, time and urgency of jobs 1 to 3 on four processors; a swap takes 1 s."""
+
+
+def case(rows: tuple[Row, ...]) -> Schedule:
+    """What UJFB makes of one of the cases."""
+    submit, procs, time, urgent = zip(*rows, strict=True)
+    log = Workload.from_arrays(
+        unit="s",
+        job=range(1, len(rows) + 1),
+        submit=list(submit),
+        procs=list(procs),
+        walltime=list(time),
+        runtime=list(time),
+        urgent=list(urgent),
+    )
+    return simulate(log, 4, "ujfb(swap=1)")
+
+
+def cases() -> Figure:
+    """The three ways in which an urgent job is executed, simulated."""
+    from headway.figures import gantt
+
+    return gantt(*(case(rows) for _, rows in CASES), names=[title for title, _ in CASES], height=1.7)
+
+
+def flow() -> Figure:
+    """Partial process swapping: the engine's memory goes to its host and comes back."""
+    from matplotlib.figure import Figure
+
+    with house_style():
+        figure = Figure(figsize=(WIDTH, 2.3), layout="constrained")
+        panel = figure.subplots()
+        panel.set(xlim=(0, 10), ylim=(0, 4))
+        panel.axis("off")
+        _box(panel, 0.2, 0.4, 2.6, 3.2, "vector host (VH)", "memory of processes\nthat were swapped out")
+        _box(
+            panel,
+            7.2,
+            0.4,
+            2.6,
+            3.2,
+            "vector engine (VE)",
+            "memory of the process\nthat runs; what stays\nties it to this engine",
+        )
+        for place, text in enumerate(OUT):
+            _arrow(panel, 3.3 - 0.45 * place, text, VERMILLION, 7.1, 2.9)
+        for place, text in enumerate(IN):
+            _arrow(panel, 1.5 - 0.45 * place, text, BLUE, 2.9, 7.1)
+    return figure
+
+
+def _box(panel: Axes, x: float, y: float, width: float, height: float, title: str, text: str) -> None:
+    from matplotlib.patches import Rectangle
+
+    panel.add_patch(Rectangle((x, y), width, height, facecolor=PALE, edgecolor=GREY, linewidth=0.8))
+    panel.text(x + width / 2, y + height - 0.35, title, ha="center", va="center", weight="bold")
+    panel.text(x + width / 2, y + height / 2 - 0.2, text, ha="center", va="center", fontsize=7)
+
+
+def _arrow(panel: Axes, y: float, text: str, colour: str, begin: float, end: float) -> None:
+    style = {"arrowstyle": "-|>", "color": colour, "linewidth": 1}
+    panel.annotate("", xy=(end, y), xytext=(begin, y), arrowprops=style)
+    panel.text(5, y + 0.03, text, ha="center", va="bottom", fontsize=7, color=colour)
+
+
+def table_3() -> Figure:
+    """Swap time against size: the 32 points of Table 3, and the line of those that are not suspicious."""
+    from matplotlib.figure import Figure
+
+    line = fits()[1]
+    with house_style():
+        figure = Figure(figsize=(WIDTH, 2.8), layout="constrained")
+        panel = figure.subplots()
+        for place, label in enumerate(sorted({point[0] for point in SWAP_TABLE})):
+            own = [point for point in SWAP_TABLE if point[0] == label]
+            panel.plot(
+                [point[2] for point in own], [point[3] for point in own], "osD^"[place], markersize=3.5,
+                color=SERIES[place], label=f"class {label}",
+            )  # fmt: skip
+        for label, name, size, time in SWAP_TABLE:
+            if (label, name) in SUSPICIOUS:
+                where = {"textcoords": "offset points", "xytext": (7, 4), "fontsize": 7}
+                panel.annotate(f"{name} in class {label}: a misprint?", (size, time), **where)
+        ends = (0.0, max(point[2] for point in SWAP_TABLE))
+        panel.plot(
+            ends, [line.intercept + size / line.bandwidth for size in ends], color=BLACK, linewidth=0.8,
+            label=f"{line.intercept:.4f} s + size / {line.bandwidth:.0f} MB/s",
+        )  # fmt: skip
+        panel.set(
+            xlabel="swapped out of a process (MB)", ylabel="swap time (s)", xlim=(0, None), ylim=(0, None)
+        )
+        panel.legend(loc="lower right")
+    return figure
