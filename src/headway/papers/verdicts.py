@@ -56,6 +56,17 @@ def number(said: float, ours: float | None) -> Verdict:
     return "in part" if said * ours > 0 else "differs"
 
 
+def level(said: float, ours: float | None) -> Verdict:
+    """A share in percent, which has no direction, against the paper's.
+
+    >>> level(64, 62), level(50, 9)
+    ('agrees', 'differs')
+    """
+    if ours is None:
+        return "not tested"
+    return "agrees" if abs(said - ours) <= POINTS else "differs"
+
+
 def magnitude(said: float, ours: float | None) -> Verdict:
     """A number that is no percentage, against the paper's.
 

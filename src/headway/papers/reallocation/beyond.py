@@ -6,7 +6,7 @@ All on one scenario and dedicated clusters, the mean over a few seeds.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from headway.platform import Cluster, Platform
 from headway.schedule import Schedule
 from headway.simulate import simulate
 from headway.workload import Workload
+from headway.workload.transform import walltimes
 
 PERIODS = (60, 300, 900, 3600, 14_400, 86_400)
 CLUSTERS = (2, 3, 5, 10, 20, 50)
@@ -33,6 +34,10 @@ POLICIES = (
     "fcfs",
     "easy",
 )
+THRESHOLDS = (60, 300, 900, 3600)
+MARGINS = (1.0, 1.2, 2.0)
+RESERVED = (0.0, 0.25, 0.5)
+HEURISTICS = ("mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain")
 SHOWN = ("MCT-reg", "MCT-can")
 
 
@@ -113,6 +118,59 @@ class Beyond:
             return self._one(jobs.with_columns(walltime=jobs.walltime * factor), couple)
 
         return self.by("walltimes times", values, run)
+
+    def heuristics(self) -> Numbers:
+        """Relative response of all tasks under each heuristic, regular mode."""
+
+        def run(name: str, seed: int) -> Numbers:
+            jobs, place = self.jobs(seed), self.machine()
+            reference = simulate(jobs, place, REFERENCE)
+            return summary(simulate(jobs, place, f"reallocation(heuristic={name})"), reference)
+
+        return {
+            name: self.mean(f"heuristic {name}", partial(run, name))["relative_response_of_all"]
+            for name in HEURISTICS
+        }
+
+    def thresholds(self, values: Sequence[int] = THRESHOLDS) -> dict[str, list[Any]]:
+        """Longer transfers of data: a task moves only for a gain that pays for them."""
+        return self.by("threshold", values, lambda v, c, seed: self._one(self.jobs(seed), c, threshold=v))
+
+    def automatic(self, values: Sequence[float] = MARGINS) -> dict[str, list[Any]]:
+        """Walltimes that the middleware sets, since it knows its services: the run time and a margin."""
+
+        def run(margin: float, couple: str, seed: int) -> Numbers:
+            return self._one(walltimes(self.jobs(seed), margin=margin), couple)
+
+        return self.by("margin", values, run)
+
+    def reserved(self, values: Sequence[float] = RESERVED) -> list[list[str]]:
+        """A share of each site for the grid's tasks alone, under a batch scheduler of its own."""
+        rows = [["reserved for the grid", "grid tasks: mean response (s)", "local jobs: mean response (s)"]]
+        for share in values:
+            found = self.mean(f"reserved {share:g}", partial(self._reserved, share))
+            title = "nothing: all is shared" if share == 0 else f"{100 * share:.0f} % of each site"
+            rows.append([title, f"{found['grid']:.0f}", f"{found['local']:.0f}"])
+        return rows
+
+    def _reserved(self, share: float, seed: int) -> Numbers:
+        jobs = drawn(self.runs.jobs(self.scenario), False, seed)
+        machine, couple = self.machine(), COUPLES["MCT-reg"]
+        if share == 0:
+            both = simulate(jobs, machine, couple)
+            mine = both.workload.columns["local"] == 0
+            means = [float(both.response[rows].mean()) / 1e6 for rows in (mine, ~mine)]
+            return {"grid": means[0], "local": means[1]}
+        kept = {c.name: max(1, int(share * (c.procs or 0))) for c in machine.clusters}
+        inside = Platform(tuple(replace(c, procs=kept[c.name]) for c in machine.clusters))
+        outside = Platform(tuple(replace(c, procs=(c.procs or 0) - kept[c.name]) for c in machine.clusters))
+        local = jobs.columns["local"] != 0
+        grid = simulate(jobs.select(~local), inside, couple)
+        rest = simulate(jobs.select(local), outside, REFERENCE)
+        return {
+            "grid": float(grid.response.mean()) / 1e6,
+            "local": float(rest.response.mean()) / 1e6,
+        }
 
     def policies(self, values: Sequence[str] = POLICIES) -> dict[str, list[Any]]:
         """Other ways to plan on the clusters."""

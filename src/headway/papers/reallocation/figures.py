@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headway.figures.style import BLACK, GREY, SERIES, VERMILLION, WIDTH, house_style, line
+from headway.figures.style import BLACK, BLUE, GREY, PALE, SERIES, VERMILLION, WIDTH, house_style, line
+from headway.papers.reallocation.examples import MINUTE, figure_2
 from headway.papers.reallocation.runs import COUPLES, Campaign
 from headway.papers.reallocation.scenarios import named
 from headway.workload.models.speedup import amdahl
@@ -16,6 +18,8 @@ from headway.workload.transform.moldable import TYPES_OF_JOBS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from headway.schedule import Schedule
 
 METRICS = {
     "impacted": "impacted tasks (%)",
@@ -90,6 +94,80 @@ def speedups() -> Figure:
         axes.set_ylabel("speedup")
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0.2)
     return figure
+
+
+STEPS = (
+    ((0.12, 0.78), (0.42, 0.78), "1 request"),
+    ((0.52, 0.66), (0.52, 0.45), "2, 4 estimate"),
+    ((0.42, 0.71), (0.12, 0.71), "5 best server"),
+    ((0.12, 0.66), (0.40, 0.40), "6 submit"),
+    ((0.60, 0.30), (0.60, 0.16), "3, 7 batch system"),
+    ((0.66, 0.38), (0.80, 0.38), "8 reallocate"),
+)
+"""Arrows of Figure 1: from, to, and what is said."""
+
+
+def architecture() -> Figure:
+    """Figure 1: client, agent, servers and batch systems, with the steps of a submission and of a move."""
+    from matplotlib.patches import Rectangle
+
+    with house_style():
+        figure, axes = _empty(2.2)
+        axes.set(xlim=(0, 1), ylim=(0, 1))
+        axes.axis("off")
+        for x, y, name in (
+            (0.02, 0.66, "client"), (0.44, 0.66, "agent"), (0.44, 0.30, "server 1"), (0.80, 0.30, "server 2"),
+            (0.44, 0.02, "cluster 1"), (0.80, 0.02, "cluster 2"),
+        ):  # fmt: skip
+            axes.add_patch(Rectangle((x, y), 0.18, 0.14, facecolor=PALE, edgecolor=GREY, linewidth=0.8))
+            axes.text(x + 0.09, y + 0.07, name, ha="center", va="center", weight="bold")
+        arrow = {"arrowstyle": "-|>", "color": BLUE, "linewidth": 1}
+        for begin, end, text in STEPS:
+            axes.annotate("", xy=end, xytext=begin, arrowprops=arrow)
+            axes.text((begin[0] + end[0]) / 2 + 0.01, (begin[1] + end[1]) / 2 + 0.015, text, fontsize=7)
+    return figure
+
+
+def binary_search() -> Figure:
+    """Figure 2: where the task would run on each number of processors, in the order in which it is asked."""
+    from matplotlib.patches import Rectangle
+
+    with house_style():
+        figure, axes = _empty(1.6, 5)
+        for panel, n in zip(axes, (1, 5, 3, 2, 4), strict=True):
+            schedule = figure_2((1, n, 7 / n, 7 / n)).run(
+                "reallocation(mode=none, local=conservative(compress=none))"
+            )
+            minutes = [(int(x) / MINUTE - 1) for x in (schedule.start[4], schedule.end[4])]
+            free = _free_of(schedule)
+            for begin, end, level in free:
+                panel.add_patch(
+                    Rectangle(
+                        (begin, 0), end - begin, 5 - level, facecolor=PALE, edgecolor=GREY, linewidth=0.4
+                    )
+                )
+            panel.add_patch(
+                Rectangle(
+                    (minutes[0], 5 - n), minutes[1] - minutes[0], n, facecolor=BLUE, alpha=0.8, linewidth=0
+                )
+            )
+            panel.set(xlim=(0, 8), ylim=(0, 5), xticks=(0, 2, 4, 6, 8), yticks=(0, 5), xlabel="minutes")
+            asked = "not asked" if n == 4 else "asked"
+            panel.set_title(f"{n}: {minutes[1]:.4g} min\n({asked})")
+        axes[0].set_ylabel("processors")
+    return figure
+
+
+def _free_of(schedule: Schedule) -> list[tuple[float, float, int]]:
+    """Steps of time (minutes after the task came) with the processors that the others leave free."""
+    walls = [
+        (int(s) / MINUTE - 1, (int(s) + int(w)) / MINUTE - 1, int(q))
+        for s, w, q in zip(schedule.start[:4], schedule.walltime[:4], schedule.procs[:4], strict=True)
+    ]
+    # The second job has ended long before it had to, when the task comes.
+    walls[1] = (walls[1][0], int(schedule.end[1]) / MINUTE - 1, walls[1][2])
+    times = sorted({0.0, 8.0, *(t for s, e, _ in walls for t in (s, e) if 0 < t < 8)})
+    return [(begin, end, 5 - sum(q for s, e, q in walls if s <= begin < e)) for begin, end in pairwise(times)]
 
 
 def curves(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], log: Sequence[str]) -> Figure:

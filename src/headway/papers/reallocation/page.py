@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from headway.papers.reallocation.scenarios import LOAD, Scenario
-from headway.papers.verdicts import Reproduction, claims_table, markdown_table
+from headway.papers.verdicts import RULE, Reproduction, claims_table, markdown_table
 
 NAME = "reallocation.md"
 
@@ -25,6 +25,7 @@ def write(
         "\n".join(f"- {note}" for note in result.notes),
         "## Verdicts\n\n" + VERDICTS + "\n\n" + markdown_table(claims_table(result.claims), 9),
         "## How it was read\n\n" + READINGS,
+        "### The load\n\n" + GIVEN_LOADS + "\n\n" + tables["Loads"],
         "## All numbers\n\n" + MEANS + "\n\n" + tables["Means"],
         "## Dedicated clusters\n\n" + "\n\n".join(_figure(number) for number in range(6, 10)),
         "## Clusters that others use too\n\n" + "\n\n".join(_figure(number) for number in range(10, 14)),
@@ -33,6 +34,9 @@ def write(
         "## Beyond the paper\n\n" + BEYOND + "\n\n![Beyond the paper](reallocation-beyond.svg)",
         "### Moldable against rigid\n\n" + MOLDING + "\n\n" + tables["Molding"],
         "### The period\n\n" + tables["Period"],
+        "### Transfers\n\n" + TRANSFERS + "\n\n" + tables["Threshold"],
+        "### Automatic walltimes\n\n" + AUTOMATIC + "\n\n" + tables["Automatic"],
+        "### Reserved resources\n\n" + RESERVED + "\n\n" + tables["Reserved"],
         "### The number of clusters\n\n" + CLUSTERS + "\n\n" + tables["Clusters"],
         "### Requested times\n\n" + tables["Walltimes"],
         "### Policies of the clusters\n\n" + LOCAL + "\n\n" + tables["Local policies"],
@@ -77,12 +81,12 @@ CAPTIONS = (
     "share of the impacted tasks that were completed earlier",
     "mean response of the impacted tasks / the same in the reference; below 1 is better",
 )
-VERDICTS = _joined("""
-    "Agrees" is for a statement that holds for our runs as it stands; "in part" for the same tendency. Where
-    logs are generated, a verdict says whether the statement carries over to another workload of as many jobs,
-    not whether the paper's numbers were right for its own. The load of the generated sites, 0.9, was settled
-    after looking at results for loads from 0.5 to 1.3, so verdicts that depend on it are not independent of
-    that choice (see the table of loads); the verdict on starvation was worded after the runs.
+VERDICTS = _joined(f"""
+    {RULE} Where logs are generated, a verdict says whether the statement carries over to another workload of
+    as many jobs, not whether the paper's numbers were right for its own. The load of the generated sites,
+    0.9, was settled after looking at results for loads from 0.5 to 1.3, so verdicts that depend on it are
+    not independent of that choice (see the table of loads); the verdict on starvation was worded after the
+    runs.
 """)
 READINGS = _joined(f"""
     The types of the tasks and the choice of local jobs are drawn anew for each seed, so each seed has a
@@ -106,7 +110,30 @@ EQUAL = (
     "![Equal speeds, not dedicated](reallocation-equal-shared.svg)\n\n"
     "*The same, not dedicated.*"
 )
+GIVEN_LOADS = _joined(f"""
+    What is offered to the clusters, over the days of a scenario. The load of a generated site on its own
+    cluster is meant to be {LOAD:g} and is less where a site has few jobs; moldable tasks that are given more
+    processors than in the log add work, and faster clusters take it away.
+""")
+TRANSFERS = _joined("""
+    The paper's threshold of a minute stands for small transfers of data. A longer one pays for longer
+    transfers: a task moves only if it is completed earlier by at least so much (`threshold`).
+""")
+AUTOMATIC = _joined("""
+    The paper's servers set the walltime, and its introduction names estimates by data mining. Here a
+    middleware that knows its services asks for the run time and a margin (`--apply 'walltimes(margin=1.2)'`).
+""")
+RESERVED = _joined("""
+    The paper's last sentence: a set of reserved resources on a site under an embedded batch scheduler. A
+    third of the jobs are grid tasks here and the others local. Where something is reserved, grid tasks have
+    only that, and local jobs only the rest.
+""")
 EXAMPLES = (
+    "![Figure 1](reallocation-figure-1.svg)\n\n"
+    "*Figure 1: who asks whom when a task is submitted (1 to 7) and moved (8).*\n\n"
+    "![Figure 2](reallocation-figure-2.svg)\n\n"
+    "*Figure 2: completions of one task on 1, 5, 3 and 2 processors, which the binary search asks about, and "
+    "on 4, which it does not; the load is ours, chosen so that the completions are the paper's.*\n\n"
     "![Figure 3](reallocation-figure-3.svg)\n\n"
     "*Figure 3: job 2 ends early, and at minute 30 jobs 4 and 5 move to its cluster one by one.*\n\n"
     "![Figure 5](reallocation-figure-5.svg)\n\n"

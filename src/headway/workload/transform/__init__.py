@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headway.workload.transform.clusters import home, local
 from headway.workload.transform.deadlines import deadlines
-from headway.workload.transform.estimates import estimates, exact
+from headway.workload.transform.estimates import estimates, exact, walltimes
 from headway.workload.transform.files import files
 from headway.workload.transform.filters import only, without
 from headway.workload.transform.limits import limit
@@ -50,6 +50,7 @@ __all__ = [
     "split",
     "swap",
     "urgent",
+    "walltimes",
     "weeks",
     "weeks_table",
     "window",

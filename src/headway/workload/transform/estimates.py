@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from headway.errors import UsageError
 from headway.workload.ledger import LedgerEntry
 from headway.workload.models.generated import estimated
 from headway.workload.table import Workload
@@ -27,6 +28,19 @@ def exact(workload: Workload, kills: Literal["after", "before"] = "after") -> Wo
     entry = LedgerEntry.of("exact", action, workload.job[past], dropped=False)
     told = workload.with_ledger(workload.ledger.with_entries(entry))
     return told.with_columns(walltime=runtime, runtime=runtime)
+
+
+@transformation
+def walltimes(workload: Workload, margin: float = 1.2) -> Workload:
+    """Set walltimes as a middleware that knows its services does: the run time times a margin.
+
+    margin: at least 1. Local jobs, which users submit themselves, keep theirs.
+    """
+    if margin < 1:
+        raise UsageError(f"walltimes: margin must be at least 1, not {margin:g}; jobs would be killed")
+    known = np.ceil(workload.runtime * margin).astype(np.int64)
+    own = workload.get("local")
+    return workload.with_columns(walltime=known if own is None else np.where(own, workload.walltime, known))
 
 
 @transformation
