@@ -71,7 +71,7 @@ def test_weeks_are_made_by_the_rule_on_the_page() -> None:
     ],
 )
 def test_a_verdict_counts_weeks(held: list[bool], verdict: str) -> None:
-    claim = counted("claim", "paper", "ours", held)
+    claim = counted("claim", "paper", "ours", held, "direction", "slides")
     assert claim.verdict == verdict and f"in {sum(held)} of {len(held)} week" in claim.remark
 
 
@@ -165,6 +165,8 @@ def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     simulated = set(Runs(tmp_path).results)
     verdicts = {claim.claim: claim for claim in result.claims}
     assert verdicts["areas 15, 30, 2 on 5, 3, 2 nodes"].verdict == "agrees"
+    assert all(claim.source for claim in result.claims)
+    assert verdicts["light: less time waiting for files than FCFS, LEA"].paper == "17.1 %"
     assert verdicts["time to fill a node's memory"].ours == "1280, 2560, 10240 s"
     assert [row[0] for row in result.tables["Ten rules: light"][1:]] == [
         tables.short(rule) for rule in tables.TEN
@@ -177,6 +179,6 @@ def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     )
     assert {runs._key(*one) for one in asked} == simulated
     page = (tmp_path / "locality.md").read_text(encoding="utf-8")
-    for name in ("locality-rules.svg", "locality-sizes.svg"):
+    for name in ("locality-rules.svg", "locality-score.svg", "locality-sizes.svg"):
         assert f"({name})" in page and (tmp_path / name).read_text().startswith("<?xml")
     assert result.notes[0] in page and "## Beyond: a search over the weights" in page

@@ -133,14 +133,23 @@ def _verdicts(console: Console, results: Results) -> None:
 
 
 def overview(results: Results) -> tuple[list[str], list[list[str]]]:
-    """Medians over the cells of each policy, as texts: the first look at a campaign."""
+    """Medians over the cells of each policy, as texts: the first look at a campaign.
+
+    A policy that ran on machines of several sizes, as baselines of redirection do, has a row for each.
+    """
     import polars as pl
 
     frame = results.frame
     wanted = [name for name in ("mean_wait", "mean_bsld", "max_bsld", "utilization") if name in frame.columns]
-    by = frame.group_by("label", maintain_order=True).agg(pl.len().alias("cells"), pl.col(wanted).median())
-    names = ["policy", "cells", *(f"median {with_unit(name, results.tau)}" for name in wanted)]
-    rows = [[str(row[0]), str(row[1]), *(_short(value) for value in row[2:])] for row in by.iter_rows()]
+    keys = ["label", "procs"] if frame["procs"].n_unique() > 1 else ["label"]
+    by = frame.group_by(keys, maintain_order=True).agg(pl.len().alias("cells"), pl.col(wanted).median())
+    names = ["policy", "processors", "cells"] if len(keys) > 1 else ["policy", "cells"]
+    names += [f"median {with_unit(name, results.tau)}" for name in wanted]
+    told = len(keys) + 1
+    rows = [
+        [*(str(value) for value in row[:told]), *(_short(value) for value in row[told:])]
+        for row in by.iter_rows()
+    ]
     return names, rows
 
 

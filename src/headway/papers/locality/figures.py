@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.figures.style import BLACK, GREY, SERIES, WIDTH, house_style
-from headway.papers.locality.runs import Runs
-from headway.papers.locality.tables import REFERENCE, SIZES, TEN, ratios, short
+from headway.figures.style import BLACK, GREY, SERIES, WIDTH, house_style, line
+from headway.papers.locality.runs import PERCENT, Runs
+from headway.papers.locality.tables import REFERENCE, SCORE, SIZES, TEN, ratios, short
 from headway.papers.locality.weeks import Group
 
 if TYPE_CHECKING:
@@ -28,6 +28,33 @@ def sizes(runs: Runs, groups: Sequence[Group]) -> Figure:
     return _bars(runs, groups, SIZES[1:], REFERENCE, quotients)
 
 
+def by_score(runs: Runs, groups: Sequence[Group]) -> Figure:
+    """The slides' figures: stretch and queue time of jobs under the score against FCFS."""
+    from matplotlib.figure import Figure
+
+    with house_style():
+        figure = Figure(figsize=(WIDTH, 2.0 * len(groups) + 0.4), layout="constrained")
+        axes = figure.subplots(len(groups), 2, squeeze=False)
+        for row, group in zip(axes, groups, strict=True):
+            for panel, number, label, scale in (
+                (row[0], "stretches", "stretch", 1.0),
+                (row[1], "waits", "queue time (h)", 3600.0),
+            ):
+                for place, policy in enumerate(("fcfs", SCORE)):
+                    found = np.mean([one[number] for one in runs.over(group, policy)], axis=0) / scale
+                    panel.plot(found, PERCENT, label=short(policy), **line(place))
+                panel.set_xlabel(label)
+                panel.set_title(group.title)
+                if number == "stretches":
+                    panel.set_xscale("log")
+                else:
+                    panel.set_xscale("symlog", linthresh=0.1)
+            row[0].set_ylabel("jobs (%)")
+        handles, names = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper right", ncols=2)
+    return figure
+
+
 def _bars(
     runs: Runs,
     groups: Sequence[Group],
@@ -39,7 +66,7 @@ def _bars(
     from matplotlib.figure import Figure
 
     with house_style():
-        figure = Figure(figsize=(WIDTH, 0.34 * len(policies) + 0.9), layout="constrained")
+        figure = Figure(figsize=(WIDTH, 0.34 * len(policies) + 1.1), layout="constrained")
         panels = figure.subplots(1, len(numbers), sharey=True, squeeze=False)[0]
         thick = 0.8 / len(groups)
         for panel, (number, label) in zip(panels, numbers, strict=True):
@@ -62,5 +89,6 @@ def _bars(
             panel.set_xlabel(label)
             panel.set_yticks(range(len(policies)), [short(policy) for policy in policies])
         panels[0].invert_yaxis()
-        panels[-1].legend(loc="lower right")
+        handles, names = panels[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper right", ncols=len(groups))
     return figure

@@ -27,6 +27,8 @@ from headway.units import SECOND
 NAME = "runs.json"
 BANDWIDTH = 0.1
 """GB/s to each node, as in the paper."""
+PERCENT = tuple(range(0, 101, 2))
+"""Percentiles kept of stretches and waits."""
 Numbers = dict[str, Any]
 Wanted = tuple[Week, str, float]
 
@@ -157,6 +159,8 @@ def measure(schedule: Schedule, plain: Schedule, week: Week) -> Numbers:
         "core_time": float(((schedule.end - schedule.start) * schedule.procs)[rows].sum()) / SECOND,
         "reuses": int((has & (loaded == 0)).sum()),
         "files": int(has.sum()),
+        "stretches": [round(float(x), 4) for x in np.percentile(stretch[done], PERCENT)],
+        "waits": [round(float(x) / SECOND, 1) for x in np.percentile(schedule.wait[rows], PERCENT)],
         "sessions": len(better),
         "better": float((better > 1).mean()),
         "not_worse": float((better >= 1).mean()),

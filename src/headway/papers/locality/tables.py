@@ -21,16 +21,22 @@ SIZES = (
     "backfill-big",
     "backfill-big(allowance=mean)",
     "area-filling",
+    "area-filling(areas=all)",
     "area-filling(tmax=mean)",
+    "area-filling(areas=all, tmax=mean)",
     "area-filling(form=ratio)",
-    "area-filling(areas=1, form=ratio)",
     "easy(match=exact)",
     "easy",
     "conservative",
     "lea(match=exact)",
     "lea",
     "lem",
+    "score(load=10, evict=7000, match=now)",
+    "lea(match=now)",
+    "lem(match=now)",
 )
+BOTH = ("score(load=10, evict=7000, match=now)", "lea(match=now)", "lem(match=now)")
+"""Rules that know files and sizes: they score nodes, and take a larger one where a job starts at once."""
 BEYOND = ("fcfs", "eft", "lea", "lem")
 FAST = 1.0
 """GB/s to each node, ten times the paper's."""

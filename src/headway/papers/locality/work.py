@@ -52,6 +52,7 @@ def reproduce(asked: Request) -> Reproduction:
     result.notes = notes(runs, groups)
     result.files = [
         save(figures.rules(runs, groups), folder / "locality-rules.svg"),
+        save(figures.by_score(runs, groups), folder / "locality-score.svg"),
         save(figures.sizes(runs, sized), folder / "locality-sizes.svg"),
         page.write(result, folder, groups, quick),
     ]

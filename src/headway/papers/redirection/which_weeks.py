@@ -11,7 +11,6 @@ from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA
 from headway.papers.redirection.logs import Log
 from headway.papers.redirection.numbers import TAU
 from headway.platform import Platform
-from headway.policies.redirection.group_size import added_procs
 from headway.policies.spec import make_spec
 from headway.simulate import simulate
 from headway.workload.transform import apply_each
@@ -20,7 +19,7 @@ from headway.workload.transform import apply_each
 def ratios(log: Log, utilization: str) -> list[float]:
     """Mean bounded slowdown with / without redirection at the paper's point, week by week, all busy weeks."""
     spec = make_spec("redirection", theta=PAPER_THETA, alpha=PAPER_ALPHA)
-    larger = Platform.procs(log.procs + added_procs(spec, log.procs))
+    larger = Platform.procs(log.procs + spec.policy.added_procs(log.procs))
     found = []
     for week in apply_each(log.workload, log.weeks_spec(count="none", utilization=utilization), "exact"):
         fitting = week.fit_to(log.procs)

@@ -114,8 +114,10 @@ def table_3() -> Figure:
             )  # fmt: skip
         for label, name, size, time in SWAP_TABLE:
             if (label, name) in SUSPICIOUS:
-                where = {"textcoords": "offset points", "xytext": (7, 4), "fontsize": 7}
-                panel.annotate(f"{name} in class {label}: a misprint?", (size, time), **where)
+                panel.annotate(
+                    f"{name} in class {label}: a misprint?", (size, time), textcoords="offset points",
+                    xytext=(7, 4), fontsize=7,
+                )  # fmt: skip
         ends = (0.0, max(point[2] for point in SWAP_TABLE))
         panel.plot(
             ends, [line.intercept + size / line.bandwidth for size in ends], color=BLACK, linewidth=0.8,
