@@ -52,9 +52,9 @@ def _joined(paragraph: str) -> str:
 
 FIGURE_1 = _joined("""
     *Figure 1 of the paper, as an instance that was simulated: jobs 1 and 3 are flexible, 2 and 4 have
-    priority, and each takes the whole machine. Job 2 goes before job 1, which can wait; job 4 comes too late
-    for that, so job 1 is placed for good (it moves from the list of provisional tasks to that of definitive
-    ones), and job 3 makes room for both.*
+    priority, and each takes the whole machine; job 1 has until hour 8. Job 2 goes before job 1, which can
+    wait; job 4 comes too late for that, so job 1 is placed for good (it moves from the list of provisional
+    tasks to that of definitive ones), and job 3 makes room for both.*
 """)
 VERDICTS = _joined(f"""
     {RULE} Numbers of CBF are compared in percent, changes in percentage points.

@@ -97,12 +97,14 @@ def speedups() -> Figure:
 
 
 STEPS = (
-    ((0.12, 0.78), (0.42, 0.78), "1 request"),
-    ((0.52, 0.66), (0.52, 0.45), "2, 4 estimate"),
-    ((0.42, 0.71), (0.12, 0.71), "5 best server"),
-    ((0.12, 0.66), (0.40, 0.40), "6 submit"),
-    ((0.60, 0.30), (0.60, 0.16), "3, 7 batch system"),
-    ((0.66, 0.38), (0.80, 0.38), "8 reallocate"),
+    ((0.20, 0.83), (0.41, 0.83), "1 request"),
+    ((0.41, 0.75), (0.20, 0.75), "5 best server"),
+    ((0.47, 0.71), (0.47, 0.50), "2 which?"),
+    ((0.55, 0.50), (0.55, 0.71), "4 estimate"),
+    ((0.20, 0.71), (0.41, 0.48), "6 submit"),
+    ((0.47, 0.35), (0.47, 0.16), "7 submit"),
+    ((0.55, 0.16), (0.55, 0.35), "3 load"),
+    ((0.59, 0.425), (0.80, 0.425), "8 reallocate"),
 )
 """Arrows of Figure 1: from, to, and what is said."""
 
@@ -116,15 +118,15 @@ def architecture() -> Figure:
         axes.set(xlim=(0, 1), ylim=(0, 1))
         axes.axis("off")
         for x, y, name in (
-            (0.02, 0.66, "client"), (0.44, 0.66, "agent"), (0.44, 0.30, "server 1"), (0.80, 0.30, "server 2"),
-            (0.44, 0.02, "cluster 1"), (0.80, 0.02, "cluster 2"),
+            (0.02, 0.71, "client"), (0.41, 0.71, "agent"), (0.41, 0.35, "server 1"), (0.80, 0.35, "server 2"),
+            (0.41, 0.01, "cluster 1"), (0.80, 0.01, "cluster 2"),
         ):  # fmt: skip
-            axes.add_patch(Rectangle((x, y), 0.18, 0.14, facecolor=PALE, edgecolor=GREY, linewidth=0.8))
-            axes.text(x + 0.09, y + 0.07, name, ha="center", va="center", weight="bold")
+            axes.add_patch(Rectangle((x, y), 0.18, 0.15, facecolor=PALE, edgecolor=GREY, linewidth=0.8))
+            axes.text(x + 0.09, y + 0.075, name, ha="center", va="center", weight="bold")
         arrow = {"arrowstyle": "-|>", "color": BLUE, "linewidth": 1}
         for begin, end, text in STEPS:
             axes.annotate("", xy=end, xytext=begin, arrowprops=arrow)
-            axes.text((begin[0] + end[0]) / 2 + 0.01, (begin[1] + end[1]) / 2 + 0.015, text, fontsize=7)
+            axes.text((begin[0] + end[0]) / 2 + 0.008, (begin[1] + end[1]) / 2 + 0.015, text, fontsize=7)
     return figure
 
 

@@ -16,8 +16,15 @@ if TYPE_CHECKING:
 
     from headway.schedule import Schedule
 
-OUT = ("1 stop the regular job", "2 copy its memory to the host", "3 run the urgent job")
-IN = ("6 go on where it stopped", "5 copy the memory back", "4 the urgent job ends")
+STEPS = (
+    (3.25, "1 the regular job is stopped", VERMILLION, ""),
+    (2.75, "2 part of its memory goes to the host", VERMILLION, "out"),
+    (2.25, "3 the urgent job runs", VERMILLION, ""),
+    (1.55, "4 the urgent job has ended", BLUE, ""),
+    (1.05, "5 the memory comes back", BLUE, "in"),
+    (0.55, "6 the regular job goes on", BLUE, ""),
+)
+"""Height, text and colour of each step of a swap, and which way memory goes."""
 Row = tuple[int, int, int, int]
 CASES: tuple[tuple[str, tuple[Row, ...]], ...] = (
     (
@@ -77,10 +84,12 @@ def flow() -> Figure:
             "vector engine (VE)",
             "memory of the process\nthat runs; what stays\nties it to this engine",
         )
-        for place, text in enumerate(OUT):
-            _arrow(panel, 3.3 - 0.45 * place, text, VERMILLION, 7.1, 2.9)
-        for place, text in enumerate(IN):
-            _arrow(panel, 1.5 - 0.45 * place, text, BLUE, 2.9, 7.1)
+        for height, text, colour, way in STEPS:
+            panel.text(5, height + 0.03, text, ha="center", va="bottom", fontsize=8, color=colour)
+            if way:
+                begin, end = (7.1, 2.9) if way == "out" else (2.9, 7.1)
+                style = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.2}
+                panel.annotate("", xy=(end, height), xytext=(begin, height), arrowprops=style)
     return figure
 
 
@@ -90,12 +99,6 @@ def _box(panel: Axes, x: float, y: float, width: float, height: float, title: st
     panel.add_patch(Rectangle((x, y), width, height, facecolor=PALE, edgecolor=GREY, linewidth=0.8))
     panel.text(x + width / 2, y + height - 0.35, title, ha="center", va="center", weight="bold")
     panel.text(x + width / 2, y + height / 2 - 0.2, text, ha="center", va="center", fontsize=7)
-
-
-def _arrow(panel: Axes, y: float, text: str, colour: str, begin: float, end: float) -> None:
-    style = {"arrowstyle": "-|>", "color": colour, "linewidth": 1}
-    panel.annotate("", xy=(end, y), xytext=(begin, y), arrowprops=style)
-    panel.text(5, y + 0.03, text, ha="center", va="bottom", fontsize=7, color=colour)
 
 
 def table_3() -> Figure:
@@ -116,7 +119,8 @@ def table_3() -> Figure:
             if (label, name) in SUSPICIOUS:
                 panel.annotate(
                     f"{name} in class {label}: a misprint?", (size, time), textcoords="offset points",
-                    xytext=(7, 4), fontsize=7,
+                    xytext=(4, 40 if label == "A" else 4), fontsize=7,
+                    arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.5},
                 )  # fmt: skip
         ends = (0.0, max(point[2] for point in SWAP_TABLE))
         panel.plot(
