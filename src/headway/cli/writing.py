@@ -42,6 +42,7 @@ def check_target(target: Path, many: bool, force: bool) -> None:
 def write_one(workload: Workload, target: Path) -> list[str]:
     """Write a workload and, where SWF cannot hold all of it, its annotations; says what was written."""
     from headway.workload import write_annotations, write_swf
+    from headway.workload.annotations import beside
     from headway.workload.annotations_write import annotated
 
     if target.suffix == ".json":
@@ -53,9 +54,9 @@ def write_one(workload: Workload, target: Path) -> list[str]:
     written = [f"{len(workload):,} jobs written to {target}"]
     columns = annotated(workload)
     if columns and str(target) != "-":
-        beside = target.with_name(target.name.removesuffix(".gz").removesuffix(".swf") + ".annotations.csv")
-        write_annotations(workload, beside)
-        written.append(f"{', '.join(columns)} written to {beside}; give it with --annotations")
+        sheet = beside(target)
+        write_annotations(workload, sheet)
+        written.append(f"{', '.join(columns)} written to {sheet}; give it with --annotations")
     return written
 
 

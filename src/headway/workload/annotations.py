@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -160,6 +161,12 @@ class _Sheet:
                 f"the same file has {known:g} GB on line {first} and {size:g} GB here; correct one of them"
             )
             raise self.error(message, line, "file_gb")
+
+
+def beside(log: str | os.PathLike[str]) -> Path:
+    """Where the annotations of a log are written, and looked for: log.swf.gz has log.annotations.csv."""
+    path = Path(log)
+    return path.with_name(path.name.removesuffix(".gz").removesuffix(".swf") + ".annotations.csv")
 
 
 def read_annotations(workload: Workload, path: str | os.PathLike[str] | BinaryIO) -> Workload:

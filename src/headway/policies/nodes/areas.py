@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from headway.errors import InputError
 from headway.workload import read
-from headway.workload.annotations import read_annotations
+from headway.workload.annotations import beside, read_annotations
 
 Plan = list[list[Fraction]]
 """Plan[x][y]: area of jobs of size y for nodes of size x, sizes from small to large."""
@@ -81,13 +80,13 @@ def areas_of(
 def areas_of_log(path: str, sizes: Sequence[float]) -> list[int]:
     """The same for another log, with its annotations (needs_node_gb) beside it, as convert writes them."""
     log = read(path)
-    beside = Path(f"{path}.annotations.csv")
-    if beside.exists():
-        log = read_annotations(log, beside)
+    annotations = beside(path)
+    if annotations.exists():
+        log = read_annotations(log, annotations)
     if "needs_node_gb" not in log:
         raise InputError(
             f"area-filling: nothing says how much memory the jobs of {path} need; give the column "
-            f"needs_node_gb in {beside.name} beside it, which headway convert --apply 'files(...)' writes",
+            f"needs_node_gb in {annotations.name} beside it: headway convert --apply 'files(...)' writes it",
             file=path,
             field="needs_node_gb",
         )
