@@ -81,7 +81,7 @@ def open_logs(traces: Mapping[str, str], quick: bool) -> list[Log]:
         return [Log("generated", Cluster("Generated weeks"), made, 256, count, "submitted")]
     found = []
     for name, path in traces.items():
-        cluster = CLUSTERS.get(name.lower(), Cluster(name))
+        cluster = CLUSTERS.get(name.lower(), Cluster(name.upper()))
         workload = read(path)
         procs = cluster.procs or workload.header.max_procs
         if procs is None:
