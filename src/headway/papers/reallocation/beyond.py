@@ -146,11 +146,16 @@ class Beyond:
 
     def reserved(self, values: Sequence[float] = RESERVED) -> list[list[str]]:
         """A share of each site for the grid's tasks alone, under a batch scheduler of its own."""
-        rows = [["reserved for the grid", "grid tasks: mean response (s)", "local jobs: mean response (s)"]]
+        rows = [
+            [
+                "reserved for the grid", "grid tasks: mean response (s)", "local jobs: mean response (s)",
+                "too wide for what is left to them",
+            ]
+        ]  # fmt: skip
         for share in values:
             found = self.mean(f"reserved {share:g}", partial(self._reserved, share))
             title = "nothing: all is shared" if share == 0 else f"{100 * share:.0f} % of each site"
-            rows.append([title, f"{found['grid']:.0f}", f"{found['local']:.0f}"])
+            rows.append([title, f"{found['grid']:.0f}", f"{found['local']:.0f}", f"{found['dropped']:.0f}"])
         return rows
 
     def _reserved(self, share: float, seed: int) -> Numbers:
@@ -160,7 +165,7 @@ class Beyond:
             both = simulate(jobs, machine, couple)
             mine = both.workload.columns["local"] == 0
             means = [float(both.response[rows].mean()) / 1e6 for rows in (mine, ~mine)]
-            return {"grid": means[0], "local": means[1]}
+            return {"grid": means[0], "local": means[1], "dropped": len(jobs) - len(both)}
         kept = {c.name: max(1, int(share * (c.procs or 0))) for c in machine.clusters}
         inside = Platform(tuple(replace(c, procs=kept[c.name]) for c in machine.clusters))
         outside = Platform(tuple(replace(c, procs=(c.procs or 0) - kept[c.name]) for c in machine.clusters))
@@ -170,6 +175,7 @@ class Beyond:
         return {
             "grid": float(grid.response.mean()) / 1e6,
             "local": float(rest.response.mean()) / 1e6,
+            "dropped": len(jobs) - len(grid) - len(rest),
         }
 
     def policies(self, values: Sequence[str] = POLICIES) -> dict[str, list[Any]]:
