@@ -77,6 +77,16 @@ def line(number: int) -> dict[str, Any]:
     }
 
 
+def read_log(panel: Axes, which: str = "y") -> None:
+    """A logarithmic axis with several labels, plain numbers, also where it spans less than a decade."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis = panel.yaxis if which == "y" else panel.xaxis
+    axis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7), numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def save(figure: Figure, path: str | Path) -> Path:
     """Write a figure as its name says: .svg and .pdf for print, .png with 300 dots per inch."""
     target = Path(path)

@@ -182,8 +182,13 @@ def curves(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], lo
             panel.axhline(1, color=GREY, linewidth=0.6, zorder=0)
             panel.set_xlabel(title)
             if title in log:
+                values = [value for value, _ in next(iter(found.values()))]
                 panel.set_xscale("log")
+                panel.set_xticks(values, [f"{value:g}" for value in values])
+                panel.tick_params(axis="x", labelsize=6)
+                panel.minorticks_off()
         first = np.atleast_1d(axes)[0]
         first.set_ylabel("relative mean response")
-        first.legend(fontsize=6)
+        handles, names = first.get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper right", ncols=2)
     return figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from headway.figures.style import GREY, WIDTH, house_style, line
+from headway.figures.style import GREY, WIDTH, house_style, line, read_log
 from headway.papers.log import Log
 from headway.papers.urgent.runs import PERCENT, Run, Runs
 from headway.papers.urgent.tables import LIMIT, POLICIES, RATES, SCALES, by_rate, scaled
@@ -60,12 +60,16 @@ def regular_jobs(runs: Runs, logs: Sequence[Log]) -> Figure:
                 [numbers["regular_mean_response"] / 3600 for numbers in found],
                 [numbers["regular_mean_slowdown"] for numbers in found],
             )
-            for panel, value, name in zip(panels, values, ("response (h)", "slowdown"), strict=True):
-                panel.bar(titles, value, color=[line(place)["color"] for place in range(len(titles))])
+            colours = [line(place)["color"] for place in range(len(titles))]
+            panels[0].bar(titles, values[0], color=colours)
+            # A bar on a logarithmic axis has no length: its foot is wherever the axis is cut.
+            panels[1].scatter(titles, values[1], color=colours, s=24)
+            panels[1].set_yscale("log")
+            read_log(panels[1])
+            for panel, name in zip(panels, ("response (h)", "slowdown"), strict=True):
                 panel.set_ylabel(f"mean {name}")
                 panel.set_title(f"{log.title}, regular jobs")
                 panel.tick_params(axis="x", labelrotation=30)
-            panels[1].set_yscale("log")
     return figure
 
 
@@ -83,8 +87,11 @@ def longer_swaps(runs: Runs, logs: Sequence[Log]) -> Figure:
             changes = [100 * (n["regular_mean_response"] / base - 1) for n in found]
             right.plot(SCALES, changes, label=log.title, marker=".", **line(number))
         left.set_yscale("log")
+        read_log(left)
         for panel in (left, right):
             panel.set_xscale("log")
+            panel.set_xticks(list(SCALES), [f"{scale:,}" for scale in SCALES])
+            panel.minorticks_off()
             panel.set_xlabel("swap times, multiple of the model")
         right.set_ylim(min(-5, right.get_ylim()[0]), max(5, right.get_ylim()[1]))
         left.set_ylabel("urgent lateness U_L")
@@ -105,8 +112,9 @@ def urgent_rates(runs: Runs, logs: Sequence[Log], jobs: int) -> Figure:
             hours = [found["regular_mean_response"] / 3600 for _, found in tried]
             right.plot(rates, hours, label=log.title, marker=".", **line(number))
         left.axhline(LIMIT, color=GREY, linewidth=0.6)
-        left.set_yscale("log")
-        right.set_yscale("log")
+        for panel in (left, right):
+            panel.set_yscale("log")
+            read_log(panel)
         for panel in (left, right):
             panel.set_xscale("log")
             panel.set_xticks(list(RATES), [f"{rate:g}" for rate in RATES])
