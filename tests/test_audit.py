@@ -54,7 +54,7 @@ def test_a_valid_schedule_passes_every_law_that_applies() -> None:
         "demands": "every job of the log is scheduled once, and nothing else is",
         "faults": 0,
     }
-    assert str(verdict) == "8 laws checked on 4 jobs: all hold"
+    assert str(verdict) == "8 invariants checked on 4 jobs: all hold"
 
 
 def test_no_jobs_are_no_fault() -> None:
@@ -492,7 +492,7 @@ def test_all_faults_are_counted_and_the_first_are_told() -> None:
     verdict = audit(schedule(jobs, [0] * 25, 100))
     assert verdict.counts["submission"] == 25
     assert len(verdict.faults) == 10
-    assert str(verdict) == "8 laws checked on 25 jobs: broken are submission (25)"
+    assert str(verdict) == "8 invariants checked on 25 jobs: broken are submission (25)"
 
 
 def test_laws_have_unique_names() -> None:

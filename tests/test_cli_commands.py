@@ -68,7 +68,7 @@ def test_the_summary_has_units(headway: Headway) -> None:
     lines = headway("simulate", "log.swf", "--policy", "easy").out.splitlines()
     [wait] = [line.split() for line in lines if line.startswith("mean_wait")]
     assert wait == ["mean_wait", "6.5", "s"]
-    assert lines[0] == "4 jobs in the log, nothing odd in them"
+    assert lines[0] == "4 jobs in the log, nothing unusual in them"
     assert "easy(order=fcfs, backfill=fcfs," in lines[2] and lines[2].endswith("on 4 processors")
 
 
@@ -254,7 +254,7 @@ def test_inspect_shows_header_load_and_ledger(headway: Headway) -> None:
     out = headway("inspect", "log.swf").out
     assert "Computer: Test machine" in out
     assert "Offered load" in out
-    assert "nothing odd" in out
+    assert "nothing unusual" in out
     document = json.loads(headway("inspect", "log.swf", "--json").out)
     # 20 + 40 + 10 + 20 processor-seconds in 3 seconds of submissions on 4 processors.
     assert document["facts"]["offered load"][0] == pytest.approx(90 / 12)

@@ -7,6 +7,7 @@ A page's place within its section is the `order` in its front matter (50 if it h
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import reference
@@ -32,9 +33,25 @@ def on_files(files: Files, *, config: Any) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put in what the code says."""
-    return MARK.sub(lambda mark: getattr(reference, mark[1])(), markdown)
+VERDICT = re.compile(r"(?<=\| )(agrees|in part|differs|not tested)(?= \|)")
+
+
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
+    """Put in what the code says, and colour the verdicts on the papers' claims."""
+    filled = MARK.sub(lambda mark: getattr(reference, mark[1])(), markdown)
+    return VERDICT.sub(coloured, filled) if page.file.src_uri.startswith("papers/") else filled
+
+
+def coloured(found: re.Match[str]) -> str:
+    """A verdict with the class that gives it its colour."""
+    return f'<span class="verdict {found[1].replace(" ", "-")}">{found[1]}</span>'
+
+
+def on_post_build(*, config: Any) -> None:
+    """Make the report that the home page links to."""
+    import sample_report
+
+    sample_report.write_to(Path(config.site_dir) / "sample-report.html")
 
 
 def navigation(pages: dict[str, str]) -> list[Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import headway
 from headway.figures import gantt, save
 from headway.workload import Workload
+from headway.workload.transform import apply
 
 FOLDER = Path(__file__).parents[1] / "pictures"
 
@@ -33,9 +34,14 @@ def main() -> None:
     """Write every picture."""
     FOLDER.mkdir(exist_ok=True)
     jobs, machine = some_jobs(), headway.Platform.procs(16)
-    schedules = [headway.simulate(jobs, machine, policy) for policy in ("fcfs", "easy")]
-    names = ["fcfs: first come, first served", "easy: backfilling"]
-    save(gantt(*schedules, names=names, height=1.7), FOLDER / "fcfs-and-easy.svg")
+    # With requests that are right, no job of half the machine or more starts later under EASY.
+    right = apply(jobs, "exact")
+    for log, name in ((right, "fcfs-and-easy"), (jobs, "overestimates")):
+        schedules = [headway.simulate(log, machine, policy) for policy in ("fcfs", "easy")]
+        names = ["fcfs: first come, first served", "easy: backfilling"]
+        save(gantt(*schedules, names=names, height=1.7), FOLDER / f"{name}.svg")
+        late = (schedules[1].start > schedules[0].start) & (schedules[1].procs >= 8)
+        assert bool(late.any()) == (log is jobs), (name, log.job[late])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -225,3 +226,23 @@ def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
     heads = list(titles)
     return "\n".join([line(heads), line("---" for _ in heads), *map(line, rows)]) + "\n"
+
+
+def scoreboard() -> str:
+    """How many claims of each paper agree, agree in part, differ and are not tested: from the papers' pages."""
+    folder = Path(__file__).parents[1] / "papers"
+    kinds = ("agrees", "in part", "differs", "not tested")
+    rows, totals = [], dict.fromkeys(kinds, 0)
+    for page in sorted(folder.glob("*.md")):
+        if page.name == "index.md":
+            continue
+        text = page.read_text(encoding="utf-8")
+        counts = {kind: len(re.findall(rf"\| {kind} \|", text)) for kind in kinds}
+        title = re.search(r"^# (.+)$", text, re.MULTILINE)
+        for kind in kinds:
+            totals[kind] += counts[kind]
+        cells = [str(counts[kind]) for kind in kinds]
+        rows.append((f"[{title[1] if title else page.stem}]({page.name})", *cells, str(sum(counts.values()))))
+    rows.append(("**all**", *(f"**{totals[kind]}**" for kind in kinds), f"**{sum(totals.values())}**"))
+    heads = [f'<span class="verdict {kind.replace(" ", "-")}">{kind}</span>' for kind in kinds]
+    return table(("paper", *heads, "claims"), rows)

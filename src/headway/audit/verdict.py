@@ -64,7 +64,7 @@ class Audit:
         ]
 
     def __str__(self) -> str:
-        laws = f"{len(self.laws)} laws checked on {self.jobs} jobs"
+        laws = f"{len(self.laws)} invariants checked on {self.jobs} jobs"
         if self.ok:
             return f"{laws}: all hold"
         broken = [f"{law.name} ({self.counts[law.name]})" for law in self.laws if self.counts[law.name]]

@@ -36,7 +36,7 @@ def check_policy(
     laws = dict(LAWS) | {law.name: law.demands for law in UNIVERSAL if law.name not in LAWS}
     for law in skip:
         if law not in laws:
-            raise UsageError(f"there is no law {law!r}; there are {', '.join(laws)}")
+            raise UsageError(f"there is no invariant {law!r}; there are {', '.join(laws)}")
     wanted = {law: demands for law, demands in laws.items() if law not in skip}
     spec = parse_spec(policy)
     breaches: dict[str, Breach] = {}

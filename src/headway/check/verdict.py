@@ -50,7 +50,7 @@ class Check:
         ]
 
     def __str__(self) -> str:
-        head = f"{self.policy}: {len(self.laws)} laws checked on {self.workloads} small workloads"
+        head = f"{self.policy}: {len(self.laws)} invariants checked on {self.workloads} small workloads"
         if self.ok:
             return f"{head}: all hold"
         names = ", ".join(breach.law for breach in self.breaches)

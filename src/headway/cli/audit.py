@@ -1,4 +1,4 @@
-"""``headway audit``: check a schedule, ours or another tool's, against every law."""
+"""``headway audit``: check a schedule, ours or another tool's, with an audit."""
 
 from __future__ import annotations
 
@@ -27,26 +27,30 @@ def audit(
     ],
     trace: Annotated[
         str | None,
-        typer.Option("--trace", metavar="TRACE", help="The log to judge it by; needed for a CSV file."),
+        typer.Option(
+            "--trace", metavar="TRACE", help="The log that the schedule is of; needed for a CSV file."
+        ),
     ] = None,
     procs: options.Procs = None,
     platform: options.PlatformFile = None,
     annotations: options.Annotations = None,
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="SPEC", help="Check what this policy promises, too.")
+        str | None, typer.Option("--policy", metavar="SPEC", help="Also check what this policy promises.")
     ] = None,
     runs: Annotated[
         Path | None,
-        typer.Option("--runs", metavar="FILE", help="CSV with the pieces of jobs that ran in several."),
+        typer.Option(
+            "--runs", metavar="FILE", help="CSV with the parts of jobs that were suspended or started again."
+        ),
     ] = None,
     rule: options.Rules = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Check a schedule against every law.
+    """Check a schedule.
 
-    Capacity at every instant, no start before submission, run lengths, one run per job, promises. The check
-    knows no engine and no policy, and judges other tools' schedules as well as ours.
+    The audit checks the capacity at every instant, that no job starts before its submission, run lengths, one
+    run per job, and promises. It knows no engine and no policy, so it checks schedules of other tools too.
     """
     from headway.cli.inputs import check_choices, parse_rules
 
@@ -158,7 +162,7 @@ def _print(name: str, verdict: Audit) -> None:
     if name:
         console.print(name, style="bold", markup=False)
     table = Table(box=None, pad_edge=False)
-    table.add_column("law", no_wrap=True)
+    table.add_column("invariant", no_wrap=True)
     table.add_column("demands")
     table.add_column("faults", justify="right")
     for row in verdict.table():

@@ -55,7 +55,7 @@ def compare(
     unequal: Annotated[
         bool,
         typer.Option(
-            "--unequal", help="Leave other policies at N where one uses a redirection group besides."
+            "--unequal", help="Leave other policies at N processors where redirection has a second group."
         ),
     ] = False,
     details: Annotated[

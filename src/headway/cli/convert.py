@@ -36,14 +36,18 @@ def convert(
     ],
     apply: Annotated[
         list[str] | None,
-        typer.Option("--apply", metavar="TRANSFORMATION", help="Change the jobs; may be repeated, in order."),
+        typer.Option(
+            "--apply",
+            metavar="TRANSFORMATION",
+            help="Change the jobs; may be repeated, and is applied in this order.",
+        ),
     ] = None,
     annotations: options.Annotations = None,
     rule: options.Rules = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a log anew, perhaps transformed, or in another format.
+    """Convert a log to another format, or transform it.
 
     What SWF cannot hold, such as deadlines, goes into OUT.annotations.csv beside it.
     """

@@ -23,12 +23,13 @@ def datasets(
         list[str] | None,
         typer.Argument(
             metavar="[NAME | add FILE NAME | download NAME | remove NAME]",
-            help="Nothing lists all; a name tells about one.",
+            help="Without a word, list all; with a name, describe one.",
             show_default=False,
         ),
     ] = None,
     url: Annotated[
-        str | None, typer.Option("--url", metavar="URL", help="Where to download from; else the archive.")
+        str | None,
+        typer.Option("--url", metavar="URL", help="Address to download from; by default the archive."),
     ] = None,
     sha256: Annotated[
         str, typer.Option("--sha256", metavar="SUM", help="Checksum the file must have.", show_default=False)

@@ -34,7 +34,7 @@ NEXT = """\
   headway compare LOG.swf.gz --policy easy --policy 'easy(backfill=sjf)' --out results
   headway plot results --kind gantt -o gantt.svg            pictures for print
   headway explain results/easy JOB                          why a job waited, and what would have helped
-  headway audit results                                     check the schedules against every law
+  headway audit results                                     check the schedules
   headway policies                                          every policy, its parameters and papers
 Real logs: https://www.cs.huji.ac.il/labs/parallel/workload/"""
 
@@ -80,7 +80,7 @@ def demo(
     _workload(console, workload, model)
     inputs = Inputs(workload, Platform.procs(PROCS), Display())
     comparison = compare([inputs.run(parse_spec(policy), seed=0) for policy in POLICIES])
-    _title(console, 2, "Four policies on the same jobs, held against the first")
+    _title(console, 2, "Four policies on the same jobs, compared with the first")
     comparison_table(console, comparison, METRICS)
     _title(console, 3, "How many jobs wait, day by day")
     _waiting(console, comparison)

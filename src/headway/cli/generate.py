@@ -40,14 +40,18 @@ def generate(
     ] = None,
     apply: Annotated[
         list[str] | None,
-        typer.Option("--apply", metavar="TRANSFORMATION", help="Change the jobs; may be repeated, in order."),
+        typer.Option(
+            "--apply",
+            metavar="TRANSFORMATION",
+            help="Change the jobs; may be repeated, and is applied in this order.",
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Draw a workload from a model.
 
-    lublin is the model of Lublin and Feitelson, poisson the workloads of queueing theory.
+    lublin is the model of Lublin and Feitelson; poisson draws the workloads of queueing theory.
     """
     from headway.cli.display import Display, output
     from headway.cli.writing import check_target, several, write_each, write_one

@@ -28,8 +28,8 @@ def inspect(
 ) -> None:
     """Show what is in a log.
 
-    Header, jobs and users, offered load over time, sizes, lengths, quality of the estimates, and the ledger:
-    what was odd in the log and what was done about it.
+    The tables have the header, jobs and users, the offered load over time, sizes, lengths, how good the
+    estimates are, and the ledger: what was odd in the log and what was done about it.
     """
     from headway.cli.display import Display, output, print_json
     from headway.cli.inputs import chosen_platform, parse_rules, read_workload

@@ -60,7 +60,7 @@ Procs: TypeAlias = Annotated[
     typer.Option(
         "--procs",
         metavar="N",
-        help="Processors of the machine; else what the log's header says.",
+        help="Processors of the machine; by default those in the log's header.",
         parser=whole_number("--procs", 1, 2**31 - 1),
     ),
 ]
@@ -87,7 +87,7 @@ Seed: TypeAlias = Annotated[
     typer.Option(
         "--seed",
         metavar="N",
-        help="Seed of whatever is drawn at random.",
+        help="Seed of the random numbers.",
         parser=whole_number("--seed", 0),
     ),
 ]

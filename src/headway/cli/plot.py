@@ -44,10 +44,11 @@ def plot(
     ] = "gantt",
     first: Annotated[
         float | None,
-        typer.Option(FIRST, metavar="S", help="Begin so many seconds after the first submission."),
+        typer.Option(FIRST, metavar="S", help="Start of the figure, in seconds after the first submission."),
     ] = None,
     last: Annotated[
-        float | None, typer.Option(LAST, metavar="S", help="End so many seconds after the first submission.")
+        float | None,
+        typer.Option(LAST, metavar="S", help="End of the figure, in seconds after the first submission."),
     ] = None,
     colour: Annotated[
         str | None,
@@ -70,9 +71,9 @@ def plot(
 ) -> None:
     """Draw a figure of one run or of several.
 
-    Processors over time (gantt), the busy share of the machine, waiting jobs, or the distribution of waits;
-    of a campaign a box, a violin or a curve for each policy. Fit for print, and told apart with any colour
-    vision.
+    A run is drawn as processors over time (gantt), the share of the machine in use, the waiting jobs, or the
+    distribution of waits; a campaign as a box, a violin or a curve for each policy. The figures are fit for
+    print, and readable with any colour vision.
     """
     if kind not in (*KINDS, *CAMPAIGN_KINDS):
         raise UsageError(f"--kind cannot be {kind!r}; it is one of {', '.join((*KINDS, *CAMPAIGN_KINDS))}")

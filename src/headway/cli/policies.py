@@ -24,14 +24,15 @@ def policies(
         typer.Option(
             "--check",
             metavar="SPEC",
-            help="Run the laws against a policy, yours or ours, on small and awkward workloads.",
+            help="Check the invariants of a policy, yours or ours, on small and awkward workloads.",
         ),
     ] = None,
     skip: Annotated[
-        list[str] | None, typer.Option("--skip", metavar="LAW", help="With --check: leave this law out.")
+        list[str] | None,
+        typer.Option("--skip", metavar="LAW", help="With --check: leave this invariant out."),
     ] = None,
 ) -> int:
-    """List the policies, show one in full, or check one against the laws."""
+    """List the policies, show one in full, or check one."""
     if skip and check is None:
         raise UsageError("--skip goes with --check, as in --check ./mine.py:Mine --skip idle")
     if check is not None:

@@ -1,4 +1,4 @@
-"""``headway replay``: a simulated schedule against the waits recorded in the log."""
+"""``headway replay``: a simulated schedule compared with the waits recorded in the log."""
 
 from __future__ import annotations
 

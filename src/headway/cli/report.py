@@ -20,7 +20,7 @@ def report(
         list[Path],
         typer.Argument(
             metavar="DIR...",
-            help="Folders that simulate wrote, the first being what others are held against; or one folder"
+            help="Folders that simulate wrote, the first being the baseline of the others; or one folder"
             " that compare or sweep wrote.",
             show_default=False,
         ),

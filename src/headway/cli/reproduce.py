@@ -29,9 +29,13 @@ def reproduce(
     ],
     trace: Annotated[
         list[str] | None,
-        typer.Option("--trace", metavar="NAME=FILE", help="A log, as often as there are logs."),
+        typer.Option(
+            "--trace", metavar="NAME=FILE", help="A log of the paper, by its name; may be repeated."
+        ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A small version, in about a minute.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run a small version, which takes about a minute.")
+    ] = False,
     sizes: Annotated[
         str | None,
         typer.Option(

@@ -32,7 +32,7 @@ Number = int | float | None
 def ledger_table(console: Console, ledger: Ledger) -> None:
     """What was odd in the log and what was done about it; one line where nothing was."""
     if not len(ledger):
-        console.print(f"{ledger.total:,} jobs in the log, nothing odd in them\n", markup=False)
+        console.print(f"{ledger.total:,} jobs in the log, nothing unusual in them\n", markup=False)
         return
     table = Table(title="Ledger", title_justify="left", box=None, pad_edge=False)
     table.add_column("rule", no_wrap=True)

@@ -33,17 +33,26 @@ def weeks(
     ] = 0.7,
     utilization: Annotated[
         str,
-        typer.Option("--utilization", metavar="recorded|submitted", help="What ran, or what was submitted."),
+        typer.Option(
+            "--utilization",
+            metavar="recorded|submitted",
+            help="Measure the work that ran, or the work that was submitted.",
+        ),
     ] = "recorded",
     placing: Annotated[
-        str, typer.Option("--placing", metavar="aligned|sliding", help="How the weeks follow each other.")
+        str,
+        typer.Option(
+            "--placing",
+            metavar="aligned|sliding",
+            help="Cut weeks one after the other, or wherever a busy one begins.",
+        ),
     ] = "aligned",
     count: Annotated[
         int | None,
         typer.Option(
             "--count",
             metavar="N",
-            help="How many; all by default.",
+            help="Number of weeks; all by default.",
             parser=options.whole_number("--count", 0),
         ),
     ] = None,

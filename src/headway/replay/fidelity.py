@@ -1,4 +1,4 @@
-"""A simulated schedule held against the waits its own log recorded."""
+"""A simulated schedule compared with the waits that its own log recorded."""
 
 from __future__ import annotations
 
