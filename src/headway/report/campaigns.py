@@ -29,6 +29,8 @@ Click the chart and turn the wheel to zoom, drag to pan."""
 CARE = f"""Every cell is compared with its own baseline, on the same workload. A block, such as a week, is one
 observation. The intervals of 95 % are Student's; there is no verdict with fewer than {MINIMUM} blocks."""
 
+SORT = "Click a column's title to sort."
+
 HIDDEN = ("cell", "block", "policy", "baseline", "status", "error", "tau")
 """Columns that say nothing to a reader of the table of cells."""
 
@@ -62,7 +64,7 @@ def campaign_page(results: Results, command: str = "", title: str = "") -> str:
         _verdict(results, labels, metrics),
         _table(results, labels, metrics),
         section("boxes-section", "Every metric", BOXES, boxes),
-        section("cells-section", "Every cell", "Sort by any column.", '<div id="cells"></div>', screen=True),
+        section("cells-section", "Every cell", SORT, '<div id="cells"></div>', screen=True),
         *([_failures(results)] if results.failed.height else []),
         _provenance(results, record, command),
     ]  # fmt: skip
@@ -179,8 +181,8 @@ def _table(results: Results, labels: Sequence[str], metrics: Sequence[str]) -> s
             cells.append(told)
         lines.append(cells)
     about = (
-        "Means over the cells; beside them the change against the baselines, pair by pair, in colour where "
-        "its interval of 95 % leaves out 0."
+        "Means over the cells. Beside them is the change from the baselines, pair by pair. It has a colour "
+        "where its 95 % interval does not hold 0 and there are blocks enough."
     )
     return section("policies", "Policies", about, table(columns, lines), long=True)
 

@@ -22,7 +22,7 @@ def ledger_section(ledger: Ledger) -> str:
         f" + {number(ledger.dropped)} dropped."
     )
     if not len(ledger):
-        return section("ledger", "Ledger", f"Nothing was odd in the log. {sums}", "")
+        return section("ledger", "Ledger", f"The reader found nothing unusual in the log. {sums}", "")
     columns = [Column("rule"), Column("what was done"), Column("jobs", number=True), Column("first of them")]
     lines = [
         [

@@ -1,4 +1,4 @@
-"""The report of one schedule, or of several held against the first."""
+"""The report of one schedule, or of several compared with the first."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def schedules_page(
         section(
             "every-job",
             "Every job",
-            "Sort by any column; click a job to see it in the Gantt chart.",
+            "Click a column's title to sort. Click a job to find it in the Gantt chart.",
             '<div id="jobs"></div>',
             screen=True,
         ),
@@ -161,7 +161,7 @@ def _metrics(comparison: Comparison, colours: Sequence[str]) -> str:
         if row.metric in BY_NAME
     }
     note = f"<summary>What each metric means</summary>{facts_table(formulas)}"
-    about = f"Changes are against {comparison.names[0]}." if several else ""
+    about = f"Changes are relative to {comparison.names[0]}." if several else ""
     return section(
         "metrics",
         "Metrics",
@@ -263,5 +263,5 @@ def _changes(comparison: Comparison) -> str:
             ])  # fmt: skip
         heads = [Column(f"under {name}", number=True), Column("why then"), Column("change", number=True)]
         panels.append((f"changes-{place}", name, table([*columns, *heads], lines)))
-    about = f"The jobs whose wait changed most against {comparison.names[0]}, both ways."
+    about = f"The jobs whose wait changed most from {comparison.names[0]}, in both directions."
     return section("changes", "Gains and losses", about, tabs(panels), long=True)

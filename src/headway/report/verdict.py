@@ -86,10 +86,12 @@ def _dropped(schedule: Schedule) -> str:
 
 def _care(comparison: Comparison, rows: dict[str, Row]) -> str:
     changes = [share for name in JUDGED if name in rows for share in rows[name].change if share]
-    care = "One log is one sample: a schedule answers small changes of its input with large ones of its own"
     small = any(abs(share) < SMALL for share in changes)
-    care += ", and differences of a few percent, as some here are," if small else ", so small differences"
-    notes = [f"{care} may be accidents. A campaign over many weeks tells more."]
+    few = "Differences of a few percent, as some here are," if small else "Small differences"
+    notes = [
+        "One log is one sample, and a small change of the input can change a schedule much.",
+        f"{few} may be accidents. A campaign over many weeks tells more.",
+    ]
     capacities = {schedule.capacity for schedule in comparison.schedules}
     if len(capacities) > 1 and comparison.kind != "machines":
         notes.append("The runs did not have the same number of processors.")
