@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import reference
+import sample_report
 from mkdocs.structure.files import Files
 
 SECTIONS = (
@@ -49,8 +50,6 @@ def coloured(found: re.Match[str]) -> str:
 
 def on_post_build(*, config: Any) -> None:
     """Make the report that the home page links to."""
-    import sample_report
-
     sample_report.write_to(Path(config.site_dir) / "sample-report.html")
 
 

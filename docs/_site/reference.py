@@ -229,7 +229,7 @@ def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def scoreboard() -> str:
-    """How many claims of each paper agree, agree in part, differ and are not tested: from the papers' pages."""
+    """How many claims of each paper agree, agree in part, differ and are not tested; from their pages."""
     folder = Path(__file__).parents[1] / "papers"
     kinds = ("agrees", "in part", "differs", "not tested")
     rows, totals = [], dict.fromkeys(kinds, 0)
