@@ -73,7 +73,7 @@ def _metrics(schedules: Sequence[Schedule], names: Sequence[str], summaries: Seq
                 for value, said in zip(values, words, strict=True)
             ]
             lines.append([Cell(metric.replace("_", " ")), Cell("ratio" if unit == "1" else unit), *cells])
-    return section("metrics", "Metrics", "", table(columns, lines), long=True)
+    return section("metrics", "Metrics", "", table(columns, lines, whole=True), long=True)
 
 
 def _curves(schedules: Sequence[Schedule], names: Sequence[str], tau: float) -> str:
