@@ -1,9 +1,11 @@
-// Browsers do not let a page that was opened from disk load the search index. Say so where one would type.
+// Browsers do not let a page that was opened from disk load the search index: say so where the search would be.
 if (location.protocol === "file:") {
   document.addEventListener("DOMContentLoaded", () => {
-    const input = document.querySelector("input.md-search__input");
-    if (!input) return;
-    input.placeholder = "Search needs a server: python -m http.server -d site";
-    input.disabled = true;
+    const header = document.querySelector(".md-header__inner");
+    if (!header) return;
+    const word = document.createElement("small");
+    word.textContent = "To search, serve the pages: python -m http.server -d site";
+    word.style.opacity = "0.75";
+    header.append(word);
   });
 }
