@@ -152,3 +152,10 @@ def test_wrong_values_are_told_with_what_is_right(text: str, says: str) -> None:
     with pytest.raises(UsageError) as error:
         bind(parse_call(text), PARAMETERS, where="sample")
     assert says in str(error.value)
+
+
+def test_times_may_have_units() -> None:
+    call = parse_call("limit(walltime=24h, a=90min, b=1.5d, c=10s, d=3)")
+    assert call.kwargs == {"walltime": 86400, "a": 5400, "b": 129600, "c": 10, "d": 3}
+    with pytest.raises(UsageError, match="expected"):
+        parse_call("limit(walltime=24hours)")

@@ -9,6 +9,7 @@ import pytest
 import headway
 from headway.errors import InputError
 from headway.replay import fidelity
+from headway.replay.trust import trust
 from headway.schedule import Schedule
 from headway.workload import Workload, read
 from traces import trace
@@ -96,3 +97,21 @@ def test_a_real_log() -> None:
     assert abs(found.overall["bias"]) <= found.error
     document = found.describe()
     assert document["mean_absolute_error"] == found.error and document["reasons"]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "bias", "error", "begins"),
+    [
+        (100.0, 10.0, 20.0, "Trust it for single jobs and for means: the mean wait is 10% too long"),
+        (100.0, -10.0, 80.0, "Trust it for means, not for single jobs: the mean wait is 10% too short"),
+        (100.0, 0.0, 80.0, "Trust it for means, not for single jobs: the mean wait is right"),
+        (100.0, 90.0, 95.0, "Do not trust its waits: the mean wait is 90% too long"),
+        (0.0, 0.0, 0.0, "Trust it as far as it goes: nobody waited"),
+        (0.0, 5.0, 5.0, "Do not trust its waits: nobody waited in the log"),
+    ],
+)
+def test_one_sentence_says_whether_to_trust_it(
+    recorded: float, bias: float, error: float, begins: str
+) -> None:
+    said = trust({"jobs": 5, "mean_recorded": recorded, "bias": bias, "mean_absolute_error": error})
+    assert said.startswith(begins) and said.endswith(".")

@@ -319,3 +319,20 @@ def test_shaking_keeps_whole_seconds_order_of_lines_and_kills() -> None:
     assert shaken.runtime[0] <= shaken.walltime[0] and shaken.runtime[1] > shaken.walltime[1]
     assert shaken.runtime[2] == 0
     assert np.any(shaken.submit != work.submit)
+
+
+def test_a_limit_shortens_requests_and_says_who_is_killed() -> None:
+    work = Workload.from_arrays(
+        unit="s", submit=[0, 0, 0], procs=[1, 1, 1], runtime=[5, 50, 200], walltime=[10, 100, 300]
+    )
+    limited = apply(work, "limit(walltime=1min)")
+    assert seconds(limited.walltime) == [10, 60, 60] and seconds(limited.runtime) == [5, 50, 200]
+    told = {entry.action: entry.jobs for entry in limited.ledger if entry.rule == "limit"}
+    assert told == {
+        "asks for more than 60 s: asks for that": (2,),
+        "runs longer than 60 s: is killed there": (3,),
+    }
+    left = apply(work, "limit(walltime=60, longer=drop)")
+    assert left.job.tolist() == [1, 2] and left.ledger.dropped == 1
+    with pytest.raises(UsageError, match="walltime must be above 0"):
+        apply(work, "limit(walltime=0)")

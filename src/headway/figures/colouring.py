@@ -51,8 +51,11 @@ class Colouring:
     title: str = ""
 
 
-def colouring(schedule: Schedule, key: str) -> Colouring:
-    """The classes of all jobs under one of COLOURINGS."""
+def colouring(schedule: Schedule, key: str, window: tuple[int, int] | None = None) -> Colouring:
+    """The classes of all jobs under one of COLOURINGS.
+
+    Users and queues with a colour of their own are those with the most work in the window (µs).
+    """
     if key == "why":
         names = [name for code, name in enumerate(WHY) if (schedule.why == code).any()]
         place = np.zeros(len(WHY), np.int64)
@@ -62,7 +65,7 @@ def colouring(schedule: Schedule, key: str) -> Colouring:
     if key == "size":
         return _by_width(schedule)
     if key in ("user", "queue", *divisions(schedule.workload)):
-        return _by_owner(schedule, column_of(schedule.workload, key), key)
+        return _by_owner(schedule, column_of(schedule.workload, key), key, window)
     if key == "job":
         return Colouring(np.arange(len(schedule)) % len(SERIES), (), SERIES)
     known = dict.fromkeys((*COLOURINGS, *divisions(schedule.workload)))
@@ -90,10 +93,16 @@ def _by_width(schedule: Schedule) -> Colouring:
     return Colouring(place[joined], names, colours, "processors")
 
 
-def _by_owner(schedule: Schedule, column: str, title: str) -> Colouring:
+def _by_owner(
+    schedule: Schedule, column: str, title: str, window: tuple[int, int] | None = None
+) -> Colouring:
     """The users or queues with the largest areas by colour, the others in grey."""
     owners, place = np.unique(schedule.workload.columns[column], return_inverse=True)
-    area = np.bincount(place, weights=schedule.procs * (schedule.run / SECOND), minlength=len(owners))
+    ran = schedule.run
+    if window is not None:
+        inside = np.minimum(schedule.end, window[1]) - np.maximum(schedule.start, window[0])
+        ran = np.minimum(np.maximum(inside, 0), ran)
+    area = np.bincount(place, weights=schedule.procs * (ran / SECOND), minlength=len(owners))
     ranked = np.argsort(-area, kind="stable")
     code = np.full(len(owners), NAMED, np.int64)
     code[ranked[:NAMED]] = np.arange(len(ranked[:NAMED]))

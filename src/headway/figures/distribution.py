@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from headway.errors import UsageError
 from headway.figures.gantt import short_name
-from headway.figures.style import house_style, line, sheet
+from headway.figures.style import house_style, legend_columns, line, sheet
 from headway.metrics.sample import Sample
 from headway.schedule import Schedule
 from headway.units import SECOND
@@ -74,7 +74,7 @@ def distribution(
         axes.set_xlabel(f"{label} (tau = {tau:g} s)" if measure == "bsld" else label)
         axes.set_ylabel("share of the jobs")
         axes.grid(True, which="major", linewidth=0.3, alpha=0.6)
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=min(len(titles), 4))
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=legend_columns(titles))
     return figure
 
 

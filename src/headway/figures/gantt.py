@@ -80,7 +80,7 @@ def short_name(schedule: Schedule) -> str:
 
 def _panel(axes: Axes, schedule: Schedule, axis: Clock, colour: str, dense: bool | None) -> None:
     shown = bands(schedule).within(axis.begin, axis.end)
-    classes = colouring(schedule, colour)
+    classes = colouring(schedule, colour, (axis.begin, axis.end))
     many = len(shown) > MOST_RECTANGLES if dense is None else dense
     if not many:
         _rectangles(axes, schedule, shown, classes, axis)

@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.figures.clock import Window, clock
 from headway.figures.gantt import short_name
-from headway.figures.style import BLACK, house_style, line, sheet
+from headway.figures.style import BLACK, house_style, legend_columns, line, sheet
 from headway.metrics import Steps, busy_processors, queue_length
 from headway.schedule import Schedule
 
@@ -75,6 +75,6 @@ def _curves(
         if len(schedules) == 1:
             axes.set_title(titles[0])
         else:
-            axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=min(len(titles), 4))
+            axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=legend_columns(titles))
         axis.label(axes)
     return figure, axes

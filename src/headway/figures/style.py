@@ -1,11 +1,11 @@
-"""The house style: fit for print, told apart by people with any colour vision, the same bytes every time.
+"""The house style: fit for print, readable with any colour vision, the same bytes every time.
 
 Colours are those of Okabe and Ito, Color universal design, 2002; several curves differ in line style too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,9 @@ DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 WIDTH = 7.0
 """Inches: the text width of a printed page."""
+
+LETTERS = 95
+"""Letters of a legend that fit into this width."""
 
 FORMATS = ("pdf", "png", "svg")
 
@@ -104,3 +107,13 @@ def check_format(path: Path) -> None:
     if path.suffix[1:].lower() not in FORMATS:
         endings = ", ".join(f".{name}" for name in FORMATS)
         raise UsageError(f"{path}: a figure's name must end in one of {endings}")
+
+
+def legend_columns(names: Sequence[str]) -> int:
+    """Columns of a legend above a panel: as many as fit beside each other, at most four.
+
+    >>> legend_columns(["fcfs", "easy"]), legend_columns(["redirection(theta=10, conflict=latest)"] * 3)
+    (2, 2)
+    """
+    widest = max((len(name) for name in names), default=0) + 6
+    return max(1, min(len(names), 4, LETTERS // widest))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headway.campaign.figures.values import Floats, groups, mark_one, metric_label, scale, table, tick
-from headway.figures.style import BLACK, BLUE, SKY, VERMILLION, WIDTH, house_style, line
+from headway.figures.style import BLACK, BLUE, SKY, VERMILLION, WIDTH, house_style, legend_columns, line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +94,9 @@ def ecdf(
         axes.set_xlabel(metric_label(metric, relative, results.tau).replace("\n", " "))
         axes.set_ylabel("share of the cells")
         axes.grid(True, linewidth=0.3, alpha=0.6)
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, title=None if by == "label" else by)
+        columns = legend_columns([tick(key) for key in found])
+        title = None if by == "label" else by
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, title=title)
     return figure
 
 
