@@ -302,6 +302,26 @@ def test_version_and_module_entry() -> None:
 
 def test_without_a_command_help_is_shown(headway: Headway) -> None:
     assert "Commands:" in headway("--help").out
+    bare = headway()
+    assert (bare.status, bare.err) == (0, "") and "Commands:" in bare.out
+
+
+def test_the_shell_completes_policies_and_leaves_file_names_to_itself() -> None:
+    def completed(*words: str) -> list[str]:
+        line = ["headway", *words]
+        asked = {
+            "_HEADWAY_COMPLETE": "complete_bash",
+            "COMP_WORDS": " ".join(line),
+            "COMP_CWORD": str(len(words)),
+        }
+        command = [sys.executable, "-m", "headway"]
+        run = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | asked)
+        return run.stdout.split()
+
+    assert completed("simulate", "log.swf", "--policy", "cons") == ["conservative"]
+    assert completed("repl") == ["replay"]
+    # No answer: bash then completes file names (complete -o default).
+    assert completed("inspect", "lo") == []
 
 
 def test_other_policies_get_as_many_processors_as_redirection() -> None:

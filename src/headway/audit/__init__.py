@@ -23,9 +23,11 @@ def audit(schedule: Schedule | Record, workload: Workload | None = None, policy:
     that is another than the schedule's own. `policy` adds the laws of a policy; by default the one that the
     schedule says it was made by.
     """
+    unix_start = None
     if isinstance(schedule, Schedule):
         record = record_of(schedule, workload)
         policy = policy or schedule.policy
+        unix_start = schedule.unix_start
     else:
         record = schedule
     laws = {law.name: law for law in UNIVERSAL}
@@ -39,4 +41,4 @@ def audit(schedule: Schedule | Record, workload: Workload | None = None, policy:
             checked.append(law)
             counts[law.name] = finding.count
             faults.extend(finding.faults)
-    return Audit(len(record), tuple(checked), counts, faults)
+    return Audit(len(record), tuple(checked), counts, faults, unix_start)

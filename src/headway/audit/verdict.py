@@ -51,6 +51,8 @@ class Audit:
     laws: tuple[Law, ...]
     counts: dict[str, int]
     faults: list[Fault]
+    unix_start: int | None = None
+    """When the log's clock was 0, in seconds since 1970, where the log says so."""
 
     @property
     def ok(self) -> bool:

@@ -157,6 +157,7 @@ def _print(name: str, verdict: Audit) -> None:
     from rich.text import Text
 
     from headway.cli.display import output
+    from headway.units import date_text
 
     console = output()
     if name:
@@ -170,5 +171,7 @@ def _print(name: str, verdict: Audit) -> None:
         table.add_row(row["law"], Text(row["demands"]), count)
     console.print(table)
     for fault in verdict.faults:
-        console.print(str(fault), style="red", markup=False)
+        dated = fault.time is not None and verdict.unix_start is not None
+        when = f" ({date_text(fault.time, verdict.unix_start)})" if dated else ""  # type: ignore[arg-type]
+        console.print(f"{fault}{when}", style="red", markup=False)
     console.print(str(verdict), style="bold", markup=False)
