@@ -52,7 +52,7 @@ from twins.slurm.state import State as TwinState
 @entry
 def cycle_at(state: Any, now: int) -> None:
     """A backfill cycle."""
-    backfill_cycle(state, now)
+    backfill_cycle(state, now, True)
 
 
 @entry

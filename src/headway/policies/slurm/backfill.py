@@ -5,7 +5,7 @@ Nothing is kept from one cycle to the next: a plan protects a job only from thos
 
 from __future__ import annotations
 
-from headway.engine.tables import N_CPUS, N_RUNS, NOW, State
+from headway.engine.tables import N_ALONE, N_CPUS, N_FREE_CPUS, N_RUNS, NOW, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.ends import NEVER, earliest
 from headway.policies.slurm.limits import after_selection, before_selection, hold_by_limit
@@ -33,6 +33,7 @@ from headway.policies.slurm.tables import (
 from headway.units import SECOND
 
 GO_ON, STOP = True, False
+FOR_EVER = 1 << 60
 HOLDS_NOTHING = -1
 """The end of a plan that begins later than backfill looks: it keeps nothing from others."""
 
@@ -73,11 +74,12 @@ def lay_window(memory: Memory, job: int, part: int, start: int, end: int) -> int
         following = memory.slots[Slot.NEXT, slot]
         ends = memory.slots[Slot.END, slot]
         if ends > start and following != END and later == 0:
+            more = 0
             for node in range(memory.nodes.shape[1]):
                 coming = memory.sets[Scratch.WIDEST, node] & memory.free[following, node]
-                if coming > (memory.sets[Scratch.WINDOW, node] & memory.free[slot, node]):
-                    later = ends
-                    break
+                more |= coming & ~(memory.sets[Scratch.WINDOW, node] & memory.free[slot, node])
+            if more & 1 > 0:
+                later = ends
         if ends > start:
             if memory.slots[Slot.BEGIN, slot] > end:
                 break
@@ -122,6 +124,7 @@ def planned_size(state: State, job: int, part: int) -> int:
         if memory.work[Work.TAKEN, node] > 0:
             cpus += state.nodes[N_CPUS, node] if whole else memory.work[Work.TAKEN, node]
     memory.jobs[Job.SIZE, job] = cpus
+    memory.jobs[Job.SIZED, job] = 1
     return cpus
 
 
@@ -166,6 +169,9 @@ def keep_plan(state: State, job: int, part: int, start: int, begin: int, end: in
     if is_full(memory):
         return STOP
     hold(memory, begin, end, place)
+    for node in range(memory.nodes.shape[1]):
+        if memory.planned[place, node] > 0:
+            memory.work[Work.UNTIL, node] = min(memory.work[Work.UNTIL, node], begin)
     return GO_ON
 
 
@@ -220,6 +226,7 @@ def search(state: State, place: int, now: int) -> bool:
             outcome = try_start(state, Scratch.WINDOW, job, part, now, FILLING)
             if outcome == STARTED:
                 enter_started(state, job, part)
+                free_now(state)
                 memory.clock[Clock.CYCLE_STARTS] += 1
             if outcome != BUSY:
                 return GO_ON
@@ -255,12 +262,49 @@ def plan_breaks_limit(state: State, job: int, part: int, cpus: int) -> bool:
 
 
 @kernel
+def free_now(state: State) -> None:
+    """Nodes that are not free any more have no time until which they are."""
+    memory = state.memory
+    for node in range(memory.nodes.shape[1]):
+        if state.nodes[N_FREE_CPUS, node] == 0 or state.nodes[N_ALONE, node] > 0:
+            memory.work[Work.UNTIL, node] = 0
+
+
+@kernel
+def note_free_nodes(state: State) -> None:
+    """Until when each node is free of plans: no plan has been made yet."""
+    memory = state.memory
+    for node in range(memory.nodes.shape[1]):
+        usable = memory.nodes[Node.USABLE, node] > 0 and memory.nodes[Node.COMPLETING, node] == 0
+        memory.work[Work.UNTIL, node] = FOR_EVER if usable else 0
+    free_now(state)
+
+
+@kernel
+def may_start(memory: Memory, place: int, now: int) -> bool:
+    """Whether the job of a record could start now beside the plans made so far; needed, not sufficient.
+
+    It must end before a plan begins on a node, so as many nodes as it wants must be free long enough.
+    """
+    job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+    if job == GONE or memory.jobs[Job.BEGIN, job] > now:
+        return False
+    if memory.jobs[Job.SIZED, job] == 0:
+        return True  # its search changes its priority
+    end, enough = now + 60 * minutes_in(memory, job, part), 0
+    for node in range(memory.nodes.shape[1]):
+        enough += memory.members[part, node] & (memory.work[Work.UNTIL, node] > end)
+    return bool(enough >= memory.jobs[Job.MIN_NODES, job])
+
+
+@kernel
 def begin_cycle(state: State, now: int) -> None:
     """Forget the last cycle."""
     memory = state.memory
     clock = memory.clock
     clock[Clock.CYCLES] += 1
-    clock[Clock.PLANS] = clock[Clock.SEARCHED] = clock[Clock.CYCLE_STARTS] = clock[Clock.STAMPED] = 0
+    clock[Clock.PLANS] = clock[Clock.SEARCHED] = clock[Clock.CYCLE_STARTS] = 0
+    clock[Clock.STAMPED] = clock[Clock.UNSURE] = 0
     clear_table(memory, now)
     for row in range(memory.counts.shape[0]):
         for column in range(memory.counts.shape[1]):
@@ -268,12 +312,25 @@ def begin_cycle(state: State, now: int) -> None:
 
 
 @routine
-def backfill_cycle(state: State, now: int) -> None:
-    """Go through the queue once."""
+def backfill_cycle(state: State, now: int, whole: bool) -> None:
+    """Go through the queue once; as far as a job may start, unless the ``whole`` queue is asked for.
+
+    Plans behind the last job that may start keep nothing from anybody. Whether they change a time stamp is
+    then not known (UNSURE).
+    """
     memory = state.memory
     begin_cycle(state, now)
+    note_free_nodes(state)
+    last, plans, starts = memory.clock[Clock.QUEUED] - 1, -1, 0
     for place in range(memory.clock[Clock.QUEUED]):
         if memory.clock[Clock.SEARCHED] >= memory.settings[Setting.BF_MAX_TEST]:
+            break
+        if not whole and (plans != memory.clock[Clock.PLANS] or starts != memory.clock[Clock.CYCLE_STARTS]):
+            plans, starts = memory.clock[Clock.PLANS], memory.clock[Clock.CYCLE_STARTS]
+            while last >= place and not may_start(memory, last, now):
+                last -= 1
+        if place > last:
+            memory.clock[Clock.UNSURE] = 1 - memory.clock[Clock.STAMPED]
             break
         job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
         if job == GONE or memory.jobs[Job.BEGIN, job] > now:

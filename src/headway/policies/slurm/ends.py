@@ -22,10 +22,12 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel, routine
-from headway.policies.slurm.selection import select
-from headway.policies.slurm.tables import Clock, Memory, Scratch, Setting
+from headway.policies.slurm.selection import select, whole_nodes
+from headway.policies.slurm.tables import Clock, Job, Memory, Scratch, Setting
 
 NEVER = -1
+FREE_ENOUGH = 1 << 40
+"""A count of idle nodes for jobs that need none: they share nodes."""
 MANY = 201
 """Job ends that one group may have before it is given up."""
 
@@ -65,21 +67,34 @@ def touches(state: State, run: int) -> bool:
 
 
 @kernel
-def imagine_ended(state: State, run: int) -> None:
-    """Let a run have given back what it holds, in the trial table."""
-    trial = state.memory.trial
+def imagine_ended(state: State, run: int) -> int:
+    """Let a run have given back what it holds, in the trial table; nodes free of plans that become idle."""
+    trial, idle = state.memory.trial, 0
     for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
         node = state.shares[S_NODE, entry]
         trial[N_FREE_CPUS, node] += state.shares[S_CPUS, entry]
         trial[N_FREE_MEMORY, node] += state.shares[S_MEMORY, entry]
         trial[N_ALONE, node] -= state.shares[S_ALONE, entry]
         trial[N_RUNS, node] -= 1
+        if trial[N_RUNS, node] == 0:
+            idle += state.memory.sets[Scratch.WINDOW, node]
+    return idle
+
+
+@kernel
+def idle_in_window(state: State) -> int:
+    """Nodes free of plans on which nothing runs."""
+    idle = 0
+    for node in range(state.nodes.shape[1]):
+        if state.nodes[N_RUNS, node] == 0:
+            idle += state.memory.sets[Scratch.WINDOW, node]
+    return idle
 
 
 @kernel
 def copy_nodes(state: State) -> None:
-    """Let the trial table be as things are."""
-    for row in range(state.nodes.shape[0]):
+    """Let the trial table be as things are; what nodes have in all it has already."""
+    for row in range(N_FREE_CPUS, state.nodes.shape[0]):
         for node in range(state.nodes.shape[1]):
             state.memory.trial[row, node] = state.nodes[row, node]
 
@@ -94,6 +109,9 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool) -> int
     memory = state.memory
     running, count = memory.running, memory.clock[Clock.RUNNING]
     copy_nodes(state)
+    least, idle = memory.jobs[Job.MIN_NODES, job], FREE_ENOUGH
+    if whole_nodes(memory, job, part):
+        idle = idle_in_window(state)
     width, anchor, place = 30, 0, 0
     linear = memory.settings[Setting.BF_WINDOW_LINEAR]
     while place < count:
@@ -106,7 +124,7 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool) -> int
             if anchor == 0:
                 anchor = end + 30 - end % 30
             last = end
-            imagine_ended(state, run)
+            idle += imagine_ended(state, run)
             if place == count or running[0, place] > anchor + width:
                 break
             taken += 1
@@ -121,7 +139,7 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool) -> int
             width = width + linear if linear > 0 else 2 * width
             if place == count or running[0, place] <= anchor + width:
                 break
-        if select(state, memory.trial, Scratch.WINDOW, job, part) > 0:
+        if idle >= least and select(state, memory.trial, Scratch.WINDOW, job, part) > 0:
             late = last + memory.settings[Setting.KILL_WAIT] + memory.settings[Setting.OVER_TIME_LIMIT]
             return int(last if last > now else max(late, now + 1))
     return NEVER

@@ -124,8 +124,10 @@ def collides(memory: Memory, start: int, end: int) -> bool:
     slot, place = 0, memory.clock[Clock.PLANS]
     while slot != END:
         if memory.slots[Slot.END, slot] > start and memory.slots[Slot.BEGIN, slot] < end:
+            lacking = 0
             for node in range(memory.nodes.shape[1]):
-                if memory.planned[place, node] > memory.free[slot, node]:
-                    return True
+                lacking |= memory.planned[place, node] & ~memory.free[slot, node]
+            if lacking & 1 > 0:
+                return True
         slot = memory.slots[Slot.NEXT, slot]
     return False

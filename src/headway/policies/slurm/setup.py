@@ -116,7 +116,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         queue=np.zeros((len(Record), queue), np.int64),
         running=np.zeros((2, min(jobs.shape[1], site.cpus) + 1), np.int64),
         epilogs=np.zeros((2, jobs.shape[1] + 1), np.int64),
-        trial=np.zeros((NODE_ROWS, nodes), np.int64),
+        trial=node_table(site),
         work=np.zeros((len(Work), nodes), np.int64),
         sets=np.zeros((len(Scratch), nodes), np.uint8),
         slots=np.zeros((len(Slot), slots), np.int64),
@@ -434,7 +434,19 @@ class Requests:
         rows[Job.BEGIN] = self.arrivals.submit // SECOND + self.arrivals.origin
         rows[Job.NICE] = self.column("nice", 0)
         rows[[Job.REASON, Job.LIMITED, Job.LOOP, Job.TESTED]] = 0
+        rows[Job.SIZED] = ~self.may_grow(rows)
         return rows
+
+    def may_grow(self, rows: Table) -> npt.NDArray[np.bool_]:
+        """Jobs that get more CPUs than they ask for, where priority looks at the size."""
+        if self.site.config.number("PriorityWeightJobSize") == 0:
+            return np.zeros(self.count, np.bool_)
+        sizes = {node.cpus for node in self.site.nodes}
+        whole_partition = any(one.oversubscribe == "EXCLUSIVE" for one in self.site.partitions)
+        linear = "linear" in self.site.config.get("SelectType").lower()
+        whole = (rows[Job.EXCLUSIVE] > 0) | whole_partition | linear
+        exact = (len(sizes) == 1) & (rows[Job.CPUS] == rows[Job.MIN_NODES] * max(sizes, default=1))
+        return np.asarray(whole & ~exact, np.bool_)
 
     def partitions(self) -> Table:
         """Which list of partitions each job has; lists that name none are the default partition."""

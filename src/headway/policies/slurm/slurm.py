@@ -176,6 +176,24 @@ def main_loop(state: State, now: int, epilogs: bool) -> None:
 
 
 @kernel
+def make_sure(state: State, now: int) -> None:
+    """Find out whether the last cycle changed a time stamp, if the next one depends on nothing else.
+
+    Nothing has changed since, so the whole cycle can be made up for.
+    """
+    clock = state.memory.clock
+    if clock[Clock.UNSURE] == 0:
+        return
+    if clock[Clock.STAMP] >= clock[Clock.CYCLE_END]:
+        clock[Clock.UNSURE] = 0
+    elif second_of(clock[Clock.CYCLE_NEXT]) <= now:
+        backfill_cycle(state, clock[Clock.CYCLE_END], True)
+        clock[Clock.UNSURE] = 0
+        if clock[Clock.STAMPED] > 0:
+            clock[Clock.STAMP] = clock[Clock.CYCLE_END]
+
+
+@kernel
 def is_late(memory: Memory, now: int) -> bool:
     """Whether a cycle that is due is late: what changed while backfill slept keeps the controller busy."""
     clock = memory.clock
@@ -190,11 +208,13 @@ def is_late(memory: Memory, now: int) -> bool:
 def backfill(state: State, now: int) -> None:
     """A cycle, if it is time for one and something has changed since the last."""
     memory = state.memory
-    clock, due = memory.clock, cycle_due(memory)
+    clock = memory.clock
+    make_sure(state, now)
+    due = cycle_due(memory)
     if due < 0 or due > now or waits_for_epilogs(memory) or is_late(memory, now):
         return
     if clock[Clock.PENDING] > 0:
-        backfill_cycle(state, now)
+        backfill_cycle(state, now, memory.settings[Setting.PLAIN] > 0)
         if clock[Clock.STAMPED] > 0:
             clock[Clock.STAMP] = now
     end_cycle(memory, now)
@@ -220,8 +240,8 @@ def ask_to_wake(state: State, now: int) -> None:
         wake_at(state, max(clock[Clock.PASS] + memory.settings[Setting.BATCH_DELAY], now + 1))
     if recalculates(memory):
         wake_at(state, clock[Clock.PRIORITY_NEXT])
-    if cycle_due(memory) >= 0:
-        wake_at(state, max(cycle_due(memory), now + 1))
+    if cycle_due(memory) >= 0 or clock[Clock.UNSURE] > 0:
+        wake_at(state, max(second_of(clock[Clock.CYCLE_NEXT]), now + 1))
 
 
 def slurm(t: int, state: State) -> None:

@@ -89,7 +89,9 @@ class Job(IntEnum):
     """The same at submission."""
     FIRST_FAIRSHARE = 38
     FIRST_SIZE = 39
-    HOLDS = 40
+    SIZED = 40
+    """Whether a search has set the CPUs that the size factor counts, or would change nothing."""
+    HOLDS = 41
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 
@@ -198,6 +200,8 @@ class Clock(IntEnum):
     """When something last changed that a cycle's outcome depends on."""
     DRAWN = 22
     """The last number drawn, from which the next one comes."""
+    UNSURE = 24
+    """Whether the last cycle stopped before it was known if it changes a time stamp."""
     DELAYED = 23
     """Whether it was drawn how late the next cycle is."""
     CYCLE_STARTS = 21
@@ -255,8 +259,8 @@ class Setting(IntEnum):
     MEMORY_NODE = 39
     QOS = 40
     """How many QOS there are."""
-    BF_EVERY = 41
-    """Debugging aid of tests: compute cycles even where their outcome is known."""
+    PLAIN = 41
+    """Every cycle goes through the whole queue, also where no more job can start in it."""
     USERS = 42
     ACCOUNTS = 43
     HAS_ACCOUNTING = 44
@@ -465,6 +469,8 @@ class Work(IntEnum):
     RUN_NODES = 5
     CHOSEN = 6
     """What it gives, put by."""
+    UNTIL = 7
+    """Until when a node that is free now is free of plans; 0 where it is not free."""
 
 
 class Scratch(IntEnum):

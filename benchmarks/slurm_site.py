@@ -1,0 +1,96 @@
+"""A synthetic Slurm site: 1,000 whole nodes, fair share, and jobs whose queue is some 500 long on average."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway import Workload
+from headway.site import Site
+from headway.site.config import Config
+from headway.site.model import Association, Node, Partition, Qos
+from headway.workload.header import Header
+
+NODES, CORES = 1000, 32
+ACCOUNTS, USERS = 24, 240
+JOBS, DAYS = 600_000, 122
+"""Four months; fewer jobs take as many days less."""
+
+PARAMETERS = {
+    "ClusterName": "synthetic",
+    "SelectType": "select/cons_tres",
+    "SelectTypeParameters": "CR_Core",
+    "SchedulerType": "sched/backfill",
+    "PriorityType": "priority/multifactor",
+    "PriorityWeightAge": "1000",
+    "PriorityWeightFairshare": "10000",
+    "PriorityWeightJobSize": "500",
+    "PriorityWeightPartition": "1000",
+    "PriorityWeightQOS": "2000",
+    "PriorityDecayHalfLife": "7-0",
+    "AccountingStorageType": "accounting_storage/slurmdbd",
+    "AccountingStorageEnforce": "associations,limits,qos",
+}
+
+
+def site() -> Site:
+    """The site: three partitions that overlap, two QOS, users in accounts."""
+    nodes = tuple(Node(f"n{k}", CORES, 2, CORES // 2, 1, 192_000) for k in range(1, NODES + 1))
+    partitions = (
+        Partition("batch", tuple(range(NODES)), max_minutes=24 * 60, job_factor=10, is_default=True),
+        Partition("long", tuple(range(NODES // 2)), max_minutes=7 * 24 * 60, job_factor=5),
+        Partition("debug", tuple(range(NODES - 50, NODES)), max_minutes=60, job_factor=20, tier=5),
+    )
+    associations = [Association("root"), Association("root", "root", parent=0)]
+    for account in range(ACCOUNTS):
+        associations.append(Association(f"a{account}", parent=0, shares=1 + account % 7))
+    for user in range(USERS):
+        account = user % ACCOUNTS
+        associations.append(Association(f"a{account}", f"u{user}", parent=2 + account))
+    return Site(
+        "synthetic",
+        nodes,
+        partitions,
+        qos=(Qos("normal", priority=10), Qos("high", priority=1000)),
+        associations=tuple(associations),
+        config=Config.of(PARAMETERS),
+    )
+
+
+def jobs(count: int = JOBS, seed: int = 1, load: float = 0.93) -> Workload:
+    """Jobs on whole nodes over ``count / JOBS`` of four months, with a daily cycle and generous time limits."""
+    draw = np.random.default_rng(seed)
+    span = DAYS * 86_400 * count / JOBS
+    at = np.sort(draw.random(count) * span)
+    submit = np.sort(at + 9_000 * np.sin(2 * np.pi * at / 86_400)).clip(0).round()
+    nodes = np.minimum(2 ** draw.integers(0, 8, count) * (draw.random(count) < 0.6) + 1, 256)
+    limit = draw.choice([30, 60, 120, 240, 480, 1440], count, p=[0.25, 0.2, 0.2, 0.15, 0.12, 0.08])
+    runtime = np.maximum(limit * 60 * draw.beta(0.7, 1.6, count), 10)
+    area = (nodes * runtime).sum()
+    runtime = np.minimum(runtime * load * NODES * span / area, limit * 60).round().clip(1)
+    user = (draw.zipf(1.4, count) - 1) % USERS
+    partition = np.where(draw.random(count) < 0.2, 1, 0)
+    partition = np.where((limit <= 60) & (nodes <= 8) & (draw.random(count) < 0.2), 2, partition)
+    return Workload.from_arrays(
+        unit="s",
+        submit=submit,
+        procs=nodes * CORES,
+        runtime=runtime,
+        walltime=limit * 60,
+        user=user,
+        partition=partition,
+        min_nodes=nodes,
+        max_nodes=nodes,
+        cpus=nodes * CORES,
+        tasks=nodes,
+        cpus_per_task=np.full(count, CORES),
+        exclusive=np.ones(count, np.int64),
+        qos=(draw.random(count) < 0.05).astype(np.int64),
+        account=user % ACCOUNTS,
+        header=Header(["; UnixStartTime: 1700000000"]),
+        labels={
+            "partition": ["batch", "long", "debug"],
+            "qos": ["normal", "high"],
+            "user": [f"u{k}" for k in range(USERS)],
+            "account": [f"a{k}" for k in range(ACCOUNTS)],
+        },
+    )
