@@ -57,7 +57,7 @@ def site() -> Site:
 
 
 def jobs(count: int = JOBS, seed: int = 1, load: float = 0.93) -> Workload:
-    """Jobs on whole nodes over ``count / JOBS`` of four months, with a daily cycle and generous time limits."""
+    """Jobs on whole nodes over ``count / JOBS`` of four months: a daily cycle, generous time limits."""
     draw = np.random.default_rng(seed)
     span = DAYS * 86_400 * count / JOBS
     at = np.sort(draw.random(count) * span)

@@ -87,9 +87,7 @@ def simulate(
     noted = {} if prepared.notes is None else prepared.notes(state, kept.columns["job"][order])
     notes = {name: column[place_of][ran] for name, column in noted.items()}
     if not ran.all():
-        kept = kept.select(
-            ran, rule="late", action="refused on arrival, its deadline could not be met: not run"
-        )
+        kept = kept.select(ran, rule=prepared.refused[0], action=prepared.refused[1])
         columns = select_jobs(columns, ran)
     if columns.get("pieces") is not None and columns["pieces"].is_resumed:
         runtime, walltime = columns.get("runtime", kept.runtime), columns.get("walltime", kept.walltime)

@@ -115,5 +115,7 @@ class Prepared:
     """Where the pools are, if they are more than the clusters of a grid or the groups of a machine."""
     on_nodes: Callable[[State], OnNodes] | None = None
     """Where jobs ran, if they have shares of named nodes."""
+    refused: tuple[str, str] = ("late", "refused on arrival, its deadline could not be met: not run")
+    """Rule and action of the ledger for jobs that the policy turned away."""
     hooks: tuple[Callable[[int, State], None], ...] = ()
     """What is compiled before the run, where that is more than the setup's hook."""

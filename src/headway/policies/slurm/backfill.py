@@ -66,25 +66,25 @@ def lay_window(memory: Memory, job: int, part: int, start: int, end: int) -> int
     A stretch that begins just at ``end`` still counts.
     """
     features, later, slot = memory.jobs[Job.FEATURES, job], 0, 0
-    for node in range(memory.nodes.shape[1]):
-        usable = memory.nodes[Node.USABLE, node] > 0
-        here = memory.members[part, node] & memory.features[features, node] & usable
-        memory.sets[Scratch.WINDOW, node] = memory.sets[Scratch.WIDEST, node] = here
+    sets, free = memory.words_sets, memory.words_free
+    for word in range(sets.shape[1]):
+        here = memory.words_members[part, word] & memory.words_features[features, word]
+        sets[Scratch.WINDOW, word] = sets[Scratch.WIDEST, word] = here & sets[Scratch.USABLE, word]
     while slot != END:
         following = memory.slots[Slot.NEXT, slot]
         ends = memory.slots[Slot.END, slot]
         if ends > start and following != END and later == 0:
             more = 0
-            for node in range(memory.nodes.shape[1]):
-                coming = memory.sets[Scratch.WIDEST, node] & memory.free[following, node]
-                more |= coming & ~(memory.sets[Scratch.WINDOW, node] & memory.free[slot, node])
-            if more & 1 > 0:
+            for word in range(sets.shape[1]):
+                coming = sets[Scratch.WIDEST, word] & free[following, word]
+                more |= coming & ~(sets[Scratch.WINDOW, word] & free[slot, word])
+            if more != 0:
                 later = ends
         if ends > start:
             if memory.slots[Slot.BEGIN, slot] > end:
                 break
-            for node in range(memory.nodes.shape[1]):
-                memory.sets[Scratch.WINDOW, node] &= memory.free[slot, node]
+            for word in range(sets.shape[1]):
+                sets[Scratch.WINDOW, word] &= free[slot, word]
         slot = following
     return int(later)
 
@@ -305,6 +305,8 @@ def begin_cycle(state: State, now: int) -> None:
     clock[Clock.CYCLES] += 1
     clock[Clock.PLANS] = clock[Clock.SEARCHED] = clock[Clock.CYCLE_STARTS] = 0
     clock[Clock.STAMPED] = clock[Clock.UNSURE] = 0
+    for node in range(memory.nodes.shape[1]):
+        memory.sets[Scratch.USABLE, node] = memory.nodes[Node.USABLE, node] > 0
     clear_table(memory, now)
     for row in range(memory.counts.shape[0]):
         for column in range(memory.counts.shape[1]):

@@ -102,16 +102,16 @@ def copy_nodes(state: State) -> None:
 @routine
 def earliest(state: State, job: int, part: int, now: int, only_now: bool) -> int:
     """When a job could start on the set WINDOW, with the nodes in the row TAKEN; -1 where it never could."""
-    if select(state, state.nodes, Scratch.WINDOW, job, part) > 0:
-        return now
-    if only_now:
-        return NEVER
     memory = state.memory
-    running, count = memory.running, memory.clock[Clock.RUNNING]
-    copy_nodes(state)
     least, idle = memory.jobs[Job.MIN_NODES, job], FREE_ENOUGH
     if whole_nodes(memory, job, part):
         idle = idle_in_window(state)
+    if idle >= least and select(state, state.nodes, Scratch.WINDOW, job, part) > 0:
+        return now
+    if only_now:
+        return NEVER
+    running, count = memory.running, memory.clock[Clock.RUNNING]
+    copy_nodes(state)
     width, anchor, place = 30, 0, 0
     linear = memory.settings[Setting.BF_WINDOW_LINEAR]
     while place < count:

@@ -9,7 +9,7 @@ Running jobs are not in it. Every cycle begins with one empty stretch and forget
 from __future__ import annotations
 
 from headway.jit import kernel, routine
-from headway.policies.slurm.tables import Clock, Memory, Node, Setting, Slot
+from headway.policies.slurm.tables import Clock, Memory, Scratch, Setting, Slot
 
 END = -1
 """NEXT of the last stretch."""
@@ -29,8 +29,8 @@ def clear_table(memory: Memory, now: int) -> None:
     memory.slots[Slot.END, 0] = rounded(memory, now + memory.settings[Setting.BF_WINDOW])
     memory.slots[Slot.NEXT, 0] = END
     memory.clock[Clock.SLOTS] = 1
-    for node in range(memory.nodes.shape[1]):
-        memory.free[0, node] = memory.nodes[Node.USABLE, node]
+    for word in range(memory.words_free.shape[1]):
+        memory.words_free[0, word] = memory.words_sets[Scratch.USABLE, word]
 
 
 @kernel
@@ -44,8 +44,8 @@ def split(memory: Memory, slot: int, t: int) -> int:
     slots[Slot.NEXT, new] = slots[Slot.NEXT, slot]
     slots[Slot.END, slot] = t
     slots[Slot.NEXT, slot] = new
-    for node in range(memory.nodes.shape[1]):
-        memory.free[new, node] = memory.free[slot, node]
+    for word in range(memory.words_free.shape[1]):
+        memory.words_free[new, word] = memory.words_free[slot, word]
     return int(new)
 
 
@@ -53,8 +53,8 @@ def split(memory: Memory, slot: int, t: int) -> int:
 def equally_free(memory: Memory, a: int, b: int) -> bool:
     """Whether the same nodes are free in two stretches."""
     differ = 0
-    for node in range(memory.nodes.shape[1]):
-        differ += memory.free[a, node] != memory.free[b, node]
+    for word in range(memory.words_free.shape[1]):
+        differ |= memory.words_free[a, word] ^ memory.words_free[b, word]
     return differ == 0
 
 
@@ -89,9 +89,8 @@ def hold(memory: Memory, start: int, end: int, nodes: int) -> None:
     while slot != END:
         if end < slots[Slot.END, slot]:
             split(memory, slot, end)
-        for node in range(memory.nodes.shape[1]):
-            if memory.planned[nodes, node] > 0:
-                memory.free[slot, node] = 0
+        for word in range(memory.words_free.shape[1]):
+            memory.words_free[slot, word] &= ~memory.words_planned[nodes, word]
         last = slot
         if slots[Slot.END, slot] == end:
             break
@@ -125,9 +124,9 @@ def collides(memory: Memory, start: int, end: int) -> bool:
     while slot != END:
         if memory.slots[Slot.END, slot] > start and memory.slots[Slot.BEGIN, slot] < end:
             lacking = 0
-            for node in range(memory.nodes.shape[1]):
-                lacking |= memory.planned[place, node] & ~memory.free[slot, node]
-            if lacking & 1 > 0:
+            for word in range(memory.words_free.shape[1]):
+                lacking |= memory.words_planned[place, word] & ~memory.words_free[slot, word]
+            if lacking != 0:
                 return True
         slot = memory.slots[Slot.NEXT, slot]
     return False

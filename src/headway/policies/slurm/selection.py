@@ -58,34 +58,50 @@ def memory_taken(state: State, job: int, part: int, node: int, cpus: int) -> int
 
 
 @kernel
-def offer(state: State, table: Table, job: int, part: int, node: int, cores: bool) -> int:
-    """How many CPUs a node can give a job; ``cores`` counts those in use as free, memory as it is.
+def fewest_cpus(memory: Memory, job: int) -> int:
+    """CPUs that a node must have for a job: those of a task, or of all its tasks if it wants one node."""
+    per_task = max(memory.jobs[Job.CPUS_PER_TASK, job], 1)
+    one_node = memory.jobs[Job.MAX_NODES, job] == 1
+    return int(max(memory.jobs[Job.TASKS, job], 1) * per_task if one_node else per_task)
 
-    ``table`` has what is free: the engine's nodes, or what would be free later.
+
+@kernel
+def lay_offers(state: State, table: Table, candidates: int, job: int, part: int, cores: bool) -> int:
+    """Fill the row OFFER with the CPUs that nodes of a set can give a job; the sum, -1 if too few nodes can.
+
+    ``table`` has what is free: the engine's nodes, or what would be free later. ``cores`` counts the CPUs in
+    use as free, memory as it is.
     """
     memory = state.memory
-    whole = whole_nodes(memory, job, part)
-    if table[N_ALONE, node] > 0 or (whole and table[N_RUNS, node] > 0):
-        return 0
-    free = table[N_CPUS, node] if cores else table[N_FREE_CPUS, node]
-    if memory.partitions[Partition.MAX_CPUS, part] != UNSET:
-        free = min(free, memory.partitions[Partition.MAX_CPUS, part])
-    per_task = max(memory.jobs[Job.CPUS_PER_TASK, job], 1)
-    if memory.settings[Setting.MEMORY] > 0:
-        have = table[N_FREE_MEMORY, node]
-        by_cpu = memory_per_cpu(memory, job, part)
-        if by_cpu > 0:
-            if whole and free * by_cpu > have:
-                return 0
-            threads = memory.nodes[Node.THREADS, node]
-            free = min(free, have // by_cpu // threads * threads)
-        elif memory_per_node(memory, job, part, table[N_MEMORY, node]) > have:
-            return 0
-    if free < per_task:
-        return 0
-    if memory.jobs[Job.MAX_NODES, job] == 1 and free < memory.jobs[Job.TASKS, job] * per_task:
-        return 0
-    return int(free)
+    whole, fewest = whole_nodes(memory, job, part), fewest_cpus(memory, job)
+    bound = memory.partitions[Partition.MAX_CPUS, part]
+    counts_memory, by_cpu = memory.settings[Setting.MEMORY] > 0, memory_per_cpu(memory, job, part)
+    by_node, all_memory = 0, False
+    if counts_memory and by_cpu <= 0:
+        by_node = memory_per_node(memory, job, part, UNSET)
+        all_memory = by_node == UNSET
+    usable, offered = 0, 0
+    for node in range(memory.nodes.shape[1]):
+        cpus = 0
+        alone = table[N_ALONE, node] > 0 or (whole and table[N_RUNS, node] > 0)
+        if memory.sets[candidates, node] > 0 and not alone:
+            cpus = table[N_CPUS, node] if cores else table[N_FREE_CPUS, node]
+            if bound != UNSET:
+                cpus = min(cpus, bound)
+            if counts_memory:
+                have = table[N_FREE_MEMORY, node]
+                if by_cpu > 0:
+                    threads = memory.nodes[Node.THREADS, node]
+                    enough = have // by_cpu // threads * threads
+                    cpus = 0 if whole and cpus * by_cpu > have else min(cpus, enough)
+                elif (table[N_MEMORY, node] if all_memory else by_node) > have:
+                    cpus = 0
+            if cpus < fewest:
+                cpus = 0
+        memory.work[Work.OFFER, node] = cpus
+        usable += cpus > 0
+        offered += cpus
+    return offered if usable >= memory.jobs[Job.MIN_NODES, job] else -1
 
 
 @kernel
@@ -231,21 +247,6 @@ def fit(memory: Memory, least: int, want: int, most: int, cpus: int, whole: bool
         if found > 0 or left <= least:
             return found
     return 0
-
-
-@kernel
-def lay_offers(state: State, table: Table, candidates: int, job: int, part: int, cores: bool) -> int:
-    """Fill the row OFFER for the nodes of a set; CPUs in all, -1 where too few nodes offer any."""
-    memory = state.memory
-    usable, offered = 0, 0
-    for node in range(memory.nodes.shape[1]):
-        cpus = 0
-        if memory.sets[candidates, node] > 0:
-            cpus = offer(state, table, job, part, node, cores)
-        memory.work[Work.OFFER, node] = cpus
-        usable += cpus > 0
-        offered += cpus
-    return offered if usable >= memory.jobs[Job.MIN_NODES, job] else -1
 
 
 @routine

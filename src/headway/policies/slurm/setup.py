@@ -69,6 +69,7 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
         arrivals.walltime,
         notes=lambda state, numbers: notes(state, resources),
         on_nodes=lambda state: on_nodes(state, site, resources),
+        refused=("limits", "held by a limit that it exceeds by itself: it would wait for ever, not run"),
     )
 
 
@@ -95,6 +96,9 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     longest = max((len(row) for row in requests.partition_lists), default=1)
     queue = jobs.shape[1] * longest + 2
     first = int(arrivals.submit[0]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
+    wide = -(-nodes // 8) * 8
+    sets, free = np.zeros((len(Scratch), wide), np.uint8), np.zeros((slots, wide), np.uint8)
+    planned, in_partition, allowed = np.zeros((plans, wide), np.uint8), members(site, wide), requests.features
     return Memory(
         clock=clocks(settings, first, seed),
         settings=settings,
@@ -102,9 +106,9 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         jobs=jobs,
         nodes=node_rows(site),
         partitions=partition_rows(site),
-        members=members(site),
+        members=in_partition,
         lists=padded(requests.partition_lists),
-        features=requests.features,
+        features=allowed,
         factors=factors(site, holders),
         holders=holder_rows(site),
         caps=caps(site, resources),
@@ -118,14 +122,19 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         epilogs=np.zeros((2, jobs.shape[1] + 1), np.int64),
         trial=node_table(site),
         work=np.zeros((len(Work), nodes), np.int64),
-        sets=np.zeros((len(Scratch), nodes), np.uint8),
+        sets=sets,
         slots=np.zeros((len(Slot), slots), np.int64),
-        free=np.zeros((slots, nodes), np.uint8),
+        free=free,
         plans=np.zeros((len(Plan), plans), np.int64),
-        planned=np.zeros((plans, nodes), np.uint8),
+        planned=planned,
         counts=np.zeros((len(Count), counted), np.int64),
         billing=billing(site, resources),
         ranks=ranks(site),
+        words_members=in_partition.view(np.int64),
+        words_features=allowed.view(np.int64),
+        words_sets=sets.view(np.int64),
+        words_free=free.view(np.int64),
+        words_planned=planned.view(np.int64),
     )
 
 
@@ -261,9 +270,9 @@ def _or_unset(value: int | None) -> int:
     return UNSET if value is None else value
 
 
-def members(site: Site) -> npt.NDArray[np.uint8]:
-    """Which node is in which partition."""
-    table = np.zeros((len(site.partitions), len(site.nodes)), np.uint8)
+def members(site: Site, wide: int) -> npt.NDArray[np.uint8]:
+    """Which node is in which partition; rows of ``wide`` bytes."""
+    table = np.zeros((len(site.partitions), wide), np.uint8)
     for p, partition in enumerate(site.partitions):
         table[p, list(partition.nodes)] = 1
     return table
@@ -396,7 +405,7 @@ class Requests:
         self.site, self.arrivals = site, arrivals
         self.count = len(arrivals.submit)
         self.partition_lists: list[list[int]] = []
-        self.features = np.ones((1, len(site.nodes)), np.uint8)
+        self.features = np.ones((1, -(-len(site.nodes) // 8) * 8), np.uint8)
         self.users = int(self.column("user", 0).max(initial=-1)) + 1 or 1
         self.accounts = int(self.column("account", 0).max(initial=-1)) + 1 or 1
 

@@ -11,8 +11,18 @@ from __future__ import annotations
 import math
 
 from headway.engine.heap import pop, push
-from headway.engine.tables import ENDED, ENDED_RUNS, FIRST_NEW, LAST_NEW, R_JOB, State
-from headway.engine.verbs import wake
+from headway.engine.tables import (
+    ENDED,
+    ENDED_RUNS,
+    FIRST_NEW,
+    LAST_NEW,
+    PHASE,
+    R_JOB,
+    RUNS_NOW,
+    WAITING,
+    State,
+)
+from headway.engine.verbs import turn_away, wake
 from headway.jit import kernel
 from headway.policies.slurm.backfill import backfill_cycle
 from headway.policies.slurm.main_loop import main_pass
@@ -22,6 +32,7 @@ from headway.policies.slurm.starting import completing, finish
 from headway.policies.slurm.tables import Clock, Job, Memory, Setting
 from headway.units import SECOND
 
+WEEK = 7 * 24 * 3600
 MODULUS = (1 << 31) - 1
 """Of the sequence of numbers that a seed gives (Park and Miller)."""
 
@@ -227,13 +238,31 @@ def wake_at(state: State, second: int) -> None:
 
 
 @kernel
+def give_up(state: State, now: int) -> bool:
+    """Turn away jobs that have waited a week for an idle machine: a limit that no time lifts holds them."""
+    clock = state.memory.clock
+    busy = state.clock[RUNS_NOW] > 0 or state.clock[LAST_NEW] < state.jobs.shape[1]
+    if busy or clock[Clock.PENDING] == 0:
+        clock[Clock.IDLE_SINCE] = 0
+        return False
+    if clock[Clock.IDLE_SINCE] == 0:
+        clock[Clock.IDLE_SINCE] = now
+    if now - clock[Clock.IDLE_SINCE] < WEEK:
+        return False
+    for job in range(state.jobs.shape[1]):
+        if state.jobs[PHASE, job] == WAITING:
+            turn_away(state, job)
+    return True
+
+
+@kernel
 def ask_to_wake(state: State, now: int) -> None:
     """Ask for the next second in which one of the clocks does something."""
     memory = state.memory
     clock = memory.clock
     if clock[Clock.COMPLETING] > 0:
         wake_at(state, memory.epilogs[0, 0])
-    if clock[Clock.PENDING] == 0:
+    if clock[Clock.PENDING] == 0 or give_up(state, now):
         return
     wake_at(state, max(second_of(clock[Clock.FULL_NEXT]), now + 1))
     if clock[Clock.COUNT] > 0:

@@ -1,7 +1,8 @@
 """What Slurm's controller knows: the rows of its tables, and the tables in one tuple.
 
 Times are whole seconds on the log's clock, as Slurm has them; time limits are minutes, memory is MB.
-Sets of nodes are rows of bytes, 1 where a node is in the set. -1 stands for "not given" and "no limit".
+Sets of nodes are rows of bytes, a multiple of eight long, 1 where a node is in the set. -1 stands for "not
+given" and "no limit".
 """
 
 from __future__ import annotations
@@ -202,6 +203,8 @@ class Clock(IntEnum):
     """The last number drawn, from which the next one comes."""
     UNSURE = 24
     """Whether the last cycle stopped before it was known if it changes a time stamp."""
+    IDLE_SINCE = 25
+    """Since when nothing runs and nothing more will come while jobs wait; 0 where that is not so."""
     DELAYED = 23
     """Whether it was drawn how late the next cycle is."""
     CYCLE_STARTS = 21
@@ -430,6 +433,12 @@ class Memory(NamedTuple):
     """[partition, resource] what a unit of a resource is billed; all zero: a CPU counts one."""
     ranks: Table
     """[Rank, association] room to rank users in."""
+    words_members: Table
+    """The sets of nodes again, eight nodes to a number, for what is done to whole sets: [partition, word]"""
+    words_features: Table
+    words_sets: Table
+    words_free: Table
+    words_planned: Table
 
 
 class Count(IntEnum):
@@ -483,6 +492,7 @@ class Scratch(IntEnum):
     """A: nodes free of plans as long as the job may run."""
     WIDEST = 3
     """B: all that the job could have."""
+    USABLE = 4
 
 
 class Reason(IntEnum):
