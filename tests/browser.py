@@ -63,11 +63,15 @@ class Page:
 
     def open(self, path: Path) -> None:
         """Open a file and wait until its charts are drawn."""
+        self.open_address(path.resolve().as_uri())
+
+    def open_address(self, address: str) -> None:
+        """Open a page and wait until its charts are drawn."""
         target = self.command("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.command("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.command(f"{domain}.enable")
-        self.command("Page.navigate", url=path.resolve().as_uri())
+        self.command("Page.navigate", url=address)
         self.wait_for("document.documentElement?.dataset.state === 'drawn'")
         self.settle()
 

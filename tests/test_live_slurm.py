@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections import Counter
@@ -11,10 +12,15 @@ from pathlib import Path
 import pytest
 
 from headway.audit import audit
+from headway.live.grid_file import Grid
 from headway.live.record import recorded
+from headway.live.script import read_fence
+from headway.live.shadow import Shadow, compare
 from headway.live.slurm.queue import in_order, parse_queue
 from headway.live.slurm.server import SlurmServer
+from headway.live.slurm.steered import SteeredServer
 from headway.live.wire import NoAnswer, Refused
+from headway.policies.spec import parse_spec
 from headway.units import SECOND
 from live_grids import InProcess, cluster, folder, running, short, written
 from slurm_clusters import SlurmCluster, free_port, slurm_clusters
@@ -99,6 +105,66 @@ def test_a_job_that_runs_is_not_taken_back(live: InProcess, clusters: list[Slurm
     assert server.handle("kill", {"name": "hw-t-1.0.1"}) == {"gone": True}
     with pytest.raises(Refused, match=r"lyon: .*invalid partition"):
         server.slurm.run("sbatch", "--partition=none", "--wrap=true")
+
+
+def steered(path: Path, slurm: SlurmCluster, policy: str) -> Grid:
+    path.chmod(0o755)
+    table = cluster(slurm.name, 2, kind="slurm", conf=str(slurm.conf), steer=True, policy=policy)
+    return written(path, table.replace("True", "true"), more="timeout = 5")
+
+
+@pytest.mark.long
+def test_urgent_jobs_suspend_others_on_slurm(clusters: list[SlurmCluster]) -> None:
+    with folder() as path, running(steered(path, clusters[0], "ujfb(swap=0)")) as live:
+        mark = path / "m"
+        live.agent.on_submit(short(4, 60, 2, mark).as_json())
+        live.until(lambda: read_fence(live.grid.fence / live.agent.journal.task(1).fence) is not None)
+        live.agent.on_submit(short(0.2, 60, 2, mark, urgent=True).as_json())
+        live.until(lambda: live.agent.on_status(1)["state"] == "suspended")
+        shown = clusters[0].run("squeue", "-h", "-a", "-t", "all", "-o", "%T %j")
+        assert f"SUSPENDED {live.agent.on_status(1)['batch_name']}" in shown
+        live.until(live.all_over, 60)
+        rows = live.agent.journal.all_tasks()
+        assert mark.read_text().split() == [rows[1].fence, rows[0].fence]
+
+
+@pytest.mark.long
+def test_a_running_job_is_redirected_on_slurm(clusters: list[SlurmCluster]) -> None:
+    # One processor in each group; 1 runs, 2 waits for it and its like; theta = 0 sends the one in the way on.
+    policy = "redirection(theta=0, size=split, group=1, filter=none)"
+    with folder() as path, running(steered(path, clusters[2], policy)) as live:
+        mark = path / "m"
+        live.agent.on_submit(short(3, 60, 1, mark).as_json())
+        live.until(lambda: live.agent.on_status(1)["state"] == "running")
+        live.agent.on_submit(short(0.2, 60, 1, mark).as_json())
+        live.until(live.all_over, 60)
+        (server,) = live.servers
+        assert isinstance(server, SteeredServer)
+        first = server.queue.named(live.agent.on_status(1)["batch_name"])
+        assert first is not None and (first.runs, first.pool) == (1, 1)
+        keys = [row.fence for row in live.agent.journal.all_tasks()]
+        assert Counter(mark.read_text().split()) == Counter([keys[1], f"{keys[0]}+1"])
+
+
+@pytest.mark.long
+def test_a_shadow_watches_and_changes_nothing(live: InProcess, clusters: list[SlurmCluster]) -> None:
+    slurm, site = clusters[0], live.grid.site("bordeaux")
+    shadow = Shadow(live.grid, site, [parse_spec("easy"), parse_spec("conservative")])
+    lines = [json.dumps(shadow.look())]
+    for procs in (4, 4, 1):
+        slurm.run(
+            "sbatch", "--parsable", f"--ntasks={procs}", "--time=1", "--output=/dev/null", "--wrap=sleep 1"
+        )
+    end = time.monotonic() + 40
+    while not lines or sum(len(json.loads(line)["slurm"]) for line in lines) < 3:
+        assert time.monotonic() < end
+        lines.append(json.dumps(shadow.look()))
+        time.sleep(0.3)
+    compared = compare(lines, Path("x.jsonl"))
+    assert [each.policy for each in compared] == ["easy", "conservative"]
+    for each in compared:
+        assert each.jobs == 3 and each.earlier + each.same + each.later == 3
+        assert each.earlier + each.same >= 2  # Slurm starts nothing before the policy would
 
 
 def test_no_controller_is_no_answer(live: InProcess) -> None:

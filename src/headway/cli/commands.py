@@ -26,3 +26,4 @@ from headway.cli import agent as agent  # isort: skip
 from headway.cli import server as server  # isort: skip
 from headway.cli import submit as submit  # isort: skip
 from headway.cli import tasks as tasks  # isort: skip
+from headway.cli import shadow as shadow  # isort: skip

@@ -20,7 +20,10 @@ policy = "conservative"
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
+import tempfile
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -115,6 +118,16 @@ class Grid:
         from headway.live.wire import read_token
 
         return None if self.token is None else read_token(self.token)
+
+
+def short_path(path: Path) -> Path:
+    """A path for a socket; one that is too long for a socket becomes a name of the user's own under /tmp."""
+    from headway.live.wire import SOCKET_PATH
+
+    if len(str(path).encode()) <= SOCKET_PATH:
+        return path
+    word = hashlib.sha256(str(path).encode()).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"headway-{os.getuid()}" / f"{word}.sock"
 
 
 def load_grid(file: str | Path) -> Grid:
@@ -264,7 +277,7 @@ class _Reader:
     def address(self, value: object, default: Path) -> str:
         from headway.live.wire import checked
 
-        return checked(f"unix:{default}" if value == "unix" else str(value))
+        return checked(f"unix:{short_path(default)}" if value == "unix" else str(value))
 
     def error(self, message: str, where: str) -> InputError:
         return InputError(message, file=self.path, field=where or None)

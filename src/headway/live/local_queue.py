@@ -6,6 +6,7 @@ instants lead it to the same plan, so a server that was killed replays them.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -54,6 +55,13 @@ class Entry:
     runs: int
     why: int
     pool: int
+
+    @property
+    def loaded(self) -> dict[str, Any]:
+        """The task as plain data."""
+        found = json.loads(self.task)
+        assert isinstance(found, dict)
+        return found
 
 
 class LocalQueue:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from headway.errors import HeadwayError
 from headway.live.batch import KILL, RESUME, START, STOP, SUSPEND, Act, Batch, Job
 from headway.live.grid_file import Grid, Site
 from headway.live.local_queue import Entry, LocalQueue
@@ -38,12 +37,16 @@ class LocalServer(ClusterServer):
         check_acts(grid, site)
         self.folder = grid.folder / site.name
         self.queue = LocalQueue(self.folder / "queue.db", int(time.time()) * SECOND)
-        self.processes = Processes()
+        self.processes = self._processes()
         Batch.warm(site.cluster, site.policy)
         self.batch = Batch(site.cluster, site.policy)
         self.entries: dict[int, Entry] = {}
         """Jobs that are not over."""
         self._recover()
+
+    def _processes(self) -> Processes:
+        """What runs the jobs."""
+        return Processes()
 
     # ---- time ---------------------------------------------------------------------------------------------
 
@@ -183,13 +186,16 @@ class LocalServer(ClusterServer):
         """Start the process of a job, unless its fence says that it has started."""
         if read_fence(self.grid.fence / entry.fence) is not None:
             return  # its process is found when somebody looks for its end
+        self.grid.fence.mkdir(parents=True, exist_ok=True)
+        self._set(entry, pid=self._start(entry))
+
+    def _start(self, entry: Entry) -> int:
+        """Start the process of a job; its number."""
         script = self.folder / "scripts" / entry.name
         script.parent.mkdir(parents=True, exist_ok=True)
-        self.grid.fence.mkdir(parents=True, exist_ok=True)
-        task, fence = parsed(_loads(entry.task)), self.grid.fence / entry.fence
+        task, fence = parsed(entry.loaded), self.grid.fence / entry.fence
         script.write_text(job_script(task, fence, entry.fence, entry.procs, self.site.name), "utf-8")
-        pid = self.processes.launch(script, self.folder / "output" / f"{entry.fence}.out")
-        self._set(entry, pid=pid)
+        return self.processes.launch(script, self.folder / "output" / f"{entry.fence}.out")
 
     def _set(self, entry: Entry, **columns: Any) -> None:
         self.queue.set(entry.number, **columns)
@@ -261,7 +267,7 @@ class LocalServer(ClusterServer):
     # ---- requests -----------------------------------------------------------------------------------------
 
     def _job_of(self, entry: Entry) -> Job:
-        return self._job(parsed(_loads(entry.task)), entry.procs)
+        return self._job(parsed(entry.loaded), entry.procs)
 
     def _job(self, task: Task, procs: int) -> Job:
         deadline = -1 if task.deadline is None else task.deadline - self.queue.epoch - self.queue.stood
@@ -293,7 +299,7 @@ class LocalServer(ClusterServer):
 
     def _answer(self, entry: Entry) -> dict[str, Any]:
         start, completion = self.batch.planned(entry.number)
-        task = parsed(_loads(entry.task))
+        task = parsed(entry.loaded)
         answer = {
             "completion": self.unix(completion),
             "procs": entry.procs,
@@ -450,12 +456,3 @@ class LocalServer(ClusterServer):
             self.queue.commit()
             self.queue.close()
             self.processes.leave()
-
-
-def _loads(text: str) -> dict[str, Any]:
-    import json
-
-    found = json.loads(text)
-    if not isinstance(found, dict):
-        raise HeadwayError("the queue holds something that is no task")
-    return found

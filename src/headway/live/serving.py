@@ -41,6 +41,10 @@ def server_of(grid: Grid, site: Site, control: bool) -> ClusterServer:
         from headway.live.simulated_server import SimulatedServer
 
         return SimulatedServer(grid, site, control)
+    if site.steer:
+        from headway.live.slurm.steered import SteeredServer
+
+        return SteeredServer(grid, site, control)
     from headway.live.slurm.server import SlurmServer
 
     return SlurmServer(grid, site, control)
@@ -57,6 +61,9 @@ def alone(folder: Path, name: str) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise UsageError(f"{name} of {folder} runs already; end it first") from None
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
         yield
 
 
@@ -118,8 +125,3 @@ def log_to(file: Path | None) -> Callable[[str], None]:
         sys.stderr.flush()
 
     return say
-
-
-def parent_is_gone(parent: int) -> bool:
-    """Whether the process that started this one has ended."""
-    return os.getppid() != parent

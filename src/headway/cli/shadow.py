@@ -1,0 +1,108 @@
+"""``headway shadow``: what a policy would do on a Slurm cluster, beside what Slurm does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import command
+from headway.errors import InputError, UsageError
+
+
+@command("shadow", example="headway shadow grid.toml bordeaux --policy easy --log week.jsonl")
+def shadow(
+    grid: Annotated[
+        Path,
+        typer.Argument(
+            metavar="GRID.toml|LOG.jsonl", help="The grid's file; or a log, to compare.", show_default=False
+        ),
+    ],
+    cluster: Annotated[
+        str, typer.Argument(metavar="CLUSTER", help="Which Slurm cluster of the grid.", show_default=False)
+    ] = "",
+    policy: Annotated[
+        list[str] | None,
+        typer.Option("--policy", metavar="SPEC", help="Policy; see headway policies.", show_default=False),
+    ] = None,
+    log: Annotated[
+        Path, typer.Option("--log", metavar="FILE", help="Where each look is added as a line of JSON.")
+    ] = Path("shadow.jsonl"),
+    every: Annotated[float, typer.Option("--every", metavar="SECONDS", help="Time between two looks.")] = 30,
+    looks: Annotated[
+        int,
+        typer.Option(
+            "--looks",
+            metavar="N",
+            help="End after so many; 0: when interrupted.",
+            parser=options.whole_number("--looks", 0),
+        ),
+    ] = 0,
+    json: options.Json = False,
+) -> None:
+    """Watch a Slurm cluster read-only, and ask policies what they would do now.
+
+    Each look is added to a log: what waits, what Slurm started since the last look, what each policy would
+    start at this moment. `headway shadow LOG.jsonl` compares the two afterwards.
+    """
+    if grid.suffix == ".jsonl":
+        return _compare(grid, json)
+    if not cluster or not policy:
+        raise UsageError(
+            "shadow needs a cluster and a policy: headway shadow GRID.toml CLUSTER --policy SPEC"
+        )
+    if not every >= 0.1:
+        raise UsageError(f"--every must be at least 0.1, not {every}")
+    import json as text
+    import time
+
+    from headway.cli.display import Display
+    from headway.live.grid_file import load_grid
+    from headway.live.shadow import Shadow
+    from headway.live.wire import NoAnswer
+    from headway.policies.spec import parse_spec
+
+    of, display = load_grid(grid), Display()
+    site = of.site(cluster)
+    if site.kind != "slurm":
+        raise UsageError(f"{cluster} is a {site.kind} cluster; shadow watches Slurm")
+    watching = Shadow(of, site, [parse_spec(each) for each in policy])
+    made = 0
+    with log.open("a", encoding="utf-8") as file:
+        while not looks or made < looks:
+            try:
+                file.write(text.dumps(watching.look()) + "\n")
+                file.flush()
+            except NoAnswer as error:  # unknown is not empty: nothing is written
+                display.say(str(error))
+            made += 1
+            if not looks or made < looks:
+                time.sleep(every)
+
+
+def _compare(file: Path, json: bool) -> None:
+    from dataclasses import asdict
+
+    from rich.table import Table
+
+    from headway.cli.display import output, print_json
+    from headway.live.shadow import compare
+
+    try:
+        with file.open(encoding="utf-8") as lines:
+            found = compare(lines, file)
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", file=file) from None
+    if json:
+        print_json([asdict(each) for each in found])
+        return
+    table = Table(box=None, pad_edge=False)
+    for name in ("policy", "jobs that Slurm started", "it earlier", "at the same look", "it later"):
+        table.add_column(name, justify="left" if name == "policy" else "right")
+    table.add_column("mean lead (s)", justify="right")
+    for each in found:
+        numbers = (each.jobs, each.earlier, each.same, each.later)
+        table.add_row(each.policy, *map(str, numbers), f"{each.mean_lead:.1f}")
+    output().print(table)

@@ -1,0 +1,153 @@
+"""Shadow: watch a Slurm cluster, ask a policy what it would do now, and write what Slurm did beside it.
+
+Nothing is changed, and nothing is tested: `sbatch --test-only` would use up job numbers. Each look is a line
+of JSON. A policy decides from the cluster as it is at that moment, not as it would be under that policy.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from headway.errors import InputError
+from headway.live.batch import START, Batch, Job, Picture, planned_from
+from headway.live.grid_file import Grid, Site
+from headway.live.slurm.commands import Slurm
+from headway.live.slurm.queue import LOOK, SlurmJob, in_order, parse_queue
+from headway.policies.grid.composed.cluster import Shape
+from headway.policies.spec import Spec
+from headway.units import NEVER, SECOND
+
+
+class Shadow:
+    """Looks at one cluster on behalf of some policies."""
+
+    def __init__(self, grid: Grid, site: Site, policies: Sequence[Spec]) -> None:
+        self.site, self.policies = site, policies
+        self.slurm = Slurm(site.name, site.conf, grid.timeout)
+        for policy in policies:
+            Batch.warm(site.cluster, policy)
+        self.before: dict[str, str] | None = None
+        """The state of each job at the last look."""
+
+    def look(self) -> dict[str, Any]:
+        """One line: what waits, what Slurm started since the last look, what policies would start."""
+        now = int(time.time() * SECOND)
+        jobs = parse_queue(self.slurm.run(*LOOK))
+        part = self.site.partition
+        jobs = [job for job in jobs if not part or part in job.partition.split(",")]
+        started = [self._started(job) for job in jobs if self.before is not None and self._is_new(job)]
+        self.before = {job.number: job.state for job in jobs}
+        waiting = [job for job in in_order(jobs) if job.state == "waiting"]
+        running = [job for job in jobs if job.state == "running" and job.start is not None]
+        return {
+            "time": now,
+            "cluster": self.site.name,
+            "procs": self.site.cluster.procs,
+            "waiting": [
+                {"job": job.number, "submitted": job.submitted, "procs": job.procs} for job in waiting
+            ],
+            "running": len(running),
+            "slurm": started,
+            "policies": {policy.brief: self.asked(policy, running, waiting, now) for policy in self.policies},
+        }
+
+    def _is_new(self, job: SlurmJob) -> bool:
+        """Whether Slurm started a job since the last look."""
+        assert self.before is not None
+        if job.is_waiting or job.state == "cancelled" or job.start is None:
+            return False
+        return self.before.get(job.number, "waiting") in ("waiting", "held")
+
+    @staticmethod
+    def _started(job: SlurmJob) -> dict[str, Any]:
+        return {"job": job.number, "start": job.start, "submitted": job.submitted, "procs": job.procs}
+
+    def asked(
+        self, policy: Spec, running: list[SlurmJob], waiting: list[SlurmJob], now: int
+    ) -> dict[str, Any]:
+        """The jobs that a policy would start now, and when it plans those that wait."""
+        room = max(self.site.cluster.procs, sum(job.procs for job in running))
+        everybody = [*running, *waiting]
+        ran = [(number, job.start or now, _job(job, now)) for number, job in enumerate(running)]
+        waits = [
+            (number, _job(job, now))
+            for number, job in enumerate(waiting, len(running))
+            if job.procs <= self.site.cluster.procs
+        ]
+        batch = planned_from(replace(self.site.cluster, procs=room), policy, Picture(ran, waits), now)
+        batch.close()
+        starts = [everybody[act.job].number for act in batch.acts() if act.kind == START]
+        plans = {}
+        for number, _ in waits[:PLANNED]:
+            start, _ = batch.planned(number)
+            plans[everybody[number].number] = start if start < NEVER else None
+        return {"start": starts, "plans": plans}
+
+
+PLANNED = 200
+"""Waiting jobs whose planned starts are written down."""
+
+
+def _job(job: SlurmJob, now: int) -> Job:
+    limit = job.limit if job.start is None else max(job.limit, now - job.start + SECOND)
+    return Job(limit, Shape(max(job.procs, 1), 1, 1))
+
+
+@dataclass
+class Compared:
+    """A policy against Slurm, over the jobs that Slurm started while somebody looked."""
+
+    policy: str
+    jobs: int = 0
+    earlier: int = 0
+    """Jobs that the policy would have started at an earlier look."""
+    same: int = 0
+    later: int = 0
+    """Jobs that it would not yet have started when Slurm did."""
+    mean_lead: float = 0.0
+    """How much earlier than Slurm it would have started those that it would have started (seconds)."""
+
+
+def compare(lines: Iterable[str], file: Path) -> list[Compared]:
+    """What a log of looks says of each policy."""
+    first: dict[str, dict[str, int]] = {}
+    started: dict[str, int] = {}
+    names: list[str] = []
+    before = 0
+    for number, line in enumerate(lines, 1):
+        try:
+            look = json.loads(line)
+            now, policies, slurm = int(look["time"]), look["policies"], look["slurm"]
+        except (ValueError, KeyError, TypeError):
+            raise InputError("is no look of headway shadow", file=file, line=number) from None
+        for each in slurm:
+            started.setdefault(each["job"], int(each["start"]))
+        for name, said in policies.items():
+            names += [name] if name not in names else []
+            for job in said["start"]:
+                first.setdefault(name, {}).setdefault(job, now)
+        before = now
+    if not before:
+        raise InputError("holds no look at a cluster", file=file)
+    return [_compared(name, first.get(name, {}), started) for name in names]
+
+
+def _compared(name: str, first: dict[str, int], started: dict[str, int]) -> Compared:
+    found = Compared(name, len(started))
+    leads = []
+    for job, start in started.items():
+        would = first.get(job)
+        if would is None or would > start + SECOND:
+            found.later += 1
+        elif would < start - SECOND:
+            found.earlier += 1
+            leads.append((start - would) / SECOND)
+        else:
+            found.same += 1
+    found.mean_lead = sum(leads) / len(leads) if leads else 0.0
+    return found

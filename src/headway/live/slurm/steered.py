@@ -1,0 +1,129 @@
+"""A Slurm cluster on which a policy of Headway decides: Slurm runs what it is told to, when it is told to.
+
+The queue is Headway's own, on disk as that of a local cluster. A job is given to Slurm when the policy starts
+it, and should find room at once: the processors (`procs`) are to be for this grid alone, as a partition or a
+reservation. Stopping is scancel, a restart is a new job; suspending and resuming need Slurm's operator role.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+from headway.live.grid_file import Grid, Site
+from headway.live.local_queue import Entry
+from headway.live.local_server import LocalServer
+from headway.live.processes import Processes
+from headway.live.script import job_script
+from headway.live.server import parsed
+from headway.live.slurm.commands import Slurm
+from headway.live.slurm.queue import LOOK, SlurmJob, parse_queue
+from headway.live.wire import NoAnswer, Refused
+from headway.units import SECOND
+
+FRESH = 0.5
+"""Seconds for which a look at the queue is used again."""
+SETTLING = 5.0
+"""Seconds for which a job that was just handed over may be missing in the queue."""
+MINUTE = 60 * SECOND
+NOT_OPERATOR = (
+    "needs Slurm's operator role for suspending and resuming jobs (sacctmgr modify user NAME set "
+    "adminlevel=operator); without it choose ujfb(preempt=kill) or another policy"
+)
+
+
+class SlurmJobs(Processes):
+    """Jobs of Slurm in the place of processes; their numbers in that of process numbers."""
+
+    def __init__(self, slurm: Slurm) -> None:
+        super().__init__()
+        self.slurm = slurm
+        self._looked, self._jobs = -FRESH, dict[int, SlurmJob]()
+        self._given: dict[int, float] = {}
+
+    def hand_over(self, words: list[str], script: str) -> int:
+        """Give a job to Slurm; its number."""
+        said = self.slurm.run("sbatch", "--parsable", "--no-requeue", *words, text=script)
+        number = int(said.strip().partition(";")[0])
+        self._given[number] = time.monotonic()
+        self._looked = -FRESH
+        return number
+
+    def job(self, number: int, name: str) -> SlurmJob | None:
+        """A job by number and name: after a crash of the controller numbers are given anew."""
+        if time.monotonic() - self._looked > FRESH:
+            jobs = parse_queue(self.slurm.run(*LOOK))
+            self._jobs = {int(job.number): job for job in jobs if job.number.isdigit()}
+            self._looked = time.monotonic()
+        found = self._jobs.get(number)
+        return found if found is not None and (not name or found.name == name) else None
+
+    def is_own(self, pid: int) -> bool:
+        return False  # nobody tells us when a job of Slurm ends: it is looked for
+
+    def is_alive(self, pid: int, script: str = "") -> bool:
+        try:
+            found = self.job(pid, script)
+        except NoAnswer:
+            return True  # unknown is not over
+        if found is None:
+            return time.monotonic() - self._given.get(pid, -SETTLING) < SETTLING
+        return found.is_waiting or found.state in ("running", "suspended")
+
+    def code(self, pid: int) -> int | None:
+        return None
+
+    def suspend(self, pid: int) -> None:
+        self._operate("suspend", pid)
+
+    def resume(self, pid: int) -> None:
+        self._operate("resume", pid)
+
+    def _operate(self, act: str, number: int) -> None:
+        try:
+            self.slurm.run("scontrol", act, str(number))
+        except Refused as error:
+            raise Refused(f"{error}; {act} {NOT_OPERATOR}") from None
+        self._looked = -FRESH
+
+    def send(self, pid: int, what: signal.Signals) -> None:
+        """Only the last signal has a meaning here: the job is to end."""
+        if what != signal.SIGCONT:
+            self.slurm.run("scancel", str(pid))
+            self._looked = -FRESH
+
+    def kill(self, pid: int) -> None:
+        self.send(pid, signal.SIGKILL)
+        end = time.monotonic() + self.slurm.timeout
+        while self.is_alive(pid) and time.monotonic() < end:
+            time.sleep(0.1)
+            self._looked = -FRESH
+
+    def launch(self, script: Path, output: Path) -> int:
+        raise NotImplementedError("jobs of Slurm are handed over")
+
+
+class SteeredServer(LocalServer):
+    """The front of a Slurm whose starts are Headway's."""
+
+    def __init__(self, grid: Grid, site: Site, control: bool) -> None:
+        self.slurm = Slurm(site.name, site.conf, grid.timeout)
+        super().__init__(grid, site, control)
+
+    def _processes(self) -> SlurmJobs:
+        return SlurmJobs(self.slurm)
+
+    def _start(self, entry: Entry) -> int:
+        task, site = parsed(entry.loaded), self.site
+        fence = self.grid.fence / entry.fence
+        output = self.folder / "output"
+        output.mkdir(parents=True, exist_ok=True)
+        minutes = -(-self.shapes.walltime(task, entry.procs) // MINUTE)
+        chosen = {"--partition": site.partition, "--account": site.account, "--qos": site.qos}
+        words = [f"{option}={value}" for option, value in chosen.items() if value]
+        words += [f"--job-name={entry.name}", f"--ntasks={entry.procs}", f"--time={minutes + 1}"]
+        words += [f"--output={output / entry.fence}.out", f"--chdir={task.folder or '/'}", *site.options]
+        script = job_script(task, fence, entry.fence, entry.procs, site.name)
+        assert isinstance(self.processes, SlurmJobs)
+        return self.processes.hand_over(words, script)

@@ -1,0 +1,127 @@
+"""The demonstration from end to end, with its page in a real browser; the commands of clients; kills."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from browser import browser
+from commands import Headway
+from headway.audit import audit
+from headway.live.launch import end, start, start_servers, wait_for
+from headway.live.page import pages_of
+from headway.live.wire import close, listen
+from headway.schedule import Schedule
+from live_grids import cluster, folder, running, short, written
+from live_kills import local_trial, slurm_trial
+from slurm_clusters import free_port
+
+
+@pytest.fixture
+def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
+    return Headway(tmp_path, capsys, monkeypatch)
+
+
+@pytest.mark.long
+def test_the_demonstration_ends_with_a_page_and_an_audit(shell: Headway) -> None:
+    with folder() as path:
+        shown = shell("live", "demo", "--out", path / "d")
+        assert shown.status == 0, shown.err
+        assert "40 tasks on three clusters" in shown.out and "all hold" in shown.out
+        schedule = Schedule.load(path / "d" / "schedule")
+        assert len(schedule) == 40 and audit(schedule).ok
+        assert len((path / "d" / "marks.txt").read_text().splitlines()) == 40
+        assert shell("audit", path / "d" / "schedule").status == 0
+        assert "not empty" in shell("live", "demo", "--out", path / "d").err
+        with browser() as page:
+            page.open(path / "d" / "live.html")
+            assert page.evaluate("document.querySelectorAll('.cluster').length") == 3
+            assert page.evaluate("document.querySelectorAll('#tasks tr').length") == 41
+            ran = "new Set([...document.querySelectorAll('.bar')].map(b => b.dataset.task)).size"
+            assert page.evaluate(ran) == 40
+            assert page.console == []
+
+
+def test_the_page_follows_the_agent() -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 1) + cluster("b", 2))
+        with running(grid) as live, browser() as page:
+            address = f"http://127.0.0.1:{free_port()}"
+            listener = listen(address, live.agent.handle, pages=pages_of(live.agent))
+            try:
+                for _ in range(4):
+                    live.agent.on_submit(short(0.3, 20).as_json())
+                page.open_address(address)
+                page.wait_for("document.querySelectorAll('#tasks tr').length === 5")
+                said = "document.getElementById('decisions').innerText"
+                assert "which completes it first" in page.evaluate(said)
+                assert page.evaluate("document.querySelectorAll('rect.bar').length") >= 4
+                ended = threading.Thread(target=live.until, args=(live.all_over,))
+                ended.start()
+                page.wait_for("document.getElementById('counts').innerText.includes('4 done')")
+                ended.join()
+                page.wait_for("document.querySelectorAll('#estimates tr').length === 3")
+                assert page.console == []
+            finally:
+                close(listener)
+
+
+def test_clients_speak_with_the_agent(shell: Headway, monkeypatch: pytest.MonkeyPatch) -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 1))
+        monkeypatch.setenv("HEADWAY_GRID", str(grid.file))
+        assert "the agent does not answer" in shell("queue").err
+        processes = start_servers(grid, control=True)
+        try:
+            wait_for(grid.sites[0].listen, processes[0], grid.folder / "a.log", "describe", grid)
+            processes.append(start(["agent", str(grid.file), "--control"], grid.folder / "agent.log"))
+            wait_for(grid.listen, processes[1], grid.folder / "agent.log", "queue", grid)
+            told = shell("submit", "--walltime", "1m", "--name", "first", "sleep", "30")
+            assert told.out.startswith("task 1: to a on 1 processors, start "), told.err
+            assert shell("submit", "--walltime", "1m", "--dry-run", "true").out.startswith("it would go to a")
+            assert shell("submit", "--walltime", "10", "--form", "1:10", "true").status == 0
+            wide = shell("submit", "--walltime", "1m", "--procs", "7", "true")
+            assert (wide.status, "no cluster can run it: it needs 7 processors" in wide.err) == (2, True)
+            assert "given to a, which completes it first" in shell("status", 2).out
+            listed = shell("queue").out
+            assert "first" in listed and "1 refused" in listed
+            assert "task 2: cancelled" in shell("cancel", 2).out
+            assert "task 1: cancelled" in shell("cancel", 1).out
+            assert "there is no task 9" in shell("status", 9).err
+            assert "runs already; end it first" in shell("server", grid.file, "a").err
+            assert "stopped" in shell("live", "stop", grid.file).out
+            assert "the grid is stopped" in shell("submit", "--walltime", "1m", "true").err
+            assert "act again" in shell("live", "start", grid.file).out
+        finally:
+            end(processes)
+
+
+def test_a_rehearsal_is_the_simulation(shell: Headway) -> None:
+    from headway.workload import write_swf
+    from headway.workload.models import generate
+
+    write_swf(generate("lublin(jobs=25, procs=6, load=1.2, seed=2)"), shell.folder / "log.swf")
+    with folder() as path:
+        tables = cluster("a", 6, kind="simulated") + cluster("b", 8, kind="simulated")
+        policy = "reallocation(period=600)"
+        grid = written(path, tables, policy)
+        (path / "platform.toml").write_text(cluster("a", 6) + cluster("b", 8))
+        assert shell("live", "rehearse", grid.file, "log.swf", "--out", "live").status == 0
+        words = ("--platform", path / "platform.toml", "--policy", policy, "--out", "simulated", "--quiet")
+        assert shell("simulate", "log.swf", *words).status == 0
+        live, simulated = Schedule.load(shell.folder / "live"), Schedule.load(shell.folder / "simulated")
+        assert (live.start == simulated.start).all() and (live.end == simulated.end).all()
+
+
+@pytest.mark.long
+def test_kills_lose_nothing_and_double_nothing() -> None:
+    result = local_trial(tasks=30, kills=8, seed=3, patience=240)
+    assert result.ok, result
+
+
+@pytest.mark.long
+def test_kills_of_slurm_too() -> None:
+    result = slurm_trial(tasks=24, kills=8, seed=5, patience=300)
+    assert result.ok, result

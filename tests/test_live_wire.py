@@ -1,0 +1,239 @@
+"""Requests between processes: sockets that only the owner opens, tokens, TLS, and what a shell never sees."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headway.errors import InputError, UsageError
+from headway.live.grid_file import load_grid
+from headway.live.journal import Journal, JournalError
+from headway.live.script import FENCED, job_script, read_fence
+from headway.live.task import Task
+from headway.live.wire import NoAnswer, Refused, Remote, checked, close, listen, read_token
+from headway.units import SECOND
+from live_grids import cluster, folder, running, short, written
+from slurm_clusters import free_port
+
+TOKEN = "a token of more than sixteen characters"
+
+
+def echo(request: str, data: dict[str, Any]) -> Any:
+    if request == "fail":
+        raise Refused("this is refused")
+    return {"request": request, **data}
+
+
+@contextmanager
+def listening(address: str, **options: Any) -> Iterator[None]:
+    made = listen(address, echo, **options)
+    try:
+        yield
+    finally:
+        close(made)
+
+
+def test_a_socket_that_only_the_owner_can_open() -> None:
+    with folder() as path, listening(f"unix:{path}/s"):
+        assert stat.S_IMODE((path / "s").stat().st_mode) == 0o600
+        remote = Remote(f"unix:{path}/s")
+        assert remote.ask("hello", number=1) == {"request": "hello", "number": 1}
+        with pytest.raises(Refused, match="this is refused"):
+            remote.ask("fail")
+        remote.close()
+    with pytest.raises(NoAnswer, match="does not answer"):
+        Remote(f"unix:{path}/s").ask("hello")
+
+
+def test_tcp_needs_the_token() -> None:
+    address = f"http://127.0.0.1:{free_port()}"
+    with listening(address, token=TOKEN):
+        right, wrong, none = (Remote(address, token=token) for token in (TOKEN, "another one", None))
+        assert right.ask("hello") == {"request": "hello"}
+        for other in (wrong, none):
+            with pytest.raises(Refused, match="the token is wrong"):
+                other.ask("hello")
+        for each in (right, wrong, none):
+            each.close()
+    with listening(address):  # without a token nobody is trusted there
+        remote = Remote(address)
+        with pytest.raises(Refused, match="the token is wrong"):
+            remote.ask("hello")
+        remote.close()
+
+
+def test_other_machines_need_tls() -> None:
+    with pytest.raises(UsageError, match="must be https://"):
+        checked("http://0.0.0.0:8900")
+    with pytest.raises(UsageError, match="needs tls_cert, tls_key and token"):
+        listen(f"https://0.0.0.0:{free_port()}", echo)
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificate of this test, and is not installed")
+    with folder() as path:
+        words = (
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost"
+        )
+        names = [
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-keyout",
+            str(path / "k"),
+            "-out",
+            str(path / "c"),
+        ]
+        subprocess.run([*words.split(), *names], check=True, capture_output=True)
+        address = f"https://localhost:{free_port()}"
+        with listening(address, token=TOKEN, tls=(str(path / "c"), str(path / "k"))):
+            remote = Remote(address, token=TOKEN, ca=str(path / "c"))
+            assert remote.ask("hello") == {"request": "hello"}
+            remote.close()
+            with pytest.raises(NoAnswer, match="certificate that is not trusted"):
+                Remote(address, token=TOKEN).ask("hello")
+
+
+def test_a_token_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(TOKEN)
+    file.chmod(0o644)
+    with pytest.raises(UsageError, match="can be read by others; chmod 600"):
+        read_token(file)
+    file.chmod(0o600)
+    assert read_token(file) == TOKEN
+    file.write_text("short")
+    with pytest.raises(UsageError, match="shorter than 16 characters"):
+        read_token(file)
+
+
+def test_a_page_is_not_given_to_the_name_of_another_site() -> None:
+    address = f"http://127.0.0.1:{free_port()}"
+    with listening(address, pages=lambda path: ("text/plain", b"state")):
+        assert urllib.request.urlopen(address).read() == b"state"
+        other = urllib.request.Request(address, headers={"Host": "evil.example:80"})
+        with pytest.raises(urllib.error.HTTPError, match="404") as answer:
+            urllib.request.urlopen(other)
+        answer.value.close()
+
+
+def test_nothing_that_a_client_sends_reaches_a_shell(tmp_path: Path) -> None:
+    words = (
+        "printf",
+        "%s|",
+        "$(touch bad)",
+        "`touch bad`",
+        "a;touch bad",
+        "'",
+        '"',
+        "{procs}",
+        "{cluster}",
+        "{x}",
+    )
+    task = Task(words, 3, SECOND, folder=str(tmp_path))
+    script = job_script(task, tmp_path / "fence", "hw-1", 3, "a")
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split("|")[:-1] == [
+        "$(touch bad)",
+        "`touch bad`",
+        "a;touch bad",
+        "'",
+        '"',
+        "3",
+        "a",
+        "{x}",
+    ]
+    assert not (tmp_path / "bad").exists()
+    fence = read_fence(tmp_path / "fence")
+    assert fence is not None and (fence.code, fence.cluster) == (0, "a")
+    again = subprocess.run(["sh", "-c", script], capture_output=True, text=True)
+    assert (again.returncode, again.stdout) == (FENCED, "")
+
+
+def test_scripts_inputs_and_exit_statuses(tmp_path: Path) -> None:
+    script = "#!/bin/sh\nread word < input\necho $word on {procs}\nHEADWAY\nexit 3\n"
+    task = Task((), 2, SECOND, script=script.replace("HEADWAY", ": HEADWAY"), folder=str(tmp_path),
+                stage=("sh", "-c", "echo staged > input"), stage_time=SECOND)  # fmt: skip
+    text = job_script(task, tmp_path / "fence", "hw-1", 2, "a")
+    done = subprocess.run(["sh", "-c", text], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (3, "staged on 2\n")
+    fence = read_fence(tmp_path / "fence")
+    assert fence is not None and fence.code == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x = 1", "unknown key; a grid file has"),
+        ("[grid]\nfoo = 1", "grid: foo: unknown key"),
+        ('[grid]\npolicy = "easy"', "must be reallocation"),
+        ('[[cluster]]\nname = "a"', "procs is missing"),
+        ('[[cluster]]\nname = "a"\nprocs = 2\nkind = "cloud"', "must be one of local, slurm, simulated"),
+        ('[[cluster]]\nname = "a"\nprocs = 2\npolicy = "none"', "none"),
+        ('[control]\nallow = ["reboot"]\n[[cluster]]\nname = "a"\nprocs = 2', "'reboot' is none of submit"),
+        ('[grid]\nlisten = "http://0.0.0.0:1"\n[[cluster]]\nname = "a"\nprocs = 2', "must be https"),
+        ("[grid", "is not valid TOML"),
+        ("", "has no cluster"),
+    ],
+)
+def test_mistakes_in_a_grid_file(tmp_path: Path, text: str, sentence: str) -> None:
+    file = tmp_path / "grid.toml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=sentence) as error:
+        load_grid(file)
+    assert str(file) in str(error.value)
+
+
+def test_a_journal_that_cannot_be_written_stops_everything() -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 1))
+        with running(grid) as live:
+            live.agent.on_submit(short(0.1, 5).as_json())
+            live.agent.journal._db.execute("PRAGMA max_page_count = 1")  # as a full disk
+            with pytest.raises(JournalError, match=r"cannot be written .*full.*free space on its disk"):
+                for _ in range(300):
+                    live.agent.on_submit(short(0.1, 5, name="x" * 1000).as_json())
+            running_there = len(live.servers[0].handle("picture", {})["jobs"])
+            assert running_there <= len(
+                live.agent.journal.all_tasks()
+            )  # nothing that the journal does not know
+
+
+def test_the_journal_does_not_grow_for_ever(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j.db")
+    sizes = []
+    for number in range(240):
+        row = journal.add_task(Task(("true",), 1, SECOND), number)
+        attempt = journal.add_attempt(row, "a", number)
+        journal.set_attempt(attempt.number, state="over")
+        journal.set_task(row.number, state="done")
+        journal.decide(number, "mapped", row.number, cluster="a")
+        if number % 20 == 19:
+            journal.forget(20)
+            sizes.append(int(journal._run("PRAGMA page_count").fetchone()[0]))
+    assert len(journal.all_tasks()) == 20 and len(journal.decisions(10_000)) <= 2000
+    assert max(sizes[3:]) <= sizes[2] + 2, sizes
+    journal.close()
+
+
+def test_tasks_are_checked() -> None:
+    for data, sentence in (
+        ({"command": ["true"]}, "a walltime above 0"),
+        ({"walltime": 1}, "a command or a script"),
+        ({"command": ["true"], "walltime": 1, "procs": 0}, "at least one processor"),
+        ({"command": ["true"], "walltime": "1"}, "walltime must be a whole number"),
+        ({"command": "true", "walltime": 1}, "command must be a list"),
+        ({"script": "echo", "walltime": 1}, "must begin with #!"),
+        ({"command": ["true"], "walltime": 1, "shell": 1}, "a task has no shell"),
+        ({"command": ["a\0b"], "walltime": 1}, "zero byte"),
+    ):
+        with pytest.raises(UsageError, match=sentence):
+            Task.from_json(data)
+    task = Task(("solve", "{procs}"), 4, SECOND, forms=((4, SECOND), (8, SECOND // 2)), urgent=True)
+    assert Task.from_json(json.loads(task.text())) == task
