@@ -52,13 +52,13 @@ def test_the_page_follows_the_agent() -> None:
             listener = listen(address, live.agent.handle, pages=pages_of(live.agent))
             try:
                 for _ in range(4):
-                    live.agent.on_submit(short(0.3, 20).as_json())
+                    live.agent.on_submit(short(6, 20).as_json())
                 page.open_address(address)
                 page.wait_for("document.querySelectorAll('#tasks tr').length === 5")
                 said = "document.getElementById('decisions').innerText"
                 assert "which completes it first" in page.evaluate(said)
                 assert page.evaluate("document.querySelectorAll('rect.bar').length") >= 4
-                ended = threading.Thread(target=live.until, args=(live.all_over,))
+                ended = threading.Thread(target=live.until, args=(live.all_over, 60))
                 ended.start()
                 page.wait_for("document.getElementById('counts').innerText.includes('4 done')")
                 ended.join()
@@ -75,9 +75,9 @@ def test_clients_speak_with_the_agent(shell: Headway, monkeypatch: pytest.Monkey
         assert "the agent does not answer" in shell("queue").err
         processes = start_servers(grid, control=True)
         try:
-            wait_for(grid.sites[0].listen, processes[0], grid.folder / "a.log", "describe", grid)
+            wait_for(grid.sites[0].listen, processes[0], grid.folder / "a.log", "describe", grid).close()
             processes.append(start(["agent", str(grid.file), "--control"], grid.folder / "agent.log"))
-            wait_for(grid.listen, processes[1], grid.folder / "agent.log", "queue", grid)
+            wait_for(grid.listen, processes[1], grid.folder / "agent.log", "queue", grid).close()
             told = shell("submit", "--walltime", "1m", "--name", "first", "sleep", "30")
             assert told.out.startswith("task 1: to a on 1 processors, start "), told.err
             assert shell("submit", "--walltime", "1m", "--dry-run", "true").out.startswith("it would go to a")

@@ -52,11 +52,14 @@ def ask(grid: Grid, request: str, **data: Any) -> dict[str, Any]:
     """The agent's answer to a client."""
     from headway.live.wire import NoAnswer
 
+    agent = agent_of(grid)
     try:
-        return agent_of(grid).ask(request, **data)
+        return agent.ask(request, **data)
     except NoAnswer as error:
         remedy = f"start it with headway agent {grid.file}"
         raise UsageError(f"the agent does not answer: {error}; {remedy}") from None
+    finally:
+        agent.close()
 
 
 def clock(us: int | None) -> str:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from headway.errors import HeadwayError
 from headway.live.accounts import Accounts
 from headway.live.grid_file import Grid
 from headway.live.journal import OVER, Journal, TaskRow
@@ -282,14 +281,3 @@ class LiveAgent:
         from headway.live.page import state_of
 
         return state_of(self)
-
-
-def check_answers(agent: LiveAgent) -> list[str]:
-    """One line for each server that does not answer."""
-    silent = []
-    for proxy in agent.proxies:
-        try:
-            proxy.remote.ask("describe")
-        except HeadwayError as error:
-            silent.append(str(error))
-    return silent

@@ -109,7 +109,7 @@ def show(folder: Path, count: int, say: Callable[[str], None], progress: Callabl
     processes = start_servers(grid, control=True)
     try:
         for site, process in zip(grid.sites, processes, strict=True):
-            wait_for(site.listen, process, grid.folder / f"{site.name}.log", "describe", grid)
+            wait_for(site.listen, process, grid.folder / f"{site.name}.log", "describe", grid).close()
         log = grid.folder / "agent.log"
         processes.append(start(["agent", str(grid.file), "--control"], log))
         agent = wait_for(grid.listen, processes[-1], log, "queue", grid)
@@ -118,6 +118,7 @@ def show(folder: Path, count: int, say: Callable[[str], None], progress: Callabl
             agent.ask("submit", task=task.as_json())
             time.sleep(0.02)
         state = _finished(agent, count, progress)
+        agent.close()
     finally:
         end(processes)
     shown = folder / "live.html"

@@ -47,6 +47,7 @@ def wait_for(address: str, process: subprocess.Popen[bytes], log: Path, request:
             remote.ask(request)
             return remote
         except HeadwayError as error:
+            remote.close()
             if process.poll() is not None:
                 said = log.read_text("utf-8", "replace").strip().splitlines()
                 raise UsageError(said[-1].removeprefix("headway: ") if said else str(error)) from None

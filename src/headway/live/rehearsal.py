@@ -29,7 +29,7 @@ def rehearse(
     processes = start_servers(grid, control=True)
     try:
         for site, process in zip(grid.sites, processes, strict=True):
-            wait_for(site.listen, process, grid.folder / f"{site.name}.log", "describe", grid)
+            wait_for(site.listen, process, grid.folder / f"{site.name}.log", "describe", grid).close()
         agent = LiveAgent(grid, True, say)
         try:
             Conductor(agent, tasks_of(workload)).run(progress)
