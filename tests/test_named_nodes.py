@@ -250,3 +250,101 @@ def test_a_platform_without_a_site_still_judges_who_is_alone() -> None:
     schedule = a_schedule({"alone": True}, {})
     schedule.platform = Platform.procs(16)
     assert set(broken(schedule)) == {"exclusive nodes"}
+
+
+def noted(schedule: Schedule, **changes: int) -> Schedule:
+    """A schedule with what the controller noted of its single job."""
+    plain = {
+        "reason": 1, "limit": -1, "loop": 1, "first_priority": 1540, "priority": 1590, "age": 40,
+        "first_fair_share": 1000, "fair_share": 1010, "first_size": 20, "size": 20, "partition_points": 500,
+        "qos_points": 20, "association_points": 0, "nice": 0, "planned_at": 30 * SECOND,
+        "planned_start": 90 * SECOND, "planned_node": 1, "planned_nodes": 2,
+    }  # fmt: skip
+    schedule.notes = {name: np.array([value]) for name, value in (plain | changes).items()}
+    reasons = ("None", "Priority", "QOSMaxCpuPerUserLimit")
+    schedule.labels = {
+        **schedule.labels, "reason": reasons, "limit": reasons, "loop": ("main", "backfill"),
+        "planned_node": tuple(node.name for node in NODES),
+    }  # fmt: skip
+    return schedule
+
+
+def test_explain_tells_priority_reason_plan_loop_and_nodes() -> None:
+    schedule = noted(a_schedule({"nodes": "n[1-2]", "cpus": "4,2", "start": 60, "end": 160}), limit=2)
+    text = headway.explain(schedule, 1).text(1000)
+    assert "At submission its priority was 1540: 1000 for its fair share + 20 for its size + " in text
+    assert "When it started its priority was 1590 (age +40, fair share +10)." in text
+    assert "squeue would have shown is Priority: jobs of higher priority waited in its partition." in text
+    assert "held by a limit, too: QOSMaxCpuPerUserLimit." in text
+    assert "at 30 s (30 s after it was submitted), on 2 nodes, the first of them n2, to start at 90 s" in text
+    assert "it started 30 s earlier." in text
+    assert (
+        "Backfill started it at 60 s (1 min after it was submitted) in the partition batch on n[1-2], "
+        "with 6 CPUs in all." in text
+    )
+
+
+def test_explain_of_a_job_that_started_at_once_and_of_priority_by_submission() -> None:
+    schedule = noted(a_schedule({"alone": True}), reason=0, loop=0, planned_at=-1)
+    del schedule.notes["age"]  # type: ignore[attr-defined]
+    text = headway.explain(schedule, 1).text(1000)
+    assert "without factors the order of submission decides" in text
+    assert "squeue" not in text and "planned" not in text
+    assert "The main loop started it at 0 s in the partition batch on n1, which it had to itself." in text
+
+
+CONF = """
+ClusterName=small
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SchedulerType=sched/backfill
+PriorityType=priority/multifactor
+PriorityWeightJobSize=100
+PriorityWeightPartition=1000
+NodeName=n[1-4] CPUs=4 State=UNKNOWN
+PartitionName=batch Nodes=ALL Default=YES MaxTime=60 State=UP
+PartitionName=whole Nodes=n[3-4] OverSubscribe=EXCLUSIVE PriorityJobFactor=5 MaxTime=60 State=UP
+"""
+
+FIELDS = (
+    "JobID|JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|"
+    "AllocCPUS|NNodes|ReqNodes|ReqMem|NodeList|SubmitLine"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A site's folder: four nodes, two partitions, and a log of ten jobs."""
+    home = tmp_path / "site"
+    home.mkdir()
+    (home / "slurm.conf").write_text(CONF)
+    lines = [FIELDS]
+    for number in range(1, 11):
+        cpus, part = (6, "batch") if number % 3 else (1, "batch,whole")
+        t = 1700000000 + 20 * number
+        record = (
+            number, number, "ann", "chem", part.split(",")[-1], "normal", "COMPLETED", t, t, t, t + 300, 300,
+            10, cpus, cpus, 1, 1, "0", "n1", f"sbatch -n {cpus} -t 10 -p {part} job.sh",
+        )  # fmt: skip
+        lines.append("|".join(map(str, record)))
+    (home / "jobs.txt").write_text("\n".join(lines) + "\n")
+    return home
+
+
+def test_a_simulated_site_is_judged_explained_and_compared(folder: Path, tmp_path: Path) -> None:
+    """What Slurm's rules give passes its laws, before and after it was saved; every job is explained."""
+    site = Site.load(folder)
+    jobs = site.read_jobs()
+    schedule = headway.simulate(jobs, site.platform(), "slurm(seed=1)")
+    assert schedule.shares is not None and headway.audit(schedule).ok
+    schedule.save(tmp_path / "slurm")
+    again = Schedule.load(tmp_path / "slurm")
+    assert again.frame().equals(schedule.frame()) and headway.audit(again).ok
+    whole = [name == "whole" for name in again.frame()["partition"]]
+    assert any(whole) and (again.procs[whole] == 4).all()  # one CPU was asked for, a whole node was given
+    for number in jobs.job.tolist():
+        text = headway.explain(again, number).text(1000)
+        assert "Its priority" in text and "started it at" in text
+    compared = headway.compare([again, headway.simulate(jobs, site.platform(), "easy")])
+    assert [row["partition"] for row in again.summary()["by_partition"]] == ["batch", "batch,whole"]
+    assert len(compared.names) == 2

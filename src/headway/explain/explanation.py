@@ -8,10 +8,12 @@ from functools import partial
 from textwrap import fill
 from typing import Any
 
+from headway.explain import slurm
 from headway.explain.fates import FATES
 from headway.explain.moves import first_cluster, has_moved, stages
 from headway.explain.nodes import why_this_node
 from headway.explain.place import Case, case_of
+from headway.explain.slurm import is_slurms
 from headway.explain.waiting import at_submission, promise, reason, while_waiting
 from headway.explain.what_if import what_if
 from headway.explain.words import at, duration, processors
@@ -56,6 +58,8 @@ def explain(
     ``simulate_again=False`` leaves out what would have helped, which takes some more runs of the policy.
     """
     case = case_of(schedule, job)
+    if is_slurms(case):
+        return Explanation(case.id, _under_slurm(case))
     on_grid = schedule.moves is not None  # sizes and times are the policy's there, not the user's
     sections = {
         f"Job {case.id} under {schedule.policy}": _facts(case),
@@ -67,6 +71,17 @@ def explain(
         "What would have helped": what_if(case, progress) if simulate_again and not on_grid else [],
     }
     return Explanation(case.id, sections)
+
+
+def _under_slurm(case: Case) -> dict[str, list[str]]:
+    """The sections of a job that Slurm's controller scheduled: in its own words."""
+    return {
+        f"Job {case.id} under {case.schedule.policy}": _facts(case),
+        "Its priority": slurm.priority(case),
+        "What it waited for": [*slurm.held(case), *slurm.planned(case)],
+        "Why it started then": slurm.started(case),
+        "What became of it": [sentence for fate in FATES for sentence in fate(case)],
+    }
 
 
 def _facts(case: Case) -> list[str]:

@@ -50,7 +50,17 @@ ENTRIES: tuple[PolicyInfo, ...] = (
                 unit="seconds",
             ),
         ),
-        details="Needs a site: partitions, nodes, accounts and parameters as the site has them.",
+        details=(
+            "Two loops by their own clocks: the main one goes down the queue by priority and stops in "
+            "each partition at the first job that does not fit, backfill plans every job it reaches on "
+            "named nodes, anew each time. Queue order, multifactor priority, fair tree, limits of QOS "
+            "and accounts, and the choice of nodes are those of version 22.05. Needs a site: "
+            "partitions, nodes, accounts and parameters as it has them. The schedule says on which "
+            "nodes, in which partition and by which loop each job started; explain tells its priority "
+            "and Slurm's reason. Real Slurm never gives the same schedule twice, so run several seeds. "
+            "late=20 is how the recorded runs are that the rules are held to: their virtual clock "
+            "overshoots a sleeping backfill thread; late=0 is a controller that nothing delays."
+        ),
         example="slurm(seed=1)",
         home="headway.policies.slurm.policy:Slurm",
         needs=("a site: its folder, or --site DIR",),

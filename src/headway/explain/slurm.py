@@ -1,0 +1,120 @@
+"""A job under Slurm's rules: its priority and what made it, what held it, its plans, loop and nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.explain.place import Case
+from headway.explain.words import at, duration
+from headway.units import SECOND
+
+FACTORS = (
+    ("age", "age", ""),
+    ("fair share", "fair_share", "first_fair_share"),
+    ("size", "size", "first_size"),
+    ("partition", "partition_points", "partition_points"),
+    ("QOS", "qos_points", "qos_points"),
+    ("association", "association_points", "association_points"),
+)
+"""A factor's name, what it gave at the end of the wait, and what it gave at submission."""
+
+REASONS = {
+    "None": "no pass had looked at it yet",
+    "Priority": "jobs of higher priority waited in its partition",
+    "Resources": "it was the first of its partition to wait, and its nodes were busy",
+    "BeginTime": "it was not to start earlier",
+    "PartitionDown": "its partition was down",
+    "PartitionNodeLimit": "it asked for more nodes than its partition allows",
+    "PartitionTimeLimit": "it asked for more time than its partition allows",
+}
+"""What the reasons that are no limits mean."""
+
+
+def is_slurms(case: Case) -> bool:
+    """Whether the controller's notes are there."""
+    return case.schedule.shares is not None and "reason" in case.schedule.notes
+
+
+def priority(case: Case) -> list[str]:
+    """Priority at submission and when it started, and what each factor gave."""
+    first, last = _note(case, "first_priority"), _note(case, "priority")
+    if "age" not in case.schedule.notes:
+        return [f"Its priority was {last}: without factors the order of submission decides."]
+    before, after = _points(case, first=True), _points(case, first=False)
+    said = [f"At submission its priority was {first}: {_told(before, first, _note(case, 'nice'))}."]
+    if case.start == case.submit or before == after:
+        return [*said, *([f"It was {last} when it started."] if last != first else [])]
+    changed = {name: after[name] - before[name] for name in after if after[name] != before[name]}
+    steps = ", ".join(f"{name} {change:+d}" for name, change in changed.items())
+    return [*said, f"When it started its priority was {last} ({steps})."]
+
+
+def _points(case: Case, *, first: bool) -> dict[str, int]:
+    """What the factors gave, those that gave nothing apart."""
+    names = [(title, earlier if first else later) for title, later, earlier in FACTORS]
+    return {title: _note(case, name) if name else 0 for title, name in names}
+
+
+def _told(points: dict[str, int], total: int, nice: int) -> str:
+    parts = [f"{points[name]} for its {name}" for name in points if points[name]]
+    if nice > 0:
+        parts.append(f"{-nice} for nice")
+    rest = total - sum(points.values()) + max(nice, 0)
+    if rest > len(FACTORS):  # less than that is rounding
+        parts.append(f"{rest} for its resources")
+    return " + ".join(parts).replace("+ -", "- ") or "no factor gave it anything"
+
+
+def held(case: Case) -> list[str]:
+    """What held it last, and the limit that did, by Slurm's own names."""
+    if case.start == case.submit:
+        return []
+    reason, limit = _name(case, "reason"), _name(case, "limit")
+    meaning = REASONS.get(reason, "a limit was reached")
+    said = [f"The last reason that squeue would have shown is {reason}: {meaning}."]
+    if limit and limit != reason:
+        said.append(f"While it waited it was held by a limit, too: {limit}.")
+    return said
+
+
+def planned(case: Case) -> list[str]:
+    """When backfill last planned it, and where."""
+    when, start = _note(case, "planned_at"), _note(case, "planned_start")
+    if when < 0:
+        return [] if case.start == case.submit else ["Backfill never planned a start for it."]
+    count, node = _note(case, "planned_nodes"), _name(case, "planned_node")
+    where = f"on {node}" if count == 1 else f"on {count} nodes, the first of them {node}"
+    early = start - case.start
+    kept = (
+        "exactly then"
+        if abs(early) < SECOND
+        else f"{duration(abs(early))} {'earlier' if early > 0 else 'later'}"
+    )
+    return [
+        f"Backfill planned it for the last time {at(when, case)}, {where}, to start {at(start, case)}; "
+        f"it started {kept}."
+    ]
+
+
+def started(case: Case) -> list[str]:
+    """Which loop started it, where."""
+    shares = case.schedule.shares
+    assert shares is not None
+    own = shares.of(case.row)
+    nodes, alone = shares.nodes_of(case.row), bool(shares.alone[own].any())
+    loop = {"main": "The main loop", "backfill": "Backfill"}.get(_name(case, "loop"), "The controller")
+    labels, codes = case.schedule.labels.get("partition", ()), case.schedule.partition
+    part = f" in the partition {labels[int(codes[case.row])]}" if codes is not None else ""
+    cpus = int(shares.cpus[own].sum())
+    how = "which it had to itself" if alone else f"with {cpus} CPU{'s' * (cpus != 1)} in all"
+    return [f"{loop} started it {at(case.start, case)}{part} on {nodes}, {how}."]
+
+
+def _note(case: Case, name: str) -> int:
+    column = case.schedule.notes.get(name)
+    return -1 if column is None else int(np.asarray(column)[case.row])
+
+
+def _name(case: Case, name: str) -> str:
+    code, names = _note(case, name), case.schedule.labels.get(name, ())
+    return names[code] if 0 <= code < len(names) else ""
