@@ -105,5 +105,5 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError:
-        raise UsageError("Dask is not installed; install it with: pip install 'headway[dask]'") from None
+        raise UsageError("Dask is not installed; install it with: pip install distributed") from None
     return distributed

@@ -1,4 +1,4 @@
-"""The policies of a campaign: each with a grid or a list of parameters, and what it is held against."""
+"""The policies of a campaign: each with a grid or a list of parameters, and the baseline of each."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def heat_map(
 
 
 def _colours(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], relative: bool) -> dict[str, Any]:
-    """Colours told apart by everybody; ratios in equal steps of their logarithm around 1."""
+    """Colours that everybody can distinguish; ratios in equal steps of their logarithm around 1."""
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
     finite = values[np.isfinite(values)]

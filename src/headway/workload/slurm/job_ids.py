@@ -46,7 +46,7 @@ def _by_raw_numbers(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_shown_numbers(frame: pl.DataFrame) -> pl.DataFrame:
-    """Tasks of an array share its number and are told apart by their place in it."""
+    """Tasks of an array share its number and differ by their position in it."""
     import polars as pl
 
     shown = frame["JobID" if "JobID" in frame.columns else "JobIDRaw"].str.strip_chars()
