@@ -263,3 +263,43 @@ def test_a_campaign(tmp_path: Path) -> None:
         assert opened.evaluate("document.getElementById('tooltip').innerText").startswith("easy")
         assert opened.evaluate("document.querySelectorAll('#cells tbody tr').length") == 12
         assert (opened.console, opened.requests) == ([], [path.resolve().as_uri()])
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+def test_nothing_is_hidden(page: Page, width: int) -> None:
+    """Every cell of the shown tables lies inside the window, and no table has rows below its edge."""
+    page.command(
+        "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False
+    )
+    page.settle()
+    try:
+        hidden = page.evaluate(
+            """[...document.querySelectorAll('.grid td')].filter(cell => cell.offsetParent)
+            .filter(cell => { const frame = cell.closest('.scroll').getBoundingClientRect(),
+              box = cell.getBoundingClientRect();
+              return box.right > Math.min(frame.right, innerWidth) + 1 || box.left < 0; })
+            .map(cell => cell.closest('section').id + ': ' + cell.textContent)"""
+        )
+        assert hidden == []
+        below = "(e => e.scrollHeight > e.clientHeight + 1)(document.querySelector('#metrics .scroll'))"
+        assert page.evaluate(below) is False
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("document.querySelector('#jobs td:last-child').textContent.length") > 1
+    finally:
+        page.command("Emulation.clearDeviceMetricsOverride")
+        page.settle()
+
+
+def test_one_control_switches_chart_and_table(page: Page) -> None:
+    choose = (
+        "(k => {{ k.value = '{}'; k.dispatchEvent(new Event('change')); }})"
+        "(document.getElementById('class-key'))"
+    )
+    for key in ("user", "size"):
+        page.evaluate(choose.format(key))
+        shown = "[...document.querySelectorAll('#by-class .panel')].filter(p => !p.hidden).map(p => p.id)"
+        assert page.evaluate(shown) == [f"table-{key}"]
+    page.evaluate(choose.format("user"))
+    heads = "[...document.querySelectorAll('#table-user th')].map(h => h.textContent)"
+    assert "change" in page.evaluate(heads)
+    page.evaluate(choose.format("size"))
