@@ -75,7 +75,7 @@ def test_bad_policies(headway: Headway, command: str, spec: str, culprit: str) -
         ),
         (["simulate", "log.swf", *POLICY, "--seed", "x"], "--seed must be a whole number, not 'x'"),
         (["simulate", "log.swf", *POLICY, "--polcy", "easy"], "No such option: --polcy"),
-        (["compare", "log.swf", *POLICY], "at least two policies"),
+        (["compare", "log.swf", *POLICY], "two policies or two machines"),
         (["compare", "log.swf", *POLICY, "--policy", "easy(order=fcfs)"], "--policy easy is given twice"),
         (["audit", "nowhere"], "nowhere: there is no such file or folder"),
         (["audit", "log.swf"], "give it with --trace TRACE"),
