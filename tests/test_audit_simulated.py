@@ -42,6 +42,7 @@ def log_of(jobs: list[Job]) -> Workload:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spec", SPECS)
 @settings(max_examples=40)
 @given(jobs=job_lists(M))

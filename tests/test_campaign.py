@@ -382,6 +382,7 @@ def test_what_was_finished_before_an_interrupt_is_kept(tmp_path: Path) -> None:
     assert len(rest) == 60
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here, which this system cannot")
 def test_kills_at_random_moments_lose_and_damage_nothing() -> None:
     script = Path(__file__).with_name("campaign_kills.py")

@@ -34,6 +34,7 @@ def machine(clusters: int) -> Platform:
     return Platform(tuple(Cluster(f"c{i}", procs=size) for i, size in enumerate(sizes)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_the_mechanism_acts_and_every_law_holds(pair: Pair) -> None:
     schedule = headway.simulate(jobs(), machine(pair.clusters), pair.example)

@@ -10,8 +10,19 @@ from documentation import Reader, blocks, commands, matches, pages, run
 from headway.workload.slurm.export import EXPORT
 from surroundings import ROOT, Surroundings
 
+LONG = {
+    *("docs/how-to/dask-on-slurm.md", "docs/how-to/figures.md", "docs/how-to/own-policy.md"),
+    *("docs/explanation/input-files.md", "docs/explanation/urgent.md", "docs/tutorial/first-day.md"),
+}
+"""Pages that take more than some five seconds of a core."""
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+EVERY = [
+    pytest.param(page, marks=pytest.mark.long if str(page.relative_to(ROOT)) in LONG else ())
+    for page in pages()
+]
+
+
+@pytest.mark.parametrize("page", EVERY, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_block_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("HEADWAY_DATA_DIR", str(tmp_path / "data"))

@@ -74,6 +74,7 @@ def test_with_all_files_different_eft_is_fcfs(jobs: list[Job]) -> None:
     assert placed(simulated(different, equal, "eft")) == placed(simulated(different, equal, "fcfs"))
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(jobs=file_jobs(), nodes=node_lists(), spec=st.one_of(NAMED, OTHERS))
 def test_the_audit_finds_nothing(jobs: list[Job], nodes: list[Node], spec: str) -> None:

@@ -49,18 +49,21 @@ OTHERS = st.one_of(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=200)
 @given(jobs=file_jobs(), nodes=node_lists(), spec=NAMED)
 def test_named_rules(jobs: list[Job], nodes: list[Node], spec: str) -> None:
     check(jobs, nodes, spec)
 
 
+@pytest.mark.long
 @settings(max_examples=200)
 @given(jobs=file_jobs(), nodes=node_lists(), spec=FREE)
 def test_free_weights(jobs: list[Job], nodes: list[Node], spec: str) -> None:
     check(jobs, nodes, spec)
 
 
+@pytest.mark.long
 @settings(max_examples=200)
 @given(jobs=file_jobs(), nodes=node_lists(), spec=OTHERS)
 def test_thresholds_baselines_and_sizes(jobs: list[Job], nodes: list[Node], spec: str) -> None:

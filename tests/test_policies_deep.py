@@ -85,6 +85,7 @@ def scan(log: Workload, procs: int, shortest_first: bool) -> tuple[Ints, int]:
     return in_file_order, longest
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("jobs", "procs", "deep"), [(4000, 300, 2000), (2500, 1 << 20, 800)])
 @pytest.mark.parametrize("backfill", ["fcfs", "sjf"])
 def test_a_very_deep_queue(jobs: int, procs: int, deep: int, backfill: str) -> None:

@@ -30,6 +30,7 @@ def check(jobs: list[Job], specs: tuple[str, ...], m: int = M) -> None:
         assert made == expected, spec
 
 
+@pytest.mark.long
 @settings(max_examples=80)
 @given(jobs=LISTS, unit=UNITS)
 def test_strict_orders(jobs: list[Job], unit: int) -> None:

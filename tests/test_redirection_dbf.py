@@ -44,6 +44,7 @@ PAIRS = st.one_of(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=250)
 @given(
     jobs=job_lists(M, max_jobs=14, deadline=DEADLINES),
@@ -58,6 +59,7 @@ def test_any_pair_with_dbf(
     check(stretched(jobs, SECOND), M, spec_of(parameters, groups))
 
 
+@pytest.mark.long
 @settings(max_examples=100)
 @given(
     jobs=job_lists(3, max_jobs=20, horizon=30, deadline=DEADLINES),
@@ -86,6 +88,7 @@ def test_a_busy_machine(pair: tuple[str, str]) -> None:
     assert all([each.at for each in one] == sorted(each.at for each in one) for one in noted)
 
 
+@pytest.mark.long
 @settings(max_examples=120)
 @given(
     jobs=job_lists(M, max_jobs=14, deadline=DEADLINES), dbf=DBF, redirected=st.sampled_from(["easy", "dbf"])
@@ -231,6 +234,7 @@ def test_numbers_of_both() -> None:
     assert (in_time["late_on_arrival"], in_time["accepted_deadlines"]) == (0, 2)
 
 
+@pytest.mark.long
 def test_every_pair_interpreted() -> None:
     """The tests of pairs once more where nothing needs to be compiled, so that they have all pairs."""
     if jit.INTERPRETED:

@@ -40,12 +40,14 @@ def spec_of(*parts: dict[str, str]) -> str:
     return f"redirection({', '.join(f'{key}={value}' for part in parts for key, value in part.items())})"
 
 
+@pytest.mark.long
 @settings(max_examples=150)
 @given(jobs=job_lists(M, max_jobs=14), parameters=PARAMETERS, sizes=SIZES)
 def test_easy_in_both_groups(jobs: list[Job], parameters: dict[str, str], sizes: dict[str, str]) -> None:
     check(jobs, M, spec_of(parameters, sizes))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("principal", GROUPS)
 @settings(max_examples=25)
 @given(
@@ -63,6 +65,7 @@ def test_any_two_policies(
     check(stretched(jobs, SECOND), M, spec_of(parameters, groups))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("redirected", GROUPS)
 @settings(max_examples=25)
 @given(jobs=job_lists(3, max_jobs=20, horizon=30, urgent=st.booleans()), theta=st.integers(0, 1))

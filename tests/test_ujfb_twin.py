@@ -95,6 +95,7 @@ def busy_jobs(count: int, m: int, load: float, seed: int) -> list[Job]:
     return jobs
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preempt", ["suspend", "kill", "degree"])
 @pytest.mark.parametrize("more", ["", ", host_memory=2, host_size=4", ", victims=smallest, overtake=no"])
 def test_a_busy_machine(preempt: str, more: str) -> None:

@@ -46,6 +46,7 @@ def told(headway: Headway, body: str) -> str:
     return refused(headway, "./mine.py:mine")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "says"),
     [

@@ -18,6 +18,7 @@ FILE = Path(own_keys.__file__)
 LOG = generate("lublin(jobs=900, procs=64, load=0.9, estimates=tsafrir, seed=7)")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("own", "ours"),
     [
