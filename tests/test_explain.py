@@ -266,4 +266,4 @@ def test_instants_are_dates_where_the_log_has_them(headway: Headway) -> None:
     dated = SWF.replace("; MaxProcs", "; UnixStartTime: 893466664\n; MaxProcs", 1)
     headway.write("dated.swf", dated)
     headway("simulate", "dated.swf", "--policy", "easy", "--out", "dated", "--quiet")
-    assert "Submitted at 1998-04-24 21:11:04 UTC" in headway("explain", "dated", "1", "--no-what-if").out
+    assert "Submitted at 1998-04-25 01:11:04 UTC" in headway("explain", "dated", "1", "--no-what-if").out

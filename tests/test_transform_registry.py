@@ -15,6 +15,8 @@ SPECS = [
     "window(from=7200, shift=false)",
     "first(40)",
     "from_zero",
+    "limit(walltime=1h)",
+    "limit(walltime=600, longer=drop)",
     "load(target=0.6)",
     "load(factor=1.5)",
     "machine(256)",

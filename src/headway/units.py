@@ -50,7 +50,7 @@ def date_text(us: int, unix_start: int) -> str:
     """An instant of a log's clock as a date (UTC); `unix_start` is its second 0, in seconds since 1970.
 
     >>> date_text(61_000_000, 893466664)
-    '1998-04-24 21:12:05 UTC'
+    '1998-04-25 01:12:05 UTC'
     """
     whole, rest = divmod(int(us), SECOND)
     date = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=unix_start + whole)
