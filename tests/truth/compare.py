@@ -45,13 +45,16 @@ class Score:
     """Cycles that Slurm broke off in the middle of the queue: alike as far as they went."""
     starts: int = 0
     starts_alike: int = 0
+    victims: int = 0
+    victims_alike: int = 0
     different: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         return (
             f"passes {self.passes_alike}/{self.passes}, main starts {self.main_alike}/{self.main_starts}, "
             f"cycles {self.cycles_alike}/{self.cycles} and {self.cut_short} cut short, "
-            f"plans {self.plans_alike}/{self.plans}, backfill starts {self.starts_alike}/{self.starts}"
+            f"plans {self.plans_alike}/{self.plans}, backfill starts {self.starts_alike}/{self.starts}, "
+            f"victims {self.victims_alike}/{self.victims}"
         )
 
 
@@ -161,6 +164,7 @@ def drive(
     for number, (moment, world) in enumerate(follow(run)):
         prepare.note_submissions(world)
         prepare.use(world, moment.t)
+        score.victims += len(moment.victims)
         if number < first:
             continue
         if last is not None and number >= last:
@@ -170,6 +174,10 @@ def drive(
         else:
             compare_pass(run, world, moment, prepare, score)
     return score
+
+
+def victims_of(state: State) -> frozenset[str]:
+    return frozenset(name_of(held.job) for _, held in state.preempted)
 
 
 def compare_pass(run: Run, world: World, moment: Pass, prepare: Preparer, score: Score) -> None:
@@ -190,6 +198,7 @@ def compare_pass(run: Run, world: World, moment: Pass, prepare: Preparer, score:
             best = mine
         if sorted(mine) == sorted(moment.starts):
             prepare.weights = state.weights
+            score.victims_alike += len(victims_of(state) & moment.victims)
             score.passes_alike += 1
             score.main_alike += len(mine)
             return
@@ -207,6 +216,7 @@ def compare_cycle(run: Run, world: World, moment: Pass, prepare: Preparer, score
         score.cycles_alike += 1
         return
     best: Likeness | None = None
+    victims: frozenset[str] = frozenset()
     weights = prepare.weights
     for completing in completing_sets(world.recent(moment.t)):
         state = prepare.state(world, moment, completing, ahead=True)
@@ -214,10 +224,12 @@ def compare_cycle(run: Run, world: World, moment: Pass, prepare: Preparer, score
         if best is None or likeness.alike or likeness.quality > best.quality:
             best = likeness
             weights = state.weights
+            victims = victims_of(state) & moment.victims
         if best.alike:
             break
     assert best is not None
     prepare.weights = weights
+    score.victims_alike += len(victims)
     score.cycles_alike += best.alike
     score.cut_short += best.cut_short
     score.plans_alike += len(best.plans & set(recorded))

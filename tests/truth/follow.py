@@ -28,6 +28,8 @@ class Pass:
     starts: list[tuple[str, int]]
     moments: dict[int, int] = field(default_factory=dict)
     """Job -> second of its recorded start in this pass."""
+    victims: frozenset[str] = frozenset()
+    """Jobs that it preempted."""
 
 
 def by_name(run: Run) -> dict[str, list[Attempt]]:
@@ -182,7 +184,7 @@ class Follower:
                 if self.tries.get(name, 0) < len(self.attempts.get(name, []))
             }
             number = cycle if event.kind == "bf" else 0
-            yield Pass(event.kind, event.t, number, starts, moments), self.world
+            yield Pass(event.kind, event.t, number, starts, moments, victims_after(self.run, k)), self.world
 
 
 def follow(run: Run) -> Iterator[tuple[Pass, World]]:
@@ -210,6 +212,17 @@ def allocation(world: World, event: Event, job: Job, row: Attempt) -> Allocation
 def spread(job: Job, nodes: int) -> dict[int, int]:
     count = nodes.bit_count()
     return {i: job.cpus // count + (k < job.cpus % count) for k, i in enumerate(members(nodes))}
+
+
+def victims_after(run: Run, k: int) -> frozenset[str]:
+    """Jobs preempted between the pass at this place among the events and the next one."""
+    victims = set()
+    for event in run.events[k + 1 :]:
+        if event.kind in ("main", "full", "bf"):
+            break
+        if event.kind.startswith("preempt_"):
+            victims.add(event.job)
+    return frozenset(victims)
 
 
 def starts_of_passes(run: Run) -> dict[int, list[tuple[str, int]]]:
