@@ -164,7 +164,14 @@ class Search:
                 self.cycle.tested += 1
                 counted = True
             found = when_and_where(
-                state.machine, self.job, self.partition, nodes, state.running, state.now, state.weights,
+                state.machine,
+                self.job,
+                self.partition,
+                nodes,
+                state.running,
+                state.usage(),
+                state.now,
+                state.weights,
                 now_only=self.now_only,
                 preemptable=self.preemptable(),
             )

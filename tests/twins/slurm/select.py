@@ -111,7 +111,7 @@ def offer(machine: Machine, job: Job, partition: Partition, i: int, usage: Usage
     used = 0 if everything else -(-usage.cpus[i] // node.threads) * node.threads
     cpus = node.cpus - used
     if partition.max_cpus_per_node is not None:
-        mine = usage.in_partition[i].get(partition.name, 0) if not everything else 0
+        mine = usage.in_partition[i, partition.name] if not everything else 0
         if job.whole and cpus + mine > partition.max_cpus_per_node:
             return 0
         cpus = min(cpus, max(0, partition.max_cpus_per_node - mine))

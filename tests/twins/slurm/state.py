@@ -91,6 +91,8 @@ class State:
     moments: dict[int, int] = field(default_factory=dict)
     """Job -> second of its start, where a pass is known to have taken longer than its first second."""
 
+    _usage: Usage | None = None
+
     def __post_init__(self) -> None:
         if not self.weights:
             self.weights = [plain_weight(self.machine, i) for i in range(len(self.machine.nodes))]
@@ -102,7 +104,10 @@ class State:
         return self.machine.all_nodes & ~self.unusable
 
     def usage(self) -> Usage:
-        return Usage(self.machine, self.running)
+        """What runs now uses; not to be changed, but for a copy."""
+        if self._usage is None:
+            self._usage = Usage(self.machine, self.running)
+        return self._usage
 
     def begin(self, job: Job, partition: str, cpus: dict[int, int], limit: int) -> Start:
         """The job, or its next task, runs from now on; a job or last task leaves the queue."""
@@ -122,11 +127,13 @@ class State:
             held.cores = placed[1] if placed else spread_cores(self.machine, nodes, cpus)
         self.running.append(held)
         self.running.sort(key=lambda other: (other.job.id, other.job.task))
+        self._usage = None
         self.limits.started(held)
         return Start(task, partition, held)
 
     def preempt(self, job: Job, victims: Sequence[Allocation]) -> None:
         """The victims end at once; their nodes are completing."""
+        self._usage = None
         for held in victims:
             self.running.remove(held)
             self.completing |= held.nodes

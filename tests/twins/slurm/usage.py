@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable
 
 from .machine import Allocation, Machine, members
 
@@ -14,8 +15,8 @@ class Usage:
         self.cpus = [0] * count
         self.memory = [0] * count
         self.gpus = [0] * count
-        self.in_partition: list[dict[str, int]] = [{} for _ in range(count)]
-        """CPUs in use by each partition's jobs, for MaxCPUsPerNode."""
+        self.in_partition: Counter[tuple[int, str]] = Counter()
+        """CPUs of a node in use by a partition's jobs, for MaxCPUsPerNode."""
         self.held: list[Allocation] = []
         """Who holds what, where it counts which cores."""
         for held in running:
@@ -24,7 +25,7 @@ class Usage:
     def copy(self) -> Usage:
         twin = Usage(self.machine)
         twin.cpus, twin.memory, twin.gpus = self.cpus[:], self.memory[:], self.gpus[:]
-        twin.in_partition = [dict(counts) for counts in self.in_partition]
+        twin.in_partition = self.in_partition.copy()
         twin.held = list(self.held)
         return twin
 
@@ -34,8 +35,8 @@ class Usage:
         for i in members(held.nodes):
             if not held.suspended:
                 self.cpus[i] += sign * held.cpus[i]
-                counts = self.in_partition[i]
-                counts[held.partition] = counts.get(held.partition, 0) + sign * held.cpus[i]
+                if self.machine.partitions[held.partition].max_cpus_per_node is not None:
+                    self.in_partition[i, held.partition] += sign * held.cpus[i]
             if not keep_memory:
                 self.memory[i] += sign * held.memory[i]
                 self.gpus[i] += sign * held.job.gpus
@@ -46,6 +47,3 @@ class Usage:
     def busy(self) -> int:
         """Nodes with a CPU in use."""
         return sum(1 << i for i, used in enumerate(self.cpus) if used)
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.cpus)

@@ -15,6 +15,7 @@ def when_and_where(
     partition: Partition,
     candidates: int,
     running: Sequence[Allocation],
+    usage: Usage,
     now: int,
     weights: list[int],
     *,
@@ -23,13 +24,13 @@ def when_and_where(
 ) -> tuple[int, int] | None:
     """The start found and the nodes, or None.
 
-    `running` is in order of submission.  The start is the limit of the last job of the group whose ends make
-    room, though an earlier end of that group may have been enough.
+    `running` is in order of submission and uses `usage`.  The start is the limit of the last job of the group
+    whose ends make room, though an earlier end of that group may have been enough.
     """
-    usage = Usage(machine, running)
     found = select(machine, job, partition, candidates, usage, weights)
     if found is not None:
         return now, sum(1 << i for i in found)
+    usage = usage.copy()
     staying = list(running)
     if preemptable:
         for held in preemptable:
