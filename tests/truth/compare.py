@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 
 from twins.slurm.backfill import Cycle, Plan, backfill_cycle
-from twins.slurm.limits import AccountLimits
 from twins.slurm.machine import Allocation, members
 from twins.slurm.main import main_pass
-from twins.slurm.preemption import Preemption
-from twins.slurm.reservations import Reservations
-from twins.slurm.select import lighten, plain_weight
 from twins.slurm.state import State
-from twins.slurm.usage import Usage
 
-from .accounts import load_multifactor
 from .follow import Pass, follow
-from .priorities import Known
+from .prepare import Preparer
 from .runs import Run
 from .world import World, name_of
 
@@ -70,89 +64,6 @@ def completing_sets(recent: list[Allocation]) -> Iterator[tuple[Allocation, ...]
     if len(recent) < len(parts) <= NODES:
         for size in range(1, len(parts)):
             yield from combinations(parts, size)
-
-
-PHASE = 100
-"""Seconds into a period at which priorities are calculated: what most recorded runs show."""
-
-
-class Preparer:
-    """Makes the state of a pass, with priorities as logged.
-
-    A pass of the main loop may have seen a recalculation that was only logged in the next cycle: `ahead`.
-    """
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.known = Known(run)
-        self.weights: list[int] = []
-        """As the last pass left them: they outlive a pass."""
-        self.fairness = load_multifactor(run)[1] if "limits" in run.machine.settings.enforce else None
-        self.accounts = self.fairness.accounts if self.fairness else None
-        self.period = 60 * int(run.conf.values.get("prioritycalcperiod", 5))
-        self.next = int(run.events[0].t) // self.period * self.period + PHASE
-
-    def use(self, world: World, t: float) -> None:
-        """Bring usage up to t: what ended, and the calculations of each period."""
-        if self.fairness is None:
-            return
-        while self.next <= t:
-            self.settle(world, self.next)
-            self.fairness.calculate(self.next, [held for held in world.in_order() if held.start < self.next])
-            self.next += self.period
-        self.settle(world, t)
-
-    def settle(self, world: World, t: float) -> None:
-        assert self.fairness is not None
-        for end, held in [pair for pair in world.finished if pair[0] <= t]:
-            self.fairness.add(held, end)
-        world.finished = [pair for pair in world.finished if pair[0] > t]
-
-    def note_submissions(self, world: World) -> None:
-        """A submission tests whether the job could ever run, which sets weights too."""
-        machine = self.run.machine
-        for name in world.news:
-            if not self.weights:
-                self.weights = [plain_weight(machine, i) for i in range(len(machine.nodes))]
-            job = self.run.asked_by_name[name].job
-            for part in job.partitions:
-                partition = machine.partitions[part]
-                for i in members(partition.nodes):
-                    self.weights[i] = plain_weight(machine, i)
-                if job.gpus:
-                    usable = list(members(partition.nodes))
-                    lighten(machine, job, partition, usable, Usage(machine), self.weights)
-        world.news.clear()
-
-    def state(
-        self, world: World, moment: Pass, completing: Sequence[Allocation] = (), *, ahead: bool
-    ) -> State:
-        t = self.known.end_of_cycle(moment.t) if ahead else moment.t
-        if ahead and moment.kind != "bf":
-            t = self.known.end_of_cycle(t)
-        now = int(moment.t)
-        machine = replace(
-            self.run.machine,
-            partitions={
-                name: replace(partition, up=name not in world.closed)
-                for name, partition in self.run.machine.partitions.items()
-            },
-        )
-        eligible = world.eligible(now, completing)
-        pending = [self.known.apply(name, job, t, world.basic.get(name, 0)) for name, job in eligible.items()]
-        pending.sort(key=lambda job: (job.id, job.task))
-        state = State(machine, now, pending, world.in_order(), moments=moment.moments)
-        state.weights = list(self.weights or state.weights)
-        state.unusable = world.unusable
-        for held in completing:
-            state.completing |= held.nodes
-        if world.reservations:
-            state.calendar = Reservations(machine, world.reservations.values(), now)
-        if machine.settings.preempt_type:
-            state.preemption = Preemption(machine, self.accounts, dict(world.preempted_at))
-        if self.accounts is not None:
-            state.limits = AccountLimits(self.run.machine, self.accounts, state.running)
-        return state
 
 
 def drive(
