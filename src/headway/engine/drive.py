@@ -130,7 +130,10 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     given = setup.options if setup.tables is None else setup.tables
     options = np.zeros(max(1, len(given)) + setup.spare, np.int64)  # spare room is free until it is used
     options[: len(given)] = given
-    state = new_state(table, pools, options, queues, room, len(jobs) + room, setup.nodes, setup.memory)
+    # Copies, so that every run begins with what was prepared.
+    memory = type(setup.memory)(*(each.copy() for each in setup.memory))
+    nodes = None if setup.nodes is None else setup.nodes.copy()
+    state = new_state(table, pools, options, queues, room, len(jobs) + room, nodes, memory)
     state.clock[LIVE_ROOM] = room
     state.clock[NODE_CPUS] = state.nodes[N_CPUS].sum()
     begin = int(jobs.submit[0]) if len(jobs) else 0

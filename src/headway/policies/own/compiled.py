@@ -21,6 +21,7 @@ from headway.policies.own.compile_errors import compile_words
 if TYPE_CHECKING:
     from headway.engine.drive import Jobs, Progress, Setup
     from headway.engine.tables import State
+    from headway.policies.own.tables import Maker
     from headway.policies.prepare import Arrivals
 
 NOTES = 16
@@ -36,6 +37,8 @@ class Compiled:
 
     hook: Callable[[int, Any], None]
     options: Mapping[str, int] = field(default_factory=dict)
+    tables: Maker | None = None
+    """Makes the tables that it keeps between passes (:mod:`headway.policies.own.tables`)."""
 
     def __call__(self, **options: int) -> Compiled:
         """The same policy with other parameters."""
@@ -57,12 +60,17 @@ class Compiled:
         """What the engine runs."""
         from headway.engine.drive import Setup
         from headway.engine.tables import KEY
+        from headway.policies.own.tables import made
+        from headway.policies.own.view import PUBLIC
         from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE
         from headway.policies.queueing.setup import ordered
 
         fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, None)
         options = (FIXED, AS_ORDER, NO_AGE, *self.options.values(), *(0,) * NOTES)
-        return Setup((procs,), checked_hook(self.hook), options, prepare=fill, drive=self.run)
+        columns = {name: arrivals.columns[name] for name in PUBLIC if name in arrivals.columns}
+        memory = made(self.tables, columns, procs, faults.defined_at(self.hook))
+        hook = checked_hook(self.hook, memory)
+        return Setup((procs,), hook, options, prepare=fill, drive=self.run, memory=memory)
 
     def run(self, jobs: Jobs, setup: Setup, progress: Progress | None) -> State:
         """Simulate; what the hook does wrong is told with the line in it, the instant and the jobs."""
@@ -92,42 +100,45 @@ class Compiled:
             raise PolicyError(f"{place}: {error}", law=getattr(error, "law", "")) from None
 
 
-def compiled(*function: Callable[[int, Any], None], **options: int) -> Any:
+def compiled(*function: Callable[[int, Any], None], tables: Maker | None = None, **options: int) -> Any:
     """Mark ``def hook(t, state)`` as a compiled policy; keywords are its parameters with their defaults.
 
     ``@compiled`` alone, or ``@compiled(limit=3)``, which the hook reads as ``state.options[PARAMETERS]``.
+    With ``tables``, a function of the jobs' columns and the processors, the hook has tables of its own.
     """
     for key, value in options.items():
         if isinstance(value, bool) or not isinstance(value, int):
             raise UsageError(f"@compiled: the default of {key} must be a whole number, not {value!r}")
     if function:
-        return Compiled(function[0], options)
-    return lambda hook: Compiled(hook, options)
+        return Compiled(function[0], options, tables)
+    return lambda hook: Compiled(hook, options, tables)
 
 
-def checked_hook(hook: Callable[[int, Any], None]) -> Callable[[int, Any], None]:
+def checked_hook(hook: Callable[[int, Any], None], memory: Any) -> Callable[[int, Any], None]:
     """The hook, compiled now, so that what cannot be compiled is told by the user's own line."""
     from headway import jit
+    from headway.engine.tables import NO_MEMORY
 
     if inspect.isgeneratorfunction(hook):
         raise PolicyError(f"{faults.defined_at(hook)}: a compiled policy starts jobs itself; it cannot yield")
     if jit.INTERPRETED:
         return hook
     try:
-        return _compiled(hook)
+        return _compiled(hook, memory is not NO_MEMORY)
     except Exception as error:
         raise PolicyError(compile_words(error, hook)) from None
 
 
 @cache
-def _compiled(hook: Callable[[int, Any], None]) -> Callable[[int, Any], None]:
+def _compiled(hook: Callable[[int, Any], None], has_tables: bool) -> Callable[[int, Any], None]:
     """Compiled once; on disk too, where that is safe."""
     from headway import jit
     from headway.engine import drive
+    from headway.policies.own.tables import prototype
 
     make: Any = jit.kept if may_be_kept(hook) else jit.unkept
     done: Callable[[int, Any], None] = make(
-        hook, drive.hook_signature(), nogil=True, _nrt=False, boundscheck=True
+        hook, drive.hook_signature(prototype(has_tables)), nogil=True, _nrt=False, boundscheck=True
     )
     return done
 
