@@ -23,7 +23,7 @@ LAYERS = (
     ("schedule",),
     ("simulate", "outcome"),
     ("audit", "metrics", "explain", "check", "replay"),
-    ("figures", "campaign", "papers", "report", "export"),
+    ("figures", "campaign", "papers", "report", "export", "what_if"),
     ("live",),
     ("cli", "__main__"),
 )

@@ -17,6 +17,7 @@ from headway.cli import generate as generate  # isort: skip
 from headway.cli import weeks as weeks  # isort: skip
 from headway.cli import anonymise as anonymise  # isort: skip
 from headway.cli import datasets as datasets  # isort: skip
+from headway.cli import what_if as what_if  # isort: skip
 from headway.cli import replay as replay  # isort: skip
 from headway.cli import policies as policies  # isort: skip
 from headway.cli import cache as cache  # isort: skip

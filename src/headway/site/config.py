@@ -27,6 +27,11 @@ class Config(Mapping[str, str]):
         """Parameters given by hand."""
         return cls((key, str(value), None) for key, value in parameters.items())
 
+    def with_value(self, key: str, value: str) -> Config:
+        """The same with another value of one parameter."""
+        kept = [one for name, one in self._set.items() if name != key.lower()]
+        return Config([*kept, (key, value, None)])
+
     def __getitem__(self, key: str) -> str:
         found = self._set.get(key.lower())
         return found[1] if found is not None else DEFAULTS[key.lower()]

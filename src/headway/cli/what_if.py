@@ -1,0 +1,178 @@
+"""``headway what-if``: a change of the site, the machine, the policy or the jobs, over the same log."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import command
+from headway.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from headway.schedule import Schedule
+    from headway.what_if import Answer, Case
+
+
+@command("what-if", example="headway what-if log.swf.gz nodes=+10%")
+def what_if(
+    trace: Annotated[
+        str, typer.Argument(metavar="SITE|LOG", help="A site's folder, or a job log.", show_default=False)
+    ] = "",
+    change: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="CHANGE...", help="Changes made together; --list shows them all.", show_default=False
+        ),
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option("--against", metavar="CHANGES", help="Another variant: its changes between blanks."),
+    ] = None,
+    variants: Annotated[
+        Path | None, typer.Option("--variants", metavar="FILE", help="File with a variant in each line.")
+    ] = None,
+    policy: Annotated[
+        str, typer.Option("--policy", metavar="SPEC", help="Policy of the base; slurm for a site, else easy.")
+    ] = "",
+    seeds: Annotated[
+        int,
+        typer.Option(
+            "--seeds",
+            metavar="N",
+            help="Phases of the controller's clocks that slurm is run with.",
+            parser=options.whole_number("--seeds", 1, 100),
+        ),
+    ] = 3,
+    procs: options.Procs = None,
+    site: options.SiteFolder = None,
+    rule: options.Rules = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Write the page for the boss: .html.")
+    ] = None,
+    list_changes: Annotated[bool, typer.Option("--list", help="Show every change with an example.")] = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Answer a question: what if there were more nodes, another limit, another policy, more jobs?
+
+    Base and variants run over the same log. Says who gains and who loses by how much, and how sure that is:
+    over weeks, over phases of the controller's clocks, and by how true the base is.
+    """
+    if list_changes:
+        _list()
+        return
+    wanted = _variants(change, against, variants)
+    if not trace or not wanted:
+        raise UsageError("give a site or log and a change, as in nodes=+10%; --list shows every change")
+    if report is not None and (report.suffix != ".html" or report.exists()):
+        raise UsageError(f"{report}: a report is a new file that ends in .html")
+
+    from headway.cli.inputs import check_choices, parse_rules
+    from headway.cli.runs import Inputs
+    from headway.what_if import Case, answer, changed
+
+    check_choices(procs, None, json, quiet, site)
+    inputs = Inputs.read(trace, procs, None, None, parse_rules(rule), quiet=quiet, site=site)
+    base = Case(inputs.workload, inputs.platform, policy or ("slurm" if inputs.platform.site else "easy"))
+    cases = {}
+    for texts in wanted:
+        case = base
+        for text in texts:
+            case = changed(case, text)
+        cases[" ".join(texts)] = case
+    before = _run(inputs, base, seeds)
+    answers = []
+    for name, case in cases.items():
+        after = _run(inputs, case, seeds)
+        pairs = max(len(before), len(after))
+        padded = [[*runs, *[runs[0]] * (pairs - len(runs))] for runs in (before, after)]
+        answers.append(answer(name, padded[0], padded[1]))
+    if report is not None:
+        _report(answers, report)
+    if json:
+        from headway.cli.display import print_json
+
+        print_json([found.describe() for found in answers])
+    elif not quiet:
+        from headway.cli.display import output
+
+        for found in answers:
+            _show(output(), found)
+
+
+def _variants(change: list[str] | None, against: list[str] | None, file: Path | None) -> list[list[str]]:
+    found = [list(change)] if change else []
+    found += [shlex.split(text) for text in against or ()]
+    if file is not None:
+        try:
+            lines = file.read_text("utf-8").splitlines()
+        except OSError as error:
+            raise UsageError(f"{file}: cannot be read ({error.strerror})") from None
+        found += [shlex.split(line) for line in lines if line.strip() and not line.startswith("#")]
+    return found
+
+
+def _run(inputs: object, case: Case, seeds: int) -> list[Schedule]:
+    """The runs of a case: several phases of the clocks for Slurm's rules, one run for others."""
+    from headway.cli.runs import Inputs
+    from headway.policies.spec import parse_spec
+
+    assert isinstance(inputs, Inputs)
+    texts = (
+        [f"slurm(seed={seed})" for seed in range(1, seeds + 1)] if case.policy == "slurm" else [case.policy]
+    )
+    own = Inputs(case.workload, case.platform, inputs.display)
+    return [own.run(parse_spec(text), 0) for text in texts]
+
+
+def _report(answers: list[Answer], file: Path) -> None:
+    from headway.report import schedules_page
+    from headway.report.assembly import write
+
+    schedules = [answers[0].base, *(found.variant for found in answers)]
+    same = all(len(one) == len(schedules[0]) for one in schedules)
+    if not same:
+        raise UsageError("--report compares the same jobs; this change leaves some out or adds some")
+    names = ["as it is", *(found.name for found in answers)]
+    command_line = shlex.join(["headway", *sys.argv[1:]])
+    write(schedules_page(schedules, command_line, names=names, title="What if"), file)
+
+
+def _show(console: Console, found: Answer) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from headway.what_if.answer import sentences
+
+    console.print(f"\n{found.name}", style="bold", markup=False)
+    for sentence in sentences(found):
+        console.print(sentence, markup=False)
+    table = Table(box=None, pad_edge=False)
+    for head in ("", "", "jobs", "wait as it is (s)", "wait with it (s)", "difference (s)"):
+        table.add_column(head, justify="right" if head else "left", no_wrap=True)
+    for one in found.classes:
+        cells = (f"{one.jobs:,}", f"{one.base:,.0f}", f"{one.value:,.0f}", f"{one.difference:+,.0f}")
+        table.add_row(one.kind, Text(one.name), *cells)
+    console.print()
+    console.print(table)
+
+
+def _list() -> None:
+    from rich.table import Table
+
+    from headway.cli.display import output
+    from headway.what_if import CHANGES
+
+    table = Table(box=None, pad_edge=False)
+    for head in ("change, as an example", "what it does", "for"):
+        table.add_column(head)
+    for example, what, whom in CHANGES:
+        table.add_row(example, what, {"both": "a site or any log", "site": "a site"}[whom])
+    output().print(table)

@@ -1,0 +1,8 @@
+"""What if: a change of a site, a machine, a policy or the jobs, simulated over the same log."""
+
+from __future__ import annotations
+
+from headway.what_if.answer import Answer, answer
+from headway.what_if.changes import CHANGES, Case, changed
+
+__all__ = ["CHANGES", "Answer", "Case", "answer", "changed"]

@@ -1,0 +1,124 @@
+"""Changes as short texts: nodes=+10%, partition.long.maxtime=24h, bf_max_job_user=20, policy=conservative."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headway.errors import UsageError
+from headway.platform import Platform
+from headway.site import Site
+from headway.site.parameters import DEFAULTS, SCHEDULER
+from headway.what_if import jobs_changes, site_changes
+from headway.workload import Workload
+
+CHANGES: tuple[tuple[str, str, str], ...] = (
+    ("nodes=+10%", "more or fewer nodes, in all partitions alike (or processors of a log's machine)", "both"),
+    ("partition.long.maxtime=24h", "a key of a partition; requests beyond maxtime are cut to it", "site"),
+    ("merge=short,long", "partitions made one: all their nodes, the longest limit", "site"),
+    ("PriorityWeightFairshare=20000", "a parameter of slurm.conf", "site"),
+    ("bf_max_job_user=20", "a part of SchedulerParameters", "site"),
+    ("qos.high.maxjobs=10", "a limit or the priority of a QOS, by sacctmgr's name", "site"),
+    ("account.chem.fairshare=50", "shares or a limit of an account", "site"),
+    ("user.ann.maxjobs=4", "shares or a limit of a user", "site"),
+    ("limits=none", "no limits of QOS and associations", "site"),
+    ("policy=conservative", "another policy on the same machine", "both"),
+    ("jobs=+20%", "more or fewer jobs like those of the log, drawn from it", "both"),
+    ("limit(procs=64)", "any transformation of the workload (headway convert --help)", "both"),
+)  # fmt: skip
+"""Example, what it does, and whether it is for a site, or for any log too."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is simulated: jobs, a machine (with its site, if any) and a policy."""
+
+    workload: Workload
+    platform: Platform
+    policy: str
+
+    @property
+    def site(self) -> Site | None:
+        return self.platform.site
+
+    def with_site(self, change: Callable[[Site], Site], text: str) -> Case:
+        """The same with another site; a log has none."""
+        if self.site is None:
+            raise UsageError(f"{text} changes a site, and this is a log; give a site's folder")
+        return replace(self, platform=change(self.site).platform())
+
+
+def changed(case: Case, text: str) -> Case:
+    """The case after one change."""
+    key, equals, value = (part.strip() for part in text.partition("="))
+    name = key.lower()
+    if equals and value and "(" not in key:
+        found = _by_name(case, name, value, text)
+        if found is not None:
+            return found
+    from headway.workload.transform.registry import TRANSFORMATIONS, apply
+
+    if re.split(r"[(\s]", text, maxsplit=1)[0] in TRANSFORMATIONS:
+        return replace(case, workload=apply(case.workload, text))
+    examples = ", ".join(example for example, _, _ in CHANGES)
+    raise UsageError(f"there is no change {text!r}; such are {examples} (headway what-if --list)")
+
+
+def _by_name(case: Case, name: str, value: str, text: str) -> Case | None:
+    if name == "policy":
+        from headway.policies.spec import parse_spec
+
+        parse_spec(value)
+        return replace(case, policy=value)
+    if name == "nodes":
+        if case.site is not None:
+            return case.with_site(lambda site: site_changes.nodes(site, value), text)
+        total = case.platform.total_procs
+        return replace(case, platform=Platform.procs(max(total + amount(value, total, text), 1)))
+    if name == "jobs":
+        return replace(
+            case, workload=jobs_changes.jobs(case.workload, amount(value, len(case.workload), text))
+        )
+    if name == "limits":
+        if value != "none":
+            raise UsageError(f"{text}: limits can only be none")
+        return case.with_site(site_changes.without_limits, text)
+    if name == "merge":
+        merged = case.with_site(lambda site: site_changes.merged(site, value), text)
+        return replace(merged, workload=jobs_changes.moved(case.workload, value.split(",")))
+    if name.count(".") >= 2:
+        kind, which, field = re.split(r"\.", text.partition("=")[0].strip(), maxsplit=2)
+        return _of_object(case, kind.lower(), which, field.lower(), value, text)
+    if name in DEFAULTS:
+        return case.with_site(
+            lambda site: site_changes.parameter(site, text.partition("=")[0].strip(), value), text
+        )
+    if name in SCHEDULER:
+        return case.with_site(lambda site: site_changes.scheduling(site, name, value), text)
+    return None
+
+
+def _of_object(case: Case, kind: str, which: str, field: str, value: str, text: str) -> Case:
+    changes: dict[str, Any] = {
+        "partition": site_changes.partition, "qos": site_changes.qos, "account": site_changes.account,
+        "user": site_changes.user,
+    }  # fmt: skip
+    if kind not in changes:
+        raise UsageError(f"{text}: {kind} is none of {', '.join(changes)}")
+    after = case.with_site(lambda site: changes[kind](site, which, field, value), text)
+    if (kind, field) == ("partition", "maxtime") and after.site is not None:
+        limit = after.site.partitions[after.site.partition_place[which]].max_minutes
+        if limit is not None:
+            return replace(after, workload=jobs_changes.cut(case.workload, which, limit))
+    return after
+
+
+def amount(value: str, total: int, text: str) -> int:
+    """How much more (or less): +10%, -5, +64."""
+    match = re.fullmatch(r"([+-])(\d+(?:\.\d+)?)(%?)", value)
+    if match is None:
+        raise UsageError(f"{text}: {value!r} is no more or less such as +10% or -8")
+    size = float(match[2]) * (total / 100 if match[3] else 1)
+    return round(size) if match[1] == "+" else -round(size)

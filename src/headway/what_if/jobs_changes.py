@@ -1,0 +1,68 @@
+"""Changes of the jobs that a what-if makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from headway.units import SECOND
+from headway.workload import Workload
+from headway.workload.ledger import Ledger
+
+APART = 1800 * SECOND
+"""A drawn job comes at most so long before or after the one it is a copy of (µs)."""
+
+
+def jobs(workload: Workload, more: int) -> Workload:
+    """As many jobs more, copies of random ones at nearly their times; or so many random ones fewer."""
+    draw = np.random.default_rng(1)
+    count = len(workload)
+    if more < 0:
+        kept = np.ones(count, np.bool_)
+        kept[draw.choice(count, min(-more, count - 1), replace=False)] = False
+        return workload.select(
+            kept, rule="what_if", action="taken out by chance", transformation=f"jobs{more}"
+        )
+    rows = draw.integers(0, count, more)
+    columns = {name: np.concatenate([values, values[rows]]) for name, values in workload.columns.items()}
+    moved = columns["submit"][count:] + draw.integers(-APART, APART + 1, more)
+    columns["submit"][count:] = np.maximum(moved - moved % SECOND, 0)
+    columns["job"][count:] = int(workload.job.max()) + 1 + np.arange(more)
+    for name in ("wait", "recorded_start"):
+        if name in columns:
+            columns[name][count:] = -1
+    if "eligible" in columns:
+        columns["eligible"][count:] = columns["submit"][count:]
+    return Workload(
+        columns,
+        header=workload.header,
+        ledger=Ledger(count + more),
+        source=workload.source,
+        transformations=(*workload.transformations, f"jobs+{more}"),
+        labels=workload.labels,
+        rules=workload.rules,
+    )
+
+
+def moved(workload: Workload, names: Sequence[str]) -> Workload:
+    """Jobs of any of some partitions in the first of them."""
+    first, others = names[0].strip(), {name.strip() for name in names}
+    labels = [
+        ",".join(dict.fromkeys(first if part in others else part for part in label.split(",")))
+        for label in workload.labels.get("partition", [])
+    ]
+    return workload.with_labels(partition=labels)
+
+
+def cut(workload: Workload, partition: str, minutes: int) -> Workload:
+    """Requests of a partition cut to its new limit, and runs that are longer ended there."""
+    labels = workload.labels.get("partition", [])
+    codes = [code for code, label in enumerate(labels) if label == partition]
+    here = np.isin(workload.partition, codes)
+    most = minutes * 60 * SECOND
+    return workload.with_columns(
+        walltime=np.where(here, np.minimum(workload.walltime, most), workload.walltime),
+        runtime=np.where(here, np.minimum(workload.runtime, most), workload.runtime),
+        transformation=f"partition.{partition}.maxtime={minutes}",
+    )

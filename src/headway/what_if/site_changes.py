@@ -1,0 +1,190 @@
+"""Changes of a site that a what-if makes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from headway.errors import UsageError
+from headway.site import Association, Limits, Partition, Site, values
+from headway.site.accounts import shares_of
+from headway.site.entries import Entry
+from headway.site.limits import NAMES, limits_of
+
+_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "maxtime": ("max_minutes", lambda text: hours(text)),
+    "defaulttime": ("default_minutes", lambda text: hours(text)),
+    "prioritytier": ("tier", values.whole),
+    "priorityjobfactor": ("job_factor", values.whole),
+    "minnodes": ("min_nodes", values.whole),
+    "maxnodes": ("max_nodes", values.limit),
+    "maxcpuspernode": ("max_cpus_per_node", values.limit),
+    "defmempercpu": ("def_mem_per_cpu_mb", values.megabytes),
+    "defmempernode": ("def_mem_per_node_mb", values.megabytes),
+    "state": ("state", str.upper),
+    "oversubscribe": ("oversubscribe", str.upper),
+    "qos": ("qos", str),
+}
+
+
+def hours(text: str) -> int | None:
+    """Minutes of a limit as slurm.conf has it, or as people say it: 24h, 30m, 2d."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([mhd])", text)
+    if match is None:
+        return values.minutes(text)
+    return round(float(match[1]) * {"m": 1, "h": 60, "d": 1440}[match[2]])
+
+
+def parameter(site: Site, key: str, value: str) -> Site:
+    """Another value of a parameter of slurm.conf."""
+    from headway.site.config import scheduler_parameters
+
+    config = site.config.with_value(key, value)
+    return replace(site, config=config, scheduler=scheduler_parameters(config))
+
+
+def scheduling(site: Site, name: str, value: str) -> Site:
+    """Another value of a part of SchedulerParameters; off takes it out."""
+    parts = {key: one for key, one in site.scheduler.items() if key != name}
+    if value != "off":
+        parts[name] = "" if value == "on" else value
+    text = ",".join(f"{key}={one}" if one else key for key, one in parts.items())
+    return parameter(site, "SchedulerParameters", text)
+
+
+def nodes(site: Site, value: str) -> Site:
+    """More nodes, copies of evenly chosen ones in the same partitions; or fewer, evenly chosen."""
+    from headway.what_if.changes import amount
+
+    count = len(site.nodes)
+    more = amount(value, count, f"nodes={value}")
+    if more < 0:
+        gone = set(np.linspace(0, count - 1, min(-more, count - 1)).round().astype(int).tolist())
+        kept = [place for place in range(count) if place not in gone]
+        new = {place: at for at, place in enumerate(kept)}
+        return _with_nodes(
+            site, [site.nodes[place] for place in kept], lambda old: [new[p] for p in old if p in new]
+        )
+    chosen = np.linspace(0, count - 1, more).round().astype(int).tolist()
+    added = [replace(site.nodes[place], name=f"added{at}") for at, place in enumerate(chosen, 1)]
+
+    def grown(old: tuple[int, ...]) -> list[int]:
+        return [*old, *(count + at for at, place in enumerate(chosen) if place in set(old))]
+
+    return _with_nodes(site, [*site.nodes, *added], grown)
+
+
+def _with_nodes(site: Site, listed: list[Any], members: Callable[[tuple[int, ...]], list[int]]) -> Site:
+    partitions = tuple(replace(one, nodes=tuple(members(one.nodes))) for one in site.partitions)
+    return replace(site, nodes=tuple(listed), partitions=partitions, reservations=())
+
+
+def _place(of: Mapping[str, int], kind: str, name: str) -> int:
+    if name not in of:
+        raise UsageError(f"the site has no {kind} {name}; there are {', '.join(of)}")
+    return of[name]
+
+
+def partition(site: Site, name: str, field: str, value: str) -> Site:
+    """Another value of a partition's key."""
+    place = _place(site.partition_place, "partition", name)
+    if field not in _KEYS:
+        raise UsageError(f"partition.{name}.{field}: a partition's keys are {', '.join(_KEYS)}")
+    attribute, how = _KEYS[field]
+    try:
+        read = how(value)
+    except ValueError as error:
+        raise UsageError(f"partition.{name}.{field}: {error}") from None
+    listed = list(site.partitions)
+    listed[place] = replace(listed[place], **{attribute: read})
+    return replace(site, partitions=tuple(listed))
+
+
+def merged(site: Site, names: str) -> Site:
+    """Some partitions as one, under the name of the first, with the widest of their limits."""
+    chosen = [
+        site.partitions[_place(site.partition_place, "partition", name.strip())] for name in names.split(",")
+    ]
+    if len(chosen) < 2:
+        raise UsageError(f"merge={names}: give two partitions or more, as in merge=short,long")
+
+    def widest(limits: list[int | None]) -> int | None:
+        return None if None in limits else max(limit for limit in limits if limit is not None)
+
+    one: Partition = replace(
+        chosen[0],
+        nodes=tuple(sorted({place for part in chosen for place in part.nodes})),
+        max_minutes=widest([part.max_minutes for part in chosen]),
+        max_nodes=widest([part.max_nodes for part in chosen]),
+        is_default=any(part.is_default for part in chosen),
+    )
+    rest = [one if part is chosen[0] else part for part in site.partitions if part not in chosen[1:]]
+    return replace(site, partitions=tuple(rest))
+
+
+def _limits(limits: Limits, field: str, value: str, *, is_qos: bool, text: str) -> Limits:
+    known = {name.lower() for names in NAMES.values() for name in names}
+    if field not in known:
+        raise UsageError(
+            f"{text}: there is no limit {field}; limits are {', '.join(n[0] for n in NAMES.values())}"
+        )
+    given = limits_of(Entry("what-if", 0, {field: value}), qos=is_qos)
+    new = {name: one for name in NAMES if (one := getattr(given, name))}
+    return replace(limits, **new)
+
+
+def qos(site: Site, name: str, field: str, value: str) -> Site:
+    """Another priority, usage factor or limit of a QOS."""
+    place = _place(site.qos_place, "QOS", name)
+    listed = list(site.qos)
+    if field == "priority":
+        listed[place] = replace(listed[place], priority=values.whole(value))
+    elif field == "usagefactor":
+        listed[place] = replace(listed[place], usage_factor=float(value))
+    else:
+        limits = _limits(listed[place].limits, field, value, is_qos=True, text=f"qos.{name}.{field}")
+        listed[place] = replace(listed[place], limits=limits)
+    return replace(site, qos=tuple(listed))
+
+
+def account(site: Site, name: str, field: str, value: str) -> Site:
+    """Other shares or another limit of an account; Max* limits are those of its users, as in Slurm."""
+    per_user = field.startswith("max")
+    return _associations(
+        site, f"account.{name}.{field}", field, value,
+        lambda one: one.account == name and bool(one.user) == per_user,
+    )  # fmt: skip
+
+
+def user(site: Site, name: str, field: str, value: str) -> Site:
+    """Other shares or another limit of a user, in every account."""
+    return _associations(site, f"user.{name}.{field}", field, value, lambda one: one.user == name)
+
+
+def _associations(
+    site: Site, text: str, field: str, value: str, meant: Callable[[Association], bool]
+) -> Site:
+    if not any(meant(one) for one in site.associations):
+        raise UsageError(f"{text}: the site has no such association")
+
+    def after(one: Association) -> Association:
+        if not meant(one):
+            return one
+        if field in ("fairshare", "shares", "share"):
+            return replace(one, shares=shares_of(value))
+        return replace(one, limits=_limits(one.limits, field, value, is_qos=False, text=text))
+
+    return replace(site, associations=tuple(after(one) for one in site.associations))
+
+
+def without_limits(site: Site) -> Site:
+    """No limits of QOS and associations; those of partitions stay."""
+    return replace(
+        site,
+        qos=tuple(replace(one, limits=Limits()) for one in site.qos),
+        associations=tuple(replace(one, limits=Limits()) for one in site.associations),
+    )

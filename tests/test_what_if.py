@@ -1,0 +1,155 @@
+"""What if: each change does what it says, and the answer adds up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import headway as package
+from commands import Headway
+from headway.errors import UsageError
+from headway.platform import Platform
+from headway.site import Site
+from headway.units import SECOND
+from headway.what_if import CHANGES, Case, answer, changed
+from headway.what_if.answer import sentences
+from headway.workload import Workload
+from test_site import site_folder
+
+HOUR = 3600 * SECOND
+
+
+def workload(jobs: int = 40) -> Workload:
+    """Jobs of two partitions and accounts, one every ten minutes."""
+    place = np.arange(jobs)
+    return Workload.from_arrays(
+        unit="us",
+        submit=place * 600 * SECOND,
+        procs=1 + place % 8,
+        runtime=HOUR + place % 5 * HOUR,
+        walltime=np.full(jobs, 8 * HOUR),
+        partition=place % 2,
+        group=place % 3,
+        labels={"partition": ["batch", "short"], "group": ["phys", "chem", "bio"]},
+    )
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Case:
+    site = Site.load(site_folder(tmp_path))
+    return Case(workload(), site.platform(), "easy")
+
+
+def site_of(case: Case) -> Site:
+    assert case.site is not None
+    return case.site
+
+
+def test_nodes_come_and_go_in_every_partition(case: Case) -> None:
+    more = site_of(changed(case, "nodes=+25%"))
+    assert (len(more.nodes), more.cpus) == (15, 120)
+    assert [len(one.nodes) for one in more.partitions] == [15, 10]  # copies of n1, n7 (or n6) and n12
+    fewer = site_of(changed(case, "nodes=-3"))
+    assert len(fewer.nodes) == 9 and max(fewer.partitions[0].nodes) == 8
+    log = Case(workload(), Platform.procs(100), "easy")
+    assert changed(log, "nodes=+10%").platform.total_procs == 110
+
+
+def test_a_walltime_cap_cuts_requests_and_runs_of_its_partition(case: Case) -> None:
+    after = changed(case, "partition.short.maxtime=2h")
+    short = after.workload.partition == 1
+    assert site_of(after).partitions[1].max_minutes == 120
+    assert after.workload.walltime[short].max() == after.workload.runtime[short].max() == 2 * HOUR
+    assert after.workload.walltime[~short].min() == 8 * HOUR
+
+
+def test_merged_partitions(case: Case) -> None:
+    after = changed(case, "merge=short,batch")
+    [one] = site_of(after).partitions
+    assert (one.name, len(one.nodes), one.max_minutes, one.is_default) == ("short", 12, 1440, True)
+    assert after.workload.labels["partition"] == ["short", "short"]
+
+
+def test_parameters_limits_and_shares(case: Case) -> None:
+    site = site_of(changed(case, "PriorityWeightFairshare=20000"))
+    assert site.config.get("priorityweightfairshare") == "20000"
+    site = site_of(changed(changed(case, "bf_max_job_user=20"), "bf_continue=off"))
+    assert site.scheduler == {"bf_interval": "60", "bf_max_job_user": "20"}
+    assert site_of(changed(case, "qos.high.maxjobs=10")).qos[1].limits.max_jobs_per_user == 10
+    assert site_of(changed(case, "qos.normal.maxtrespu=cpu=8")).qos[0].limits.max_tres_per_user == {"cpu": 8}
+    users = {one.user: one for one in site_of(changed(case, "account.phys.maxjobs=2")).associations}
+    assert users["ann"].limits.max_jobs == users["bob"].limits.max_jobs == 2
+    users = {one.user: one for one in site_of(changed(case, "user.bob.fairshare=99")).associations}
+    assert users["bob"].shares == 99
+    free = site_of(changed(case, "limits=none"))
+    assert all(not one.limits.max_tres_per_user for one in free.qos)
+
+
+def test_more_and_fewer_jobs(case: Case) -> None:
+    more = changed(case, "jobs=+20%").workload
+    assert len(more) == 48 == more.ledger.kept and len(np.unique(more.job)) == 48
+    assert np.array_equal(more.procs[:40], case.workload.procs)
+    assert len(changed(case, "jobs=-10%").workload) == 36
+    assert changed(case, "exact").workload.walltime.tolist() == case.workload.runtime.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("colour=red", "there is no change 'colour=red'"),
+        ("nodes=ten", "is no more or less such as"),
+        ("partition.gold.maxtime=1h", "the site has no partition gold; there are batch, short"),
+        ("partition.short.colour=red", "a partition's keys are maxtime"),
+        ("partition.short.maxtime=soon", "'soon' is no time such as"),
+        ("qos.gold.maxjobs=1", "the site has no QOS gold"),
+        ("qos.high.colour=1", "there is no limit colour"),
+        ("user.zoe.maxjobs=1", "the site has no such association"),
+        ("policy=nonsense", "nonsense"),
+        ("limits=some", "limits can only be none"),
+    ],
+)
+def test_a_bad_change_gets_one_sentence(case: Case, text: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        changed(case, text)
+    assert sentence in str(caught.value)
+
+
+def test_a_change_of_a_site_needs_one() -> None:
+    with pytest.raises(UsageError, match="changes a site, and this is a log"):
+        changed(Case(workload(), Platform.procs(8), "easy"), "bf_interval=60")
+
+
+def test_the_answer_adds_up() -> None:
+    """Twice the processors: nobody waits longer, and class by class the means make up the whole."""
+    base = Case(workload(400), Platform.procs(16), "fcfs")
+    runs = [
+        package.simulate(one.workload, one.platform, one.policy)
+        for one in (base, changed(base, "nodes=+100%"))
+    ]
+    found = answer("nodes=+100%", [runs[0]], [runs[1]])
+    assert found.overall.base == pytest.approx(runs[0].wait.mean() / SECOND)
+    assert found.overall.value == pytest.approx(runs[1].wait.mean() / SECOND)
+    sizes = [one for one in found.classes if one.kind == "size"]
+    assert sum(one.jobs for one in sizes) == 400
+    total = sum(one.jobs * one.difference for one in sizes) / 400
+    assert total == pytest.approx(found.overall.difference) and all(one.difference < 0 for one in sizes)
+    said = sentences(found)
+    assert "shorter" in said[0] and "too few for an interval" in said[0]
+    assert said[2] == "Who loses: nobody by a second or more."
+
+
+def test_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headway = Headway(tmp_path, capsys, monkeypatch)
+    listed = headway("what-if", "--list")
+    assert listed.status == 0 and all(example in listed.out for example, _, _ in CHANGES)
+    package.workload.write_swf(workload(), tmp_path / "log.swf")
+    done = headway("what-if", "log.swf", "nodes=+50%", "--against", "policy=fcfs jobs=+10%", "--procs", 16)
+    assert done.status == 0, done.err
+    assert "With nodes=+50% the mean wait is" in done.out and "With policy=fcfs jobs=+10%" in done.out
+    refused = headway("what-if", "log.swf", "nodes=+x", "--procs", 16)
+    assert refused.status == 2 and "such as +10%" in refused.err
+    assert headway("what-if", "log.swf").status == 2
