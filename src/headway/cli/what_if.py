@@ -60,7 +60,7 @@ def what_if(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Answer a question: what if there were more nodes, another limit, another policy, more jobs?
+    """Tell what a change would do: more nodes, another limit, another policy, more jobs.
 
     Base and variants run over the same log. Says who gains and who loses by how much, and how sure that is:
     over weeks, over phases of the controller's clocks, and by how true the base is.
