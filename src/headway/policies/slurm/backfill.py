@@ -5,9 +5,9 @@ Nothing is kept from one cycle to the next: a plan protects a job only from thos
 
 from __future__ import annotations
 
-from headway.engine.tables import N_ALONE, N_CPUS, N_FREE_CPUS, N_RUNS, NOW, State
+from headway.engine.tables import N_ALONE, N_CPUS, N_FREE_CPUS, N_RUNS, NOW, State, Table
 from headway.jit import kernel, routine
-from headway.policies.slurm.ends import NEVER, earliest
+from headway.policies.slurm.ends import NEVER, earliest, note_end, note_ends, starts_after
 from headway.policies.slurm.limits import after_selection, before_selection, hold_by_limit
 from headway.policies.slurm.main_loop import priority_bound
 from headway.policies.slurm.plan_table import END, clear_table, collides, hold, is_full, rounded
@@ -33,6 +33,8 @@ from headway.policies.slurm.tables import (
 from headway.units import SECOND
 
 GO_ON, STOP = True, False
+PAIRS, QUARTERS, HALF = 0x00FF00FF00FF00FF, 0x0000FFFF0000FFFF, 0xFFFFFFFF
+"""Every second byte of eight, every second pair, the lower four."""
 FOR_EVER = 1 << 60
 HOLDS_NOTHING = -1
 """The end of a plan that begins later than backfill looks: it keeps nothing from others."""
@@ -60,17 +62,59 @@ def count_search(memory: Memory, job: int, part: int) -> bool:
 
 
 @kernel
-def lay_window(memory: Memory, job: int, part: int, start: int, end: int) -> int:
-    """The nodes free of plans from ``start`` to ``end`` into the set WINDOW; when more may be free, or 0.
+def sum_of_bytes(word: int) -> int:
+    """The sum of the eight bytes of a number."""
+    word = (word & PAIRS) + ((word >> 8) & PAIRS)
+    word = (word & QUARTERS) + ((word >> 16) & QUARTERS)
+    return (word & HALF) + (word >> 32)
 
-    A stretch that begins just at ``end`` still counts.
-    """
-    features, later, slot = memory.jobs[Job.FEATURES, job], 0, 0
-    sets, free = memory.words_sets, memory.words_free
+
+@kernel
+def common_nodes(a: Table, i: int, b: Table, j: int) -> int:
+    """How many nodes two sets have in common."""
+    count, sums = 0, 0
+    for word in range(a.shape[1]):
+        sums += a[i, word] & b[j, word]
+        if word & 127 == 127:  # before a byte may overflow
+            count += sum_of_bytes(sums)
+            sums = 0
+    return count + sum_of_bytes(sums)
+
+
+@kernel
+def lay_widest(memory: Memory, job: int, part: int) -> None:
+    """The nodes that a job could ever have into the set WIDEST; how many of them each slot has free."""
+    sets, features, slot = memory.words_sets, memory.jobs[Job.FEATURES, job], 0
     for word in range(sets.shape[1]):
         here = memory.words_members[part, word] & memory.words_features[features, word]
-        sets[Scratch.WINDOW, word] = sets[Scratch.WIDEST, word] = here & sets[Scratch.USABLE, word]
+        sets[Scratch.WIDEST, word] = here & sets[Scratch.USABLE, word]
     while slot != END:
+        memory.slots[Slot.FREE, slot] = common_nodes(sets, Scratch.WIDEST, memory.words_free, slot)
+        slot = memory.slots[Slot.NEXT, slot]
+
+
+@kernel
+def too_few(memory: Memory, start: int, end: int, least: int) -> bool:
+    """Whether fewer than ``least`` nodes are free in one of the slots from ``start`` to ``end``."""
+    slot = 0
+    while slot != END and memory.slots[Slot.BEGIN, slot] <= end:
+        if memory.slots[Slot.END, slot] > start and memory.slots[Slot.FREE, slot] < least:
+            return True
+        slot = memory.slots[Slot.NEXT, slot]
+    return False
+
+
+@kernel
+def lay_window(memory: Memory, start: int, end: int, only_later: bool) -> int:
+    """The nodes free of plans from ``start`` to ``end`` into the set WINDOW; when more may be free, or 0.
+
+    A slot that begins just at ``end`` still counts. With ``only_later`` the set is not completed.
+    """
+    later, slot = 0, 0
+    sets, free = memory.words_sets, memory.words_free
+    for word in range(sets.shape[1]):
+        sets[Scratch.WINDOW, word] = sets[Scratch.WIDEST, word]
+    while slot != END and not (only_later and later > 0):
         following = memory.slots[Slot.NEXT, slot]
         ends = memory.slots[Slot.END, slot]
         if ends > start and following != END and later == 0:
@@ -87,15 +131,6 @@ def lay_window(memory: Memory, job: int, part: int, start: int, end: int) -> int
                 sets[Scratch.WINDOW, word] &= free[slot, word]
         slot = following
     return int(later)
-
-
-@kernel
-def window_nodes(memory: Memory) -> int:
-    """How many nodes are free of plans."""
-    count = 0
-    for node in range(memory.nodes.shape[1]):
-        count += memory.sets[Scratch.WINDOW, node]
-    return count
 
 
 @kernel
@@ -198,11 +233,14 @@ def search(state: State, place: int, now: int) -> bool:
         )
         or 0 < memory.settings[Setting.BF_PART_RESERVE] <= memory.counts[Count.PLANNED, part]
     )
-    later, counted = now, False
+    later, counted, least = now, False, memory.jobs[Job.MIN_NODES, job]
+    lay_widest(memory, job, part)
     while True:
         begin = later
-        later = lay_window(memory, job, part, begin, 60 * minutes + max(begin, now))
-        if window_nodes(memory) < memory.jobs[Job.MIN_NODES, job]:
+        end = 60 * minutes + max(begin, now)
+        few = too_few(memory, begin, end, least)
+        later = lay_window(memory, begin, end, few)
+        if few or common_nodes(memory.words_sets, Scratch.WINDOW, memory.words_sets, Scratch.WIDEST) < least:
             if later > 0 and not only_now:
                 continue
             return GO_ON
@@ -210,6 +248,9 @@ def search(state: State, place: int, now: int) -> bool:
             counted = True
             memory.clock[Clock.SEARCHED] += 1
             memory.clock[Clock.SEARCHES] += 1
+        known = memory.jobs[Job.SIZED, job] > 0 and not only_now
+        if later > 0 and known and starts_after(state, job, part, later):
+            continue
         start = earliest(state, job, part, now, only_now)
         if start == NEVER:
             if later > 0 and not only_now:
@@ -226,6 +267,7 @@ def search(state: State, place: int, now: int) -> bool:
             outcome = try_start(state, Scratch.WINDOW, job, part, now, FILLING)
             if outcome == STARTED:
                 enter_started(state, job, part)
+                note_end(state, job)
                 free_now(state)
                 memory.clock[Clock.CYCLE_STARTS] += 1
             if outcome != BUSY:
@@ -323,6 +365,7 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
     memory = state.memory
     begin_cycle(state, now)
     note_free_nodes(state)
+    note_ends(state)
     last, plans, starts = memory.clock[Clock.QUEUED] - 1, -1, 0
     for place in range(memory.clock[Clock.QUEUED]):
         if memory.clock[Clock.SEARCHED] >= memory.settings[Setting.BF_MAX_TEST]:

@@ -23,7 +23,7 @@ from headway.engine.tables import (
 )
 from headway.jit import kernel, routine
 from headway.policies.slurm.selection import select, whole_nodes
-from headway.policies.slurm.tables import Clock, Job, Memory, Scratch, Setting
+from headway.policies.slurm.tables import Clock, Job, Memory, Scratch, Setting, Work
 
 NEVER = -1
 FREE_ENOUGH = 1 << 40
@@ -79,6 +79,42 @@ def imagine_ended(state: State, run: int) -> int:
         if trial[N_RUNS, node] == 0:
             idle += state.memory.sets[Scratch.WINDOW, node]
     return idle
+
+
+@kernel
+def note_end(state: State, job: int) -> None:
+    """Note the limit of a running job with each of its nodes."""
+    work, run = state.memory.work, state.jobs[RUN, job]
+    end = state.memory.jobs[Job.ENDS, job]
+    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+        node = state.shares[S_NODE, entry]
+        first = work[Work.FIRST_END, node]
+        work[Work.FIRST_END, node] = end if first == 0 else min(first, end)
+        work[Work.LAST_END, node] = max(work[Work.LAST_END, node], end)
+
+
+@kernel
+def note_ends(state: State) -> None:
+    """Note with each node when the jobs on it reach their limits."""
+    memory = state.memory
+    for node in range(memory.nodes.shape[1]):
+        memory.work[Work.FIRST_END, node] = memory.work[Work.LAST_END, node] = 0
+    for place in range(memory.clock[Clock.RUNNING]):
+        note_end(state, memory.running[1, place])
+
+
+@kernel
+def starts_after(state: State, job: int, part: int, t: int) -> bool:
+    """Whether a job cannot start on the set WINDOW by ``t``: too few nodes have anything free by then."""
+    memory, enough = state.memory, 0
+    row = Work.LAST_END if whole_nodes(memory, job, part) else Work.FIRST_END
+    for node in range(memory.nodes.shape[1]):
+        enough += memory.sets[Scratch.WINDOW, node] & (memory.work[row, node] <= t)
+    if row == Work.FIRST_END:
+        for node in range(memory.nodes.shape[1]):
+            late = memory.work[row, node] > t and state.nodes[N_FREE_CPUS, node] > 0
+            enough += memory.sets[Scratch.WINDOW, node] & late
+    return enough < memory.jobs[Job.MIN_NODES, job]
 
 
 @kernel

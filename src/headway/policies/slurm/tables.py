@@ -149,6 +149,8 @@ class Slot(IntEnum):
     BEGIN = 0
     END = 1
     NEXT = 2
+    FREE = 3
+    """How many nodes that the job at hand could have are free of plans in it."""
 
 
 class Plan(IntEnum):
@@ -480,6 +482,9 @@ class Work(IntEnum):
     """What it gives, put by."""
     UNTIL = 7
     """Until when a node that is free now is free of plans; 0 where it is not free."""
+    FIRST_END = 8
+    """When the first job on a node reaches its limit; 0 where nothing runs."""
+    LAST_END = 9
 
 
 class Scratch(IntEnum):
