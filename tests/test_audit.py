@@ -15,7 +15,7 @@ from headway.audit import UNIVERSAL, audit
 from headway.audit.laws.processor_sets import numbers
 from headway.platform import Cluster, NodeGroup, Platform
 from headway.schedule import Schedule
-from small_schedules import Job, easy_starts, fcfs_starts, pieces, schedule, workload
+from small_schedules import Job, easy_starts, fcfs_starts, pieces, schedule, untied, workload
 
 S = 1_000_000
 
@@ -160,6 +160,7 @@ def test_jobs_missing_repeated_and_foreign() -> None:
 )
 def test_lines_taken_from_or_added_to_a_saved_table(tmp_path: Path, edit: Any, message: str) -> None:
     valid().save(tmp_path / "out")
+    untied(tmp_path / "out")
     table = tmp_path / "out" / "schedule.csv"
     table.write_text("\n".join(edit(table.read_text().splitlines())) + "\n")
     verdict = audit(Schedule.load(tmp_path / "out"))

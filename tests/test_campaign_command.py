@@ -82,7 +82,7 @@ def test_failed_cells_are_listed_and_make_the_status_1(run: Headway) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("tau = ", "sweep.toml: is not TOML"),
+        ("tau = ", "sweep.toml: is not valid TOML"),
         ("colour = 1\n" + SWEEP, "sweep.toml: colour: there is no such key; there are name, workload"),
         ("seeds = 3\n" + SWEEP, "sweep.toml: seeds: must be a list, not 3"),
         ("classes = 1\n" + SWEEP, "sweep.toml: classes: must be true or false, not 1"),
@@ -104,7 +104,7 @@ def test_contradictory_options_are_refused(run: Headway) -> None:
     run.write("sweep.toml", SWEEP)
     both = run("sweep", "sweep.toml", "--workers", 1, "--dask", "tcp://127.0.0.1:1")
     assert both.status == 2 and "either --workers or --dask" in both.err
-    assert run("sweep", "gone.toml").err == "headway: gone.toml: cannot be read: No such file or directory\n"
+    assert run("sweep", "gone.toml").err == "headway: gone.toml: there is no such file; check the path\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is sent as a signal here")

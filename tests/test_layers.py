@@ -16,7 +16,8 @@ import headway
 PACKAGE = Path(headway.__file__).parent
 
 LAYERS = (
-    ("units", "errors", "jit", "jit_cache", "jit_tables", "jit_tuning", "grammar", "binding"),
+    ("units", "errors", "plain", "writing", "documents", "grammar", "binding"),
+    ("jit", "jit_cache", "jit_tables", "jit_tuning"),
     ("workload", "platform", "site"),
     ("engine",),
     ("policies",),

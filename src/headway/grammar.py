@@ -10,11 +10,20 @@ A bare word is a call without parentheses and stands for itself; true, false and
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from headway.errors import UsageError
+from headway.plain import cut
+
+LARGEST = 2**63 - 1
+DIGITS = 30
+"""Characters of a whole number that can be in range."""
+
+DEEPEST = 40
+"""How deep values may be nested."""
 
 _NAME = re.compile(r"[A-Za-z_./~][\w./:+~-]*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?(?![\w.])")
@@ -65,7 +74,7 @@ def parse_call(text: str) -> Call:
     if isinstance(value, str):
         return Call(value)
     if not isinstance(value, Call):
-        raise UsageError(f"{text!r}: expected a name, optionally with parameters in parentheses")
+        raise UsageError(f"{cut(text, 200)}: expected a name, optionally with parameters in parentheses")
     return value
 
 
@@ -73,12 +82,12 @@ class _Reader:
     """A place in the text and the rules that read from it."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
+        self.text, self.at, self.depth = text, 0, 0
 
     def error(self, expected: str) -> UsageError:
         rest = self.text[self.at :]
         seen = f"before {rest[:20]!r}" if rest else "at the end"
-        return UsageError(f"{self.text!r}: expected {expected} {seen}")
+        return UsageError(f"{cut(self.text, 200)}: expected {expected} {seen}")
 
     def space(self) -> None:
         match = _SPACE.match(self.text, self.at)
@@ -100,6 +109,15 @@ class _Reader:
         return found.group(0)
 
     def value(self) -> Value:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise UsageError(f"{cut(self.text)}: this is nested too deep")
+        try:
+            return self.one_value()
+        finally:
+            self.depth -= 1
+
+    def one_value(self) -> Value:
         self.space()
         if self.at < len(self.text) and self.text[self.at] in "'\"":
             return self.quoted()
@@ -120,12 +138,22 @@ class _Reader:
         return _WORDS.get(name, name)
 
     def number(self, first: str) -> int | float:
-        value = float(first) if re.search(r"[.eE]", first) else int(first)
+        value = self.in_range(first)
         if self.take("/"):
             below = self.match(_NUMBER)
-            if below is None or float(below) == 0:
+            if below is None or not self.in_range(below):
                 raise self.error("a number other than 0")
-            return value / float(below)
+            return self.in_range(repr(value / self.in_range(below)))
+        return value
+
+    def in_range(self, text: str) -> int | float:
+        """A number as it is written; one that is infinite or beyond 64 bits is refused."""
+        if re.search(r"[.eEn]", text):
+            value: int | float = float(text)
+        else:
+            value = int(text) if len(text) <= DIGITS else math.inf
+        if not math.isfinite(value) or not -LARGEST - 1 <= value <= LARGEST:
+            raise UsageError(f"{cut(self.text)}: the number {cut(text)} is out of range")
         return value
 
     def seconds(self, text: str) -> int | float:
@@ -171,6 +199,6 @@ class _Reader:
                 continue
             key = key.rstrip("= \t\n")
             if key in kwargs:
-                raise UsageError(f"{self.text!r}: the parameter {key} is given twice")
+                raise UsageError(f"{cut(self.text, 200)}: the parameter {key} is given twice")
             kwargs[key] = self.value()
         return Call(name, tuple(args), kwargs)

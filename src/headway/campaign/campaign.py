@@ -136,7 +136,7 @@ class Campaign:
         if workers is not None and workers < 1:
             raise UsageError(f"workers must be at least 1, not {workers}")
         store = Store(out)
-        with store.writing():
+        with store.gone_if_empty(), store.writing():
             run = Run(store, self.settings, {} if fresh else store.status(), retry_failed)
             tell = progress or _silent
             begin = time.monotonic()
@@ -231,8 +231,9 @@ def _seeds(seeds: Sequence[int] | None, replications: int | None) -> list[int]:
         if replications < 1:
             raise UsageError(f"replications must be at least 1, not {replications}")
         return list(range(replications))
-    found = [0] if seeds is None else [int(seed) for seed in seeds]
-    if not found or min(found) < 0 or len(set(found)) < len(found):
+    found = [0] if seeds is None else list(seeds)
+    whole = all(isinstance(seed, int) and not isinstance(seed, bool) for seed in found)
+    if not found or not whole or min(found) < 0 or len(set(found)) < len(found):
         raise UsageError("seeds must be different whole numbers from 0 upwards, at least one")
     return found
 

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.campaign.running import Progress
-from headway.campaign.store import CAMPAIGN, DONE, FAILED, RESULTS, Store, frame_of, write_whole
+from headway.campaign.store import CAMPAIGN, DONE, FAILED, RESULTS, Store, frame_of, read_table, write_whole
+from headway.documents import Check, check_entries, is_table, is_text, is_whole, list_of, read_json
 from headway.errors import InputError
+from headway.metrics.catalogue import BY_NAME
 
 if TYPE_CHECKING:
     import polars as pl
 
     from headway.campaign.cells import Cell
+
+
+AGAIN = "run the campaign again"
+
+COLUMNS = {
+    "cell": "String", "status": "String", "workload": "String", "block": "String", "label": "String",
+    "policy": "String", "machine": "String", "baseline": "String", "seed": "Int64", "part": "Int64",
+}  # fmt: skip
+"""Columns that results.parquet always has, and their types."""
+
+KEYS = {"cell": "String", "by": "String", "class": "String"}
+"""The same of the tables of classes."""
+
+ENTRIES: dict[str, Check] = {
+    "headway": is_text, "name": is_text, "workloads": list_of(is_table), "platforms": list_of(lambda _: True),
+    "policies": list_of(lambda row: is_table(row) and is_text(row.get("policy"))), "seeds": list_of(is_whole),
+    "settings": is_table,
+}  # fmt: skip
+"""What the entries of campaign.json are."""
 
 
 class Results:
@@ -33,7 +54,11 @@ class Results:
         path = Path(folder) / RESULTS
         if not path.is_file():
             raise InputError("there are no results here; run the campaign first", file=str(folder))
-        return cls(Path(folder), pl.read_parquet(path), progress)
+        table = read_table(path, COLUMNS, AGAIN)
+        for name in table.columns:
+            if name in BY_NAME and not (table[name].dtype.is_numeric() or table[name].dtype == pl.Null):
+                raise InputError(f"its {name} is no column of numbers; {AGAIN}", file=path)
+        return cls(Path(folder), table, progress)
 
     @staticmethod
     def write(store: Store, plan: Sequence[Cell]) -> None:
@@ -59,10 +84,19 @@ class Results:
     def tau(self) -> float | None:
         """The bound of the bounded slowdowns, seconds; None where the campaign does not say."""
         try:
-            described = json.loads((self.folder / CAMPAIGN).read_text(encoding="utf-8"))
-            return float(described["settings"]["tau"])
-        except (OSError, ValueError, KeyError, TypeError):
+            return float(self.described["settings"]["tau"])
+        except (ValueError, KeyError, TypeError):
             return None
+
+    @cached_property
+    def described(self) -> dict[str, Any]:
+        """How the campaign was made: its campaign.json; empty where it is not there."""
+        path = self.folder / CAMPAIGN
+        if not path.exists():
+            return {}
+        record = read_json(path, AGAIN)
+        check_entries(record, ENTRIES, path, AGAIN)
+        return dict(record)
 
     @property
     def failed(self) -> pl.DataFrame:
@@ -73,12 +107,10 @@ class Results:
 
     def schedule(self, cell: str) -> pl.DataFrame:
         """The schedule of a cell, one row per job, where the campaign kept schedules."""
-        import polars as pl
-
         path = Store(self.folder).schedules / f"{cell}.parquet"
         if not path.is_file():
             raise InputError("no schedule of this cell; run the campaign with schedules", file=str(path))
-        return pl.read_parquet(path)
+        return read_table(path, {}, AGAIN)
 
     def classes(self) -> pl.DataFrame:
         """Means by size, user and queue of every cell, where the campaign kept classes."""
@@ -87,7 +119,7 @@ class Results:
         files = sorted(Store(self.folder).classes.glob("*.parquet"))
         if not files:
             raise InputError("no classes here; run the campaign with classes", file=str(self.folder))
-        table = pl.concat([pl.read_parquet(path) for path in files], how="diagonal_relaxed")
+        table = pl.concat([read_table(path, KEYS, AGAIN) for path in files], how="diagonal_relaxed")
         return table.unique(["cell", "by", "class"], keep="last", maintain_order=True)
 
     def pairs(self, metric: str) -> pl.DataFrame:

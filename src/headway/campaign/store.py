@@ -13,9 +13,12 @@ leaves every finished file sound; a half-written one ends in .part and is remove
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -24,12 +27,17 @@ from typing import TYPE_CHECKING, Any
 from headway.campaign.measure import WHOLE, Outcome
 from headway.errors import InputError, UsageError
 from headway.metrics.catalogue import BY_NAME
+from headway.plain import one_line
+from headway.writing import replacing
 
 if TYPE_CHECKING:
     import polars as pl
 
 RESULTS, CAMPAIGN = "results.parquet", "campaign.json"
 PART = ".part"
+DIGITS = 16
+"""Digits of a digest in the name of a file."""
+
 DONE, FAILED = "done", "failed"
 
 
@@ -65,6 +73,17 @@ class Store:
                 stale.unlink(missing_ok=True)
             yield
 
+    @contextmanager
+    def gone_if_empty(self) -> Iterator[None]:
+        """Leave nothing where there was nothing, if something goes wrong before the first cell is kept."""
+        new = not self.folder.exists()
+        try:
+            yield
+        except BaseException:
+            if new and self.folder.is_dir() and not any(self.cells.glob("*.parquet")):
+                shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+
     def add(self, outcomes: Sequence[Outcome], described: dict[str, dict[str, Any]]) -> None:
         """Keep outcomes; their schedules and classes come first, so that a cell that is there is complete."""
         if not outcomes:
@@ -89,11 +108,17 @@ class Store:
             for outcome in outcomes
         ]
         # A retry of the same cells must not overwrite their failures before it is on the disk itself.
-        place = self.cells / f"{name}.parquet"
-        while place.exists():
-            name += "r"
-            place = self.cells / f"{name}.parquet"
-        write_whole(place, frame_of(results).write_parquet)
+        self._keep(name, "r", frame_of(results))
+
+    def _keep(self, name: str, again: str, table: pl.DataFrame) -> None:
+        """Write a table of cells under a name that no file has, with the digest of its bytes in it."""
+        kept = io.BytesIO()
+        table.write_parquet(kept)
+        data = kept.getvalue()
+        ending = f"-{hashlib.sha256(data).hexdigest()[:DIGITS]}.parquet"
+        while (self.cells / f"{name}{ending}").exists():
+            name += again
+        write_whole(self.cells / f"{name}{ending}", partial(_write_bytes, data))
 
     def load(self) -> pl.DataFrame:
         """Every kept cell once; where one failed and was done later, the success."""
@@ -128,9 +153,7 @@ class Store:
         if len(files) > 1:
             table = self.load()
             name = hashlib.sha256(" ".join(table["cell"]).encode()).hexdigest()[:24] + "m"
-            while (self.cells / f"{name}.parquet").exists():
-                name += "m"
-            write_whole(self.cells / f"{name}.parquet", table.write_parquet)
+            self._keep(name, "m", table)
             for path in files:
                 path.unlink()
         files = sorted(self.classes.glob("*.parquet")) if self.classes.is_dir() else []
@@ -177,15 +200,11 @@ def known_type(name: str) -> Any:
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Write a file under another name, bring it to the disk, and give it its name."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}{PART}")
     try:
-        write(draft)
-        with draft.open("rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise UsageError(f"{path} cannot be written: {error.strerror}; finished cells are kept") from None
+        with replacing(path) as draft:
+            write(draft)
+    except UsageError as error:
+        raise UsageError(f"{error}; finished cells are kept") from None
     _sync_folder(path.parent)
 
 
@@ -204,15 +223,35 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _read(path: Path, columns: Iterable[str] | None = None) -> pl.DataFrame:
+    """A table of cells; the digest in its name is that of its bytes."""
+    remedy = "remove it to run its cells again"
+    digest = re.search(rf"-([0-9a-f]{{{DIGITS}}})\.parquet$", path.name)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=path) from None
+    if digest and hashlib.sha256(data).hexdigest()[:DIGITS] != digest[1]:
+        raise InputError(f"is damaged: it does not have its digest; {remedy}", file=path)
+    needed = {"cell": "String", "status": "String"} if path.parent.name == "cells" else {"cell": "String"}
+    table = read_table(path, needed, remedy, data)
+    return table if columns is None else table.select(list(columns))
+
+
+def read_table(path: Path, needed: Mapping[str, str], remedy: str, data: bytes | None = None) -> pl.DataFrame:
+    """A Parquet file of ours; ``needed`` names columns that must be there and the types they must have."""
     import polars as pl
 
     try:
-        return pl.read_parquet(path, columns=None if columns is None else list(columns))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = " ".join(str(error).split())[:80]
-        raise InputError(
-            f"is not a sound result file ({reason}); remove it to run its cells again", file=str(path)
-        ) from None
+        table = pl.read_parquet(path if data is None else io.BytesIO(data))
+    except BaseException as error:  # the reader of damaged files may panic, which is no Exception
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        reason = one_line(str(error), 80)
+        raise InputError(f"is not a sound table of results ({reason}); {remedy}", file=path) from None
+    for name, kind in needed.items():
+        if name not in table.columns or str(table[name].dtype) != kind:
+            raise InputError(f"has no column {name} as it should be; {remedy}", file=path)
+    return table
 
 
 @contextmanager

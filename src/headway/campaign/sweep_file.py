@@ -14,11 +14,11 @@ grid = { theta = [1, 10, 100], alpha = [0.1, 0.2] }
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from headway.campaign.campaign import Campaign
+from headway.documents import read_toml
 from headway.errors import InputError, UsageError
 
 KEYS = (
@@ -36,12 +36,7 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 def load(path: Path) -> Campaign:
     """The campaign of a sweep file; relative paths in it start from its folder."""
-    try:
-        document = tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"is not TOML: {error}", file=str(path)) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from None
+    document = read_toml(path)
     for key, value in document.items():
         if key not in KEYS:
             raise InputError(f"there is no such key; there are {', '.join(KEYS)}", file=str(path), field=key)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Timer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from headway.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,10 +25,15 @@ Progress = Callable[[int, int], None]
 def output() -> Console:
     """Standard output for tables and text."""
     from rich.console import Console
+    from rich.segment import Segment
 
     class Output(Console):
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # what that means is decided in one place, around every command
+
+        def render(self, *what: Any, **options: Any) -> Iterable[Segment]:
+            for text, style, control in super().render(*what, **options):
+                yield Segment(text if control else plain(text), style, control)
 
     return Output(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
 
@@ -40,7 +47,7 @@ class Display:
     def say(self, sentence: str) -> None:
         """One line, at once."""
         if not self.quiet:
-            sys.stderr.write(f"{sentence}\n")
+            sys.stderr.write(f"{plain(sentence)}\n")
             sys.stderr.flush()
 
     @contextmanager
@@ -84,6 +91,8 @@ def print_json(document: object) -> None:
     """One JSON document on standard output."""
     import json
 
-    from headway.schedule.files import plain
+    from headway.schedule.files import plain as as_plain
 
-    sys.stdout.write(json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    text = json.dumps(as_plain(document), indent=2, ensure_ascii=False, allow_nan=False)
+    # What would turn a terminal's text about is written as JSON writes such characters.
+    sys.stdout.write(plain(text, "\\u{:04x}") + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -11,7 +12,9 @@ from typing import Annotated, ParamSpec
 import typer
 
 from headway import __version__
+from headway.cli import limits
 from headway.errors import HeadwayError
+from headway.plain import one_line
 
 DONE, FAULT, BAD, INTERRUPTED = 0, 1, 2, 130
 
@@ -58,7 +61,7 @@ def command(
                 sys.stdout.flush()
             except BrokenPipeError:
                 # Whoever read our output has seen enough, as in `headway policies | head`.
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                _forget_output()
                 return DONE
             return status
 
@@ -79,6 +82,9 @@ def main() -> None:
     from headway.cli.interrupts import interruptible
 
     kept = ""
+    open_closed()
+    if (ended := limits.watched()) is not None:
+        sys.exit(_refuse(limits.sentence()) if ended >= limits.FATAL else ended)
     try:
         with interruptible():
             status = app(standalone_mode=False, prog_name="headway")
@@ -91,14 +97,43 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         status = INTERRUPTED
     except MemoryError:
-        status = _refuse("there is not enough memory for this run")
+        status = _refuse(limits.sentence())
     except OSError as error:
-        status = _refuse(f"{error.filename or 'input or output'}: {error.strerror or error}")
+        of_memory = error.errno == errno.ENOMEM or (error.errno is None and limits.is_of_the_limit(error))
+        place = error.filename or "input or output"
+        status = _refuse(limits.sentence() if of_memory else f"{place}: {error.strerror or error}")
+    except BaseException as error:
+        if not limits.is_of_the_limit(error):
+            raise
+        status = _refuse(limits.sentence())
     for trouble in getattr(sys.modules.get("headway.jit_cache"), "troubles", ()):
-        print(f"headway: {trouble}", file=sys.stderr)  # noqa: T201
+        print(f"headway: {one_line(trouble)}", file=sys.stderr)  # noqa: T201
     if status == INTERRUPTED:
-        print(f"headway: interrupted{kept}", file=sys.stderr)  # noqa: T201
-    sys.exit(status or DONE)
+        print(f"headway: interrupted{one_line(kept)}", file=sys.stderr)  # noqa: T201
+    sys.exit(status or _flushed())
+
+
+def open_closed() -> None:
+    """Let what is written to a closed standard output or error go nowhere, quietly."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
+def _flushed() -> int:
+    """Write out what is left, so that a full disk behind standard output is told and not lost."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_output()
+    except OSError as error:
+        _forget_output()
+        return _refuse(f"standard output cannot be written: {error.strerror or error}")
+    return DONE
+
+
+def _forget_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _with_remedy(error: typer.TyperException) -> str:
@@ -110,6 +145,5 @@ def _with_remedy(error: typer.TyperException) -> str:
 
 
 def _refuse(sentence: str) -> int:
-    one_line = " ".join(sentence.split())
-    print(f"headway: {one_line}", file=sys.stderr)  # noqa: T201
+    print(f"headway: {one_line(sentence)}", file=sys.stderr)  # noqa: T201
     return BAD

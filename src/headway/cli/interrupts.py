@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command even where a policy's compiled code never comes back to Python.
+"""Ctrl-C, or SIGTERM, ends a command even where a policy's compiled code never comes back to Python.
 
 Python hears of an interrupt between two of its own instructions. The engine returns to it often enough, but
 an endless loop in a compiled policy does not; a thread beside it then ends the process.
@@ -20,6 +20,9 @@ PATIENCE = 5.0
 """Seconds that the main thread has to react; what it was doing is then lost, and nothing else."""
 
 INTERRUPTED = 130
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+"""Ctrl-C, and what `kill` and batch systems send: both end a command in the same orderly way."""
 
 ALL = 4096
 """More signals than come at once."""
@@ -52,7 +55,7 @@ def interruptible(patience: float = PATIENCE) -> Iterator[None]:
         with suppress(BlockingIOError):
             if select.select([reading], [], [], seconds)[0]:
                 came = reading.recv(ALL, socket.MSG_PEEK)
-                if signal.SIGINT in came:
+                if any(number in came for number in SIGNALS):
                     return True
                 reading.recv(len(came))
         return False
@@ -66,7 +69,7 @@ def interruptible(patience: float = PATIENCE) -> Iterator[None]:
                 sys.stderr.flush()
                 os._exit(INTERRUPTED)
 
-    before = signal.signal(signal.SIGINT, hear)
+    before = [signal.signal(number, hear) for number in SIGNALS]
     bell = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -74,7 +77,8 @@ def interruptible(patience: float = PATIENCE) -> Iterator[None]:
         yield
     finally:
         signal.set_wakeup_fd(bell)
-        signal.signal(signal.SIGINT, before)
+        for number, handler in zip(SIGNALS, before, strict=True):
+            signal.signal(number, handler)
         over.set()
         heard.set()
         writing.close()  # wakes the watcher

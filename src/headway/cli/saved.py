@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headway.documents import read_json
 from headway.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -70,10 +70,10 @@ def run_names(folders: list[Path], schedules: list[Schedule], given: list[str] |
 
 
 def _compared_names(folder: Path) -> list[str]:
+    document = read_json(folder / "comparison.json", "compare the policies again")
     try:
-        document = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
         return [str(entry["name"]) for entry in document["schedules"]]
-    except (ValueError, KeyError, TypeError):
+    except (KeyError, TypeError):
         raise InputError(
             "this is no comparison that headway wrote", file=folder / "comparison.json"
         ) from None

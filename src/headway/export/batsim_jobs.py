@@ -8,11 +8,11 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from headway.errors import InputError
 from headway.figures.bands import bands
 from headway.figures.painting import strips
 from headway.schedule import Schedule
 from headway.units import SECOND, seconds_text
+from headway.writing import replacing
 
 COLUMNS = (
     "job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources",
@@ -24,18 +24,10 @@ COLUMNS = (
 
 def write_batsim_jobs(schedule: Schedule, path: str | Path) -> None:
     """Write one line for each job; a job of several runs has the processors of its last one."""
-    target = Path(path)
-    unfinished = target.with_name(target.name + ".part")
-    try:
-        with unfinished.open("w", encoding="utf-8", newline="") as file:
-            table = csv.writer(file, lineterminator="\n")
-            table.writerow(COLUMNS)
-            table.writerows(_lines(schedule))
-        unfinished.replace(target)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        message = f"cannot be written: {error.strerror or error}; choose another place"
-        raise InputError(message, file=target) from None
+    with replacing(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(COLUMNS)
+        table.writerows(_lines(schedule))
 
 
 def _lines(schedule: Schedule) -> list[list[object]]:

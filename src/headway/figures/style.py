@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import UsageError
+from headway.writing import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,8 +98,8 @@ def save(figure: Figure, path: str | Path) -> Path:
     kind = target.suffix[1:].lower()
     # Without a date the same picture has the same bytes.
     undated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    with house_style():
-        figure.savefig(target, format=kind, metadata=undated)
+    with house_style(), replacing(target) as draft:
+        figure.savefig(draft, format=kind, metadata=undated)
     return target
 
 

@@ -16,12 +16,12 @@ bandwidth_gb_s = 0.1         # optional
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from headway.documents import parse_toml, read_text
 from headway.errors import InputError, UsageError
 from headway.platform.machine import Cluster, NodeGroup, Platform
 
@@ -30,7 +30,6 @@ NODE_KEYS = ("count", "cores", "memory_gb", "bandwidth_gb_s")
 
 _NAMED = files("headway.platform") / "named"
 _TABLE = re.compile(r"\s*\[\[\s*cluster\s*(\.\s*nodes\s*)?\]\]")
-_LINE_IN_MESSAGE = re.compile(r"\s*\(at line (\d+), column \d+\)")
 
 
 def named_platforms() -> list[str]:
@@ -42,12 +41,7 @@ def load(source: str | Path) -> Platform:
     """The platform of a TOML file or of a name; a file of that very name goes first."""
     path = Path(source)
     if path.exists() and not path.is_dir():  # a pipe will do
-        try:
-            return parse(path.read_text("utf-8"), str(path))
-        except UnicodeDecodeError:
-            raise InputError("is not text in UTF-8; a platform file is TOML", file=path) from None
-        except OSError as error:
-            raise InputError(f"cannot be read ({error.strerror})", file=path) from None
+        return parse(read_text(path, "TOML"), str(path))
     if str(source) in named_platforms():
         return parse((_NAMED / f"{source}.toml").read_text("utf-8"), str(source))
     wrong = "is a folder, not a platform file" if path.is_dir() else "there is no such platform file"
@@ -66,13 +60,7 @@ class _PlatformFile:
         self.text, self.name = text, name
 
     def platform(self) -> Platform:
-        try:
-            document = tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError as error:
-            place = _LINE_IN_MESSAGE.search(str(error))
-            line = int(place.group(1)) if place else None
-            reason = _LINE_IN_MESSAGE.sub("", str(error))
-            raise InputError(f"is not valid TOML: {reason}", file=self.name, line=line) from None
+        document = parse_toml(self.text, self.name, finite=False)
         for key in document:
             if key != "cluster":
                 raise self.error("unknown key; a platform file holds [[cluster]] tables only", key)

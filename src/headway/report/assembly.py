@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
@@ -12,8 +11,8 @@ from string import Template
 from typing import Any
 
 from headway import __version__
-from headway.errors import UsageError
 from headway.schedule.files import plain
+from headway.writing import write_text
 
 SCRIPTS = (
     "columns.js", "format.js", "model.js", "canvas.js", "timeline.js", "job.js",
@@ -71,12 +70,5 @@ def page(title: str, body: str, links: Sequence[tuple[str, str]], data: dict[str
 
 def write(text: str, path: Path) -> Path:
     """The file appears whole or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}; choose another name") from None
-    finally:
-        draft.unlink(missing_ok=True)
+    write_text(path, text)
     return path

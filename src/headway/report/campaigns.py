@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -76,11 +75,7 @@ def campaign_page(results: Results, command: str = "", title: str = "") -> str:
 
 
 def _record(results: Results) -> dict[str, Any]:
-    path = results.folder / "campaign.json"
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return {}  # the results alone are a report too
+    return results.described  # empty where it is not there: the results alone are a report too
 
 
 def _metrics(results: Results) -> list[str]:

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import InputError
+from headway.plain import cut
 from headway.schedule.pieces import NONE
 from headway.schedule.seconds import microseconds_column
 
 if TYPE_CHECKING:
     import polars as pl
 
-INTEGER = r"^\s*[+-]?\d{1,18}(\.0*)?\s*$"
+INTEGER = r"^\s*[+-]?[0-9]{1,18}(\.0*)?\s*$"
 """Whole numbers, also as other tools write them: 12.0."""
 
 
@@ -121,7 +122,7 @@ class CsvTable:
 
     def _complain(self, name: str, row: int, wanted: str) -> NoReturn:
         text = self.texts[name][row]
-        found = "the cell is empty" if text is None or not text.strip() else f"{text.strip()!r} was found"
+        found = "the cell is empty" if text is None or not text.strip() else f"{cut(text.strip())} was found"
         raise InputError(
             f"{found} where {wanted} is expected; correct the cell",
             file=self.path,

@@ -7,6 +7,7 @@ Parquet files a column of times is Int64 (seconds) where all of it is whole, els
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -50,7 +51,14 @@ def write_files(schedule: Schedule, folder: Path, *, tau: float = 10) -> None:
         notes_frame(schedule, seconds_text_column).write_csv(folder / f"{NOTES}.csv")
         notes_frame(schedule).write_parquet(folder / f"{NOTES}.parquet")
     write_json(folder / SUMMARY, schedule.summary(tau=tau))
-    write_json(folder / RUN, run_record(schedule))
+    written = {name: digest(folder / name) for name in NAMES if (folder / name).is_file() and name != RUN}
+    write_json(folder / RUN, run_record(schedule) | {"files": written})
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file's bytes: what run.json ties the files of one run together by."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def run_record(schedule: Schedule) -> dict[str, Any]:

@@ -9,6 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from headway.errors import UsageError
+from headway.writing import OLD, check_replaceable, draft_of, remove_drafts
+
+LAST = ("comparison.json", "run.json")
+"""Files by which a folder is known to hold results, and which tie the others together."""
 
 
 def refuse_occupied(folder: Path, force: bool = False) -> None:
@@ -27,10 +31,13 @@ def whole_folder(folder: Path, force: bool = False, stale: Iterable[str] = ()) -
     """A temporary sibling to write into, which becomes `folder` when the block ends well.
 
     With `force`, entries of the same names are replaced one by one, entries named in `stale` that were
-    not written again are removed, and everything else in the folder is left alone.
+    not written again are removed, and everything else in the folder is left alone. What says that the folder
+    holds a run (LAST) goes first and comes last, so that one who is killed in between leaves no mixture.
     """
+    folder = Path(os.path.realpath(folder))  # a link stays, what it leads to is written
     refuse_occupied(folder, force)
-    draft = _sibling(folder, "part")
+    remove_drafts(folder)
+    draft = draft_of(folder)
     try:
         draft.mkdir(parents=True)
     except OSError as error:
@@ -49,21 +56,20 @@ def whole_folder(folder: Path, force: bool = False, stale: Iterable[str] = ()) -
 
 
 def _replace_entries(draft: Path, folder: Path, stale: Iterable[str]) -> None:
-    fresh = sorted(entry.name for entry in draft.iterdir())
+    fresh = sorted((entry.name for entry in draft.iterdir()), key=lambda name: (name in LAST, name))
+    for name in fresh:
+        if not (folder / name).is_dir() or (folder / name).is_symlink():
+            check_replaceable(folder / name)
+    for name in (*LAST, *stale):
+        if name in LAST or name not in fresh:
+            (folder / name).unlink(missing_ok=True)
     for name in fresh:
         target = folder / name
-        if target.is_dir() and not target.is_symlink():
-            old = _sibling(target, "old")
+        if target.is_dir():
+            remove_drafts(target)
+            old = draft_of(target, OLD)
             target.rename(old)
             (draft / name).rename(target)
             shutil.rmtree(old)
         else:
             os.replace(draft / name, target)
-    for name in stale:
-        if name not in fresh:
-            (folder / name).unlink(missing_ok=True)
-
-
-def _sibling(folder: Path, suffix: str) -> Path:
-    absolute = Path(os.path.abspath(folder))
-    return absolute.parent / f".{absolute.name}.{os.getpid()}.{suffix}"

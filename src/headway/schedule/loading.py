@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from headway.errors import InputError, UsageError
+from headway.plain import one_line
 from headway.platform import Platform
 from headway.schedule.codes import WHY
 from headway.schedule.csv_table import CsvTable
 from headway.schedule.moves_file import read_moves
 from headway.schedule.pieces import NONE, Pieces
 from headway.schedule.pieces_file import read_pieces
+from headway.schedule.record import AGAIN, read_record
 from headway.schedule.schedule import Schedule
 from headway.schedule.shares import COLUMNS, Shares, read_shares
 from headway.schedule.table import EXTRA_NAMES, EXTRA_TIMES, EXTRAS, HOME, NOTE_TIMES
@@ -26,6 +27,7 @@ REQUIRED = ("job", "submit", "start", "end", "procs", "walltime", "runtime", "wh
 OF_THE_SCHEDULE = {
     *("policy", "platform", "processors", "groups", "promise", "labels", "own"),
     *("ledger", "jobs_in_log", "dropped", "transformations", "rules", "trace", "named", "unix_start"),
+    "files",
 }
 """Entries of run.json that come from the schedule's own fields; the rest is provenance."""
 
@@ -36,7 +38,16 @@ def load_schedule(folder: Path) -> Schedule:
         raise UsageError(
             f"{folder} holds no schedule.csv with its run.json; give a folder that 'simulate --out' wrote"
         )
-    record = _record(folder / "run.json")
+    record = read_record(folder)
+    try:
+        return _schedule(folder, record)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError) as error:
+        reason = one_line(f"{type(error).__name__}: {error}", 120)
+        message = f"does not fit together with the other files of the folder ({reason}); {AGAIN}"
+        raise InputError(message, file=folder / "run.json") from None
+
+
+def _schedule(folder: Path, record: dict[str, Any]) -> Schedule:
     table = CsvTable(folder / "schedule.csv", REQUIRED)
     labels = record.get("labels", {})
     workload = _workload(table, record)
@@ -46,7 +57,7 @@ def load_schedule(folder: Path) -> Schedule:
         for name in ("group", "cluster", "node")
         if name in table and name not in labels
     }
-    platform = Platform.from_description(record["platform"])
+    platform = _platform(record["platform"], folder)
     moves = folder / "moves.csv"
     names = [cluster.name for cluster in platform.clusters]
     known = () if platform.site is None else tuple(node.name for node in platform.site.nodes)
@@ -77,16 +88,12 @@ def load_schedule(folder: Path) -> Schedule:
     )
 
 
-def _record(path: Path) -> dict[str, Any]:
+def _platform(described: dict[str, Any], folder: Path) -> Platform:
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        line = getattr(error, "lineno", None)
-        raise InputError("this is not JSON; run the simulation again", file=path, line=line) from None
-    for key in ("policy", "platform", "processors"):
-        if not isinstance(record, dict) or key not in record:
-            raise InputError("the entry is missing; run the simulation again", file=path, field=key)
-    return dict(record)
+        return Platform.from_description(described)
+    except (UsageError, KeyError, TypeError, AttributeError, ValueError):
+        message = f"is no description of a machine; {AGAIN}"
+        raise InputError(message, file=folder / "run.json", field="platform") from None
 
 
 def _workload(table: CsvTable, record: dict[str, Any]) -> Workload:
@@ -120,11 +127,16 @@ def _workload(table: CsvTable, record: dict[str, Any]) -> Workload:
         columns,
         header=Header([f"; UnixStartTime: {start}"] if start else ()),
         ledger=_ledger(record, len(table)),
-        source=Source(**record["trace"]) if "trace" in record else None,
+        source=_source(record["trace"]) if "trace" in record else None,
         transformations=tuple(record.get("transformations", ())),
         labels=labels,
         rules=record.get("rules"),
     )
+
+
+def _source(described: dict[str, Any]) -> Source:
+    known = {field.name for field in fields(Source)}
+    return Source(**{name: value for name, value in described.items() if name in known})
 
 
 def _extra(table: CsvTable, name: str) -> Any:
@@ -139,7 +151,7 @@ def _extra(table: CsvTable, name: str) -> Any:
 
 def _ledger(record: dict[str, Any], jobs: int) -> Ledger:
     entries = tuple(
-        LedgerEntry(row["rule"], row["action"], row["count"], tuple(row["jobs"]), row.get("dropped", False))
+        LedgerEntry(row["rule"], row["action"], row["count"], tuple(row["jobs"]), bool(row.get("dropped")))
         for row in record.get("ledger", ())
     )
     ledger = Ledger(record.get("jobs_in_log", jobs), entries)

@@ -12,7 +12,7 @@ from headway.units import LONGEST, SECOND, microseconds
 if TYPE_CHECKING:
     import polars as pl
 
-PLAIN = r"^\s*[+-]?(\d{1,12}(\.\d{0,6})?|\.\d{1,6})\s*$"
+PLAIN = r"^\s*[+-]?([0-9]{1,12}(\.[0-9]{0,6})?|\.[0-9]{1,6})\s*$"
 """Decimal seconds that the fast path reads; the rest (exponents, more digits) goes one by one."""
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import os
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 
-from headway.errors import InputError
 from headway.units import seconds_text
 from headway.workload.annotations import KB_PER_MB
 from headway.workload.table import Column, Workload
+from headway.writing import replacing
 
 COLUMNS = (
     "urgent", "deadline", "swap", "memory_kb", "file", "file_gb", "needs_node_gb", "parallel_fraction",
@@ -40,18 +39,10 @@ def write_annotations(workload: Workload, path: str | os.PathLike[str]) -> None:
     rows = np.flatnonzero(listed)
     columns = [workload.job[rows].tolist(), *(_texts(workload, name, rows) for name in names)]
     header = ["job", *("memory_mb" if name == "memory_kb" else name for name in names)]
-    target = Path(path)
-    unfinished = target.with_name(target.name + ".part")
-    try:
-        with unfinished.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(header)
-            writer.writerows(zip(*columns, strict=True))
-        unfinished.replace(target)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        message = f"cannot be written: {error.strerror or error}; choose another place"
-        raise InputError(message, file=target) from None
+    with replacing(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(zip(*columns, strict=True))
 
 
 def _has(workload: Workload, name: str) -> Column:

@@ -21,6 +21,7 @@ from headway.workload.slurm.json_jobs import COLUMNS as JSON_COLUMNS
 from headway.workload.slurm.json_jobs import SacctJson
 from headway.workload.slurm.text import SacctText
 from headway.workload.stream import LogStream
+from headway.writing import replacing
 
 _HEADER_KEPT = (
     "version maxjobs maxrecords unixstarttime timezone timezonestring starttime endtime maxnodes maxprocs "
@@ -92,7 +93,6 @@ def anonymise(
 def anonymise_log(source: str | os.PathLike[str], target: Path, names: Anonymous, done: Anonymised) -> None:
     """The same with names that other files have too."""
     name = os.fspath(source)
-    before = done.lines
     with looked_at(source) as (first, begun):
         kind = recognised(first, name) or "swf"
         if kind == "batsim":
@@ -105,10 +105,7 @@ def anonymise_log(source: str | os.PathLike[str], target: Path, names: Anonymous
             lines = _sacct(text.rows(), lambda: text.names, names, done)
         else:
             lines = _sacct(_json_rows(stream), lambda: list(JSON_COLUMNS), names, done)
-        _write(lines, target)
-    if done.lines == before:
-        target.unlink(missing_ok=True)
-        raise InputError("has no job lines; is it a complete log?", file=name)
+        _write(_some(lines, done, name), target)
 
 
 def _json_rows(stream: LogStream) -> Iterator[list[str]]:
@@ -117,23 +114,21 @@ def _json_rows(stream: LogStream) -> Iterator[list[str]]:
         yield from (list(row) for row in table.frame.select(JSON_COLUMNS).iter_rows())
 
 
+def _some(lines: Iterator[bytes], done: Anonymised, name: str) -> Iterator[bytes]:
+    """The lines; a log without jobs is an error, before anything is replaced."""
+    before = done.lines
+    yield from lines
+    if done.lines == before:
+        raise InputError("has no job lines; is it a complete log?", file=name)
+
+
 def _write(lines: Iterator[bytes], target: Path) -> None:
-    unfinished = target.with_name(target.name + ".part")
-    try:
-        with unfinished.open("wb") as file:
-            if target.suffix == ".gz":
-                with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as packed:
-                    packed.writelines(lines)
-            else:
-                file.writelines(lines)
-        unfinished.replace(target)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        message = f"cannot be written: {error.strerror or error}; choose another place"
-        raise InputError(message, file=target) from None
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    with replacing(target) as draft, draft.open("wb") as file:
+        if target.suffix == ".gz":
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as packed:
+                packed.writelines(lines)
+        else:
+            file.writelines(lines)
 
 
 def _swf(stream: LogStream, names: Pseudonyms, done: Anonymised) -> Iterator[bytes]:

@@ -25,6 +25,7 @@ from headway.workload.rules import choose
 from headway.workload.stream import LogStream
 from headway.workload.swf_rules import apply_rules
 from headway.workload.table import Workload
+from headway.writing import replacing
 
 PEOPLE = ("user", "group", "queue", "partition")
 """Fields of ours that Batsim carries along without reading them."""
@@ -155,16 +156,8 @@ class _Log:
 
 def write_batsim(workload: Workload, path: str | os.PathLike[str]) -> None:
     """Write a workload as Batsim's JSON, one delay profile for each run time."""
-    target = Path(path)
-    unfinished = target.with_name(target.name + ".part")
-    try:
-        with unfinished.open("w", encoding="utf-8", newline="") as file:
-            _write(workload, file)
-        unfinished.replace(target)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        message = f"cannot be written: {error.strerror or error}; choose another place"
-        raise InputError(message, file=target) from None
+    with replacing(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        _write(workload, file)
 
 
 def _write(workload: Workload, file: io.TextIOBase | Any) -> None:

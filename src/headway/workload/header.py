@@ -23,6 +23,10 @@ class Source:
     not_modelled: dict[str, int] = field(default_factory=dict, hash=False)
 
 
+DIGITS = 18
+"""Digits of a number in a header; more do not fit into 64 bits, and are no number of anything."""
+
+
 class Header:
     """Comment lines as read, in order, without their line ends; `; Key: value` lines can be asked by key."""
 
@@ -47,7 +51,8 @@ class Header:
     def number(self, key: str) -> int | None:
         """The whole number a value begins with, as in `400 (48 interactive)` or `93,312`, or None."""
         match = _LEADING_NUMBER.match(self.get(key) or "")
-        return int(match[1].replace(",", "")) if match else None
+        digits = match[1].replace(",", "") if match else ""
+        return int(digits) if digits and len(digits) <= DIGITS else None
 
     @property
     def max_procs(self) -> int | None:

@@ -6,16 +6,15 @@ import gzip
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO
 
 import numpy as np
 
-from headway.errors import InputError
 from headway.units import SECOND, seconds_text
 from headway.workload.swf_fields import FIELDS
 from headway.workload.swf_lines import Ints
 from headway.workload.table import Workload
+from headway.writing import replacing
 
 ROWS = 1 << 16
 """Jobs put into text at a time."""
@@ -33,20 +32,8 @@ def write_swf(workload: Workload, path: str | os.PathLike[str]) -> None:
             sys.stdout.buffer.write(text)
         sys.stdout.buffer.flush()
         return
-    target = Path(name)
-    unfinished = target.with_name(target.name + ".part")
-    try:
-        with unfinished.open("wb") as file:
-            _write(file, workload, packed=target.suffix == ".gz")
-        unfinished.replace(target)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise InputError(
-            f"cannot be written: {error.strerror or error}; choose another place", file=name
-        ) from None
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    with replacing(name) as draft, draft.open("wb") as file:
+        _write(file, workload, packed=name.endswith(".gz"))
 
 
 def _write(file: IO[bytes], workload: Workload, *, packed: bool) -> None:

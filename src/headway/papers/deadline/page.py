@@ -7,6 +7,7 @@ from pathlib import Path
 
 from headway.papers.deadline.logs import Log
 from headway.papers.verdicts import RULE, Reproduction, claims_table, markdown_table
+from headway.writing import write_text
 
 NAME = "deadline.md"
 
@@ -30,7 +31,7 @@ def write(result: Reproduction, folder: Path, logs: Sequence[Log]) -> Path:
         "## Who pays, who gains\n\n" + PAYS + "\n\n" + tables["Who pays"],
     ]
     path = folder / NAME
-    path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+    write_text(path, "\n\n".join(part for part in parts if part) + "\n")
     return path
 
 

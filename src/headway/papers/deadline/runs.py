@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from headway.documents import read_json
 from headway.metrics.deadlines import deadlines
 from headway.metrics.ratios import slowdown, walltime_slowdown
 from headway.metrics.sample import Sample
@@ -15,6 +16,7 @@ from headway.metrics.statistics import mean_ratio, mean_time, quantile_time
 from headway.papers.deadline.logs import Log, labelled, prepared
 from headway.schedule import Schedule
 from headway.simulate import simulate
+from headway.writing import write_text
 
 NAME = "runs.json"
 KEPT = 3
@@ -51,7 +53,7 @@ class Runs:
 
     def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
         self.path, self.say = folder / NAME, say
-        self.results: dict[str, Numbers] = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.results: dict[str, Numbers] = read_json(self.path, "remove it") if self.path.exists() else {}
         self._plain: dict[tuple[str, ...], Schedule] = {}
 
     def get(self, log: Log, run: Run) -> Numbers:
@@ -59,9 +61,7 @@ class Runs:
         key = f"{log.name} {log.digest} {run.key}"
         if key not in self.results:
             self.results[key] = self._measure(log, run)
-            part = self.path.with_suffix(".part")
-            part.write_text(json.dumps(self.results, indent=0))
-            part.replace(self.path)
+            write_text(self.path, json.dumps(self.results, indent=0))
         return self.results[key]
 
     def _measure(self, log: Log, run: Run) -> Numbers:

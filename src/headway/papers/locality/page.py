@@ -9,6 +9,7 @@ import numpy as np
 
 from headway.papers.locality.weeks import Group
 from headway.papers.verdicts import RULE, Reproduction, claims_table, markdown_table
+from headway.writing import write_text
 
 NAME = "locality.md"
 
@@ -39,7 +40,7 @@ def write(result: Reproduction, folder: Path, groups: Sequence[Group], quick: bo
     if "Weights" in tables:
         parts.append("## Beyond: a search over the weights\n\n" + WEIGHTS + "\n\n" + tables["Weights"])
     path = folder / NAME
-    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    write_text(path, "\n\n".join(parts) + "\n")
     return path
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from headway.campaign import Progress
+from headway.documents import read_json
 from headway.metrics.catalogue import BY_NAME
 from headway.metrics.files import BOUND, file_waits, improvements, stretches
 from headway.metrics.sample import Sample, file_load
@@ -23,6 +24,7 @@ from headway.platform import Cluster, Platform
 from headway.schedule import Schedule
 from headway.simulate import simulate
 from headway.units import SECOND
+from headway.writing import write_text
 
 NAME = "runs.json"
 BANDWIDTH = 0.1
@@ -38,7 +40,7 @@ class Runs:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
-        self.results: dict[str, Numbers] = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.results: dict[str, Numbers] = read_json(self.path, "remove it") if self.path.exists() else {}
         self._plain: dict[str, Schedule] = {}
         self._locks: dict[str, threading.Lock] = {}
 
@@ -92,9 +94,7 @@ class Runs:
 
     def _keep(self, key: str, found: Numbers) -> None:
         self.results[key] = found
-        part = self.path.with_suffix(".part")
-        part.write_text(json.dumps(self.results, indent=0))
-        part.replace(self.path)
+        write_text(self.path, json.dumps(self.results, indent=0))
 
     def _measured(self, week: Week, policy: str, bandwidth: float) -> Numbers:
         plain = self._fcfs(week, bandwidth)

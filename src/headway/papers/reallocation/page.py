@@ -7,6 +7,7 @@ from pathlib import Path
 
 from headway.papers.reallocation.scenarios import LOAD, Scenario
 from headway.papers.verdicts import RULE, Reproduction, claims_table, markdown_table
+from headway.writing import write_text
 
 NAME = "reallocation.md"
 
@@ -44,7 +45,7 @@ def write(
     if "Load" in tables:
         parts.append("### The load of the generated logs\n\n" + LOADS + "\n\n" + tables["Load"])
     path = folder / NAME
-    path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+    write_text(path, "\n\n".join(part for part in parts if part) + "\n")
     return path
 
 

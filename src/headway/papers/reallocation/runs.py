@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from headway.documents import read_json
 from headway.metrics.reallocation import came, grid_tasks, impact
 from headway.papers.reallocation.scenarios import Scenario, drawn, jobs_of, platform_of
 from headway.schedule import Schedule
 from headway.simulate import simulate
 from headway.workload import Workload
+from headway.writing import write_text
 
 NAME = "runs.json"
 Numbers = dict[str, Any]
@@ -54,7 +56,7 @@ class Runs:
 
     def __post_init__(self) -> None:
         if self.path.exists():
-            self.results = json.loads(self.path.read_text())
+            self.results = read_json(self.path, "remove it")
 
     @property
     def path(self) -> Path:
@@ -89,9 +91,7 @@ class Runs:
         return self.results[key]
 
     def save(self) -> None:
-        part = self.path.with_suffix(".part")
-        part.write_text(json.dumps(self.results, indent=0))
-        part.replace(self.path)
+        write_text(self.path, json.dumps(self.results, indent=0))
 
 
 def measure(schedule: Schedule, reference: Schedule) -> Numbers:

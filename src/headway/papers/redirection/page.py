@@ -8,6 +8,7 @@ from pathlib import Path
 from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA, Grid
 from headway.papers.redirection.logs import Log
 from headway.papers.verdicts import RULE, Reproduction, claims_table, markdown_table
+from headway.writing import write_text
 
 NAME = "redirection.md"
 
@@ -15,7 +16,7 @@ NAME = "redirection.md"
 def write(result: Reproduction, folder: Path, logs: Sequence[Log], grid: Grid) -> Path:
     """Write the page; it names the figures that are in the same folder."""
     path = folder / NAME
-    path.write_text(text(result, logs, grid), encoding="utf-8")
+    write_text(path, text(result, logs, grid))
     return path
 
 

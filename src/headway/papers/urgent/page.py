@@ -8,6 +8,7 @@ from pathlib import Path
 from headway.papers.log import Log
 from headway.papers.urgent.runs import LOG
 from headway.papers.verdicts import RULE, Reproduction, claims_table, markdown_table
+from headway.writing import write_text
 
 NAME = "urgent.md"
 
@@ -42,7 +43,7 @@ def write(result: Reproduction, folder: Path, logs: Sequence[Log], sizes: str, d
         "## Readings\n\n" + READINGS + "\n\n" + tables["Readings"],
     ]  # fmt: skip
     path = folder / NAME
-    path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+    write_text(path, "\n\n".join(part for part in parts if part) + "\n")
     return path
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from headway.documents import read_json
 from headway.metrics import ratios
 from headway.metrics.areas import utilization
 from headway.metrics.sample import Sample
@@ -21,6 +22,7 @@ from headway.simulate import simulate
 from headway.units import SECOND
 from headway.workload import Workload
 from headway.workload.annotations import KB_PER_MB
+from headway.writing import write_text
 
 NAME = "runs.json"
 TABLE, LOG = "table", "log"
@@ -61,7 +63,7 @@ class Runs:
 
     def __init__(self, folder: Path, say: Callable[[str], None], sizes: str = TABLE) -> None:
         self.path, self.say, self.sizes = folder / NAME, say, sizes
-        self.results: dict[str, Numbers] = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.results: dict[str, Numbers] = read_json(self.path, "remove it") if self.path.exists() else {}
 
     def get(self, log: Log, run: Run) -> Numbers:
         """The numbers of a run on a log."""
@@ -70,9 +72,7 @@ class Runs:
         if key not in self.results:
             self.say(f"{log.title}: {run}")
             self.results[key] = measure(simulated(log, run))
-            part = self.path.with_suffix(".part")
-            part.write_text(json.dumps(self.results, indent=0))
-            part.replace(self.path)
+            write_text(self.path, json.dumps(self.results, indent=0))
         return self.results[key]
 
 

@@ -8,10 +8,14 @@ import os
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
+from headway.documents import is_table, is_text, is_whole, read_json, table_of
 from headway.errors import InputError, UsageError
 from headway.workload.datasets.catalogue import DATASETS
+from headway.writing import write_text
 
+LONGEST_PATH = 4096
 _NAME = re.compile(r"[a-z0-9][a-z0-9._+-]{0,63}")
 
 
@@ -42,14 +46,21 @@ def registry_file() -> Path:
 def copies() -> dict[str, Copy]:
     """Every registered copy by name."""
     file = registry_file()
-    try:
-        data = json.loads(file.read_text("utf-8"))
-        return {str(name): Copy(**entry) for name, entry in data.items()}
-    except FileNotFoundError:
+    if not file.exists():
         return {}
-    except (OSError, ValueError, TypeError, AttributeError):
-        message = "is not a registry of datasets; remove it and register the files again"
-        raise InputError(message, file=file) from None
+    remedy = "it is not a registry of datasets; remove it and register the files again"
+    data = read_json(file, remedy)
+    if not table_of(_is_copy)(data):
+        raise InputError(f"is damaged: {remedy}", file=file)
+    return {str(name): Copy(**entry) for name, entry in data.items()}
+
+
+def _is_copy(entry: Any) -> bool:
+    """Whether a value describes a copy; a path with a null byte names no file."""
+    if not is_table(entry) or set(entry) != {"path", "sha256", "bytes"}:
+        return False
+    right = is_text(entry["path"]) and is_text(entry["sha256"]) and is_whole(entry["bytes"])
+    return right and "\0" not in entry["path"] and len(entry["path"]) < LONGEST_PATH
 
 
 def add(file: str | Path, name: str) -> Copy:
@@ -115,12 +126,8 @@ def checksum(path: Path) -> str:
 def _store(known: dict[str, Copy]) -> None:
     file = registry_file()
     text = json.dumps({name: asdict(copy) for name, copy in sorted(known.items())}, indent=2)
-    unfinished = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_text(text + "\n", "utf-8")
-        unfinished.replace(file)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        message = f"cannot be written: {error.strerror or error}; set HEADWAY_DATA_DIR to another folder"
-        raise InputError(message, file=file) from None
+        write_text(file, text + "\n")
+    except (OSError, UsageError) as error:
+        raise UsageError(f"{error}; set HEADWAY_DATA_DIR to another folder") from None

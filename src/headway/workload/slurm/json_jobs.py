@@ -29,6 +29,9 @@ ROWS = 20_000
 LARGEST_JOB = 1 << 26
 """Characters after which what should be one job is taken for damage."""
 
+DIGITS = 20
+"""Characters of a whole number of 64 bits."""
+
 _JOBS = re.compile(r'"jobs"\s*:\s*\[')
 _GAP = re.compile(r"[\s,]*")
 
@@ -65,7 +68,7 @@ class SacctJson:
             yield _table(rows, places)
 
     def _jobs(self) -> Iterator[Any]:
-        decoder = json.JSONDecoder()
+        decoder = json.JSONDecoder(parse_int=_whole)
         text, count, inside = "", 0, False
         texts = self._texts()
         for more in texts:
@@ -110,12 +113,19 @@ class SacctJson:
                 message = f"is not JSON in job {job} ({error.msg}); export it again"
         except RecursionError:
             message = f"is nested too deep in job {job}; export it again"
+        except ValueError:
+            message = f"has a number in job {job} that is out of range; export it again"
         return InputError(message, file=self.name)
 
     def _texts(self) -> Iterator[str]:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         for part in self._stream.parts():
             yield decoder.decode(part)
+
+
+def _whole(digits: str) -> int | str:
+    """A whole number; one that no field can hold stays a text, which its field then refuses."""
+    return int(digits) if len(digits) <= DIGITS else digits[:DIGITS]
 
 
 def _table(rows: list[dict[str, str]], places: list[int]) -> Table:

@@ -1,0 +1,142 @@
+"""TOML and JSON documents: read once, and refused in one sentence where they are damaged or out of range.
+
+Numbers must fit into 64 bits and be finite: what is larger is a mistake, and would be one in all that comes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from headway.errors import InputError
+
+LARGEST = 2**63 - 1
+DEEPEST = 50
+"""How deep tables and lists may be nested."""
+
+_AT_LINE = re.compile(r"\s*\(at (line \d+, column \d+|end of document)\)")
+
+Check = Callable[[Any], bool]
+
+
+def read_text(path: str | Path, kind: str) -> str:
+    """The text of a file in UTF-8; ``kind`` is what it should be."""
+    try:
+        return Path(path).read_text("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError("there is no such file; check the path", file=path) from None
+    except UnicodeDecodeError:
+        raise InputError(f"is not text in UTF-8; it should be {kind}", file=path) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=path) from None
+
+
+def parse_toml(text: str, name: str | Path, *, finite: bool = True) -> dict[str, Any]:
+    """The document of a TOML text; ``name`` is what errors call the file.
+
+    Without ``finite``, infinite numbers and those that are none are left to who knows their lines.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"\(at line (\d+)", str(error))
+        reason = _AT_LINE.sub("", str(error))
+        line = int(place[1]) if place else None
+        raise InputError(f"is not valid TOML: {reason}", file=name, line=line) from None
+    except RecursionError:
+        raise InputError("is not valid TOML: it is nested too deep", file=name) from None
+    except ValueError:  # digits without end, or a date that there is not
+        raise InputError("is not valid TOML: it has a number or a date out of range", file=name) from None
+    check_numbers(document, name, finite)
+    return document
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """The document of a TOML file."""
+    return parse_toml(read_text(path, "TOML"), path)
+
+
+def read_json(path: str | Path, remedy: str) -> Any:
+    """The document of a JSON file of ours; ``remedy`` says what to do where it is damaged."""
+    text = read_text(path, "JSON")
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise InputError(f"is not JSON ({error.msg}); {remedy}", file=path, line=error.lineno) from None
+    except RecursionError:
+        raise InputError(f"is nested too deep; {remedy}", file=path) from None
+    except ValueError:
+        raise InputError(f"has a number that is none or out of range; {remedy}", file=path) from None
+    check_numbers(document, path)
+    return document
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def check_numbers(document: Any, name: str | Path, finite: bool = True) -> None:
+    """Refuse numbers beyond 64 bits, those that are infinite or none, and what is nested too deep."""
+    waiting: list[tuple[str, Any, int]] = [("", document, 0)]
+    while waiting:
+        field, value, depth = waiting.pop()
+        if depth > DEEPEST:
+            raise InputError("is nested too deep", file=name, field=field[:40])
+        if isinstance(value, dict):
+            waiting += [(f"{field}.{key}".lstrip("."), inner, depth + 1) for key, inner in value.items()]
+        elif isinstance(value, list):
+            waiting += [(field, inner, depth + 1) for inner in value]
+        elif (finite and isinstance(value, float) and not isfinite(value)) or (
+            isinstance(value, int) and not -LARGEST - 1 <= value <= LARGEST
+        ):
+            raise InputError("is a number out of range; give a finite one of 64 bits", file=name, field=field)
+
+
+def check_entries(document: Any, entries: Mapping[str, Check], path: str | Path, remedy: str) -> None:
+    """Refuse a document in which an entry of a name in ``entries`` is there and is not as it should be."""
+    if not isinstance(document, dict):
+        raise InputError(f"is no table of entries; {remedy}", file=path)
+    for key, is_right in entries.items():
+        if key in document and not is_right(document[key]):
+            raise InputError(f"is not what it should be; {remedy}", file=path, field=key)
+
+
+def is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def is_whole(value: Any) -> bool:
+    """A whole number from 0 on."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_table(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def list_of(is_right: Check) -> Check:
+    """Whether a value is a list of such values."""
+    return lambda value: isinstance(value, list) and all(map(is_right, value))
+
+
+def table_of(is_right: Check) -> Check:
+    """Whether a value is a table of such values."""
+    return lambda value: isinstance(value, dict) and all(map(is_right, value.values()))
+
+
+def either(*checks: Check) -> Check:
+    """Whether a value is one of several things."""
+    return lambda value: any(check(value) for check in checks)
+
+
+def is_none(value: Any) -> bool:
+    return value is None

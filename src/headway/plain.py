@@ -1,0 +1,36 @@
+"""Text from files and command lines as a person may see it: no control characters, not endless."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 800
+"""Characters of a sentence that are shown; what is in the middle of a longer one is left out."""
+
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def plain(text: str, escape: str = "\\x{:02x}") -> str:
+    """Control characters, marks that turn the direction of writing, and halves of characters as escapes.
+
+    >>> plain("a\\x1b[31mb")
+    'a\\\\x1b[31mb'
+    """
+    return _CONTROL.sub(lambda found: escape.format(ord(found[0])), text)
+
+
+def one_line(text: str, most: int = LONGEST) -> str:
+    """A text on one line, without control characters and cut in its middle where it is too long.
+
+    >>> one_line("a  sentence\\nof two lines")
+    'a sentence of two lines'
+    """
+    line = plain(" ".join(text[: 100 * most].split()))
+    return line if len(line) <= most else f"{line[: most // 2]} ... {line[-most // 2 :]}"
+
+
+def cut(text: str, most: int = 40) -> str:
+    """The beginning of a text, quoted, for a sentence that is about it."""
+    return repr(text if len(text) <= most else f"{text[:most]}...")

@@ -1,0 +1,98 @@
+"""Files appear whole or not at all: written beside their place under another name, then renamed.
+
+Only a regular file is ever replaced: never a device, a FIFO, or what a link points to. A draft bears the
+name of the machine and the process that write it, so that what a killed one left is removed by the next.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from headway.errors import UsageError
+
+PART, OLD = "part", "old"
+_KINDS = (
+    (stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"), (stat.S_ISSOCK, "a socket"),
+)  # fmt: skip
+
+
+def check_replaceable(target: Path) -> None:
+    """Complain about a target that is there and is no regular file."""
+    try:
+        mode = target.lstat().st_mode
+    except (OSError, ValueError):
+        return  # not there, or writing will say what is wrong
+    for is_kind, words in _KINDS:
+        if is_kind(mode):
+            raise UsageError(f"{target} is {words}; only regular files are replaced, so give another name")
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A draft to write, which takes the place of ``path`` when the block ends well, and is gone otherwise."""
+    target = Path(path)
+    check_replaceable(target)
+    remove_drafts(target)
+    draft = draft_of(target)
+    try:
+        yield draft
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())  # a full disk may be noticed only now
+        check_replaceable(target)
+        os.replace(draft, target)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{target} cannot be written: {reason}; choose another place") from None
+    finally:
+        with suppress(OSError, ValueError):
+            draft.unlink(missing_ok=True)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file in UTF-8, whole or not at all."""
+    with replacing(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+def draft_of(target: Path, suffix: str = PART) -> Path:
+    """Where this process writes what is to become ``target``."""
+    absolute = Path(os.path.abspath(target))
+    return absolute.parent / f".{absolute.name}.{_host()}-{os.getpid()}.{suffix}"
+
+
+def remove_drafts(target: Path) -> None:
+    """Remove what processes of this machine that are no more have left of drafts of ``target``."""
+    absolute = Path(os.path.abspath(target))
+    left = re.compile(rf"\.{re.escape(absolute.name)}\.{re.escape(_host())}-(\d{{1,9}})\.({PART}|{OLD})")
+    with suppress(OSError):
+        for entry in absolute.parent.iterdir():
+            found = left.fullmatch(entry.name)
+            if found and not _is_alive(int(found[1])):
+                if entry.is_dir() and not entry.is_symlink():
+                    shutil.rmtree(entry, ignore_errors=True)
+                else:
+                    entry.unlink(missing_ok=True)
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9]", "-", socket.gethostname())[:30] or "here"
+
+
+def _is_alive(process: int) -> bool:
+    if os.name != "posix":
+        return True  # there, asking would end it
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,163 @@
+"""Ways to damage bytes: blind ones, ones that know numbers and lines, and ones that know JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import random
+import re
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+NUMBERS = (
+    b"0", b"-0", b"-1", b"1", b"00", b"0.5", b"-0.000001", b"1e3", b"1e18", b"1e308", b"1e309", b"1e-400", b"nan",
+    b"NaN", b"inf", b"-inf", b"Infinity", b"2147483648", b"4294967296", b"9223372036854775807",
+    b"9223372036854775808", b"-9223372036854775809", b"18446744073709551616", b"1152921504606846975",
+    b"9" * 30, b"9" * 400, b"9" * 5000, b"1." + b"3" * 500, b"0x10", b"1_000", b"1,5", b"+", b"-", b".", b"e5",
+    b"", b" ", b"\xd9\xa3", b"true", b"null", b"1/0", b"1/3",
+)  # fmt: skip
+"""What stands where a number should."""
+
+TEXTS = (
+    b"\x00", b"\x1b[31m\x07", b"\r", b"\n", b"\n\n\n", b"\t", b"|", b"||||", b",", b",,,,,", b'"', b"'", b";", b"#",
+    b"=1+1", b"@x", b"../../x", b"/dev/null", b"\xff\xfe", b"\xc3", b"\xef\xbb\xbf", "é".encode(), "\u202e".encode(),
+    "\U0001f600".encode(), b"%s%n{0}", b"[[bold]]", b"A" * 3000, b"[" * 2000, b"(" * 500, b"{" * 300, b"{}", b"[]",
+    b"]", b"}", b")", b"(", b"\\", b"//", b"-->", b"<script>", b"headway", b"None", b"easy(", b"./x.py:Y",
+)  # fmt: skip
+"""What stands anywhere."""
+
+VALUES: tuple[Any, ...] = (
+    None, True, False, 0, -1, 1, 2**31, 2**63, -(2**63) - 1, 10**30, 0.5, -0.5, 1e300, 1e18, "", "x", "\x1b[2J", "\u202e",
+    "9" * 5000, "-1", "nan", [], {}, [[]], [None], {"": None}, [1, 2, 3], ["x"], {"x": 1}, "A" * 5000, "=1+1",
+)  # fmt: skip
+"""What stands in the place of any value of a JSON document."""
+
+_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+
+
+def flip(data: bytes, rng: random.Random) -> bytes:
+    """Some bytes become others."""
+    changed = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 8))):
+        if changed:
+            changed[rng.randrange(len(changed))] = rng.randrange(256)
+    return bytes(changed)
+
+
+def cut(data: bytes, rng: random.Random) -> bytes:
+    """The end is missing."""
+    return data[: rng.randrange(len(data) + 1)]
+
+
+def remove(data: bytes, rng: random.Random) -> bytes:
+    """A part is missing."""
+    at = rng.randrange(len(data) + 1)
+    return data[:at] + data[at + rng.choice((1, 2, 5, 20, 200)) :]
+
+
+def repeat(data: bytes, rng: random.Random) -> bytes:
+    """A part stands there several times."""
+    at = rng.randrange(len(data) + 1)
+    part = data[at : at + rng.choice((1, 3, 20, 200))]
+    return data[:at] + part * rng.choice((2, 3, 50)) + data[at:]
+
+
+def insert(data: bytes, rng: random.Random) -> bytes:
+    """Something hostile stands between."""
+    at = rng.randrange(len(data) + 1)
+    return data[:at] + rng.choice(TEXTS + NUMBERS) + data[at:]
+
+
+def number(data: bytes, rng: random.Random) -> bytes:
+    """Some numbers are others."""
+    found = list(_NUMBER.finditer(data))
+    for place in sorted(
+        rng.sample(found, min(len(found), rng.choice((1, 1, 2, 5)))), key=lambda m: -m.start()
+    ):
+        data = data[: place.start()] + rng.choice(NUMBERS) + data[place.end() :]
+    return data
+
+
+def lines(data: bytes, rng: random.Random) -> bytes:
+    """Lines are shuffled, missing, doubled or split."""
+    parts = data.split(b"\n")
+    at, other = rng.randrange(len(parts)), rng.randrange(len(parts))
+    how = rng.randrange(4)
+    if how == 0:
+        parts[at], parts[other] = parts[other], parts[at]
+    elif how == 1:
+        del parts[at]
+    elif how == 2:
+        parts.insert(other, parts[at])
+    else:
+        fields = re.split(rb"([ ,|=])", parts[at])
+        rng.shuffle(fields)
+        parts[at] = b"".join(fields)
+    return b"\n".join(parts)
+
+
+def splice(data: bytes, rng: random.Random) -> bytes:
+    """The beginning with another end of itself."""
+    return data[: rng.randrange(len(data) + 1)] + data[rng.randrange(len(data) + 1) :]
+
+
+def document(data: bytes, rng: random.Random) -> bytes:
+    """A value, an entry or a key of a JSON document is another; the document stays sound."""
+    try:
+        tree = json.loads(data)
+    except (ValueError, RecursionError):
+        return flip(data, rng)
+    places: list[tuple[Any, Any]] = []
+    waiting: list[Any] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict | list):
+            entries = list(node.items()) if isinstance(node, dict) else list(enumerate(node))
+            places += [(node, key) for key, _ in entries]
+            waiting += [value for _, value in entries]
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        if not places:
+            return json.dumps(rng.choice(VALUES)).encode()
+        node, key = rng.choice(places)
+        try:
+            how = rng.randrange(5)
+            if how == 0:
+                del node[key]
+            elif how == 1 and isinstance(node, dict):
+                node[str(rng.choice(VALUES))] = node.pop(key)
+            elif how == 2:
+                node[key] = [node[key]]
+            else:
+                node[key] = rng.choice(VALUES)
+        except (KeyError, IndexError):
+            continue
+    return json.dumps(tree).encode()
+
+
+def deep(data: bytes, rng: random.Random) -> bytes:
+    """A value is nested very deeply."""
+    found = list(_NUMBER.finditer(data))
+    if not found:
+        return b"[" * 100_000
+    place = rng.choice(found)
+    opening, closing = rng.choice(
+        ((b"[", b"]"), (b'{"a":', b"}"), (b"(", b")"), (b"f(", b")"), (b"{a=", b"}"))
+    )
+    depth = rng.choice((40, 900, 20_000))
+    return data[: place.start()] + opening * depth + place[0] + closing * depth + data[place.end() :]
+
+
+Mutation = Callable[[bytes, random.Random], bytes]
+BLIND: tuple[Mutation, ...] = (flip, cut, remove, repeat, insert, splice)
+TEXT: tuple[Mutation, ...] = (*BLIND, number, number, number, lines, lines, deep)
+JSON: tuple[Mutation, ...] = (*TEXT, document, document, document, document)
+
+
+def packed(data: bytes, rng: random.Random) -> bytes:
+    """Gzip data damaged before or after it was packed."""
+    if rng.random() < 0.5:
+        with contextlib.suppress(OSError, EOFError, zlib.error):  # it was damaged already
+            return gzip.compress(rng.choice(TEXT)(gzip.decompress(data), rng), 1)
+    return rng.choice(BLIND)(data, rng)

@@ -1,0 +1,209 @@
+"""What is written appears whole or not at all, replaces nothing but regular files, and is never a mixture."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commands import SWF, Headway
+from headway.errors import InputError, UsageError
+from headway.schedule import Schedule
+from headway.writing import draft_of, replacing, write_text
+from small_schedules import schedule
+
+JOBS = [(0.0, 2, 10.0, 12.0), (1.0, 3, 5.0, 6.0)]
+COMMANDS = {
+    "convert": ("convert", "log.swf", "{}.swf", "--force"),
+    "convert, packed": ("convert", "log.swf", "{}.swf.gz", "--force"),
+    "convert to Batsim": ("convert", "log.swf", "{}.json", "--force"),
+    "anonymise": ("anonymise", "log.swf", "{}.swf", "--force"),
+    "generate": ("generate", "lublin", "jobs=5", "procs=4", "-o", "{}.swf", "--force"),
+    "plot": ("plot", "run", "--kind", "gantt", "-o", "{}.svg", "--force"),
+    "report": ("report", "run", "-o", "{}.html", "--force"),
+}
+"""Commands that write one file, by its name without ending."""
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
+    schedule(JOBS, [0, 10], procs=3).save(tmp_path / "run")
+    headway = Headway(tmp_path, capsys, monkeypatch)
+    headway.write("log.swf", SWF)
+    return headway
+
+
+def words(command: str, name: str) -> tuple[list[str], Path]:
+    found = [word.format(name) for word in COMMANDS[command]]
+    return found, Path(next(word for word in found if word.startswith(f"{name}.")))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_only_regular_files_are_replaced(run: Headway, command: str) -> None:
+    given, path = words(command, "target")
+    precious = run.folder / "precious"
+    precious.write_text("precious")
+    target = run.folder / path
+    for kind in ("link", "FIFO", "folder"):
+        if kind == "link":
+            target.symlink_to(precious)
+        elif kind == "FIFO":
+            os.mkfifo(target)
+        else:
+            target.mkdir()
+        told = run(*given)
+        assert told.status == 2 and "only regular files are replaced" in told.err, told.err
+        target.rmdir() if target.is_dir() and not target.is_symlink() else target.unlink()
+    assert precious.read_text() == "precious"
+    assert not [name for name in run.files() if "target" in name]
+    assert run(*given).status == 0 and target.is_file()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_full_disk_leaves_what_was_there(run: Headway, command: str) -> None:
+    given, path = words(command, "target")
+    (run.folder / path).write_text("what was there")
+    before = run.files()
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (40, 40))"
+    told = subprocess.run(
+        [sys.executable, "-c", f"{limit}\nfrom headway.cli import main\nmain()", *given],
+        cwd=run.folder, capture_output=True, text=True,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert told.returncode == 2, told.stderr
+    *others, last = told.stderr.splitlines()
+    assert last.startswith("headway: ") and "cannot be written" in last
+    assert all("font_manager" in line for line in others)  # a cache of the library's own
+    assert run.files() == before
+    assert (run.folder / path).read_text() == "what was there"
+
+
+def test_what_is_written_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with pytest.raises(KeyboardInterrupt), replacing(path) as draft:
+        draft.write_text("half")
+        raise KeyboardInterrupt
+    assert not list(tmp_path.iterdir())
+    write_text(path, "whole")
+    assert path.read_text() == "whole" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_drafts_of_killed_processes_are_cleaned_up_and_others_are_not(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    mine = draft_of(tmp_path / "file")
+    dead = Path(re.sub(rf"-{os.getpid()}\.", f"-{ended.pid}.", str(mine)))
+    alive = Path(re.sub(rf"-{os.getpid()}\.", "-1.", str(mine)))
+    other = tmp_path / ".other.part"
+    for path in (dead, alive, other):
+        path.write_text("draft")
+    old = dead.with_suffix(".old")
+    old.mkdir()
+    write_text(tmp_path / "file", "whole")
+    assert sorted(tmp_path.iterdir()) == sorted([alive, other, tmp_path / "file"])
+
+
+def test_a_mixture_of_two_runs_is_refused(tmp_path: Path) -> None:
+    schedule(JOBS, [0, 10], procs=3).save(tmp_path / "a")
+    schedule(JOBS, [10, 0], procs=3).save(tmp_path / "b")
+    Schedule.load(tmp_path / "a")
+    for name in ("schedule.csv", "schedule.parquet", "summary.json"):
+        shutil.copy(tmp_path / "a" / name, tmp_path / "kept")
+        shutil.copy(tmp_path / "b" / name, tmp_path / "a" / name)
+        with pytest.raises(InputError, match=rf"a/{re.escape(name)}: is not of the same run as run\.json"):
+            Schedule.load(tmp_path / "a")
+        (tmp_path / "a" / name).unlink()
+        if name != "schedule.csv":
+            with pytest.raises(InputError, match=r"is missing beside run\.json"):
+                Schedule.load(tmp_path / "a")
+        shutil.copy(tmp_path / "kept", tmp_path / "a" / name)
+    (tmp_path / "a" / "runs.csv").write_text("job,start,end\n")
+    with pytest.raises(InputError, match=r"runs\.csv: is not of the same run"):
+        Schedule.load(tmp_path / "a")
+
+
+def test_one_who_is_killed_between_two_renames_leaves_no_mixture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stop before each rename in turn: the folder holds the second run, or none that can be read."""
+
+    class Killed(BaseException):
+        pass
+
+    first, second = schedule(JOBS, [0, 10], procs=3), schedule(JOBS, [10, 0], procs=3)
+    starts = [each.start.tolist() for each in (first, second)]
+    seen = set()
+    for renames in range(6):
+        left = [renames]
+
+        def replace(old: object, new: object, left: list[int] = left) -> None:
+            if not left[0]:
+                raise Killed
+            left[0] -= 1
+            os.rename(str(old), str(new))
+
+        out = tmp_path / f"out{renames}"
+        first.save(out)
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "replace", replace)
+            try:
+                second.save(out, force=True)
+            except Killed:
+                seen.add("killed")
+        try:
+            seen.add(str(starts.index(Schedule.load(out).start.tolist())))
+        except (UsageError, InputError):
+            seen.add("none")
+    assert seen == {"killed", "1", "none"}
+
+
+def headway_process(*given: str, **options: object) -> subprocess.CompletedProcess[str]:
+    code = "from headway.cli import main; main()"
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+        [sys.executable, "-c", code, *given], capture_output=True, text=True, env=environment, **options
+    )
+
+
+def test_closed_standard_streams_are_quiet(run: Headway) -> None:
+    for closed in (0, 1, 2):
+        done = subprocess.run(
+            ["bash", "-c", f'"$0" -m headway inspect log.swf {closed}>&-', sys.executable],
+            cwd=run.folder, capture_output=True, text=True,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        )  # fmt: skip
+        assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    done = subprocess.run(
+        ["bash", "-c", '"$0" -m headway policies > /dev/full', sys.executable],
+        capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_too_little_memory_is_said_in_a_sentence(run: Headway) -> None:
+    for kilobytes in (150_000, 500_000):
+        limit = (kilobytes * 1024, kilobytes * 1024)
+        done = headway_process(
+            "simulate", "log.swf", "--policy", "fcfs", "--out", "out", cwd=run.folder,
+            preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_AS, limit),
+        )  # fmt: skip
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.splitlines()[-1].startswith(
+            "headway: there is not enough memory for this run; 'ulimit -v'"
+        )
+        assert "out" not in run.files()
+
+
+def test_sigterm_ends_a_command_as_ctrl_c_does(run: Headway) -> None:
+    script = "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\ndef key(job): return 0\n"
+    run.write("mine.py", script)
+    done = headway_process("simulate", "log.swf", "--policy", "strict(order=./mine.py:key)", cwd=run.folder)
+    assert done.returncode == 130 and done.stderr.endswith("headway: interrupted\n")
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
