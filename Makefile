@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 SITE ?= site
 
-.PHONY: demo test test-all lint types check bench docs release lock clean
+.PHONY: demo test test-all fuzz audit lint types check bench docs release lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/headway demo
@@ -21,6 +21,15 @@ test: $(VENV)/.test-installed
 # The long ones too, as CI runs them.
 test-all: test
 	$(BIN)/python -m pytest -n $(WORKERS) -m long
+
+# Damaged inputs of every kind, for minutes (FUZZ="--mutants 10000 --kind SWF" for more of some).
+fuzz: $(VENV)/.test-installed
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
+
+# Known faults of what is installed; says so where no advisory service can be asked.
+audit: $(VENV)/.test-installed
+	$(PIP) install pip-audit || true
+	$(BIN)/python -m release.dependencies
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .

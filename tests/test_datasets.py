@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.request import Request
 
 import pytest
 
@@ -17,12 +19,23 @@ from commands import SWF, Headway
 from headway.errors import HeadwayError, InputError, UsageError
 from headway.workload import read
 from headway.workload.datasets.catalogue import DATASETS
-from headway.workload.datasets.download import download
-from headway.workload.datasets.registry import add, copies, data_folder, find, registry_file, remove
+from headway.workload.datasets.download import _Guarded, download
+from headway.workload.datasets.registry import (
+    add,
+    copies,
+    data_folder,
+    find,
+    place_of,
+    registry_file,
+    remove,
+)
 from traces import FOLDER, KEPT
 
 BODY = gzip.compress(SWF.encode() * 2000, mtime=0)
 SUM = hashlib.sha256(BODY).hexdigest()
+
+
+OPEN = ("--allow-http", "--sha256", "none")
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +93,11 @@ def server() -> Iterator[str]:
 def test_a_download_is_whole_and_checked(server: str, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     target = tmp_path / "new" / "log.swf.gz"
-    assert download(f"{server}/log.swf.gz", target, SUM, lambda *now: seen.append(now)) == SUM
+
+    def tell(*now: int) -> None:
+        seen.append((now[0], now[1]))
+
+    assert download(f"{server}/log.swf.gz", target, SUM, tell, unencrypted=True) == SUM
     assert target.read_bytes() == BODY and seen[-1] == (len(BODY), len(BODY))
     assert [path.name for path in target.parent.iterdir()] == ["log.swf.gz"]
 
@@ -88,9 +105,9 @@ def test_a_download_is_whole_and_checked(server: str, tmp_path: Path) -> None:
 def test_a_download_that_broke_off_goes_on(server: str, tmp_path: Path) -> None:
     target = tmp_path / "log.swf.gz"
     with pytest.raises(InputError, match=f"ended after {len(BODY) // 2} of {len(BODY)} bytes"):
-        download(f"{server}/cut", target)
+        download(f"{server}/cut", target, unencrypted=True)
     assert not target.exists() and (tmp_path / "log.swf.gz.part").stat().st_size == len(BODY) // 2
-    assert download(f"{server}/cut", target, SUM) == SUM
+    assert download(f"{server}/cut", target, SUM, unencrypted=True) == SUM
     assert target.read_bytes() == BODY
     assert Server.asked == [("/cut", None), ("/cut", f"bytes={len(BODY) // 2}-")]
 
@@ -98,10 +115,10 @@ def test_a_download_that_broke_off_goes_on(server: str, tmp_path: Path) -> None:
 def test_what_is_left_of_another_file_is_not_continued(server: str, tmp_path: Path) -> None:
     target = tmp_path / "log.swf.gz"
     with pytest.raises(InputError):
-        download(f"{server}/cut", target)
+        download(f"{server}/cut", target, unencrypted=True)
     (tmp_path / "log.swf.gz.part").write_bytes(b"x" * 30)
     Server.tag = '"two"'
-    download(f"{server}/log.swf.gz", target, SUM)
+    download(f"{server}/log.swf.gz", target, SUM, unencrypted=True)
     assert target.read_bytes() == BODY
 
 
@@ -109,7 +126,7 @@ def test_a_server_without_ranges_starts_again(server: str, tmp_path: Path) -> No
     target = tmp_path / "log.swf.gz"
     (tmp_path / "log.swf.gz.part").write_bytes(BODY[:100])
     (tmp_path / "log.swf.gz.part.tag").write_text('"one"')
-    download(f"{server}/plain", target, SUM)
+    download(f"{server}/plain", target, SUM, unencrypted=True)
     assert target.read_bytes() == BODY
 
 
@@ -117,12 +134,12 @@ def test_a_part_that_is_whole_is_kept(server: str, tmp_path: Path) -> None:
     target = tmp_path / "log.swf.gz"
     (tmp_path / "log.swf.gz.part").write_bytes(BODY)
     (tmp_path / "log.swf.gz.part.tag").write_text('"one"')
-    assert download(f"{server}/log.swf.gz", target) == SUM
+    assert download(f"{server}/log.swf.gz", target, unencrypted=True) == SUM
 
 
 def test_a_wrong_checksum_leaves_nothing(server: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has the checksum"):
-        download(f"{server}/log.swf.gz", tmp_path / "log.swf.gz", "0" * 64)
+        download(f"{server}/log.swf.gz", tmp_path / "log.swf.gz", "0" * 64, unencrypted=True)
     assert list(tmp_path.glob("log*")) == []
 
 
@@ -137,7 +154,7 @@ def test_a_wrong_checksum_leaves_nothing(server: str, tmp_path: Path) -> None:
 def test_a_failed_download_is_one_sentence(server: str, tmp_path: Path, address: str, sentence: str) -> None:
     url = f"{server}{address}" if address.startswith("/") else address or "ftp://x/y"
     with pytest.raises(InputError, match=sentence) as error:
-        download(url, tmp_path / "log.swf.gz")
+        download(url, tmp_path / "log.swf.gz", unencrypted=True)
     assert "\n" not in str(error.value) and list(tmp_path.glob("log*")) == []
 
 
@@ -145,13 +162,13 @@ def test_the_command_downloads_registers_and_reads(
     server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     headway = Headway(tmp_path, capsys, monkeypatch)
-    cut = headway("datasets", "download", "Mine", "--url", f"{server}/cut")
+    cut = headway("datasets", "download", "Mine", "--url", f"{server}/cut", *OPEN)
     assert cut.status == 2 and "run the same command again" in cut.err and copies() == {}
-    done = headway("datasets", "download", "Mine", "--url", f"{server}/cut", "--sha256", SUM)
+    done = headway("datasets", "download", "Mine", "--url", f"{server}/cut", "--sha256", SUM, "--allow-http")
     assert done.status == 0 and SUM in done.out.replace("\n", "") and copies()["mine"].sha256 == SUM
     assert headway("inspect", "mine").status == 0
     assert "Your own" in headway("datasets").out
-    gone = headway("datasets", "download", "other", "--url", f"{server}/nothing")
+    gone = headway("datasets", "download", "other", "--url", f"{server}/nothing", *OPEN)
     assert gone.status == 2 and "there is no such file" in gone.err and len(gone.err.splitlines()) == 1
 
 
@@ -221,3 +238,36 @@ def test_the_catalogue_is_complete_and_agrees_with_the_files_at_hand() -> None:
         path = FOLDER / f"{entry.file}.swf.gz"
         if entry.counted and entry.name in ("kth-sp2", "sdsc-par96") and path.exists():
             assert read(path).header.max_procs == entry.procs, entry.name
+
+
+def test_only_encrypted_addresses_unless_told_and_no_way_round_by_a_redirection(
+    server: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="is not encrypted"):
+        download(f"{server}/log.swf.gz", tmp_path / "log")
+    handler = _Guarded(unencrypted=False)
+    for elsewhere in ("http://example.org/log", "file:///etc/passwd", "ftp://example.org/x"):
+        with pytest.raises(InputError):
+            handler.redirect_request(Request("https://example.org"), None, 302, "", {}, elsewhere)
+
+
+def test_a_checksum_is_asked_for_where_none_is_known(
+    server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headway = Headway(tmp_path, capsys, monkeypatch)
+    for words in (("mine", "--url", f"{server}/log.swf.gz"), ("nasa-ipsc",)):
+        told = headway("datasets", "download", *words)
+        assert told.status == 2 and "--sha256 none" in told.err
+    assert "64 digits" in headway("datasets", "download", "mine", "--url", "https://x", "--sha256", "abc").err
+    at_hand = [entry for entry in DATASETS.values() if entry.sha256]
+    assert len(at_hand) >= 8 and all(re.fullmatch("[0-9a-f]{64}", entry.sha256) for entry in at_hand)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/datasets.json", "/..", "/../../x", "/..%2f..%2fx", "/a/../datasets.json", "/c:\\x", "/"],
+)
+def test_an_address_names_no_file_of_ours_and_climbs_nowhere(tmp_path: Path, address: str) -> None:
+    place = place_of("mine", f"https://example.org{address}")
+    assert place.parent == tmp_path / "data" / "logs" and place.name.startswith("mine")
+    assert place != registry_file()

@@ -246,3 +246,27 @@ def scoreboard() -> str:
     rows.append(("**all**", *(f"**{totals[kind]}**" for kind in kinds), f"**{sum(totals.values())}**"))
     heads = [f'<span class="verdict {kind.replace(" ", "-")}">{kind}</span>' for kind in kinds]
     return table(("paper", *heads, "claims"), rows)
+
+
+def licences() -> str:
+    """What `pip install headway` brings, with the licence that each package says it has."""
+    from importlib.metadata import PackageNotFoundError, metadata, requires
+
+    found: dict[str, str] = {}
+    waiting = ["headway"]
+    while waiting:
+        for text in requires(waiting.pop()) or ():
+            name, marker = re.split(r"[ ;<>=!~\[(]", text, maxsplit=1)[0], text.partition(";")[2]
+            if "extra" in marker or name.lower() in found:
+                continue
+            try:
+                about = metadata(name)
+            except PackageNotFoundError:  # for other systems or versions of Python
+                continue
+            said = [text for text in about.get_all("Classifier", ()) if text.startswith("License")]
+            classified = [text.rpartition(" :: ")[2] for text in said]
+            stated = about.get("License-Expression") or ", ".join(classified) or about.get("License", "?")
+            found[name.lower()] = stated.splitlines()[0][:80]
+            waiting.append(name)
+    rows = [f"| {name} | {licence} |" for name, licence in sorted(found.items())]
+    return "\n".join(["| package | licence |", "|---|---|", *rows])

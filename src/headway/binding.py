@@ -10,12 +10,16 @@ from __future__ import annotations
 import inspect
 import re
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from headway.errors import UsageError
 from headway.grammar import Call, value_text
+
+MOST_JOBS = 100_000_000
+"""Jobs of a workload that is drawn; more would not fit into any memory."""
 
 REQUIRED = inspect.Parameter.empty
 
@@ -83,9 +87,22 @@ def bind(call: Call, parameters: tuple[Parameter, ...], *, where: str) -> dict[s
 def check(parameter: Parameter, value: object, where: str) -> Any:
     """The value in the parameter's type, or a UsageError that says what is expected."""
     converted = _converted(parameter.annotation, value)
+    if parameter.name == "seed" and isinstance(converted, int) and converted < 0:
+        raise UsageError(f"{where}: seed must be a whole number from 0 on, not {converted}")
+    if parameter.name == "jobs" and isinstance(converted, int) and converted > MOST_JOBS:
+        raise UsageError(f"{where}: jobs must be at most {MOST_JOBS:,}, not {converted:,}")
     if converted is _NO:
         raise UsageError(f"{where}: {parameter.name} must be {parameter.expected()}, not {value_text(value)}")
     return converted
+
+
+@contextmanager
+def numbers_of(where: str) -> Iterator[None]:
+    """Tell what numbers cannot be drawn or computed with as a mistake in a spec."""
+    try:
+        yield
+    except (ValueError, ArithmeticError) as error:
+        raise UsageError(f"{where}: these numbers cannot be: {error}") from None
 
 
 def canonical(name: str, parameters: tuple[Parameter, ...], arguments: dict[str, Any]) -> str:

@@ -16,6 +16,9 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 from fuzz.kinds import KINDS
 from fuzz.run import FAULTS, Tally, fuzz, prepared
 
+CHUNK = 1000
+"""Mutants between two reports."""
+
 
 def main() -> int:
     options = argparse.ArgumentParser(prog="fuzz", description=__doc__)
@@ -39,7 +42,9 @@ def main() -> int:
         folder = prepared(Path(place))
         os.chdir(folder)
         for kind in given.kind or KINDS:
-            bad += _report(fuzz(kind, folder, given.mutants, given.seed, given.first), given.json)
+            for first in range(given.first, given.first + given.mutants, CHUNK):
+                mutants = min(CHUNK, given.first + given.mutants - first)
+                bad += _report(fuzz(kind, folder, mutants, given.seed, first), given.json)
     return 1 if bad else 0
 
 

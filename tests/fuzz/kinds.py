@@ -26,6 +26,8 @@ class Case:
     mutations: Sequence[Mutation] = TEXT
     samples: Sequence[bytes] = ()
     judges: bool = False
+    keeps: bool = False
+    """Whether the command keeps what was finished before something was refused."""
 
     def mutant(self, sound: bytes, rng: random.Random) -> bytes:
         """Damaged once or a few times."""
@@ -86,7 +88,7 @@ KINDS: dict[str, tuple[Case, ...]] = {
     ),
     "sweep file": (
         Case("fuzzed.toml", (_command("sweep", "{}/fuzzed.toml", "--workers", "1", "--out", "{}/made", "--quiet"),),
-             samples=[ground.SWEEP], judges=True),
+             samples=[ground.SWEEP], judges=True, keeps=True),
     ),
     "specs and options": (
         Case("", (_command("policies", "{text}"), _command("simulate", "{}/log.swf", "--policy", "{text}", "--quiet")),

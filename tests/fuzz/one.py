@@ -58,8 +58,11 @@ def limited(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def run(words: Sequence[str], judges: bool, folder: Path) -> Ending:
-    """Run a command; `judges` says whether the exit status 1 is one of its own."""
+def run(words: Sequence[str], judges: bool, folder: Path, keeps: bool = False) -> Ending:
+    """Run a command; `judges` says whether the exit status 1 is one of its own.
+
+    One that `keeps` what it finished may leave files although it refused something; none of them is a draft.
+    """
     out, err = io.StringIO(), io.StringIO()
     before = entries(folder)
     status: object = 0
@@ -68,6 +71,7 @@ def run(words: Sequence[str], judges: bool, folder: Path) -> Ending:
             limited(PATIENCE),
             mock.patch.object(sys, "argv", ["headway", *words]),
             mock.patch.object(frame, "app", BUILT),
+            mock.patch("headway.cli.interrupts.interruptible", contextlib.nullcontext),  # a thread each time
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
         ):
@@ -90,15 +94,12 @@ def run(words: Sequence[str], judges: bool, folder: Path) -> Ending:
         return Ending("words", f"not one sentence ({len(told)} characters): {told[:600]!r}")
     if odd := CONTROL & {*told, *out.getvalue()}:
         return Ending("words", f"control characters {odd} in {told[:300]!r} {out.getvalue()[:300]!r}")
-    if outcome == "refused" and (left := entries(folder) - before):
+    left = {path for path in entries(folder) - before if not keeps or path.endswith(".part")}
+    if outcome == "refused" and left:
         return Ending("half", f"refused, and left {sorted(left)[:5]}")
     return Ending(outcome, told=told)
 
 
 def entries(folder: Path) -> set[str]:
     """Every file and folder below a folder."""
-    return {
-        os.path.relpath(os.path.join(place, name), folder)
-        for place, folders, files in os.walk(folder)
-        for name in (*folders, *files)
-    }
+    return {f"{place}/{name}" for place, folders, files in os.walk(folder) for name in (*folders, *files)}

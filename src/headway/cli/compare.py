@@ -69,6 +69,7 @@ def compare(
     ] = 3,
     out: options.Out = None,
     force: options.Force = False,
+    spreadsheet: options.Spreadsheet = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int | None:
@@ -120,7 +121,7 @@ def compare(
     if out is not None:
         from headway.cli.folders import save_comparison
 
-        save_comparison(comparison, out, force)
+        save_comparison(comparison, out, force, spreadsheet)
     if json:
         from headway.cli.display import print_json
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,8 +33,17 @@ def datasets(
         typer.Option("--url", metavar="URL", help="Address to download from; by default the archive."),
     ] = None,
     sha256: Annotated[
-        str, typer.Option("--sha256", metavar="SUM", help="Checksum the file must have.", show_default=False)
+        str,
+        typer.Option(
+            "--sha256",
+            metavar="SUM",
+            help="Checksum the file must have; none takes what comes.",
+            show_default=False,
+        ),
     ] = "",
+    allow_http: Annotated[
+        bool, typer.Option("--allow-http", help="Download without encryption too.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """List public logs, register a local copy, download one.
@@ -46,7 +56,7 @@ def datasets(
         case ["add", file, name]:
             _add(file, name, sha256)
         case ["download", name]:
-            _download(name, url, sha256)
+            _download(name, url, sha256, allow_http)
         case ["remove", name]:
             from headway.workload.datasets.registry import remove
 
@@ -150,17 +160,24 @@ def _tell(name: str, json: bool) -> None:
 def _add(file: str, name: str, sha256: str) -> None:
     from headway.workload.datasets.registry import add, checksum
 
-    if sha256 and Path(file).is_file() and (found := checksum(Path(file))) != sha256.lower():
+    if _wanted(sha256) and Path(file).is_file() and (found := checksum(Path(file))) != sha256.lower():
         raise UsageError(f"{file}: the checksum is {found}, not {sha256}; copy the file again")
     copy = add(file, name)
     _say(f"{name.lower()} is {copy.path}, {copy.bytes:,} bytes, sha256 {copy.sha256}")
 
 
-def _download(name: str, url: str | None, sha256: str) -> None:
+def _wanted(sha256: str) -> str:
+    """The checksum that is asked for; nothing where what comes is taken."""
+    if sha256 and sha256 != "none" and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
+        raise UsageError(f"--sha256 takes 64 digits from 0 to f, or none, not {sha256!r}")
+    return "" if sha256 == "none" else sha256
+
+
+def _download(name: str, url: str | None, sha256: str, allow_http: bool) -> None:
     from headway.cli.display import Display
     from headway.workload.datasets.catalogue import DATASETS
     from headway.workload.datasets.download import download
-    from headway.workload.datasets.registry import add, checked, data_folder
+    from headway.workload.datasets.registry import add, checked, place_of
 
     key = checked(name)
     entry = DATASETS.get(key)
@@ -168,8 +185,14 @@ def _download(name: str, url: str | None, sha256: str) -> None:
     if not address:
         page = f"; its page is {entry.page}" if entry else ""
         raise UsageError(f"where {name} lies is not known{page}; give --url URL, or copy it and use 'add'")
-    target = data_folder() / (address.rstrip("/").rpartition("/")[2] or key)
+    known = entry.sha256 if entry is not None and url is None else ""
+    if not sha256 and not known:
+        raise UsageError(
+            f"the checksum of {address} is not known; give the one that its page tells with --sha256, or "
+            "--sha256 none to take what comes"
+        )
     with Display().working(f"downloading {address}") as progress:
-        download(address, target, sha256, progress)
+        target = place_of(key, address)
+        download(address, target, _wanted(sha256 or known), progress, unencrypted=allow_http)
     copy = add(target, key)
     _say(f"{key} is {copy.path}, {copy.bytes:,} bytes, sha256 {copy.sha256}")

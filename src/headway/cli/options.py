@@ -98,5 +98,11 @@ Out: TypeAlias = Annotated[
 Force: TypeAlias = Annotated[
     bool, typer.Option("--force", help="Replace files in a folder that is not empty.")
 ]
+Spreadsheet: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--spreadsheet", help="In CSV files, quote names that a spreadsheet would take for formulas."
+    ),
+]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]

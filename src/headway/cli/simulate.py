@@ -18,6 +18,7 @@ def simulate(
     seed: options.Seed = 0,
     out: options.Out = None,
     force: options.Force = False,
+    spreadsheet: options.Spreadsheet = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -38,7 +39,7 @@ def simulate(
     schedule = inputs.run(spec, seed)
     summary = schedule.summary()
     if out is not None:
-        schedule.save(out, force=force)
+        schedule.save(out, force=force, spreadsheet=spreadsheet)
     if json:
         from headway.cli.display import print_json
 

@@ -16,6 +16,9 @@ from headway.errors import UsageError
 if TYPE_CHECKING:
     from headway.site.site import Site
 
+FASTEST = 1e6
+"""The largest factor between the speeds of two machines."""
+
 MOST_PROCS = 2**31 - 1
 """The largest number of processors a platform may have in all."""
 
@@ -76,6 +79,8 @@ class Cluster:
         _positive("speed", self.speed)
         if math.isinf(self.speed):
             raise UsageError("speed must be finite")
+        if not 1 / FASTEST <= self.speed <= FASTEST:
+            raise UsageError(f"speed must be from {1 / FASTEST:g} to {FASTEST:g}, not {self.speed:g}")
         object.__setattr__(self, "nodes", tuple(self.nodes))
         if self.nodes:
             held = sum(group.procs for group in self.nodes)

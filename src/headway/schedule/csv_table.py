@@ -158,7 +158,9 @@ def _read(path: Path, source: Path | bytes) -> pl.DataFrame:
     except pl.exceptions.PolarsError:
         raise _ragged(path, source) from None
     blank = pl.all_horizontal(pl.all().is_null())
-    return frame.filter(~blank).rename(lambda name: name.strip().lower())
+    # An apostrophe before what a spreadsheet would take for a formula is no part of the text.
+    plain = frame.filter(~blank).with_columns(pl.all().str.replace(r"^'([=+@-])", "$1"))
+    return plain.rename(lambda name: name.strip().lower())
 
 
 def _ragged(path: Path, source: Path | bytes) -> InputError:

@@ -20,6 +20,8 @@ from headway.schedule.seconds import seconds_text_column
 from headway.schedule.table import notes_frame, runs_frame, schedule_frame
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from headway.schedule.schedule import Schedule
 
 NAMED = {"user", "queue", "partition", "group"}
@@ -30,22 +32,30 @@ TABLES = (SCHEDULE, RUNS, MOVES, NOTES)
 NAMES = (*(f"{name}.{kind}" for name in TABLES for kind in ("csv", "parquet")), SUMMARY, RUN)
 
 
-def save(schedule: Schedule, folder: Path, *, force: bool = False, tau: float = 10) -> Path:
-    """Write every file of the run into `folder`, which appears whole or not at all."""
+def save(
+    schedule: Schedule, folder: Path, *, force: bool = False, tau: float = 10, spreadsheet: bool = False
+) -> Path:
+    """Write every file of the run into `folder`, which appears whole or not at all.
+
+    `spreadsheet` quotes texts that a spreadsheet would take for formulas.
+    """
     with whole_folder(folder, force, stale=NAMES) as draft:
-        write_files(schedule, draft, tau=tau)
+        write_files(schedule, draft, tau=tau, spreadsheet=spreadsheet)
     return folder
 
 
-def write_files(schedule: Schedule, folder: Path, *, tau: float = 10) -> None:
+def write_files(
+    schedule: Schedule, folder: Path, *, tau: float = 10, spreadsheet: bool = False
+) -> None:
     """Write the files into a folder that exists, such as one of several of a comparison."""
-    schedule_frame(schedule, seconds_text_column).write_csv(folder / f"{SCHEDULE}.csv")
+    shown = for_spreadsheets if spreadsheet else as_it_is
+    shown(schedule_frame(schedule, seconds_text_column)).write_csv(folder / f"{SCHEDULE}.csv")
     schedule_frame(schedule).write_parquet(folder / f"{SCHEDULE}.parquet")
     if schedule.pieces is not None and schedule.pieces.several:
-        runs_frame(schedule, seconds_text_column).write_csv(folder / f"{RUNS}.csv")
+        shown(runs_frame(schedule, seconds_text_column)).write_csv(folder / f"{RUNS}.csv")
         runs_frame(schedule).write_parquet(folder / f"{RUNS}.parquet")
     if schedule.moves is not None:
-        moves_frame(schedule, seconds_text_column).write_csv(folder / f"{MOVES}.csv")
+        shown(moves_frame(schedule, seconds_text_column)).write_csv(folder / f"{MOVES}.csv")
         moves_frame(schedule).write_parquet(folder / f"{MOVES}.parquet")
     if schedule.shares is not None and schedule.notes:
         notes_frame(schedule, seconds_text_column).write_csv(folder / f"{NOTES}.csv")
@@ -53,6 +63,22 @@ def write_files(schedule: Schedule, folder: Path, *, tau: float = 10) -> None:
     write_json(folder / SUMMARY, schedule.summary(tau=tau))
     written = {name: digest(folder / name) for name in NAMES if (folder / name).is_file() and name != RUN}
     write_json(folder / RUN, run_record(schedule) | {"files": written})
+
+
+def as_it_is(table: pl.DataFrame) -> pl.DataFrame:
+    return table
+
+
+def for_spreadsheets(table: pl.DataFrame) -> pl.DataFrame:
+    """A table in which texts that begin with = + - @ and are no numbers have an apostrophe before them."""
+    import polars as pl
+
+    formula = r"^([=+@-].*)$"
+    number = r"^[+-]?[0-9.]+$"
+    texts = pl.col(pl.String)
+    return table.with_columns(
+        pl.when(texts.str.contains(number)).then(texts).otherwise(texts.str.replace(formula, "'$1"))
+    )
 
 
 def digest(path: Path) -> str:

@@ -144,11 +144,13 @@ class Schedule:
 
         return gantt(self, **options)
 
-    def save(self, folder: str | Path, force: bool = False, *, tau: float = 10) -> Path:
+    def save(
+        self, folder: str | Path, force: bool = False, *, tau: float = 10, spreadsheet: bool = False
+    ) -> Path:
         """Write the schedule's files into `folder`, all or none; see `headway.schedule.files`."""
         from headway.schedule.files import save
 
-        return save(self, Path(folder), force=force, tau=tau)
+        return save(self, Path(folder), force=force, tau=tau, spreadsheet=spreadsheet)
 
     @classmethod
     def load(cls, folder: str | Path) -> Schedule:

@@ -30,7 +30,7 @@ from headway.writing import replacing
 PEOPLE = ("user", "group", "queue", "partition")
 """Fields of ours that Batsim carries along without reading them."""
 
-DEEPEST = 50
+DEEPEST = 400
 
 
 def read_batsim(
@@ -72,6 +72,7 @@ class _Log:
         self._jobs: list[Any] = document["jobs"]
         self._profiles: dict[str, Any] = profiles
         self._lasts: dict[str, int] = {}
+        self._open: set[str] = set()
         size = document.get("nb_res")
         self.machine = self._whole(size, "nb_res", "the workload", 1) if size is not None else 0
         if not self._jobs:
@@ -118,11 +119,16 @@ class _Log:
         if profile.get("type") == "delay":
             lasts = self._time(profile.get("delay"), "delay", f"profile {name}")
         elif isinstance(profile.get("seq"), list):
-            if depth > DEEPEST:
-                raise InputError(f"profile {name} is made of itself", file=self.file)
+            if name in self._open or depth > DEEPEST:
+                wrong = "is made of itself" if name in self._open else "is nested too deep"
+                raise InputError(f"profile {name} {wrong}", file=self.file)
+            self._open.add(name)
             times = self._whole(profile.get("repeat", profile.get("nb", 1)), "repeat", f"profile {name}", 0)
             parts = [self._lasting(str(part), where, depth + 1) for part in profile["seq"]]
+            self._open.discard(name)
             lasts = -SECOND if min(parts, default=0) < 0 else times * sum(parts)
+            if lasts > LONGEST:
+                raise InputError(f"profile {name} lasts longer than can be; correct it", file=self.file)
         self._lasts[name] = lasts
         return lasts
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from headway.errors import InputError
 from headway.units import LONGEST
@@ -14,6 +15,9 @@ from headway.workload.swf_fields import FIELDS, place
 if TYPE_CHECKING:
     from headway.workload.swf_rules import Reading
 
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
 PIECES = (2, 4)
 """Least and greatest status of a piece; the last piece has 3 (done) or 4 (failed)."""
 SUMMARIES = (0, 1, 5)
@@ -21,6 +25,17 @@ SUMMARIES = (0, 1, 5)
 ADDED = ("runtime", "cpu_time")
 LARGEST_OF = ("allocated", "requested_procs", "requested_time", "used_memory_kb", "requested_memory_kb")
 LAST_OF = ("status",)
+
+
+def _are_exit_codes(status: Ints, job: Ints, piece: Mask) -> bool:
+    """Whether a log has the exit codes of programs for a status, as that of Sandia's Ross has.
+
+    There are then other numbers than the format's, and no piece has a job number in common with another line.
+    """
+    if not ((status > SUMMARIES[-1]) | (status < -1)).any():
+        return False
+    numbers, counts = np.unique(job[job >= 0], return_counts=True)
+    return not np.isin(job[piece], numbers[counts > 1]).any()
 
 
 def join_partial(log: Reading) -> None:
@@ -36,6 +51,10 @@ def join_partial(log: Reading) -> None:
     if not piece.any():
         return
     job = log.get("job")
+    if _are_exit_codes(status, job, piece):
+        action = "exit codes of programs, not pieces of jobs: kept as whole jobs"
+        log.entries.append(LedgerEntry.of("status", action, job[piece], dropped=False))
+        return
     summarised = piece & (job >= 0) & np.isin(job, job[np.isin(status, SUMMARIES)])
     _drop(log, summarised, "a piece of a job that has a summary line: left out")
     lone = np.flatnonzero(piece & ~summarised)

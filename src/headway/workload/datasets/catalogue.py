@@ -24,6 +24,8 @@ class Dataset:
     jobs: int | None = None
     whole: int | None = None
     file: str = ""
+    sha256: str = ""
+    """Of the file, where a copy was at hand."""
     readable: bool = True
     """Whether Headway reads its format."""
     counted: bool = False

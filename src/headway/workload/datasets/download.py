@@ -6,10 +6,12 @@ import hashlib
 from collections.abc import Callable
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from headway.errors import InputError
+from headway.writing import check_replaceable
 
 BLOCK = 1 << 16
 PATIENCE = 30
@@ -18,17 +20,20 @@ PATIENCE = 30
 Progress = Callable[[int, int], None]
 
 
-def download(url: str, target: Path, sha256: str = "", progress: Progress | None = None) -> str:
+def download(
+    url: str, target: Path, sha256: str = "", progress: Progress | None = None, *, unencrypted: bool = False
+) -> str:
     """Write the file at `url` to `target` and give its SHA-256.
 
-    What an earlier attempt left in `target.part` is continued if the server still has the same file.
+    What an earlier attempt left in `target.part` is continued if the server still has the same file. Only
+    https is used, also where a server sends us elsewhere, unless `unencrypted` allows http too.
     """
     part, tag = target.with_name(target.name + ".part"), target.with_name(target.name + ".part.tag")
-    if not url.startswith(("http://", "https://")):
-        raise InputError("is not an address that begins with http:// or https://", file=url)
+    check_address(url, unencrypted)
+    check_replaceable(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _fetch(url, part, tag, progress)
+        _fetch(url, part, tag, progress, unencrypted)
     except HTTPError as error:
         error.close()
         reason = "there is no such file" if error.code == 404 else f"the server answers {error.code}"
@@ -51,7 +56,33 @@ def download(url: str, target: Path, sha256: str = "", progress: Progress | None
     return digest
 
 
-def _fetch(url: str, part: Path, tag: Path, progress: Progress | None) -> None:
+def check_address(url: str, unencrypted: bool) -> None:
+    """Refuse what is no address of a web server, and one that is not encrypted unless that is allowed."""
+    if not url.startswith(("https://", "http://")):
+        raise InputError("is not an address that begins with https://", file=url)
+    if not unencrypted and not url.startswith("https://"):
+        message = "is not encrypted, so anybody on the way may change the file; --allow-http takes it"
+        raise InputError(message, file=url)
+
+
+class _Guarded(HTTPRedirectHandler):
+    """Follows a server elsewhere only where the first address could have been there."""
+
+    def __init__(self, unencrypted: bool) -> None:
+        self.unencrypted = unencrypted
+
+    def redirect_request(self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str) -> Any:
+        check_address(newurl, self.unencrypted)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def urlopen(request: Request, *, unencrypted: bool = False) -> HTTPResponse:
+    """Open an address; what is no web server, such as file://, is not known to it."""
+    opened: HTTPResponse = build_opener(_Guarded(unencrypted)).open(request, timeout=PATIENCE)
+    return opened
+
+
+def _fetch(url: str, part: Path, tag: Path, progress: Progress | None, unencrypted: bool) -> None:
     """Append to `part` until it is whole."""
     have = part.stat().st_size if part.exists() else 0
     request = Request(url, headers={"User-Agent": "headway"})
@@ -59,7 +90,7 @@ def _fetch(url: str, part: Path, tag: Path, progress: Progress | None) -> None:
         request.add_header("Range", f"bytes={have}-")
         request.add_header("If-Range", tag.read_text("utf-8"))
     try:
-        response: HTTPResponse = urlopen(request, timeout=PATIENCE)
+        response = urlopen(request, unencrypted=unencrypted)
     except HTTPError as error:
         size = (error.headers.get("Content-Range") or "").rpartition("/")[2]
         if error.code == 416 and size == str(have):

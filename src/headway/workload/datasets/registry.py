@@ -43,6 +43,17 @@ def registry_file() -> Path:
     return data_folder() / "datasets.json"
 
 
+def place_of(name: str, address: str) -> Path:
+    """Where a download is kept: a name of ours in a folder of its own, whatever the address says.
+
+    >>> place_of("mine", "https://example.org/../datasets.json").name
+    'mine.json'
+    """
+    endings = (".swf.gz", ".txt.gz", ".json.gz", ".gz", ".swf", ".txt", ".json")
+    ending = next((ending for ending in endings if address.lower().endswith(ending)), "")
+    return data_folder() / "logs" / f"{name}{ending}"
+
+
 def copies() -> dict[str, Copy]:
     """Every registered copy by name."""
     file = registry_file()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from headway.binding import bind, describe
+from headway.binding import bind, describe, numbers_of
 from headway.errors import UsageError
 from headway.grammar import parse_call
 from headway.workload.models.lublin import lublin
@@ -23,4 +23,6 @@ def generate(spec: str) -> Workload:
     model = MODELS.get(call.name)
     if model is None:
         raise UsageError(f"no model {call.name}; there are {', '.join(MODELS)}")
-    return model(**bind(call, describe(model), where=call.name))
+    arguments = bind(call, describe(model), where=call.name)
+    with numbers_of(call.name):
+        return model(**arguments)

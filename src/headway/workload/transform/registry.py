@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec
 
-from headway.binding import Parameter, bind, canonical, check, describe, summary
+from headway.binding import Parameter, bind, canonical, check, describe, numbers_of, summary
 from headway.errors import UsageError
 from headway.grammar import Call, parse_call
 from headway.workload.table import Workload
@@ -73,7 +73,8 @@ def apply(workload: Workload, *specs: str | Call) -> Workload:
         entry, arguments = _resolved(spec)
         if entry.many:
             raise UsageError(f"{entry.name} gives several workloads, where one is wanted; use apply_each")
-        [workload] = entry.run(workload, **arguments)
+        with numbers_of(entry.name):
+            [workload] = entry.run(workload, **arguments)
     return workload
 
 
@@ -82,7 +83,8 @@ def apply_each(workload: Workload, *specs: str | Call) -> list[Workload]:
     workloads = [workload]
     for spec in specs:
         entry, arguments = _resolved(spec)
-        workloads = [result for each in workloads for result in entry.run(each, **arguments)]
+        with numbers_of(entry.name):
+            workloads = [result for each in workloads for result in entry.run(each, **arguments)]
     return workloads
 
 
