@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from headway.documents import LARGEST
 from headway.errors import InputError
 
 Value = TypeVar("Value")
@@ -49,9 +50,15 @@ class Entry:
         if text is None:
             return default
         try:
-            return how(text)
+            value = how(text)
         except ValueError as error:
             raise self.error(str(error), key) from None
+        except OverflowError:
+            raise self.error("is a number out of range", key) from None
+        numbers = value.values() if isinstance(value, dict) else (value,)
+        if any(isinstance(number, int) and abs(number) > LARGEST for number in numbers):
+            raise self.error("is a number out of range", key)
+        return value
 
     def listed(self, key: str, how: Callable[[str], Iterable[str]]) -> tuple[str, ...]:
         """A list of names, read as `read` does; empty where there is none."""
