@@ -77,7 +77,7 @@ def imagine_ended(state: State, run: int) -> int:
         trial[N_ALONE, node] -= state.shares[S_ALONE, entry]
         trial[N_RUNS, node] -= 1
         if trial[N_RUNS, node] == 0:
-            idle += state.memory.sets[Scratch.WINDOW, node]
+            idle += int(state.memory.sets[Scratch.WINDOW, node])  # not a byte, which overflows
     return idle
 
 
@@ -123,7 +123,7 @@ def idle_in_window(state: State) -> int:
     idle = 0
     for node in range(state.nodes.shape[1]):
         if state.nodes[N_RUNS, node] == 0:
-            idle += state.memory.sets[Scratch.WINDOW, node]
+            idle += int(state.memory.sets[Scratch.WINDOW, node])  # not a byte, which overflows
     return idle
 
 
