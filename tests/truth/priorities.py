@@ -37,6 +37,12 @@ class Known:
         k = bisect_right(self.times.get((job, partition), []), t)
         return self.values[job, partition][k - 1] if k else None
 
+    def apart(self, partition: str) -> int:
+        """What the partition's own factor adds."""
+        assert self.factors is not None
+        factor = self.run.machine.partitions[partition].job_factor / self.factors.highest_partition
+        return int(self.factors.weights.partition * factor)
+
     def apply(self, name: str, job: Job, t: float, given: int = 0) -> Job:
         """A copy of the job with its priorities as known at t; `given` is that of submission or release."""
         last = f"{name}_{job.waiting_tasks[0]}" if len(job.waiting_tasks) == 1 else name
@@ -49,7 +55,7 @@ class Known:
         each = {}
         for partition in job.partitions:
             logged = self.value(name, partition, t)
-            if logged is None and self.factors is not None:
-                logged = self.factors.priority(job, partition, int(t))
+            if logged is None and self.factors is not None:  # only the partition's factor differs
+                logged = given + self.apart(partition) - self.apart(job.partitions[0])
             each[partition] = logged if logged is not None else own
         return replace(job, priority=own, priority_in=each)

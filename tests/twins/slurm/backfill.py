@@ -87,6 +87,8 @@ def place(
         settings = state.machine.settings
         if settings.bf_max_job_start and len(cycle.starts) >= settings.bf_max_job_start:
             return True
+        if state.preemption is not None:  # each task of an array may take victims of its own
+            state.preemption.begun.pop(job.id, None)
 
 
 def too_many(state: State, record: Record, counts: dict[str, Counter[str]]) -> bool:
