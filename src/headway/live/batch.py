@@ -13,7 +13,7 @@ are µs on a clock that begins with the cluster.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -26,8 +26,12 @@ from headway.engine.tables import (
     BY_ITSELF,
     BY_SUSPENSION,
     KEPT,
+    LAST_NEW,
+    LIVE_ROOM,
+    NOW,
     OPEN,
     PHASE,
+    PROCS,
     PROMISE,
     R_END,
     R_ENDED,
@@ -42,15 +46,17 @@ from headway.engine.tables import (
     RUN,
     RUNNING,
     RUNS,
+    SUBMIT,
     SUSPENDED,
     WAITING,
+    WAITS,
     WALL,
     State,
 )
 from headway.errors import UsageError
 from headway.platform import Cluster as Site
 from headway.platform import Platform
-from headway.policies.grid.composed.cluster import Cluster, Shape
+from headway.policies.grid.composed.cluster import Cluster, Shape, Submission
 from headway.policies.grid.composed.foresight import Copy
 from headway.policies.grid.local_policies import run_together
 from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared
@@ -132,6 +138,8 @@ class _Engine(Cluster):
         self.site, self.spec = site, spec
         self.rows: dict[tuple[int, int, bool, int], Any] = {}
         """The policy's rows of jobs that are alike but for their size."""
+        self.plain_times: bool | None = None
+        """Whether all times that the policy knows of a job are its walltime; None: not yet looked."""
         self.live: dict[int, Job] = {}
         self.jobs = SimpleNamespace(walltime={}, runtime={}, ids=None)  # type: ignore[assignment]
 
@@ -154,12 +162,19 @@ class _Engine(Cluster):
     def _rows(self, number: int) -> Any:
         """The policy's rows of a job: as if it were in a log with an urgent job beside it."""
         job = self.live[number]
-        alike = (job.walltime, job.deadline, job.urgent, job.memory_kb)
+        if self.plain_times is None:
+            made = [self._made_rows(Job(time, Shape(1, 1, 1), memory_kb=1)) for time in (1000, 7000)]
+            self.plain_times = [[rows[row] for row in self.kind.times] for rows in made] == [
+                [time] * len(self.kind.times) for time in (1000, 7000)
+            ]
+        alike = (0 if self.plain_times else job.walltime, job.deadline, job.urgent, job.memory_kb)
         if alike not in self.rows:
             if len(self.rows) > KNOWN_ROWS:
                 self.rows.clear()
             self.rows[alike] = self._made_rows(job)
         rows = self.rows[alike]
+        if self.plain_times:
+            rows[list(self.kind.times)] = job.walltime
         if self.spec.name == "redirection":
             from headway.policies.redirection.counters import FILE_PLACE
 
@@ -179,6 +194,39 @@ class _Engine(Cluster):
         super().submit(job, shape)
         if self.live[job].runtime is None:
             self.world.runtime[self.here[job].column] = UNBOUNDED
+
+    def submit_all(self, jobs: Sequence[tuple[int, Job]]) -> None:
+        """Hand many jobs over at once: what :meth:`submit` does with each, in one go over the tables."""
+        assert self.is_open
+        self.settle()
+        first, count = int(self.state.clock[LAST_NEW]), len(jobs)
+        while self.state.clock[LIVE_ROOM] < 2 * (first + count + len(self.here)):
+            self.state, self.world = grow(self.state, self.world)
+        while self.state.jobs.shape[1] < first + count + 1:
+            self.widen()
+        table, columns = self.state.jobs, slice(first, first + count)
+        rows = np.setdiff1d(np.arange(table.shape[0]), self.kind.not_of_jobs)
+        for number, job in jobs:
+            self.know(number, job)
+        table[rows, columns] = np.stack([self._rows(number).copy() for number, _ in jobs], axis=1)[rows]
+        table[SUBMIT, columns], table[PHASE, columns] = self.state.clock[NOW], WAITING
+        table[PROCS, columns] = [job.shape.procs for _, job in jobs]
+        for row in self.kind.times:
+            logged = table[row, columns].tolist()
+            table[row, columns] = [job.shape.time(time) for (_, job), time in zip(jobs, logged, strict=True)]
+        if self.kind.newcomer is not None:
+            for column in range(first, first + count):
+                self.kind.newcomer(table, column)
+        self.requested[columns] = [job.shape.time(job.walltime) for _, job in jobs]
+        self.world.runtime[columns] = [
+            UNBOUNDED if job.runtime is None else job.shape.time(job.runtime) for _, job in jobs
+        ]
+        self.of_column += [number for number, _ in jobs]
+        places = enumerate(jobs, first)
+        self.here |= {number: Submission(column, job.shape) for column, (number, job) in places}
+        self.state.clock[LAST_NEW] = first + count
+        self.state.clock[WAITS] += count
+        self.version += 1
 
     def ids(self) -> Any:
         return np.array(self.of_column, np.int64)
@@ -219,8 +267,8 @@ def planned_from(
     batch = Batch(site, spec, prepared)
     batch.restart({number: (start, job) for number, start, job in picture.running}, now)
     batch.open(now)
-    for number, job in picture.waiting:
-        batch.submit(number, job)
+    if picture.waiting:
+        batch.engine.submit_all(picture.waiting)
     return batch
 
 

@@ -61,6 +61,8 @@ class Conductor:
             agent.reallocate(t)
         self.following = [int(proxy.remote.ask("close")["following"]) for proxy in agent.proxies]
         agent.accounts.poll(t)
+        if self.arrived % 100 == 0:
+            agent.forget()
 
 
 def outcome(conductor: Conductor) -> list[dict[str, Any]]:

@@ -45,6 +45,8 @@ class SimulatedServer(ClusterServer):
         self.jobs: dict[str, Simulated] = {}
         self.names: dict[int, str] = {}
         self.now = 0
+        self.given = 0
+        """Numbers given to jobs so far."""
 
     def open(self, now: int) -> dict[str, Any]:
         """Let it be an instant, no later than what happens next here."""
@@ -67,6 +69,7 @@ class SimulatedServer(ClusterServer):
             elif act.kind == KILL:
                 job.state, job.ended = "killed", act.at
         self._see_ends()
+        self._forget()
         return {"following": self.batch.following}
 
     def _see_ends(self) -> None:
@@ -74,6 +77,17 @@ class SimulatedServer(ClusterServer):
             if job.state == "running" and self.batch.phase(job.number) == "done":
                 job.state = "done"
                 job.ended = self.batch.ended(job.number)
+
+    def _forget(self) -> None:
+        """Let go of what is long over, at a moment at which nothing waits."""
+        live = {name: job for name, job in self.jobs.items() if job.state in ("waiting", "running")}
+        if any(job.state == "waiting" for job in live.values()):
+            return
+        running = {job.number: (job.started or 0, self._job(job.task, job.procs)) for job in live.values()}
+        if self.batch.forget_past(running):
+            just = {name: job for name, job in self.jobs.items() if job.ended == self.now}
+            self.jobs = just | live
+            self.names = {job.number: name for name, job in self.jobs.items()}
 
     def _job(self, task: Task, procs: int) -> Job:
         deadline = -1 if task.deadline is None else task.deadline
@@ -110,7 +124,8 @@ class SimulatedServer(ClusterServer):
         completion, procs = self._tuned(asked)
         if completion == NO_ANSWER:
             raise Refused(f"{self.site.name} cannot run a task of {asked.procs} processors")
-        job = Simulated(len(self.names), asked, procs)
+        job = Simulated(self.given, asked, procs)
+        self.given += 1
         self.names[job.number] = name
         self.jobs[name] = job
         self.batch.open(self.now)

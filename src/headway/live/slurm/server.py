@@ -16,7 +16,7 @@ from headway.live.grid_file import Grid, Site
 from headway.live.script import Fence, job_script, read_fence
 from headway.live.server import ClusterServer, parsed
 from headway.live.slurm.commands import Slurm
-from headway.live.slurm.queue import LOOK, SlurmJob, in_order, parse_queue
+from headway.live.slurm.queue import LOOK, SlurmJob, in_order, parse_ours, parse_queue
 from headway.live.task import Task
 from headway.live.wire import Refused
 from headway.policies.grid.composed.cluster import Shape
@@ -41,7 +41,8 @@ class SlurmServer(ClusterServer):
         self.foresight = site.policy
         Batch.warm(site.cluster, self.foresight)
         self._looked = -FRESH
-        self._jobs: list[SlurmJob] = []
+        self._text = ""
+        """What squeue printed."""
         self._plan: Batch | None = None
         self._numbers: dict[str, int] = {}
 
@@ -51,12 +52,16 @@ class SlurmServer(ClusterServer):
 
     # ---- looking ------------------------------------------------------------------------------------------
 
-    def jobs(self, fresh: bool = False) -> list[SlurmJob]:
+    def look(self, fresh: bool = False) -> str:
         """The queue as it is, or was a moment ago."""
         if fresh or time.monotonic() - self._looked > FRESH:
-            self._jobs = parse_queue(self.slurm.run(*LOOK))
+            self._text = self.slurm.run(*LOOK)
             self._looked, self._plan = time.monotonic(), None
-        return self._jobs
+        return self._text
+
+    def jobs(self, fresh: bool = False) -> list[SlurmJob]:
+        """The agent's jobs in the queue."""
+        return parse_ours(self.look(fresh))
 
     def named(self, name: str) -> list[SlurmJob]:
         """The jobs of a name; a controller that was restarted may have more than one."""
@@ -64,9 +69,10 @@ class SlurmServer(ClusterServer):
 
     def plan(self) -> Batch:
         """What waits and runs under the rules by which Slurm is foreseen."""
-        jobs = self.jobs()
+        text = self.look()
         if self._plan is not None:
             return self._plan
+        jobs = parse_queue(text)
         now, part = self.now, self.site.partition
         here = [job for job in jobs if not part or part in job.partition.split(",")]
         ran = [job for job in here if job.state in ("running", "suspended") and job.start is not None]
@@ -253,7 +259,7 @@ class SlurmServer(ClusterServer):
 
     def picture(self) -> dict[str, Any]:
         jobs = []
-        for job in self.jobs():
+        for job in parse_queue(self.look()):
             planned = self._planned(job.name) if job.is_waiting else None
             if job.is_waiting or job.state in ("running", "suspended"):
                 end = (job.start or self.now) + job.limit

@@ -1,0 +1,79 @@
+"""A policy as the scheduler of a live cluster: what it finds, foresees and forgets, and cannot have."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from headway.errors import UsageError
+from headway.live.batch import START, Batch, Job, Picture, check_live, planned_from
+from headway.platform import Cluster
+from headway.policies.grid.composed.cluster import Shape
+from headway.policies.spec import parse_spec
+from headway.units import SECOND
+
+SITE = Cluster("a", 1, 8)
+
+
+def jobs(count: int, seed: int) -> list[tuple[int, Job]]:
+    draw = random.Random(seed)
+    return [
+        (number, Job(draw.randrange(1, 50) * SECOND, Shape(draw.randrange(1, 9), 1, 1)))
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize("policy", ["conservative", "easy(order=sjf)"])
+def test_many_at_once_are_as_one_by_one(policy: str) -> None:
+    drawn = jobs(40, 1)
+    running, waiting = [(number, number, job) for number, job in drawn[:2]], drawn[2:]
+    batch = planned_from(SITE, parse_spec(policy), Picture(running, waiting), 10 * SECOND)
+    plain = Batch(SITE, parse_spec(policy))
+    plain.restart({number: (start, job) for number, start, job in running}, 10 * SECOND)
+    plain.open(10 * SECOND)
+    for number, job in waiting:
+        plain.submit(number, job)
+    for each in (batch, plain):
+        each.close()
+    assert batch.acts() == plain.acts()
+    assert [batch.planned(number) for number, _ in drawn] == [plain.planned(number) for number, _ in drawn]
+    trial = Job(7 * SECOND, Shape(3, 1, 1))
+    assert batch.tried(99, trial) == plain.tried(99, trial)
+
+
+def test_what_is_over_is_forgotten() -> None:
+    batch, running = Batch(SITE, parse_spec("conservative")), dict[int, tuple[int, Job]]()
+    columns = []
+    for number in range(1500):
+        t = number * SECOND
+        job = Job(5 * SECOND, Shape(2, 1, 1))
+        batch.open(t)
+        batch.submit(number, job)
+        batch.close()
+        running |= {act.job: (act.at, job) for act in batch.acts() if act.kind == START}
+        if number >= 2:
+            batch.end(number - 2, t + SECOND // 2)
+            batch.close()
+            del running[number - 2]
+        batch.forget_past(running)
+        columns.append(len(batch.engine.of_column))
+    assert max(columns) < 600 and len(running) == 2
+    assert {batch.phase(number) for number in running} == {"running"}
+    begun = max(start for start, _ in running.values())
+    assert batch.following == min(start for start, _ in running.values()) + 5 * SECOND
+    assert batch.tried(9999, Job(SECOND, Shape(8, 1, 1))) == begun + 6 * SECOND
+
+
+@pytest.mark.parametrize(
+    ("policy", "reason"),
+    [
+        ("easy(estimate=exact)", "nobody knows before jobs have ended"),
+        ("reallocation", "is the agent's"),
+        ("ujfb(swap=0, overrun=finish)", "at which a live job is killed"),
+        ("lea", "counts its processors"),
+    ],
+)
+def test_what_a_live_cluster_cannot_give_is_refused(policy: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        check_live(parse_spec(policy))
