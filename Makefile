@@ -67,7 +67,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml requirements-test.txt | $(BIN)/python
-	@echo "Installing Headway and what it needs into $(VENV): about 200 MB of wheels, a minute or two. pip is silent meanwhile."
+	@echo "Installing Headway and what it needs into $(VENV): about 700 MB on disk, a minute or two. pip is silent meanwhile."
 	$(PIP) install --constraint requirements-test.txt hatchling editables
 	$(PIP) install --constraint requirements-test.txt --no-build-isolation --editable .
 	@touch $@
