@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headway
+from headway.engine.tables import copy_memory
 from headway.errors import UsageError
 from headway.policies.slurm import setup
 from headway.policies.slurm.tables import Setting
@@ -15,6 +19,14 @@ from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Association, Limits, Node, Partition, Qos
 from headway.workload.header import Header
+
+
+class Looked(NamedTuple):
+    """A memory in which one table is seen in two ways."""
+
+    sets: Any
+    words: Any
+
 
 CONFIG = {
     "SelectTypeParameters": "CR_Core",
@@ -146,6 +158,24 @@ def test_a_job_that_asks_for_more_than_its_limit_is_turned_away_and_told() -> No
     assert schedule.workload.job.tolist() == [2]
     entry = schedule.workload.ledger.entries[-1]
     assert (entry.rule, entry.jobs) == ("limits", (1,))
+
+
+def test_a_constraint_keeps_a_job_on_nodes_that_have_the_feature() -> None:
+    site = small_site(CONFIG)
+    nodes = tuple(replace(node, features=("fast",) if k == 4 else ()) for k, node in enumerate(site.nodes))
+    log = workload([(0, 1, 4, 10, 100, True, 0), (1, 1, 4, 10, 100, True, 0), (1, 1, 4, 10, 100, True, 1)])
+    log = log.with_columns(constraint=np.array([0, 0, -1])).with_labels(constraint=["fast"])
+    schedule = headway.simulate(log, replace(site, nodes=nodes).platform(), "slurm")
+    start = (schedule.start // 1_000_000).tolist()
+    assert start[1] >= start[0] + 600
+    assert start[2] < 90
+
+
+def test_views_of_a_table_stay_views_of_its_copy() -> None:
+    sets = np.zeros((2, 8), np.uint8)
+    copied = copy_memory(Looked(sets, sets.view(np.int64)))
+    copied.sets[1, 0] = 1
+    assert copied.words[1, 0] == 1 and not sets.any()
 
 
 def test_slurm_without_a_site_says_what_it_needs() -> None:

@@ -55,6 +55,7 @@ from headway.engine.tables import (
     State,
     Table,
     World,
+    copy_memory,
     new_state,
     new_world,
 )
@@ -131,7 +132,7 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     options = np.zeros(max(1, len(given)) + setup.spare, np.int64)  # spare room is free until it is used
     options[: len(given)] = given
     # Copies, so that every run begins with what was prepared.
-    memory = type(setup.memory)(*(each.copy() for each in setup.memory))
+    memory = copy_memory(setup.memory)
     nodes = None if setup.nodes is None else setup.nodes.copy()
     state = new_state(table, pools, options, queues, room, len(jobs) + room, nodes, memory)
     state.clock[LIVE_ROOM] = room

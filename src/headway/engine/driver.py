@@ -62,6 +62,7 @@ from headway.engine.tables import (
     State,
     Table,
     World,
+    copy_memory,
 )
 from headway.units import NEVER
 
@@ -268,5 +269,4 @@ def copied(state: State) -> State:
     """Every table of a state, copied."""
     made = {name: getattr(state, name).copy() for name in state._fields if name not in ("profile", "memory")}
     profile = type(state.profile)(*(table.copy() for table in state.profile))
-    memory = type(state.memory)(*(table.copy() for table in state.memory))
-    return State(**made, profile=profile, memory=memory)
+    return State(**made, profile=profile, memory=copy_memory(state.memory))

@@ -153,6 +153,20 @@ class NoMemory(NamedTuple):
 NO_MEMORY = NoMemory(np.zeros((0, 0), np.int64))
 
 
+def copy_memory(memory: Any) -> Any:
+    """The same tables with the same content; one that is another view of a table stays a view of it."""
+    copies = {id(table): table.copy() for table in memory if table.base is None}
+    return type(memory)(*(_copied(table, copies) for table in memory))
+
+
+def _copied(table: npt.NDArray[Any], copies: dict[int, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """The copy of a table, or the like view of the copy of the table that it looks at."""
+    if table.base is None:
+        return copies[id(table)]
+    seen = copies.get(id(table.base))
+    return table.copy() if seen is None else seen.view(table.dtype).reshape(table.shape)
+
+
 @by_address
 class State(NamedTuple):
     """Everything a scheduler may know."""

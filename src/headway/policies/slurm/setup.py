@@ -98,7 +98,8 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     first = int(arrivals.submit[0]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
     wide = -(-nodes // 8) * 8
     sets, free = np.zeros((len(Scratch), wide), np.uint8), np.zeros((slots, wide), np.uint8)
-    planned, in_partition, allowed = np.zeros((plans, wide), np.uint8), members(site, wide), requests.features
+    planned, in_partition = np.zeros((plans, wide), np.uint8), members(site, wide)
+    allowed = np.ascontiguousarray(requests.features)
     return Memory(
         clock=clocks(settings, first, seed),
         settings=settings,
@@ -433,7 +434,7 @@ class Requests:
         rows[Job.MEMORY_NODE] = self.column("memory_node_mb", UNSET)
         rows[Job.MEMORY_CPU] = self.column("memory_cpu_mb", UNSET)
         rows[Job.EXCLUSIVE] = self.column("exclusive", 0) > 0
-        rows[Job.FEATURES] = 0
+        rows[Job.FEATURES] = self.constraints()
         rows[Job.PARTITIONS] = self.partitions()
         rows[Job.QOS] = self.qos()
         rows[Job.USER] = np.maximum(self.column("user", 0), 0)
@@ -456,6 +457,24 @@ class Requests:
         whole = (rows[Job.EXCLUSIVE] > 0) | whole_partition | linear
         exact = (len(sizes) == 1) & (rows[Job.CPUS] == rows[Job.MIN_NODES] * max(sizes, default=1))
         return np.asarray(whole & ~exact, np.bool_)
+
+    def constraints(self) -> Table:
+        """Which set of nodes each job's constraint allows; the first is all of them."""
+        names = self.labels("constraint")
+        rows = [self.features[0], *(self.allowed(name) for name in names)]
+        self.features = np.vstack(rows)
+        codes = self.column("constraint", UNSET)
+        return np.where((codes >= 0) & (codes < len(names)), codes + 1, 0)
+
+    def allowed(self, constraint: str) -> npt.NDArray[np.uint8]:
+        """Nodes with the features of ``a&b`` or ``a|b``; all nodes where counts or brackets are asked for."""
+        if not constraint or set(constraint) & set("[]()*"):
+            return self.features[0]
+        row = np.zeros_like(self.features[0])
+        for node, one in enumerate(self.site.nodes):
+            wanted = (set(choice.replace(",", "&").split("&")) for choice in constraint.split("|"))
+            row[node] = any(choice <= set(one.features) for choice in wanted)
+        return row
 
     def partitions(self) -> Table:
         """Which list of partitions each job has; lists that name none are the default partition."""
