@@ -237,12 +237,26 @@ def _read(path: Path, columns: Iterable[str] | None = None) -> pl.DataFrame:
     return table if columns is None else table.select(list(columns))
 
 
+@contextmanager
+def _nothing_said() -> Iterator[None]:
+    """Keep a library that panics over a damaged file from writing to the terminal: we say what is wrong."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
 def read_table(path: Path, needed: Mapping[str, str], remedy: str, data: bytes | None = None) -> pl.DataFrame:
     """A Parquet file of ours; ``needed`` names columns that must be there and the types they must have."""
     import polars as pl
 
     try:
-        table = pl.read_parquet(path if data is None else io.BytesIO(data))
+        with _nothing_said():
+            table = pl.read_parquet(path if data is None else io.BytesIO(data))
     except BaseException as error:  # the reader of damaged files may panic, which is no Exception
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
