@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
@@ -108,9 +109,10 @@ class CsvTable:
         with _opened(self._source) as file:
             reader = csv.reader(file)
             rows = (cells for cells in reader if any(cells))
-            for number, _ in enumerate(rows, start=-1):
-                if number == row:
-                    return reader.line_num
+            with suppress(csv.Error):  # a cell too long to be one
+                for number, _ in enumerate(rows, start=-1):
+                    if number == row:
+                        return reader.line_num
         return row + 2
 
     def _blank(self, name: str) -> NDArray[np.bool_]:
@@ -141,7 +143,7 @@ def _once(path: Path) -> Path | bytes:
 
 def _opened(source: Path | bytes) -> TextIO:
     raw = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
-    return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+    return io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="")
 
 
 def _read(path: Path, source: Path | bytes) -> pl.DataFrame:

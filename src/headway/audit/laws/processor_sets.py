@@ -12,7 +12,10 @@ from headway.schedule import Pieces
 from headway.units import seconds_text
 
 NAME = "processor sets"
-RANGES = re.compile(r"\d+(-\d+)?([, ]\d+(-\d+)?)*")
+_RANGE = r"[0-9]{1,10}(-[0-9]{1,10})?"
+RANGES = re.compile(f"{_RANGE}([, ]{_RANGE})*")
+MOST = 10_000_000
+"""Processors that one piece may list; more are a mistake, and would take all memory."""
 
 
 def numbers(text: str) -> list[int]:
@@ -22,7 +25,10 @@ def numbers(text: str) -> list[int]:
     found: list[int] = []
     for part in re.split("[, ]", text):
         low, _, high = part.partition("-")
-        found.extend(range(int(low), int(high or low) + 1))
+        first, last = int(low), int(high or low)
+        if last < first or len(found) + last - first >= MOST:
+            raise ValueError(text)
+        found.extend(range(first, last + 1))
     return found
 
 
