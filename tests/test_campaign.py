@@ -405,7 +405,7 @@ def test_a_damaged_result_file_is_named(tmp_path: Path) -> None:
     small().run(tmp_path, workers=1)
     [file] = (tmp_path / "cells").glob("*.parquet")
     file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(headway.InputError, match=r"not a sound result file.*remove it"):
+    with pytest.raises(headway.InputError, match=r"is damaged: it does not have its digest; remove it"):
         small().run(tmp_path, workers=1)
 
 

@@ -119,9 +119,10 @@ def test_bad_logs(headway: Headway, command: str, name: str, content: bytes | No
     assert culprit in refused(headway, command, name, *options)
 
 
-def test_a_folder_is_no_log(headway: Headway) -> None:
+def test_a_folder_that_is_no_site_is_no_log(headway: Headway) -> None:
     (headway.folder / "folder").mkdir()
-    assert "folder: is a folder" in refused(headway, "simulate", "folder", *POLICY, *OUT)
+    sentence = refused(headway, "simulate", "folder", *POLICY, *OUT)
+    assert "folder: is no site: there is neither slurm.conf nor config.txt" in sentence
 
 
 def test_machine_of_unknown_size(headway: Headway) -> None:

@@ -23,6 +23,7 @@ def headway(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     monkeypatch.setenv("HEADWAY_DATA_DIR", str(tmp_path / "data"))
     command = Headway(tmp_path, capsys, monkeypatch)
     command.write("log.swf", SWF)
+    command.write("short.key", "short\n")
     return command
 
 
@@ -59,7 +60,7 @@ def test_generate_applies_and_writes_batsim(headway: Headway) -> None:
         (("weeks", "log.swf", "--procs", "4", "--procs", "5"), "2 times for 1 logs"),
         (("weeks", "log.swf", "--placing", "diagonal"), "aligned or sliding"),
         (("anonymise", "log.swf", "log.swf"), "exists"),
-        (("anonymise", "log.swf", "x.swf", "--key", "short"), "at least 8 characters"),
+        (("anonymise", "log.swf", "x.swf", "--key-file", "short.key"), "at least 8 characters"),
         (("datasets", "atlantis"), "there is no dataset atlantis"),
         (("datasets", "add", "log.swf"), "write headway datasets"),
         (("datasets", "download", "gwa"), "where gwa lies is not known; its page is"),
@@ -177,7 +178,8 @@ def test_the_busy_weeks_of_curie_and_ricc(headway: Headway) -> None:
 
 def test_anonymise(headway: Headway) -> None:
     headway.write("jobs.txt", Export().text(500))
-    result = headway("anonymise", "jobs.txt", "out.txt.gz", "--key", "a long secret")
+    headway.write("key", "a long secret\n")
+    result = headway("anonymise", "jobs.txt", "out.txt.gz", "--key-file", "key")
     assert result.status == 0 and "replaced: 40 user" in result.out
     assert len(read(headway.folder / "out.txt.gz")) == len(read(headway.folder / "jobs.txt"))
 
