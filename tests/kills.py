@@ -19,8 +19,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
-os.environ.setdefault("POLARS_MAX_THREADS", "1")
+if __name__ == "__main__":  # an import, by the collector of doctests say, changes nothing for others
+    os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 import polars  # noqa: F401  (imported and not used before a fork, because it has threads)
 
