@@ -6,7 +6,7 @@ import tarfile
 import zipfile
 from pathlib import Path, PurePosixPath
 
-IN_THE_WHEEL = {".py", ".toml", ".html", ".js", ".css", ".typed"}
+IN_THE_WHEEL = {".py", ".toml", ".html", ".js", ".css", ".sh", ".typed"}
 """Endings of files of the package; anything else is there by mistake."""
 
 DATA = {".swf", ".gz", ".bz2", ".xz", ".zip", ".csv", ".parquet", ".json", ".npy", ".npz", ".log", ".db"}

@@ -131,7 +131,7 @@ nasa-ipsc is ...
 
 <!-- exit 2 -->
 ```console
-$ headway datasets download x --url https://example.org/none
+$ headway datasets download x --url https://example.org/none --sha256 none
 ... there is no such file; ...
 ```
 

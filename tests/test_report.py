@@ -185,7 +185,8 @@ def test_the_command_writes_what_python_makes(headway: Headway) -> None:
     text = (headway.folder / "both.html").read_text("utf-8")
     assert "<pre>headway report run0 run1 -o both.html</pre>" in text
     assert [each["name"] for each in data_of(text)["schedules"]] == ["run0 (fcfs)", "run1 (sjf)"]
-    assert headway("report", "campaign", "-o", "c.html", "--quiet").out == ""
+    quiet = headway("report", "campaign", "-o", "c.html", "--quiet")
+    assert (quiet.status, quiet.out, quiet.err) == (0, "", "")
     assert data_of((headway.folder / "c.html").read_text("utf-8"))["kind"] == "campaign"
 
 

@@ -8,7 +8,10 @@ ENTRIES: tuple[PolicyInfo, ...] = (
     PolicyInfo(
         "slurm",
         "Slurm's main loop and backfill, by a site's own configuration",
-        ("SchedMD, Slurm Workload Manager, version 22.05",),
+        (
+            "A. B. Yoo, M. A. Jette, M. Grondona, SLURM: Simple Linux Utility for Resource Management, JSSPP 2003, "
+            "doi:10.1007/10968987_3",
+        ),
         (
             Parameter(
                 "seed",
