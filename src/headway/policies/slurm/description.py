@@ -9,8 +9,8 @@ ENTRIES: tuple[PolicyInfo, ...] = (
         "slurm",
         "Slurm's main loop and backfill, by a site's own configuration",
         (
-            "A. B. Yoo, M. A. Jette, M. Grondona, SLURM: Simple Linux Utility for Resource Management, JSSPP 2003, "
-            "doi:10.1007/10968987_3",
+            "A. B. Yoo, M. A. Jette and M. Grondona, SLURM: simple Linux utility for resource management, "
+            "JSSPP 2003, doi:10.1007/10968987_3",
         ),
         (
             Parameter(
