@@ -71,6 +71,9 @@ class Twin:
         summaries = {job["job"] for job in jobs if job["status"] in (0, 1, 5)}
         whole: dict[int, Job] = {}
         kept = []
+        if self.has_exit_codes(jobs):
+            self.mentioned["partial"] += sum(job["status"] in (2, 3, 4) for job in jobs)
+            return jobs
         for job in jobs:
             if job["status"] not in (2, 3, 4):
                 kept.append(job)
@@ -94,6 +97,13 @@ class Twin:
                     first[name] = max(first[name], job[name])
                 first["status"] = job["status"]
         return kept
+
+    @staticmethod
+    def has_exit_codes(jobs: list[Job]) -> bool:
+        """Some status is none of the format's, and every piece is the only line of its job."""
+        lines = Counter(job["job"] for job in jobs if job["job"] >= 0)
+        foreign = any(not -1 <= job["status"] <= 5 for job in jobs)
+        return foreign and all(lines[job["job"]] < 2 for job in jobs if job["status"] in (2, 3, 4))
 
     def can_run(self, job: Job) -> bool:
         for rule in ("no_submit", "cancelled", "unknown_runtime", "no_procs", "zero_runtime"):

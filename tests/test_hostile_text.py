@@ -68,7 +68,7 @@ def test_numbers_out_of_range_are_refused_in_every_grammar(run: Headway, number:
 
 
 def test_what_is_nested_without_end_is_refused() -> None:
-    with pytest.raises(UsageError, match="nested too deep"):
+    with pytest.raises(UsageError, match="nested too deeply"):
         parse_call("f(" * 5000 + ")" * 5000)
 
 
@@ -85,7 +85,7 @@ def test_composed_profiles_may_be_deep_but_not_made_of_themselves() -> None:
     for depth in (50, 51, 300):
         assert read(io.BytesIO(batsim(depth))).runtime.tolist() == [1_000_000]
     for text in (batsim(900), batsim(3).replace(b'"seq": ["p0"]', b'"seq": ["p3"]')):
-        with pytest.raises(InputError, match=r"nested too deep|is made of itself"):
+        with pytest.raises(InputError, match=r"nested too deeply|is made of itself"):
             read(io.BytesIO(text))
 
 
@@ -102,7 +102,7 @@ def test_exit_codes_for_a_status_are_no_pieces_of_jobs() -> None:
     codes = [1, 0, 2, 3, 4, 137, 255, 2]
     workload = logged(*enumerate(codes, 1))
     assert len(workload) == 8
-    [entry] = [entry for entry in workload.ledger if entry.rule == "status"]
+    [entry] = [entry for entry in workload.ledger if entry.rule == "partial"]
     assert entry.jobs == (3, 4, 5, 8) and not entry.dropped
     assert len(logged((1, 2), (1, 3), (2, 1), (3, 99))) == 3  # one odd status changes nothing
 

@@ -104,7 +104,7 @@ def test_a_cut_document_and_a_foreign_one() -> None:
     damaged = text.replace('"elapsed"', "elapsed", 1)
     with pytest.raises(InputError, match="is not JSON in job 1"):
         read(io.BytesIO(damaged.encode()))
-    with pytest.raises(InputError, match="is nested too deep in job 1"):
+    with pytest.raises(InputError, match="is nested too deeply in job 1"):
         read(io.BytesIO(b'{"meta": {}, "jobs": [' + b"[" * 100_000))
     with pytest.raises(InputError, match='has no list "jobs"'):
         read(io.BytesIO(b'{"meta": {}, "job_id": 3}'))

@@ -305,7 +305,6 @@ def test_rules_and_formats_that_do_not_exist_are_refused_with_those_that_do(tmp_
 
 @settings(max_examples=200, deadline=None)
 @given(TEXTS, CHOSEN)
-@pytest.mark.skip(reason="the twin does not know the new bounds on numbers yet")
 def test_reads_as_the_line_by_line_twin_does(text: str, rules: dict[str, str]) -> None:
     workload, twin = from_text(text, **rules), Twin(text, **rules)
     ledger = workload.ledger

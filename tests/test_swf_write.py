@@ -6,14 +6,16 @@ import gzip
 import io
 import subprocess
 import sys
+from collections.abc import Iterator
+from errno import ENOSPC
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from headway.errors import InputError
-from headway.workload import Workload, read, read_swf, write_swf
+from headway.errors import UsageError
+from headway.workload import Workload, read, read_swf, swf_write, write_swf
 from swf_texts import CHOSEN, TEXTS
 
 ORDINARY = settings(
@@ -99,12 +101,34 @@ def test_gzip_is_chosen_by_the_name_and_reproducible(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.swf.gz", "other.swf.gz"]
 
 
-@pytest.mark.skip(reason="the writer was replaced; the test still looks at the old one")
-def test_nothing_is_written_half(tmp_path: Path) -> None:
+def test_nothing_is_written_where_there_is_no_place(tmp_path: Path) -> None:
     workload = Workload.from_arrays(unit="s", submit=[0], procs=[1], runtime=[3])
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(UsageError, match=r"a\.swf cannot be written: No such file or directory"):
         write_swf(workload, tmp_path / "absent" / "a.swf")
     (tmp_path / "folder.swf").mkdir()
-    with pytest.raises(InputError, match=r"folder\.swf: cannot be written"):
+    with pytest.raises(UsageError, match=r"folder\.swf is a folder; only regular files are replaced"):
         write_swf(workload, tmp_path / "folder.swf")
     assert [path.name for path in tmp_path.iterdir()] == ["folder.swf"]
+
+
+@pytest.mark.parametrize("name", ["log.swf", "log.swf.gz"])
+def test_nothing_is_written_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A disk that is full after the first block leaves what was there, and nothing where nothing was."""
+    workload = Workload.from_arrays(unit="s", submit=[0, 1, 2], procs=[1, 1, 1], runtime=[3, 3, 3])
+    drafts: list[int] = []
+
+    def until_full(given: Workload) -> Iterator[bytes]:
+        yield b"1 0 -1 3\n"
+        drafts.append(len([path for path in tmp_path.iterdir() if path.name.endswith(".part")]))
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(swf_write, "_texts", until_full)
+    for before in (None, b"what was there"):
+        if before is not None:
+            (tmp_path / name).write_bytes(before)
+        with pytest.raises(UsageError, match="cannot be written: No space left on device"):
+            write_swf(workload, tmp_path / name)
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == (
+            {} if before is None else {name: before}
+        )
+    assert drafts == [1, 1]  # it was being written when the disk was full

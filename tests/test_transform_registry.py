@@ -25,6 +25,8 @@ SPECS = [
     "without(flurries=[[2, 10, 50], [3]], users=[1], first_jobs=2)",
     "only(users=[0, 1], least_procs=2, most_procs=64)",
     "exact",
+    "walltimes",
+    "walltimes(margin=1.5)",
     "estimates(tsafrir(distinct=power), seed=2)",
     "estimates(f(2))",
     "shake(arrivals=30, runtimes=0.05, seed=4)",
@@ -60,13 +62,22 @@ def same(one: Workload, other: Workload) -> bool:
     )
 
 
-@pytest.mark.skip(reason="new transformations are not listed here yet")
 def test_every_transformation_is_tried_and_every_parameter_explained() -> None:
     tried = {spec.split("(")[0] for spec in SPECS} | {"local", "merge", "weeks"}
     assert tried == set(TRANSFORMATIONS)
     for entry in TRANSFORMATIONS.values():
         assert entry.summary.endswith(".")
         assert [p.name for p in entry.parameters if not p.doc] == []
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["walltimes(1e300)", "load(factor=1e-300)", "deadlines(factor=1e300)", "shake(arrivals=1e300)",
+     "estimates(f(1e300))", "window(from=1e300)", "first(1e300)", "walltimes(1e9)"],
+)  # fmt: skip
+def test_numbers_that_lead_out_of_the_range_of_times_are_refused(work: Workload, spec: str) -> None:
+    with pytest.raises(UsageError, match=r"cannot be|must be a whole number|longer than can be kept"):
+        apply(work, spec)
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from headway.errors import UsageError
-from headway.grammar import Call, value_text
+from headway.grammar import LARGEST, Call, value_text
 
 MOST_JOBS = 100_000_000
 """Jobs of a workload that is drawn; more would not fit into any memory."""
@@ -99,8 +99,11 @@ def check(parameter: Parameter, value: object, where: str) -> Any:
 @contextmanager
 def numbers_of(where: str) -> Iterator[None]:
     """Tell what numbers cannot be drawn or computed with as a mistake in a spec."""
+    import numpy as np
+
     try:
-        yield
+        with np.errstate(over="raise", invalid="raise"):
+            yield
     except (ValueError, ArithmeticError) as error:
         raise UsageError(f"{where}: these numbers cannot be: {error}") from None
 
@@ -143,7 +146,7 @@ def _converted(annotation: Any, value: object) -> Any:
         return float(value) if isinstance(value, (int, float)) else _NO
     if annotation is int:
         whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-        return int(value) if whole and isinstance(value, (int, float)) else _NO
+        return int(value) if whole and isinstance(value, (int, float)) and abs(value) < LARGEST else _NO
     if annotation is str and isinstance(value, Call):
         return str(value)
     return value if isinstance(annotation, type) and isinstance(value, annotation) else _NO

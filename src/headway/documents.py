@@ -49,7 +49,7 @@ def parse_toml(text: str, name: str | Path, *, finite: bool = True) -> dict[str,
         line = int(place[1]) if place else None
         raise InputError(f"is not valid TOML: {reason}", file=name, line=line) from None
     except RecursionError:
-        raise InputError("is not valid TOML: it is nested too deep", file=name) from None
+        raise InputError("is not valid TOML: it is nested too deeply", file=name) from None
     except ValueError:  # digits without end, or a date that there is not
         raise InputError("is not valid TOML: it has a number or a date out of range", file=name) from None
     check_numbers(document, name, finite)
@@ -69,7 +69,7 @@ def read_json(path: str | Path, remedy: str) -> Any:
     except json.JSONDecodeError as error:
         raise InputError(f"is not JSON ({error.msg}); {remedy}", file=path, line=error.lineno) from None
     except RecursionError:
-        raise InputError(f"is nested too deep; {remedy}", file=path) from None
+        raise InputError(f"is nested too deeply; {remedy}", file=path) from None
     except ValueError:
         raise InputError(f"has a number that is none or out of range; {remedy}", file=path) from None
     check_numbers(document, path)
@@ -81,12 +81,12 @@ def _refuse_constant(name: str) -> Any:
 
 
 def check_numbers(document: Any, name: str | Path, finite: bool = True) -> None:
-    """Refuse numbers beyond 64 bits, those that are infinite or none, and what is nested too deep."""
+    """Refuse numbers beyond 64 bits, those that are infinite or none, and what is nested too deeply."""
     waiting: list[tuple[str, Any, int]] = [("", document, 0)]
     while waiting:
         field, value, depth = waiting.pop()
         if depth > DEEPEST:
-            raise InputError("is nested too deep", file=name, field=field[:40])
+            raise InputError("is nested too deeply", file=name, field=field[:40])
         if isinstance(value, dict):
             waiting += [(f"{field}.{key}".lstrip("."), inner, depth + 1) for key, inner in value.items()]
         elif isinstance(value, list):

@@ -111,7 +111,7 @@ class _Reader:
     def value(self) -> Value:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise UsageError(f"{cut(self.text)}: this is nested too deep")
+            raise UsageError(f"{cut(self.text)}: this is nested too deeply")
         try:
             return self.one_value()
         finally:
@@ -147,12 +147,13 @@ class _Reader:
         return value
 
     def in_range(self, text: str) -> int | float:
-        """A number as it is written; one that is infinite or beyond 64 bits is refused."""
+        """A number as it is written; one that is infinite, or whole and beyond 64 bits, is refused."""
         if re.search(r"[.eEn]", text):
             value: int | float = float(text)
         else:
             value = int(text) if len(text) <= DIGITS else math.inf
-        if not math.isfinite(value) or not -LARGEST - 1 <= value <= LARGEST:
+        fits = math.isfinite(value) if isinstance(value, float) else -LARGEST - 1 <= value <= LARGEST
+        if not fits:
             raise UsageError(f"{cut(self.text)}: the number {cut(text)} is out of range")
         return value
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from headway.errors import UsageError
-from headway.grammar import Call, Value, parse_call, value_text
+from headway.grammar import LARGEST, Call, Value, parse_call, value_text
 from headway.policies.catalogue import ALIASES, POLICIES, Parameter, PolicyInfo
 from headway.policies.composition import reason_against
 from headway.policies.entry import number_text
@@ -250,7 +250,9 @@ def _check(info: PolicyInfo, parameter: Parameter, value: object) -> object:
         raise wrong
     if math.isinf(value) and value > 0 and "inf" in parameter.choices:
         return math.inf
-    if not math.isfinite(value) or (parameter.number is int and value != int(value)):
+    if not math.isfinite(value):
+        raise wrong
+    if parameter.number is int and (value != int(value) or abs(value) > LARGEST):
         raise wrong
     if value < parameter.low or (parameter.open_low and value == parameter.low):
         raise wrong

@@ -45,7 +45,7 @@ def read_batsim(
     try:
         document = json.loads(b"".join(stream.parts()), parse_float=str)
     except (ValueError, RecursionError) as error:
-        reason = str(error) if isinstance(error, json.JSONDecodeError) else "not text, or nested too deep"
+        reason = str(error) if isinstance(error, json.JSONDecodeError) else "not text, or nested too deeply"
         raise InputError(f"is not JSON ({reason}); is the file whole?", file=stream.name) from None
     log = _Log(document, stream.name)
     columns, ledger = log.columns(chosen)
@@ -120,7 +120,7 @@ class _Log:
             lasts = self._time(profile.get("delay"), "delay", f"profile {name}")
         elif isinstance(profile.get("seq"), list):
             if name in self._open or depth > DEEPEST:
-                wrong = "is made of itself" if name in self._open else "is nested too deep"
+                wrong = "is made of itself" if name in self._open else "is nested too deeply"
                 raise InputError(f"profile {name} {wrong}", file=self.file)
             self._open.add(name)
             times = self._whole(profile.get("repeat", profile.get("nb", 1)), "repeat", f"profile {name}", 0)

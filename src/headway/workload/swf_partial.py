@@ -53,7 +53,7 @@ def join_partial(log: Reading) -> None:
     job = log.get("job")
     if _are_exit_codes(status, job, piece):
         action = "exit codes of programs, not pieces of jobs: kept as whole jobs"
-        log.entries.append(LedgerEntry.of("status", action, job[piece], dropped=False))
+        log.entries.append(LedgerEntry.of("partial", action, job[piece], dropped=False))
         return
     summarised = piece & (job >= 0) & np.isin(job, job[np.isin(status, SUMMARIES)])
     _drop(log, summarised, "a piece of a job that has a summary line: left out")

@@ -112,7 +112,7 @@ class SacctJson:
             if error.pos < len(text.rstrip()) - 1 and not error.msg.startswith("Unterminated"):
                 message = f"is not JSON in job {job} ({error.msg}); export it again"
         except RecursionError:
-            message = f"is nested too deep in job {job}; export it again"
+            message = f"is nested too deeply in job {job}; export it again"
         except ValueError:
             message = f"has a number in job {job} that is out of range; export it again"
         return InputError(message, file=self.name)

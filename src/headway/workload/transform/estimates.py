@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from headway.errors import UsageError
+from headway.units import LONGEST
 from headway.workload.ledger import LedgerEntry
 from headway.workload.models.generated import estimated
 from headway.workload.table import Workload
@@ -36,9 +37,12 @@ def walltimes(workload: Workload, margin: float = 1.2) -> Workload:
 
     margin: at least 1. Local jobs, which users submit themselves, keep theirs.
     """
-    if margin < 1:
+    if not margin >= 1:
         raise UsageError(f"walltimes: margin must be at least 1, not {margin:g}; jobs would be killed")
-    known = np.ceil(workload.runtime * margin).astype(np.int64)
+    exact = np.ceil(workload.runtime * margin)
+    if (exact > LONGEST).any():
+        raise UsageError(f"walltimes: margin {margin:g} makes walltimes longer than can be kept")
+    known = exact.astype(np.int64)
     own = workload.get("local")
     return workload.with_columns(walltime=known if own is None else np.where(own, workload.walltime, known))
 
