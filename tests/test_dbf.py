@@ -119,7 +119,7 @@ def test_everything_refused() -> None:
 def test_what_a_job_is_told() -> None:
     text = str(explain(made(MAKES_ROOM, 2, "dbf"), 2, simulate_again=False))
     for part in (
-        "accepted with a provisional place at 10 s",
+        "accepted with a provisional reservation at 10 s",
         "displaced it once, to a later start: job 3 at 2 s to 20 s.",
         "became definitive at 3 s",
         "met its deadline with 5 s to spare",

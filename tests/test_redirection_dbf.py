@@ -149,7 +149,7 @@ def test_a_redirected_job_cannot_be_refused() -> None:
 
 
 def test_a_provisional_newcomer_can_still_be_displaced_at_its_instant() -> None:
-    """Jobs 1 and 2 come together; the first could start at once, but only holds a provisional place."""
+    """Jobs 1 and 2 come together; the first could start at once, but only holds a provisional reservation."""
     jobs = [Job(1, 0, 2, 3, 3, deadline=9), Job(2, 0, 2, 3, 3)]
     schedule, _ = check(jobs, 2, "redirection(theta=0, group=2, principal=dbf, redirected=dbf)")
     assert schedule.start.tolist() == [3, 0] and schedule.own["redirections"] == 0
@@ -203,9 +203,9 @@ def redirected_at_2(deadline: int, principal: str, redirected: str) -> Schedule:
 @pytest.mark.parametrize(
     ("deadline", "principal", "redirected", "words"),
     [
-        (9, "dbf", "dbf", "accepted with a provisional place in the redirection group at 2 s"),
-        (6, "dbf", "dbf", "When it came there the first place behind all others was too late"),
-        (9, "conservative", "dbf", "was given a place in the redirection group at 2 s"),
+        (9, "dbf", "dbf", "accepted with a provisional reservation in the redirection group at 2 s"),
+        (6, "dbf", "dbf", "When it came there the first reservation behind all others was too late"),
+        (9, "conservative", "dbf", "was given a reservation in the redirection group at 2 s"),
         (9, "dbf", "easy(depth=2)", "The redirection group does not look at deadlines"),
     ],
 )
@@ -220,7 +220,7 @@ def test_explained(deadline: int, principal: str, redirected: str, words: str) -
 def test_explained_from_a_saved_run(tmp_path: Path) -> None:
     redirected_at_2(9, "dbf", "dbf").save(tmp_path / "run")
     text = str(explain(Schedule.load(tmp_path / "run"), 1, simulate_again=False))
-    assert "accepted with a provisional place in the redirection group at 2 s" in " ".join(text.split())
+    assert "accepted with a provisional reservation in the redirection group at 2 s" in " ".join(text.split())
 
 
 def test_numbers_of_both() -> None:

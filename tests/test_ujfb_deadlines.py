@@ -83,8 +83,8 @@ def test_explained(tmp_path: Path) -> None:
     made.save(tmp_path / "run")
     for schedule in (made, Schedule.load(tmp_path / "run")):
         text = explain(schedule, 3, simulate_again=False).text(1000)
-        assert "It was accepted with a provisional place at 15 s" in text
-        assert "Its place became definitive at 3 s" in text
+        assert "It was accepted with a provisional reservation at 15 s" in text
+        assert "Its reservation became definitive at 3 s" in text
         assert "Urgent job 5 broke its deadline" in text and "missed its deadline by 3 s" in text
         assert audit(schedule).ok
     assert "did not count" not in text

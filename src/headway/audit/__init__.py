@@ -1,6 +1,7 @@
 """The audit: an independent judgement of any schedule, ours or another tool's.
 
-It looks at the schedule and the log alone. Each law stands in a file of its own under `laws`.
+It looks at the schedule and the log alone. Each invariant has a file of its own under `laws`;
+the glossary (docs/glossary.md) has the words of the code beside those of the field.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ __all__ = ["UNIVERSAL", "Audit", "Fault", "Law", "Record", "audit", "read_foreig
 
 
 def audit(schedule: Schedule | Record, workload: Workload | None = None, policy: str | None = None) -> Audit:
-    """Check every law that applies.
+    """Check every invariant that applies.
 
-    `schedule` is one of ours or what `read_foreign` gives. `workload` is the log to judge it by, where
-    that is another than the schedule's own. `policy` adds the laws of a policy; by default the one that the
-    schedule says it was made by.
+    `schedule` is one of ours or what `read_foreign` gives. `workload` is the log to judge it by, if that is
+    not the schedule's own. `policy` adds the invariants of a policy; by default the one that the schedule
+    says it was made by.
     """
     unix_start = None
     if isinstance(schedule, Schedule):

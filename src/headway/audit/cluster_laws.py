@@ -1,7 +1,7 @@
 """What the policy of each cluster of a grid promises, judged on the jobs that ended there.
 
 Tasks that were taken away again have waited in the queue too, and the schedule does not say where they stood.
-So where tasks move, only those laws are judged that do not look at the whole queue.
+So where tasks move, only those invariants are judged that do not look at the whole queue.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Laws = Callable[[str, Record], tuple[Law, ...]]
 
 
 def cluster_laws(spec: Spec, record: Record, laws_of: Laws) -> tuple[Law, ...]:
-    """The laws of each cluster's policy, named after the cluster."""
+    """The invariants of each cluster's policy, named after the cluster."""
     if not record.clusters or (record.cluster is None and len(record.clusters) > 1):
         return ()
     platform = Platform(record.clusters)
@@ -60,7 +60,7 @@ def _events(spec: Spec) -> int:
 
 
 def _on(law: Law, name: str, part: Record) -> Law:
-    """A law judged on a part of the record."""
+    """An invariant judged on a part of the record."""
     title = f"{law.name} ({name})"
 
     def check(_: Record) -> Finding | None:

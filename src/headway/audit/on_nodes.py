@@ -27,7 +27,7 @@ class OnNodes:
     shares: Shares
     """Of the record's rows, by row."""
     site: Site | None
-    """None where the site's folder is no longer there; then only the nodes' own laws can be judged."""
+    """None where the site's folder is no longer there; then only the nodes' own invariants can be judged."""
     partition: Sequence[str]
     qos: Sequence[str]
     account: Sequence[str]

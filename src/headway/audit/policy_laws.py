@@ -1,4 +1,4 @@
-"""The laws that policies say they obey, by name. They are judged from the schedule alone."""
+"""The invariants that policies say they obey, by name. They are judged from the schedule alone."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ LAWS: dict[str, Maker] = {
         ),
     ),
 }
-"""The laws by the names that policies give; what depends on parameters is made from the policy's."""
+"""The invariants by the names that policies give; what depends on parameters is made from the policy's."""
 
 
 def laws_of(policy: str, record: Record) -> tuple[Law, ...]:
-    """The laws that a policy promises beside the universal ones; none for a policy we do not know."""
+    """The invariants that a policy promises beside the universal ones; none for a policy we do not know."""
     try:
         asked = parse_spec(policy).policy.seen_as(record)
     except UsageError:

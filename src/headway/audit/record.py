@@ -1,4 +1,4 @@
-"""What a schedule claims, beside what the log asked for: all that the laws look at.
+"""What a schedule claims, beside what the log asked for: all that the invariants look at.
 
 Nothing here knows an engine or a policy; a record is made from our schedules and from other tools' alike.
 """

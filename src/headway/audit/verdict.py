@@ -1,4 +1,4 @@
-"""What an audit says: which laws were checked, and every fault in words."""
+"""What an audit says: which invariants were checked, and every fault in words."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from headway.audit.record import Record
 
 SHOWN = 10
-"""Faults told in full for each law; all are counted."""
+"""Faults told in full for each invariant; all are counted."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One broken law: when (µs, None where no instant applies), whose (job numbers), and in words."""
+    """One broken invariant: when (µs, None where no instant applies), whose (job numbers), and in words."""
 
     law: str
     time: int | None
@@ -28,7 +28,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one law's check found: how many faults in all, and the first of them."""
+    """What one invariant's check found: how many faults in all, and the first of them."""
 
     count: int = 0
     faults: tuple[Fault, ...] = ()
@@ -36,7 +36,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Law:
-    """A law by name, what it demands, and its check, which answers None where it does not apply."""
+    """An invariant by name, what it demands, and its check, which answers None where it does not apply."""
 
     name: str
     demands: str
@@ -56,11 +56,11 @@ class Audit:
 
     @property
     def ok(self) -> bool:
-        """Whether every law that was checked holds."""
+        """Whether every invariant that was checked holds."""
         return not self.faults
 
     def table(self) -> list[dict[str, Any]]:
-        """One row per law checked: its name, what it demands, the number of faults."""
+        """One row per invariant checked: its name, what it demands, the number of faults."""
         return [
             {"law": law.name, "demands": law.demands, "faults": self.counts[law.name]} for law in self.laws
         ]
@@ -84,7 +84,7 @@ def found(rows: Sequence[int], describe: Callable[[int], Fault]) -> Finding:
 
 
 def together(*findings: Finding) -> Finding:
-    """Several findings of one law as one."""
+    """Several findings of one invariant as one."""
     faults = [fault for finding in findings for fault in finding.faults]
     return Finding(sum(finding.count for finding in findings), tuple(faults[:SHOWN]))
 

@@ -1,4 +1,4 @@
-"""Checks anyone's policy against the laws of scheduling, on small and awkward workloads."""
+"""Checks anyone's policy against the invariants of scheduling, on small and awkward workloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The laws by name, what each demands, and those that take more than one run to see."""
+"""The invariants by name, what each demands, and those that take more than one run to see."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SHIFT = 100_003
 
 @dataclass(frozen=True)
 class Broken:
-    """A law and how it was broken."""
+    """An invariant and how it was broken."""
 
     law: str
     message: str
@@ -69,7 +69,7 @@ class Patience:
 
 
 def judged(policy: Policy, instance: Instance, laws: frozenset[str]) -> Iterator[Broken]:
-    """Every law that a policy breaks on one workload, of those asked for."""
+    """Every invariant that a policy breaks on one workload, of those asked for."""
     from headway.audit import audit
 
     workload = instance.workload()

@@ -1,4 +1,4 @@
-"""Runs the laws against a policy."""
+"""Runs the invariants against a policy."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def check_policy(
     progress: Progress | None = None,
     notify: Notify | None = None,
 ) -> Check:
-    """Run the laws against a policy on small and awkward workloads.
+    """Run the invariants against a policy on small and awkward workloads.
 
-    ``policy`` is a spec (``"./mine.py:Mine(k=3)"``) or the policy itself. ``skip`` names laws that it need
-    not keep. ``workloads`` random workloads are tried besides the awkward ones that are always tried.
+    ``policy`` is a spec (``"./mine.py:Mine(k=3)"``) or the policy itself. ``skip`` names invariants
+    that it need not keep. ``workloads`` random workloads are tried besides the awkward ones.
     ``progress`` is told (workloads tried, all workloads), ``notify`` gets a line if the policy is compiled.
     """
     laws = dict(LAWS) | {law.name: law.demands for law in UNIVERSAL if law.name not in LAWS}
@@ -68,7 +68,7 @@ def _fitted(spec: Spec, instance: Instance) -> Instance:
 
 
 def _smallest(policy: object, instance: Instance, broken: Broken) -> Breach:
-    """The breach of one law on the smallest workload found."""
+    """The breach of one invariant on the smallest workload found."""
     only = frozenset({broken.law})
 
     def message(candidate: Instance) -> str:

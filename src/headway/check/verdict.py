@@ -1,4 +1,4 @@
-"""What a check says: which laws hold, and each broken one in words with the smallest workload found."""
+"""What a check says: which invariants hold, and each broken one in words with the smallest workload found."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headway.check.instances import Instance
 
 @dataclass(frozen=True)
 class Breach:
-    """A broken law: what happened, when and to which jobs, and a small workload on which it happens."""
+    """A broken invariant: what happened, when and to which jobs, and a small workload on which it happens."""
 
     law: str
     message: str
@@ -38,11 +38,11 @@ class Check:
 
     @property
     def ok(self) -> bool:
-        """Whether every law holds on every workload tried."""
+        """Whether every invariant holds on every workload tried."""
         return not self.breaches
 
     def table(self) -> list[dict[str, Any]]:
-        """One row per law: its name, what it demands, and what happened where it is broken."""
+        """One row per invariant: its name, what it demands, and what happened where it is broken."""
         broken = {breach.law: breach.message for breach in self.breaches}
         return [
             {"law": law, "demands": demands, "broken": broken.get(law, "")}

@@ -102,7 +102,7 @@ def _show_own(spec: Spec) -> None:
     console.print(f"{spec.name}: {words}", markup=False)
     if takes:
         console.print(f"Parameters: {', '.join(takes)}", markup=False)
-    console.print(f"\nCheck it against the laws\n  headway policies --check '{spec}'", markup=False)
+    console.print(f"\nCheck it against the invariants\n  headway policies --check '{spec}'", markup=False)
 
 
 def _show(info: PolicyInfo) -> None:

@@ -97,7 +97,7 @@ class Setup:
     hook: Callable[[int, State], None]
     """The compiled policy, called once per instant."""
     options: tuple[int, ...] | Table = ()
-    """The policy's parameters, then room for its notes."""
+    """The policy's parameters, then space for its notes."""
     prepare: Callable[[State], None] | None = None
     """Fills further job rows, such as keys, before the run."""
     drive: Callable[[Jobs, Setup, Progress | None], State] | None = None
@@ -113,7 +113,7 @@ class Setup:
     memory: Any = NO_MEMORY
     """The policy's own tables: a named tuple of a class of its own, tables that the engine never looks at."""
     spare: int = 0
-    """So many places more behind the options, for notes that may become many; zero at first."""
+    """So many positions more behind the options, for notes that may become many; zero at first."""
 
 
 def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State, World]:
@@ -129,7 +129,7 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     pools[ROOM_FROM] = NEVER
     room = max(1, min(room, len(jobs)))
     given = setup.options if setup.tables is None else setup.tables
-    options = np.zeros(max(1, len(given)) + setup.spare, np.int64)  # spare room is free until it is used
+    options = np.zeros(max(1, len(given)) + setup.spare, np.int64)  # spare space is free until it is used
     options[: len(given)] = given
     # Copies, so that every run begins with what was prepared.
     memory = copy_memory(setup.memory)
@@ -257,12 +257,12 @@ def check_finished(state: State, ids: Table | None = None) -> None:
 
 
 def job_name(job: int, ids: Table | None) -> str:
-    """A job as the log calls it, or by its place among the arrivals."""
+    """A job as the log calls it, or by its position among the arrivals."""
     return f"arrival {job}" if ids is None or not 0 <= job < len(ids) else f"job {ids[job]}"
 
 
 def refusal(state: State, ids: Table | None) -> PolicyError:
-    """The error for a refused verb, with the law that the policy would have broken."""
+    """The error for a refused verb, with the invariant that the policy would have broken."""
     laws = dict.fromkeys((NOT_WAITING, NOT_RUNNING, NOT_SUSPENDED), "one run")
     laws |= {TOO_WIDE: "capacity", NODE_FULL: "capacity", SLEPT: "time"}
     fault, job = int(state.clock[FAULT]), int(state.clock[FAULT_JOB])

@@ -182,7 +182,7 @@ class Driver:
         return job
 
     def make_room(self) -> None:
-        """Room for one more job at the open instant."""
+        """Space for one more job at the open instant."""
         assert self.is_open
         self.settle()
         while is_crowded(self.state, self.world, 1):
@@ -239,7 +239,7 @@ class Driver:
         self.state.clock[WAITS] -= 1
 
     def widen(self) -> None:
-        """Room for twice as many submissions."""
+        """Space for twice as many submissions."""
         old = self.state.jobs.shape[1]
         jobs = np.zeros((self.state.jobs.shape[0], 2 * old + 8), np.int64)
         jobs[:, :old] = self.state.jobs

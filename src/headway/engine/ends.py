@@ -128,7 +128,7 @@ def split_last(profile: Profile, k: int, b: int) -> None:
 
 @kernel
 def make_room(profile: Profile, k: int, b: int) -> None:
-    """Let block ``b`` have places again; blocks of ends that are over go when there are many of them."""
+    """Let block ``b`` have positions again; blocks of ends that are over go when there are many of them."""
     if drop_over(profile, k, b) <= BLOCK - 8:
         return
     count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]

@@ -1,6 +1,6 @@
 """Finds the first waiting job that may be backfilled, in a queue of any depth.
 
-A short queue is simply scanned. Over a deep one lies a summary: for each block of ``GROUP`` places, and for
+A short queue is scanned. Over a deep one lies a summary: for each block of ``GROUP`` positions, and for
 each group of blocks, the least plan among jobs of a size class or a smaller one, and the fewest processors of
 a job of the class. The powers of two are classes of their own, and what lies between two of them is one:
 
@@ -37,8 +37,8 @@ GROUP = 64
 CLASSES = 39
 """The last class holds everything above 2^18 processors."""
 DEEP = 200
-"""Queues with fewer places than this left to search are scanned. Tables for fewer than 195 places would have
-no room for the summary."""
+"""Queues with fewer positions than this left to search are scanned. Tables for fewer than 195 positions would
+have no space for the summary."""
 
 LEAST_PLAN, LEAST_PROCS = range(2)
 """What the rows of a summary hold."""
@@ -176,7 +176,7 @@ def may_hold(state: State, q: int, part: int, c: int, free: int, limit: int, ext
 
 @kernel
 def scan(state: State, q: int, begin: int, end: int, free: int, limit: int, extra: int) -> int:
-    """The first place in [begin, end) whose job may be backfilled, or -1."""
+    """The first position in [begin, end) whose job may be backfilled, or -1."""
     for i in range(begin, end):
         procs = state.queue[Q_FIELDS * q + Q_PROCS, i]
         if procs <= free and (state.queue[Q_FIELDS * q + Q_PLAN, i] <= limit or procs <= extra):
@@ -213,7 +213,7 @@ def search(state: State, q: int, place: int, free: int, limit: int, extra: int) 
 
 @kernel
 def next_fit(state: State, q: int, place: int, free: int, limit: int, extra: int) -> int:
-    """The first place from ``place`` on whose job may be backfilled; -1 if there is none.
+    """The first position from ``place`` on whose job may be backfilled; -1 if there is none.
 
     It needs at most ``free`` processors, and lasts at most ``limit`` or needs at most ``extra``.
     """

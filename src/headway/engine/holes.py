@@ -104,7 +104,7 @@ def earliest_within(
 ) -> int:
     """The smallest x in [after, until) with ``procs`` free on [x, min(x + duration, limit)); else ``limit``.
 
-    With ``limit`` = a job's present reservation this is the place it can move forward to: what lies
+    With ``limit`` = a job's present reservation this is the position it can move forward to: what lies
     at and beyond the limit is its own. ``x`` itself is always tested, for a duration of 0 too.
     """
     place = step_of(profile, k, after)
@@ -161,8 +161,8 @@ def hole_from(
 ) -> tuple[int, int, int]:
     """:func:`earliest_within` from the step at ``place`` on, which holds ``after`` or is one before it.
 
-    Also the place of the step that holds the start, or of one before it; without a start, of one that begins
-    before ``until``. And the place of the step that holds the end, if it is in the same block; else -1.
+    Also the position of the step that holds the start, or of one before it; without a start, of one beginning
+    before ``until``. And the position of the step that holds the end, if it is in the same block; else -1.
     """
     b = block_of(profile, k, place)
     wanted = procs - profile.blocks[BLOCK_ROWS * k + ADDED, b]
@@ -208,7 +208,7 @@ def hole_from(
 def free_until(profile: Profile, k: int, after: int, until: int, procs: int) -> tuple[int, int]:
     """The earliest x from ``after`` on with ``procs`` free on all of [x, until); else ``until``.
 
-    Also the place of the step that holds that start; without one, of the step before ``until``.
+    Also the position of the step that holds that start; without one, of the step before ``until``.
     """
     b = locate(profile, k, until - 1)
     place, base = find(profile, k, b, until - 1), base_of(profile, k, b)

@@ -55,7 +55,7 @@ def settle_runs(t: int, state: State, k: int) -> int:
 
 @kernel
 def note_room(state: State, k: int, begin: int, end: int) -> None:
-    """Remember that the profile of pool ``k`` has more room than before on [begin, end)."""
+    """Remember that the profile of pool ``k`` has more free processors than before on [begin, end)."""
     state.pools[ROOM_FROM, k] = min(state.pools[ROOM_FROM, k], begin)
     state.pools[ROOM_TO, k] = max(state.pools[ROOM_TO, k], end)
 

@@ -12,7 +12,7 @@ blocks by one lazy addition:
         [   block 0    ][   block 1   ...
 
 Steps that no longer matter (the past, or equal to the one before) stay until their block is full; where that
-makes no room, all blocks are laid anew, none of them full. Many profiles live in one set of tables, one per
+frees nothing, all blocks are laid anew, none of them full. Many profiles live in one set of tables, one per
 pool; every function takes the pool's number ``k``. Two intervals of length zero at one instant both fit: they
 hold nothing.
 """
@@ -34,8 +34,8 @@ EIGHTH = BLOCK // 8
 FILLED = 16
 """Steps in a block when it is laid."""
 NO_STEP = (1 << 63) - 1
-"""The time at places of a block that are not in use: after everything, where more is free than anybody wants.
-Every block has such a place behind its last step, so that a search along it stops there."""
+"""The time at unused positions of a block: after everything, where more is free than anybody wants.
+Every block has such a position behind its last step, so that a search along it stops there."""
 FEW = 12
 """Up to so many blocks are searched without skipping, and laid anew when one is full."""
 
@@ -52,13 +52,13 @@ class Profile(NamedTuple):
 
     steps: Table
     """[2 k + TIME | LEVEL, place] when a step begins (µs), and the processors free from then on, less what
-    its block has ``ADDED``. Block b begins at place ``BLOCK * b`` of the half in use."""
+    its block has ``ADDED``. Block b begins at position ``BLOCK * b`` of the half in use."""
     blocks: Table
     """[6 k + field, b] the blocks in the order of time."""
 
 
 def new_profile(pools: int, jobs: int) -> Profile:
-    """Empty tables with room for ``jobs`` intervals in each of ``pools`` profiles."""
+    """Empty tables with space for ``jobs`` intervals in each of ``pools`` profiles."""
     blocks = (2 * jobs + 2) // FILLED + 4
     return Profile(
         np.zeros((STEP_ROWS * pools, 2 * blocks * BLOCK), np.int64),
@@ -76,7 +76,7 @@ def copy_profile(source: Profile, target: Profile) -> None:
 
 @kernel
 def leave_unused(profile: Profile, k: int, low: int, high: int) -> None:
-    """Nothing stands at places [low, high)."""
+    """Nothing stands at positions [low, high)."""
     for place in range(low, high):
         profile.steps[STEP_ROWS * k + TIME, place] = NO_STEP
         profile.steps[STEP_ROWS * k + LEVEL, place] = NEVER
@@ -97,14 +97,14 @@ def clear(profile: Profile, k: int, now: int, procs: int) -> None:
 
 @kernel
 def base_of(profile: Profile, k: int, b: int) -> int:
-    """The first place of block ``b``."""
+    """The first position of block ``b``."""
     half = profile.blocks[BLOCK_ROWS * k + COUNTS, HALF]
     return int(half * (profile.steps.shape[1] >> 1) + b * BLOCK)
 
 
 @kernel
 def block_of(profile: Profile, k: int, place: int) -> int:
-    """The block of a place."""
+    """The block of a position."""
     half = profile.blocks[BLOCK_ROWS * k + COUNTS, HALF]
     return int((place - half * (profile.steps.shape[1] >> 1)) // BLOCK)
 
@@ -122,7 +122,7 @@ def locate(profile: Profile, k: int, x: int) -> int:
 
 @kernel
 def find(profile: Profile, k: int, b: int, x: int) -> int:
-    """The place of the last step of block ``b`` that begins at or before ``x``."""
+    """The position of the last step of block ``b`` that begins at or before ``x``."""
     row, low = STEP_ROWS * k + TIME, base_of(profile, k, b)
     eighths = begun = 0
     for i in range(1, 8):  # loads that do not wait for each other, and no branch that can be guessed wrong
@@ -135,7 +135,7 @@ def find(profile: Profile, k: int, b: int, x: int) -> int:
 
 @kernel
 def step_of(profile: Profile, k: int, x: int) -> int:
-    """The place of the step that holds time ``x``."""
+    """The position of the step that holds time ``x``."""
     return find(profile, k, locate(profile, k, x), x)
 
 
@@ -216,7 +216,7 @@ def lay_anew(profile: Profile, k: int, now: int) -> None:
 
 @routine
 def tidy(profile: Profile, k: int, b: int, now: int) -> bool:
-    """Drop the steps of block ``b`` that no longer matter; whether there is room again."""
+    """Drop the steps of block ``b`` that no longer matter; whether there is space again."""
     base = base_of(profile, k, b)
     last = base
     for i in range(base + 1, base + profile.blocks[BLOCK_ROWS * k + USED, b]):
@@ -237,7 +237,7 @@ def tidy(profile: Profile, k: int, b: int, now: int) -> bool:
 
 @kernel
 def tidy_both(profile: Profile, k: int, first: int, last: int, now: int) -> bool:
-    """:func:`tidy` two blocks, or one that is both; whether there is room again."""
+    """:func:`tidy` two blocks, or one that is both; whether there is space again."""
     return tidy(profile, k, first, now) and tidy(profile, k, last, now)
 
 
@@ -267,7 +267,7 @@ def step_from(profile: Profile, k: int, b: int, place: int, x: int, now: int) ->
 
 @kernel
 def add(profile: Profile, k: int, b: int, low: int, high: int, procs: int) -> None:
-    """Add ``procs`` to the levels at places [low, high) of block ``b``."""
+    """Add ``procs`` to the levels at positions [low, high) of block ``b``."""
     for i in range(low, high):
         profile.steps[STEP_ROWS * k + LEVEL, i] += procs
     measure(profile, k, b)
@@ -275,7 +275,7 @@ def add(profile: Profile, k: int, b: int, low: int, high: int, procs: int) -> No
 
 @kernel
 def add_between(profile: Profile, k: int, first: int, low: int, last: int, high: int, procs: int) -> None:
-    """Add ``procs`` to the levels from place ``low`` of block ``first`` up to ``high`` of block ``last``."""
+    """Add ``procs`` to the levels from ``low`` of block ``first`` up to ``high`` of block ``last``."""
     if first == last:
         add(profile, k, first, low, high, procs)
         return
@@ -322,8 +322,8 @@ def move_forward(
     after     [ begin ... begin + length )
               └ taken ┘                  └ freed ┘
 
-    The step at ``place`` is the one that holds ``begin``. Returns the place of the step that begins there
-    now, or -1 if steps were moved to make room, so that no place known from before is right any more.
+    The step at ``place`` is the one that holds ``begin``. Returns the position of the step that begins there
+    now, or -1 if steps were moved to make space, so that no position known from before is right any more.
     """
     taken, freed, end = min(begin + length, old), max(begin + length, old), old + length
     a, b = block_of(profile, k, place), locate(profile, k, taken)
@@ -341,7 +341,7 @@ def move_forward(
         place = find(profile, k, a, begin)
     held_b, held_c, held_d = find(profile, k, b, taken), find(profile, k, c, freed), find(profile, k, d, end)
     at_a = step_from(profile, k, a, place, begin, now)
-    new_a = at_a - place  # 1 if the step is new: those behind it in its block are one place further
+    new_a = at_a - place  # 1 if the step is new: those behind it in its block are one position further
     held_b += new_a * (a == b)
     at_b = step_from(profile, k, b, held_b, taken, now)
     new_b = at_b - held_b

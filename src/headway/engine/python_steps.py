@@ -101,7 +101,7 @@ class Stepper(Driver):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        """Room for orders: a start and a stop of every live job, and a wake."""
+        """Space for orders: a start and a stop of every live job, and a wake."""
         self._tables = tables_of(self.state, self.world)
         self.orders = np.zeros((ORDER_ROWS, queue_room(self.state.lists.shape[1])), np.int64)
 

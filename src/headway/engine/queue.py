@@ -56,7 +56,7 @@ def comes_after(state: State, q: int, place: int, key: int, job: int) -> bool:
 
 @kernel
 def place_for(state: State, q: int, key: int, job: int) -> int:
-    """The first place whose entry stands behind (key, job)."""
+    """The first position whose entry stands behind (key, job)."""
     low, high = state.pools[Q_HEAD, q], state.pools[Q_TAIL, q]
     if low == high or not comes_after(state, q, high - 1, key, job):
         return high
@@ -71,7 +71,7 @@ def place_for(state: State, q: int, key: int, job: int) -> int:
 
 @kernel
 def enter(state: State, q: int, job: int, key: int) -> int:
-    """Let a job join queue ``q`` where its key belongs; the place it got."""
+    """Let a job join queue ``q`` where its key belongs; the position it got."""
     used = state.pools[Q_TAIL, q] - state.pools[Q_HEAD, q]
     if used > 2 * state.pools[Q_COUNT, q] + 32 or state.pools[Q_TAIL, q] == state.queue.shape[1]:
         close_gaps(state, q)
@@ -112,5 +112,5 @@ def leave(state: State, q: int, place: int) -> int:
 
 @kernel
 def find_job(state: State, q: int, row: int, job: int) -> int:
-    """The place in queue ``q`` of a waiting job whose key there is in row ``row``."""
+    """The position in queue ``q`` of a waiting job whose key there is in row ``row``."""
     return place_for(state, q, state.jobs[row, job], job) - 1

@@ -2,8 +2,9 @@
 
 ``jobs[RESERVED]`` is the start, ``jobs[PLAN]`` the length, and a heap per pool knows who is due next.
 
-A reservation of no length holds nothing in the profile, but it is a pin in it: a job whose time spans that
-instant must leave room, or the pinned job could not start then. Pins at one instant take turns.
+A reservation of no length holds no processors in the profile, but it pins an instant: a job whose time spans
+that instant must leave enough free processors, or the pinned job could not start then. Pins at one instant
+take turns. (docs/decisions/zero-length-pins.md)
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ NOT_RESERVED = -1
 
 @routine
 def first_pin_in_the_way(state: State, k: int, job: int, begin: int) -> int:
-    """The first pinned instant that ``job``, starting at ``begin``, would not leave room at; else NEVER."""
+    """The first pinned instant at which ``job`` from ``begin`` on leaves too few processors; else NEVER."""
     end, procs, own = begin + state.jobs[PLAN, job], state.jobs[PROCS, job], state.jobs[RESERVED, job]
     first = NEVER
     for i in range(state.pools[PIN_COUNT, k]):
@@ -116,7 +117,7 @@ def reserve(state: State, k: int, job: int, begin: int) -> None:
 def hold_earliest(state: State, k: int, job: int, after: int, more: int, by: int) -> int:
     """Hold a job's processors at its earliest start from ``after`` on, if it then ends by ``by``; that start.
 
-    As :func:`earliest_start`, but a place that was found need not be looked up again to hold it.
+    As :func:`earliest_start`, but a position that was found need not be looked up again to hold it.
     """
     plan, procs, now = state.jobs[PLAN, job], state.jobs[PROCS, job], state.clock[NOW]
     if more > 0 or plan == 0 or state.pools[PIN_COUNT, k] > 0:

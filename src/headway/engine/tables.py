@@ -52,8 +52,8 @@ OPEN = -1
 
 # Rows of `pools`: size and free processors; how many waiting jobs hold reservations, and reservations of no
 # length; jobs that joined since the last pass, and whether processors came free since then; from when to when
-# the profile has more room than when waiting jobs were last looked at. The Q rows are of queues: pool k
-# has queue 2 k in scheduling order, and queue 2 k + 1 where backfilling has its own; up to which place a
+# the profile has more free than when waiting jobs were last looked at. The Q rows are of queues: pool k
+# has queue 2 k in scheduling order, and queue 2 k + 1 where backfilling has its own; up to which position a
 # queue is summed up, and whether jobs ever joined elsewhere than at its end.
 (
     SIZE,
@@ -104,7 +104,7 @@ Q_FIELDS = 4
 GONE = 1 << 60
 """``Q_PROCS`` of an entry that has left the queue: it fits nowhere."""
 
-# Rows of `lists`: the runs that ended at this instant, room to sort in, a heap (time, run) of estimates
+# Rows of `lists`: the runs that ended at this instant, space to sort in, a heap (time, run) of estimates
 # that running jobs may outlive; then for each pool, from DUE on: a heap (time, job) of reservations, a list
 # of those of no length, and two rows for the summary of each of its queues.
 ENDED_RUNS, SCRATCH, SPARE_SCRATCH, OUTLIVE_TIME, OUTLIVE_RUN, DUE = range(6)
@@ -182,7 +182,7 @@ class State(NamedTuple):
     queue: Table
     """[4 q + field, place] waiting jobs in scheduling order, with gaps where jobs have left."""
     lists: Table
-    """[row, place] the runs that ended at this instant, room to sort in, and for each pool a heap of jobs
+    """[row, place] the runs that ended at this instant, space to sort in, and for each pool a heap of jobs
     by reserved start (``jobs[SLOT]`` is a job's place in it)."""
     profile: Profile
     """Free processors over time, for policies that plan ahead."""
@@ -220,7 +220,7 @@ def new_state(
     nodes: Table | None = None,
     memory: Any = NO_MEMORY,
 ) -> State:
-    """Empty tables for these jobs [row, job] and pools [row, pool], with room for ``live`` jobs at once.
+    """Empty tables for these jobs [row, job] and pools [row, pool], with space for ``live`` jobs at once.
 
     The first ``count`` pools have queues and a profile.
     """
@@ -241,10 +241,10 @@ def new_state(
 
 
 def new_world(runtime: Table, live: int) -> World:
-    """An empty heap with room for ``live`` running jobs and as many stale entries."""
+    """An empty heap with space for ``live`` running jobs and as many stale entries."""
     return World(runtime=runtime, ends=np.zeros((2, 2 * live), np.int64), size=np.zeros(1, np.int64))
 
 
 def queue_room(live: int) -> int:
-    """Places in a queue of at most ``live`` jobs: gaps are closed when twice as many are used."""
+    """Positions in a queue of at most ``live`` jobs: gaps are closed when twice as many are used."""
     return 2 * live + 64

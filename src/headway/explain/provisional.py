@@ -1,4 +1,4 @@
-"""A job with a deadline under DBF: the places it was given, who displaced it, when it became definitive."""
+"""A job with a deadline under DBF: its reservations, who displaced it, when it became definitive."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ def provisional(case: Case) -> list[str]:
     if told >= 0 and told != due[case.row]:
         when = "When it came there" if there else "On submission"
         return [
-            f"{when} the first place behind all others was too late for its deadline, so it was "
-            "handled like a job without one: its place was definitive."
+            f"{when} the first reservation behind all others was too late for its deadline, so it was "
+            "handled like a job without one: its reservation was definitive."
         ]
     schedule, row = _with_notes(case)
     if schedule is None:
         return []
     displacements = schedule.notes["displacements"][row]
     note = {name: int(column[row]) for name, column in schedule.notes.items() if name != "displacements"}
-    accepted = "was accepted with a provisional place" if told >= 0 else "was given a place"
+    accepted = "was accepted with a provisional reservation" if told >= 0 else "was given a reservation"
     said = [f"It {accepted}{there} {at(note['first_given'], case)}."]
     said.append(_displaced(displacements, note["displaced_times"]))
     if note["definitive_at"] >= 0:
         left = int(due[case.row]) - note["definitive_at"]
         said.append(
-            f"Its place became definitive {at(note['definitive_at'], case)}, {duration(left)} before "
+            f"Its reservation became definitive {at(note['definitive_at'], case)}, {duration(left)} before "
             "its deadline, which one more job before it would have broken."
         )
     elif told >= 0:
-        said.append("Its place stayed provisional until it started.")
+        said.append("Its reservation stayed provisional until it started.")
     return said
 
 
 def _displaced(known: Sequence[Displacement], times: int) -> str:
-    """Every displacement: the job that came, when, and the place that was left."""
+    """Every displacement: the job that came, when, and the reservation that was left."""
     if not times:
         return "No job displaced it."
     often = "once" if times == 1 else f"{times} times"

@@ -1,4 +1,4 @@
-"""A regular job with a deadline where urgent jobs come on top of DBF: its places, who broke its deadline."""
+"""A regular job with a deadline under DBF with urgent jobs: its reservations, who broke its deadline."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def over_deadlines(case: Case) -> list[str]:
         return []
     promise = case.schedule.promise
     if promise is not None and promise[case.row] != due[case.row]:
-        return ["On submission its first place was too late for its deadline, so that it did not count."]
+        return ["On submission its first reservation was too late for its deadline, so it did not count."]
     schedule, row = with_notes(case)
     note = {name: int(schedule.notes[name][row]) for name in ("first_given", "displaced_times", "broken_by")}
     definitive = int(schedule.notes["definitive_at"][row])
-    said = [f"It was accepted with a provisional place {at(note['first_given'], case)}."]
+    said = [f"It was accepted with a provisional reservation {at(note['first_given'], case)}."]
     if note["displaced_times"]:
         often = "once" if note["displaced_times"] == 1 else f"{note['displaced_times']} times"
         said.append(f"Other jobs displaced it {often} to a later start.")
     if definitive >= 0:
-        said.append(f"Its place became definitive {at(definitive, case)}.")
+        said.append(f"Its reservation became definitive {at(definitive, case)}.")
     if note["broken_by"] >= 0:
         said.append(
             f"Urgent job {note['broken_by']} broke its deadline: it took the processors, and by the times "

@@ -1,7 +1,7 @@
 """A policy with its parameters: whatever Headway asks of a policy, it asks this object.
 
 One class for each policy, in the policy's folder; its description names it (``PolicyInfo.home``). A method
-that a policy does not define says what is true of most: one machine, one queue, no laws of its own.
+that a policy does not define says what is true of most: one machine, one queue, no invariants of its own.
 
     spec.policy                       the object of a parsed spec
     .on(platform, workload)           as it runs there, or the reason why it cannot
@@ -37,7 +37,7 @@ class Pool(NamedTuple):
 
 
 class Seen(Protocol):
-    """What of a schedule decides which laws can be judged on it."""
+    """What of a schedule decides which invariants can be judged on it."""
 
     @property
     def places(self) -> Mapping[str, Any]: ...
@@ -59,7 +59,7 @@ class Policy:
     in_file_order = False
     """Whether ties are decided by the order of the file, which it then must know."""
     laws_of_the_queue = True
-    """Whether its laws look at all who waited: then they say nothing where jobs were taken away again."""
+    """Whether its invariants look at the whole queue: then they do not apply where jobs were taken away."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec, self.params = spec, spec.params
@@ -142,7 +142,7 @@ class Policy:
         return self
 
     def laws(self, seen: Seen) -> tuple[str, ...]:
-        """Names of the laws it obeys beside the universal ones; the audit knows them by these."""
+        """Names of the invariants it obeys beside the universal ones; the audit knows them by these."""
         return ()
 
     def keeps_deadlines(self, redirected: bool) -> tuple[bool, bool]:

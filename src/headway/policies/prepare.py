@@ -106,7 +106,7 @@ class Prepared:
     source: dict[str, str] = field(default_factory=dict)
     """Name, file and digest of a policy that is the user's own."""
     again: Callable[[State], Setup | None] | None = None
-    """A setup with more room for the policy's notes, where a run turned out to need it, to run again."""
+    """A setup with more space for the policy's notes, where a run turned out to need it, to run again."""
     nodes: Table | None = None
     """Where the pools are nodes: the platform's number of each."""
     moves: Callable[[State], dict[str, Table]] | None = None

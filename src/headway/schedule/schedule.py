@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Column = NDArray[np.int64]
 
 PROMISE_KINDS = ("", "start", "told", "end")
-"""What `promise` holds: nothing, a latest start that is a law, a start told once, an end told once."""
+"""What `promise` holds: nothing, a latest start that is an invariant, a start told once, an end told once."""
 
 
 @dataclass(eq=False)

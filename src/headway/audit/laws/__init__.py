@@ -1,4 +1,4 @@
-"""The laws, one file each. Universal ones hold for every schedule, others where a policy is named."""
+"""The invariants, one file each. Universal ones hold for every schedule, others where a policy is named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The laws of a grid under reallocation, as its parameters make them."""
+"""The invariants of a grid under reallocation, as its parameters make them."""
 
 from __future__ import annotations
 

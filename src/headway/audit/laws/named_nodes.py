@@ -132,7 +132,7 @@ def _within(
     for name, rows in _by_node(named):
         place = named.site.node_place.get(name)
         if place is None:
-            continue  # the law of partitions names it
+            continue  # the invariant of partitions names it
         jobs = named.shares.job[rows]
         start, end, have = record.start[jobs], record.end[jobs], size(named.site.nodes[place])
         instants, needs = overfull(start, end, held[rows], have)

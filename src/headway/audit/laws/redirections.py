@@ -101,7 +101,7 @@ def _uninvited(record: Record, places: Places, redirected: Column) -> Finding:
 
 
 def _times(record: Record, redirected: Column) -> Finding:
-    """Times as run on two clusters of different speeds; elsewhere another law compares them with the log."""
+    """Times as run on two clusters of different speeds; elsewhere another invariant compares them."""
     if len(record.clusters) != 2 or not record.speeds:
         return Finding()
     first, second = (Fraction(repr(float(cluster.speed))) for cluster in record.clusters)

@@ -35,7 +35,7 @@ def check_overrun(record: Record) -> Finding:
 def check_with(record: Record, walltimes: Column) -> Finding:
     """Jobs had what the log asks for, and these walltimes."""
     findings = []
-    if record.on_nodes is None:  # whole nodes are more than was asked for; the law of shares looks at that
+    if record.on_nodes is None:  # whole nodes exceed the request; the invariant of shares judges those
         findings.append(_compare(record, "processors", record.procs, record.asked, str))
     if not record.speeds:
         runtimes = record.asked_runtime

@@ -139,7 +139,7 @@ def check_same_processors(record: Record) -> Finding | None:
 def check_no_gaps(record: Record) -> Finding | None:
     """From its first start to its end a suspended job runs, is swapped or is suspended, without a gap.
 
-    With the universal law on the time it runs this is: end - start = run + suspended + swaps.
+    With the universal invariant on the time it runs this is: end - start = run + suspended + swaps.
     """
     pieces = record.pieces
     if pieces is None or not (pieces.state == SUSPENDED).any():
@@ -187,7 +187,7 @@ def check_no_suspension(record: Record) -> Finding | None:
 
 
 def urgent_laws(spec: Spec) -> tuple[Law, ...]:
-    """The laws of UJFB with these parameters; a bound on the hosts' memory may keep an urgent job waiting."""
+    """UJFB's invariants with these parameters; a limit of the hosts' memory may let an urgent job wait."""
     laws = [
         Law(UNTOUCHED, "no urgent job is ever stopped", check_untouched),
         Law(SAME_PLACE, "a suspended job goes on where it was", check_same_processors),
@@ -206,7 +206,7 @@ def urgent_laws(spec: Spec) -> tuple[Law, ...]:
 
 
 def overrun_laws(spec: Spec) -> tuple[Law, ...]:
-    """Instead of the universal law, where urgent jobs may go on beyond their walltime."""
+    """Instead of the universal invariant, where urgent jobs may go on beyond their walltime."""
     if spec.params.get("overrun") != "finish":
         return ()
     demands = "the log's processors and times; an urgent job has the walltime that it needed"

@@ -152,7 +152,7 @@ def _figure(height: float, count: int, longest: int) -> tuple[Figure, Axes]:
     from matplotlib.figure import Figure
 
     width = min(WIDTH, max(2.8, 0.55 * count + 1.2))
-    # Long names are written upright below the axis and need room.
+    # Long names are written upright below the axis and need space.
     room = 0.045 * longest if _upright(count, longest, width) else 0.0
     figure = Figure(figsize=(width, height + room), layout="constrained")
     return figure, figure.subplots()

@@ -72,10 +72,10 @@ EARLY, EVERY, FIXPOINT, SCRATCH_MODE, NO_COMPRESSION = range(5)
 def sweep(t: int, state: State, k: int) -> bool:
     """Move each waiting job, in queue order and alone, to its earliest start; whether any moved.
 
-    When it was last looked at, a job had the earliest start it could have. Since then there is more room only
+    When it was last looked at, a job had the earliest start it could have. Since then there is more free only
     on [begin, end), so one that starts before that stays where it is, and none moves behind it; one that
-    starts after it needs room for all its time before that start. Where a job moves away there is new room,
-    for those behind it now and for those before it in the next sweep.
+    starts after it needs a hole for all its time before that start. Where a job moves away processors become
+    free, for those behind it now and for those before it in the next sweep.
 
     A search also speaks for the next jobs if they need as many processors for as long, and are reserved no
     earlier: they find nothing before what was found. (Were there a hole, the first would have had it; and
@@ -86,7 +86,7 @@ def sweep(t: int, state: State, k: int) -> bool:
     if begin >= end:
         return False
     pins = state.pools[PIN_COUNT, k] > 0
-    if pins:  # room at one of them lets a job move that is reserved before it, and holds processors there
+    if pins:  # one free there lets a job move that is reserved before it, and holds processors there
         begin, end = t, NEVER
     draw_together(state, 2 * k)
     now = step_of(state.profile, k, t)
@@ -108,7 +108,7 @@ def sweep(t: int, state: State, k: int) -> bool:
             if found >= reserved:
                 continue
         until, earlier = reserved, reserved
-        if end < reserved:  # just before its start there is too little room, as there was
+        if end < reserved:  # just before its start too few are free, as before
             until = min(end, reserved - plan)
         if after < until:
             earlier, at = earliest_move(state, k, job, at, after, until, option(state, k, HOLE))
@@ -131,7 +131,7 @@ def earliest_move(
 ) -> tuple[int, int]:
     """The earliest start of a job from ``after`` on and before ``until``; else where it is reserved.
 
-    Also the place of the step that holds that start, or of one before it. The step at ``at`` holds ``after``,
+    Also the position of the step that holds that start, or of one before it. Step ``at`` holds ``after``,
     or is one before it.
     """
     procs, limit = state.jobs[PROCS, job], state.jobs[RESERVED, job]

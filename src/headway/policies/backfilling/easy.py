@@ -56,7 +56,7 @@ def note_promise(state: State, job: int, shadow: int) -> None:
 
 @kernel
 def begin(state: State, k: int, q: int, place: int, why: int) -> int:
-    """Start the job at a place of one of pool ``k``'s queues; the job, or -1 if the engine refused."""
+    """Start the job at a position of one of pool ``k``'s queues; the job, or -1 if the engine refused."""
     job = withdraw(state, k, q, place)
     return job if start_and_expect(state, job, k, why) else -1
 

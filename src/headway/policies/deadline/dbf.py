@@ -9,18 +9,19 @@ everything that was there when it was placed, and may be placed anew.
     definitive   ▓▓▓▓▓▓▓▓                       T arrives:  ▓▓▓▓▓▓▓▓TTTT
     provisional          ░░░░░░  ┊ deadline                         ░░░░░░┊
 
-When a priority task T arrives, the provisional tasks give up their places, T is placed behind the definitive
-ones alone, and then they are placed again in order. Those that would end too late become definitive before T
-(they are *promoted*). ``strict`` repeats that until no provisional task is late; ``literal`` does it once, as
-the paper prints it, and can miss deadlines. Where compressions have left provisional tasks at places that
-cannot be found again, they stay there and T goes behind them all: the safety net, which is counted.
+When a priority task T arrives, the provisional tasks give up their reservations, T is placed behind the
+definitive ones alone, and then they are placed again in order. Those that would end too late become
+definitive before T (they are *promoted*). ``strict`` repeats that until no provisional task is late;
+``literal`` does it once, as the paper prints it, and can miss deadlines. Where compressions have left
+provisional tasks with reservations that cannot be found again, they keep them and T goes behind them all:
+the safety net, which is counted.
 
 A task that cannot meet its deadline on arrival is a priority task, or is refused.
 
 The definitive list and the running tasks have a profile of their own, the *base*, in a second pool; it is
 laid out when a priority task meets provisional ones, and kept as long as there are any. The provisional list
 is *canonical* when placing it anew on the base would change nothing: so it is until a task ends early. Then
-a priority task that leaves room for every provisional task changes none of their places.
+a priority task for which no provisional task must move changes none of their reservations.
 """
 
 from __future__ import annotations

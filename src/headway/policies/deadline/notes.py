@@ -32,7 +32,7 @@ from headway.policies.queueing.ordering import STRIDE
 Table = npt.NDArray[np.int64]
 
 ROOM = 1024
-"""Room for displacements besides two for each job; where more come, the oldest are forgotten."""
+"""Space for displacements besides two for each job; where more come, the oldest are forgotten."""
 
 
 class Displacement(NamedTuple):
@@ -69,12 +69,12 @@ class Displacements:
 
 
 def log_room(jobs: int) -> int:
-    """For how many displacements of so many jobs there is room."""
+    """For how many displacements of so many jobs there is space."""
     return 2 * jobs + ROOM
 
 
 def give_log(options: Table, k: int, jobs: int, begin: int) -> int:
-    """Let pool ``k`` note displacements from place ``begin`` of the options on; how many places it needs."""
+    """Let pool ``k`` note displacements from ``begin`` of the options on; how many positions it needs."""
     room = log_room(jobs)
     options[k * STRIDE + LOG], options[k * STRIDE + LOG_ROOM] = begin, room
     return FIELDS * room

@@ -35,7 +35,7 @@ IN_TIME, SOME_LATE, NO_WAY = range(3)
 # Notes behind them: provisional tasks waiting, whether their list is canonical, whether the base is kept;
 # how many tasks were accepted in that list, promoted, late on arrival; how often one was moved to a later
 # start and how often the safety net was needed; where among the options the list of displacements begins,
-# and for how many there is room.
+# and for how many there is space.
 WAITING_NOW, CANONICAL, KEPT_BASE = BASE + 1, BASE + 2, BASE + 3
 ACCEPTED, PROMOTIONS, LATE_ON_ARRIVAL, DISPLACEMENTS, SAFETY_NET = (KEPT_BASE + 1 + i for i in range(5))
 LOG, LOG_ROOM = SAFETY_NET + 1, SAFETY_NET + 2
@@ -74,7 +74,7 @@ def is_late(state: State, job: int) -> bool:
 
 @kernel
 def first_provisional(state: State, k: int) -> int:
-    """The place in the queue where the provisional list begins."""
+    """The position in the queue where the provisional list begins."""
     return place_for(state, 2 * k, PROVISIONAL - 1, NEVER)
 
 

@@ -149,7 +149,7 @@ class Agent:
         return notes.new_notes(len(self.servers), *self._rules, capacity, capacity)
 
     def _grow(self) -> None:
-        """Room for twice as many tasks."""
+        """Space for twice as many tasks."""
         old, held = self._notes, int(self._notes[notes.CAPACITY])
         new = self._memory(2 * held)
         new[notes.TASKS : notes.FRONT] = old[notes.TASKS : notes.FRONT]

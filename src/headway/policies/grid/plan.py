@@ -61,7 +61,7 @@ def kind(state: State, k: int) -> int:
 
 @routine
 def pin_in_the_way(state: State, k: int, procs: int, begin: int, end: int) -> int:
-    """The first instant in (begin, end) at which a reservation of no length would find no room; or NEVER."""
+    """The first instant in (begin, end) at which a pinned job would find too few processors; or NEVER."""
     first = NEVER
     for i in range(state.pools[PIN_COUNT, k]):
         pinned = state.lists[PINS + POOL_LISTS * k, i]

@@ -20,7 +20,7 @@ MOVE = ("job", "time", "source", "target", "before", "after", "procs_before", "p
 """The columns of the log of moves, in the agent's order."""
 
 MOVES_AT_FIRST, MOVES_PER_TASK = 1000, 2
-"""Room in the first log of moves; a run that makes more is repeated with a longer one."""
+"""Space in the first log of moves; a run that makes more is repeated with a longer one."""
 
 ESTIMATED = "the clusters are under easy, which promises nothing: completions are estimated"
 STARVING = 5
@@ -57,7 +57,7 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
     rows = job_rows(spec, arrivals, clusters, speeds)
 
     def options(room: int) -> Table:
-        """Batch systems, servers, grid, agent, with room for so many moves."""
+        """Batch systems, servers, grid, agent, with space for so many moves."""
         padded = (*plain.options, *(0,) * (STRIDE - len(plain.options)))
         servers: list[tuple[int, ...]] = [(kind, *speed, 0, -1, -1, 0, 0, -1) for speed in speeds]
         servers += [(0,) * tables.SERVER_FIELDS] * (plans - count)

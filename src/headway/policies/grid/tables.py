@@ -62,7 +62,7 @@ def server(state: State, k: int, field: int) -> int:
 
 @kernel
 def grid(state: State, field: int) -> int:
-    """Where a field of the grid is in the options; room for its fields is behind that of all pools."""
+    """Where a field of the grid is in the options; the space for its fields is behind that of all pools."""
     return plans(state) * (STRIDE + SERVER_FIELDS) + field
 
 

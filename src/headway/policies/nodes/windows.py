@@ -6,7 +6,7 @@ profile is a sorted chain of points, each with the cores free from it on to the 
     point   i (C + 1) + k      from the base row of node i
             first + 2 j, + 1   begin and end of job j
 
-A job of no length is a pin: a job that runs across its instant must leave room for it.
+A job of no length pins an instant: a job that runs across it must leave enough free cores for it.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def redirection(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared
 def _options(
     spec: Spec, there: Group, groups: list[Prepared], bases: dict[int, int], jobs: int
 ) -> tuple[Table, int]:
-    """The options of the pools, the parameters, room for notes; and the room for displacements behind them.
+    """The options of the pools, the parameters, space for notes; and the space for displacements behind them.
 
     A job that was redirected has run already and can no longer be refused: where the redirection group is
     under ``dbf(late=refuse)``, one that cannot meet its deadline there is handled like one without.

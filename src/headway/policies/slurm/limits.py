@@ -1,4 +1,4 @@
-"""Limits of QOS and associations: what may hold a job back although there is room for it.
+"""Limits of QOS and associations: what may hold a job back although enough nodes are free for it.
 
 For each limit the partition's QOS decides if it sets it, then the job's QOS (the other way round where that
 one says so); where neither does, the job's association, and for limits of a group every account above it.

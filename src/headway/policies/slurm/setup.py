@@ -393,7 +393,7 @@ def billing(site: Site, resources: Sequence[str]) -> npt.NDArray[np.float64]:
 
 
 def ranks(site: Site) -> Table:
-    """Room to rank users in; the order begins as the associations are listed."""
+    """Space to rank users in; the order begins as the associations are listed."""
     table = np.zeros((len(Rank), max(len(site.associations), 1)), np.int64)
     table[Rank.ORDER, : len(site.associations)] = len(site.qos) + np.arange(len(site.associations))
     return table

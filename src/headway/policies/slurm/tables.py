@@ -418,7 +418,7 @@ class Memory(NamedTuple):
     trial: Table
     """[engine's node row, node] what would be free if some running jobs were over."""
     work: Table
-    """[Work, node] room for the choice of nodes."""
+    """[Work, node] space for the choice of nodes."""
     sets: Sets
     """[Scratch, node] sets that a search works on."""
     slots: Table
@@ -434,7 +434,7 @@ class Memory(NamedTuple):
     billing: Numbers
     """[partition, resource] what a unit of a resource is billed; all zero: a CPU counts one."""
     ranks: Table
-    """[Rank, association] room to rank users in."""
+    """[Rank, association] space to rank users in."""
     words_members: Table
     """The sets of nodes again, eight nodes to a number, for what is done to whole sets: [partition, word]"""
     words_features: Table
@@ -455,7 +455,7 @@ class Count(IntEnum):
 
 
 class Rank(IntEnum):
-    """Room to rank users in."""
+    """Space to rank users in."""
 
     ORDER = 0
     """Associations by parent, then as they are served."""
@@ -468,7 +468,7 @@ class Rank(IntEnum):
 
 
 class Work(IntEnum):
-    """Rows of room for the choice of nodes."""
+    """Rows of space for the choice of nodes."""
 
     OFFER = 0
     """CPUs that a node can give the job."""

@@ -103,7 +103,7 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         return Setup((procs, procs), hook, prepare=prepare, more_rows=rows.MORE_ROWS, tables=tables)
 
     def again(state: State) -> Setup | None:
-        """With more room for the processors of jobs, where some were not written down."""
+        """With more space for the processors of jobs, where some were not written down."""
         room = int(state.options[rows.RECORD_ROOM])
         return setup(8 * room) if state.options[rows.UNRECORDED] > 0 else None
 
@@ -208,7 +208,7 @@ def _tables(spec: Spec, procs: int, named: bool, room: int) -> Table:
 
 
 def _record_room(arrivals: Arrivals, urgent: Any) -> int:
-    """Room for the processors of urgent jobs and of those they stop, where these are in a few ranges each."""
+    """Space for the processors of urgent jobs and of those they stop, if each has a few ranges of them."""
     return min(RECORD_LIMIT, 4096 + 4 * int((arrivals.procs[urgent] + 2).sum()))
 
 

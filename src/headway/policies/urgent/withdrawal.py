@@ -48,7 +48,7 @@ def number_shape(jobs: Table, column: int) -> None:
 
 
 def without_record(options: Table) -> Table:
-    """UJFB's options with no room in the record of processors, which a trial does not need."""
+    """UJFB's options with no space in the record of processors, which a trial does not need."""
     short = options[: tables.NOTES + tables.TABLES * int(options[tables.SIZE_OF_MACHINE])].copy()
     short[tables.RECORD_ROOM] = 0
     return short

@@ -94,7 +94,7 @@ class _Run:
         return gathered(self.grid, self._first_pools(), self._told(), self._of_tasks(memory.TIMES_MOVED))
 
     def again(self, _: State) -> Setup | None:
-        """The same with more room for what a policy wrote down, where one needs it."""
+        """The same with more space for what a policy wrote down, where one needs it."""
         larger = [
             None if cluster.prepared.again is None else cluster.prepared.again(cluster.state)
             for cluster in self.grid.clusters
