@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import headway
@@ -115,3 +117,49 @@ def test_one_sentence_says_whether_to_trust_it(
 ) -> None:
     said = trust({"jobs": 5, "mean_recorded": recorded, "bias": bias, "mean_absolute_error": error})
     assert said.startswith(begins) and said.endswith(".")
+
+
+def test_several_seeds_are_one_score_with_a_band() -> None:
+    """Two schedules of the jobs of LOG: FCFS waits 0, 0, 8, 12; the other 10 s more for jobs 3 and 4."""
+    one, _ = replayed(LOG)
+    later = replace(one, start=one.start + np.array([0, 0, 10, 10, 0]) * 10**6)
+    found = fidelity(one, later)
+    # Errors 0, -4, -4, +3 and 0, -4, +6, +13.
+    assert found.error == (11 + 23) / 8 and found.overall["bias"] == (-5 + 15) / 8
+    assert [row["mean_absolute_error"] for row in found.seeds] == [11 / 4, 23 / 4]
+    assert (found.overall["least_simulated"], found.overall["most_simulated"]) == (5, 10)
+    assert found.chance == 20 / 4 and fidelity(one).chance is None
+    assert found.overall["within_60"] == 1
+    assert found.by_size[0]["jobs"] == 3
+    # The mean of 25/4 is 1/5 too long, over both; the first alone is 1/5 too short, the second 3/5 too long.
+    assert "(-20% to +60% over 2 phases of the controller's clocks)" in found.verdict
+
+
+def test_starts_within_minutes() -> None:
+    one, _ = replayed(LOG)
+    off = np.array([30, 60, 61, 601, 0]) * 10**6
+    moved = replace(one, workload=one.workload.with_columns(wait=one.wait + off))
+    shares = fidelity(moved).overall
+    assert [shares[f"within_{near}"] for near in (60, 600, 3600)] == [3 / 5, 4 / 5, 1]
+
+
+def test_weeks_are_those_of_submission() -> None:
+    week = 7 * 86_400
+    lines = [f"{job} {job * week} 5 10 1 -1 -1 1 10 -1 1 1 1 -1 1 1 -1 -1" for job in range(3)]
+    text = "; MaxProcs: 2\n; UnixStartTime: 1717200000\n" + "\n".join(lines) + "\n"
+    schedule, _ = replayed(text)
+    rows = fidelity(schedule).by_week
+    assert [(row["week"], row["jobs"], row["bias"]) for row in rows] == [
+        ("2024-06-01", 1, -5),
+        ("2024-06-08", 1, -5),
+        ("2024-06-15", 1, -5),
+    ]
+
+
+def test_jobs_that_only_one_seed_ran_are_left_out() -> None:
+    one, work = replayed(LOG)
+    fewer = headway.simulate(
+        work.fit_to(2).select(work.fit_to(2).job != 2, rule="test", action="left out"), 2, "fcfs"
+    )
+    found = fidelity(one, fewer)
+    assert found.overall["jobs"] == 3 and [row["jobs"] for row in found.seeds] == [3, 3]

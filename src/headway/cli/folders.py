@@ -11,9 +11,7 @@ from headway.schedule.files import write_files
 from headway.schedule.folder import whole_folder
 
 
-def save_comparison(
-    comparison: Comparison, folder: Path, force: bool, spreadsheet: bool = False
-) -> None:
+def save_comparison(comparison: Comparison, folder: Path, force: bool, spreadsheet: bool = False) -> None:
     """Write everything into `folder`, which appears whole or not at all."""
     with whole_folder(folder, force) as draft:
         for name, schedule in zip(folder_names(comparison.names), comparison.schedules, strict=True):

@@ -91,6 +91,15 @@ Seed: TypeAlias = Annotated[
         parser=whole_number("--seed", 0),
     ),
 ]
+Seeds: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--seeds",
+        metavar="N",
+        help="Phases of the controller's clocks that slurm is run with.",
+        parser=whole_number("--seeds", 1, 100),
+    ),
+]
 Out: TypeAlias = Annotated[
     Path | None,
     typer.Option("--out", metavar="DIR", help="Write schedule, summary and provenance into this folder."),

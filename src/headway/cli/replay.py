@@ -9,20 +9,33 @@ import typer
 
 from headway.cli import options
 from headway.cli.frame import command
+from headway.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from headway.cli.runs import Inputs
     from headway.replay import Fidelity
+    from headway.what_if import Case
+    from headway.what_if.causes import Cause
 
-SHOWN = 12
-"""Lines of a table that are printed; the JSON document has them all."""
+FEW = 20_000
+"""Jobs of a log up to which the causes are sought without being asked for: it takes a run for each rule."""
 
 
 @command("replay", example="headway replay log.swf.gz --policy easy")
 def replay(
     trace: options.Trace,
-    policy: options.Policy,
+    policy: Annotated[
+        str, typer.Option("--policy", metavar="SPEC", help="Policy; by default slurm for a site, else easy.")
+    ] = "",
+    seeds: options.Seeds = 5,
+    causes: Annotated[
+        bool | None,
+        typer.Option(
+            "--causes/--no-causes",
+            help=f"Switch rules off one by one; by default up to {FEW:,} jobs.",
+            show_default=False,
+        ),
+    ] = None,
     procs: options.Procs = None,
     platform: options.PlatformFile = None,
     site: options.SiteFolder = None,
@@ -38,24 +51,31 @@ def replay(
 ) -> None:
     """Compare simulated waits with those that the log recorded.
 
-    The first line is the mean absolute error. The tables show the errors by size, queue and user, and why the
-    waits may differ. The last sentence says whether to trust the simulation, and for what.
+    The first line is the mean absolute error. The tables show waits and shares of near starts by size,
+    partition, account, QOS, queue, user and week. A site runs by Slurm's own rules, under several phases of
+    its controller's clocks. Rules are switched off one by one to rank the causes of what is left. The last
+    sentence says whether to trust the simulation, and for what.
     """
-    from headway.cli.inputs import checked
-    from headway.errors import UsageError
+    from headway.cli.inputs import check_choices, parse_rules
+    from headway.policies.spec import parse_spec
 
-    spec, rules = checked(policy, procs, platform, rule, json, quiet, site)
+    check_choices(procs, platform, json, quiet, site)
+    rules = parse_rules(rule)
+    if policy:
+        parse_spec(policy)  # complain before the log is read
     if out is not None and out.exists() and not force:
         raise UsageError(f"{out} exists; give another name, or --force to replace it")
 
     from headway.cli.runs import Inputs
-    from headway.replay import fidelity, recorded_waits
+    from headway.replay import recorded_waits
+    from headway.what_if import Case
 
     inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet, site=site)
     recorded_waits(inputs.workload)  # complain before a long run, not after it
-    schedule = inputs.run(spec, seed)
-    found = fidelity(schedule)
-    document = found.describe() | {"ledger": schedule.workload.ledger.rows()}
+    base = Case(inputs.workload, inputs.platform, policy or ("slurm" if inputs.platform.site else "easy"))
+    wanted = len(inputs.workload) <= FEW if causes is None else causes
+    found, ranked, left_out = _score(inputs, base, seeds, seed, wanted)
+    document = found.describe() | {"causes": [one.describe() for one in ranked]} | {"ledger": left_out.rows()}
     if out is not None:
         from headway.schedule.files import write_json
 
@@ -66,59 +86,40 @@ def replay(
         print_json(document)
     elif not quiet:
         from headway.cli.display import output
+        from headway.cli.fidelity_tables import show
         from headway.cli.tables import ledger_table, not_modelled_table
 
         console = output()
-        ledger_table(console, schedule.workload.ledger)
-        not_modelled_table(console, schedule.workload.source, schedule.policy)
-        _show(console, found)
+        ledger_table(console, left_out)
+        not_modelled_table(console, inputs.workload.source, found.policy)
+        show(console, found, ranked)
+        if not wanted:
+            told = (
+                f"The causes of what is left were not sought in {len(inputs.workload):,} jobs; --causes does."
+            )
+            console.print(f"\n{told}" if causes is None else "", style="dim", markup=False)
+        console.print(f"\n{found.verdict}", style="bold", markup=False)
         if out is not None:
             console.print(f"\nwritten to {out}", markup=False)
 
 
-def _show(console: Console, found: Fidelity) -> None:
-    from headway.cli.tables import in_words, number
+def _score(
+    inputs: Inputs, base: Case, seeds: int, seed: int, wanted: bool
+) -> tuple[Fidelity, list[Cause], Any]:
+    """The fidelity of the base over its seeds, the causes where they are wanted, and the run's ledger."""
+    from headway.replay import fidelity
+    from headway.what_if.causes import causes, possible, rules_off
+    from headway.what_if.runs import simulate_all, with_seeds
 
-    words = f" ({in_words(found.error)})" if in_words(found.error) else ""
-    share = "" if found.relative is None else f", {found.relative:.0%} of the mean recorded wait"
-    console.print(f"mean absolute error {number(found.error)} s{words}{share}", style="bold", markup=False)
-    jobs = f"{found.overall['jobs']:,} jobs compared"
-    console.print(f"{found.policy}, {jobs}", markup=False)
-    console.print(
-        "Mean waits; bias and error of the means; how far median, p90 and p99 of the waits are off\n",
-        style="dim",
-        markup=False,
-    )
-    _table(console, "all", [found.overall | {"all": "all jobs"}])
-    for key, rows in {"size": found.by_size, **found.by_division, "user": found.by_user}.items():
-        console.print()
-        _table(console, key, rows)
-    console.print("\nWhy they may differ", style="bold")
-    for reason in found.reasons:
-        console.print(f"- {reason}", markup=False)
-    console.print(f"\n{found.verdict}", style="bold", markup=False)
-
-
-def _table(console: Console, key: str, rows: list[dict[str, Any]]) -> None:
-    from rich.table import Table
-
-    from headway.cli.tables import number
-
-    table = Table(box=None, pad_edge=False)
-    titles = (
-        "jobs", "recorded (s)", "simulated (s)", "bias (s)", "abs. error (s)", "median (s)", "p90 (s)",
-        "p99 (s)",
-    )  # fmt: skip
-    names = (
-        "jobs", "mean_recorded", "mean_simulated", "bias", "mean_absolute_error", "p50_error", "p90_error",
-        "p99_error",
-    )  # fmt: skip
-    table.add_column("" if key == "all" else key, no_wrap=True)
-    for title in titles:
-        table.add_column(title, justify="right", no_wrap=True)
-    for row in rows[:SHOWN]:
-        name = "-" if row[key] is None else str(row[key])
-        table.add_row(name, *(number(row[column]) for column in names))
-    console.print(table)
-    if len(rows) > SHOWN:
-        console.print(f"and {len(rows) - SHOWN:,} more (--json lists all)", style="dim")
+    variants = possible(rules_off(base)) if wanted else {}
+    runs = [with_seeds(case, seeds) for case in (base, *variants.values())]
+    count = sum(map(len, runs))
+    what = f"{base.policy}, {count} runs" if count > 1 else base.policy
+    with inputs.display.working(what) as progress:
+        every = iter(
+            simulate_all([one for run in runs for one in run], progress, inputs.display.say, seed=seed)
+        )
+    schedules = [[next(every) for _ in run] for run in runs]
+    found, *others = (fidelity(*run) for run in schedules)
+    ranked = causes(found, dict(zip(variants, others, strict=True)))
+    return found, ranked, schedules[0][0].workload.ledger

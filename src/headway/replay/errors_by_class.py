@@ -2,36 +2,48 @@
 
 With s the simulated and r the recorded wait of a job: bias is the mean of s - r, the mean absolute error the
 mean of |s - r|. A quantile's error compares the quantiles of the two distributions, not two waits of one job.
+Where there are several simulations of the same jobs, under several seeds, the numbers are over all of them.
 """
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.metrics.classes import size_class
+from headway.metrics.classes import size_class, size_classes
 from headway.metrics.statistics import mean_time, quantile_time
 from headway.schedule import Schedule
+from headway.units import SECOND
 
 Times = NDArray[np.int64]
 Row = dict[str, Any]
 
+WEEK = 7 * 86_400 * SECOND
 QUANTILES = (50, 90, 95, 99)
+NEAR = (60, 600, 3600)
+"""A start counts as near where it is at most so many seconds away from the recorded one."""
 
 
 def errors(simulated: Times, recorded: Times) -> Row:
-    """The numbers for some jobs; times in seconds."""
+    """The numbers for some jobs, `simulated` with a line for each seed; times in seconds."""
+    away = np.abs(simulated - recorded)
+    means = [mean_time(line) for line in simulated]
     row: Row = {
-        "jobs": len(simulated),
+        "jobs": len(recorded),
         "mean_recorded": mean_time(recorded),
-        "mean_simulated": mean_time(simulated),
-        "bias": mean_time(simulated - recorded),
-        "mean_absolute_error": mean_time(np.abs(simulated - recorded)),
+        "mean_simulated": mean_time(simulated.ravel()),
+        "least_simulated": min(means, key=lambda mean: mean or 0.0),
+        "most_simulated": max(means, key=lambda mean: mean or 0.0),
+        "bias": mean_time((simulated - recorded).ravel()),
+        "mean_absolute_error": mean_time(away.ravel()),
     }
+    for seconds in NEAR:
+        row[f"within_{seconds}"] = float(np.mean(away <= seconds * SECOND)) if away.size else None
     for percent in QUANTILES:
-        ours, theirs = quantile_time(simulated, percent), quantile_time(recorded, percent)
+        ours, theirs = quantile_time(simulated.ravel(), percent), quantile_time(recorded, percent)
         row[f"p{percent}_recorded"], row[f"p{percent}_simulated"] = theirs, ours
         row[f"p{percent}_error"] = None if ours is None or theirs is None else ours - theirs
     return row
@@ -39,9 +51,21 @@ def errors(simulated: Times, recorded: Times) -> Row:
 
 def by_size(schedule: Schedule, rows: NDArray[np.int64], simulated: Times, recorded: Times) -> list[Row]:
     """One line for each class of sizes up to a power of two."""
-    sizes = np.maximum(schedule.procs[rows], 1)
-    power = np.where(sizes == 1, 0, np.frexp((sizes - 1).astype(np.float64))[1]).astype(np.int64)
+    power = size_classes(schedule.procs[rows]).astype(np.int64)
     return _table("size", power, lambda code: size_class(code), simulated, recorded)
+
+
+def by_week(schedule: Schedule, rows: NDArray[np.int64], simulated: Times, recorded: Times) -> list[Row]:
+    """One line for each week of submission, named by the day on which it begins where the log tells."""
+    submit = schedule.submit[rows]
+    first, origin = int(submit.min()) if len(submit) else 0, schedule.unix_start
+
+    def name(week: int) -> object:
+        if origin is None:
+            return week + 1
+        return datetime.fromtimestamp(origin + (first + week * WEEK) // SECOND, UTC).date().isoformat()
+
+    return _table("week", (submit - first) // WEEK, name, simulated, recorded)
 
 
 def by_name(
@@ -67,6 +91,6 @@ def _table(key: str, codes: NDArray[np.int64], name: Any, simulated: Times, reco
     classes, first = np.unique(codes[order], return_index=True)
     groups = np.split(order, first[1:])
     return [
-        {key: name(code)} | errors(simulated[group], recorded[group])
+        {key: name(code)} | errors(simulated[:, group], recorded[group])
         for code, group in zip(classes.tolist(), groups, strict=True)
     ]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import InputError
-from headway.replay.errors_by_class import Row, by_name, by_size, errors
+from headway.metrics.statistics import mean_time
+from headway.replay.errors_by_class import Row, Times, by_name, by_size, by_week, errors
 from headway.replay.reasons import reasons
 from headway.replay.trust import trust
 from headway.schedule import Schedule
@@ -23,24 +26,29 @@ class Fidelity:
     """How far simulated waits are from recorded ones. All times are in seconds.
 
     `error` is the one number to look at: the mean of |simulated - recorded wait|. `relative` is the same as a
-    share of the mean recorded wait, None where nobody waited.
+    share of the mean recorded wait, None where nobody waited. Where there are several seeds, all numbers are
+    over all of them; `seeds` has them one by one, and `chance` is how far two of them are from each other:
+    the mean of |wait - wait| over jobs and pairs of seeds, None with a single one.
     """
 
     policy: str
     error: float
     relative: float | None
     overall: Row
+    seeds: list[Row]
+    chance: float | None
     by_size: list[Row]
     by_queue: list[Row]
     by_user: list[Row]
     by_division: dict[str, list[Row]]
     """By queue, or by partition, account and QOS."""
+    by_week: list[Row]
     reasons: list[str]
 
     @property
     def verdict(self) -> str:
         """Whether to trust the simulation, and for what, in one sentence."""
-        return trust(self.overall)
+        return trust(self.overall, self.seeds)
 
     def describe(self) -> dict[str, Any]:
         """Everything as plain JSON data."""
@@ -51,10 +59,13 @@ class Fidelity:
                     "mean_absolute_error": self.error,
                     "relative_error": self.relative,
                     "overall": self.overall,
+                    "seeds": self.seeds,
+                    "chance": self.chance,
                     "by_size": self.by_size,
                     "by_queue": self.by_queue,
                     "by_user": self.by_user,
                     **{f"by_{name}": rows for name, rows in self.by_division.items()},
+                    "by_week": self.by_week,
                     "reasons": self.reasons,
                     "verdict": self.verdict,
                 }
@@ -71,24 +82,56 @@ def recorded_waits(workload: Workload) -> NDArray[np.int64]:
     return wait
 
 
-def fidelity(schedule: Schedule) -> Fidelity:
-    """Compare each job's simulated wait with the one in the log; jobs without one are left out."""
-    wait = recorded_waits(schedule.workload)
-    rows = np.flatnonzero(wait >= 0)
-    simulated, recorded = schedule.wait[rows], wait[rows]
+def fidelity(*schedules: Schedule) -> Fidelity:
+    """Compare each job's simulated wait with the one in the log; jobs without one are left out.
+
+    Several schedules are simulations of the same jobs under several seeds; the jobs that all of them ran are
+    compared.
+    """
+    first = schedules[0]
+    wait = recorded_waits(first.workload)
+    rows = np.flatnonzero((wait >= 0) & _in_all(schedules))
+    recorded = wait[rows]
+    simulated = np.stack([_waits(each, first, rows) for each in schedules])
     overall = errors(simulated, recorded)
     error, mean = overall["mean_absolute_error"], overall["mean_recorded"]
     return Fidelity(
-        policy=schedule.policy,
+        policy=first.policy,
         error=error,
         relative=error / mean if mean else None,
         overall=overall,
-        by_size=by_size(schedule, rows, simulated, recorded),
-        by_queue=by_name(schedule, "queue", rows, simulated, recorded),
-        by_user=by_name(schedule, "user", rows, simulated, recorded),
+        seeds=[errors(line[None, :], recorded) for line in simulated],
+        chance=_chance(simulated),
+        by_size=by_size(first, rows, simulated, recorded),
+        by_queue=by_name(first, "queue", rows, simulated, recorded),
+        by_user=by_name(first, "user", rows, simulated, recorded),
         by_division={
-            name: by_name(schedule, column, rows, simulated, recorded, name)
-            for name, column in divisions(schedule.workload).items()
+            name: by_name(first, column, rows, simulated, recorded, name)
+            for name, column in divisions(first.workload).items()
         },
-        reasons=reasons(schedule, rows, recorded),
+        by_week=by_week(first, rows, simulated, recorded),
+        reasons=reasons(first, rows, recorded),
     )
+
+
+def _in_all(schedules: Sequence[Schedule]) -> NDArray[np.bool_]:
+    """Which jobs of the first schedule all the others have too."""
+    job = schedules[0].workload.job
+    found = np.ones(len(job), np.bool_)
+    for other in schedules[1:]:
+        found &= np.isin(job, other.workload.job)
+    return found
+
+
+def _waits(schedule: Schedule, first: Schedule, rows: NDArray[np.int64]) -> Times:
+    """The waits (µs) of the jobs in these rows of the first schedule; this one has them all."""
+    job = schedule.workload.job
+    if not np.array_equal(job, first.workload.job):
+        order = np.argsort(job, kind="stable")
+        rows = order[np.searchsorted(job, first.workload.job[rows], sorter=order)]
+    return np.asarray(schedule.wait[rows])
+
+
+def _chance(simulated: Times) -> float | None:
+    pairs = [np.abs(one - two) for one, two in combinations(simulated, 2)]
+    return mean_time(np.concatenate(pairs)) if pairs else None

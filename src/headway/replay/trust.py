@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from headway.replay.errors_by_class import Row
 
 CLOSE = 0.25
@@ -10,8 +12,8 @@ FAIR = 0.2
 """A bias of at most this share of the mean wait: the mean is near the recorded one."""
 
 
-def trust(overall: Row) -> str:
-    """The sentence; `overall` has the errors of all jobs compared, in seconds."""
+def trust(overall: Row, seeds: Sequence[Row] = ()) -> str:
+    """The sentence; `overall` has the errors of all jobs compared, `seeds` the same for each seed (s)."""
     mean, bias, error = overall["mean_recorded"], overall["bias"], overall["mean_absolute_error"]
     if not overall["jobs"] or mean is None:
         return "Nothing can be said: no job has a recorded wait."
@@ -22,6 +24,7 @@ def trust(overall: Row) -> str:
     off, each = abs(bias) / mean, error / mean
     way = "too long" if bias > 0 else "too short"
     mean_words = f"the mean wait is {off:.0%} {way}" if off >= 0.005 else "the mean wait is right"
+    mean_words += _band(mean, seeds)
     each_words = f"a job's wait is off by {each:.0%} of the mean"
     if each <= CLOSE:
         return f"Trust it for single jobs and for means: {mean_words}, and {each_words}."
@@ -31,3 +34,11 @@ def trust(overall: Row) -> str:
         f"Do not trust its waits: {mean_words}. Use it only to compare policies with each other, and only "
         f"where they differ by much more than {off:.0%}."
     )
+
+
+def _band(mean: float, seeds: Sequence[Row]) -> str:
+    """What the phases of the clocks make of the mean."""
+    if len(seeds) < 2:
+        return ""
+    offs = [row["bias"] / mean for row in seeds]
+    return f" ({min(offs):+.0%} to {max(offs):+.0%} over {len(seeds)} phases of the controller's clocks)"

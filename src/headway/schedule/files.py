@@ -44,9 +44,7 @@ def save(
     return folder
 
 
-def write_files(
-    schedule: Schedule, folder: Path, *, tau: float = 10, spreadsheet: bool = False
-) -> None:
+def write_files(schedule: Schedule, folder: Path, *, tau: float = 10, spreadsheet: bool = False) -> None:
     """Write the files into a folder that exists, such as one of several of a comparison."""
     shown = for_spreadsheets if spreadsheet else as_it_is
     shown(schedule_frame(schedule, seconds_text_column)).write_csv(folder / f"{SCHEDULE}.csv")

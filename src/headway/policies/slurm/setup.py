@@ -513,5 +513,3 @@ class Requests:
                 pairs[pair] = place.get((account, user), default.get(user, UNSET) if not account else UNSET)
             found[job] = pairs[pair]
         return found
-
-

@@ -121,5 +121,3 @@ def finish(state: State, job: int, now: int) -> None:
     charge(memory, job, -1)
     forget_running(memory, job)
     memory.clock[Clock.STAMP] = memory.clock[Clock.CHANGED] = now
-
-

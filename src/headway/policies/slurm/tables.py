@@ -535,4 +535,3 @@ class Reason(IntEnum):
     ASSOC_MAX_NODE = 29
     ASSOC_MAX_MINS_JOB = 30
     ASSOC_MIN_JOB = 31
-

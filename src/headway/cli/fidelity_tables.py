@@ -1,0 +1,117 @@
+"""How near a simulation comes to its log, as tables and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from headway.cli.tables import in_words, number
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from headway.replay import Fidelity
+    from headway.what_if.causes import Cause
+
+SHOWN = 12
+"""Lines of a table that are printed; the JSON document has them all."""
+
+
+def show(console: Console, found: Fidelity, ranked: Sequence[Cause]) -> None:
+    """The score, the tables, why waits may differ, and the causes of what is left."""
+    words = f" ({in_words(found.error)})" if in_words(found.error) else ""
+    share = "" if found.relative is None else f", {found.relative:.0%} of the mean recorded wait"
+    console.print(f"mean absolute error {number(found.error)} s{words}{share}", style="bold", markup=False)
+    seeds = f" under {len(found.seeds)} phases of the clocks" if len(found.seeds) > 1 else ""
+    console.print(f"{found.policy}, {found.overall['jobs']:,} jobs compared{seeds}", markup=False)
+    for line in _score(found):
+        console.print(line, markup=False)
+    console.print(
+        "\nMean waits and their error, how far median and p90 of the waits are off, and the starts within a "
+        "minute and ten of the recorded ones\n",
+        style="dim",
+        markup=False,
+    )
+    band = len(found.seeds) > 1
+    _table(console, "all", [found.overall | {"all": "all jobs"}], band)
+    tables = {"size": found.by_size, **found.by_division, "user": found.by_user, "week": found.by_week}
+    for key, rows in tables.items():
+        console.print()
+        _table(console, key, rows, band)
+    console.print("\nWhy they may differ", style="bold")
+    for reason in found.reasons:
+        console.print(f"- {reason}", markup=False)
+    if ranked:
+        _causes(console, found, ranked)
+
+
+def _score(found: Fidelity) -> list[str]:
+    """Mean and median wait, and how many starts are near, each with its band over the seeds."""
+    said = []
+    for words, recorded, simulated in (
+        ("mean wait", "mean_recorded", "mean_simulated"),
+        ("median wait", "p50_recorded", "p50_simulated"),
+    ):
+        row = found.overall
+        if row[recorded] is None:
+            continue
+        offs = [seed[simulated] / row[recorded] - 1 for seed in found.seeds if row[recorded]]
+        off = row[simulated] / row[recorded] - 1 if row[recorded] else None
+        text = f"{words}: recorded {number(row[recorded])} s, simulated {number(row[simulated])} s"
+        text += "" if off is None else f", {off:+.0%}"
+        said.append(text + (f" ({min(offs):+.0%} to {max(offs):+.0%})" if len(offs) > 1 else ""))
+    near = []
+    for seconds, words in ((60, "a minute"), (600, "ten minutes"), (3600, "an hour")):
+        shares = [seed[f"within_{seconds}"] for seed in found.seeds]
+        if shares[0] is not None:
+            band = f" ({min(shares):.0%} to {max(shares):.0%})" if len(shares) > 1 else ""
+            near.append(f"{found.overall[f'within_{seconds}']:.0%} within {words}{band}")
+    return [*said, f"starts: {', '.join(near)}"] if near else said
+
+
+def _table(console: Console, key: str, rows: list[dict[str, Any]], band: bool) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("" if key == "all" else key, no_wrap=True)
+    titles = ["jobs", "recorded (s)", "simulated (s)", *(["least - most"] if band else [])]
+    titles += ["abs. error (s)", "median (s)", "p90 (s)", "<= 1 min", "<= 10 min"]
+    for title in titles:
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows[:SHOWN]:
+        spread = [f"{number(row['least_simulated'])} - {number(row['most_simulated'])}"] if band else []
+        table.add_row(
+            "-" if row[key] is None else str(row[key]),
+            *(number(row[column]) for column in ("jobs", "mean_recorded", "mean_simulated")),
+            *spread,
+            *(number(row[column]) for column in ("mean_absolute_error", "p50_error", "p90_error")),
+            *("-" if row[share] is None else f"{row[share]:.0%}" for share in ("within_60", "within_600")),
+        )
+    console.print(table)
+    if len(rows) > SHOWN:
+        console.print(f"and {len(rows) - SHOWN:,} more (--json lists all)", style="dim")
+
+
+def _causes(console: Console, found: Fidelity, ranked: Sequence[Cause]) -> None:
+    from rich.table import Table
+
+    from headway.what_if.causes import told
+
+    console.print("\nThe causes of what is left: each rule switched off by itself", style="bold")
+    table = Table(box=None, pad_edge=False)
+    table.add_column("without", no_wrap=True)
+    for title in ("mean wait (s)", "abs. error (s)", "change (s)", "<= 10 min"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for one in ranked:
+        sure = "" if one.spread is None else f" +- {one.spread:,.0f}"
+        cells = (
+            f"{one.mean_wait:,.0f}",
+            f"{one.error:,.0f}",
+            f"{one.change:+,.0f}{sure}",
+            f"{one.minutes:.0%}",
+        )
+        table.add_row(one.rule, *cells, one.verdict)
+    console.print(table)
+    for sentence in told(found, ranked):
+        console.print(f"- {sentence}", markup=False)
