@@ -24,7 +24,7 @@ LAYERS = (
     ("schedule",),
     ("simulate", "outcome"),
     ("audit", "metrics", "explain", "check", "replay"),
-    ("figures", "campaign", "papers", "report", "export", "what_if"),
+    ("figures", "campaign", "papers", "report", "export", "what_if", "forecast"),
     ("live",),
     ("cli", "__main__"),
 )

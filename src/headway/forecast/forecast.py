@@ -1,0 +1,126 @@
+"""When a job will start and end, as a distribution.
+
+    outlook = Outlook(Record.of(schedule), "easy")      what happened so far, and the policy in force
+    found = outlook.of_row(row)                          a job of the log, when it was submitted
+    found = outlook.of_new(now, procs=64, walltime=...)  a job that nobody has submitted yet
+    found.wait(0.5), found.interval(0.9), found.chance(3600 * SECOND)
+
+Nothing that happened after the instant is looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.forecast.arrivals import DAY, Arrivals
+from headway.forecast.forward import Forward
+from headway.forecast.instant import Instant
+from headway.forecast.record import Column, Record
+from headway.forecast.run_times import RunTimes
+from headway.policies.spec import Spec
+from headway.units import NEVER
+
+DRAWS = 200
+MOST_DAYS = 14
+"""So many days of arrivals are drawn at most; after them nobody comes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """Draws of when a job starts and ends; times in µs on the log's clock."""
+
+    now: int
+    submit: int
+    starts: Column
+    """[draw] NEVER where it did not start."""
+    run_times: Column
+    """[draw] how long the job itself runs."""
+    plan: int
+    """The start that the policy plans if every job uses its whole request and nobody comes."""
+    running: int
+    waiting: int
+
+    @property
+    def waits(self) -> Column:
+        """[draw] from its submission to its start."""
+        return np.where(self.starts == NEVER, NEVER, self.starts - self.submit)
+
+    def wait(self, level: float) -> int:
+        """The wait that is not exceeded with this probability."""
+        return quantile(self.waits, level)
+
+    def start(self, level: float) -> int:
+        """The start that is not exceeded with this probability."""
+        return quantile(self.starts, level)
+
+    def end(self, level: float) -> int:
+        """The end that is not exceeded with this probability."""
+        return quantile(np.where(self.starts == NEVER, NEVER, self.starts + self.run_times), level)
+
+    def chance(self, within: int) -> float:
+        """The probability to start no later than so long after the submission."""
+        return float(np.mean(self.waits <= within))
+
+    def interval(self, level: float) -> tuple[int, int]:
+        """Waits between which the job starts with at least this probability."""
+        return interval(lambda at: self.wait(at), level)
+
+
+def quantile(draws: Column, level: float) -> int:
+    """The smallest draw that at least this share of the draws does not exceed."""
+    place = int(np.ceil(level * len(draws) - 1e-9)) - 1
+    return int(np.sort(draws)[min(max(place, 0), len(draws) - 1)])
+
+
+def interval(wait, level: float) -> tuple[int, int]:  # type: ignore[no-untyped-def]
+    """Between which waits the probability ``level`` lies, if ``wait`` gives quantiles.
+
+    As much is left out below as above, unless a start at once is likelier than that: then nothing is left
+    out below.
+    """
+    tail = (1 - level) / 2
+    low = wait(tail)
+    return (0, wait(level)) if low <= 0 else (low, wait(1 - tail))
+
+
+class Outlook:
+    """A record and the policy in force: forecasts at any instant."""
+
+    def __init__(self, record: Record, policy: str | Spec | object) -> None:
+        self.policy = policy
+        self.forward, self.record = Forward.of(record, policy)
+        self.run_times = RunTimes(self.record)
+
+    def of_row(self, row: int, now: int | None = None, draws: int = DRAWS, seed: int = 0) -> Forecast:
+        """Of a job of the record that waits at ``now``, by default when it is submitted."""
+        submit = int(self.record.workload.submit[row])
+        at = submit if now is None else now
+        instant = Instant.of(self.record, at, row if at == submit else None)
+        return self.at(instant, row, draws, seed)
+
+    def at(
+        self, instant: Instant, row: int, draws: int = DRAWS, seed: int = 0, submit: int | None = None
+    ) -> Forecast:
+        """Of a row among the waiting of an instant, which may be submitted later than that."""
+        rng = np.random.default_rng([seed, 1])
+        begin = self.forward.begin(instant)
+        self.run_times.learn(instant.now)
+        rows, work = begin.rows, instant.record.workload
+        elapsed = np.concatenate([begin.elapsed, np.zeros(len(instant.waiting), np.int64)])
+        times = self.run_times.draw(rows, elapsed, draws, rng)
+        asked = int(work.submit[row]) if submit is None else submit
+        planned = begin.start_of(row, np.maximum(work.walltime[rows], elapsed + 1), submit=submit)
+        own = int(np.flatnonzero(rows == row)[0])
+        beyond = MOST_DAYS * DAY if planned == NEVER else planned - instant.now
+        days = min(beyond // DAY + 2, MOST_DAYS)
+        arrivals, starts = Arrivals(instant.record, instant.now, days), np.empty(draws, np.int64)
+        if planned == instant.now and not self.forward.plans_with_draws:
+            starts[:] = planned  # at the instant itself nothing is left to chance
+            draws = 0
+        for draw in range(draws):
+            come, when = arrivals.draw(rng)
+            starts[draw] = begin.start_of(row, times[draw], come, when, arrivals.run_times(come), submit)
+        count = len(instant.waiting) - 1
+        return Forecast(instant.now, asked, starts, times[:, own], planned, len(begin.running), count)

@@ -1,0 +1,175 @@
+"""From the queue at an instant onward: the policy in force, run until a job has started.
+
+Running jobs are submitted a moment (``LEAD``) before the instant, so that they all start, with what is left
+of their requests and of their drawn run times; then all who wait arrive together at the instant, in the order
+of their true submissions, which is also what the policy is told of them; then the arrivals that were drawn.
+
+    now - LEAD    running jobs start again
+    now           waiting jobs, oldest first; the policy's turn
+    later         arrivals
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from headway.engine.drive import Jobs, compiled_hook, compiled_loop
+from headway.engine.driver import Driver
+from headway.engine.tables import PHASE, R_JOB, R_START, RUN, RUNS, SUBMIT, WAITING, State
+from headway.errors import UsageError
+from headway.forecast.instant import Instant
+from headway.forecast.record import Column, Record
+from headway.policies.policy import Policy
+from headway.policies.prepare import Arrivals, Prepared
+from headway.policies.spec import Spec, parse_spec
+from headway.units import NEVER, SECOND
+
+LEAD = 1
+"""µs before the instant at which running jobs start again."""
+LEAD_OF_PASSES = 3600 * SECOND
+"""The same where the policy decides at its own times only, and not whenever a job comes."""
+STRIDE = 256
+"""Instants simulated between two looks at whether the job has started."""
+NOTHING = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Forward:
+    """A policy on the machine of a record, ready to go on from any instant."""
+
+    record: Record
+    policy: Policy
+    lead: int
+    compiled: dict[Any, Any] = field(default_factory=dict)
+    """The loop and the policy's hook as the engine calls them, found once."""
+
+    @classmethod
+    def of(cls, record: Record, policy: str | Spec | object) -> tuple[Forward, Record]:
+        """The policy on the record's machine; also the record without jobs that can never run there."""
+        spec = parse_spec(policy)
+        placed = spec.policy.on(record.platform, record.workload)
+        if placed.is_grid or placed.has_groups:
+            raise UsageError(f"a forecast is for one machine with one queue, not for {spec.name}")
+        numbered = record.workload.with_columns(row=np.arange(len(record)))
+        rows = placed.fitting(numbered, record.platform).row
+        if len(rows) < len(record):
+            kept = placed.fitting(record.workload, record.platform)
+            record = Record(kept, record.platform, record.start[rows], record.end[rows])
+        return cls(record, placed, LEAD_OF_PASSES if spec.name == "slurm" else LEAD), record
+
+    @property
+    def plans_with_draws(self) -> bool:
+        """Whether the policy plans with real run times, so that its turn at the instant depends on draws."""
+        return self.policy.params.get("estimate") == "exact" or self.policy.spec.uses_own
+
+    def begin(self, instant: Instant) -> Beginning:
+        """The queue of an instant as the engine wants it."""
+        record = instant.record
+        procs = record.workload.procs[instant.running]
+        room = int(record.platform.clusters[0].procs)
+        fits = np.cumsum(procs) <= room  # a log may have more running than its header has processors
+        return Beginning(self, instant, instant.running[fits], instant.elapsed[fits])
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """Running and waiting jobs of an instant, from which many futures are simulated."""
+
+    forward: Forward
+    instant: Instant
+    running: Column
+    elapsed: Column
+
+    @property
+    def rows(self) -> Column:
+        """Running, then waiting jobs."""
+        return np.concatenate([self.running, self.instant.waiting])
+
+    def start_of(
+        self,
+        row: int,
+        run_time: Column,
+        arriving: Column = NOTHING,
+        when: Column = NOTHING,
+        lasting: Column = NOTHING,
+        submit: int | None = None,
+    ) -> int:
+        """When the job of a row starts (µs), NEVER if it never does.
+
+        ``run_time`` is of the running and waiting jobs, whole; ``arriving`` are rows that come at ``when``
+        and run as long as ``lasting``. The job may be submitted later, at ``submit``.
+        """
+        record, now, lead = self.instant.record, self.instant.now, self.forward.lead
+        work, count = record.workload, len(self.running)
+        rows = np.concatenate([self.rows, arriving])
+        true = np.concatenate(
+            [np.full(count, now - lead), np.minimum(work.submit[self.instant.waiting], now), when]
+        )
+        comes = np.concatenate([true[:count], np.full(len(self.instant.waiting), now), when])
+        lasts = np.concatenate([run_time, lasting])
+        request = work.walltime[rows]
+        limit = np.maximum(request, lasts)  # beyond the request only where the log shows such runs
+        back = np.zeros(len(rows), np.int64)
+        back[:count] = self.elapsed - lead
+        request, limit, lasts = np.maximum(request - back, 1), np.maximum(limit - back, 1), lasts - back
+        place = int(np.flatnonzero(rows == row)[0])
+        if submit is not None and submit > now:
+            true[place] = comes[place] = submit
+        order = np.argsort(comes, kind="stable")
+        place = int(np.flatnonzero(order == place)[0])
+        rows, true, comes = rows[order], true[order], comes[order]
+        prepared = self._prepare(rows, true, request[order], lasts[order])
+        jobs = Jobs(comes, work.procs[rows], limit[order], lasts[order], prepared.plan, work.job[rows])
+        return self._run(jobs, prepared, place, true)
+
+    def _prepare(self, rows: Column, submit: Column, request: Column, lasts: Column) -> Prepared:
+        """The policy's tables for these jobs."""
+        record, policy = self.instant.record, self.forward.policy
+        work, machine = record.workload, record.platform
+        extra = {name: work.columns[name][rows] for name in policy.columns if name in work}
+        if policy.in_file_order:
+            extra["file_place"] = rows
+        arrivals = Arrivals(
+            submit, work.procs[rows], request, np.minimum(lasts, request), extra, machine,
+            labels=work.labels, origin=work.header.unix_start or 0,
+        )  # fmt: skip
+        return policy.prepare(arrivals, machine.clusters[0].procs)
+
+    def _run(self, jobs: Jobs, prepared: Prepared, place: int, true: Column) -> int:
+        if prepared.setup.drive is not None:
+            return first_start(prepared.setup.drive(jobs, prepared.setup, None), place)
+        loop, hook = compiled(self.forward.compiled, prepared)
+        driver = Driver(jobs, replace(prepared.setup, hook=hook), room=len(jobs), loop=loop)
+        more = True
+        while more and driver.now < self.instant.now:
+            more = driver.next()
+            if more and driver.now == self.instant.now:
+                driver.state.jobs[SUBMIT] = true  # they have waited since then
+            if more:
+                driver.decide()
+        while more and not has_started(driver.state, place):
+            more = driver.advance(STRIDE)
+        return first_start(driver.state, place)
+
+
+def compiled(known: dict[Any, Any], prepared: Prepared) -> tuple[Any, Any]:
+    """The loop and the hook of a policy, compiled; to find their types costs more than a short run."""
+    setup = prepared.setup
+    if setup.hook not in known:
+        known[setup.hook] = compiled_loop(setup.memory), compiled_hook(setup.hook, setup.memory)
+    return known[setup.hook]  # type: ignore[no-any-return]
+
+
+def has_started(state: State, place: int) -> bool:
+    """Whether a job has had a run."""
+    return bool(state.jobs[RUN, place] >= 0) and bool(state.jobs[PHASE, place] != WAITING)
+
+
+def first_start(state: State, place: int) -> int:
+    """When a job first started (µs); NEVER if it did not."""
+    runs = state.runs[: R_START + 1, : int(state.clock[RUNS])]
+    found = np.flatnonzero(runs[R_JOB] == place)
+    return int(runs[R_START, found[0]]) if len(found) else NEVER

@@ -1,0 +1,132 @@
+"""What is known of a machine's jobs: what they asked for, and when they started and ended.
+
+Rows are those of the workload; times are µs on its clock. A job that has not started, or of which nobody
+knows when, has NEVER for its start; one that has not ended has NEVER for its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.errors import InputError, UsageError
+from headway.platform import Platform
+from headway.schedule import Schedule
+from headway.units import NEVER
+from headway.workload import Workload
+
+Column = npt.NDArray[np.int64]
+
+NAMES = ("name", "executable")
+"""Columns that may hold what a job is called; the first that the log has is taken."""
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """Jobs of a machine with their starts and ends."""
+
+    workload: Workload
+    platform: Platform
+    start: Column
+    end: Column
+
+    @classmethod
+    def recorded(cls, workload: Workload, platform: Platform) -> Record:
+        """What a log recorded; jobs of which it has no wait are left out, and the ledger says so."""
+        wait = workload.get("wait")
+        if wait is None or not (wait >= 0).any():
+            raise InputError(
+                "records no waits, so nobody knows which of its jobs ran and which waited at an instant; "
+                "simulate a policy with --simulated, or give a log that has them",
+                file=workload.source.name,
+            )
+        known = workload.select(wait >= 0, rule="no_wait", action="no recorded wait: not looked at")
+        start = known.submit + known.wait
+        return cls(known, platform, start, start + known.runtime)
+
+    @classmethod
+    def of(cls, schedule: Schedule) -> Record:
+        """A simulated schedule taken for what happened."""
+        return cls(schedule.workload, schedule.platform, schedule.start, schedule.end)
+
+    def __len__(self) -> int:
+        return len(self.workload)
+
+    @cached_property
+    def order(self) -> Column:
+        """Rows by submission, then as in the file: who asks first stands first."""
+        return np.argsort(self.workload.submit, kind="stable")
+
+    @cached_property
+    def submits(self) -> Column:
+        """Submissions in that order."""
+        return np.asarray(self.workload.submit[self.order])
+
+    @cached_property
+    def rank(self) -> Column:
+        """The place of each row in that order."""
+        place = np.empty(len(self), np.int64)
+        place[self.order] = np.arange(len(self))
+        return place
+
+    @cached_property
+    def by_end(self) -> Column:
+        """Rows by their end, then as in the file."""
+        return np.argsort(self.end, kind="stable")
+
+    def column(self, *names: str) -> Column:
+        """The first of these columns that the workload has, else unknown (-1) for all."""
+        for name in names:
+            if name in self.workload:
+                return np.asarray(self.workload.columns[name], np.int64)
+        return np.full(len(self), -1, np.int64)
+
+    def row_of(self, job: int) -> int:
+        """The row of a job by the log's number."""
+        found = np.flatnonzero(self.workload.job == job)
+        if not len(found):
+            raise UsageError(f"{self.workload.source.name} has no job {job}")
+        return int(found[0])
+
+    def code(self, column: str, name: str) -> int:
+        """The code of a name in a column: of a label where the log has names, else the number itself."""
+        labels = self.workload.labels.get(column)
+        if labels is not None:
+            if name in labels:
+                return labels.index(name)
+        elif name.lstrip("-").isdigit():
+            return int(name)
+        known = ", ".join(sorted(labels)[:12]) if labels else "numbers only"
+        raise UsageError(f"{self.workload.source.name} has no {column} {name!r}; it has {known}")
+
+    def with_job(self, submit: int, procs: int, walltime: int, **codes: int) -> tuple[Record, int]:
+        """The same with one more job that is submitted then and has not started; also its row."""
+        own: Mapping[str, int] = {
+            "job": int(self.workload.job.max(initial=0)) + 1, "submit": submit, "procs": procs,
+            "walltime": walltime, "runtime": walltime, **codes,
+        }  # fmt: skip
+        columns = {name: _with(column, name, own) for name, column in self.workload.columns.items()}
+        workload = Workload(
+            columns,
+            header=self.workload.header,
+            source=self.workload.source,
+            labels=self.workload.labels,
+            rules=self.workload.rules,
+        )
+        never = np.array([NEVER], np.int64)
+        start, end = np.concatenate([self.start, never]), np.concatenate([self.end, never])
+        return replace(self, workload=workload, start=start, end=end), len(self)
+
+
+ABSENT = {"max_nodes", "exclusive", "nice", "array_limit", "held", "contiguous"}
+"""Columns of what jobs ask of Slurm in which nothing asked is 0; in all others it is -1."""
+
+
+def _with(column: npt.NDArray[np.generic], name: str, own: Mapping[str, int]) -> npt.NDArray[np.generic]:
+    """A column with the value of one more job."""
+    nothing = 0 if name in ABSENT or column.dtype == np.bool_ else -1
+    return np.append(column, np.array([own.get(name, nothing)]).astype(column.dtype))

@@ -1,0 +1,148 @@
+"""How long a job will run: a distribution, from the runs that have ended by now.
+
+What counts is the share of its requested time that a run used. Shares are kept by what jobs have in common,
+the last ones of each kind:
+
+    1  user, name, processors and request     4  account
+    2  user, processors and request           5  request, within a factor of two
+    3  user                                   6  everybody
+
+A job draws from the first kind with probability n / (n + DOUBT), where n shares are kept there, else from
+the next kind by the same rule, and so on; whatever is left goes to the whole request. A drawn share below the
+request is blurred by up to BLUR either way. A job that has run for a while draws among longer shares.
+Where none is, it may end at any time up to its request; beyond its request, up to half as long again.
+
+Jobs that the same user submits alike end alike, though nobody knows yet how: of jobs of one kind 2 the i-th
+to be drawn takes a share already drawn for one of them with probability i / (n + i + DOUBT), where n shares
+of kind 2 are kept.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.forecast.record import NAMES, Column, Record
+
+DOUBT = 2.0
+"""So many shares from elsewhere stand beside those of a kind."""
+KEPT = (20, 20, 20, 50, 100, 200)
+"""How many of the last shares are kept of each kind."""
+BLUR = 0.1
+WHOLE = 0.999
+"""Shares from here on are runs up to the limit, and are not blurred."""
+BEYOND = 0.5
+"""How much longer, of the time it has run, a job beyond its request may last."""
+
+Shares = npt.NDArray[np.float64]
+
+
+class RunTimes:
+    """Runs that have ended by an instant, and draws of those that have not."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        work = record.workload
+        self._user, self._account = record.column("user"), record.column("account", "group")
+        self._name = record.column(*NAMES)
+        self._procs, self._request = work.procs, work.walltime
+        self.now, self._next = -1, 0
+        self._seen: dict[Hashable, deque[float]] = {}
+        self._mixed: dict[Hashable, tuple[Shares, Shares]] = {}
+
+    def learn(self, now: int) -> None:
+        """Take note of the runs that have ended by ``now``."""
+        if now < self.now:
+            self._next, self._seen = 0, {}
+        self.now, self._mixed = now, {}
+        end, by_end = self.record.end, self.record.by_end
+        last = int(np.searchsorted(end[by_end[self._next :]], now, side="right")) + self._next
+        for row in by_end[self._next : last].tolist():
+            request = int(self._request[row])
+            share = int(end[row] - self.record.start[row]) / request if request > 0 else 1.0
+            for kind, key in self._kinds(row):
+                self._seen.setdefault(key, deque(maxlen=KEPT[kind])).append(share)
+        self._next = last
+
+    def _kinds(self, row: int) -> Iterator[tuple[int, Hashable]]:
+        """The kinds that a job is of; what is not known of it makes no kind."""
+        user, name, account = int(self._user[row]), int(self._name[row]), int(self._account[row])
+        procs, request = int(self._procs[row]), int(self._request[row])
+        if user >= 0:
+            if name >= 0:
+                yield 0, (0, user, name, procs, request)
+            yield 1, (1, user, procs, request)
+            yield 2, (2, user)
+        if account >= 0:
+            yield 3, (3, account)
+        yield 4, (4, request.bit_length())
+        yield 5, (5,)
+
+    def mixture(self, row: int) -> tuple[Shares, Shares]:
+        """The shares that a job may use, ascending, and the probability of each up to and with it."""
+        kinds = tuple(self._kinds(row))
+        found = self._mixed.get(kinds)
+        if found is None:
+            found = self._mixed[kinds] = self._mix([self._seen.get(key, ()) for _, key in kinds])
+        return found
+
+    @staticmethod
+    def _mix(pools: list[deque[float] | tuple[()]]) -> tuple[Shares, Shares]:
+        shares, weights, left = [1.0], [0.0], 1.0
+        for pool in pools:
+            if pool:
+                trust = len(pool) / (len(pool) + DOUBT)
+                shares += pool
+                weights += [left * trust / len(pool)] * len(pool)
+                left *= 1 - trust
+        weights[0] = left
+        place = np.argsort(shares, kind="stable")
+        total = np.cumsum(np.array(weights)[place])
+        total[-1] = 1.0
+        return np.array(shares)[place], total
+
+    def draw(self, rows: Column, elapsed: Column, draws: int, rng: np.random.Generator) -> Column:
+        """[draw, job] whole run times (µs) of these jobs, longer than what has elapsed of them."""
+        drawn = np.empty((len(rows), draws))
+        alike: dict[Hashable, list[int]] = {}
+        spread = rng.random((3, len(rows), draws))
+        request = np.maximum(self._request[rows], 1)
+        used = elapsed / request
+        for place, row in enumerate(rows.tolist()):
+            shares = self._one(row, used[place], spread[:2, place])
+            kind = (1, int(self._user[row]), int(self._procs[row]), int(self._request[row]))
+            before = alike.setdefault(kind, [])
+            if kind[1] >= 0:
+                if before:
+                    self._repeat(shares, drawn, before, used[place], spread[2, place], kind)
+                before.append(place)
+            drawn[place] = shares
+        times = np.ceil(drawn * request[:, None]).astype(np.int64)
+        return np.ascontiguousarray(np.maximum(times, elapsed[:, None] + 1).T)
+
+    def _one(self, row: int, used: float, spread: Shares) -> Shares:
+        """Shares of one job that has used ``used`` of its request already."""
+        shares, total = self.mixture(row)
+        past = int(np.searchsorted(shares, used, side="right"))
+        low = float(total[past - 1]) if past else 0.0
+        if low >= 1.0 - 1e-9:
+            return np.asarray(used + spread[0] * ((1 - used) if used < 1 else BEYOND * used))
+        place = np.searchsorted(total, low + (1 - low) * spread[0], side="right")
+        found = shares[np.minimum(place, len(shares) - 1)]
+        blurred = found * (1 + BLUR * (2 * spread[1] - 1))
+        return np.asarray(np.where(found < WHOLE, np.clip(blurred, used, 1.0), found))
+
+    def _repeat(
+        self, shares: Shares, drawn: Shares, before: list[int], used: float, spread: Shares, kind: Hashable
+    ) -> None:
+        """Let some draws repeat what was drawn for a job of the same kind."""
+        count = len(before)
+        again = count / (count + len(self._seen.get(kind, ())) + DOUBT)
+        draws = np.flatnonzero(spread < again)
+        if len(draws):
+            which = np.array(before)[(spread[draws] / again * count).astype(np.int64)]
+            value = drawn[which, draws]
+            shares[draws] = np.where(value > used, value, shares[draws])
