@@ -14,7 +14,7 @@ class Parameter:
     ``follows`` another takes that one's value when it is not given. One that stands ``instead_of`` another
     has no default, and when it is given the other is gone. ``policies`` names those that may be nested here.
     With ``own_key`` a function of the user's may be given, with ``file`` the path of a file. An ``optional``
-    one is absent unless it is given.
+    one is absent unless it is given, which means its default where it has one.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Parameter:
         """What it is when it is not given, in words."""
         if self.follows:
             return f"as {self.follows}"
-        if self.optional:
+        if self.optional and self.default is None:
             return "(only on nodes)"
         return f"(instead of {self.instead_of})" if self.instead_of else number_text(self.default)
 

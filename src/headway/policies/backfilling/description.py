@@ -41,12 +41,20 @@ EASY = PolicyInfo(
         Parameter(
             "depth", "how many jobs at the head get a reservation in each pass", 1, ("all",), int, low=1
         ),
+        Parameter(
+            "dialect",
+            "the textbook's EASY, or as another simulator runs it; cqsim looks at real run times",
+            "textbook",
+            ("textbook", "pyss", "batsched", "batsched-fast", "cqsim", "accasim"),
+            optional=True,
+        ),
         URGENT,
         *ON_NODES[1:],
     ),
     details=(
         "With backfill=sjf this is EASY-SJBF. Reservations are made anew at each pass; with depth=all every "
-        "waiting job has one, yet none is remembered."
+        "waiting job has one, yet none is remembered. A dialect other than the textbook's goes with the defaults "
+        "of the other parameters."
     ),
     example="easy(backfill=sjf)",
     home="headway.policies.backfilling.policy:Easy",

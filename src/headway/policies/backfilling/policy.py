@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from headway.errors import UsageError
 from headway.policies.nodes.baseline import ALLOWED, Baseline
 from headway.policies.policy import Policy, Seen, all_alike, one_queue
 from headway.policies.queueing.policy import Queue
@@ -11,24 +12,67 @@ from headway.policies.redirection.group import Group, Kind
 
 if TYPE_CHECKING:
     from headway.engine.local import Local
+    from headway.platform import Platform
     from headway.policies.prepare import Arrivals, Prepared
+    from headway.workload import Workload
 
-PLAIN = {"order": "fcfs", "estimate": "requested", "age": "none"}
+PLAIN = {"order": "fcfs", "estimate": "requested", "age": "none", "dialect": "textbook"}
 """Where the head is the first to have come, and is planned with its requested time."""
+OF_DIALECTS = {**PLAIN, "backfill": "fcfs", "depth": "1", "urgent": "ignore"}
+"""What the parameters are in the dialects of other simulators."""
 
 
 class Easy(Baseline, Queue):
     """EASY backfilling."""
 
     form_inside = "EasyInside"
-    allowed_inside: ClassVar[dict[str, tuple[object, ...]]] = {**ALLOWED, "backfill": ("fcfs",)}
+    allowed_inside: ClassVar[dict[str, tuple[object, ...]]] = {
+        **ALLOWED,
+        "backfill": ("fcfs",),
+        "dialect": ("textbook",),
+    }
+
+    @property
+    def dialect(self) -> str:
+        """Whose EASY it is."""
+        return str(self.params.get("dialect", "textbook"))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("job", *super().columns) if self.dialect.startswith("batsched") else super().columns
+
+    def on(self, platform: Platform, workload: Workload) -> Policy:
+        if self.dialect != "textbook":
+            self.refuse_variants()
+        return super().on(platform, workload)
+
+    def refuse_variants(self) -> None:
+        """A dialect is one rule changed, and nothing else."""
+        for name, value in OF_DIALECTS.items():
+            if name != "dialect" and str(self.params.get(name, value)) != value:
+                raise UsageError(
+                    f"easy: dialect={self.dialect} goes with {name}={value} only, not {self.params[name]}; "
+                    f"leave out {name} or the dialect"
+                )
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
-        from headway.policies.backfilling.setup import easy
+        from headway.policies.backfilling.setup import easy, easy_in_dialect
 
+        if self.dialect != "textbook":
+            return easy_in_dialect(self.dialect, arrivals, procs)
         return easy(self.spec, arrivals, procs)
 
+    def as_local(self) -> Local:
+        self.refuse_inside("in a cluster that jobs join one by one")
+        return super().as_local()
+
+    def refuse_inside(self, where: str) -> None:
+        """Dialects are for whole machines and whole logs."""
+        if self.dialect != "textbook":
+            raise UsageError(f"easy: dialect={self.dialect} cannot be {where}; leave out the dialect")
+
     def as_group(self) -> Group:
+        self.refuse_inside("in a group of redirection")
         from headway.policies.backfilling.setup import easy_in_turn
 
         kind = Kind.EASY if self.params["depth"] == 1 else Kind.DEEP

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 
 import numpy as np
 
 from headway.engine.drive import Setup
-from headway.engine.tables import BACKFILL_KEY, KEY
+from headway.engine.tables import BACKFILL_KEY, KEY, State
 from headway.errors import UsageError
 from headway.policies.prepare import Arrivals, Prepared, Table
 from headway.policies.queueing.setup import first_class, ordered, sorted_at_each_pass
@@ -47,6 +48,44 @@ def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.backfilling.easy import easy_sorted as hook
     setup = Setup((procs,), hook, tuple(int(n) for n in options), fill)
     return Prepared(setup, plan, "start" if options[4] else "")
+
+
+def easy_in_dialect(dialect: str, arrivals: Arrivals, procs: int) -> Prepared:
+    """EASY as another simulator runs it: in order of arrival, by requested times."""
+    from headway.policies.backfilling import dialects, machines
+    from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, STRIDE
+
+    hooks = {
+        "pyss": dialects.easy_pyss,
+        "batsched": machines.easy_batsched,
+        "batsched-fast": dialects.easy_batsched_fast,
+        "cqsim": dialects.easy_cqsim,
+        "accasim": dialects.easy_accasim,
+    }
+    clairvoyant = dialect == "cqsim"
+    plan = arrivals.length if clairvoyant else arrivals.walltime
+    # Candidates that are judged otherwise than running jobs may pass later though nothing came free.
+    options = (FIXED, AS_ORDER, NO_AGE, 1, 0, int(not clairvoyant))
+    fill = ordered(arrivals, plan, {KEY: "fcfs"}, None)
+    spare = 0
+    if dialect.startswith("batsched"):
+        fill = by_name(arrivals, fill)
+    if dialect == "batsched":
+        spare = STRIDE - len(options) + machines.ROWS * procs
+    return Prepared(Setup((procs,), hooks[dialect], options, fill, spare=spare), plan)
+
+
+def by_name(arrivals: Arrivals, fill: Callable[[State], None]) -> Callable[[State], None]:
+    """Lets jobs that are submitted at one instant join in the order of their ids as strings."""
+    names = arrivals.extra["job"].astype(str)
+    order = np.lexsort((names, arrivals.submit))
+
+    def fill_by_name(state: State) -> None:
+        fill(state)
+        state.jobs[KEY, order] = np.arange(len(order))
+        state.jobs[BACKFILL_KEY] = order
+
+    return fill_by_name
 
 
 def easy_in_turn(spec: Spec, options: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,0 +1,133 @@
+"""EASY as batsched's easy_bf runs it: processors have numbers, and the reservation is a set of them.
+
+    number   now               shadow
+       3     free ───────────────┬───────   the head wants 2: it holds 0 and 1, the lowest that are free then
+       2     free ───────────────┤          a job for 1 processor that runs past the shadow may take 2 or 3,
+       1     running until there │ head     the free ones outside that set
+       0     free ───────────────┤ head     one that is over by the shadow takes the lowest free one, 0
+
+A job gets the lowest numbers that it may have. Counts would let a job pass that finds no processors outside
+the set; and one that took processors outside it may keep others from passing that counts would let pass.
+
+What each processor does stands behind the options: the run that holds it (0: free, else the run's number plus
+one), until when it is expected to (µs), and whether it belongs to the reservation.
+"""
+
+from __future__ import annotations
+
+from headway.engine.ends import settle_ends, when_enough
+from headway.engine.fitting import next_fit
+from headway.engine.tables import (
+    BACKFILL,
+    ENDED,
+    FREE,
+    NOW,
+    OPEN,
+    PLAN,
+    PROCS,
+    Q_COUNT,
+    Q_FIELDS,
+    Q_JOB,
+    R_END,
+    RUN,
+    SIZE,
+    State,
+)
+from headway.jit import kernel
+from headway.policies.backfilling.dialects import QUEUE, head_of, join_by_name, passed, start_head
+from headway.policies.backfilling.easy import begin, first_candidate
+from headway.policies.queueing.ordering import STRIDE
+from headway.policies.queueing.strict import MACHINE
+
+HOLDER, UNTIL, SET_ASIDE = range(3)
+"""Rows of the table of processors behind the options."""
+ROWS = 3
+
+
+@kernel
+def at(state: State, row: int, number: int) -> int:
+    """Where among the options a processor's entry stands."""
+    return int(STRIDE + row * state.pools[SIZE, MACHINE] + number)
+
+
+@kernel
+def give_back(state: State) -> None:
+    """The processors of runs that have ended are free."""
+    for number in range(state.pools[SIZE, MACHINE]):
+        run = state.options[at(state, HOLDER, number)] - 1
+        if run >= 0 and state.runs[R_END, run] != OPEN:
+            state.options[at(state, HOLDER, number)] = 0
+            state.options[at(state, UNTIL, number)] = 0
+
+
+@kernel
+def take(state: State, job: int, outside: bool) -> int:
+    """Give a job that just started the lowest free processors; how many of them were not set aside.
+
+    With ``outside`` it takes none that is set aside.
+    """
+    end = state.clock[NOW] + state.jobs[PLAN, job]
+    missing, not_set_aside, number = state.jobs[PROCS, job], 0, 0
+    while missing > 0:
+        aside = state.options[at(state, SET_ASIDE, number)]
+        if state.options[at(state, HOLDER, number)] == 0 and not (outside and aside):
+            state.options[at(state, HOLDER, number)] = state.jobs[RUN, job] + 1
+            state.options[at(state, UNTIL, number)] = end
+            not_set_aside += 1 - aside
+            missing -= 1
+        number += 1
+    return not_set_aside
+
+
+@kernel
+def set_aside(state: State, procs: int, shadow: int) -> int:
+    """Set aside the lowest ``procs`` processors that are free at the shadow time; how many others are free."""
+    others = 0
+    for number in range(state.pools[SIZE, MACHINE]):
+        wanted = procs > 0 and state.options[at(state, UNTIL, number)] <= shadow
+        state.options[at(state, SET_ASIDE, number)] = int(wanted)
+        procs -= int(wanted)
+        others += int(not wanted and state.options[at(state, HOLDER, number)] == 0)
+    return others
+
+
+@kernel
+def set_nothing_aside(state: State) -> None:
+    """There is no reservation."""
+    for number in range(state.pools[SIZE, MACHINE]):
+        state.options[at(state, SET_ASIDE, number)] = 0
+
+
+@kernel
+def backfill_beside(t: int, state: State, head: int) -> None:
+    """Start the jobs behind the head that end by its shadow time or find processors outside its set."""
+    procs = state.jobs[PROCS, head]
+    shadow, _ = when_enough(state.profile, MACHINE, t, state.pools[FREE, MACHINE], procs)
+    others = set_aside(state, procs, shadow)
+    place = first_candidate(state, MACHINE)
+    while state.pools[FREE, MACHINE] > 0:
+        place = next_fit(state, QUEUE, place, state.pools[FREE, MACHINE], shadow - t, others)
+        if place < 0:
+            break
+        job = state.queue[Q_FIELDS * QUEUE + Q_JOB, place]
+        if begin(state, MACHINE, QUEUE, place, BACKFILL) < 0:
+            break
+        others -= take(state, job, t + state.jobs[PLAN, job] > shadow)
+        place += 1
+    set_nothing_aside(state)
+
+
+def easy_batsched(t: int, state: State) -> None:
+    """batsched's easy_bf: all that happens at one instant, then one pass, on processors with numbers."""
+    if state.clock[ENDED] > 0:
+        give_back(state)
+    settle_ends(t, state, MACHINE)
+    join_by_name(state)
+    head = head_of(state)
+    while head >= 0 and state.jobs[PROCS, head] <= state.pools[FREE, MACHINE]:
+        start_head(t, state, head)
+        take(state, head, False)
+        head = head_of(state)
+    if state.pools[Q_COUNT, QUEUE] > 1 and state.pools[FREE, MACHINE] > 0:
+        backfill_beside(t, state, head)
+    passed(state)
