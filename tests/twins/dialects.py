@@ -1,9 +1,9 @@
 """EASY as other simulators run it, written plainly from the rules; for jobs that take some time.
 
 Decisions.
-- Events stand in one list. Each dialect says in which order those of one instant come, and after which of them
-  there is a pass. Ends of one instant come in the order of starting, submissions in the order of the file, but
-  by their ids as strings with the batsched dialects.
+- Each dialect says in which order the events of one instant come, and after which of them there is a pass.
+  Ends of one instant come in the order of starting, submissions in the order of the file, but by their ids as
+  strings with the batsched dialects.
 - A pass works on what the scheduler believes: ``believed`` are the runs that it takes for running.
 - Processors have numbers for everybody; a job gets the lowest free ones. Only batsched looks at them.
 """
