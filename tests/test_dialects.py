@@ -20,7 +20,7 @@ OTHERS = tuple(name for name in DIALECTS if name != "textbook")
 
 
 def that_take_time(jobs: list[Job]) -> list[Job]:
-    """Dialects are defined for jobs that take some time. Ids such that strings and numbers differ in order."""
+    """Jobs that take some time, as dialects need them; their ids sort otherwise as strings than as numbers."""
     return [replace(job, id=job.id + 95, runtime=max(job.runtime, 1)) for job in jobs]
 
 
@@ -60,9 +60,10 @@ def test_jobs_of_no_length_do_not_break_a_dialect(dialect: str) -> None:
 
 
 def test_pyss_sees_submissions_before_the_ends_of_an_instant() -> None:
-    # Job 1 (3 of 4) ends early at 10, as job 3 (1 processor for 90) comes. Its pass still counts job 1 until
-    # 20: the shadow of job 2 (4 wanted) is 20 and leaves nothing over, so job 3 runs past it and must wait.
-    # With the textbook job 2 has its four processors at 10. With pyss too, a pass later, and job 3 waits.
+    # Job 1 (3 of 4) ends early at 10, as job 3 (1 processor for 90) comes. Its pass still counts job 1
+    # until 20: the shadow of job 2 (4 wanted) is 20 and leaves nothing over, so job 3 runs past it and
+    # must wait. With the textbook job 2 has its four processors at 10. With pyss too, a pass later, and
+    # job 3 waits.
     early = ((0, 3, 20, 10), (1, 4, 10, 10), (10, 1, 90, 90))
     assert starts("textbook", *early) == starts("pyss", *early) == [0, 10, 20]
     # A job of 10 seconds at 10 is over by that shadow of 20: pyss lets it pass, and job 2 waits for it.
@@ -72,20 +73,22 @@ def test_pyss_sees_submissions_before_the_ends_of_an_instant() -> None:
 
 
 def test_pyss_takes_an_expired_request_for_free() -> None:
-    # Job 1 ends at 10 exactly as requested: the pass of job 3's submission already has the room for job 2.
+    # Job 1 ends at 10 exactly as requested: the pass of job 3's submission already has the room for job
+    # 2.
     expired = ((0, 3, 10, 10), (1, 4, 10, 10), (10, 1, 10, 10))
     assert starts("pyss", *expired) == [0, 10, 20]
 
 
 def test_pyss_passes_after_each_submission() -> None:
-    # Two come at 0, the wide one second: the first has started when the second is seen. Then two that both
-    # fit beside one another are seen one by one: the same as together.
+    # Two come at 0, the wide one second: the first has started when the second is seen. Then two that
+    # both fit beside one another are seen one by one: the same as together.
     assert starts("pyss", (0, 3, 10, 10), (0, 4, 10, 10), (0, 1, 10, 10)) == [0, 10, 0]
 
 
 def test_batsched_keeps_numbers_for_the_head() -> None:
-    # Six processors. Job 1 has 0-1 until 30, job 2 has 2-4 until 10, and 5 is free. Job 3 wants 3 of them:
-    # shadow 10, where 2-5 are free: it holds 2, 3 and 4. Job 4 (1 for 50) takes 5, which is outside.
+    # Six processors. Job 1 has 0-1 until 30, job 2 has 2-4 until 10, and 5 is free. Job 3 wants 3 of
+    # them: shadow 10, where 2-5 are free: it holds 2, 3 and 4. Job 4 (1 for 50) takes 5, which is
+    # outside.
     assert starts("batsched", (0, 2, 30, 30), (0, 3, 10, 10), (1, 3, 20, 20), (2, 1, 50, 50), m=6) == [
         0,
         0,
@@ -107,9 +110,9 @@ def test_batsched_lets_equal_submissions_in_by_their_ids_as_strings() -> None:
 
 
 def test_batsched_fast_never_improves_the_shadow_and_leaves_nothing_over() -> None:
-    # The head, job 3, wants all four: its shadow is 40 by the request of job 1. That one ends at 5, so by the
-    # textbook the shadow is 20, where job 2 ends, and job 4 (2 for 30, from 6 on) must wait. Here the shadow
-    # stays at 40, job 4 passes, and the head waits for it.
+    # The head, job 3, wants all four: its shadow is 40 by the request of job 1. That one ends at 5, so by
+    # the textbook the shadow is 20, where job 2 ends, and job 4 (2 for 30, from 6 on) must wait. Here the
+    # shadow stays at 40, job 4 passes, and the head waits for it.
     rows = ((0, 2, 40, 5), (0, 2, 20, 20), (1, 4, 10, 10), (6, 2, 30, 30))
     assert starts("textbook", *rows) == [0, 0, 20, 30]
     assert starts("batsched-fast", *rows) == [0, 0, 36, 6]
@@ -127,18 +130,20 @@ def test_cqsim_knows_how_long_candidates_run() -> None:
 
 
 def test_cqsim_passes_after_each_end() -> None:
-    # Jobs 1 and 2 end at 10, job 1 first: in its pass job 2 still runs, its request is over at 15 and the head
-    # cannot start; job 4 (2 for 5) is over by then and passes. The textbook sees both ends and starts the head.
+    # Jobs 1 and 2 end at 10, job 1 first: in its pass job 2 still runs, its request is over at 15 and the
+    # head cannot start; job 4 (2 for 5) is over by then and passes. The textbook sees both ends and
+    # starts the head.
     rows = ((0, 2, 20, 10), (0, 2, 15, 10), (1, 4, 10, 10), (2, 2, 5, 5))
     assert starts("textbook", *rows) == [0, 0, 10, 20]
     assert starts("cqsim", *rows) == [0, 0, 15, 10]
 
 
 def test_accasim_does_not_try_the_head_before_its_date() -> None:
-    # Job 2's date is 20 by the request of job 1, which ends at 5. Nothing runs; it starts at 20 all the same.
+    # Job 2's date is 20 by the request of job 1, which ends at 5. Nothing runs; it starts at 20 all the
+    # same.
     assert starts("accasim", (0, 3, 20, 5), (1, 4, 10, 10)) == [0, 20]
-    # Job 3 comes at 6, fits and starts, whatever that does to job 2: the date passes, and job 2 is tried again
-    # when job 3 ends.
+    # Job 3 comes at 6, fits and starts, whatever that does to job 2: the date passes, and job 2 is tried
+    # again when job 3 ends.
     rows = ((0, 3, 20, 5), (1, 4, 10, 10), (6, 1, 60, 60))
     assert starts("textbook", *rows) == [0, 5, 15]
     assert starts("accasim", *rows) == [0, 66, 6]

@@ -53,7 +53,7 @@ EASY = PolicyInfo(
     ),
     details=(
         "With backfill=sjf this is EASY-SJBF. Reservations are made anew at each pass; with depth=all every "
-        "waiting job has one, yet none is remembered. A dialect other than the textbook's goes with the defaults "
+        "waiting job has one, yet none is remembered. A dialect of another simulator goes with the defaults "
         "of the other parameters."
     ),
     example="easy(backfill=sjf)",

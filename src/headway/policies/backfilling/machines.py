@@ -81,7 +81,7 @@ def take(state: State, job: int, outside: bool) -> int:
 
 @kernel
 def set_aside(state: State, procs: int, shadow: int) -> int:
-    """Set aside the lowest ``procs`` processors that are free at the shadow time; how many others are free."""
+    """Set aside the lowest ``procs`` processors free at the shadow time; how many others are free now."""
     others = 0
     for number in range(state.pools[SIZE, MACHINE]):
         wanted = procs > 0 and state.options[at(state, UNTIL, number)] <= shadow
