@@ -20,7 +20,7 @@ OTHERS = tuple(name for name in DIALECTS if name != "textbook")
 
 
 def that_take_time(jobs: list[Job]) -> list[Job]:
-    """Jobs that take some time, as dialects need them; their ids sort otherwise as strings than as numbers."""
+    """Jobs that take some time, as dialects need them; their ids sort otherwise as strings."""
     return [replace(job, id=job.id + 95, runtime=max(job.runtime, 1)) for job in jobs]
 
 

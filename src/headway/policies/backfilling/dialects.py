@@ -204,7 +204,7 @@ def join_by_name(state: State) -> None:
 
 
 def easy_batsched_fast(t: int, state: State) -> None:
-    """batsched's easy_bf_fast: the head keeps the shadow time that it was given first; who passes ends by it."""
+    """batsched's easy_bf_fast: the head keeps its first shadow time, by which whoever passes must end."""
     settle_ends(t, state, MACHINE)
     join_by_name(state)
     head = start_heads(t, state)
