@@ -117,9 +117,9 @@ def test_batsched_fast_never_improves_the_shadow_and_leaves_nothing_over() -> No
     assert starts("textbook", *rows) == [0, 0, 20, 30]
     assert starts("batsched-fast", *rows) == [0, 0, 36, 6]
     # One processor is left over beside the head at its shadow of 10: job 3 may have it by the textbook.
-    rows = ((0, 3, 10, 10), (1, 3, 10, 10), (2, 1, 50, 50))
-    assert starts("textbook", *rows) == [0, 10, 2]
-    assert starts("batsched-fast", *rows) == [0, 10, 10]
+    beside = ((0, 3, 10, 10), (1, 3, 10, 10), (2, 1, 50, 50))
+    assert starts("textbook", *beside) == [0, 10, 2]
+    assert starts("batsched-fast", *beside) == [0, 10, 10]
 
 
 def test_cqsim_knows_how_long_candidates_run() -> None:
