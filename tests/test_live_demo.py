@@ -82,6 +82,9 @@ def test_clients_speak_with_the_agent(shell: Headway, monkeypatch: pytest.Monkey
             assert told.out.startswith("task 1: to a on 1 processors, start "), told.err
             assert shell("submit", "--walltime", "1m", "--dry-run", "true").out.startswith("it would go to a")
             assert shell("submit", "--walltime", "10", "--form", "1:10", "true").status == 0
+            late = shell("status", 1, 2, "--wait", "--timeout", "0.3")
+            assert (late.status, "waited 0.3 s: task 1 is " in late.err) == (2, True)
+            assert "2 tasks have not ended" in shell("status", "--wait", "--timeout", "0").err
             wide = shell("submit", "--walltime", "1m", "--procs", "7", "true")
             assert (wide.status, "no cluster can run it: it needs 7 processors" in wide.err) == (2, True)
             assert "given to a, which completes it first" in shell("status", 2).out
@@ -89,13 +92,22 @@ def test_clients_speak_with_the_agent(shell: Headway, monkeypatch: pytest.Monkey
             assert "first" in listed and "1 refused" in listed
             assert "task 2: cancelled" in shell("cancel", 2).out
             assert "task 1: cancelled" in shell("cancel", 1).out
+            waited = shell("status", 1, 2, "--wait", "--timeout", "20")
+            assert (waited.status, waited.out.count(": cancelled")) == (1, 2)
+            assert shell("status", "--wait").out == "2 cancelled, 1 refused\n"
+            assert shell("live", "ready", grid.file).out.startswith("ready: the agent and the servers of a ")
             assert "there is no task 9" in shell("status", 9).err
             assert "runs already; end it first" in shell("server", grid.file, "a").err
             assert "stopped" in shell("live", "stop", grid.file).out
             assert "the grid is stopped" in shell("submit", "--walltime", "1m", "true").err
             assert "act again" in shell("live", "start", grid.file).out
+            end([processes.pop(0)])
+            silent = shell("live", "ready", grid.file, "--timeout", "0.3")
+            assert (silent.status, "cluster a: unix:" in silent.err) == (2, True)
         finally:
             end(processes)
+        gone = shell("live", "ready", grid.file, "--timeout", "0.3").err
+        assert "waited 0.3 s: the agent does not answer" in gone
 
 
 def test_a_rehearsal_is_the_simulation(shell: Headway) -> None:

@@ -26,9 +26,13 @@ OfGrid: TypeAlias = Annotated[
 Control: TypeAlias = Annotated[
     bool, typer.Option("--control", help="Act on the clusters; without it nothing is changed anywhere.")
 ]
+Timeout: TypeAlias = Annotated[
+    str, typer.Option("--timeout", metavar="TIME", help="Longest wait: seconds, or 10m, 2h, 1d.")
+]
 Number: TypeAlias = Annotated[
     int, typer.Argument(metavar="TASK", help="The task's number.", show_default=False)
 ]
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def chosen(file: Path | None) -> Grid:
@@ -73,3 +77,17 @@ def clock(us: int | None) -> str:
     stamp = time.localtime(us / 1e6)
     day = "" if time.strftime("%F", stamp) == time.strftime("%F") else time.strftime("%F ", stamp)
     return day + time.strftime("%H:%M:%S", stamp)
+
+
+def microseconds_of(text: str, option: str) -> int:
+    """A duration such as 90, 10m or 1.5h in µs."""
+    from headway.units import microseconds
+
+    number, factor = (text[:-1], UNITS[text[-1]]) if text and text[-1] in UNITS else (text, 1)
+    try:
+        found = microseconds(number) * factor
+    except ValueError:
+        raise UsageError(f"{option} must be a time such as 90, 10m, 2h or 1d, not {text!r}") from None
+    if found < 0:
+        raise UsageError(f"{option} must not be negative, not {text}")
+    return found

@@ -9,9 +9,10 @@ import typer
 
 from headway.cli import options
 from headway.cli.frame import DONE, FAULT, command
+from headway.cli.grids import Timeout, agent_of, microseconds_of
 from headway.errors import UsageError
 
-WHAT = ("demo", "record", "rehearse", "stop", "start")
+WHAT = ("demo", "ready", "record", "rehearse", "stop", "start")
 
 
 @command("live", example="headway live demo")
@@ -19,8 +20,9 @@ def live(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="demo|record|rehearse|stop|start",
-            help="demo: three clusters on this machine; record: what happened as a schedule, audited; "
+            metavar="demo|ready|record|rehearse|stop|start",
+            help="demo: three clusters on this machine; ready: wait until "
+            "agent and clusters answer; record: what happened as a schedule, audited; "
             "rehearse: the jobs of a log on simulated clusters; stop, start: the switch.",
             show_default=False,
         ),
@@ -41,6 +43,7 @@ def live(
             parser=options.whole_number("--tasks", 1),
         ),
     ] = 40,
+    timeout: Timeout = "2m",
     annotations: options.Annotations = None,
     out: options.Out = None,
     force: options.Force = False,
@@ -59,6 +62,8 @@ def live(
         raise UsageError(f"headway live {what} needs the grid's file: headway live {what} GRID.toml")
     if what == "rehearse":
         return _rehearse(grid, trace, annotations, out, force, quiet)
+    if what == "ready":
+        return _ready(grid, microseconds_of(timeout, "--timeout") / 1e6)
     if what == "record":
         return _record(grid, out, force, quiet)
     from headway.cli.display import output
@@ -97,6 +102,20 @@ def _demo(folder: Path, tasks: int, force: bool, quiet: bool) -> int:
             markup=False,
         )
     return DONE if shown.verdict.ok else FAULT
+
+
+def _ready(grid: Path, seconds: float) -> int:
+    from headway.cli.display import output
+    from headway.live.grid_file import load_grid
+    from headway.live.waiting import until_ready
+
+    agent = agent_of(load_grid(grid))
+    try:
+        names = until_ready(agent, seconds)
+    finally:
+        agent.close()
+    output().print(f"ready: the agent and the servers of {', '.join(names)} answer", markup=False)
+    return DONE
 
 
 def _record(grid: Path, out: Path | None, force: bool, quiet: bool) -> int:

@@ -9,10 +9,8 @@ import typer
 
 from headway.cli import options
 from headway.cli.frame import command
-from headway.cli.grids import OfGrid, ask, chosen, clock
+from headway.cli.grids import OfGrid, ask, chosen, clock, microseconds_of
 from headway.errors import UsageError
-
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 @command("submit", example="headway submit --walltime 10m --procs 4 ./solve '{procs}'")
@@ -138,20 +136,6 @@ def said(answer: dict[str, object]) -> str:
     if isinstance(latest, int):
         text += f", at the latest {clock(latest)}"
     return text
-
-
-def microseconds_of(text: str, option: str) -> int:
-    """A duration such as 90, 10m or 1.5h in µs."""
-    from headway.units import microseconds
-
-    number, factor = (text[:-1], UNITS[text[-1]]) if text and text[-1] in UNITS else (text, 1)
-    try:
-        found = microseconds(number) * factor
-    except ValueError:
-        raise UsageError(f"{option} must be a time such as 90, 10m, 2h or 1d, not {text!r}") from None
-    if found < 0:
-        raise UsageError(f"{option} must not be negative, not {text}")
-    return found
 
 
 def _form(text: str) -> tuple[int, int]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from headway.cli import options
-from headway.cli.frame import command
-from headway.cli.grids import Number, OfGrid, ask, chosen, clock
+from headway.cli.frame import DONE, FAULT, command
+from headway.cli.grids import Number, OfGrid, Timeout, agent_of, ask, chosen, clock, microseconds_of
+
+if TYPE_CHECKING:
+    from headway.live.grid_file import Grid
 
 TIMES = {
     "submitted": "submitted",
@@ -51,8 +54,7 @@ def queue(
         table.add_row(*_row(task))
     console = output()
     console.print(table)
-    counts = ", ".join(f"{number} {state}" for state, number in sorted(answer["counts"].items()))
-    console.print(counts or "no tasks", markup=False)
+    console.print(counted(answer["counts"]), markup=False)
 
 
 def _row(task: dict[str, Any]) -> list[str]:
@@ -65,19 +67,66 @@ def _row(task: dict[str, Any]) -> list[str]:
     return [*front, *place, clock(task["submitted"]), start, end, moves]
 
 
-@command("status", example="headway status 7 --grid grid.toml")
-def status(task: Number, grid: OfGrid = None, json: options.Json = False) -> None:
-    """Say what became of a task, and what was decided about it and why."""
+@command("status", example="headway status 7 8 --wait --timeout 1h --grid grid.toml")
+def status(
+    tasks: Annotated[
+        list[int] | None,
+        typer.Argument(metavar="[TASK...]", help="The tasks' numbers; else all.", show_default=False),
+    ] = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until they have ended; exit status 1 if one was not done.")
+    ] = False,
+    timeout: Timeout = "30d",
+    grid: OfGrid = None,
+    json: options.Json = False,
+) -> int:
+    """Say what became of tasks, and what was decided about each and why.
+
+    Without a task: how many there are in each state. With --wait it answers when the tasks have ended, and
+    gives up with a sentence when --timeout has passed.
+    """
     from headway.cli.display import output, print_json
 
-    of = chosen(grid)
-    found = ask(of, "status", task=task)
-    found["decisions"] = ask(of, "explain", task=task)["decisions"]
+    of, named = chosen(grid), list(tasks or ())
+    if wait:
+        _wait(of, named, microseconds_of(timeout, "--timeout") / 1e6)
+    if not named:
+        counts = ask(of, "queue", count=1)["counts"]
+        if json:
+            print_json({"counts": counts})
+        else:
+            output().print(counted(counts), markup=False)
+        return DONE
+    found = []
+    for task in named:
+        about = ask(of, "status", task=task)
+        found.append(about | {"decisions": ask(of, "explain", task=task)["decisions"]})
     if json:
-        print_json(found)
-        return
+        print_json(found[0] if len(found) == 1 else found)
+    else:
+        for about in found:
+            _print(about)
+    return FAULT if wait and any(about["state"] != "done" for about in found) else DONE
+
+
+def _wait(of: Grid, tasks: list[int], seconds: float) -> None:
+    from headway.cli.display import Display
+    from headway.live.waiting import until_over
+
+    agent = agent_of(of)
+    try:
+        with Display().working("tasks") as progress:
+            until_over(agent, tasks, seconds, progress)
+    finally:
+        agent.close()
+
+
+def _print(found: dict[str, Any]) -> None:
+    """All that is known of a task."""
+    from headway.cli.display import output
+
     console = output()
-    console.print(f"task {task}, {found['name']}: {found['state']}", style="bold", markup=False)
+    console.print(f"task {found['task']}, {found['name']}: {found['state']}", style="bold", markup=False)
     for name, word in TIMES.items():
         if found.get(name) is not None and clock(found[name]):
             console.print(f"  {word}: {clock(found[name])}", markup=False)
@@ -86,6 +135,11 @@ def status(task: Number, grid: OfGrid = None, json: options.Json = False) -> Non
             console.print(f"  {name}: {found[name]}", markup=False)
     for decision in reversed(found["decisions"]):
         console.print(f"  {clock(decision['time'])} {reason(decision)}", markup=False)
+
+
+def counted(counts: dict[str, int]) -> str:
+    """How many tasks there are in each state."""
+    return ", ".join(f"{number} {state}" for state, number in sorted(counts.items())) or "no tasks"
 
 
 def reason(decision: dict[str, Any]) -> str:

@@ -24,7 +24,7 @@ from headway.policies.grid.notes import NO_ANSWER
 from headway.policies.grid.setup import microseconds_of
 from headway.units import SECOND
 
-REQUESTS = ("submit", "estimate", "status", "queue", "cancel", "explain", "state")
+REQUESTS = ("submit", "estimate", "status", "queue", "cancel", "explain", "state", "ready")
 Clock = Callable[[], int]
 
 
@@ -275,6 +275,10 @@ class LiveAgent:
     def on_explain(self, task: int | None = None, count: int = 50) -> dict[str, Any]:
         """The last decisions with their reasons."""
         return {"decisions": self.journal.decisions(count, task)}
+
+    def on_ready(self) -> dict[str, Any]:
+        """Whether each cluster's server answers now: nothing, or why not."""
+        return {"clusters": {proxy.name: proxy.asked() for proxy in self.proxies}}
 
     def on_state(self) -> dict[str, Any]:
         """All that the page shows."""

@@ -39,6 +39,14 @@ class Proxy:
         self.estimated.clear()
         self.here = {each.task: each for each in attempts if each.server == self.name and each.state in HERE}
 
+    def asked(self) -> str:
+        """Nothing if the server answers, else what is heard in place of an answer."""
+        try:
+            self.remote.ask("describe")
+        except (NoAnswer, Refused) as error:
+            return f"cluster {self.name}: {error}"
+        return ""
+
     def estimate(self, row: TaskRow) -> tuple[int, int]:
         """Completion and processors; a server that does not answer takes nothing and gives nothing away."""
         attempt = self.here.get(row.number)

@@ -1,0 +1,72 @@
+"""Clients that wait: until a grid answers, until tasks have ended.
+
+The agent is asked again and again, each time over one kept connection. One that does not answer for a moment,
+as while it is started again, is waited for too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from headway.errors import HeadwayError
+from headway.live.journal import OVER
+from headway.live.wire import NoAnswer, Remote
+
+EVERY = 0.2
+"""Seconds between two questions at first."""
+SELDOM = 2.0
+"""Seconds between two questions when it takes long."""
+Found = TypeVar("Found")
+
+
+class TooLong(HeadwayError):
+    """The time to wait has passed."""
+
+
+def until_ready(agent: Remote, seconds: float) -> list[str]:
+    """The names of the clusters, as soon as the agent and the servers of all of them answer."""
+
+    def look() -> tuple[bool, list[str], str]:
+        silent = agent.ask("ready")["clusters"]
+        return not any(silent.values()), list(silent), "; ".join(filter(None, silent.values()))
+
+    return _until(look, seconds)
+
+
+def until_over(
+    agent: Remote, tasks: Sequence[int], seconds: float, progress: Callable[[int, int], None]
+) -> list[dict[str, Any]]:
+    """What became of tasks, as soon as all of them have ended; of all tasks of the grid if none is named."""
+
+    def look() -> tuple[bool, list[dict[str, Any]], str]:
+        if not tasks:
+            counts = agent.ask("queue", count=1)["counts"]
+            left = sum(number for state, number in counts.items() if state not in OVER)
+            progress(sum(counts.values()) - left, sum(counts.values()))
+            return not left, [], f"{left} tasks have not ended"
+        found = [agent.ask("status", task=task) for task in tasks]
+        open_ones = [each for each in found if each["state"] not in OVER]
+        progress(len(found) - len(open_ones), len(found))
+        told = ", ".join(f"task {each['task']} is {each['state']}" for each in open_ones)
+        return not open_ones, found, told
+
+    return _until(look, seconds)
+
+
+def _until(look: Callable[[], tuple[bool, Found, str]], seconds: float) -> Found:
+    """What a look finds, as soon as it says that it is good; times out with what it said last."""
+    begun, pause = time.monotonic(), EVERY
+    while True:
+        try:
+            good, found, missing = look()
+            if good:
+                return found
+        except NoAnswer as error:
+            missing = f"the agent does not answer: {error}"
+        left = begun + seconds - time.monotonic()
+        if left <= 0:
+            raise TooLong(f"waited {seconds:g} s: {missing}")
+        time.sleep(min(pause, left))
+        pause = min(pause * 1.2, SELDOM)
