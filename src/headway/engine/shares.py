@@ -1,4 +1,4 @@
-"""What runs hold of named nodes: CPUs, memory, or a node alone; of each node as much as it has.
+"""What runs hold of named nodes: CPUs, memory, accelerators, or a node alone; of each as much as it has.
 
 A policy proposes a share of a node for each node it chose, one after the other; the verb that starts the job
 checks them and takes them. When the run ends they come free.
@@ -12,12 +12,14 @@ from headway.engine.tables import (
     N_FREE_MEMORY,
     N_RUNS,
     NODE_CPUS,
+    NODE_ROWS,
     R_SHARE,
     RUNS,
     S_ALONE,
     S_CPUS,
     S_MEMORY,
     S_NODE,
+    SHARE_ROWS,
     SHARES,
     State,
 )
@@ -32,6 +34,14 @@ def propose(state: State, place: int, node: int, cpus: int, memory: int, alone: 
     state.shares[S_CPUS, entry] = cpus
     state.shares[S_MEMORY, entry] = memory
     state.shares[S_ALONE, entry] = alone
+    for further in range(SHARE_ROWS, state.shares.shape[0]):
+        state.shares[further, entry] = 0
+
+
+@kernel
+def propose_further(state: State, place: int, resource: int, count: int) -> None:
+    """Let the share number ``place`` also have so much of one of the nodes' further resources."""
+    state.shares[SHARE_ROWS + resource, state.clock[SHARES] + place] = count
 
 
 @kernel
@@ -48,6 +58,9 @@ def proposed_cpus(state: State, count: int) -> int:
             or (busy and state.shares[S_ALONE, entry] > 0)
         ):
             return -1
+        for further in range(state.shares.shape[0] - SHARE_ROWS):
+            if state.shares[SHARE_ROWS + further, entry] > state.nodes[NODE_ROWS + further, node]:
+                return -1
         cpus += state.shares[S_CPUS, entry]
     return cpus
 
@@ -60,6 +73,8 @@ def hold(state: State, entry: int, sign: int) -> None:
     state.nodes[N_FREE_MEMORY, node] -= sign * state.shares[S_MEMORY, entry]
     state.nodes[N_ALONE, node] += sign * state.shares[S_ALONE, entry]
     state.nodes[N_RUNS, node] += sign
+    for further in range(state.shares.shape[0] - SHARE_ROWS):
+        state.nodes[NODE_ROWS + further, node] -= sign * state.shares[SHARE_ROWS + further, entry]
 
 
 @kernel

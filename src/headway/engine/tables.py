@@ -87,14 +87,15 @@ POOL_ROWS = 13
     MOVED,
 ) = range(11)
 BY_ITSELF, AT_WALLTIME, BY_REDIRECTION, BY_PREEMPTION, BY_SUSPENSION = range(5)
+BY_FAILURE = 6
 
 # Rows of `nodes`, where nodes have names: what a node has, what of it is free, how many runs are on it, and
-# how many of those hold the whole node.
+# how many of those hold the whole node. Rows behind these are what is free of further resources.
 N_CPUS, N_MEMORY, N_FREE_CPUS, N_FREE_MEMORY, N_RUNS, N_ALONE = range(6)
 NODE_ROWS = 6
 
 # Rows of `shares`, the append-only log of what runs hold on which node (memory in MB); S_ALONE is 1 where a
-# run shares the node with nobody.
+# run shares the node with nobody. Rows behind these are what it holds of the nodes' further resources.
 S_NODE, S_CPUS, S_MEMORY, S_ALONE = range(4)
 SHARE_ROWS = 4
 
@@ -224,6 +225,8 @@ def new_state(
 
     The first ``count`` pools have queues and a profile.
     """
+    named = np.zeros((NODE_ROWS, 0), np.int64) if nodes is None else nodes
+    held = SHARE_ROWS + len(named) - NODE_ROWS
     return State(
         clock=np.zeros(CLOCK_ENTRIES, np.int64),
         jobs=jobs,
@@ -234,8 +237,8 @@ def new_state(
         profile=new_profile(count, live),
         keys=np.zeros(queue_room(live), np.float64),
         options=options,
-        nodes=np.zeros((NODE_ROWS, 0), np.int64) if nodes is None else nodes,
-        shares=np.zeros((SHARE_ROWS, 0 if nodes is None else 2 * int(nodes[N_CPUS].sum())), np.int64),
+        nodes=named,
+        shares=np.zeros((held, 2 * int(named[N_CPUS].sum())), np.int64),
         memory=memory,
     )
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from headway.engine.shares import free_shares, proposed_cpus, take_shares
 from headway.engine.tables import (
     BY_SUSPENSION,
+    DONE,
     FAULT,
     FAULT_JOB,
+    FINISHED,
     FREE,
     KEPT,
     NODE_FULL,
@@ -146,6 +148,17 @@ def kill(state: State, job: int, ended: int) -> bool:
     state.jobs[KEPT, job] = 0
     state.jobs[PHASE, job] = WAITING
     state.clock[WAITS] += 1
+    return True
+
+
+@kernel
+def lose(state: State, job: int, ended: int) -> bool:
+    """Stop a running job for good: what it has done is lost, and it does not wait again."""
+    if state.jobs[PHASE, job] != RUNNING:
+        return refuse(state, NOT_RUNNING, job)
+    stop(state, state.jobs[RUN, job], ended)
+    state.jobs[PHASE, job] = DONE
+    state.clock[FINISHED] += 1
     return True
 
 

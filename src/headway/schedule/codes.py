@@ -23,5 +23,5 @@ STATES = ("running", "loading", "swap_out", "suspended", "swap_in")
 HOLDING = ("running", "loading", "swap_out", "swap_in")
 """The states in which a job keeps its processors from everybody else."""
 
-ENDED = ("done", "walltime", "redirected", "preempted", "suspended", "resumed")
+ENDED = ("done", "walltime", "redirected", "preempted", "suspended", "resumed", "failed")
 """How a piece came to its end."""

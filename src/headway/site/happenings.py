@@ -33,15 +33,21 @@ def _ended(text: str) -> int | None:
 
 
 def read_events(path: Path) -> tuple[NodeEvent, ...]:
-    """Nodes that were not to be had, from `sacctmgr show events --parsable2`, in the order of time."""
+    """Nodes that were not to be had, from `sacctmgr show events --parsable2`, in the order of time.
+
+    A row may name a partition that was closed instead, in a column `Partition` of one's own.
+    """
     if not path.is_file():
         return ()
     found: list[NodeEvent] = []
     for entry in table(path, "events"):
+        start = entry.read("TimeStart", unix_time, 0)
+        end = entry.read("TimeEnd", _ended, None)
+        state = entry.get("State").rstrip("*")
+        if not values.nothing(entry.get("Partition")):
+            found.append(NodeEvent("", start, end, state, entry.get("Reason"), entry.get("Partition")))
+            continue
         for name in entry.listed("NodeName", expanded):
-            start = entry.read("TimeStart", unix_time, 0)
-            end = entry.read("TimeEnd", _ended, None)
-            state = entry.get("State").rstrip("*")
             found.append(NodeEvent(name, start, end, state, entry.get("Reason")))
     return tuple(sorted(found, key=lambda event: (event.start, event.node)))
 
@@ -76,4 +82,5 @@ def _reservation(entry: Entry, places: dict[str, int]) -> Reservation:
         entry.listed("Accounts", values.names),
         "" if values.nothing(entry.get("PartitionName")) else entry.get("PartitionName"),
         entry.read("CoreCnt", values.limit, None),
+        entry.read("Announced", _ended, None),
     )

@@ -154,6 +154,8 @@ class NodeEvent:
     end: int | None
     state: str
     reason: str = ""
+    partition: str = ""
+    """Where a whole partition was closed: its name; the node has none then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,8 @@ class Reservation:
     accounts: tuple[str, ...] = ()
     partition: str = ""
     cores: int | None = None
+    announced: int | None = None
+    """When it was made (s since 1970); None: before the log begins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,22 +7,34 @@ from __future__ import annotations
 
 from headway.engine.tables import N_ALONE, N_CPUS, N_FREE_CPUS, N_RUNS, NOW, State, Table
 from headway.jit import kernel, routine
+from headway.policies.slurm.calendar import NOT_NOW, lay_allowed, next_reservation_end
 from headway.policies.slurm.ends import NEVER, earliest, note_end, note_ends, starts_after
+from headway.policies.slurm.independence import (
+    array_is_full,
+    count_array_plan,
+    eligible,
+    licences_free,
+    refuse_array,
+    refused_before,
+)
 from headway.policies.slurm.limits import after_selection, before_selection, hold_by_limit
 from headway.policies.slurm.main_loop import priority_bound
 from headway.policies.slurm.plan_table import END, clear_table, collides, hold, is_full, rounded
-from headway.policies.slurm.queue import GONE, close_gaps, holds_back, minutes_in
+from headway.policies.slurm.queue import GONE, close_gaps, holds_back, shortest_in
 from headway.policies.slurm.selection import whole_nodes
 from headway.policies.slurm.starting import BUSY, FILLING, STARTED, try_start
 from headway.policies.slurm.tables import (
     UNSET,
+    Array,
     Clock,
     Count,
     Holder,
     Job,
     Memory,
     Node,
+    Partition,
     Plan,
+    Preemption,
     Reason,
     Record,
     Scratch,
@@ -87,7 +99,7 @@ def lay_widest(memory: Memory, job: int, part: int) -> None:
     sets, features, slot = memory.words_sets, memory.jobs[Job.FEATURES, job], 0
     for word in range(sets.shape[1]):
         here = memory.words_members[part, word] & memory.words_features[features, word]
-        sets[Scratch.WIDEST, word] = here & sets[Scratch.USABLE, word]
+        sets[Scratch.WIDEST, word] = here & sets[Scratch.USABLE, word] & sets[Scratch.ALLOWED, word]
     while slot != END:
         memory.slots[Slot.FREE, slot] = common_nodes(sets, Scratch.WIDEST, memory.words_free, slot)
         slot = memory.slots[Slot.NEXT, slot]
@@ -219,12 +231,23 @@ def enter_started(state: State, job: int, part: int) -> None:
         hold(memory, 0, rounded(memory, memory.jobs[Job.ENDS, job]), memory.clock[Clock.PLANS])
 
 
+@kernel
+def end_of_reservation(
+    memory: Memory, job: int, part: int, begin: int, minutes: int, now: int, later: int
+) -> int:
+    """When more nodes may be free, if a reservation that takes some ends before that; else ``later``."""
+    after = next_reservation_end(memory, job, part, begin, minutes, now)
+    if after == 0 or after + 1 >= rounded(memory, now + memory.settings[Setting.BF_WINDOW]):
+        return later
+    return after + 1 if later == 0 or after + 1 < later else later
+
+
 @routine
 def search(state: State, place: int, now: int) -> bool:
     """Find a start for the record at ``place`` and plan or start the job; whether the cycle goes on."""
     memory = state.memory
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
-    minutes = minutes_in(memory, job, part)
+    minutes = shortest_in(memory, job, part)
     only_now = (
         not holds_back(memory, place, now, priority_bound(memory, job))
         or (
@@ -234,12 +257,21 @@ def search(state: State, place: int, now: int) -> bool:
         or 0 < memory.settings[Setting.BF_PART_RESERVE] <= memory.counts[Count.PLANNED, part]
     )
     later, counted, least = now, False, memory.jobs[Job.MIN_NODES, job]
+    any_reserved = memory.reservations.shape[1] > 0
     lay_widest(memory, job, part)
     while True:
         begin = later
+        if any_reserved:
+            begin = lay_allowed(memory, job, part, later, minutes, now)
+            if begin == NOT_NOW:
+                memory.jobs[Job.REASON, job] = Reason.RESERVATION
+                return GO_ON
+            lay_widest(memory, job, part)
         end = 60 * minutes + max(begin, now)
         few = too_few(memory, begin, end, least)
         later = lay_window(memory, begin, end, few)
+        if any_reserved:
+            later = end_of_reservation(memory, job, part, begin, minutes, now, later)
         if few or common_nodes(memory.words_sets, Scratch.WINDOW, memory.words_sets, Scratch.WIDEST) < least:
             if later > 0 and not only_now:
                 continue
@@ -264,7 +296,7 @@ def search(state: State, place: int, now: int) -> bool:
         if start <= now and on_completing(memory):
             start, later = now + 1, 0
         if start <= now:
-            outcome = try_start(state, Scratch.WINDOW, job, part, now, FILLING)
+            outcome = try_start(state, Scratch.WINDOW, job, part, now, FILLING, minutes)
             if outcome == STARTED:
                 enter_started(state, job, part)
                 note_end(state, job)
@@ -329,11 +361,11 @@ def may_start(memory: Memory, place: int, now: int) -> bool:
     It must end before a plan begins on a node, so as many nodes as it wants must be free long enough.
     """
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
-    if job == GONE or memory.jobs[Job.BEGIN, job] > now:
+    if job == GONE or not eligible(memory, job, now):
         return False
-    if memory.jobs[Job.SIZED, job] == 0:
-        return True  # its search changes its priority
-    end, enough = now + 60 * minutes_in(memory, job, part), 0
+    if memory.jobs[Job.SIZED, job] == 0 or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
+        return True  # its search changes its priority, or it takes the place of others
+    end, enough = now + 60 * shortest_in(memory, job, part), 0
     for node in range(memory.nodes.shape[1]):
         enough += memory.members[part, node] & (memory.work[Work.UNTIL, node] > end)
     return bool(enough >= memory.jobs[Job.MIN_NODES, job])
@@ -349,6 +381,7 @@ def begin_cycle(state: State, now: int) -> None:
     clock[Clock.STAMPED] = clock[Clock.UNSURE] = 0
     for node in range(memory.nodes.shape[1]):
         memory.sets[Scratch.USABLE, node] = memory.nodes[Node.USABLE, node] > 0
+        memory.sets[Scratch.ALLOWED, node] = 1
     clear_table(memory, now)
     for row in range(memory.counts.shape[0]):
         for column in range(memory.counts.shape[1]):
@@ -367,6 +400,7 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
     note_free_nodes(state)
     note_ends(state)
     last, plans, starts = memory.clock[Clock.QUEUED] - 1, -1, 0
+    number = memory.clock[Clock.CYCLES]
     for place in range(memory.clock[Clock.QUEUED]):
         if memory.clock[Clock.SEARCHED] >= memory.settings[Setting.BF_MAX_TEST]:
             break
@@ -378,7 +412,12 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
             memory.clock[Clock.UNSURE] = 1 - memory.clock[Clock.STAMPED]
             break
         job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
-        if job == GONE or memory.jobs[Job.BEGIN, job] > now:
+        if job == GONE or not eligible(memory, job, now) or memory.partitions[Partition.UP, part] == 0:
+            continue
+        if array_is_full(memory, job) or refused_before(memory, job, part, Array.REFUSED_CYCLE, number):
+            continue
+        if not licences_free(memory, job):
+            memory.jobs[Job.REASON, job] = Reason.LICENCES
             continue
         if memory.settings[Setting.LIMIT_STOPS] == 0:
             reason = before_selection(memory, job, part)
@@ -387,8 +426,14 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
                 continue
         if not count_search(memory, job, part):
             continue
+        planned, started = memory.clock[Clock.PLANS], memory.clock[Clock.CYCLE_STARTS]
         if not search(state, place, now):
             break
+        if memory.jobs[Job.ARRAY, job] != UNSET and memory.clock[Clock.CYCLE_STARTS] == started:
+            is_planned = memory.clock[Clock.PLANS] > planned and memory.plans[Plan.END, planned] >= 0
+            enough = count_array_plan(memory, job) >= memory.settings[Setting.BF_MAX_ARRAY]
+            if enough or not is_planned:
+                refuse_array(memory, job, part, Array.REFUSED_CYCLE, number)
         if 0 < memory.settings[Setting.BF_MAX_START] <= memory.clock[Clock.CYCLE_STARTS]:
             break
     if memory.clock[Clock.CYCLE_STARTS] > 0:

@@ -13,17 +13,21 @@ from headway.engine.tables import (
     N_FREE_CPUS,
     N_FREE_MEMORY,
     N_RUNS,
+    NODE_ROWS,
+    R_JOB,
     R_SHARE,
     RUN,
     S_ALONE,
     S_CPUS,
     S_MEMORY,
     S_NODE,
+    SHARE_ROWS,
     State,
 )
 from headway.jit import kernel, routine
+from headway.policies.slurm.preemption import is_preemptable
 from headway.policies.slurm.selection import select, whole_nodes
-from headway.policies.slurm.tables import Clock, Job, Memory, Scratch, Setting, Work
+from headway.policies.slurm.tables import Clock, Job, Memory, Preemption, Scratch, Setting, Work
 
 NEVER = -1
 FREE_ENOUGH = 1 << 40
@@ -76,6 +80,8 @@ def imagine_ended(state: State, run: int) -> int:
         trial[N_FREE_MEMORY, node] += state.shares[S_MEMORY, entry]
         trial[N_ALONE, node] -= state.shares[S_ALONE, entry]
         trial[N_RUNS, node] -= 1
+        for further in range(state.shares.shape[0] - SHARE_ROWS):
+            trial[NODE_ROWS + further, node] += state.shares[SHARE_ROWS + further, entry]
         if trial[N_RUNS, node] == 0:
             idle += int(state.memory.sets[Scratch.WINDOW, node])  # not a byte, which overflows
     return idle
@@ -136,6 +142,19 @@ def copy_nodes(state: State) -> None:
 
 
 @routine
+def fits_by_preempting(state: State, job: int, part: int, now: int) -> bool:
+    """Whether a job fits on the set WINDOW if every running job that it may preempt goes."""
+    memory, any_goes = state.memory, False
+    copy_nodes(state)
+    for place in range(memory.clock[Clock.RUNNING]):
+        running = memory.running[1, place]
+        if is_preemptable(memory, job, part, running, now):
+            imagine_ended(state, state.jobs[RUN, running])
+            any_goes = True
+    return any_goes and select(state, memory.trial, Scratch.WINDOW, job, part) > 0
+
+
+@routine
 def earliest(state: State, job: int, part: int, now: int, only_now: bool) -> int:
     """When a job could start on the set WINDOW, with the nodes in the row TAKEN; -1 where it never could."""
     memory = state.memory
@@ -143,6 +162,9 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool) -> int
     if whole_nodes(memory, job, part):
         idle = idle_in_window(state)
     if idle >= least and select(state, state.nodes, Scratch.WINDOW, job, part) > 0:
+        return now
+    preempts = memory.settings[Setting.PREEMPTION] != Preemption.OFF
+    if preempts and fits_by_preempting(state, job, part, now):
         return now
     if only_now:
         return NEVER
@@ -156,6 +178,8 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool) -> int
             end, run = running[0, place], state.jobs[RUN, running[1, place]]
             place += 1
             if not touches(state, run):
+                continue
+            if preempts and is_preemptable(memory, job, part, state.runs[R_JOB, run], now):
                 continue
             if anchor == 0:
                 anchor = end + 30 - end % 30

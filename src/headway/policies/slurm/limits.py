@@ -250,6 +250,16 @@ def association_after(
     return Reason.NONE
 
 
+@kernel
+def gres_count(memory: Memory, job: int, tres: int, nodes: int) -> int:
+    """How much of a generic resource a job takes on so many nodes; on the fewest it asks for where 0."""
+    for resource in range(memory.gres_asked.shape[0]):
+        if memory.gres_tres[resource] == tres:
+            each = memory.gres_asked[resource, job]
+            return int(each * (nodes if nodes > 0 else memory.jobs[Job.MIN_NODES, job]))
+    return 0
+
+
 @routine
 def after_selection(memory: Memory, job: int, part: int, cpus: int, mb: int, nodes: int) -> int:
     """The limit that a job of this size would break (:class:`Reason`, resource), 0 where it breaks none."""
@@ -267,6 +277,8 @@ def after_selection(memory: Memory, job: int, part: int, cpus: int, mb: int, nod
             count = nodes
         elif tres == Tres.BILLING:
             count = billed(memory, part, cpus, mb, nodes)
+        else:
+            count = gres_count(memory, job, tres, nodes)
         reason = qos_after(memory, job, first, second, tres, count, nodes, minutes)
         if reason == Reason.NONE:
             reason = association_after(memory, job, first, second, tres, count, nodes, minutes)

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from headway.engine.tables import State
 from headway.jit import kernel, routine
+from headway.policies.slurm.independence import (
+    array_is_full,
+    eligible,
+    licences_free,
+    refuse_array,
+    refused_before,
+)
 from headway.policies.slurm.limits import before_selection, hold_by_limit
-from headway.policies.slurm.queue import GONE, close_gaps, holds_back
-from headway.policies.slurm.starting import BUSY, LIMITED, MAIN, STARTED, try_start
+from headway.policies.slurm.queue import GONE, close_gaps, holds_back, minutes_in
+from headway.policies.slurm.starting import BUSY, LIMITED, MAIN, PASSED_OVER, STARTED, try_start
 from headway.policies.slurm.tables import (
     UNSET,
+    Array,
     Clock,
     Holder,
     Job,
@@ -17,9 +25,13 @@ from headway.policies.slurm.tables import (
     Partition,
     Reason,
     Record,
+    Reservation,
     Scratch,
     Setting,
 )
+
+TOO_FEW = 4
+"""A job for which the pass has too few nodes left in its partition."""
 
 
 @kernel
@@ -57,6 +69,39 @@ def available_nodes(memory: Memory, part: int) -> int:
     return count
 
 
+@kernel
+def lose_nodes(memory: Memory, row: int) -> None:
+    """Nobody else gets the required nodes of a job that waits for them."""
+    for node in range(memory.nodes.shape[1]):
+        memory.sets[Scratch.AVAILABLE, node] &= 1 - memory.required[row, node]
+
+
+@routine
+def hold_up(memory: Memory, place: int, now: int) -> None:
+    """What a job that does not fit keeps from the others: its required nodes, or its partition."""
+    job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+    required, mine = memory.jobs[Job.REQUIRED, job], memory.jobs[Job.RESERVATION, job]
+    if required > 0:
+        lose_nodes(memory, required)
+    elif mine != UNSET:
+        memory.reservations[Reservation.FAILED, mine] = memory.clock[Clock.PASSES]
+    elif holds_back(memory, place, now, priority_bound(memory, job)):
+        fail_partition(memory, part)
+
+
+@kernel
+def is_open(memory: Memory, job: int, part: int) -> bool:
+    """Whether the main loop may start a job in a partition: it is up, and its limit allows the job's."""
+    if memory.partitions[Partition.UP, part] == 0:
+        memory.jobs[Job.REASON, job] = Reason.PARTITION_DOWN
+        return False
+    longest = memory.partitions[Partition.MAX_MINUTES, part]
+    if longest != UNSET and memory.jobs[Job.LIMIT, job] > longest:
+        memory.jobs[Job.REASON, job] = Reason.PARTITION_TIME_LIMIT
+        return False
+    return True
+
+
 @routine
 def main_pass(state: State, now: int, full: bool) -> bool:
     """One pass over the queue; whether it changed the jobs' time stamp.
@@ -67,40 +112,61 @@ def main_pass(state: State, now: int, full: bool) -> bool:
     memory = state.memory
     begin_pass(memory)
     tested = starts = 0
-    stamped = False
+    number, stamped = memory.clock[Clock.PASSES], False
     for place in range(memory.clock[Clock.QUEUED]):
         job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
-        if job == GONE or memory.jobs[Job.BEGIN, job] > now:
+        if job == GONE or not eligible(memory, job, now) or not is_open(memory, job, part):
             continue
         if 0 < memory.settings[Setting.MAX_STARTS] <= starts:
             break
+        if refused_before(memory, job, part, Array.REFUSED_PASS, number):
+            continue
+        if array_is_full(memory, job):
+            memory.jobs[Job.REASON, job] = Reason.ARRAY_LIMIT
+            continue
         memory.partitions[Partition.TESTED, part] += 1
         if 0 < memory.settings[Setting.PARTITION_DEPTH] < memory.partitions[Partition.TESTED, part]:
             continue
         if not full and tested > memory.settings[Setting.QUEUE_DEPTH]:
             break
         tested += 1
-        if memory.partitions[Partition.FAILED, part] > 0:
+        mine = memory.jobs[Job.RESERVATION, job]
+        if mine != UNSET:
+            if memory.reservations[Reservation.FAILED, mine] == number:
+                continue
+        elif memory.partitions[Partition.FAILED, part] > 0:
             memory.jobs[Job.REASON, job] = Reason.PRIORITY
             stamped = True
             continue
-        reason = before_selection(memory, job, part)
-        if reason != Reason.NONE:
-            hold_by_limit(memory, job, reason)
-            continue
-        outcome = BUSY
-        if available_nodes(memory, part) >= memory.jobs[Job.MIN_NODES, job]:
-            outcome = try_start(state, Scratch.AVAILABLE, job, part, now, MAIN)
-        else:
-            memory.jobs[Job.REASON, job] = Reason.RESOURCES
-            stamped = True
+        outcome = test(state, place, now)
         if outcome == STARTED:
             starts += 1
             continue
-        if outcome == LIMITED and memory.settings[Setting.LIMIT_STOPS] == 0:
-            continue
-        if outcome == LIMITED or holds_back(memory, place, now, priority_bound(memory, job)):
+        refuse_array(memory, job, part, Array.REFUSED_PASS, number)
+        if outcome == TOO_FEW:
+            stamped = True
+        if outcome == LIMITED and memory.settings[Setting.LIMIT_STOPS] > 0:
             fail_partition(memory, part)
+        elif outcome == BUSY or outcome == TOO_FEW:
+            hold_up(memory, place, now)
     if starts > 0:
         close_gaps(memory)
     return stamped
+
+
+@routine
+def test(state: State, place: int, now: int) -> int:
+    """Start the job of a record if it can be: STARTED, or why not."""
+    memory = state.memory
+    job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+    reason = before_selection(memory, job, part)
+    if reason != Reason.NONE:
+        hold_by_limit(memory, job, reason)
+        return PASSED_OVER
+    if available_nodes(memory, part) < memory.jobs[Job.MIN_NODES, job]:
+        memory.jobs[Job.REASON, job] = Reason.RESOURCES
+        return TOO_FEW
+    if not licences_free(memory, job):
+        memory.jobs[Job.REASON, job] = Reason.LICENCES
+        return PASSED_OVER
+    return try_start(state, Scratch.AVAILABLE, job, part, now, MAIN, minutes_in(memory, job, part))

@@ -31,7 +31,7 @@ class Slurm(Policy):
     def columns(self) -> tuple[str, ...]:
         from headway.workload.slurm.requests import COLUMNS
 
-        return (*COLUMNS, "user", "partition", "qos", "account")
+        return (*COLUMNS, "job", "user", "partition", "qos", "account", "eligible", "status")
 
     def fitting(self, workload: Workload, platform: Platform) -> Workload:
         """The jobs that some partition of theirs can ever run."""

@@ -7,6 +7,7 @@ from headway.policies.slurm.fairshare import classic, decay, fair_tree, use
 from headway.policies.slurm.queue import minutes_in, sort_queue
 from headway.policies.slurm.tables import (
     UNSET,
+    Array,
     Clock,
     Factor,
     Job,
@@ -94,6 +95,18 @@ def multifactor(memory: Memory, job: int, part: int, now: int) -> int:
     return int(min(max(total, 1.0), float(HIGHEST)))
 
 
+@kernel
+def next_in_order(memory: Memory, job: int) -> int:
+    """The next priority where that is the order of submission; the tasks of an array share one."""
+    array, priority = memory.jobs[Job.ARRAY, job], memory.clock[Clock.BASIC]
+    if array != UNSET:
+        if memory.arrays[Array.PRIORITY, array] != UNSET:
+            return int(memory.arrays[Array.PRIORITY, array])
+        memory.arrays[Array.PRIORITY, array] = priority
+    memory.clock[Clock.BASIC] = priority - 1
+    return int(priority)
+
+
 @routine
 def prioritise(memory: Memory, job: int, now: int) -> None:
     """Give a job that arrives its priority."""
@@ -102,9 +115,10 @@ def prioritise(memory: Memory, job: int, now: int) -> None:
         memory.jobs[Job.PRIORITY, job] = multifactor(memory, job, part, now)
         memory.jobs[Job.FIRST_FAIRSHARE, job] = memory.jobs[Job.FAIRSHARE_POINTS, job]
         memory.jobs[Job.FIRST_SIZE, job] = memory.jobs[Job.SIZE_POINTS, job]
+    elif memory.jobs[Job.HELD, job] > 0:
+        memory.jobs[Job.PRIORITY, job] = 0
     else:
-        memory.jobs[Job.PRIORITY, job] = memory.clock[Clock.BASIC] - memory.jobs[Job.NICE, job]
-        memory.clock[Clock.BASIC] -= 1
+        memory.jobs[Job.PRIORITY, job] = next_in_order(memory, job) - memory.jobs[Job.NICE, job]
     memory.jobs[Job.FIRST_PRIORITY, job] = memory.jobs[Job.PRIORITY, job]
 
 
@@ -145,3 +159,7 @@ def tres_of(memory: Memory, job: int, cpus: int, mb: int, nodes: int, billing: i
     memory.jobs[Job.HOLDS + Tres.MEMORY, job] = mb
     memory.jobs[Job.HOLDS + Tres.NODE, job] = nodes
     memory.jobs[Job.HOLDS + Tres.BILLING, job] = billing
+    for resource in range(memory.gres_asked.shape[0]):
+        if memory.gres_tres[resource] != UNSET:
+            asked = memory.gres_asked[resource, job]
+            memory.jobs[Job.HOLDS + memory.gres_tres[resource], job] = asked * nodes

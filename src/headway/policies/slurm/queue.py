@@ -1,4 +1,4 @@
-"""The waiting jobs in order: tier of the partition, then priority, then arrival.
+"""The waiting jobs in order: who may preempt, a reservation, the partition's tier, priority, arrival.
 
 A job that lists several partitions has a record for each of them. A pass that starts jobs leaves gaps, which
 are closed when it is over.
@@ -7,23 +7,57 @@ are closed when it is over.
 from __future__ import annotations
 
 from headway.jit import kernel, routine
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Partition, Record, Setting
+from headway.policies.slurm.tables import (
+    UNSET,
+    Clock,
+    Job,
+    Memory,
+    Mode,
+    Partition,
+    Preemption,
+    Record,
+    Setting,
+)
 
 GONE = -1
 """The job of a record whose job has started."""
+FOR_RESERVATION = 1 << 20
+"""What the records of a job with a reservation count more than those of others, in tiers."""
+
+
+@kernel
+def may_preempt(memory: Memory, job: int, part: int, other: int, others_part: int) -> bool:
+    """Whether a job in a partition may take the place of another one in its partition."""
+    kind = memory.settings[Setting.PREEMPTION]
+    if kind == Preemption.BY_TIER:
+        lower = memory.partitions[Partition.TIER, others_part] < memory.partitions[Partition.TIER, part]
+        return bool(lower and memory.partitions[Partition.PREEMPT, others_part] != Mode.OFF)
+    qos, others = memory.jobs[Job.QOS, job], memory.jobs[Job.QOS, other]
+    return bool(kind == Preemption.BY_QOS and qos >= 0 and others >= 0 and memory.may_preempt[qos, others] > 0)
 
 
 @kernel
 def comes_first(memory: Memory, a: int, b: int) -> bool:
     """Whether the record at place ``a`` comes before the one at ``b``."""
-    queue = memory.queue
+    queue, jobs = memory.queue, memory.jobs
+    job, other = queue[Record.JOB, a], queue[Record.JOB, b]
+    if memory.settings[Setting.PREEMPTION] != Preemption.OFF:
+        part, others_part = queue[Record.PARTITION, a], queue[Record.PARTITION, b]
+        if may_preempt(memory, job, part, other, others_part):
+            return True
+        if may_preempt(memory, other, others_part, job, part):
+            return False
     if queue[Record.TIER, a] != queue[Record.TIER, b]:
         return bool(queue[Record.TIER, a] > queue[Record.TIER, b])
     if queue[Record.PRIORITY, a] != queue[Record.PRIORITY, b]:
         return bool(queue[Record.PRIORITY, a] > queue[Record.PRIORITY, b])
-    if queue[Record.JOB, a] != queue[Record.JOB, b]:
-        return bool(queue[Record.JOB, a] < queue[Record.JOB, b])
-    return bool(queue[Record.PLACE, a] < queue[Record.PLACE, b])
+    if jobs[Job.ENTERED, job] != jobs[Job.ENTERED, other]:
+        return bool(jobs[Job.ENTERED, job] < jobs[Job.ENTERED, other])
+    if jobs[Job.FIRST_TASK, job] != jobs[Job.FIRST_TASK, other]:
+        return bool(jobs[Job.FIRST_TASK, job] < jobs[Job.FIRST_TASK, other])
+    if queue[Record.PLACE, a] != queue[Record.PLACE, b]:
+        return bool(queue[Record.PLACE, a] < queue[Record.PLACE, b])
+    return bool(job < other)
 
 
 @kernel
@@ -58,16 +92,22 @@ def sort_queue(memory: Memory) -> None:
 
 
 @kernel
+def shortest_limit(memory: Memory, job: int) -> int:
+    """The shortest time limit in minutes that a job accepts."""
+    shortest = memory.jobs[Job.MINUTES_MIN, job]
+    return int(memory.jobs[Job.LIMIT, job] if shortest == UNSET else shortest)
+
+
+@kernel
 def partition_allows(memory: Memory, job: int, part: int) -> bool:
     """Whether a partition's own bounds let a job run in it at all."""
     partitions = memory.partitions
     nodes, longest = memory.jobs[Job.MIN_NODES, job], partitions[Partition.MAX_MINUTES, part]
     most = partitions[Partition.MAX_NODES, part]
     return bool(
-        partitions[Partition.UP, part] > 0
-        and nodes <= partitions[Partition.NODES, part]
+        nodes <= partitions[Partition.NODES, part]
         and (most == UNSET or nodes <= most)
-        and (longest == UNSET or memory.jobs[Job.LIMIT, job] <= longest)
+        and (longest == UNSET or shortest_limit(memory, job) <= longest)
     )
 
 
@@ -85,6 +125,8 @@ def enqueue(memory: Memory, job: int) -> None:
         memory.queue[Record.JOB, end] = job
         memory.queue[Record.PARTITION, end] = part
         memory.queue[Record.TIER, end] = memory.partitions[Partition.TIER, part]
+        if memory.jobs[Job.RESERVATION, job] != UNSET:
+            memory.queue[Record.TIER, end] += FOR_RESERVATION
         memory.queue[Record.PRIORITY, end] = memory.jobs[Job.PRIORITY, job]
         memory.queue[Record.PLACE, end] = place
         memory.clock[Clock.QUEUED] = end + 1
@@ -122,6 +164,14 @@ def minutes_in(memory: Memory, job: int, part: int) -> int:
 
 YEAR = 365 * 24 * 60
 """Minutes that a job without any limit is planned for."""
+
+
+@kernel
+def shortest_in(memory: Memory, job: int, part: int) -> int:
+    """The time limit in minutes that backfill plans with: the shortest that the job accepts."""
+    shortest = memory.jobs[Job.MINUTES_MIN, job]
+    minutes = minutes_in(memory, job, part)
+    return int(minutes if shortest == UNSET else min(minutes, shortest))
 
 
 @kernel

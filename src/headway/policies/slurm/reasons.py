@@ -21,6 +21,14 @@ PLAIN = {
     Reason.ASSOC_MAX_JOBS: "AssocMaxJobsLimit",
     Reason.ASSOC_MAX_WALL: "AssocMaxWallDurationPerJobLimit",
     Reason.ASSOC_GRP_WALL: "AssocGrpWallLimit",
+    Reason.HELD: "JobHeldUser",
+    Reason.DEPENDENCY: "Dependency",
+    Reason.NEVER_SATISFIED: "DependencyNeverSatisfied",
+    Reason.ARRAY_LIMIT: "JobArrayTaskLimit",
+    Reason.RESERVATION: "Reservation",
+    Reason.LICENCES: "Licenses",
+    Reason.NODES_AWAY: "ReqNodeNotAvail",
+    Reason.DEADLINE: "DeadLine",
 }
 
 FORMS = {

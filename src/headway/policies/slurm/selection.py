@@ -9,13 +9,26 @@ first node up, then the next, until the job has its nodes and its CPUs::
 
 from __future__ import annotations
 
-from headway.engine.shares import propose
-from headway.engine.tables import N_ALONE, N_CPUS, N_FREE_CPUS, N_FREE_MEMORY, N_MEMORY, N_RUNS, State, Table
+from headway.engine.shares import propose, propose_further
+from headway.engine.tables import (
+    N_ALONE,
+    N_CPUS,
+    N_FREE_CPUS,
+    N_FREE_MEMORY,
+    N_MEMORY,
+    N_RUNS,
+    NODE_ROWS,
+    State,
+    Table,
+)
 from headway.jit import kernel, routine
 from headway.policies.slurm.tables import UNSET, Job, Memory, Node, Partition, Setting, Work
 
 MANY_NODES = 1 << 40
 """A job that gave no largest number of nodes."""
+LIGHTER = 256
+"""Parts of a unit of weight."""
+REQUIRED_FIRST = 1 << 40
 
 
 @kernel
@@ -66,6 +79,56 @@ def fewest_cpus(memory: Memory, job: int) -> int:
 
 
 @kernel
+def has_gres(memory: Memory, table: Table, job: int, node: int) -> bool:
+    """Whether a node has the generic resources free that a job wants of it."""
+    for resource in range(memory.gres_asked.shape[0]):
+        if memory.gres_asked[resource, job] > table[NODE_ROWS + resource, node]:
+            return False
+    return True
+
+
+@kernel
+def asks_gres(memory: Memory, job: int) -> int:
+    """How many of the generic resources a job asks for most of, on each node."""
+    most = 0
+    for resource in range(memory.gres_asked.shape[0]):
+        most = max(most, memory.gres_asked[resource, job])
+    return most
+
+
+@kernel
+def cpus_beside_gres(memory: Memory, job: int) -> int:
+    """CPUs that a node offers at most to a job with generic resources: those it needs there; 0: all."""
+    if asks_gres(memory, job) == 0:
+        return 0
+    tasks = memory.jobs[Job.TASKS, job]
+    one_node = memory.jobs[Job.MAX_NODES, job] == 1
+    if not one_node and tasks != 1 and tasks != memory.jobs[Job.MIN_NODES, job]:
+        return 0
+    return int((tasks if one_node else 1) * memory.jobs[Job.CPUS_PER_TASK, job])
+
+
+@kernel
+def lighten(state: State, table: Table, candidates: int, job: int, part: int) -> None:
+    """Make the nodes lighter that could take a job with generic resources; they stay so for those after it."""
+    memory = state.memory
+    lay_offers(state, table, candidates, job, part, True)
+    for node in range(memory.nodes.shape[1]):
+        if memory.work[Work.OFFER, node] > 0:
+            weight = memory.nodes[Node.WEIGHT, node] * LIGHTER + LIGHTER - 1
+            memory.nodes[Node.SET_WEIGHT, node] = weight - asks_gres(memory, job)
+
+
+@kernel
+def reset_weights(memory: Memory, part: int) -> None:
+    """Let the nodes of a partition weigh what they are said to."""
+    for node in range(memory.nodes.shape[1]):
+        if memory.members[part, node] > 0:
+            weight = memory.nodes[Node.WEIGHT, node] * LIGHTER + LIGHTER - 1
+            memory.nodes[Node.SET_WEIGHT, node] = weight
+
+
+@kernel
 def lay_offers(state: State, table: Table, candidates: int, job: int, part: int, cores: bool) -> int:
     """Fill the row OFFER with the CPUs that nodes of a set can give a job; the sum, -1 if too few nodes can.
 
@@ -80,7 +143,7 @@ def lay_offers(state: State, table: Table, candidates: int, job: int, part: int,
     if counts_memory and by_cpu <= 0:
         by_node = memory_per_node(memory, job, part, UNSET)
         all_memory = by_node == UNSET
-    usable, offered = 0, 0
+    usable, offered, beside_gres = 0, 0, cpus_beside_gres(memory, job)
     for node in range(memory.nodes.shape[1]):
         cpus = 0
         alone = table[N_ALONE, node] > 0 or (whole and table[N_RUNS, node] > 0)
@@ -96,8 +159,10 @@ def lay_offers(state: State, table: Table, candidates: int, job: int, part: int,
                     cpus = 0 if whole and cpus * by_cpu > have else min(cpus, enough)
                 elif (table[N_MEMORY, node] if all_memory else by_node) > have:
                     cpus = 0
-            if cpus < fewest:
+            if cpus < fewest or not has_gres(memory, table, job, node):
                 cpus = 0
+            elif beside_gres > 0:
+                cpus = min(cpus, beside_gres)
         memory.work[Work.OFFER, node] = cpus
         usable += cpus > 0
         offered += cpus
@@ -113,7 +178,7 @@ def lay_runs(memory: Memory) -> int:
         if cpus <= 0:
             open_run = False
             continue
-        if open_run and memory.nodes[Node.WEIGHT, node] != memory.nodes[Node.WEIGHT, node - 1]:
+        if open_run and memory.nodes[Node.SET_WEIGHT, node] != memory.nodes[Node.SET_WEIGHT, node - 1]:
             open_run = False
         if not open_run:
             work[Work.FIRST, count] = node
@@ -136,7 +201,7 @@ def best_run(memory: Memory, count: int, nodes: int, cpus: int) -> int:
             continue
         size = work[Work.RUN_CPUS, run]
         enough = size >= cpus and work[Work.RUN_NODES, run] >= nodes
-        weight = memory.nodes[Node.WEIGHT, work[Work.FIRST, run]]
+        weight = memory.nodes[Node.SET_WEIGHT, work[Work.FIRST, run]]
         if best >= 0:
             if weight > best_weight:
                 continue
@@ -251,7 +316,32 @@ def fit(memory: Memory, least: int, want: int, most: int, cpus: int, whole: bool
 
 @routine
 def select(state: State, table: Table, candidates: int, job: int, part: int) -> int:
-    """Choose nodes for a job among the set number ``candidates``; how many, 0 where it does not fit.
+    """Choose nodes for a job among the set number ``candidates``; how many, 0 where it does not fit."""
+    memory, required = state.memory, state.memory.jobs[Job.REQUIRED, job]
+    if asks_gres(memory, job) > 0:
+        lighten(state, table, candidates, job, part)
+    if required == 0:
+        return select_freely(state, table, candidates, job, part)
+    weigh_required(memory, required, -1)
+    found = select_freely(state, table, candidates, job, part)
+    weigh_required(memory, required, 1)
+    for node in range(memory.nodes.shape[1]):
+        if memory.required[required, node] > 0 and memory.work[Work.TAKEN, node] == 0:
+            return 0
+    return found
+
+
+@kernel
+def weigh_required(memory: Memory, required: int, sign: int) -> None:
+    """Let required nodes be lighter than all others (-1), so that they are taken first, or as before (1)."""
+    for node in range(memory.nodes.shape[1]):
+        if memory.required[required, node] > 0:
+            memory.nodes[Node.SET_WEIGHT, node] += sign * REQUIRED_FIRST
+
+
+@routine
+def select_freely(state: State, table: Table, candidates: int, job: int, part: int) -> int:
+    """Choose nodes for a job; how many, 0 where it does not fit.
 
     A job that shares nodes must also fit as if no CPU were in use, memory as it is: Slurm tries that first.
     """
@@ -296,5 +386,7 @@ def propose_taken(state: State, job: int, part: int) -> int:
             continue
         taken = state.nodes[N_CPUS, node] if whole else cpus
         propose(state, count, node, taken, memory_taken(state, job, part, node, taken), int(whole))
+        for resource in range(memory.gres_asked.shape[0]):
+            propose_further(state, count, resource, memory.gres_asked[resource, job])
         count += 1
     return count

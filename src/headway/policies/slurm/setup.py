@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -18,8 +19,18 @@ from headway.engine.tables import (
 )
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.slurm.fairshare import PARENT
+from headway.policies.slurm.life import (
+    Life,
+    gres_asked,
+    gres_names,
+    gres_total,
+    happenings,
+    licence_tables,
+    reservation_tables,
+)
 from headway.policies.slurm.priority import BASIC
 from headway.policies.slurm.record import notes, on_nodes
+from headway.policies.slurm.selection import LIGHTER
 from headway.policies.slurm.tables import (
     UNSET,
     Cap,
@@ -29,15 +40,18 @@ from headway.policies.slurm.tables import (
     Holder,
     Job,
     Memory,
+    Mode,
     Node,
     Partition,
     Plan,
+    Preemption,
     Rank,
     Record,
     Scratch,
     Setting,
     Slot,
     Usage,
+    Victim,
     Weight,
     Work,
 )
@@ -50,6 +64,9 @@ NAMED = ("cpu", "mem", "node", "billing")
 
 NOTICED_LATE = 60
 """Seconds that may pass before a job beyond its limit is gone: a check every 30, and KillWait."""
+
+CRED_EXPIRE = 120
+"""Seconds that a job's credential lasts; so long a job waits at least that comes back to the queue."""
 
 
 def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepared:
@@ -74,8 +91,10 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
 
 
 def node_table(site: Site) -> Table:
-    """The engine's table of nodes."""
-    table = np.zeros((NODE_ROWS, len(site.nodes)), np.int64)
+    """The engine's table of nodes; their generic resources are the further rows."""
+    further = gres_total(site)
+    table = np.zeros((NODE_ROWS + len(further), len(site.nodes)), np.int64)
+    table[NODE_ROWS:] = further
     table[N_CPUS] = table[N_FREE_CPUS] = [node.cpus for node in site.nodes]
     table[N_MEMORY] = table[N_FREE_MEMORY] = [node.memory_mb - node.memory_spec_mb for node in site.nodes]
     return table
@@ -100,6 +119,11 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     sets, free = np.zeros((len(Scratch), wide), np.uint8), np.zeros((slots, wide), np.uint8)
     planned, in_partition = np.zeros((plans, wide), np.uint8), members(site, wide)
     allowed = np.ascontiguousarray(requests.features)
+    last = int(arrivals.submit[-1]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
+    reservations, reserved = reservation_tables(site, last)
+    licences, licences_asked = licence_tables(site, requests.count, requests.life)
+    jobs[Job.LICENCES] = licences_asked.any(axis=0)
+    limited = [f"gres/{name}" for name in gres_names(site)]
     return Memory(
         clock=clocks(settings, first, seed),
         settings=settings,
@@ -131,12 +155,51 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         counts=np.zeros((len(Count), counted), np.int64),
         billing=billing(site, resources),
         ranks=ranks(site),
+        arrays=requests.life.arrays,
+        dependencies=requests.life.dependencies,
+        happenings=happenings(site, reservations, requests.life.releases),
+        reservations=reservations,
+        reserved=reserved,
+        gres_total=gres_total(site),
+        gres_asked=gres_asked(site, requests.count, requests.life),
+        gres_tres=np.array([resources.index(n) if n in resources else UNSET for n in limited], np.int64),
+        licences=licences,
+        licences_asked=licences_asked,
+        required=requests.life.required,
+        may_preempt=may_preempt(site),
+        victims=np.zeros((len(Victim), min(jobs.shape[1], site.cpus) + 1), np.int64),
+        returned=np.zeros(min(jobs.shape[1], site.cpus) + 1, np.int64),
         words_members=in_partition.view(np.int64),
         words_features=allowed.view(np.int64),
         words_sets=sets.view(np.int64),
         words_free=free.view(np.int64),
         words_planned=planned.view(np.int64),
+        words_reserved=reserved.view(np.int64),
     )
+
+
+def may_preempt(site: Site) -> Table:
+    """Whether jobs of one QOS may preempt those of another."""
+    count = len(site.qos)
+    table = np.zeros((max(count, 1), max(count, 1)), np.int64)
+    for place, one in enumerate(site.qos):
+        for name in one.preempt:
+            if name in site.qos_place:
+                table[place, site.qos_place[name]] = 1
+    return table
+
+
+def mode_of(site: Site, text: str) -> int:
+    """How jobs are preempted where a QOS or partition says this; as the site has it where it says nothing.
+
+    Suspending is not modelled: where a site does it, nobody is preempted.
+    """
+    given = text.upper()
+    if given in ("", "CLUSTER", "(NULL)"):
+        given = site.config.get("PreemptMode").upper()
+    if "REQUEUE" in given:
+        return Mode.REQUEUE
+    return Mode.CANCEL if "CANCEL" in given else Mode.OFF
 
 
 def clocks(settings: Table, first: int, seed: int) -> Table:
@@ -205,6 +268,20 @@ def settings_of(site: Site) -> Table:
     row[Setting.MEMORY_NODE] = config.number("DefMemPerNode") or UNSET
     row[Setting.QOS] = len(site.qos)
     row[Setting.HAS_ACCOUNTING] = "slurmdbd" in config.get("AccountingStorageType").lower()
+    row[Setting.BF_MAX_ARRAY] = number("bf_max_job_array_resv")
+    row[Setting.CANCELS_DEPENDENTS] = "kill_invalid_depend" in site.scheduler
+    expire = re.search(r"cred_expire=(\d+)", config.get("AuthInfo"))
+    row[Setting.REQUEUE_WAIT] = 1 + (int(expire[1]) if expire else CRED_EXPIRE)
+    kind = config.get("PreemptType").lower()
+    if mode_of(site, "") or any(mode_of(site, one.preempt_mode) for one in (*site.partitions, *site.qos)):
+        row[Setting.PREEMPTION] = (
+            Preemption.BY_QOS if "qos" in kind else Preemption.BY_TIER if "prio" in kind else Preemption.OFF
+        )
+    row[Setting.PREEMPT_EXEMPT] = max(config.seconds("PreemptExemptTime") or 0, 0)
+    row[Setting.PREEMPT_PAUSE] = config.number("KillWait") + config.number("MessageTimeout")
+    row[Setting.PREEMPT_REORDERS] = number("preempt_reorder_count")
+    row[Setting.YOUNGEST_FIRST] = "preempt_youngest_first" in site.scheduler
+    row[Setting.STRICT_ORDER] = "preempt_strict_order" in site.scheduler
     return row
 
 
@@ -232,6 +309,7 @@ def node_rows(site: Site) -> Table:
     """What nodes have beyond the engine's rows."""
     rows = np.zeros((len(Node), len(site.nodes)), np.int64)
     rows[Node.WEIGHT] = [node.weight for node in site.nodes]
+    rows[Node.SET_WEIGHT] = rows[Node.WEIGHT] * LIGHTER + LIGHTER - 1
     by_core = "CR_CPU" not in site.config.get("SelectTypeParameters").upper()
     rows[Node.THREADS] = [node.threads_per_core if by_core else 1 for node in site.nodes]
     away = ("DOWN", "DRAIN", "FAIL", "FUTURE")
@@ -263,6 +341,8 @@ def partition_rows(site: Site) -> Table:
             sum(node.memory_mb for node in nodes),
             0,
             0,
+            mode_of(site, partition.preempt_mode),
+            partition.grace_seconds,
         ]
     return rows
 
@@ -314,6 +394,10 @@ def holder_rows(site: Site) -> Table:
         rows[Holder.OVER_PARTITION, h] = "OVERPARTQOS" in flags
         rows[Holder.NO_RESERVE, h] = "NORESERVE" in flags
         rows[Holder.MIN_PRIORITY, h] = _or_unset(one.min_prio_threshold)
+        rows[Holder.PRIORITY, h] = one.priority
+        rows[Holder.EXEMPT, h] = _or_unset(one.preempt_exempt_seconds)
+        rows[Holder.PREEMPT, h] = mode_of(site, one.preempt_mode)
+        rows[Holder.GRACE, h] = one.grace_seconds
         _limits(rows, h, one.limits)
     for h, association in enumerate(site.associations, start=qos):
         rows[Holder.PARENT, h] = UNSET if association.parent < 0 else qos + association.parent
@@ -409,6 +493,7 @@ class Requests:
         self.features = np.ones((1, -(-len(site.nodes) // 8) * 8), np.uint8)
         self.users = int(self.column("user", 0).max(initial=-1)) + 1 or 1
         self.accounts = int(self.column("account", 0).max(initial=-1)) + 1 or 1
+        self.life = Life(site, self.count, arrivals.origin, self.column, self.labels)
 
     def column(self, name: str, otherwise: int) -> Table:
         """A column of the log; a value for all where it has none."""
@@ -444,6 +529,7 @@ class Requests:
         rows[Job.BEGIN] = self.arrivals.submit // SECOND + self.arrivals.origin
         rows[Job.NICE] = self.column("nice", 0)
         rows[[Job.REASON, Job.LIMITED, Job.LOOP, Job.TESTED]] = 0
+        self.life.fill(rows)
         rows[Job.SIZED] = ~self.may_grow(rows)
         return rows
 
@@ -459,12 +545,20 @@ class Requests:
         return np.asarray(whole & ~exact, np.bool_)
 
     def constraints(self) -> Table:
-        """Which set of nodes each job's constraint allows; the first is all of them."""
-        names = self.labels("constraint")
-        rows = [self.features[0], *(self.allowed(name) for name in names)]
+        """Which set of nodes each job's constraint and excluded nodes allow; the first is all of them."""
+        names, excluded = self.labels("constraint"), self.labels("excluded_nodes")
+        wanted, without = self.column("constraint", UNSET), self.column("excluded_nodes", UNSET)
+        wanted = np.where(wanted < len(names), wanted, UNSET)
+        without = np.where(without < len(excluded), without, UNSET)
+        pairs, place = np.unique(np.stack([wanted, without], axis=1), axis=0, return_inverse=True)
+        rows = [self.features[0]]
+        for constraint, less in pairs.tolist():
+            row = self.allowed(names[constraint] if constraint >= 0 else "").copy()
+            if less >= 0:
+                row[self.life.node_places(excluded[less])] = 0
+            rows.append(row)
         self.features = np.vstack(rows)
-        codes = self.column("constraint", UNSET)
-        return np.where((codes >= 0) & (codes < len(names)), codes + 1, 0)
+        return np.asarray(place, np.int64).reshape(-1) + 1
 
     def allowed(self, constraint: str) -> npt.NDArray[np.uint8]:
         """Nodes with the features of ``a&b`` or ``a|b``; all nodes where counts or brackets are asked for."""

@@ -3,21 +3,24 @@
 Two loops start jobs. The main loop runs when nodes come free, a few seconds after a submission, and once a
 minute in full; backfill runs every half minute if something has changed. Within one second::
 
-    ends -> epilogs (nodes come free) -> submissions -> priorities -> a pass of the main loop -> backfill
+    ends -> epilogs (nodes come free) -> submissions -> nodes, holds, reservations -> priorities
+         -> a pass of the main loop -> backfill
 """
 
 from __future__ import annotations
 
-import math
-
-from headway.engine.heap import pop, push
+from headway.engine.heap import pop
 from headway.engine.tables import (
+    BY_ITSELF,
+    DONE,
     ENDED,
     ENDED_RUNS,
     FIRST_NEW,
     LAST_NEW,
     PHASE,
+    R_ENDED,
     R_JOB,
+    RUN,
     RUNS_NOW,
     WAITING,
     State,
@@ -25,31 +28,15 @@ from headway.engine.tables import (
 from headway.engine.verbs import turn_away, wake
 from headway.jit import kernel
 from headway.policies.slurm.backfill import backfill_cycle
+from headway.policies.slurm.happenings import next_happening, take_back, take_happenings
 from headway.policies.slurm.main_loop import main_pass
 from headway.policies.slurm.priority import calculate, prioritise, renew_records
 from headway.policies.slurm.queue import enqueue
-from headway.policies.slurm.starting import completing, finish
-from headway.policies.slurm.tables import Clock, Job, Memory, Setting
-from headway.units import SECOND
+from headway.policies.slurm.starting import completing, draw, finish, second_of
+from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Outcome, Setting
+from headway.units import NEVER, SECOND
 
 WEEK = 7 * 24 * 3600
-MODULUS = (1 << 31) - 1
-"""Of the sequence of numbers that a seed gives (Park and Miller)."""
-
-
-@kernel
-def draw(memory: Memory, mean: int) -> int:
-    """A time in ms with an exponential distribution, from the seed's sequence; 0 where the mean is."""
-    if mean == 0:
-        return 0
-    memory.clock[Clock.DRAWN] = memory.clock[Clock.DRAWN] * 48271 % MODULUS
-    return int(-mean * math.log(memory.clock[Clock.DRAWN] / MODULUS))
-
-
-@kernel
-def second_of(ms: int) -> int:
-    """The first whole second that is not before a time in ms."""
-    return -(-ms // 1000)
 
 
 @kernel
@@ -61,14 +48,9 @@ def waits_for_epilogs(memory: Memory) -> bool:
 @kernel
 def take_ends(state: State, now: int) -> None:
     """Jobs that ended: their nodes are completing until the epilog is over."""
-    memory = state.memory
     for i in range(state.clock[ENDED]):
         run = state.lists[ENDED_RUNS, i]
-        finish(state, state.runs[R_JOB, run], now)
-        completing(state, run, 1)
-        over = second_of(1000 * now + draw(memory, memory.settings[Setting.EPILOG]))
-        push(memory.epilogs, 0, memory.clock[Clock.COMPLETING], over, run)
-        memory.clock[Clock.COMPLETING] += 1
+        finish(state, state.runs[R_JOB, run], run, now)
 
 
 @kernel
@@ -77,7 +59,12 @@ def take_epilogs(state: State, now: int) -> bool:
     memory = state.memory
     clock, any_free = memory.clock, False
     while clock[Clock.COMPLETING] > 0 and memory.epilogs[0, 0] <= now:
-        completing(state, memory.epilogs[1, 0], -1)
+        run = memory.epilogs[1, 0]
+        completing(state, run, -1)
+        job = state.runs[R_JOB, run]
+        if state.jobs[PHASE, job] == DONE and state.jobs[RUN, job] == run:
+            well = state.runs[R_ENDED, run] == BY_ITSELF and memory.jobs[Job.SUCCEEDS, job] > 0
+            memory.jobs[Job.OUTCOME, job] = Outcome.WELL if well else Outcome.BADLY
         pop(memory.epilogs, 0, clock[Clock.COMPLETING])
         clock[Clock.COMPLETING] -= 1
         any_free = True
@@ -97,6 +84,8 @@ def take_submissions(state: State, now: int) -> None:
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
         memory.jobs[Job.ENTERED, job] = now
         memory.jobs[Job.ACCRUED, job] = max(now, memory.jobs[Job.BEGIN, job])
+        if memory.jobs[Job.KEPT_BACK, job] > 0:
+            memory.jobs[Job.ACCRUED, job] = UNSET
         prioritise(memory, job, now)
         enqueue(memory, job)
         clock[Clock.PENDING] += 1
@@ -242,7 +231,7 @@ def give_up(state: State, now: int) -> bool:
     """Turn away jobs that have waited a week for an idle machine: a limit that no time lifts holds them."""
     clock = state.memory.clock
     busy = state.clock[RUNS_NOW] > 0 or state.clock[LAST_NEW] < state.jobs.shape[1]
-    if busy or clock[Clock.PENDING] == 0:
+    if busy or clock[Clock.PENDING] == 0 or next_happening(state.memory) < NEVER:
         clock[Clock.IDLE_SINCE] = 0
         return False
     if clock[Clock.IDLE_SINCE] == 0:
@@ -252,6 +241,7 @@ def give_up(state: State, now: int) -> bool:
     for job in range(state.jobs.shape[1]):
         if state.jobs[PHASE, job] == WAITING:
             turn_away(state, job)
+            state.memory.clock[Clock.PENDING] -= 1
     return True
 
 
@@ -262,6 +252,9 @@ def ask_to_wake(state: State, now: int) -> None:
     clock = memory.clock
     if clock[Clock.COMPLETING] > 0:
         wake_at(state, memory.epilogs[0, 0])
+    if state.clock[RUNS_NOW] > 0 or clock[Clock.PENDING] > 0 or state.clock[LAST_NEW] < state.jobs.shape[1]:
+        if next_happening(memory) < NEVER:
+            wake_at(state, next_happening(memory))
     if clock[Clock.PENDING] == 0 or give_up(state, now):
         return
     wake_at(state, max(second_of(clock[Clock.FULL_NEXT]), now + 1))
@@ -280,7 +273,10 @@ def slurm(t: int, state: State) -> None:
     take_ends(state, now)
     epilogs = take_epilogs(state, now)
     take_submissions(state, now)
+    take_happenings(state, now)
     calculate_priorities(state.memory, now + 1)
     main_loop(state, now, epilogs)
+    take_back(state.memory, now)
     backfill(state, now)
+    take_back(state.memory, now)
     ask_to_wake(state, now)

@@ -2,47 +2,105 @@
 
 from __future__ import annotations
 
+import math
+
+from headway.engine.heap import push
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import (
     BACKFILL,
+    BY_PREEMPTION,
     HEAD,
     IMMEDIATE,
+    N_ALONE,
+    N_CPUS,
+    N_FREE_CPUS,
+    N_FREE_MEMORY,
+    N_MEMORY,
+    N_RUNS,
+    NODE_ROWS,
     PLAN,
     R_SHARE,
+    RUN,
     S_MEMORY,
     S_NODE,
     SHARES,
     State,
 )
-from headway.engine.verbs import start_on_nodes
+from headway.engine.verbs import kill, lose, start_on_nodes
 from headway.jit import kernel, routine
+from headway.policies.slurm.calendar import lay_allowed, seconds_left
 from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.fairshare import use
+from headway.policies.slurm.independence import count_task, take_licences
 from headway.policies.slurm.limits import after_selection, billed, charge, hold_by_limit
+from headway.policies.slurm.preemption import is_pausing, victim_mode
 from headway.policies.slurm.priority import tres_of
-from headway.policies.slurm.queue import leave_queue, minutes_in
-from headway.policies.slurm.selection import propose_taken, select
-from headway.policies.slurm.tables import Clock, Job, Memory, Node, Reason, Scratch, Setting, Work
+from headway.policies.slurm.queue import leave_queue
+from headway.policies.slurm.selection import propose_taken, reset_weights, select
+from headway.policies.slurm.tables import (
+    Clock,
+    Job,
+    Memory,
+    Mode,
+    Node,
+    Outcome,
+    Preemption,
+    Reason,
+    Scratch,
+    Setting,
+    Work,
+)
+from headway.policies.slurm.victims import find_victims, victims_to_go
 from headway.units import SECOND
 
-STARTED, BUSY, LIMITED = range(3)
+STARTED, BUSY, LIMITED, PASSED_OVER = range(4)
+"""PASSED_OVER: a reservation or lost nodes keep the job back, nobody else does: it holds up nobody."""
 MAIN, FILLING = range(2)
 """Which loop starts a job."""
+MODULUS = (1 << 31) - 1
+"""Of the sequence of numbers that a seed gives (Park and Miller)."""
+
+
+@kernel
+def draw(memory: Memory, mean: int) -> int:
+    """A time in ms with an exponential distribution, from the seed's sequence; 0 where the mean is."""
+    if mean == 0:
+        return 0
+    memory.clock[Clock.DRAWN] = memory.clock[Clock.DRAWN] * 48271 % MODULUS
+    return int(-mean * math.log(memory.clock[Clock.DRAWN] / MODULUS))
+
+
+@kernel
+def second_of(ms: int) -> int:
+    """The first whole second that is not before a time in ms."""
+    return -(-ms // 1000)
 
 
 @kernel
 def candidates(state: State, allowed: int, job: int, part: int) -> None:
-    """The nodes of the set ``allowed`` on which a job may start: usable, its partition's, not completing."""
+    """The nodes of the set ``allowed`` on which a job may start: usable, its partition's, not completing.
+
+    The set BEFORE also has those that are completing.
+    """
     memory = state.memory
     features = memory.jobs[Job.FEATURES, job]
     for node in range(memory.nodes.shape[1]):
-        memory.sets[Scratch.CANDIDATES, node] = (
+        here = (
             memory.sets[allowed, node]
             & memory.members[part, node]
             & memory.features[features, node]
             & (memory.nodes[Node.USABLE, node] > 0)
-            & (memory.nodes[Node.COMPLETING, node] == 0)
         )
+        memory.sets[Scratch.BEFORE, node] = here
+        memory.sets[Scratch.CANDIDATES, node] = here & (memory.nodes[Node.COMPLETING, node] == 0)
+
+
+@kernel
+def leave_reserved_out(memory: Memory) -> None:
+    """Keep to the nodes that reservations leave to the job at hand."""
+    for node in range(memory.nodes.shape[1]):
+        memory.sets[Scratch.BEFORE, node] &= memory.sets[Scratch.ALLOWED, node]
+        memory.sets[Scratch.CANDIDATES, node] &= memory.sets[Scratch.ALLOWED, node]
 
 
 @kernel
@@ -63,45 +121,105 @@ def taken_cpus(memory: Memory) -> int:
     return total
 
 
+@kernel
+def others_keep_it_out(state: State, whole: bool) -> bool:
+    """Whether a node that the job at hand might have is in use by others: completing, or held whole."""
+    memory = state.memory
+    for node in range(memory.nodes.shape[1]):
+        if memory.sets[Scratch.BEFORE, node] == 0:
+            continue
+        busy = memory.nodes[Node.COMPLETING, node] > 0 or state.nodes[N_ALONE, node] > 0
+        if busy or (whole and state.nodes[N_RUNS, node] > 0):
+            return True
+    return False
+
+
+@kernel
+def empty_trial(state: State) -> None:
+    """Let the trial table be that of an idle machine."""
+    memory = state.memory
+    for node in range(state.nodes.shape[1]):
+        memory.trial[N_FREE_CPUS, node] = state.nodes[N_CPUS, node]
+        memory.trial[N_FREE_MEMORY, node] = state.nodes[N_MEMORY, node]
+        memory.trial[N_RUNS, node] = memory.trial[N_ALONE, node] = 0
+        for further in range(NODE_ROWS, state.nodes.shape[0]):
+            memory.trial[further, node] = memory.gres_total[further - NODE_ROWS, node]
+
+
 @routine
-def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: int) -> int:
-    """Start a job on nodes of the set ``allowed`` if it fits within its limits: STARTED, BUSY or LIMITED."""
+def why_not(state: State, job: int, part: int) -> int:
+    """Whether a job that does not fit holds up its partition: BUSY, or only itself: PASSED_OVER."""
+    memory = state.memory
+    whole = memory.jobs[Job.EXCLUSIVE, job] > 0
+    if others_keep_it_out(state, whole):
+        return BUSY
+    empty_trial(state)
+    if select(state, memory.trial, Scratch.BEFORE, job, part) > 0:
+        return BUSY
+    memory.jobs[Job.REASON, job] = Reason.NODES_AWAY
+    return PASSED_OVER
+
+
+@routine
+def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: int, minutes: int) -> int:
+    """Start a job on nodes of the set ``allowed`` if it fits within its limits: STARTED, or why not."""
     memory = state.memory
     candidates(state, allowed, job, part)
-    if select(state, state.nodes, Scratch.CANDIDATES, job, part) == 0:
+    if memory.gres_asked.shape[0] > 0:
+        reset_weights(memory, part)
+    if memory.reservations.shape[1] > 0 and loop == MAIN:
+        if lay_allowed(memory, job, part, now, minutes, now) != now:
+            memory.jobs[Job.REASON, job] = Reason.RESERVATION
+            return PASSED_OVER
+        leave_reserved_out(memory)
+    found, preempts = select(state, state.nodes, Scratch.CANDIDATES, job, part), False
+    if found == 0 and memory.settings[Setting.PREEMPTION] != Preemption.OFF:
+        preempts = find_victims(state, job, part, now)
+    if found == 0 and not preempts:
         size = max(memory.jobs[Job.CPUS, job], memory.jobs[Job.MIN_NODES, job])
         reason = after_selection(memory, job, part, size, 0, 0)
         hold_by_limit(memory, job, reason)
-        if reason == Reason.NONE:
-            memory.jobs[Job.REASON, job] = Reason.RESOURCES
-        return BUSY if reason == Reason.NONE else LIMITED
+        if reason != Reason.NONE:
+            return LIMITED
+        memory.jobs[Job.REASON, job] = Reason.RESOURCES
+        return why_not(state, job, part) if loop == MAIN else BUSY
     count, cpus = propose_taken(state, job, part), taken_cpus(memory)
     mb = proposed_memory(state, count)
     reason = after_selection(memory, job, part, cpus, mb, count)
     if reason != Reason.NONE:
         hold_by_limit(memory, job, reason)
         return LIMITED
+    if preempts:
+        if not is_pausing(memory, job, now):
+            preempt(state, job, now)
+        memory.jobs[Job.REASON, job] = Reason.RESOURCES
+        return BUSY
     tres_of(memory, job, cpus, mb, count, billed(memory, part, cpus, mb, count))
-    begin(state, job, part, now, loop, count)
+    begin(state, job, part, now, loop, count, minutes)
     return STARTED
 
 
 @routine
-def begin(state: State, job: int, part: int, now: int, loop: int, count: int) -> None:
+def begin(state: State, job: int, part: int, now: int, loop: int, count: int, minutes: int) -> None:
     """Let a job run on the nodes that were proposed."""
     memory = state.memory
-    seconds = minutes_in(memory, job, part) * 60
+    seconds = minutes * 60
     state.jobs[PLAN, job] = seconds * SECOND
-    limit = (seconds + memory.settings[Setting.OVER_TIME]) * SECOND
+    limit = min(seconds + memory.settings[Setting.OVER_TIME], seconds_left(memory, job, now)) * SECOND
     why = BACKFILL if loop == FILLING else (IMMEDIATE if now <= memory.jobs[Job.ENTERED, job] else HEAD)
     start_on_nodes(state, job, count, why, 0, limit)
     memory.jobs[Job.PARTITION, job] = part
     memory.jobs[Job.STARTED, job] = now
     memory.jobs[Job.ENDS, job] = now + seconds
+    memory.jobs[Job.LENGTH, job] = minutes
     memory.jobs[Job.LOOP, job] = loop
+    memory.jobs[Job.OUTCOME, job] = Outcome.RUNS
+    memory.jobs[Job.ATTEMPTS, job] += 1
     memory.clock[Clock.PENDING] -= 1
     note_running(memory, job, now + seconds)
     charge(memory, job, 1)
+    count_task(memory, job, 1)
+    take_licences(memory, job, 1)
     leave_queue(memory, job)
     memory.clock[Clock.STAMP] = memory.clock[Clock.CHANGED] = now
 
@@ -114,10 +232,51 @@ def completing(state: State, run: int, sign: int) -> None:
 
 
 @routine
-def finish(state: State, job: int, now: int) -> None:
-    """Let a job that ended leave the lists and counters; its last piece of usage is charged at once."""
+def finish(state: State, job: int, run: int, now: int) -> None:
+    """Let a job that ended leave the lists and counters; its last piece of usage is charged at once.
+
+    Its nodes are completing until the epilog is over.
+    """
     memory = state.memory
     use(memory, job, now)
     charge(memory, job, -1)
+    count_task(memory, job, -1)
+    take_licences(memory, job, -1)
     forget_running(memory, job)
+    completing(state, run, 1)
+    over = second_of(1000 * now + draw(memory, memory.settings[Setting.EPILOG]))
+    push(memory.epilogs, 0, memory.clock[Clock.COMPLETING], over, run)
+    memory.clock[Clock.COMPLETING] += 1
     memory.clock[Clock.STAMP] = memory.clock[Clock.CHANGED] = now
+
+
+@routine
+def take_off(state: State, job: int, now: int, requeues: bool, how: int) -> None:
+    """End a running job from outside: it waits again from the beginning, or is lost."""
+    memory, run = state.memory, state.jobs[RUN, job]
+    finish(state, job, run, now)
+    if not requeues:
+        lose(state, job, how)
+        return
+    kill(state, job, how)
+    memory.jobs[Job.OUTCOME, job] = Outcome.PENDING
+    memory.jobs[Job.BEGIN, job] = max(memory.jobs[Job.BEGIN, job], now + memory.settings[Setting.REQUEUE_WAIT])
+    memory.jobs[Job.ACCRUED, job] = memory.jobs[Job.BEGIN, job]
+    memory.jobs[Job.ENTERED, job] = now
+    memory.jobs[Job.REASON, job] = Reason.BEGIN_TIME
+    memory.returned[memory.clock[Clock.RETURNED]] = job
+    memory.clock[Clock.RETURNED] += 1
+    memory.clock[Clock.PENDING] += 1
+
+
+@routine
+def preempt(state: State, job: int, now: int) -> None:
+    """End the victims of a job; it starts when their nodes are free."""
+    memory = state.memory
+    for place in range(victims_to_go(memory)):
+        victim = memory.victims[0, place]
+        mode = victim_mode(memory, victim)
+        requeues = mode == Mode.REQUEUE and memory.jobs[Job.REQUEUES, victim] > 0
+        memory.jobs[Job.PREEMPTED_BY, victim] = job
+        take_off(state, victim, now, requeues, BY_PREEMPTION)
+    memory.jobs[Job.TOOK_VICTIMS, job] = now

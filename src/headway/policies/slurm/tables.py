@@ -92,8 +92,138 @@ class Job(IntEnum):
     FIRST_SIZE = 39
     SIZED = 40
     """Whether a search has set the CPUs that the size factor counts, or would change nothing."""
-    HOLDS = 41
+    FIRST_TASK = 41
+    """The first task of its array; itself where it is in none."""
+    ARRAY = 42
+    """The number of its array; -1: none."""
+    KEPT_BACK = 43
+    """Whether more than time may keep it from being looked at: a hold, or dependencies not met yet."""
+    HELD = 44
+    DEPENDS = 45
+    """Where its dependencies begin, and how many they are; several jobs may share them."""
+    DEPENDENCIES = 46
+    DEPENDS_ON_ANY = 47
+    """Whether one met dependency is enough."""
+    SUCCEEDS = 48
+    """Whether its program ends well if nothing stops it."""
+    OUTCOME = 49
+    """:class:`Outcome`, once it and its epilog are over."""
+    RESERVATION = 50
+    """Which reservation it is for; -1: none."""
+    MINUTES_MIN = 51
+    """The time limit that backfill may shorten it to; -1: none."""
+    REQUIRED = 52
+    """Which of the sets of nodes it must have; 0: none."""
+    REQUEUES = 53
+    """Whether it waits again when its nodes are lost or it is preempted; else it is lost."""
+    TOOK_VICTIMS = 54
+    """When it last had others preempted."""
+    ATTEMPTS = 55
+    """How often it has started."""
+    DEADLINE = 56
+    """When it must be over; -1: never."""
+    LICENCES = 57
+    """Whether it takes any licences."""
+    LENGTH = 58
+    """The time limit in minutes that it runs with: backfill may have shortened it."""
+    PREEMPTED_BY = 59
+    """The job that last took its place; -1: none."""
+    HOLDS = 60
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
+
+
+class Outcome(IntEnum):
+    """What became of a job."""
+
+    PENDING = 0
+    RUNS = 1
+    """Or its epilog does."""
+    WELL = 2
+    BADLY = 3
+
+
+class Array(IntEnum):
+    """An array of jobs: its tasks stand side by side in the queue and share what a pass finds out."""
+
+    LIMIT = 0
+    """Tasks that may run at once; -1: as many as there are."""
+    RUNNING = 1
+    REFUSED_PASS = 2
+    """The last pass that refused a task, and in which partition: it looks at no more of them there."""
+    REFUSED_PARTITION = 3
+    REFUSED_CYCLE = 4
+    PLANS_CYCLE = 5
+    """The cycle that the plans are counted for."""
+    PLANS = 6
+    PRIORITY = 7
+    """Of all its tasks where priority is the order of submission; -1: none has come yet."""
+
+
+class Dependency(IntEnum):
+    """One entry of the dependencies of jobs."""
+
+    KIND = 0
+    """:class:`After`"""
+    JOB = 1
+    """The job, or one task of the array, that it waits for."""
+    MINUTES = 2
+    """How long that must have been running."""
+    GROUP = 3
+    """Entries of one group are the tasks of one array: they are met together."""
+
+
+class After(IntEnum):
+    """Kinds of dependencies."""
+
+    STARTED = 0
+    ENDED = 1
+    OK = 2
+    NOT_OK = 3
+
+
+class Happening(IntEnum):
+    """Something that happens beside jobs coming and ending; sorted by time."""
+
+    TIME = 0
+    KIND = 1
+    """:class:`What`"""
+    OBJECT = 2
+    """The node, job, partition or reservation."""
+
+
+class What(IntEnum):
+    """Kinds of happenings."""
+
+    NODE_DOWN = 0
+    NODE_DRAINS = 1
+    NODE_UP = 2
+    RELEASE = 3
+    PARTITION_DOWN = 4
+    PARTITION_UP = 5
+    RESERVATION = 6
+    """One is made, begins or ends: plans may change."""
+
+
+class Reservation(IntEnum):
+    """Nodes kept for somebody, or for nobody, for a time."""
+
+    KNOWN = 0
+    """When it was made."""
+    START = 1
+    END = 2
+    MAINTENANCE = 3
+    FLEXIBLE = 4
+    ALL_NODES = 5
+    OVERLAPS = 6
+    FAILED = 7
+    """The last pass in which a job of it did not fit."""
+
+
+class Licence(IntEnum):
+    """A licence, counted in the whole cluster."""
+
+    TOTAL = 0
+    USED = 1
 
 
 class Node(IntEnum):
@@ -105,6 +235,8 @@ class Node(IntEnum):
     USABLE = 2
     COMPLETING = 3
     """Runs that ended on it whose epilog is not over."""
+    SET_WEIGHT = 4
+    """Its weight as the last tests left it: jobs with generic resources make nodes lighter for others."""
 
 
 class Partition(IntEnum):
@@ -130,6 +262,9 @@ class Partition(IntEnum):
     """Whether a job of it was refused in the present pass."""
     TESTED = 16
     """Jobs of it that the present pass has looked at."""
+    PREEMPT = 17
+    """:class:`Mode` of preempting its jobs."""
+    GRACE = 18
 
 
 class Record(IntEnum):
@@ -211,6 +346,12 @@ class Clock(IntEnum):
     """Whether it was drawn how late the next cycle is."""
     CYCLE_STARTS = 21
     """Jobs that the present cycle has started."""
+    HAPPENED = 26
+    """Happenings that are past."""
+    RETURNED = 27
+    """Jobs that come back to the queue when the present pass is over."""
+    VICTIMS = 28
+    """Entries in the list of jobs that may be preempted."""
 
 
 class Setting(IntEnum):
@@ -279,6 +420,21 @@ class Setting(IntEnum):
     """How long a backfill cycle takes on average, in ms."""
     ORIGIN = 46
     """When the log's clock was 0, in seconds since 1970."""
+    BF_MAX_ARRAY = 50
+    """Tasks of an array that a cycle plans."""
+    REQUEUE_WAIT = 51
+    """How long a job waits at least that comes back to the queue."""
+    CANCELS_DEPENDENTS = 52
+    """Whether a job whose dependency can never be met is cancelled."""
+    PREEMPTION = 53
+    """:class:`Preemption`: who may take whose place."""
+    PREEMPT_EXEMPT = 54
+    """How long a job runs before it may be preempted."""
+    PREEMPT_PAUSE = 55
+    """How long a job that took victims takes no more."""
+    PREEMPT_REORDERS = 56
+    YOUNGEST_FIRST = 57
+    STRICT_ORDER = 58
 
 
 class Weight(IntEnum):
@@ -338,6 +494,29 @@ class Holder(IntEnum):
     MAX_JOBS_ACCOUNT = 13
     ANY_LIMIT = 14
     """Whether it sets any limit at all."""
+    PRIORITY = 15
+    """Of a QOS."""
+    EXEMPT = 16
+    """How long a job of a QOS runs before it may be preempted; -1: as the site has it."""
+    PREEMPT = 17
+    """:class:`Mode` of preempting jobs of a QOS."""
+    GRACE = 18
+
+
+class Preemption(IntEnum):
+    """Who may preempt whom."""
+
+    OFF = 0
+    BY_QOS = 1
+    BY_TIER = 2
+
+
+class Mode(IntEnum):
+    """How jobs are preempted."""
+
+    OFF = 0
+    REQUEUE = 1
+    CANCEL = 2
 
 
 class Cap(IntEnum):
@@ -435,12 +614,41 @@ class Memory(NamedTuple):
     """[partition, resource] what a unit of a resource is billed; all zero: a CPU counts one."""
     ranks: Table
     """[Rank, association] space to rank users in."""
+    arrays: Table
+    """[Array, array]"""
+    dependencies: Table
+    """[Dependency, entry]"""
+    happenings: Table
+    """[Happening, place] by time."""
+    reservations: Table
+    """[Reservation, reservation]"""
+    reserved: Sets
+    """[reservation, node] its nodes."""
+    gres_total: Table
+    """[resource, node] generic resources of nodes."""
+    gres_asked: Table
+    """[resource, job] what jobs want of each node of its generic resources, the engine's further rows."""
+    gres_tres: Table
+    """[resource] its place among the resources that limits count; -1: none does."""
+    licences: Table
+    """[Licence, licence]"""
+    licences_asked: Table
+    """[licence, job]"""
+    required: Sets
+    """[set, node] nodes that jobs must have; the first is empty."""
+    may_preempt: Table
+    """[QOS, QOS] whether jobs of the one may preempt those of the other."""
+    victims: Table
+    """[Victim, place] running jobs that the one at hand may preempt."""
+    returned: Table
+    """[place] jobs that come back to the queue when the present pass is over."""
     words_members: Table
     """The sets of nodes again, eight nodes to a number, for what is done to whole sets: [partition, word]"""
     words_features: Table
     words_sets: Table
     words_free: Table
     words_planned: Table
+    words_reserved: Table
 
 
 class Count(IntEnum):
@@ -465,6 +673,16 @@ class Rank(IntEnum):
     NEXT = 3
     """The child that is looked at next."""
     TIED = 4
+
+
+class Victim(IntEnum):
+    """Running jobs that may be preempted."""
+
+    JOB = 0
+    COST = 1
+    """Who goes first: small ones."""
+    USABLE = 2
+    """How many of the chosen nodes it holds."""
 
 
 class Work(IntEnum):
@@ -498,6 +716,10 @@ class Scratch(IntEnum):
     WIDEST = 3
     """B: all that the job could have."""
     USABLE = 4
+    ALLOWED = 5
+    """Nodes that reservations leave to the job at hand."""
+    BEFORE = 6
+    """Nodes on which the job at hand might start if nothing ran."""
 
 
 class Reason(IntEnum):
@@ -535,3 +757,11 @@ class Reason(IntEnum):
     ASSOC_MAX_NODE = 29
     ASSOC_MAX_MINS_JOB = 30
     ASSOC_MIN_JOB = 31
+    HELD = 32
+    DEPENDENCY = 33
+    NEVER_SATISFIED = 34
+    ARRAY_LIMIT = 35
+    RESERVATION = 36
+    LICENCES = 37
+    NODES_AWAY = 38
+    DEADLINE = 39

@@ -1,0 +1,138 @@
+"""Reservations: what they take from jobs without one, and give to those that are for one.
+
+A job without a reservation may not run into one on its nodes; that is how a machine drains before a
+maintenance. Intervals that only touch do not overlap.
+"""
+
+from __future__ import annotations
+
+from headway.jit import kernel, routine
+from headway.policies.slurm.tables import UNSET, Job, Memory, Reservation, Scratch, Setting
+
+NOT_NOW = -1
+"""The start of a window that a job does not have."""
+MOVES = 11
+"""How often a window is moved behind a reservation before it is given up."""
+
+
+@kernel
+def is_known(memory: Memory, which: int, now: int) -> bool:
+    """Whether a reservation has been made and is not over."""
+    known = memory.reservations[Reservation.KNOWN, which] <= now
+    return bool(known and memory.reservations[Reservation.END, which] > now)
+
+
+@kernel
+def overlaps(memory: Memory, which: int, start: int, end: int) -> bool:
+    """Whether a reservation overlaps a stretch of time; a flexible one counts as always active."""
+    if memory.reservations[Reservation.FLEXIBLE, which] > 0:
+        return True
+    begins = memory.reservations[Reservation.START, which]
+    return bool(start < memory.reservations[Reservation.END, which] and end > begins)
+
+
+@kernel
+def covers(memory: Memory, which: int, part: int) -> bool:
+    """Whether every node of a partition is in a reservation."""
+    for node in range(memory.nodes.shape[1]):
+        if memory.members[part, node] > 0 and memory.reserved[which, node] == 0:
+            return False
+    return True
+
+
+@kernel
+def touches_partition(memory: Memory, which: int, part: int) -> bool:
+    """Whether a node of a partition is in a reservation."""
+    for node in range(memory.nodes.shape[1]):
+        if memory.members[part, node] & memory.reserved[which, node]:
+            return True
+    return False
+
+
+@kernel
+def leave_out(memory: Memory, which: int) -> None:
+    """Take a reservation's nodes from the set ALLOWED."""
+    for node in range(memory.nodes.shape[1]):
+        memory.sets[Scratch.ALLOWED, node] &= 1 - memory.reserved[which, node]
+
+
+@kernel
+def allow_all(memory: Memory) -> None:
+    """Every node into the set ALLOWED."""
+    for node in range(memory.nodes.shape[1]):
+        memory.sets[Scratch.ALLOWED, node] = 1
+
+
+@routine
+def lay_allowed(memory: Memory, job: int, part: int, start: int, minutes: int, now: int) -> int:
+    """The nodes that reservations leave to a job from ``start`` on into the set ALLOWED; its first start.
+
+    -1 where it may not be looked at. The start is moved behind a maintenance of the whole partition.
+    """
+    allow_all(memory)
+    mine = memory.jobs[Job.RESERVATION, job]
+    if mine != UNSET:
+        return lay_reserved(memory, mine, start, minutes, now)
+    for _ in range(MOVES):
+        behind = 0
+        for which in range(memory.reservations.shape[1]):
+            if not is_known(memory, which, now) or not overlaps(memory, which, start, start + 60 * minutes):
+                continue
+            whole = memory.reservations[Reservation.ALL_NODES, which] > 0 or (
+                memory.reservations[Reservation.MAINTENANCE, which] > 0 and covers(memory, which, part)
+            )
+            if whole:
+                behind = memory.reservations[Reservation.END, which]
+                break
+            leave_out(memory, which)
+        if behind == 0:
+            return start
+        start = behind
+        allow_all(memory)
+    return NOT_NOW
+
+
+@kernel
+def lay_reserved(memory: Memory, mine: int, start: int, minutes: int, now: int) -> int:
+    """The nodes of a job's own reservation into the set ALLOWED; -1 outside its time."""
+    flexible = memory.reservations[Reservation.FLEXIBLE, mine] > 0
+    begins, ends = memory.reservations[Reservation.START, mine], memory.reservations[Reservation.END, mine]
+    if not is_known(memory, mine, now) or (now < begins and not flexible) or start >= ends:
+        return NOT_NOW
+    for node in range(memory.nodes.shape[1]):
+        memory.sets[Scratch.ALLOWED, node] = memory.reserved[mine, node]
+    exempt = memory.reservations[Reservation.MAINTENANCE, mine] > 0
+    exempt = exempt or memory.reservations[Reservation.OVERLAPS, mine] > 0
+    for which in range(memory.reservations.shape[1]):
+        other = which != mine and memory.reservations[Reservation.MAINTENANCE, which] > 0
+        if other and not exempt and is_known(memory, which, now):
+            if overlaps(memory, which, start, start + 60 * minutes):
+                leave_out(memory, which)
+    return start
+
+
+@routine
+def next_reservation_end(memory: Memory, job: int, part: int, start: int, minutes: int, now: int) -> int:
+    """When a reservation that takes nodes of the partition may be over, rounded up; 0 where none does."""
+    if memory.jobs[Job.RESERVATION, job] != UNSET:
+        return 0
+    step, touched, first = memory.settings[Setting.BF_RESOLUTION], False, 0
+    for which in range(memory.reservations.shape[1]):
+        if not is_known(memory, which, now):
+            continue
+        end = memory.reservations[Reservation.END, which]
+        if start <= end and (first == 0 or end < first):
+            first = end
+        if overlaps(memory, which, start, start + 60 * minutes) and touches_partition(memory, which, part):
+            touched = True
+    return int(-(-first // step) * step) if touched and first > 0 else 0
+
+
+@kernel
+def seconds_left(memory: Memory, job: int, now: int) -> int:
+    """Until when a job's reservation lets it run, in seconds from now; a very long time without one."""
+    mine = memory.jobs[Job.RESERVATION, job]
+    if mine == UNSET or memory.reservations[Reservation.FLEXIBLE, mine] > 0:
+        return 1 << 40
+    return int(max(memory.reservations[Reservation.END, mine] - now, 0))
+

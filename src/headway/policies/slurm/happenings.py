@@ -1,0 +1,100 @@
+"""What happens beside jobs coming and ending: nodes are lost and come back, holds are released,
+partitions close, reservations begin and end.
+"""
+
+from __future__ import annotations
+
+from headway.engine.shares import end_of_shares
+from headway.engine.tables import BY_FAILURE, R_SHARE, RUN, S_NODE, State
+from headway.jit import kernel, routine
+from headway.policies.slurm.priority import prioritise, renew_records
+from headway.policies.slurm.queue import close_gaps, enqueue, leave_queue
+from headway.policies.slurm.starting import take_off
+from headway.policies.slurm.tables import Clock, Happening, Job, Memory, Node, Partition, What
+from headway.units import NEVER
+
+
+@kernel
+def next_happening(memory: Memory) -> int:
+    """The second in which something happens next."""
+    place = memory.clock[Clock.HAPPENED]
+    if place >= memory.happenings.shape[1]:
+        return NEVER
+    return int(memory.happenings[Happening.TIME, place])
+
+
+@kernel
+def is_on(state: State, job: int, node: int) -> bool:
+    """Whether a running job holds something of a node."""
+    run = state.jobs[RUN, job]
+    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+        if state.shares[S_NODE, entry] == node:
+            return True
+    return False
+
+
+@routine
+def lose_node(state: State, node: int, now: int) -> None:
+    """A node goes down: what ran on it waits again, or is lost."""
+    memory, place = state.memory, 0
+    memory.nodes[Node.USABLE, node] = 0
+    while place < memory.clock[Clock.RUNNING]:
+        job = memory.running[1, place]
+        if is_on(state, job, node):
+            take_off(state, job, now, memory.jobs[Job.REQUEUES, job] > 0, BY_FAILURE)
+        else:
+            place += 1
+
+
+@routine
+def release(memory: Memory, job: int, now: int) -> None:
+    """A hold is lifted: the job's priority is set anew, which puts it behind all others where that is the
+    order of submission.
+    """
+    memory.jobs[Job.HELD, job] = 0
+    memory.jobs[Job.BEGIN, job] = memory.jobs[Job.ACCRUED, job] = now
+    prioritise(memory, job, now)
+    leave_queue(memory, job)
+    close_gaps(memory)
+    first = memory.clock[Clock.QUEUED]
+    enqueue(memory, job)
+    renew_records(memory, first, now)
+
+
+@routine
+def take_happenings(state: State, now: int) -> None:
+    """Let happen what is due; each asks for a pass."""
+    memory = state.memory
+    clock = memory.clock
+    while next_happening(memory) <= now:
+        place = clock[Clock.HAPPENED]
+        kind, which = memory.happenings[Happening.KIND, place], memory.happenings[Happening.OBJECT, place]
+        clock[Clock.HAPPENED] = place + 1
+        if kind == What.NODE_DOWN:
+            lose_node(state, which, now)
+        elif kind == What.NODE_DRAINS:
+            memory.nodes[Node.USABLE, which] = 0
+        elif kind == What.NODE_UP:
+            memory.nodes[Node.USABLE, which] = 1
+        elif kind == What.RELEASE:
+            release(memory, which, now)
+        elif kind == What.PARTITION_DOWN:
+            memory.partitions[Partition.UP, which] = 0
+        elif kind == What.PARTITION_UP:
+            memory.partitions[Partition.UP, which] = 1
+        clock[Clock.COUNT] += 1
+        clock[Clock.STAMP] = clock[Clock.CHANGED] = now
+    take_back(memory, now)
+
+
+@routine
+def take_back(memory: Memory, now: int) -> None:
+    """Let the jobs that come back join the queue, with the priority they had."""
+    clock = memory.clock
+    if clock[Clock.RETURNED] == 0:
+        return
+    for place in range(clock[Clock.RETURNED]):
+        enqueue(memory, memory.returned[place])
+        clock[Clock.COUNT] += 1
+    clock[Clock.RETURNED] = 0
+    renew_records(memory, clock[Clock.QUEUED], now)

@@ -1,0 +1,173 @@
+"""Which waiting jobs may be looked at: holds, dependencies, begin times, limits of arrays, licences.
+
+A job's dependencies are looked at only in passes. When they are met it becomes eligible: its age counts from
+then on, and it may wait for nodes like any other.
+"""
+
+from __future__ import annotations
+
+from headway.jit import kernel, routine
+from headway.policies.slurm.tables import (
+    UNSET,
+    After,
+    Array,
+    Clock,
+    Dependency,
+    Job,
+    Licence,
+    Memory,
+    Outcome,
+    Reason,
+)
+
+MET, OPEN, NEVER = range(3)
+"""What is to be said of a dependency: it is met, it may still be, or it cannot be any more."""
+
+
+@kernel
+def entry_state(memory: Memory, entry: int, now: int) -> int:
+    """Whether one entry of the dependencies is met."""
+    kind, job = memory.dependencies[Dependency.KIND, entry], memory.dependencies[Dependency.JOB, entry]
+    outcome = memory.jobs[Job.OUTCOME, job]
+    if kind == After.STARTED:
+        since = now - memory.jobs[Job.STARTED, job]
+        begun = outcome != Outcome.PENDING and since >= 60 * memory.dependencies[Dependency.MINUTES, entry]
+        return MET if begun or outcome >= Outcome.WELL else OPEN
+    if outcome < Outcome.WELL:
+        return OPEN
+    if kind == After.OK and outcome == Outcome.BADLY:
+        return NEVER
+    return MET
+
+
+@kernel
+def group_state(memory: Memory, first: int, last: int, now: int) -> int:
+    """Whether the entries from ``first`` to ``last``, one job or the tasks of one array, are met together."""
+    state, failed = MET, False
+    for entry in range(first, last):
+        here = entry_state(memory, entry, now)
+        if here == NEVER:
+            return NEVER
+        if here == OPEN:
+            state = OPEN
+        failed |= memory.jobs[Job.OUTCOME, memory.dependencies[Dependency.JOB, entry]] == Outcome.BADLY
+    if state == MET and memory.dependencies[Dependency.KIND, first] == After.NOT_OK and not failed:
+        return NEVER
+    return state
+
+
+@routine
+def dependencies_state(memory: Memory, job: int, now: int) -> int:
+    """Whether all dependencies of a job are met, or one of them where that is enough."""
+    first = memory.jobs[Job.DEPENDS, job]
+    last = first + memory.jobs[Job.DEPENDENCIES, job]
+    one_is_enough = memory.jobs[Job.DEPENDS_ON_ANY, job] > 0
+    any_open = any_met = False
+    while first < last:
+        end = first + 1
+        while end < last and memory.dependencies[Dependency.GROUP, end] == memory.dependencies[
+            Dependency.GROUP, first
+        ]:
+            end += 1
+        state = group_state(memory, first, end, now)
+        if state == NEVER and not one_is_enough:
+            return NEVER
+        any_open |= state == OPEN
+        any_met |= state == MET
+        first = end
+    if one_is_enough:
+        return MET if any_met else (OPEN if any_open else NEVER)
+    return OPEN if any_open else MET
+
+
+@routine
+def let_in(memory: Memory, job: int, now: int) -> bool:
+    """Whether nothing but time keeps a job back any more; if so it is eligible from now on."""
+    if memory.jobs[Job.HELD, job] > 0:
+        memory.jobs[Job.REASON, job] = Reason.HELD
+        return False
+    state = dependencies_state(memory, job, now)
+    if state != MET:
+        memory.jobs[Job.REASON, job] = Reason.DEPENDENCY if state == OPEN else Reason.NEVER_SATISFIED
+        return False
+    memory.jobs[Job.KEPT_BACK, job] = 0
+    memory.jobs[Job.BEGIN, job] = memory.jobs[Job.ACCRUED, job] = now
+    return True
+
+
+@kernel
+def eligible(memory: Memory, job: int, now: int) -> bool:
+    """Whether a pass may look at a waiting job."""
+    if memory.jobs[Job.BEGIN, job] > now:
+        return False
+    return bool(memory.jobs[Job.KEPT_BACK, job] == 0 or let_in(memory, job, now))
+
+
+@kernel
+def array_is_full(memory: Memory, job: int) -> bool:
+    """Whether as many tasks of the job's array run as may."""
+    array = memory.jobs[Job.ARRAY, job]
+    if array == UNSET:
+        return False
+    limit = memory.arrays[Array.LIMIT, array]
+    return bool(limit != UNSET and memory.arrays[Array.RUNNING, array] >= limit)
+
+
+@kernel
+def refused_before(memory: Memory, job: int, part: int, row: int, number: int) -> bool:
+    """Whether the pass or cycle of this number has refused another task of the job's array; row: which."""
+    array = memory.jobs[Job.ARRAY, job]
+    return bool(
+        array != UNSET
+        and memory.arrays[row, array] == number
+        and memory.arrays[Array.REFUSED_PARTITION, array] == part
+    )
+
+
+@kernel
+def refuse_array(memory: Memory, job: int, part: int, row: int, number: int) -> None:
+    """Let the pass or cycle of this number look at no more tasks of the job's array in a partition."""
+    array = memory.jobs[Job.ARRAY, job]
+    if array != UNSET:
+        memory.arrays[row, array] = number
+        memory.arrays[Array.REFUSED_PARTITION, array] = part
+
+
+@kernel
+def count_array_plan(memory: Memory, job: int) -> int:
+    """Count a plan of a task with its array; how many the present cycle has made, 0 where there is none."""
+    array = memory.jobs[Job.ARRAY, job]
+    if array == UNSET:
+        return 0
+    if memory.arrays[Array.PLANS_CYCLE, array] != memory.clock[Clock.CYCLES]:
+        memory.arrays[Array.PLANS_CYCLE, array] = memory.clock[Clock.CYCLES]
+        memory.arrays[Array.PLANS, array] = 0
+    memory.arrays[Array.PLANS, array] += 1
+    return int(memory.arrays[Array.PLANS, array])
+
+
+@kernel
+def licences_free(memory: Memory, job: int) -> bool:
+    """Whether the licences that a job asks for are free now."""
+    if memory.jobs[Job.LICENCES, job] == 0:
+        return True
+    for licence in range(memory.licences.shape[1]):
+        left = memory.licences[Licence.TOTAL, licence] - memory.licences[Licence.USED, licence]
+        if memory.licences_asked[licence, job] > left:
+            return False
+    return True
+
+
+@kernel
+def take_licences(memory: Memory, job: int, sign: int) -> None:
+    """Count a job's licences when it starts (1) or ends (-1)."""
+    if memory.jobs[Job.LICENCES, job] > 0:
+        for licence in range(memory.licences.shape[1]):
+            memory.licences[Licence.USED, licence] += sign * memory.licences_asked[licence, job]
+
+
+@kernel
+def count_task(memory: Memory, job: int, sign: int) -> None:
+    """Count a task of an array that starts (1) or ends (-1)."""
+    if memory.jobs[Job.ARRAY, job] != UNSET:
+        memory.arrays[Array.RUNNING, memory.jobs[Job.ARRAY, job]] += sign

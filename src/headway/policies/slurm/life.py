@@ -1,0 +1,353 @@
+"""From a log and a site to what concerns the life of jobs: arrays, dependencies, begin times and holds,
+reservations, nodes that are lost and come back, generic resources and licences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.engine.tables import Table
+from headway.policies.slurm.tables import (
+    UNSET,
+    After,
+    Array,
+    Dependency,
+    Happening,
+    Job,
+    Licence,
+    Reservation,
+    What,
+)
+from headway.site import Site
+from headway.site.model import Reservation as Reserved
+from headway.site.node_names import expanded
+from headway.units import SECOND
+
+AWAY = ("DOWN", "FAIL", "ERROR", "NO_RESPOND", "POWERED_DOWN", "MAINT", "REBOOT")
+"""States of a node that end what runs on it; DRAIN only keeps new jobs away."""
+PERIODS = {"DAILY": timedelta(days=1), "WEEKLY": timedelta(weeks=1), "HOURLY": timedelta(hours=1)}
+DAY = 24 * 3600
+STARTED, CORRESPONDING = "after", "aftercorr"
+KINDS = {
+    STARTED: After.STARTED, "afterany": After.ENDED, "afterok": After.OK, CORRESPONDING: After.OK,
+    "afternotok": After.NOT_OK,
+}  # fmt: skip
+
+
+class Life:
+    """What the log's jobs depend on; ``column`` and ``labels`` give its columns."""
+
+    def __init__(self, site: Site, count: int, origin: int, column, labels) -> None:  # type: ignore[no-untyped-def]
+        self.site, self.count, self.origin = site, count, origin
+        self.column, self.labels = column, labels
+        self.arrays = np.zeros((len(Array), 0), np.int64)
+        self.dependencies = np.zeros((len(Dependency), 0), np.int64)
+        self.required = np.zeros((1, -(-len(site.nodes) // 8) * 8), np.uint8)
+        self.releases: list[tuple[int, int, int]] = []
+
+    def fill(self, rows: Table) -> None:
+        """Fill the rows of jobs that belong here."""
+        self.fill_arrays(rows)
+        self.fill_begins(rows)
+        self.fill_dependencies(rows)
+        rows[Job.SUCCEEDS] = np.isin(self.column("status", 1), (1, UNSET))
+        rows[Job.OUTCOME] = rows[Job.ATTEMPTS] = 0
+        shortest = self.column("time_min", UNSET)
+        rows[Job.MINUTES_MIN] = np.where(shortest > 0, -(-shortest // (60 * SECOND)), UNSET)
+        asked = self.column("requeue", UNSET)
+        by_default = self.site.config.number("JobRequeue") > 0
+        rows[Job.REQUEUES] = np.where(asked == UNSET, by_default, asked > 0)
+        places = {one.name: place for place, one in enumerate(self.site.reservations)}
+        rows[Job.RESERVATION] = self.coded("reservation", lambda name: places.get(name, UNSET), UNSET)
+        rows[Job.REQUIRED] = self.coded("required_nodes", self.required_set, 0)
+
+    def coded(self, name: str, of_label, otherwise: int) -> Table:  # type: ignore[no-untyped-def]
+        """What a function makes of the text of each job in a column of texts."""
+        found = np.array([*(of_label(label) for label in self.labels(name)), otherwise], np.int64)
+        codes = self.column(name, UNSET)
+        return np.asarray(found[np.where((codes >= 0) & (codes < len(found) - 1), codes, -1)], np.int64)
+
+    def node_places(self, text: str) -> list[int]:
+        """The nodes of a list such as n[1-3,7] that the site has."""
+        try:
+            names = expanded(text)
+        except ValueError:
+            return []
+        return [self.site.node_place[name] for name in names if name in self.site.node_place]
+
+    def required_set(self, text: str) -> int:
+        """The number of the set of nodes that a job must have; 0 where it names none that the site has."""
+        row = np.zeros((1, self.required.shape[1]), np.uint8)
+        row[0, self.node_places(text)] = 1
+        if not row.any():
+            return 0
+        self.required = np.vstack([self.required, row])
+        return len(self.required) - 1
+
+    def fill_arrays(self, rows: Table) -> None:
+        """Which tasks belong together, and how many of them may run at once."""
+        rows[Job.FIRST_TASK], rows[Job.ARRAY] = np.arange(self.count), UNSET
+        numbers = self.column("array", UNSET)
+        in_array = np.flatnonzero(numbers >= 0)
+        if not len(in_array):
+            return
+        names, first, place = np.unique(numbers[in_array], return_index=True, return_inverse=True)
+        rows[Job.ARRAY, in_array] = place
+        rows[Job.FIRST_TASK, in_array] = in_array[first][place]
+        self.arrays = np.full((len(Array), len(names)), UNSET, np.int64)
+        limit = self.column("array_limit", 0)[in_array[first]]
+        self.arrays[Array.LIMIT] = np.where(limit > 0, limit, UNSET)
+        self.arrays[[Array.RUNNING, Array.PLANS]] = 0
+
+    def fill_begins(self, rows: Table) -> None:
+        """When jobs may start at the earliest; holds are released when the log says the job was eligible.
+
+        A job that became eligible later than it was submitted, for no reason that the log gives, may have
+        had a begin time or a dependency in its script: it is eligible then in a simulation, too.
+        """
+        submit = rows[Job.BEGIN].copy()
+        eligible = self.column("eligible", UNSET)
+        eligible = np.where(eligible >= 0, eligible // SECOND + self.origin, UNSET)
+        later = np.maximum(eligible, submit)
+        held = self.column("held", 0) > 0
+        depends = self.column("dependency", UNSET) >= 0
+        asked = self.column("begin", UNSET) >= 0
+        texts, codes = self.labels("begin"), self.column("begin", UNSET)
+        rows[Job.BEGIN] = np.where(held | (depends & ~asked), submit, later)
+        for job in np.flatnonzero(asked & (eligible <= submit)).tolist():
+            rows[Job.BEGIN, job] = max(begin_time(texts[codes[job]], int(submit[job])), int(submit[job]))
+        rows[Job.HELD] = rows[Job.KEPT_BACK] = held
+        self.releases = [(int(later[job]), What.RELEASE, job) for job in np.flatnonzero(held).tolist()]
+
+    def fill_dependencies(self, rows: Table) -> None:
+        """Whom jobs wait for: jobs of the log by their numbers; others are over already."""
+        rows[[Job.DEPENDS, Job.DEPENDENCIES, Job.DEPENDS_ON_ANY]] = 0
+        texts, codes = self.labels("dependency"), self.column("dependency", UNSET)
+        dependent = np.flatnonzero((codes >= 0) & (codes < len(texts)))
+        if not len(dependent):
+            return
+        targets = self.jobs_by_number()
+        entries: list[tuple[int, int, int, int]] = []
+        shared: dict[str, tuple[int, int]] = {}
+        before = self.earlier_of_same_name(dependent)
+        for job in dependent.tolist():
+            text = texts[codes[job]]
+            by_itself = CORRESPONDING in text or "singleton" in text
+            if by_itself or text not in shared:
+                first = len(entries)
+                entries += self.entries(text, job, targets, before, first)
+                shared[text] = first, len(entries) - first
+            rows[Job.DEPENDS, job], rows[Job.DEPENDENCIES, job] = shared[text]
+            rows[Job.DEPENDS_ON_ANY, job] = "?" in text
+            if rows[Job.DEPENDENCIES, job] > 0:
+                rows[Job.KEPT_BACK, job] = 1
+        self.dependencies = np.array(entries, np.int64).reshape(-1, len(Dependency)).T.copy()
+
+    def jobs_by_number(self) -> dict[str, list[int]]:
+        """The jobs of each number: a job, a task as 12_3, all tasks of an array."""
+        found: dict[str, list[int]] = {}
+        numbers, arrays, tasks = (self.column(name, UNSET) for name in ("job", "array", "array_task"))
+        for job in range(self.count):
+            if arrays[job] >= 0:
+                found.setdefault(str(arrays[job]), []).append(job)
+                found[f"{arrays[job]}_{tasks[job]}"] = [job]
+        for job, number in enumerate(numbers.tolist()):
+            found.setdefault(str(number), [job])
+        return found
+
+    def entries(
+        self, text: str, job: int, targets: dict[str, list[int]], before: dict[int, int], group: int
+    ) -> list[tuple[int, int, int, int]]:
+        """The entries of one job's dependencies; what refers to jobs that are not in the log is left out."""
+        found: list[tuple[int, int, int, int]] = []
+        task = int(self.column("array_task", UNSET)[job])
+        for part in re.split(r"[,?]", text):
+            kind, *numbers = part.split(":")
+            kind = re.sub(r"\(.*\)$", "", kind.strip())
+            if kind == "singleton" and job in before:
+                found.append((After.ENDED, before[job], 0, group + len(found)))
+            for number in numbers if kind in KINDS else []:
+                name, _, minutes = re.sub(r"\(.*\)$", "", number).partition("+")
+                if kind == CORRESPONDING and f"{name}_{task}" in targets:
+                    name = f"{name}_{task}"
+                together = group + len(found)
+                for target in targets.get(name.removesuffix("_*"), []):
+                    if target != job:
+                        wait = int(minutes) if minutes.isdigit() else 0
+                        found.append((KINDS[kind], target, wait, together))
+        return found
+
+    def earlier_of_same_name(self, dependent: npt.NDArray[np.int64]) -> dict[int, int]:
+        """For each job that wants to be the only one of its name: the one of its user before it."""
+        names, users = self.column("name", UNSET), self.column("user", UNSET)
+        last: dict[tuple[int, int], int] = {}
+        found = {}
+        for job in dependent.tolist():
+            if names[job] >= 0:
+                key = int(users[job]), int(names[job])
+                if key in last:
+                    found[job] = last[key]
+                last[key] = job
+        return found
+
+
+def begin_time(text: str, submit: int) -> int:
+    """The second since 1970 that ``--begin`` names; that of the submission where it cannot be told.
+
+    >>> begin_time("now+1hour", 1000), begin_time("now+90", 1000), begin_time("1700000000", 1000)
+    (4600, 1090, 1700000000)
+    """
+    scale = {"": 1, "second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
+    if match := re.fullmatch(r"now\+(\d+)([a-z]*?)s?", text.strip().lower()):
+        return submit + int(match[1]) * scale.get(match[2], 1)
+    if text.strip().isdigit():
+        return int(text)
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return submit
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+
+
+def instances(one: Reserved, last: int) -> list[tuple[int, int]]:
+    """Starts and ends of a reservation up to a time: one, or one for each period in which it recurs."""
+    flags = {flag.upper() for flag in one.flags}
+    step = next((int(period.total_seconds()) for name, period in PERIODS.items() if name in flags), 0)
+    if step == 0 and not flags & {"WEEKDAY", "WEEKEND"}:
+        return [(one.start, one.end)]
+    found = []
+    for start in range(one.start, max(last, one.start) + 1, step or DAY):
+        weekend = datetime.fromtimestamp(start, UTC).weekday() >= 5
+        if step or weekend == ("WEEKEND" in flags):
+            found.append((start, start + one.end - one.start))
+    return found
+
+
+def reservation_tables(site: Site, last: int) -> tuple[Table, npt.NDArray[np.uint8]]:
+    """Reservations and their nodes; those that recur stand behind the others, once for each time.
+
+    A job that names a reservation means the first of its instances.
+    """
+    wide = -(-len(site.nodes) // 8) * 8
+    columns: list[list[int]] = []
+    sets: list[npt.NDArray[np.uint8]] = []
+    recurring: list[tuple[list[int], npt.NDArray[np.uint8]]] = []
+    for one in site.reservations:
+        flags = {flag.upper() for flag in one.flags}
+        row = np.zeros(wide, np.uint8)
+        row[list(one.nodes or site_nodes(site, one))] = 1
+        everything = "ALL_NODES" in flags or len(one.nodes) == len(site.nodes)
+        kinds = [int("MAINT" in flags), int("FLEX" in flags), int(everything), int("OVERLAP" in flags), UNSET]
+        for place, (start, end) in enumerate(instances(one, last)):
+            column = [one.announced or 0, start, end, *kinds]
+            if place == 0:
+                columns.append(column)
+                sets.append(row)
+            else:
+                recurring.append((column, row))
+    columns += [column for column, _ in recurring]
+    sets += [row for _, row in recurring]
+    table = np.array(columns, np.int64).reshape(-1, len(Reservation)).T.copy()
+    return table, np.array(sets, np.uint8).reshape(-1, wide)
+
+
+def site_nodes(site: Site, one: Reserved) -> Sequence[int]:
+    """The nodes of a reservation that names only its partition, or none."""
+    if one.partition in site.partition_place:
+        return site.partitions[site.partition_place[one.partition]].nodes
+    return range(len(site.nodes)) if "ALL_NODES" in {flag.upper() for flag in one.flags} else ()
+
+
+def happenings(site: Site, reservations: Table, releases: list[tuple[int, int, int]]) -> Table:
+    """All that happens beside jobs, by time."""
+    found = list(releases)
+    for event in site.events:
+        state = event.state.upper()
+        if event.partition:
+            part = site.partition_place.get(event.partition)
+            if part is not None:
+                found.append((event.start, What.PARTITION_DOWN, part))
+                if event.end is not None:
+                    found.append((event.end, What.PARTITION_UP, part))
+            continue
+        node = site.node_place.get(event.node)
+        if node is None:
+            continue
+        lost = state.startswith(AWAY) and "DRAIN" not in state
+        found.append((event.start, What.NODE_DOWN if lost else What.NODE_DRAINS, node))
+        if event.end is not None:
+            found.append((event.end, What.NODE_UP, node))
+    for row in (Reservation.KNOWN, Reservation.START, Reservation.END):
+        found += [(int(t), What.RESERVATION, which) for which, t in enumerate(reservations[row]) if t > 0]
+    found.sort(key=lambda entry: entry[0])
+    return np.array(found, np.int64).reshape(-1, len(Happening)).T.copy()
+
+
+def gres_names(site: Site) -> list[str]:
+    """The generic resources that nodes have."""
+    names: dict[str, None] = {}
+    for node in site.nodes:
+        names.update(dict.fromkeys(node.gres))
+    return list(names)
+
+
+def gres_asked(site: Site, count: int, life: Life) -> Table:
+    """What each job wants of each node; a resource of a type counts as one of its name, too."""
+    names = gres_names(site)
+    table = np.zeros((len(names), count), np.int64)
+    for place, name in enumerate(names):
+        table[place] = life.coded("gres", lambda text, name=name: asked_of(text, name), 0)
+    return table
+
+
+def asked_of(text: str, name: str) -> int:
+    """How many of a resource a request asks for.
+
+    >>> asked_of("gpu:a100:2,shard:1", "gpu"), asked_of("gpu:a100:2", "gpu:a100"), asked_of("gpu", "gpu")
+    (2, 2, 1)
+    """
+    total = 0
+    for part in text.split(","):
+        words = part.replace("=", ":").split(":")
+        number = int(words[-1]) if words[-1].isdigit() else 1
+        names = words[:-1] if words[-1].isdigit() else words
+        if ":".join(names) == name or (names and names[0] == name):
+            total += number
+    return total
+
+
+def gres_total(site: Site) -> Table:
+    """[resource, node]"""
+    names = gres_names(site)
+    return np.array([[node.gres.get(name, 0) for node in site.nodes] for name in names], np.int64).reshape(
+        len(names), len(site.nodes)
+    )
+
+
+def licence_tables(site: Site, count: int, life: Life) -> tuple[Table, Table]:
+    """Licences of the cluster, and what jobs ask of them."""
+    names = list(site.licenses)
+    table = np.zeros((len(Licence), len(names)), np.int64)
+    table[Licence.TOTAL] = [site.licenses[name] for name in names]
+    asked = np.zeros((len(names), count), np.int64)
+    for place, name in enumerate(names):
+        asked[place] = life.coded("licenses", lambda text, name=name: licences_of(text, name), 0)
+    return table, asked
+
+
+def licences_of(text: str, name: str) -> int:
+    """How many of a licence a request asks for; a remote one is named with its server.
+
+    >>> licences_of("matlab:2,ansys@flex:1", "matlab"), licences_of("matlab,ansys@flex:3", "ansys@flex")
+    (2, 3)
+    """
+    for part in re.split(r"[,;|]", text):
+        asked, _, number = part.replace("*", ":").partition(":")
+        if asked == name:
+            return int(number) if number.isdigit() else 1
+    return 0

@@ -1,0 +1,66 @@
+"""Whose place a job may take, and how those go."""
+
+from __future__ import annotations
+
+from headway.jit import kernel
+from headway.policies.slurm.queue import may_preempt
+from headway.policies.slurm.tables import (
+    UNSET,
+    Holder,
+    Job,
+    Memory,
+    Mode,
+    Partition,
+    Preemption,
+    Setting,
+    Tres,
+)
+
+NODES_OF_RANK = 1 << 16
+
+
+@kernel
+def victim_mode(memory: Memory, job: int) -> int:
+    """How a running job would be preempted (:class:`Mode`)."""
+    if memory.settings[Setting.PREEMPTION] == Preemption.BY_QOS:
+        qos = memory.jobs[Job.QOS, job]
+        return int(Mode.OFF if qos == UNSET else memory.holders[Holder.PREEMPT, qos])
+    return int(memory.partitions[Partition.PREEMPT, memory.jobs[Job.PARTITION, job]])
+
+
+@kernel
+def exempt_until(memory: Memory, job: int) -> int:
+    """When a running job may be preempted at the earliest."""
+    exempt, qos = memory.settings[Setting.PREEMPT_EXEMPT], memory.jobs[Job.QOS, job]
+    if qos != UNSET and memory.holders[Holder.EXEMPT, qos] != UNSET:
+        exempt = memory.holders[Holder.EXEMPT, qos]
+    return int(memory.jobs[Job.STARTED, job] + exempt)
+
+
+@kernel
+def is_preemptable(memory: Memory, job: int, part: int, running: int, now: int) -> bool:
+    """Whether a job may take the place of a running one."""
+    return bool(
+        victim_mode(memory, running) != Mode.OFF
+        and may_preempt(memory, job, part, running, memory.jobs[Job.PARTITION, running])
+        and now >= exempt_until(memory, running)
+    )
+
+
+@kernel
+def cost(memory: Memory, job: int) -> int:
+    """Who goes first: jobs of a low tier or QOS, then of few nodes; or the youngest."""
+    if memory.settings[Setting.YOUNGEST_FIRST] > 0:
+        return int(-memory.jobs[Job.STARTED, job])
+    rank = memory.partitions[Partition.TIER, memory.jobs[Job.PARTITION, job]]
+    if memory.settings[Setting.PREEMPTION] == Preemption.BY_QOS:
+        rank = max(memory.holders[Holder.PRIORITY, memory.jobs[Job.QOS, job]], 0)
+    nodes = memory.jobs[Job.HOLDS + Tres.NODE, job]
+    return int(min(rank, NODES_OF_RANK - 1) * NODES_OF_RANK + min(nodes, NODES_OF_RANK - 1))
+
+
+@kernel
+def is_pausing(memory: Memory, job: int, now: int) -> bool:
+    """Whether a job took victims so recently that it takes no more."""
+    took = memory.jobs[Job.TOOK_VICTIMS, job]
+    return bool(took != UNSET and took > now - memory.settings[Setting.PREEMPT_PAUSE])

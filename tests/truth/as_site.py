@@ -1,0 +1,168 @@
+"""A recorded run as a site's folder: what sacct, sacctmgr and scontrol would show of it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from .runs import Asked, Run, folder, load, tasks_of
+
+USERS = {0: "root", 5: "games", 6: "man", 7: "lp", 8: "mail", 9: "news", 10: "uucp"}
+COLUMNS = (
+    "JobID User Account Partition QOS State Submit Eligible Start End ElapsedRaw TimelimitRaw ReqCPUS "
+    "AllocCPUS NNodes ReqNodes ReqMem Reservation Flags NodeList SubmitLine"
+).split()
+QOS = (
+    "Name Priority GraceTime Preempt PreemptExemptTime PreemptMode Flags UsageFactor GrpTRES GrpTRESMins "
+    "MaxTRESPU MaxJobsPU"
+).split()
+OF_QOS = {"MaxTRESPerUser": "MaxTRESPU", "MaxJobsPerUser": "MaxJobsPU"}
+
+
+def write_site(name: str, where: Path) -> Path:
+    """The folder of a recorded run; skips the test where the run is not at hand."""
+    given, run = folder(name), load(name)
+    where.mkdir(parents=True, exist_ok=True)
+    for file in ("slurm.conf", "gres.conf"):
+        if (given / file).is_file():
+            shutil.copy(given / file, where / file)
+    write_jobs(run, where / "jobs.txt")
+    if (given / "sacctmgr.txt").is_file():
+        write_accounts((given / "sacctmgr.txt").read_text("utf-8").splitlines(), where)
+    if (given / "admin.tsv").is_file():
+        write_happenings(run, (given / "admin.tsv").read_text("utf-8").splitlines(), where)
+    return where
+
+
+def write_jobs(run: Run, path: Path) -> None:
+    """One row for each job or task: its first submission and start, and how long it runs undisturbed."""
+    first, eligible = {}, {}
+    for row in run.attempts:
+        if row.name not in first or row.attempt < first[row.name].attempt:
+            first[row.name] = row
+        eligible.setdefault(row.name, row.eligible)
+    rows = []
+    for name, row in first.items():
+        asked = run.asked[int(name.split("_")[0])]
+        job, length = asked.job, asked.run[0]
+        if "_" in name and len(asked.run) > 1:
+            length = asked.run[tasks_of(asked.options["array"]).index(int(name.split("_")[1]))]
+        state = "FAILED" if asked.options.get("exit", "0") != "0" else "COMPLETED"
+        start = row.start if row.start > 0 else row.submit
+        length = round(length) if row.attempt != 1 or row.state != "COMPLETED" else row.end - row.start
+        rows.append(
+            [
+                name, USERS[int(job.user)], job.account, ",".join(job.partitions), job.qos, state, row.submit,
+                max(eligible[name], row.submit), start, start + length, length, row.limit or job.limit,
+                job.cpus, row.cpus, job.nodes, job.nodes, "", job.reservation, "", "", submit_line(asked),
+            ]
+        )  # fmt: skip
+    text = [COLUMNS, *sorted(rows, key=lambda one: (one[6], int(str(one[0]).split("_")[0])))]
+    path.write_text("".join("|".join(str(cell) for cell in row) + "\n" for row in text), "utf-8")
+
+
+def submit_line(asked: Asked) -> str:
+    job, options = asked.job, asked.options
+    words = [f"sbatch -N {job.nodes} -n {job.cpus // job.cpus_per_task} -c {job.cpus_per_task} -t {job.limit}"]
+    words.append(f"-p {','.join(job.partitions)}")
+    words += ["--exclusive"] if job.whole else []
+    for key, option in (
+        ("mem", "mem"), ("mpc", "mem-per-cpu"), ("array", "array"), ("begin", "begin"), ("gres", "gres"),
+        ("resv", "reservation"), ("tmin", "time-min"), ("name", "job-name"),
+    ):  # fmt: skip
+        if key in options:
+            words.append(f"--{option}={options[key]}")
+    if "dep" in options:
+        words.append(f"--dependency={options['dep'].replace('#', '')}")
+    if "hold" in options:
+        words.append("--hold")
+    if "requeue" in options:
+        words.append("--requeue" if options["requeue"] == "1" else "--no-requeue")
+    return " ".join([*words, "job.sh"])
+
+
+def write_accounts(commands: list[str], where: Path) -> None:
+    """What `sacctmgr` was told, as `show qos` and `dump` show it."""
+    qos: dict[str, dict[str, str]] = {"normal": {"Priority": "0"}}
+    accounts: dict[str, str] = {}
+    users: list[tuple[str, str, str, str]] = []
+    more: dict[tuple[str, str], str] = {}
+    for command in commands:
+        words = command.split()
+        given = dict(word.split("=", 1) for word in words if "=" in word)
+        match words[:2]:
+            case ["add", "account"]:
+                accounts[words[2]] = given["Fairshare"]
+            case ["add", "qos"]:
+                qos[words[2]] = {"Priority": "0"}
+            case ["add", "user"]:
+                users.append((words[2], given["Account"], given["Fairshare"], given["qos"]))
+            case ["modify", "qos"]:
+                qos[words[2]] |= {OF_QOS.get(name, name): value for name, value in given.items()}
+            case ["modify", "account"]:
+                more["", words[2]] = command.split(" set ")[1].replace(" ", ":")
+            case ["modify", "user"]:
+                more[words[2], given["account"]] = command.split(" set ")[1].replace(" ", ":")
+    lines = ["|".join(QOS)]
+    for name, given in qos.items():
+        row = {"Name": name, "UsageFactor": "1.000000", "PreemptMode": "cluster", "GraceTime": "00:00:00"}
+        lines.append("|".join((row | given).get(column, "") for column in QOS))
+    (where / "qos.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    dump = ["Cluster - 'truth':Fairshare=1:QOS='normal'", "Parent - 'root'"]
+    for name, shares in accounts.items():
+        limits = more.get(("", name), "")
+        dump.append(f"Account - '{name}':Description='{name}':Organization='o':Fairshare={shares}" + (
+            f":{quoted(limits)}" if limits else ""
+        ))
+    for name in accounts:
+        dump.append(f"Parent - '{name}'")
+        for user, account, shares, allowed in users:
+            if account == name:
+                limits = more.get((user, account), "")
+                dump.append(f"User - '{user}':DefaultAccount='{account}':Fairshare={shares}:QOS='{allowed}'" + (
+                    f":{quoted(limits)}" if limits else ""
+                ))
+    (where / "associations.cfg").write_text("\n".join(dump) + "\n", "utf-8")
+
+
+def quoted(limits: str) -> str:
+    return re.sub(r"=(.*)", r"='\1'", limits)
+
+
+def write_happenings(run: Run, commands: list[str], where: Path) -> None:
+    """Nodes that an administrator took away and gave back, and reservations that he made and deleted."""
+    away: dict[str, tuple[str, int]] = {}
+    events, reserved = [], {}
+    returns = run.conf.values.get("returntoservice", "0") == "2"
+    for line in commands:
+        t, code, command = line.split("\t")
+        now = int(float(t))
+        node = re.search(r"update (nodename|partitionname)=(\S+) state=(\w+)", command)
+        if node:
+            kind, name, state = node.groups()
+            column = "Partition" if kind == "partitionname" else "NodeName"
+            if state in ("resume", "up"):
+                old, since = away.pop(name, ("", 0))
+                if since:
+                    events.append((column, name, since, now, old.upper()))
+            elif state == "down" and returns and column == "NodeName":
+                events.append((column, name, now, now + 1, "DOWN"))
+            else:
+                away[name] = state, now
+        if made := re.search(r"create reservation reservationname=(\S+) starttime=\$\(date -d @(\d+).*?duration=(\d+) users=(\S+) nodes=(\S+)(?: flags=(\S+))?", command):
+            start = int(made[2])
+            reserved[made[1]] = [now, start, start + 60 * int(made[3]), made[4], made[5], made[6] or ""]
+        if gone := re.search(r"delete reservationname=(\S+)", command):
+            reserved[gone[1]][2] = now
+    lines = ["NodeName|Partition|TimeStart|TimeEnd|State|Reason"]
+    for column, name, start, end, state in events:
+        both = ("", name) if column == "Partition" else (name, "")
+        lines.append("|".join([*both, str(start), str(end), state, "t"]))
+    (where / "events.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    lines = ["Name|TimeStart|TimeEnd|NodeNames|Flags|Users|Announced"]
+    for name, (made, start, end, users, nodes, flags) in reserved.items():
+        listed = ",".join(node.name for node in run.machine.nodes) if nodes == "ALL" else nodes
+        flags = flags.upper() + (",ALL_NODES" if nodes == "ALL" else "")
+        lines.append("|".join([name, str(start), str(end), listed, flags, users, str(made)]))
+    (where / "reservations.txt").write_text("\n".join(lines) + "\n", "utf-8")
