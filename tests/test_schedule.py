@@ -40,7 +40,7 @@ def test_the_reasons_keep_their_order_because_they_are_stored_as_codes() -> None
         *("resumed", "redirected", "urgent", "urgent_backfill", "urgent_preempt", "promoted", "moved"),
     )
     assert STATES == ("running", "loading", "swap_out", "suspended", "swap_in")
-    assert ENDED == ("done", "walltime", "redirected", "preempted", "suspended", "resumed")
+    assert ENDED == ("done", "walltime", "redirected", "preempted", "suspended", "resumed", "failed")
 
 
 def test_the_frame_has_the_columns_of_the_file_in_seconds() -> None:

@@ -6,17 +6,50 @@ import re
 import shutil
 from pathlib import Path
 
-from .runs import Asked, Run, folder, load, tasks_of
+from .runs import Asked, Attempt, Run, folder, load, tasks_of
 
 USERS = {0: "root", 5: "games", 6: "man", 7: "lp", 8: "mail", 9: "news", 10: "uucp"}
-COLUMNS = (
-    "JobID User Account Partition QOS State Submit Eligible Start End ElapsedRaw TimelimitRaw ReqCPUS "
-    "AllocCPUS NNodes ReqNodes ReqMem Reservation Flags NodeList SubmitLine"
-).split()
-QOS = (
-    "Name Priority GraceTime Preempt PreemptExemptTime PreemptMode Flags UsageFactor GrpTRES GrpTRESMins "
-    "MaxTRESPU MaxJobsPU"
-).split()
+COLUMNS = [
+    "JobID",
+    "User",
+    "Account",
+    "Partition",
+    "QOS",
+    "State",
+    "Submit",
+    "Eligible",
+    "Start",
+    "End",
+    "ElapsedRaw",
+    "TimelimitRaw",
+    "ReqCPUS",
+    "AllocCPUS",
+    "NNodes",
+    "ReqNodes",
+    "ReqMem",
+    "Reservation",
+    "Flags",
+    "NodeList",
+    "SubmitLine",
+]
+QOS = [
+    "Name",
+    "Priority",
+    "GraceTime",
+    "Preempt",
+    "PreemptExemptTime",
+    "PreemptMode",
+    "Flags",
+    "UsageFactor",
+    "GrpTRES",
+    "GrpTRESMins",
+    "MaxTRESPU",
+    "MaxJobsPU",
+]
+MADE = re.compile(
+    r"create reservation reservationname=(\S+) starttime=\$\(date -d @(\d+).*?"
+    r"duration=(\d+) users=(\S+) nodes=(\S+)(?: flags=(\S+))?"
+)
 OF_QOS = {"MaxTRESPerUser": "MaxTRESPU", "MaxJobsPerUser": "MaxJobsPU"}
 
 
@@ -37,7 +70,8 @@ def write_site(name: str, where: Path) -> Path:
 
 def write_jobs(run: Run, path: Path) -> None:
     """One row for each job or task: its first submission and start, and how long it runs undisturbed."""
-    first, eligible = {}, {}
+    first: dict[str, Attempt] = {}
+    eligible: dict[str, int] = {}
     for row in run.attempts:
         if row.name not in first or row.attempt < first[row.name].attempt:
             first[row.name] = row
@@ -64,7 +98,9 @@ def write_jobs(run: Run, path: Path) -> None:
 
 def submit_line(asked: Asked) -> str:
     job, options = asked.job, asked.options
-    words = [f"sbatch -N {job.nodes} -n {job.cpus // job.cpus_per_task} -c {job.cpus_per_task} -t {job.limit}"]
+    words = [
+        f"sbatch -N {job.nodes} -n {job.cpus // job.cpus_per_task} -c {job.cpus_per_task} -t {job.limit}"
+    ]
     words.append(f"-p {','.join(job.partitions)}")
     words += ["--exclusive"] if job.whole else []
     for key, option in (
@@ -112,17 +148,19 @@ def write_accounts(commands: list[str], where: Path) -> None:
     dump = ["Cluster - 'truth':Fairshare=1:QOS='normal'", "Parent - 'root'"]
     for name, shares in accounts.items():
         limits = more.get(("", name), "")
-        dump.append(f"Account - '{name}':Description='{name}':Organization='o':Fairshare={shares}" + (
-            f":{quoted(limits)}" if limits else ""
-        ))
+        dump.append(
+            f"Account - '{name}':Description='{name}':Organization='o':Fairshare={shares}"
+            + (f":{quoted(limits)}" if limits else "")
+        )
     for name in accounts:
         dump.append(f"Parent - '{name}'")
         for user, account, shares, allowed in users:
             if account == name:
                 limits = more.get((user, account), "")
-                dump.append(f"User - '{user}':DefaultAccount='{account}':Fairshare={shares}:QOS='{allowed}'" + (
-                    f":{quoted(limits)}" if limits else ""
-                ))
+                dump.append(
+                    f"User - '{user}':DefaultAccount='{account}':Fairshare={shares}:QOS='{allowed}'"
+                    + (f":{quoted(limits)}" if limits else "")
+                )
     (where / "associations.cfg").write_text("\n".join(dump) + "\n", "utf-8")
 
 
@@ -133,10 +171,11 @@ def quoted(limits: str) -> str:
 def write_happenings(run: Run, commands: list[str], where: Path) -> None:
     """Nodes that an administrator took away and gave back, and reservations that he made and deleted."""
     away: dict[str, tuple[str, int]] = {}
-    events, reserved = [], {}
+    events: list[tuple[str, str, int, int, str]] = []
+    reserved: dict[str, tuple[int, int, int, str, str, str]] = {}
     returns = run.conf.values.get("returntoservice", "0") == "2"
     for line in commands:
-        t, code, command = line.split("\t")
+        t, _, command = line.split("\t")
         now = int(float(t))
         node = re.search(r"update (nodename|partitionname)=(\S+) state=(\w+)", command)
         if node:
@@ -150,19 +189,20 @@ def write_happenings(run: Run, commands: list[str], where: Path) -> None:
                 events.append((column, name, now, now + 1, "DOWN"))
             else:
                 away[name] = state, now
-        if made := re.search(r"create reservation reservationname=(\S+) starttime=\$\(date -d @(\d+).*?duration=(\d+) users=(\S+) nodes=(\S+)(?: flags=(\S+))?", command):
+        if made := MADE.search(command):
             start = int(made[2])
-            reserved[made[1]] = [now, start, start + 60 * int(made[3]), made[4], made[5], made[6] or ""]
+            reserved[made[1]] = (now, start, start + 60 * int(made[3]), made[4], made[5], made[6] or "")
         if gone := re.search(r"delete reservationname=(\S+)", command):
-            reserved[gone[1]][2] = now
+            since, start, _, *rest = reserved[gone[1]]
+            reserved[gone[1]] = (since, start, now, *rest)
     lines = ["NodeName|Partition|TimeStart|TimeEnd|State|Reason"]
     for column, name, start, end, state in events:
         both = ("", name) if column == "Partition" else (name, "")
         lines.append("|".join([*both, str(start), str(end), state, "t"]))
     (where / "events.txt").write_text("\n".join(lines) + "\n", "utf-8")
     lines = ["Name|TimeStart|TimeEnd|NodeNames|Flags|Users|Announced"]
-    for name, (made, start, end, users, nodes, flags) in reserved.items():
+    for name, (since, start, end, users, nodes, flags) in reserved.items():
         listed = ",".join(node.name for node in run.machine.nodes) if nodes == "ALL" else nodes
         flags = flags.upper() + (",ALL_NODES" if nodes == "ALL" else "")
-        lines.append("|".join([name, str(start), str(end), listed, flags, users, str(made)]))
+        lines.append("|".join([name, str(start), str(end), listed, flags, users, str(since)]))
     (where / "reservations.txt").write_text("\n".join(lines) + "\n", "utf-8")

@@ -105,9 +105,9 @@ def lay_reserved(memory: Memory, mine: int, start: int, minutes: int, now: int) 
     exempt = exempt or memory.reservations[Reservation.OVERLAPS, mine] > 0
     for which in range(memory.reservations.shape[1]):
         other = which != mine and memory.reservations[Reservation.MAINTENANCE, which] > 0
-        if other and not exempt and is_known(memory, which, now):
-            if overlaps(memory, which, start, start + 60 * minutes):
-                leave_out(memory, which)
+        other = other and not exempt and is_known(memory, which, now)
+        if other and overlaps(memory, which, start, start + 60 * minutes):
+            leave_out(memory, which)
     return start
 
 
@@ -135,4 +135,3 @@ def seconds_left(memory: Memory, job: int, now: int) -> int:
     if mine == UNSET or memory.reservations[Reservation.FLEXIBLE, mine] > 0:
         return 1 << 40
     return int(max(memory.reservations[Reservation.END, mine] - now, 0))
-

@@ -65,9 +65,10 @@ def dependencies_state(memory: Memory, job: int, now: int) -> int:
     any_open = any_met = False
     while first < last:
         end = first + 1
-        while end < last and memory.dependencies[Dependency.GROUP, end] == memory.dependencies[
-            Dependency.GROUP, first
-        ]:
+        while (
+            end < last
+            and memory.dependencies[Dependency.GROUP, end] == memory.dependencies[Dependency.GROUP, first]
+        ):
             end += 1
         state = group_state(memory, first, end, now)
         if state == NEVER and not one_is_enough:

@@ -147,7 +147,7 @@ def main_pass(state: State, now: int, full: bool) -> bool:
             stamped = True
         if outcome == LIMITED and memory.settings[Setting.LIMIT_STOPS] > 0:
             fail_partition(memory, part)
-        elif outcome == BUSY or outcome == TOO_FEW:
+        elif outcome != PASSED_OVER and outcome != LIMITED:
             hold_up(memory, place, now)
     if starts > 0:
         close_gaps(memory)

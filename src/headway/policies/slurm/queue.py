@@ -33,7 +33,9 @@ def may_preempt(memory: Memory, job: int, part: int, other: int, others_part: in
         lower = memory.partitions[Partition.TIER, others_part] < memory.partitions[Partition.TIER, part]
         return bool(lower and memory.partitions[Partition.PREEMPT, others_part] != Mode.OFF)
     qos, others = memory.jobs[Job.QOS, job], memory.jobs[Job.QOS, other]
-    return bool(kind == Preemption.BY_QOS and qos >= 0 and others >= 0 and memory.may_preempt[qos, others] > 0)
+    return bool(
+        kind == Preemption.BY_QOS and qos >= 0 and others >= 0 and memory.may_preempt[qos, others] > 0
+    )
 
 
 @kernel

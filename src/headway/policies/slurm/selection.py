@@ -110,7 +110,7 @@ def cpus_beside_gres(memory: Memory, job: int) -> int:
 
 @kernel
 def lighten(state: State, table: Table, candidates: int, job: int, part: int) -> None:
-    """Make the nodes lighter that could take a job with generic resources; they stay so for those after it."""
+    """Make nodes lighter that could take a job with generic resources; they stay so for those after it."""
     memory = state.memory
     lay_offers(state, table, candidates, job, part, True)
     for node in range(memory.nodes.shape[1]):

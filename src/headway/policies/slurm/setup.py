@@ -273,7 +273,8 @@ def settings_of(site: Site) -> Table:
     expire = re.search(r"cred_expire=(\d+)", config.get("AuthInfo"))
     row[Setting.REQUEUE_WAIT] = 1 + (int(expire[1]) if expire else CRED_EXPIRE)
     kind = config.get("PreemptType").lower()
-    if mode_of(site, "") or any(mode_of(site, one.preempt_mode) for one in (*site.partitions, *site.qos)):
+    given = [one.preempt_mode for one in site.partitions] + [one.preempt_mode for one in site.qos]
+    if any(mode_of(site, text) for text in ("", *given)):
         row[Setting.PREEMPTION] = (
             Preemption.BY_QOS if "qos" in kind else Preemption.BY_TIER if "prio" in kind else Preemption.OFF
         )

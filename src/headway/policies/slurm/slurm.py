@@ -252,9 +252,9 @@ def ask_to_wake(state: State, now: int) -> None:
     clock = memory.clock
     if clock[Clock.COMPLETING] > 0:
         wake_at(state, memory.epilogs[0, 0])
-    if state.clock[RUNS_NOW] > 0 or clock[Clock.PENDING] > 0 or state.clock[LAST_NEW] < state.jobs.shape[1]:
-        if next_happening(memory) < NEVER:
-            wake_at(state, next_happening(memory))
+    more = state.clock[RUNS_NOW] > 0 or state.clock[LAST_NEW] < state.jobs.shape[1]
+    if (more or clock[Clock.PENDING] > 0) and next_happening(memory) < NEVER:
+        wake_at(state, next_happening(memory))
     if clock[Clock.PENDING] == 0 or give_up(state, now):
         return
     wake_at(state, max(second_of(clock[Clock.FULL_NEXT]), now + 1))

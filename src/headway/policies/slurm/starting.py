@@ -260,7 +260,9 @@ def take_off(state: State, job: int, now: int, requeues: bool, how: int) -> None
         return
     kill(state, job, how)
     memory.jobs[Job.OUTCOME, job] = Outcome.PENDING
-    memory.jobs[Job.BEGIN, job] = max(memory.jobs[Job.BEGIN, job], now + memory.settings[Setting.REQUEUE_WAIT])
+    memory.jobs[Job.BEGIN, job] = max(
+        memory.jobs[Job.BEGIN, job], now + memory.settings[Setting.REQUEUE_WAIT]
+    )
     memory.jobs[Job.ACCRUED, job] = memory.jobs[Job.BEGIN, job]
     memory.jobs[Job.ENTERED, job] = now
     memory.jobs[Job.REASON, job] = Reason.BEGIN_TIME
