@@ -10,41 +10,13 @@ from .runs import Asked, Attempt, Run, folder, load, tasks_of
 
 USERS = {0: "root", 5: "games", 6: "man", 7: "lp", 8: "mail", 9: "news", 10: "uucp"}
 COLUMNS = [
-    "JobID",
-    "User",
-    "Account",
-    "Partition",
-    "QOS",
-    "State",
-    "Submit",
-    "Eligible",
-    "Start",
-    "End",
-    "ElapsedRaw",
-    "TimelimitRaw",
-    "ReqCPUS",
-    "AllocCPUS",
-    "NNodes",
-    "ReqNodes",
-    "ReqMem",
-    "Reservation",
-    "Flags",
-    "NodeList",
-    "SubmitLine",
+    *("JobID", "User", "Account", "Partition", "QOS", "State", "Submit", "Eligible", "Start", "End"),
+    *("ElapsedRaw", "TimelimitRaw", "ReqCPUS", "AllocCPUS", "NNodes", "ReqNodes", "ReqMem", "Reservation"),
+    *("Flags", "NodeList", "SubmitLine"),
 ]
 QOS = [
-    "Name",
-    "Priority",
-    "GraceTime",
-    "Preempt",
-    "PreemptExemptTime",
-    "PreemptMode",
-    "Flags",
-    "UsageFactor",
-    "GrpTRES",
-    "GrpTRESMins",
-    "MaxTRESPU",
-    "MaxJobsPU",
+    *("Name", "Priority", "GraceTime", "Preempt", "PreemptExemptTime", "PreemptMode", "Flags", "UsageFactor"),
+    *("GrpTRES", "GrpTRESMins", "MaxTRESPU", "MaxJobsPU"),
 ]
 MADE = re.compile(
     r"create reservation reservationname=(\S+) starttime=\$\(date -d @(\d+).*?"
@@ -76,7 +48,7 @@ def write_jobs(run: Run, path: Path) -> None:
         if row.name not in first or row.attempt < first[row.name].attempt:
             first[row.name] = row
         eligible.setdefault(row.name, row.eligible)
-    rows = []
+    rows: list[list[str | int]] = []
     for name, row in first.items():
         asked = run.asked[int(name.split("_")[0])]
         job, length = asked.job, asked.run[0]
@@ -92,8 +64,9 @@ def write_jobs(run: Run, path: Path) -> None:
                 job.cpus, row.cpus, job.nodes, job.nodes, "", job.reservation, "", "", submit_line(asked),
             ]
         )  # fmt: skip
-    text = [COLUMNS, *sorted(rows, key=lambda one: (one[6], int(str(one[0]).split("_")[0])))]
-    path.write_text("".join("|".join(str(cell) for cell in row) + "\n" for row in text), "utf-8")
+    rows.sort(key=lambda row: (row[6], [int(part) for part in str(row[0]).split("_")]))
+    text = ["|".join(COLUMNS), *("|".join(str(cell) for cell in row) for row in rows)]
+    path.write_text("\n".join(text) + "\n", "utf-8")
 
 
 def submit_line(asked: Asked) -> str:
@@ -193,8 +166,8 @@ def write_happenings(run: Run, commands: list[str], where: Path) -> None:
             start = int(made[2])
             reserved[made[1]] = (now, start, start + 60 * int(made[3]), made[4], made[5], made[6] or "")
         if gone := re.search(r"delete reservationname=(\S+)", command):
-            since, start, _, *rest = reserved[gone[1]]
-            reserved[gone[1]] = (since, start, now, *rest)
+            since, start, _, users, nodes, flags = reserved[gone[1]]
+            reserved[gone[1]] = since, start, now, users, nodes, flags
     lines = ["NodeName|Partition|TimeStart|TimeEnd|State|Reason"]
     for column, name, start, end, state in events:
         both = ("", name) if column == "Partition" else (name, "")

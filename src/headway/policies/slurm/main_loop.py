@@ -13,7 +13,7 @@ from headway.policies.slurm.independence import (
 )
 from headway.policies.slurm.limits import before_selection, hold_by_limit
 from headway.policies.slurm.queue import GONE, close_gaps, holds_back, minutes_in
-from headway.policies.slurm.starting import BUSY, LIMITED, MAIN, PASSED_OVER, STARTED, try_start
+from headway.policies.slurm.starting import LIMITED, MAIN, PASSED_OVER, STARTED, try_start
 from headway.policies.slurm.tables import (
     UNSET,
     Array,
