@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ from headway.engine.tables import (
     N_FREE_MEMORY,
     N_MEMORY,
     N_RUNS,
+    NODE_ROWS,
     NOW,
     OPEN,
     PHASE,
@@ -28,6 +32,7 @@ from headway.engine.tables import (
     S_CPUS,
     S_MEMORY,
     S_NODE,
+    SHARE_ROWS,
     SHARES,
     SIZE,
     WAITING,
@@ -38,13 +43,28 @@ from headway.policies.prepare import Arrivals
 from headway.policies.slurm.backfill import backfill_cycle
 from headway.policies.slurm.limits import charge
 from headway.policies.slurm.main_loop import main_pass
-from headway.policies.slurm.tables import Clock, Job, Node, Partition, Record, Setting, Tres
+from headway.policies.slurm.queue import FOR_RESERVATION, sort_queue
+from headway.policies.slurm.tables import (
+    UNSET,
+    Array,
+    Clock,
+    Job,
+    Node,
+    Partition,
+    Record,
+    Reservation,
+    Setting,
+    Tres,
+)
 from headway.policies.spec import parse_spec
 from headway.site import Site
-from headway.units import SECOND
+from headway.units import NEVER, SECOND
+from truth.as_site import USERS, write_site
 from truth.runs import Run
 from twins.slurm.backfill import Cycle, Plan
+from twins.slurm.limits import AccountLimits
 from twins.slurm.machine import Allocation, members
+from twins.slurm.machine import Job as TwinJob
 from twins.slurm.state import Start
 from twins.slurm.state import State as TwinState
 
@@ -62,6 +82,12 @@ def pass_at(state: Any, now: int, full: bool) -> None:
 
 
 @entry
+def lay_order(state: Any) -> None:
+    """Put the queue in order."""
+    sort_queue(state.memory)
+
+
+@entry
 def count_running(state: Any, job: int) -> None:
     """Count a running job with everyone whose limits it concerns."""
     charge(state.memory, job, 1)
@@ -71,7 +97,8 @@ class Compiled:
     """The policy's tables for the jobs of a recorded run, laid anew for each question."""
 
     def __init__(self, run: Run) -> None:
-        site = Site.load(run.folder / "site")
+        folder = run.folder / "site"
+        site = Site.load(folder if folder.is_dir() else write_site(run.name, Path(mkdtemp())))
         workload, platform = site.read_jobs(), site.platform()
         policy = parse_spec("slurm").policy.on(platform, workload)
         order = np.argsort(workload.submit, kind="stable")
@@ -87,8 +114,14 @@ class Compiled:
         self.state, _ = make_state(Jobs(submit, procs, walltime, runtime, prepared.plan), prepared.setup)
         self.memory = self.state.memory
         self.begin = self.memory.jobs.copy()
-        self.ids = workload.job[order].tolist()
+        numbers, (arrays, tasks) = workload.job, (workload.columns[name] for name in ("array", "array_task"))
+        self.ids = [
+            (int(arrays[row]), int(tasks[row])) if arrays[row] >= 0 else (int(numbers[row]), -1)
+            for row in order.tolist()
+        ]
+        """The number of each job, and of its task; -1 where it is no array."""
         self.place = {job: place for place, job in enumerate(self.ids)}
+        self.site = site
         self.partitions = {one.name: p for p, one in enumerate(site.partitions)}
         self.lists = self.memory.lists.tolist()
 
@@ -101,35 +134,80 @@ class Compiled:
         memory.holders[3] = 0  # running jobs
         for row in (Clock.QUEUED, Clock.RUNNING, Clock.COMPLETING, Clock.PENDING):
             memory.clock[row] = 0
-        state.clock[RUNS] = state.clock[SHARES] = 0
+        state.clock[RUNS] = state.clock[SHARES] = state.clock[WAITS] = 0
         state.clock[NOW] = (twin.now - self.origin) * SECOND
         state.pools[FREE, 0] = state.pools[SIZE, 0]
         state.nodes[N_FREE_CPUS], state.nodes[N_FREE_MEMORY] = state.nodes[N_CPUS], state.nodes[N_MEMORY]
         state.nodes[N_RUNS] = state.nodes[N_ALONE] = 0
+        state.nodes[NODE_ROWS:] = memory.gres_total
         memory.nodes[Node.COMPLETING] = [twin.completing >> i & 1 for i in range(state.nodes.shape[1])]
-        for held in sorted(twin.running, key=lambda one: (one.end, self.place[one.job.id])):
+        memory.nodes[Node.USABLE] = [1 - (twin.unusable >> i & 1) for i in range(state.nodes.shape[1])]
+        memory.nodes[Node.SET_WEIGHT] = twin.weights
+        memory.clock[Clock.RETURNED] = 0
+        memory.arrays[1:] = 0
+        for name, part in self.partitions.items():
+            memory.partitions[Partition.UP, part] = twin.machine.partitions[name].up
+        self.lay_reservations(twin)
+        self.lay_usage(twin)
+        for held in sorted(twin.running, key=lambda one: (one.end, self.place_of(one.job))):
             self.lay_running(held)
-        records = []
         for job in twin.pending:
-            place = self.place[job.id]
-            state.jobs[PHASE, place], state.jobs[RUN, place] = WAITING, -1
-            memory.jobs[Job.BEGIN, place] = job.eligible or job.submit
-            for k, name in enumerate(job.partitions):
-                part = self.partitions[name]
-                longest = memory.partitions[Partition.MAX_MINUTES, part]
-                if longest < 0 or job.limit <= longest:
-                    tier = int(memory.partitions[Partition.TIER, part])
-                    records.append((-tier, -job.priority_for(name), place, k, part))
-        for at, (tier, priority, place, k, part) in enumerate(sorted(records)):
+            for task in job.waiting_tasks or (job.task,):
+                self.lay_waiting(twin, job, self.place[job.id, task])
+        lay_order(state)
+        memory.clock[Clock.PENDING] = state.clock[WAITS]
+
+    def place_of(self, job: TwinJob) -> int:
+        """The place of a job or of one task of an array."""
+        return self.place[job.id, job.task]
+
+    def lay_waiting(self, twin: TwinState, job: TwinJob, place: int) -> None:
+        """Let a job or task wait with a record for each of its partitions."""
+        state, memory = self.state, self.memory
+        state.jobs[PHASE, place], state.jobs[RUN, place] = WAITING, -1
+        state.clock[WAITS] += 1
+        memory.jobs[[Job.KEPT_BACK, Job.HELD], place] = 0
+        memory.jobs[Job.BEGIN, place] = job.eligible or job.submit
+        memory.jobs[Job.ENTERED, place] = job.submit
+        if twin.preemption is not None:
+            memory.jobs[Job.TOOK_VICTIMS, place] = twin.preemption.begun.get(job.id, UNSET)
+        for k, name in enumerate(job.partitions):
+            part, at = self.partitions[name], int(memory.clock[Clock.QUEUED])
+            longest = memory.partitions[Partition.MAX_MINUTES, part]
+            if longest >= 0 and (job.time_min or job.limit) > longest:
+                continue
+            tier = int(memory.partitions[Partition.TIER, part]) + (FOR_RESERVATION if job.reservation else 0)
             memory.queue[Record.JOB, at], memory.queue[Record.PARTITION, at] = place, part
-            memory.queue[Record.TIER, at], memory.queue[Record.PRIORITY, at] = -tier, -priority
+            memory.queue[Record.TIER, at], memory.queue[Record.PRIORITY, at] = tier, job.priority_for(name)
             memory.queue[Record.PLACE, at] = k
-        memory.clock[Clock.QUEUED] = len(records)
-        memory.clock[Clock.PENDING] = state.clock[WAITS] = len(twin.pending)
+            memory.clock[Clock.QUEUED] = at + 1
+
+    def lay_reservations(self, twin: TwinState) -> None:
+        """Reservations as they stand; the others are not known yet, or no more."""
+        known = {one.name: one for one in getattr(twin.calendar, "reservations", [])}
+        for place, one in enumerate(self.site.reservations):
+            made = known.get(one.name)
+            row = [Reservation.KNOWN, Reservation.START, Reservation.END]
+            self.memory.reservations[row, place] = (NEVER, 0, 0) if made is None else (0, made.start, made.end)
+        self.memory.reservations[Reservation.FAILED] = UNSET
+
+    def lay_usage(self, twin: TwinState) -> None:
+        """Minutes that accounts have used."""
+        if not isinstance(twin.limits, AccountLimits):
+            return
+        names = ["cpu", "mem", "node", "billing"]
+        of = {
+            (one.account, "" if not one.user else USERS[int(one.user)]): one
+            for one in twin.limits.accounts.root.walk()
+        }
+        for holder, one in enumerate(self.site.associations, start=len(self.site.qos)):
+            found = of.get((one.account, one.user))
+            for tres, name in enumerate(names):
+                self.memory.used[holder, tres] = found.used_seconds.get(name, 0.0) if found else 0.0
 
     def lay_running(self, held: Allocation) -> None:
         state, memory = self.state, self.memory
-        job, run, count = self.place[held.job.id], int(state.clock[RUNS]), int(state.clock[SHARES])
+        job, run, count = self.place_of(held.job), int(state.clock[RUNS]), int(state.clock[SHARES])
         state.jobs[PHASE, job], state.jobs[RUN, job] = RUNNING, run
         state.runs[R_JOB, run], state.runs[R_SHARE, run], state.runs[R_END, run] = job, count, OPEN
         for node in members(held.nodes):
@@ -139,6 +217,8 @@ class Compiled:
             state.nodes[N_FREE_MEMORY, node] -= mb
             state.nodes[N_RUNS, node] += 1
             state.nodes[N_ALONE, node] += held.job.whole
+            state.shares[SHARE_ROWS:, count] = memory.gres_asked[:, job]
+            state.nodes[NODE_ROWS:, node] -= memory.gres_asked[:, job]
             count += 1
         state.clock[RUNS], state.clock[SHARES] = run + 1, count
         total = sum(held.cpus.values())
@@ -151,6 +231,12 @@ class Compiled:
         )  # fmt: skip
         memory.jobs[Job.HOLDS + Tres.CPU, job] = memory.jobs[Job.HOLDS + Tres.BILLING, job] = total
         memory.jobs[Job.HOLDS + Tres.NODE, job] = held.nodes.bit_count()
+        for resource, tres in enumerate(memory.gres_tres.tolist()):
+            if tres != UNSET:
+                asked = memory.gres_asked[resource, job]
+                memory.jobs[Job.HOLDS + tres, job] = asked * held.nodes.bit_count()
+        if memory.jobs[Job.ARRAY, job] != UNSET:
+            memory.arrays[Array.RUNNING, memory.jobs[Job.ARRAY, job]] += 1
         if memory.settings[Setting.ENFORCE]:
             count_running(state, job)
 
@@ -159,17 +245,27 @@ class Compiled:
         return sum(1 << int(node) for node in np.flatnonzero(row))
 
     def started(self, twin: TwinState, before: int) -> list[Start]:
-        """The runs that were opened since, as the twin tells them."""
+        """The runs that were opened since, as the twin tells them; those that were ended are its victims."""
         state, found = self.state, []
         jobs = {job.id: job for job in twin.pending}
-        for run in range(before, int(state.clock[RUNS])):
+        running = {self.place_of(held.job): held for held in twin.running}
+        for run in range(int(state.clock[RUNS])):
+            place = int(state.runs[R_JOB, run])
+            if run < before:
+                if state.runs[R_END, run] != OPEN:
+                    twin.preempted.append((running[place].job, running[place]))
+                continue
             last = run + 1 < state.clock[RUNS]
             end = state.runs[R_SHARE, run + 1] if last else state.clock[SHARES]
             nodes = sum(1 << int(n) for n in state.shares[S_NODE, state.runs[R_SHARE, run] : end])
-            place = int(state.runs[R_JOB, run])
-            job = jobs[self.ids[place]]
+            number, task = self.ids[place]
+            job = jobs[number]
+            if task >= 0:
+                job.waiting_tasks = tuple(one for one in job.waiting_tasks if one != task) or (task,)
+                job = replace(job, task=task, waiting_tasks=())
             ends = int(self.memory.jobs[Job.ENDS, place])
             found.append(Start(job, "", Allocation(job, "", nodes, {}, {}, twin.now, ends)))
+        twin.weights = self.memory.nodes[Node.SET_WEIGHT].tolist()
         return found
 
     def backfill_cycle(self, twin: TwinState) -> Cycle:
@@ -182,8 +278,8 @@ class Compiled:
             place, start, end = self.memory.plans[:, k].tolist()
             nodes = self.node_set(self.memory.planned[k])
             waits = start == twin.now + 1 and bool(nodes & twin.completing)
-            plan = Plan(jobs[self.ids[place]], "", start, end, nodes, held=end >= 0, waits_for_epilog=waits)
-            cycle.plans.append(plan)
+            job = jobs[self.ids[place][0]]
+            cycle.plans.append(Plan(job, "", start, end, nodes, held=end >= 0, waits_for_epilog=waits))
         cycle.starts = self.started(twin, before)
         return cycle
 
@@ -193,5 +289,3 @@ class Compiled:
         before = int(self.state.clock[RUNS])
         pass_at(self.state, twin.now, full)
         return self.started(twin, before), False
-
-
