@@ -33,14 +33,35 @@ def assert_alike(score: compare.Score, share: float) -> None:
 
 @pytest.mark.parametrize(
     ("name", "first", "last"),
-    [("kth-a", 5000, 5040), ("sdsc-a", 2800, 2840), ("mix-a", 850, 900), ("e-share-a", 1000, 1060)],
+    [
+        ("kth-a", 5000, 5040),
+        ("sdsc-a", 2800, 2840),
+        ("mix-a", 850, 900),
+        ("e-share-a", 1000, 1060),
+        ("a-array-a", 600, 640),
+        ("b-resv-a", 1200, 1260),
+        ("c-node", 900, 960),
+        ("d-qos-a", 700, 760),
+        ("f-limits", 3000, 3100),
+        ("site-a", 3000, 3030),
+    ],
 )
 def test_part_of_a_recorded_run(name: str, first: int, last: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_alike(driven(name, monkeypatch, first, last), 0.99)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["kth-a", "kth-b", "sdsc-a", "mix-a", "e-share-a"])
+@pytest.mark.parametrize("name", ["kth-a", "kth-b", "sdsc-a", "mix-a", "e-share-a", "a-array-a", "b-resv-a"])
 def test_whole_recorded_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_alike(driven(name, monkeypatch), 0.99)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["c-node", "d-qos-a", "f-limits", "site-a"])
+def test_whole_recorded_run_with_what_was_not_recorded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few passes saw an epilog, a requeue or a release whose second was not recorded."""
     score = driven(name, monkeypatch)
-    assert_alike(score, 0.99)
+    assert score.main_alike >= 0.98 * score.main_starts
+    assert score.plans_alike >= 0.99 * score.plans
+    assert score.starts_alike >= 0.99 * score.starts
+    assert score.victims_alike >= 0.9 * score.victims

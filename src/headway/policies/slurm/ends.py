@@ -14,7 +14,6 @@ from headway.engine.tables import (
     N_FREE_MEMORY,
     N_RUNS,
     NODE_ROWS,
-    R_JOB,
     R_SHARE,
     RUN,
     S_ALONE,
@@ -25,7 +24,7 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel, routine
-from headway.policies.slurm.preemption import is_preemptable
+from headway.policies.slurm.preemption import is_preemptable, shares_partition
 from headway.policies.slurm.selection import select, whole_nodes
 from headway.policies.slurm.tables import Clock, Job, Memory, Preemption, Scratch, Setting, Work
 
@@ -142,16 +141,28 @@ def copy_nodes(state: State) -> None:
 
 
 @routine
-def fits_by_preempting(state: State, job: int, part: int, now: int) -> bool:
-    """Whether a job fits on the set WINDOW if every running job that it may preempt goes."""
-    memory, any_goes = state.memory, False
-    copy_nodes(state)
+def imagine_preempted(state: State, job: int, part: int, now: int) -> int:
+    """Let every running job that a job may preempt be over in the trial table; nodes that become idle."""
+    memory, idle = state.memory, 0
     for place in range(memory.clock[Clock.RUNNING]):
         running = memory.running[1, place]
-        if is_preemptable(memory, job, part, running, now):
-            imagine_ended(state, state.jobs[RUN, running])
-            any_goes = True
-    return any_goes and select(state, memory.trial, Scratch.WINDOW, job, part) > 0
+        if is_preemptable(memory, job, part, running, now) and shares_partition(state, running, part):
+            idle += imagine_ended(state, state.jobs[RUN, running])
+    return idle
+
+
+@kernel
+def next_staying(state: State, job: int, part: int, now: int, place: int) -> int:
+    """The next place of the list of running jobs whose job is not one that the job may preempt."""
+    memory = state.memory
+    if memory.settings[Setting.PREEMPTION] != Preemption.OFF:
+        while place < memory.clock[Clock.RUNNING]:
+            running = memory.running[1, place]
+            preemptable = is_preemptable(memory, job, part, running, now)
+            if not preemptable or not shares_partition(state, running, part):
+                break
+            place += 1
+    return place
 
 
 @routine
@@ -164,22 +175,24 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool) -> int
     if idle >= least and select(state, state.nodes, Scratch.WINDOW, job, part) > 0:
         return now
     preempts = memory.settings[Setting.PREEMPTION] != Preemption.OFF
-    if preempts and fits_by_preempting(state, job, part, now):
-        return now
-    if only_now:
+    if only_now and not preempts:
         return NEVER
-    running, count = memory.running, memory.clock[Clock.RUNNING]
     copy_nodes(state)
-    width, anchor, place = 30, 0, 0
+    if preempts:
+        idle += imagine_preempted(state, job, part, now)
+        if select(state, memory.trial, Scratch.WINDOW, job, part) > 0:
+            return now
+        if only_now:
+            return NEVER
+    running, count = memory.running, memory.clock[Clock.RUNNING]
+    width, anchor, place = 30, 0, next_staying(state, job, part, now, 0)
     linear = memory.settings[Setting.BF_WINDOW_LINEAR]
     while place < count:
         last, taken, many = -1, 0, False
         while place < count:
             end, run = running[0, place], state.jobs[RUN, running[1, place]]
-            place += 1
+            place = next_staying(state, job, part, now, place + 1)
             if not touches(state, run):
-                continue
-            if preempts and is_preemptable(memory, job, part, state.runs[R_JOB, run], now):
                 continue
             if anchor == 0:
                 anchor = end + 30 - end % 30

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from headway.engine.shares import end_of_shares
+from headway.engine.tables import R_SHARE, RUN, S_NODE, State
 from headway.jit import kernel
 from headway.policies.slurm.queue import may_preempt
 from headway.policies.slurm.tables import (
@@ -64,3 +66,13 @@ def is_pausing(memory: Memory, job: int, now: int) -> bool:
     """Whether a job took victims so recently that it takes no more."""
     took = memory.jobs[Job.TOOK_VICTIMS, job]
     return bool(took != UNSET and took > now - memory.settings[Setting.PREEMPT_PAUSE])
+
+
+@kernel
+def shares_partition(state: State, job: int, part: int) -> bool:
+    """Whether a running job holds a node of a partition."""
+    run = state.jobs[RUN, job]
+    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+        if state.memory.members[part, state.shares[S_NODE, entry]] > 0:
+            return True
+    return False

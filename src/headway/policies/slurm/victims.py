@@ -11,7 +11,7 @@ from headway.engine.shares import end_of_shares
 from headway.engine.tables import R_SHARE, RUN, S_NODE, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.ends import copy_nodes, imagine_ended
-from headway.policies.slurm.preemption import cost, is_preemptable
+from headway.policies.slurm.preemption import cost, is_preemptable, shares_partition
 from headway.policies.slurm.selection import select
 from headway.policies.slurm.tables import Clock, Memory, Scratch, Setting, Victim, Work
 
@@ -69,16 +69,6 @@ def list_victims(state: State, job: int, part: int, now: int) -> int:
     sort_victims(memory, Victim.JOB, 1)
     sort_victims(memory, Victim.COST, 1)
     return count
-
-
-@kernel
-def shares_partition(state: State, job: int, part: int) -> bool:
-    """Whether a running job holds a node of a partition."""
-    run = state.jobs[RUN, job]
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-        if state.memory.members[part, state.shares[S_NODE, entry]] > 0:
-            return True
-    return False
 
 
 @routine
