@@ -187,8 +187,9 @@ class Compiled:
         known = {one.name: one for one in getattr(twin.calendar, "reservations", [])}
         for place, one in enumerate(self.site.reservations):
             made = known.get(one.name)
-            row = [Reservation.KNOWN, Reservation.START, Reservation.END]
-            self.memory.reservations[row, place] = (NEVER, 0, 0) if made is None else (0, made.start, made.end)
+            times = (NEVER, 0, 0) if made is None else (0, made.start, made.end)
+            rows = [Reservation.KNOWN, Reservation.START, Reservation.END]
+            self.memory.reservations[rows, place] = times
         self.memory.reservations[Reservation.FAILED] = UNSET
 
     def lay_usage(self, twin: TwinState) -> None:
