@@ -19,6 +19,8 @@ from headway.cli import anonymise as anonymise  # isort: skip
 from headway.cli import datasets as datasets  # isort: skip
 from headway.cli import what_if as what_if  # isort: skip
 from headway.cli import replay as replay  # isort: skip
+from headway.cli import when as when  # isort: skip
+from headway.cli import forecast as forecast  # isort: skip
 from headway.cli import policies as policies  # isort: skip
 from headway.cli import cache as cache  # isort: skip
 from headway.cli import demo as demo  # isort: skip

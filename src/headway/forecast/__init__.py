@@ -12,9 +12,10 @@ check        a walk through a log that holds forecasts to what happened
 from __future__ import annotations
 
 from headway.forecast.check import Sample, check
-from headway.forecast.correction import LEVELS, Correction
+from headway.forecast.correction import Correction
 from headway.forecast.forecast import Forecast, Outlook
 from headway.forecast.instant import Instant
+from headway.forecast.levels import LEVELS
 from headway.forecast.record import Record
 from headway.forecast.scores import scores
 

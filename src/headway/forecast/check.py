@@ -1,7 +1,7 @@
 """Whether forecasts keep what they promise: a walk through a record, forecasting as it goes.
 
-A sample of the jobs is forecast when each is submitted, from what is known then; the correction learns from
-those of the sample that have started. The jobs of the first part of the record only teach.
+A sample of the jobs is forecast when each is submitted, from what is known then. The first jobs of the record
+only fill the pools; the first of the sample only teach the correction, and are not judged.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.errors import UsageError
-from headway.forecast.baselines import Baselines
-from headway.forecast.correction import LEVELS, Correction
+from headway.forecast.correction import Correction
 from headway.forecast.forecast import Outlook
+from headway.forecast.levels import LEVELS
 from headway.forecast.record import Column, Record
+from headway.forecast.waits import Waits
 from headway.policies.spec import Spec
 
 Progress = Callable[[int, int], None]
 
 WARM_UP = 0.2
 """The share of the jobs, the first ones, that are not forecast."""
+TEACHING = 40
+"""So many forecasts before the first that is judged teach the correction."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Forecasts of some jobs beside what happened; one row per job, in order of submission, times in µs."""
 
-    policy: str
-    draws: int
     job: Column
     submit: Column
     procs: Column
@@ -37,14 +38,22 @@ class Sample:
     """What happened."""
     simulated: Column
     """[job, level] waits by the draws at LEVELS."""
+    history: Column
+    """[job, level] waits of like jobs at LEVELS."""
+    longest: Column
+    """The longest wait so far."""
     corrected: Column
-    """[job, level] the same after the correction."""
+    """[job, level] simulation and history after the correction."""
     plan: Column
     recent: Column
     bound: Column
     """QBETS' 95 % bound; NEVER where it has none."""
     waiting: Column
     """How many waited before the job."""
+
+    def of(self, rows: slice | Column | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Sample:
+        """Some rows of it."""
+        return Sample(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
 
 
 def check(
@@ -57,35 +66,9 @@ def check(
 ) -> Sample:
     """Forecast a sample of the jobs of a record, each at its submission, and keep what happened."""
     outlook = Outlook(record, policy)
-    record = outlook.record
-    rows = chosen(record, jobs, seed)
-    baselines = Baselines(record)
-    work = record.workload
-    columns: dict[str, list[int]] = {name: [] for name in ("plan", "recent", "bound", "waiting")}
-    simulated = np.empty((len(rows), len(LEVELS)), np.int64)
-    for place, row in enumerate(rows.tolist()):
-        found = outlook.of_row(row, draws=draws, seed=seed + place)
-        baselines.learn(found.now)
-        simulated[place] = [found.wait(level) for level in LEVELS]
-        for name, value in (
-            ("plan", found.plan - found.submit), ("recent", baselines.recent_median(row)),
-            ("bound", baselines.bound(row)), ("waiting", found.waiting),
-        ):  # fmt: skip
-            columns[name].append(value)
-        if progress is not None:
-            progress(place + 1, len(rows))
-    submit, start = work.submit[rows], record.start[rows]
-    return Sample(
-        policy=str(outlook.forward.policy.spec),
-        draws=draws,
-        job=work.job[rows],
-        submit=submit,
-        procs=work.procs[rows],
-        wait=start - submit,
-        simulated=simulated,
-        corrected=corrected(simulated, submit, start),
-        **{name: np.array(values, np.int64) for name, values in columns.items()},
-    )
+    rows = chosen(outlook.record, jobs + TEACHING, seed)
+    found = walk(outlook, rows, draws, seed, progress)
+    return found.of(slice(min(TEACHING, len(rows) // 5), None))
 
 
 def chosen(record: Record, jobs: int, seed: int) -> Column:
@@ -99,15 +82,43 @@ def chosen(record: Record, jobs: int, seed: int) -> Column:
     return record.order[places]
 
 
-def corrected(simulated: Column, submit: Column, start: Column) -> Column:
+def walk(
+    outlook: Outlook, rows: Column, draws: int, seed: int = 0, progress: Progress | None = None
+) -> Sample:
+    """Forecasts of some rows, in order of submission, each at its submission."""
+    record, waits = outlook.record, Waits(outlook.record)
+    work = record.workload
+    one: dict[str, list[int]] = {name: [] for name in ("plan", "recent", "bound", "waiting", "longest")}
+    simulated, history = (np.empty((len(rows), len(LEVELS)), np.int64) for _ in range(2))
+    for place, row in enumerate(rows.tolist()):
+        found = outlook.of_row(row, draws=draws, seed=seed + place)
+        waits.learn(found.now)
+        simulated[place] = found.at_levels()
+        history[place] = waits.quantiles(row)
+        one["plan"].append(found.plan - found.submit)
+        one["recent"].append(waits.recent_median(row))
+        one["bound"].append(waits.qbets.bound(int(work.procs[row])))
+        one["waiting"].append(found.waiting)
+        one["longest"].append(waits.longest)
+        if progress is not None:
+            progress(place + 1, len(rows))
+    columns = {name: np.array(values, np.int64) for name, values in one.items()}
+    submit, start = work.submit[rows], record.start[rows]
+    told = corrected(simulated, history, columns["longest"], submit, start)
+    return Sample(
+        job=work.job[rows], submit=submit, procs=work.procs[rows], wait=start - submit,
+        simulated=simulated, history=history, corrected=told, **columns,
+    )  # fmt: skip
+
+
+def corrected(simulated: Column, history: Column, longest: Column, submit: Column, start: Column) -> Column:
     """The quantiles of each forecast, corrected by those before it whose jobs have started by then."""
     correction, done = Correction(), np.zeros(len(submit), np.bool_)
-    found = np.empty_like(simulated)
+    told = np.empty_like(simulated)
     for place, now in enumerate(submit.tolist()):
-        before = np.arange(place)
-        for known in before[~done[:place] & (start[:place] < now)].tolist():
-            correction.learn(simulated[known], int(start[known] - submit[known]))
+        for known in np.flatnonzero(~done[:place] & (start[:place] < now)).tolist():
+            wait = int(start[known] - submit[known])
+            correction.learn(simulated[known], history[known], told[known], wait)
             done[known] = True
-        longer = [(simulated[one], now - int(submit[one])) for one in before[~done[:place]].tolist()]
-        found[place] = correction.apply(simulated[place], longer)
-    return found
+        told[place] = correction.apply(simulated[place], history[place], int(longest[place]))
+    return told

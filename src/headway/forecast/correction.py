@@ -1,83 +1,73 @@
 """What past forecasts got wrong, put right in the next: conformal prediction, quantile by quantile.
 
-A forecast gives the waits q(p) that are not exceeded with probability p. When a job has started, its residual
-at p is z(wait) - z(q(p)), with z(w) = log(w + 1 minute): factors count for long waits, and minutes for short
-ones. To a new forecast the p-quantile of the last residuals at p is added, on the scale of z. Were the next
-residual one more of the same kind, the corrected q(p) would not be exceeded with probability p, whatever is
-wrong with the simulation. Forecasts that are sure of a start at once are corrected among themselves.
+A simulation gives the waits s(p) that are not exceeded with probability p, the waits of like jobs give h(p).
+On the scale z(w) = log(w + 1 minute) the two are blended, b(p) = c s(p) + (1 - c) h(p), with the c of BLENDS
+whose pinball loss on the last jobs that have started was least: where the simulation is true c is 1.
 
-Only jobs that have started by the instant teach; one that still waits and has waited longer than the bound
-that was given for it teaches that much.
+To b(p) an order statistic of the last residuals z(wait) - b(p) is added. Were the next residual one more of
+the same kind, the sum would not be exceeded with probability p, whatever is wrong with simulation and
+history. As queues change, it is not quite of the same kind: so the rank of the order statistic is not p but a
+number a(p) that starts there, and after each job goes up by STEP x p if the job was later than was told, and
+down by STEP x (1 - p) if not (adaptive conformal inference, Gibbs and Candès, NeurIPS 2021). No corrected
+wait is longer than the longest so far, unless the simulation says so.
+
+Forecasts that are sure of a start at once are corrected among themselves. Only jobs that have started by the
+instant teach, in the order of their submissions.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from headway.forecast.record import Column
-from headway.units import SECOND
+from headway.forecast.levels import LEVELS, Column, Floats, pinball, scale, unscale
 
-LEVELS = np.round(np.arange(0.05, 0.96, 0.05), 2)
-"""Probabilities at which a forecast is told, corrected and judged."""
 WINDOW = 200
-"""So many of the last residuals of a group are looked at."""
+"""So many of the last residuals are looked at."""
 FEWEST = 20
 """With fewer of them nothing is corrected."""
-MINUTE = 60 * SECOND
-LONGEST = 3650 * 86_400 * SECOND
-
-Floats = npt.NDArray[np.float64]
-
-
-def scale(wait: npt.ArrayLike) -> Floats:
-    """z of waits in µs."""
-    return np.asarray(np.log(np.minimum(np.asarray(wait, np.float64), LONGEST) + MINUTE))
-
-
-def unscale(z: Floats) -> Column:
-    """Waits in µs, to the second where they are not at once; never negative."""
-    seconds = np.rint((np.exp(z) - MINUTE) / SECOND)
-    return np.asarray(np.maximum(seconds, 0) * SECOND).astype(np.int64)
+BLENDS = (1.0, 0.75, 0.5, 0.25, 0.0)
+STEP = 0.02
 
 
 class Correction:
-    """Residuals of forecasts whose jobs have started."""
+    """Forecasts whose jobs have started, and what they teach."""
 
-    def __init__(self, window: int = WINDOW) -> None:
-        self.window = window
-        self._residuals: dict[bool, list[Floats]] = {True: [], False: []}
+    def __init__(self) -> None:
+        self._pairs: list[tuple[Floats, Floats, float, bool]] = []
+        self._ranks = {True: LEVELS.copy(), False: LEVELS.copy()}
 
     @staticmethod
-    def group(quantiles: Column) -> bool:
-        """Whether a forecast is sure of a start at once."""
-        return bool(quantiles[-1] <= 0)
+    def sure(simulated: Column) -> bool:
+        """Whether a simulation is sure of a start at once."""
+        return bool(simulated[-1] <= 0)
 
-    def learn(self, quantiles: Column, wait: int) -> None:
-        """A job has started after ``wait`` (µs) of which ``quantiles`` at LEVELS were forecast."""
-        self._residuals[self.group(quantiles)].append(scale(wait) - scale(quantiles))
+    def learn(self, simulated: Column, history: Column, told: Column, wait: int) -> None:
+        """A job has started after ``wait`` (µs); ``told`` are the corrected quantiles at LEVELS."""
+        sure, z = self.sure(simulated), float(scale(wait))
+        self._pairs.append((scale(simulated), scale(history), z, sure))
+        moved = self._ranks[sure] + STEP * (LEVELS - (wait <= told))
+        self._ranks[sure] = np.clip(moved, 0.0, 1.0)
 
-    def offsets(self, quantiles: Column, longer: list[tuple[Column, int]] | None = None) -> Floats:
-        """What is added on the scale of z; ``longer`` are forecasts of jobs that still wait, and how long."""
-        group = self.group(quantiles)
-        seen = self._residuals[group][-self.window :]
-        seen = seen + [
-            scale(waited) - scale(before)
-            for before, waited in longer or ()
-            if self.group(before) == group and waited > before[-1]
-        ]
-        if len(seen) < FEWEST:
-            return np.zeros(len(LEVELS))
-        ordered = np.sort(np.array(seen), axis=0)
-        count = len(ordered)
+    def blend(self) -> float:
+        """The weight of the simulation."""
+        if len(self._pairs) < FEWEST:
+            return 1.0
+        last = self._pairs[-WINDOW:]
+        simulated, history, waits = (np.array([pair[n] for pair in last]) for n in range(3))
+        losses = [pinball(waits[:, None] - (c * simulated + (1 - c) * history)) for c in BLENDS]
+        return BLENDS[int(np.argmin(losses))]
+
+    def apply(self, simulated: Column, history: Column, longest: int) -> Column:
+        """The corrected quantiles (µs), ascending; ``longest`` is the longest wait so far."""
+        sure, c = self.sure(simulated), self.blend()
+        last = [pair for pair in self._pairs if pair[3] == sure][-WINDOW:]
+        if len(last) < FEWEST:
+            return simulated
+        residuals = np.sort(np.array([z - (c * s + (1 - c) * h) for s, h, z, _ in last]), axis=0)
         # Of n residuals and a new one, the new one is the k-th of n + 1 with equal chances.
-        place = (count + 1) * LEVELS
+        place = (len(last) + 1) * self._ranks[sure]
         place = np.where(LEVELS > 0.5, np.ceil(place), np.floor(place)).astype(np.int64)
-        return np.asarray(ordered[np.clip(place, 1, count) - 1, np.arange(len(LEVELS))])
-
-    def apply(self, quantiles: Column, longer: list[tuple[Column, int]] | None = None) -> Column:
-        """The corrected quantiles (µs), ascending."""
-        offsets = self.offsets(quantiles, longer)
-        if not offsets.any():
-            return quantiles
-        return np.maximum.accumulate(unscale(scale(quantiles) + offsets))
+        offset = residuals[np.clip(place, 1, len(last)) - 1, np.arange(len(LEVELS))]
+        blended = c * scale(simulated) + (1 - c) * scale(history) + offset
+        found = np.minimum(unscale(blended), np.maximum(longest, simulated))
+        return np.asarray(np.maximum.accumulate(found))

@@ -10,17 +10,20 @@ Nothing that happened after the instant is looked at.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from headway.errors import UsageError
 from headway.forecast.arrivals import DAY, Arrivals
 from headway.forecast.forward import Forward
 from headway.forecast.instant import Instant
+from headway.forecast.levels import LEVELS
 from headway.forecast.record import Column, Record
 from headway.forecast.run_times import RunTimes
 from headway.policies.spec import Spec
-from headway.units import NEVER
+from headway.units import NEVER, SECOND
 
 DRAWS = 200
 MOST_DAYS = 14
@@ -59,13 +62,19 @@ class Forecast:
         """The end that is not exceeded with this probability."""
         return quantile(np.where(self.starts == NEVER, NEVER, self.starts + self.run_times), level)
 
+    def at_levels(self) -> Column:
+        """The waits that are not exceeded with the probabilities of LEVELS."""
+        ordered = np.sort(self.waits)
+        place = np.ceil(LEVELS * len(ordered) - 1e-9).astype(np.int64) - 1
+        return np.asarray(ordered[np.clip(place, 0, len(ordered) - 1)])
+
     def chance(self, within: int) -> float:
         """The probability to start no later than so long after the submission."""
         return float(np.mean(self.waits <= within))
 
     def interval(self, level: float) -> tuple[int, int]:
         """Waits between which the job starts with at least this probability."""
-        return interval(lambda at: self.wait(at), level)
+        return interval(self.wait, level)
 
 
 def quantile(draws: Column, level: float) -> int:
@@ -74,7 +83,7 @@ def quantile(draws: Column, level: float) -> int:
     return int(np.sort(draws)[min(max(place, 0), len(draws) - 1)])
 
 
-def interval(wait, level: float) -> tuple[int, int]:  # type: ignore[no-untyped-def]
+def interval(wait: Callable[[float], int], level: float) -> tuple[int, int]:
     """Between which waits the probability ``level`` lies, if ``wait`` gives quantiles.
 
     As much is left out below as above, unless a start at once is likelier than that: then nothing is left
@@ -92,6 +101,18 @@ class Outlook:
         self.policy = policy
         self.forward, self.record = Forward.of(record, policy)
         self.run_times = RunTimes(self.record)
+
+    def joined(self, submit: int, procs: int, walltime: int, **codes: int) -> tuple[Outlook, int]:
+        """The same with one more job that waits, and its row; what was learned stays."""
+        record, row = self.record.with_job(submit, procs, walltime, **codes)
+        other = Outlook(record, self.policy)
+        if len(other.record) < len(record):
+            raise UsageError(
+                f"no such job can ever start: {procs} processors for {walltime // SECOND} s is more than "
+                f"{self.record.platform.total_procs} processors or a partition allow"
+            )
+        other.run_times.take_over(self.run_times)
+        return other, row
 
     def of_row(self, row: int, now: int | None = None, draws: int = DRAWS, seed: int = 0) -> Forecast:
         """Of a job of the record that waits at ``now``, by default when it is submitted."""

@@ -67,6 +67,10 @@ class RunTimes:
                 self._seen.setdefault(key, deque(maxlen=KEPT[kind])).append(share)
         self._next = last
 
+    def take_over(self, other: RunTimes) -> None:
+        """Know what another knows, whose record has the same jobs that have ended."""
+        self.now, self._next, self._seen = other.now, other._next, other._seen
+
     def _kinds(self, row: int) -> Iterator[tuple[int, Hashable]]:
         """The kinds that a job is of; what is not known of it makes no kind."""
         user, name, account = int(self._user[row]), int(self._name[row]), int(self._account[row])

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.forecast.check import Sample
-from headway.forecast.correction import LEVELS
-from headway.forecast.record import Column
+from headway.forecast.levels import LEVELS, Column, pinball
 from headway.units import NEVER, SECOND
 
 Mask = npt.NDArray[np.bool_]
@@ -28,75 +27,61 @@ def intervals(quantiles: Column, level: float) -> tuple[Column, Column]:
     return np.where(at_once, 0, low), np.where(at_once, at(quantiles, level), at(quantiles, 1 - tail))
 
 
-def pinball(quantiles: Column, wait: Column) -> float:
-    """The mean over jobs and levels of the loss that the true quantiles make least (seconds)."""
-    over = (wait[:, None] - quantiles) / SECOND
-    return float(np.mean(np.maximum(LEVELS * over, (LEVELS - 1) * over)))
-
-
 def error(forecast: Column, wait: Column) -> dict[str, float]:
     """Median and mean of the absolute errors (seconds)."""
-    off = abs(forecast - wait) / SECOND
+    off = abs(np.minimum(forecast, NEVER // 2) - wait) / SECOND
     return {"median_error": float(np.median(off)), "mean_error": float(off.mean())}
 
 
 def of_quantiles(quantiles: Column, wait: Column) -> dict[str, float]:
-    """Everything of forecasts that are distributions."""
+    """Everything of forecasts that are distributions; times in seconds."""
     found: dict[str, float] = {}
     for level in (0.5, 0.9):
         low, high = intervals(quantiles, level)
-        found[f"coverage_{level:.0%}"] = float(np.mean((low <= wait) & (wait <= high)))
-        found[f"mean_width_{level:.0%}"] = float(np.mean(high - low) / SECOND)
-        found[f"median_width_{level:.0%}"] = float(np.median(high - low) / SECOND)
-    upper = at(quantiles, 0.95)
-    found["coverage_of_bound"] = float(np.mean(wait <= upper))
-    found["mean_bound"] = float(upper.mean() / SECOND)
-    return found | {"pinball": pinball(quantiles, wait)} | error(at(quantiles, 0.5), wait)
+        found[f"coverage_{100 * level:.0f}"] = float(np.mean((low <= wait) & (wait <= high)))
+        found[f"median_width_{100 * level:.0f}"] = float(np.median(high - low) / SECOND)
+        found[f"mean_width_{100 * level:.0f}"] = float(np.mean(high - low) / SECOND)
+    found["pinball"] = pinball((wait[:, None] - quantiles) / SECOND)
+    return found | error(at(quantiles, 0.5), wait)
 
 
-def scores(sample: Sample, rows: Mask | None = None) -> dict[str, Any]:
-    """The scores of forecast, corrected forecast and baselines on some jobs of the sample."""
-    chosen = np.ones(len(sample.job), np.bool_) if rows is None else rows
-    wait = sample.wait[chosen]
+def scores(sample: Sample) -> dict[str, Any]:
+    """The scores of simulated and corrected forecasts and of the baselines."""
+    wait = sample.wait
     if not len(wait):
         return {"jobs": 0}
     return {
         "jobs": len(wait),
-        "simulated": of_quantiles(sample.simulated[chosen], wait),
-        "corrected": of_quantiles(sample.corrected[chosen], wait),
-        "plan": error(sample.plan[chosen], wait),
-        "recent": error(sample.recent[chosen], wait),
-        "qbets": of_bound(sample, chosen),
+        "corrected": of_quantiles(sample.corrected, wait),
+        "simulated": of_quantiles(sample.simulated, wait),
+        "plan": error(sample.plan, wait),
+        "recent": error(sample.recent, wait),
+        "qbets": of_bound(sample),
     }
 
 
-def of_bound(sample: Sample, rows: Mask) -> dict[str, float] | None:
-    """QBETS' bound, and ours where it is made to hold as often: a factor on the scale of its own width."""
-    rows = rows & (sample.bound < NEVER)
-    wait, bound, ours = sample.wait[rows], sample.bound[rows], at(sample.corrected, 0.95)[rows]
+def of_bound(sample: Sample) -> dict[str, float] | None:
+    """QBETS' bound, and the lowest of our corrected quantiles that held at least as often (seconds)."""
+    has = sample.bound < NEVER
+    wait, bound = sample.wait[has], sample.bound[has]
     if not len(wait):
         return None
-    kept = float(np.mean(wait <= bound))
-    equal = widened(ours, wait, kept)
+    held = float(np.mean(wait <= bound))
+    ours = sample.corrected[has]
+    kept = np.mean(wait[:, None] <= ours, axis=0)
+    enough = np.flatnonzero(kept >= held)
+    level = int(enough[0]) if len(enough) else len(LEVELS) - 1
     return {
         "jobs": len(wait),
-        "coverage": kept,
+        "coverage": held,
         "mean_bound": float(bound.mean() / SECOND),
         "median_bound": float(np.median(bound) / SECOND),
-        "our_mean_bound_at_equal_coverage": float(equal.mean() / SECOND),
-        "our_median_bound_at_equal_coverage": float(np.median(equal) / SECOND),
+        "our_coverage": float(kept[level]),
+        "our_mean_bound": float(ours[:, level].mean() / SECOND),
+        "our_median_bound": float(np.median(ours[:, level]) / SECOND),
     }
 
 
-def widened(bound: Column, wait: Column, coverage: float) -> Column:
-    """Bounds moved alike, on the scale of the correction, until as many waits as wanted are below."""
-    from headway.forecast.correction import scale, unscale
-
-    off = np.sort(scale(wait) - scale(bound))
-    need = int(np.ceil(coverage * len(off) - 1e-9))
-    return unscale(scale(bound) + off[max(need - 1, 0)] + 1e-9)
-
-
-def not_sure(sample: Sample) -> Mask:
-    """Jobs of which the draws did not all start at once: where there is something to forecast."""
-    return np.asarray(sample.simulated[:, -1] > 0)
+def unsure(sample: Sample) -> Sample:
+    """The jobs whose start at once was not certain: where there is something to forecast."""
+    return sample.of(sample.simulated[:, -1] > 0)

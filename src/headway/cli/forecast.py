@@ -1,0 +1,211 @@
+"""``headway forecast check``: whether forecasts of starts keep what they promise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import command
+from headway.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@command("forecast", example="headway forecast check log.swf.gz --jobs 200")
+def forecast(
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar="check TRACE", help="What to do: check; and a log.", show_default=False),
+    ],
+    policy: Annotated[
+        str,
+        typer.Option(
+            "--policy", metavar="SPEC", help="Policy in force; slurm(seed=1) for a site, else easy."
+        ),
+    ] = "",
+    simulated: Annotated[
+        bool,
+        typer.Option("--simulated", help="Take the log as simulated under the policy, not as recorded."),
+    ] = False,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs", metavar="N", help="Jobs that are judged.", parser=options.whole_number("--jobs", 10)
+        ),
+    ] = 400,
+    draws: Annotated[
+        int,
+        typer.Option(
+            "--draws",
+            metavar="N",
+            help="Simulated futures of each.",
+            parser=options.whole_number("--draws", 10, 10_000),
+        ),
+    ] = 100,
+    procs: options.Procs = None,
+    site: options.SiteFolder = None,
+    rule: options.Rules = None,
+    seed: options.Seed = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Write scores, the sample and the figures into this folder."
+        ),
+    ] = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Walk through a log, forecast a sample of its jobs at submission, and compare with what happened.
+
+    Shows how often the 50 % and 90 % intervals held, pinball loss and errors of the median, beside the
+    policy's own plan, the recent median wait of like jobs, and QBETS' bounds.
+    """
+    from headway.cli.inputs import check_choices, parse_rules
+    from headway.schedule.folder import refuse_occupied
+
+    if len(words) != 2 or words[0] != "check":
+        raise UsageError("write headway forecast check TRACE; headway when tells of a single job")
+    check_choices(procs, None, json, quiet, site)
+    if out is not None:
+        refuse_occupied(out, force)
+
+    from headway.cli.runs import Inputs
+    from headway.cli.when import outlook_of
+    from headway.forecast.check import check
+
+    inputs = Inputs.read(words[1], procs, None, None, parse_rules(rule), quiet=quiet or json, site=site)
+    spec = policy or ("easy" if inputs.platform.site is None else "slurm(seed=1)")
+    outlook = outlook_of(inputs, spec, simulated)
+    with inputs.display.working("forecasting") as progress:
+        sample = check(outlook.record, spec, jobs, draws, seed, progress)
+    document = {
+        "log": inputs.workload.source.name,
+        "policy": str(outlook.forward.policy.spec),
+        "truth": "simulated" if simulated else "recorded",
+        "draws": draws,
+        "seed": seed,
+    } | report(sample)
+    if out is not None:
+        write(out, document, sample)
+    if json:
+        from headway.cli.display import print_json
+
+        print_json(document)
+    elif not quiet:
+        from headway.cli.display import output
+
+        console = output()
+        _show(console, document)
+        if out is not None:
+            console.print(f"\nwritten to {out}", markup=False)
+
+
+def report(sample: Any) -> dict[str, Any]:
+    """Scores of all jobs, of those with something to forecast, and errors by lead time."""
+    from headway.forecast.figures import by_lead
+    from headway.forecast.scores import scores, unsure
+
+    return {"all": scores(sample), "unsure": scores(unsure(sample)), "by_lead": by_lead(sample)}
+
+
+def write(folder: Path, document: dict[str, Any], sample: Any) -> None:
+    """The scores as JSON, the sample as CSV, three figures."""
+    from headway.figures.style import save
+    from headway.forecast.figures import FIGURES
+    from headway.forecast.levels import LEVELS
+    from headway.schedule.files import write_json
+    from headway.units import NEVER, seconds_text
+    from headway.writing import replacing
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / "forecast.json", document)
+    one = ("job", "submit", "procs", "wait", "plan", "recent", "bound", "waiting")
+    with replacing(folder / "sample.csv") as draft, open(draft, "w", encoding="utf-8") as file:
+        levels = [f"{kind}_{level:g}" for kind in ("simulated", "corrected") for level in LEVELS]
+        file.write(",".join((*one, *levels)) + "\n")
+        for row in range(len(sample.job)):
+            cells = [
+                str(value)
+                if name in ("job", "procs", "waiting")
+                else ""
+                if value >= NEVER
+                else seconds_text(value)
+                for name, value in ((name, int(getattr(sample, name)[row])) for name in one)
+            ]
+            cells += [seconds_text(int(us)) for us in (*sample.simulated[row], *sample.corrected[row])]
+            file.write(",".join(cells) + "\n")
+    for name, draw in FIGURES.items():
+        save(draw(sample), folder / f"{name}.svg")
+
+
+def _show(console: Console, document: dict[str, Any]) -> None:
+    told = "simulated under it" if document["truth"] == "simulated" else "as the log recorded them"
+    console.print(f"{document['policy']}; waits {told}; {document['draws']} draws\n", markup=False)
+    for key, title in (
+        ("all", "All judged jobs"),
+        ("unsure", "Jobs whose start at once was not certain"),
+    ):
+        scores = document[key]
+        console.print(f"{title}: {scores['jobs']:,}", style="bold", markup=False)
+        if scores["jobs"]:
+            _scores(console, scores)
+        console.print()
+    _leads(console, document["by_lead"])
+
+
+def _scores(console: Console, scores: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    from headway.cli.tables import number
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("", no_wrap=True)
+    columns = (
+        ("coverage_50", "in 50% interval"), ("coverage_90", "in 90% interval"),
+        ("median_width_90", "its median width (s)"), ("pinball", "pinball loss (s)"),
+        ("median_error", "median error (s)"), ("mean_error", "mean error (s)"),
+    )  # fmt: skip
+    for _, title in columns:
+        table.add_column(title, justify="right")
+    for key, name in (
+        ("corrected", "forecast"), ("simulated", "not corrected"), ("plan", "policy's own plan"),
+        ("recent", "recent median wait"),
+    ):  # fmt: skip
+        cells = []
+        for column, _ in columns:
+            value = scores[key].get(column)
+            is_share = column.startswith("coverage") and value is not None
+            cells.append(f"{value:.1%}" if is_share else number(value))
+        table.add_row(name, *cells)
+    console.print(table)
+    bound = scores["qbets"]
+    if bound is None:
+        console.print("QBETS has no bound yet: it needs 59 waits of a size", markup=False)
+        return
+    console.print(
+        f"QBETS' 95% bounds held for {bound['coverage']:.1%}, mean {number(bound['mean_bound'])} s, median "
+        f"{number(bound['median_bound'])} s; ours that held as often ({bound['our_coverage']:.1%}): mean "
+        f"{number(bound['our_mean_bound'])} s, median {number(bound['our_median_bound'])} s",
+        markup=False,
+    )
+
+
+def _leads(console: Console, rows: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    from headway.cli.tables import number
+
+    console.print("Median error by the median wait that was told", style="bold")
+    table = Table(box=None, pad_edge=False)
+    table.add_column("told wait", no_wrap=True)
+    for title in ("jobs", "forecast error (s)", "plan's error (s)", "recent median's error (s)"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        errors = (number(row[name]) for name in ("forecast", "plan", "recent"))
+        table.add_row(row["lead"], f"{row['jobs']:,}", *errors)
+    console.print(table)

@@ -1,0 +1,320 @@
+"""``headway when``: when a job will start, as chances, and what would help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import command
+from headway.errors import UsageError
+
+if TYPE_CHECKING:
+    from headway.forecast import Outlook, Record
+    from headway.forecast.answer import Answer, Question, Told
+
+SHOWN = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95)
+"""Chances that are printed; the JSON document has all."""
+
+
+@command("when", example="headway when log.swf.gz --procs 512 --walltime 6h")
+def when(
+    trace: options.Trace,
+    procs: Annotated[
+        int | None,
+        typer.Option(
+            "--procs", metavar="N", help="Processors of the job.", parser=options.whole_number("--procs", 1)
+        ),
+    ] = None,
+    walltime: Annotated[
+        str, typer.Option("--walltime", metavar="TIME", help="Walltime of the job: 90, 10m, 6h or 2d.")
+    ] = "",
+    job: Annotated[
+        int | None,
+        typer.Option(
+            "--job",
+            metavar="N",
+            help="A job of the log instead of a new one.",
+            parser=options.whole_number("--job", 0),
+        ),
+    ] = None,
+    at: Annotated[
+        str,
+        typer.Option(
+            "--at",
+            metavar="TIME",
+            help="Instant: seconds on the log's clock, or a date such as 1998-05-04T12:00 (UTC); by default "
+            "the log's last submission, or the job's.",
+        ),
+    ] = "",
+    user: Annotated[str, typer.Option("--user", metavar="NAME", help="Who submits the job.")] = "",
+    partition: Annotated[
+        str, typer.Option("--partition", metavar="P", help="The partition it is submitted to.")
+    ] = "",
+    within: Annotated[
+        str, typer.Option("--within", metavar="TIME", help="Chances are told of a start within this time.")
+    ] = "1h",
+    policy: Annotated[
+        str,
+        typer.Option(
+            "--policy", metavar="SPEC", help="Policy in force; slurm(seed=1) for a site, else easy."
+        ),
+    ] = "",
+    simulated: Annotated[
+        bool,
+        typer.Option("--simulated", help="Take the log as simulated under the policy, not as recorded."),
+    ] = False,
+    draws: Annotated[
+        int,
+        typer.Option(
+            "--draws",
+            metavar="N",
+            help="Simulated futures.",
+            parser=options.whole_number("--draws", 10, 10_000),
+        ),
+    ] = 200,
+    teachers: Annotated[
+        int | None,
+        typer.Option(
+            "--teachers",
+            metavar="N",
+            help="Past forecasts that teach the correction; by default 60, with --simulated none.",
+            parser=options.whole_number("--teachers", 0, 2000),
+        ),
+    ] = None,
+    alone: Annotated[bool, typer.Option("--alone", help="Leave out what would help.")] = False,
+    machine: Annotated[
+        int | None,
+        typer.Option(
+            "--machine",
+            metavar="N",
+            help="Processors of the machine; by default those in the log's header.",
+            parser=options.whole_number("--machine", 1, 2**31 - 1),
+        ),
+    ] = None,
+    site: options.SiteFolder = None,
+    rule: options.Rules = None,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Tell when a job will start: chances, from some hundred simulated futures.
+
+    Looks only at what was known at the instant: who runs and waits, how long jobs ran that have ended, who
+    came at such hours. The policy in force goes on from there. What past forecasts got wrong is put right.
+    """
+    from headway.cli.inputs import check_choices, parse_rules
+    from headway.cli.submit import microseconds_of
+
+    check_choices(machine, None, json, quiet, site)
+    if (job is None) == (procs is None) or (job is None) == (not walltime):
+        raise UsageError("give either --procs and --walltime of a new job, or --job of the log")
+    asked = None if procs is None else (procs, microseconds_of(walltime, "--walltime"))
+    chances = microseconds_of(within, "--within")
+
+    from headway.cli.runs import Inputs
+
+    inputs = Inputs.read(trace, machine, None, None, parse_rules(rule), quiet=quiet or json, site=site)
+    spec = policy or ("easy" if inputs.platform.site is None else "slurm(seed=1)")
+    outlook = outlook_of(inputs, spec, simulated)
+    now, question = _question(outlook.record, asked, job, at, {"user": user, "partition": partition})
+
+    from headway.forecast.answer import TEACHERS, alternatives, answer
+
+    if teachers is None:
+        teachers = 0 if simulated else TEACHERS
+    others = [] if alone or job is not None else alternatives(question, _partitions(inputs, question))
+    with inputs.display.working(f"forecasting under {spec}") as progress:
+        found = answer(
+            outlook,
+            now,
+            question,
+            draws=draws,
+            seed=seed,
+            teachers=teachers,
+            others=others,
+            progress=progress,
+        )
+    if json:
+        from headway.cli.display import print_json
+
+        print_json(described(outlook.record, found, chances, str(outlook.forward.policy.spec)))
+    elif not quiet:
+        _show(outlook.record, found, chances, str(outlook.forward.policy.spec.brief))
+
+
+def outlook_of(inputs: Any, policy: str, simulated: bool) -> Outlook:
+    """What happened, as the log recorded it or as the policy would have had it, and the policy."""
+    from headway.forecast import Outlook, Record
+    from headway.policies.spec import parse_spec
+
+    spec = parse_spec(policy)
+    if simulated:
+        record = Record.of(inputs.run(spec, 0))
+    else:
+        record = Record.recorded(inputs.workload, inputs.platform)
+    return Outlook(record, spec)
+
+
+def _question(
+    record: Record, asked: tuple[int, int] | None, job: int | None, at: str, names: dict[str, str]
+) -> tuple[int, Question]:
+    """The instant and the job."""
+    from headway.forecast.answer import Question
+
+    if asked is None:
+        assert job is not None
+        row = record.row_of(job)
+        submit = int(record.workload.submit[row])
+        now = _instant(record, at) if at else submit
+        work = record.workload
+        return now, Question(int(work.procs[row]), int(work.walltime[row]), row=row)
+    codes = {column: record.code(column, name) for column, name in names.items() if name}
+    if "user" in codes:
+        codes |= _as_before(record, codes["user"], set(codes))
+    now = _instant(record, at) if at else int(record.submits[-1])
+    return now, Question(*asked, codes)
+
+
+def _as_before(record: Record, user: int, given: set[str]) -> dict[str, int]:
+    """Account, group and QOS as in the user's last job."""
+    import numpy as np
+
+    rows = np.flatnonzero(record.column("user") == user)
+    names = [name for name in ("account", "group", "qos", "partition") if name in record.workload]
+    return {name: int(record.column(name)[rows[-1]]) for name in names if name not in given and len(rows)}
+
+
+def _instant(record: Record, text: str) -> int:
+    """µs on the log's clock of seconds or a date."""
+    from datetime import UTC, datetime
+
+    from headway.units import SECOND, microseconds
+
+    begin = record.workload.header.unix_start
+    try:
+        return microseconds(text)
+    except ValueError:
+        pass
+    try:
+        date = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"--at must be seconds or a date such as 1998-05-04T12:00, not {text!r}") from None
+    if begin is None:
+        raise UsageError("the log does not say when its clock was 0 (UnixStartTime); give --at in seconds")
+    date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return round((date.timestamp() - begin) * SECOND)
+
+
+def _partitions(inputs: Any, question: Question) -> list[tuple[str, int]]:
+    """Other partitions of a site, by name and code."""
+    labels = inputs.workload.labels.get("partition", [])
+    if inputs.platform.site is None:
+        return []
+    known = {partition.name for partition in inputs.platform.site.partitions}
+    mine = question.codes.get("partition")
+    return [(name, code) for code, name in enumerate(labels) if name in known and code != mine][:4]
+
+
+def described(record: Record, found: Answer, within: int, policy: str) -> dict[str, Any]:
+    """Everything as plain data; times in seconds."""
+    from headway.forecast import LEVELS
+    from headway.units import NEVER, SECOND
+
+    def one(told: Told) -> dict[str, Any]:
+        of, plan = told.forecast, told.forecast.plan
+        return {
+            "name": told.name,
+            "procs": told.question.procs,
+            "walltime": told.question.walltime / SECOND,
+            "submit": of.submit / SECOND,
+            "chance": told.chance(within),
+            "plan_wait": None if plan == NEVER else (plan - of.submit) / SECOND,
+            "levels": LEVELS.tolist(),
+            "wait": (told.quantiles / SECOND).tolist(),
+            "simulated_wait": (of.at_levels() / SECOND).tolist(),
+            "end": [told.end(level) / SECOND for level in LEVELS],
+        }
+
+    main = found.main.forecast
+    return {
+        "log": record.workload.source.name,
+        "policy": policy,
+        "at": main.now / SECOND,
+        "running": main.running,
+        "waiting": main.waiting,
+        "within": within / SECOND,
+        "draws": len(main.starts),
+        "teachers": found.taught,
+        "job": one(found.main),
+        "what_would_help": [one(other) for other in found.others],
+    }
+
+
+def _show(record: Record, found: Answer, within: int, policy: str) -> None:
+    from rich.table import Table
+
+    from headway.cli.display import output
+    from headway.explain.words import duration
+    from headway.units import NEVER, date_text, seconds_text
+
+    console, main = output(), found.main
+    begin, of = record.workload.header.unix_start, main.forecast
+
+    def clock(t: int) -> str:
+        return f"{seconds_text(t)} s" if begin is None else date_text(t - t % 1_000_000, begin)
+
+    def wait(us: int) -> str:
+        return "at once" if us <= 0 else duration(us - us % 1_000_000)
+
+    console.print(
+        f"{main.question.procs:,} processors for {duration(main.question.walltime)} under {policy}, "
+        f"asked at {clock(of.now)}: {of.running:,} jobs run, {of.waiting:,} wait\n",
+        markup=False,
+    )
+    table = Table(box=None, pad_edge=False)
+    for title in ("chance", "starts within", "start by", "end by"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for level in SHOWN:
+        us = main.wait(level)
+        table.add_row(f"{level:.0%}", wait(us), clock(of.submit + us), clock(main.end(level)))
+    console.print(table)
+    plan = "it plans none" if of.plan == NEVER else wait(of.plan - of.submit)
+    console.print(
+        f"\nchance to start within {duration(within)}: {share(main.chance(within))}; the policy's own plan, "
+        f"by requested times: {plan}",
+        style="bold",
+        markup=False,
+    )
+    said = f"corrected by {found.taught} past forecasts" if found.taught else "as simulated, not corrected"
+    console.print(f"{len(of.starts)} draws, {said}", style="dim", markup=False)
+    if found.others:
+        console.print("\nWhat would help", style="bold")
+        _others(console, found, within, wait)
+
+
+def share(chance: float) -> str:
+    """A chance for people.
+
+    >>> share(0.0), share(0.7), share(1.0)
+    ('under 5%', '70%', 'over 99%')
+    """
+    return "under 5%" if chance < 0.05 else "over 99%" if chance >= 0.99 else f"{chance:.0%}"
+
+
+def _others(console: Any, found: Answer, within: int, wait: Any) -> None:
+    from rich.table import Table
+
+    from headway.explain.words import duration
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("change", no_wrap=True)
+    for title in (f"within {duration(within)}", "instead of", "half start within", "9 of 10 within"):
+        table.add_column(title, justify="right", no_wrap=True)
+    before = share(found.main.chance(within))
+    for told in found.others:
+        table.add_row(
+            told.name, share(told.chance(within)), before, wait(told.wait(0.5)), wait(told.wait(0.9))
+        )
+    console.print(table)

@@ -1,0 +1,194 @@
+"""The answer to "when will my job start?", and what would help.
+
+question = Question(procs=64, walltime=6 * 3600 * SECOND)
+found = answer(outlook, now, question)
+found.main.chance(3600 * SECOND), found.main.quantiles, found.others
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from headway.errors import UsageError
+from headway.forecast.check import walk
+from headway.forecast.correction import Correction
+from headway.forecast.forecast import DRAWS, Forecast, Outlook
+from headway.forecast.instant import Instant
+from headway.forecast.levels import LEVELS, Column
+from headway.forecast.record import Record
+from headway.forecast.waits import Waits
+from headway.units import SECOND
+
+Progress = Callable[[int, int], None]
+
+TEACHERS, TEACHING_DRAWS = 60, 40
+"""So many past forecasts of so many draws teach the correction of an answer."""
+SPREAD = 10
+"""They are every so-manieth job of the last ones."""
+LATER = (6, 12, 24)
+"""Hours after which the job might be submitted instead."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A job that nobody has submitted yet (times in µs), or one of the log by its row."""
+
+    procs: int
+    walltime: int
+    codes: dict[str, int] = field(default_factory=dict)
+    """Codes of further columns, such as user and partition."""
+    later: int = 0
+    """It is submitted so long after the instant."""
+    row: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """A forecast as it is told: draws, and the waits at LEVELS after the correction."""
+
+    name: str
+    question: Question
+    forecast: Forecast
+    quantiles: Column
+    is_corrected: bool
+
+    def wait(self, level: float) -> int:
+        """The wait that is not exceeded with this probability, which is one of LEVELS (µs)."""
+        return int(self.quantiles[int(np.argmin(abs(LEVELS - level)))])
+
+    def end(self, level: float) -> int:
+        """The end that is not exceeded with this probability (µs): draws are moved as starts are."""
+        told = np.interp(ranks(self.forecast.waits), LEVELS, self.quantiles.astype(np.float64))
+        ends = np.sort(self.forecast.submit + told.astype(np.int64) + self.forecast.run_times)
+        return int(ends[min(int(np.ceil(level * len(ends))) - 1, len(ends) - 1)])
+
+    def chance(self, within: int) -> float:
+        """The probability to start no later than so long after the submission."""
+        if not self.is_corrected:
+            return self.forecast.chance(within)
+        kept = LEVELS[self.quantiles <= within]
+        return float(kept[-1]) if len(kept) else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What is told of a job, and of the same job otherwise."""
+
+    main: Told
+    others: list[Told]
+    taught: int
+    """How many past forecasts the correction has learned from; 0 where nothing was corrected."""
+
+
+def ranks(draws: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The probability at which each draw stands among all."""
+    place = np.empty(len(draws), np.int64)
+    place[np.argsort(draws, kind="stable")] = np.arange(len(draws))
+    return (place + 0.5) / len(draws)
+
+
+def answer(
+    outlook: Outlook,
+    now: int,
+    question: Question,
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+    teachers: int = TEACHERS,
+    others: Sequence[tuple[str, Question]] = (),
+    progress: Progress | None = None,
+) -> Answer:
+    """Forecast a job, and others beside it, at an instant; past forecasts teach the correction first."""
+    total = teachers + 1 + len(others)
+
+    def told(done: int) -> None:
+        if progress is not None:
+            progress(done, total)
+
+    correction, waits = Correction(), Waits(outlook.record)
+    taught = teach(outlook, now, correction, teachers, seed, lambda done, _: told(done)) if teachers else 0
+    waits.learn(now)
+    found = []
+    for place, (name, asked) in enumerate((("as asked", question), *others)):
+        found.append(tell(outlook, now, asked, name, draws, seed, correction if taught else None, waits))
+        told(teachers + place + 1)
+    return Answer(found[0], found[1:], taught)
+
+
+def teach(
+    outlook: Outlook, now: int, correction: Correction, teachers: int, seed: int, progress: Progress
+) -> int:
+    """Let the last jobs that have started by ``now`` teach; how many did."""
+    record = outlook.record
+    before = record.order[: int(np.searchsorted(record.submits, now))]
+    rows = before[max(len(before) // 10, len(before) - SPREAD * teachers) :]
+    rows = rows[:: max(1, len(rows) // teachers)][:teachers]
+    if not len(rows):
+        return 0
+    sample = walk(outlook, rows, TEACHING_DRAWS, seed, progress)
+    known = np.flatnonzero(sample.submit + sample.wait < now)
+    for one in known.tolist():
+        correction.learn(
+            sample.simulated[one], sample.history[one], sample.corrected[one], int(sample.wait[one])
+        )
+    return len(known)
+
+
+def tell(
+    outlook: Outlook,
+    now: int,
+    question: Question,
+    name: str,
+    draws: int,
+    seed: int,
+    correction: Correction | None,
+    waits: Waits,
+) -> Told:
+    """One forecast, corrected where there is something to correct it by."""
+    submit = None
+    if question.row is None:
+        outlook.run_times.learn(now)
+        outlook, row = outlook.joined(now, question.procs, question.walltime, **question.codes)
+        submit = now + question.later if question.later else None
+    else:
+        row = question.row
+    found = outlook.at(of_job(outlook.record, now, row), row, draws, seed, submit)
+    quantiles = found.at_levels()
+    if correction is not None:
+        waits.record = outlook.record
+        quantiles = correction.apply(quantiles, waits.quantiles(row), waits.longest)
+    return Told(name, question, found, quantiles, correction is not None)
+
+
+def of_job(record: Record, now: int, row: int) -> Instant:
+    """The queue in which a job of a row waits at ``now``."""
+    instant = Instant.of(record, now, row if int(record.workload.submit[row]) == now else None)
+    if row not in instant.waiting:
+        raise UsageError(f"job {record.workload.job[row]} does not wait at that instant")
+    return instant
+
+
+def alternatives(
+    question: Question, partitions: Sequence[tuple[str, int]] = ()
+) -> list[tuple[str, Question]]:
+    """What might help: smaller, shorter, both, later, another partition."""
+    found = []
+    smaller, shorter = question.procs // 2, -(-question.walltime // 2)
+    if smaller:
+        found.append(("half the processors", replace(question, procs=smaller)))
+    found.append(("half as long", replace(question, walltime=shorter)))
+    if smaller:
+        found.append(
+            (
+                "half the processors, twice as long",
+                replace(question, procs=smaller, walltime=2 * question.walltime),
+            )
+        )
+    for hours in LATER:
+        found.append((f"submitted {hours} h later", replace(question, later=hours * 3600 * SECOND)))
+    for name, code in partitions:
+        found.append((f"partition {name}", replace(question, codes=question.codes | {"partition": code})))
+    return found

@@ -1,0 +1,33 @@
+"""Probabilities at which a forecast is told, corrected and judged; the scale on which waits are compared."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.units import SECOND
+
+LEVELS = np.append(np.round(np.arange(0.05, 0.96, 0.05), 2), [0.975, 0.99])
+
+MINUTE = 60 * SECOND
+LONGEST = 3650 * 86_400 * SECOND
+"""A wait of ten years stands for all that are longer."""
+
+Column = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def scale(wait: npt.ArrayLike) -> Floats:
+    """z(w) = log(w + 1 minute) of waits in µs: factors count for long waits, minutes for short ones."""
+    return np.asarray(np.log(np.minimum(np.asarray(wait, np.float64), LONGEST) + MINUTE))
+
+
+def unscale(z: Floats) -> Column:
+    """Waits in µs, to the second; never negative."""
+    seconds = np.rint((np.exp(np.minimum(z, np.log(LONGEST))) - MINUTE) / SECOND)
+    return np.asarray(np.maximum(seconds, 0) * SECOND).astype(np.int64)
+
+
+def pinball(over: Floats) -> float:
+    """The mean loss that true quantiles make least; ``over`` is [job, level] what came minus the quantile."""
+    return float(np.mean(np.maximum(LEVELS * over, (LEVELS - 1) * over)))
