@@ -285,7 +285,7 @@ def test_sets_of_processors() -> None:
 @pytest.mark.parametrize(
     ("place", "text", "message"),
     [
-        (6, "0-1", "job 3 holds 1 processors, its set 0-1 has 2"),
+        (6, "0-1", "job 3 holds 1 processor, its set 0-1 has 2"),
         (6, "2", "job 3 holds processor 2 of a machine of 2"),
         (6, "a", "job 3: 'a' is no set of processors like 0-3,7"),
     ],

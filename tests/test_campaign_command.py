@@ -8,11 +8,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 from commands import SWF, Headway
+from headway.cli.sweep import overview
 
 SWEEP = """\
 baseline = "easy"
@@ -131,3 +133,22 @@ def test_an_interrupted_sweep_keeps_what_is_finished(tmp_path: Path) -> None:
     assert (process.returncode, err) == (130, "headway: interrupted\n")
     table = pl.read_parquet(tmp_path / "sweep-results" / "results.parquet")
     assert 0 < table.height < 500 and table["slept"].to_list() == [1] * table.height
+
+
+def test_the_first_table_does_not_pool_machines_of_different_sizes() -> None:
+    """Baselines of redirection run on as many processors as it has: 110 with alpha = 0.1, 125 with 0.25."""
+    frame = pl.DataFrame(
+        {
+            "label": ["easy", "easy", "easy", "easy"],
+            "procs": [110, 125, 110, 125],
+            "mean_wait": [100.0, 10.0, 300.0, 30.0],
+        }
+    )
+    names, rows = overview(SimpleNamespace(frame=frame, tau=60.0))  # type: ignore[arg-type]
+    assert names == ["policy", "processors", "cells", "median mean_wait (s)"]
+    assert rows == [["easy", "110", "2", "200"], ["easy", "125", "2", "20"]]
+    one = frame.filter(pl.col("procs") == 110)
+    assert overview(SimpleNamespace(frame=one, tau=60.0)) == (  # type: ignore[arg-type]
+        ["policy", "cells", "median mean_wait (s)"],
+        [["easy", "2", "200"]],
+    )

@@ -68,7 +68,7 @@ def test_the_summary_has_units(headway: Headway) -> None:
     lines = headway("simulate", "log.swf", "--policy", "easy").out.splitlines()
     [wait] = [line.split() for line in lines if line.startswith("mean_wait")]
     assert wait == ["mean_wait", "6.5", "s"]
-    assert lines[0] == "4 jobs in the log, nothing unusual in them"
+    assert lines[0] == "4 jobs in the log, nothing unusual"
     assert "easy(order=fcfs, backfill=fcfs," in lines[2] and lines[2].endswith("on 4 processors")
 
 

@@ -75,7 +75,7 @@ def test_the_table_says_who_gains_and_who_loses(headway: Headway) -> None:
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert "2 2 9 0 -100.0% better" in lines  # the size class of the jobs of two processors
     assert "sjf instead of fcfs" in lines
-    assert "1 jobs start earlier, 0 later, 3 as before" in lines
+    assert "1 job starts earlier, 0 later, 3 as before" in lines
     assert "user 1 2 9 0 -100.0% better" in lines
     assert "job 3 2 8 18 0 18 s earlier" in lines
     assert not any(line.startswith(("user 2", "user 3", "queue")) for line in lines)

@@ -219,7 +219,7 @@ def test_the_command_explains_a_saved_run(headway: Headway) -> None:
     headway("simulate", "log.swf", "--policy", "easy", "--out", "result", "--quiet")
     result = headway("explain", "result", "4")
     assert result.status == 0
-    assert result.out.startswith("Job 4 under easy(")
+    assert result.out.startswith("Job 4 under easy\n")
     sections = json.loads(headway("explain", "result", "4", "--json").out)["sections"]
     assert any("What would have helped" in name for name in sections)
     short = headway("explain", "result", "4", "--no-what-if").out

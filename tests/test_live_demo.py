@@ -79,7 +79,7 @@ def test_clients_speak_with_the_agent(shell: Headway, monkeypatch: pytest.Monkey
             processes.append(start(["agent", str(grid.file), "--control"], grid.folder / "agent.log"))
             wait_for(grid.listen, processes[1], grid.folder / "agent.log", "queue", grid).close()
             told = shell("submit", "--walltime", "1m", "--name", "first", "sleep", "30")
-            assert told.out.startswith("task 1: to a on 1 processors, start "), told.err
+            assert told.out.startswith("task 1: to a on 1 processor, start "), told.err
             assert shell("submit", "--walltime", "1m", "--dry-run", "true").out.startswith("it would go to a")
             assert shell("submit", "--walltime", "10", "--form", "1:10", "true").status == 0
             late = shell("status", 1, 2, "--wait", "--timeout", "0.3")

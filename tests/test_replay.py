@@ -58,7 +58,7 @@ def test_the_reasons_are_those_of_this_log() -> None:
     assert "1 of 6 jobs of the log are not simulated" in reasons
     assert "1 simulated jobs have no recorded wait" in reasons
     assert "the log's 2 queues are simulated as one" in reasons
-    assert "1 jobs ran past their request" in reasons
+    assert "1 job ran past the request" in reasons
     assert "up to 3 processors in use at once, the simulated machine 2" in reasons
     assert "25.0% of the jobs started within a second in the log, 50.0% in the simulation" in reasons
 
@@ -76,7 +76,7 @@ def test_not_modelled_features_are_reasons() -> None:
     text = f"{head}\n7|urgent|COMPLETED|100|110|00:01:00|00:02:00|1\n"
     schedule = headway.simulate(read(io.BytesIO(text.encode())), 2, "fcfs")
     found = fidelity(schedule)
-    assert found.error == 10 and "the site's QOS are not simulated: 1 jobs" in found.reasons
+    assert found.error == 10 and "the site's QOS are not simulated: 1 job" in found.reasons
 
 
 def test_a_log_without_waits_is_refused() -> None:

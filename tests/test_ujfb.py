@@ -264,7 +264,7 @@ def test_a_missing_source_of_swap_times() -> None:
     )  # fmt: skip
     made = headway.simulate(log, 4, "ujfb", notify=said.append)
     assert made.own["swap_assumed"] == 1 and any("median" in line for line in said)
-    with pytest.raises(UsageError, match="1 jobs is known"):
+    with pytest.raises(UsageError, match="1 job is known"):
         headway.simulate(log, 4, "ujfb(unknown=error)")
     assert headway.simulate(log, 4, "ujfb(preempt=kill)").own["swap_assumed"] == 0
 

@@ -99,7 +99,7 @@ def test_more_and_fewer_jobs(case: Case) -> None:
     ("text", "sentence"),
     [
         ("colour=red", "there is no change 'colour=red'"),
-        ("nodes=ten", "is no more or less such as"),
+        ("nodes=ten", "is not a change such as"),
         ("partition.gold.maxtime=1h", "the site has no partition gold; there are batch, short"),
         ("partition.short.colour=red", "a partition's keys are maxtime"),
         ("partition.short.maxtime=soon", "'soon' is no time such as"),

@@ -105,7 +105,7 @@ def numbers_of(where: str) -> Iterator[None]:
         with np.errstate(over="raise", invalid="raise"):
             yield
     except (ValueError, ArithmeticError) as error:
-        raise UsageError(f"{where}: these numbers cannot be: {error}") from None
+        raise UsageError(f"{where}: these values are not possible: {error}") from None
 
 
 def canonical(name: str, parameters: tuple[Parameter, ...], arguments: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Text from files and command lines as a person may see it: no control characters, not endless."""
+"""Text as a person may see it: no control characters, not endless, one job and two jobs."""
 
 from __future__ import annotations
 
@@ -34,3 +34,13 @@ def one_line(text: str, most: int = LONGEST) -> str:
 def cut(text: str, most: int = 40) -> str:
     """The beginning of a text, quoted, for a sentence that is about it."""
     return repr(text if len(text) <= most else f"{text[:most]}...")
+
+
+def counted(count: int, what: str) -> str:
+    """So many of something, in the singular or the plural.
+
+    >>> counted(1, "week"), counted(12345, "job"), counted(2, "policy")
+    ('1 week', '12,345 jobs', '2 policies')
+    """
+    many = what[:-1] + "ies" if what.endswith("y") else what + "s"
+    return f"{count:,} {what if count == 1 else many}"

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from headway.plain import counted
+
 if TYPE_CHECKING:
     from headway.audit.record import Record
 
@@ -66,7 +68,7 @@ class Audit:
         ]
 
     def __str__(self) -> str:
-        laws = f"{len(self.laws)} invariants checked on {self.jobs} jobs"
+        laws = f"{counted(len(self.laws), 'invariant')} checked on {counted(self.jobs, 'job')}"
         if self.ok:
             return f"{laws}: all hold"
         broken = [f"{law.name} ({self.counts[law.name]})" for law in self.laws if self.counts[law.name]]

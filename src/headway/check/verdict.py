@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headway.check.instances import Instance
+from headway.plain import counted
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,10 @@ class Check:
         ]
 
     def __str__(self) -> str:
-        head = f"{self.policy}: {len(self.laws)} invariants checked on {self.workloads} small workloads"
+        tried = (
+            f"{counted(len(self.laws), 'invariant')} checked on {counted(self.workloads, 'small workload')}"
+        )
+        head = f"{self.policy}: {tried}"
         if self.ok:
             return f"{head}: all hold"
         names = ", ".join(breach.law for breach in self.breaches)

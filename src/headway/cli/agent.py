@@ -8,6 +8,7 @@ import typer
 
 from headway.cli.frame import command
 from headway.cli.grids import Control, GridFile
+from headway.plain import counted
 
 
 @command("agent", example="headway agent grid.toml --servers --control")
@@ -37,7 +38,8 @@ def agent(
         live = LiveAgent(of, control and not dry_run, say, dry_run)
         started = start_servers(of, control) if servers else []
         addresses = [of.listen, *([of.page] if of.page else [])]
-        say(f"agent of {len(of.sites)} clusters at {of.listen}{f', page at {of.page}' if of.page else ''}")
+        page = f", page at {of.page}" if of.page else ""
+        say(f"agent of {counted(len(of.sites), 'cluster')} at {of.listen}{page}")
         if not live.guard.control:
             say("read-only: nothing is submitted, cancelled or moved; --control lets it act")
         try:

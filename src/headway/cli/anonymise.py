@@ -11,6 +11,7 @@ import typer
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
+from headway.plain import counted
 
 KEY_VARIABLE = "HEADWAY_KEY"
 """Environment variable with the secret; a secret on the command line is seen by everybody on the machine."""
@@ -71,7 +72,7 @@ def anonymise(
         return
     console = output()
     replaced = ", ".join(f"{count:,} {kind.lstrip('/')}" for kind, count in done.replaced.items() if count)
-    console.print(f"{done.lines:,} lines written to {target}", markup=False)
+    console.print(f"{counted(done.lines, 'line')} written to {target}", markup=False)
     console.print(f"replaced: {replaced or 'nothing'}", markup=False)
     by_reason: dict[str, list[str]] = {}
     for what, why in done.kept.items():

@@ -10,6 +10,7 @@ import typer
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
+from headway.plain import counted
 
 if TYPE_CHECKING:
     from headway.workload import Workload
@@ -111,4 +112,4 @@ def _schedule(folder: Path, target: Path, force: bool, quiet: bool) -> None:
     schedule = Schedule.load(folder)
     write_batsim_jobs(schedule, target)
     if not quiet:
-        output().print(f"{len(schedule):,} jobs written to {target}", markup=False)
+        output().print(f"{counted(len(schedule), 'job')} written to {target}", markup=False)

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headway.cli.tables import in_words, number
+from headway.plain import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,12 +31,15 @@ def difference_tables(console: Console, comparison: Comparison, most: int) -> No
     for name, difference in zip(comparison.names[1:], comparison.differences, strict=True):
         console.print(f"\n{name} instead of {comparison.names[0]}", style="bold", markup=False)
         early, late, same = difference.earlier, difference.later, difference.same
-        console.print(f"{early:,} jobs start earlier, {late:,} later, {same:,} as before", markup=False)
+        verb = "starts" if early == 1 else "start"
+        console.print(
+            f"{counted(early, 'job')} {verb} earlier, {late:,} later, {same:,} as before", markup=False
+        )
         if difference.sessions is not None:
             one = difference.sessions
             console.print(
-                f"{one.sessions:,} sessions of users: {one.better:,} have a lower stretch, {one.worse:,} a "
-                f"higher; before / after, median {one.median:.3f}, mean {one.mean:.3f}",
+                f"{counted(one.sessions, 'session')} of users: {one.better:,} with a lower stretch, "
+                f"{one.worse:,} with a higher; before / after, median {one.median:.3f}, mean {one.mean:.3f}",
                 markup=False,
             )
         _owners(console, difference, most)

@@ -11,6 +11,7 @@ from headway.cli import options
 from headway.cli.frame import DONE, FAULT, command
 from headway.cli.grids import Timeout, agent_of, microseconds_of
 from headway.errors import UsageError
+from headway.plain import counted
 
 WHAT = ("demo", "ready", "record", "rehearse", "stop", "start")
 
@@ -97,7 +98,8 @@ def _demo(folder: Path, tasks: int, force: bool, quiet: bool) -> int:
     if not quiet:
         console = output()
         console.print(
-            f"{shown.tasks} tasks on three clusters in {shown.seconds:.0f} s, {shown.moves} moves\n"
+            f"{counted(shown.tasks, 'task')} on three clusters in {shown.seconds:.0f} s, "
+            f"{counted(shown.moves, 'move')}\n"
             f"page: {shown.page}\nschedule: {folder / 'schedule'}\n{shown.verdict}",
             markup=False,
         )
@@ -162,5 +164,5 @@ def _judged(schedule: object, out: Path | None, force: bool, quiet: bool) -> int
     verdict = audit(schedule)
     if not quiet:
         moves = 0 if schedule.moves is None else len(schedule.moves)
-        output().print(f"{len(schedule)} tasks, {moves} moves\n{verdict}", markup=False)
+        output().print(f"{counted(len(schedule), 'task')}, {counted(moves, 'move')}\n{verdict}", markup=False)
     return DONE if verdict.ok else FAULT

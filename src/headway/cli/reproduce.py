@@ -145,7 +145,7 @@ def parse_traces(given: list[str]) -> dict[str, str]:
         if not equals or not name or not path:
             raise UsageError(f"--trace {text!r} must be written NAME=FILE, as in --trace curie=curie.swf.gz")
         if name in traces:
-            raise UsageError(f"--trace: {name!r} is given twice")
+            raise UsageError(f"--trace: {name!r} is given twice; give each log once")
         if not Path(path).is_file():
             raise UsageError(f"--trace {name}: there is no file {path!r}")
         traces[name] = path

@@ -11,6 +11,7 @@ import typer
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
+from headway.plain import counted
 
 
 @command("site", example="headway site cluster")
@@ -89,9 +90,9 @@ def _import(words: list[str], quiet: bool) -> None:
     for name in passed:
         console.print(f"{name}: nothing of a site, left out", markup=False)
     console.print(
-        f"\n{found.name}: {len(found.nodes):,} nodes, {found.cpus:,} CPUs, "
-        f"{len(found.partitions)} partitions, {len(found.qos)} QOS, "
-        f"{len(found.associations):,} associations\n",
+        f"\n{found.name}: {counted(len(found.nodes), 'node')}, {counted(found.cpus, 'CPU')}, "
+        f"{counted(len(found.partitions), 'partition')}, {len(found.qos)} QOS, "
+        f"{counted(len(found.associations), 'association')}\n",
         style="bold",
         markup=False,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from headway.plain import counted
 from headway.site import PARENT
 from headway.site.limits import NAMES
 from headway.site.node_names import compressed
@@ -26,7 +27,8 @@ SHOWN = 40
 def site_tables(console: Console, site: Site) -> None:
     """Everything that is understood of a site."""
     console.print(
-        f"{site.name}: {len(site.nodes):,} nodes, {site.cpus:,} CPUs, {len(site.partitions)} partitions",
+        f"{site.name}: {counted(len(site.nodes), 'node')}, {counted(site.cpus, 'CPU')}, "
+        f"{counted(len(site.partitions), 'partition')}",
         style="bold",
         markup=False,
     )
@@ -222,7 +224,7 @@ def _parameters(console: Console, site: Site) -> None:
 def _happenings(console: Console, site: Site) -> None:
     if site.events:
         down = len({event.node for event in site.events})
-        console.print(f"\nevents: {len(site.events):,}, on {down:,} nodes", markup=False)
+        console.print(f"\nevents: {len(site.events):,}, on {counted(down, 'node')}", markup=False)
     if site.reservations:
         names = ", ".join(reservation.name for reservation in site.reservations[:10])
         console.print(f"reservations: {len(site.reservations):,} ({names})", markup=False)

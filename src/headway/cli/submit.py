@@ -11,6 +11,7 @@ from headway.cli import options
 from headway.cli.frame import command
 from headway.cli.grids import OfGrid, ask, chosen, clock, microseconds_of
 from headway.errors import UsageError
+from headway.plain import counted
 
 
 @command("submit", example="headway submit --walltime 10m --procs 4 ./solve '{procs}'")
@@ -130,7 +131,7 @@ def said(answer: dict[str, object]) -> str:
     if "waits_for" in answer:
         return f"{number}accepted, not yet on a cluster: {answer['waits_for']}"
     start, end, latest = (answer.get(name) for name in ("start", "completion", "latest_end"))
-    text = f"{number}to {answer['cluster']} on {answer['procs']} processors"
+    text = f"{number}to {answer['cluster']} on {counted(int(str(answer['procs'])), 'processor')}"
     if isinstance(start, int) and isinstance(end, int):
         text += f", start {clock(start)}, end {clock(end)}"
     if isinstance(latest, int):

@@ -10,6 +10,7 @@ import typer
 from headway.cli import options
 from headway.cli.frame import FAULT, command
 from headway.errors import UsageError
+from headway.plain import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,7 +91,8 @@ def _report(results: Results, folder: Path) -> None:
     console = output()
     progress: Progress | None = results.progress
     if progress is not None:
-        line = f"{progress.done} cells run, {progress.skipped} were there, {results.failed.height} failed"
+        line = f"{counted(progress.done, 'cell')} run, {progress.skipped:,} were there, "
+        line += f"{results.failed.height:,} failed"
         if progress.done:
             line += f"; {progress.seconds:.1f} s, {progress.rate:.1f} cells/s"
         console.print(line, markup=False)
@@ -178,7 +180,7 @@ def _list_failed(results: Results) -> None:
     if not failed.height:
         return
     say = Display().say
-    say(f"{failed.height} cells failed; --retry-failed runs them again:")
+    say(f"{counted(failed.height, 'cell')} failed; --retry-failed runs them again:")
     for row in failed.head(LISTED).iter_rows(named=True):
         say(f"  {row['workload']} part {row['part']} seed {row['seed']} {row['label']}: {row['error']}")
     if failed.height > LISTED:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from headway.metrics import METRICS
 from headway.metrics.catalogue import unit_of
+from headway.plain import counted
 from headway.workload.slurm.not_modelled import left_unmodelled
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ Number = int | float | None
 def ledger_table(console: Console, ledger: Ledger) -> None:
     """What was odd in the log and what was done about it; one line where nothing was."""
     if not len(ledger):
-        console.print(f"{ledger.total:,} jobs in the log, nothing unusual in them\n", markup=False)
+        console.print(f"{counted(ledger.total, 'job')} in the log, nothing unusual\n", markup=False)
         return
     table = Table(title="Ledger", title_justify="left", box=None, pad_edge=False)
     table.add_column("rule", no_wrap=True)
@@ -44,7 +45,8 @@ def ledger_table(console: Console, ledger: Ledger) -> None:
         table.add_row(entry.rule, Text(entry.action), f"{entry.count:,}", ids)
     console.print(table)
     console.print(
-        f"{ledger.total:,} jobs in the log = {ledger.kept:,} scheduled + {ledger.dropped:,} dropped\n",
+        f"{counted(ledger.total, 'job')} in the log = {ledger.kept:,} scheduled + "
+        f"{ledger.dropped:,} dropped\n",
         markup=False,
     )
 

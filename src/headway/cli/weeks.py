@@ -9,6 +9,7 @@ import typer
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
+from headway.plain import counted
 
 
 @command("weeks", example="headway weeks curie.swf.gz ricc.swf.gz --procs 80640 --procs 8192")
@@ -96,7 +97,7 @@ def weeks(
         with Display(quiet=json).working(f"reading {trace}"):
             workload = read_workload(trace, rules)
         found = busy_weeks(workload, least, size, placing, utilization, count, draw)  # type: ignore[arg-type]
-        machine = size or workload.header.max_procs
+        machine = size or workload.header.max_procs or 0
         listed = [
             {"week": week.number, "start": week.start / 1e6, "jobs": len(week.workload),
              "utilization": week.utilization} | dated(int(week.start), workload.header.unix_start)
@@ -108,7 +109,8 @@ def weeks(
 
             console = output()
             console.print(
-                f"{trace}: {len(found)} weeks of at least {least:.0%} on {machine:,} processors",
+                f"{trace}: {counted(len(found), 'week')} of at least {least:.0%} "
+                f"on {counted(machine, 'processor')}",
                 style="bold",
                 markup=False,
             )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.errors import UsageError
+from headway.plain import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -49,9 +50,9 @@ def write_one(workload: Workload, target: Path) -> list[str]:
         from headway.workload.batsim import write_batsim
 
         write_batsim(workload, target)
-        return [f"{len(workload):,} jobs written to {target}"]
+        return [f"{counted(len(workload), 'job')} written to {target}"]
     write_swf(workload, target)
-    written = [f"{len(workload):,} jobs written to {target}"]
+    written = [f"{counted(len(workload), 'job')} written to {target}"]
     columns = annotated(workload)
     if columns and str(target) != "-":
         sheet = beside(target)
@@ -77,7 +78,7 @@ def write_each(workloads: Sequence[Workload], folder: Path, force: bool) -> list
             table = csv.writer(file, lineterminator="\n")
             table.writerow(["file", "number", "start", "jobs", "utilization"])
             table.writerows(rows)
-    return [f"{len(workloads)} workloads and parts.csv written to {folder}"]
+    return [f"{counted(len(workloads), 'workload')} and parts.csv written to {folder}"]
 
 
 def part_of(workload: Workload) -> tuple[int, float, float | None] | None:

@@ -30,6 +30,9 @@ MOST_NUMBERED = 80
 MOST_NAMED = 16
 """Bands that are named and, when dense, drawn as curves; more of them become the rows of a map."""
 
+FEW_PROCS = 4
+"""Machines of so few processors have a mark on the axis for each."""
+
 MOST_RULED = 100
 """Bands with a line between them; more lines than that would be all one sees."""
 
@@ -98,6 +101,8 @@ def _frame(axes: Axes, shown: Bands) -> None:
     axes.set_ylim(0, max(shown.height * 1.002, axes.dataLim.y1))
     axes.axhline(shown.height, color=BLACK, linewidth=0.6)
     if len(shown.names) == 1:
+        if shown.height <= FEW_PROCS:
+            axes.set_yticks(range(int(shown.height) + 1))
         return
     if len(shown.names) <= MOST_RULED:
         for offset in shown.offsets[1:].tolist():

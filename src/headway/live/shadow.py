@@ -124,7 +124,7 @@ def compare(lines: Iterable[str], file: Path) -> list[Compared]:
             look = json.loads(line)
             now, policies, slurm = int(look["time"]), look["policies"], look["slurm"]
         except (ValueError, KeyError, TypeError):
-            raise InputError("is no look of headway shadow", file=file, line=number) from None
+            raise InputError("is not a record that headway shadow wrote", file=file, line=number) from None
         for each in slurm:
             started.setdefault(each["job"], int(each["start"]))
         for name, said in policies.items():
@@ -133,7 +133,7 @@ def compare(lines: Iterable[str], file: Path) -> list[Compared]:
                 first.setdefault(name, {}).setdefault(job, now)
         before = now
     if not before:
-        raise InputError("holds no look at a cluster", file=file)
+        raise InputError("holds no record of a cluster; headway shadow writes them", file=file)
     return [_compared(name, first.get(name, {}), started) for name in names]
 
 

@@ -38,7 +38,7 @@ def by_name(traces: Mapping[str, str], others: Mapping[str, str] = SHORT) -> dic
     """The logs given (name -> file) by the names that a paper knows; ``others`` are other names of them."""
     for other, name in others.items():
         if other in traces and name in traces:
-            raise UsageError(f"--trace: {other} and {name} are one log, given twice")
+            raise UsageError(f"--trace: {other} and {name} are one log, given twice; give it once")
     return {others.get(name, name): path for name, path in traces.items()}
 
 
@@ -47,5 +47,5 @@ def read_with_machine(path: str) -> tuple[Workload, int]:
     workload = read(path)
     procs = workload.header.max_procs
     if procs is None:
-        raise UsageError(f"{path}: the header says neither MaxProcs nor MaxNodes, one is needed")
+        raise UsageError(f"{path}: the header has neither MaxProcs nor MaxNodes; add one of them")
     return workload, procs

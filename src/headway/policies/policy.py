@@ -125,7 +125,7 @@ class Policy:
 
     def as_local(self) -> Local:
         """How jobs join it, leave it and are foreseen, as a cluster of a grid must know."""
-        raise UsageError(f"nobody knows how a waiting job leaves the queue of {self.spec.name}")
+        raise UsageError(f"{self.spec.name} does not say how a waiting job leaves its queue")
 
     def as_group(self) -> Group:
         """What redirection must know to have it in one of its groups."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.plain import counted
 from headway.schedule import Schedule
 from headway.units import SECOND
 from headway.workload.slurm.not_modelled import left_unmodelled
@@ -24,7 +25,7 @@ def reasons(schedule: Schedule, rows: NDArray[np.int64], recorded: Times) -> lis
         *_at_once(schedule, rows, recorded),
         *([] if by_its_rules else [*_queues(schedule), *_kills(schedule)]),
         *(
-            f"the site's {feature} are not simulated: {count:,} jobs"
+            f"the site's {feature} are not simulated: {counted(count, 'job')}"
             for feature, count in left_unmodelled(
                 schedule.workload.source.not_modelled, schedule.policy
             ).items()
@@ -135,4 +136,4 @@ def _kills(schedule: Schedule) -> list[str]:
     over = int(np.count_nonzero(schedule.workload.columns["runtime"] > schedule.workload.columns["walltime"]))
     if not over:
         return []
-    return [f"{over:,} jobs ran past their request in the log and are killed at it in the simulation"]
+    return [f"{counted(over, 'job')} ran past the request in the log; the simulation kills jobs there"]

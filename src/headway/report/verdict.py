@@ -9,6 +9,7 @@ from typing import Any
 from headway.metrics import Comparison
 from headway.metrics.comparison import Row
 from headway.metrics.differences import Difference
+from headway.plain import counted
 from headway.report.words import change, listed, number, percent, span, strong
 from headway.schedule import WHY, Schedule
 
@@ -56,16 +57,16 @@ def of_one(schedule: Schedule, summary: dict[str, Any]) -> list[str]:
     worst = int(schedule.wait.argmax())
     job = int(schedule.workload.columns["job"][worst])
     first = (
-        f"Half of the {number(len(schedule))} jobs waited at most {strong(span(summary['median_wait']))}, "
+        f"Half of the {counted(len(schedule), 'job')} waited at most {strong(span(summary['median_wait']))}, "
         f"the mean wait is {strong(span(summary['mean_wait']))}, and one job in twenty waited longer than "
         f"{strong(span(summary['p95_wait']))}. {strong(percent(summary['utilization']))} of the machine was "
         f"in use over {span(summary['makespan'])}."
     )
     second = f"Of the jobs, {listed(shares)}. The longest wait, {span(summary['max_wait'])}, is job {job}'s"
-    second += f" on {number(int(schedule.procs[worst]))} processors."
+    second += f" on {counted(int(schedule.procs[worst]), 'processor')}."
     third = f"The mean bounded slowdown is {number(summary['mean_bsld'])}, its median "
-    third += f"{number(summary['median_bsld'])}; {number(summary['killed'])} jobs were killed"
-    third += f" at their walltime. {_dropped(schedule)}"
+    third += f"{number(summary['median_bsld'])}; {_killed(int(summary['killed'] or 0))}"
+    third += f" at the walltime. {_dropped(schedule)}"
     return [first, escape(second), escape(third)]
 
 
@@ -81,7 +82,14 @@ _REASONS = {
 
 def _dropped(schedule: Schedule) -> str:
     dropped = schedule.workload.ledger.dropped
-    return f"{number(dropped)} jobs of the log were not scheduled; the ledger says why." if dropped else ""
+    if not dropped:
+        return ""
+    were = "was" if dropped == 1 else "were"
+    return f"{counted(dropped, 'job')} of the log {were} not scheduled; the ledger says why."
+
+
+def _killed(jobs: int) -> str:
+    return f"{counted(jobs, 'job')} {'was' if jobs == 1 else 'were'} killed"
 
 
 def _care(comparison: Comparison, rows: dict[str, Row]) -> str:

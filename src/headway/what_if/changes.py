@@ -63,7 +63,7 @@ def changed(case: Case, text: str) -> Case:
     if re.split(r"[(\s]", text, maxsplit=1)[0] in TRANSFORMATIONS:
         return replace(case, workload=apply(case.workload, text))
     examples = ", ".join(example for example, _, _ in CHANGES)
-    raise UsageError(f"there is no change {text!r}; such are {examples} (headway what-if --list)")
+    raise UsageError(f"there is no change {text!r}; examples are {examples} (headway what-if --list)")
 
 
 def _by_name(case: Case, name: str, value: str, text: str) -> Case | None:
@@ -119,6 +119,6 @@ def amount(value: str, total: int, text: str) -> int:
     """How much more (or less): +10%, -5, +64."""
     match = re.fullmatch(r"([+-])(\d+(?:\.\d+)?)(%?)", value)
     if match is None:
-        raise UsageError(f"{text}: {value!r} is no more or less such as +10% or -8")
+        raise UsageError(f"{text}: {value!r} is not a change such as +10% or -8")
     size = float(match[2]) * (total / 100 if match[3] else 1)
     return round(size) if match[1] == "+" else -round(size)

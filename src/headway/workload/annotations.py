@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from headway.errors import InputError
+from headway.plain import counted
 from headway.units import LONGEST, SECOND, microseconds
 from headway.workload.ledger import LedgerEntry
 from headway.workload.stream import LogStream
@@ -132,7 +133,9 @@ class _Sheet:
 
     def _add(self, names: list[str], texts: list[str], line: int) -> None:
         if len(texts) != len(names):
-            raise self.error(f"has {len(texts)} cells and the header {len(names)}; complete the line", line)
+            raise self.error(
+                f"has {counted(len(texts), 'cell')} and the header {len(names)}; complete the line", line
+            )
         values = {}
         for name, text in zip(names, map(str.strip, texts), strict=True):
             if not text and name != _JOB:

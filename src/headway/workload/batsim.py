@@ -114,7 +114,7 @@ class _Log:
             return self._lasts[name]
         profile = self._profiles.get(name)
         if not isinstance(profile, dict):
-            raise InputError(f"{where} runs the profile {name!r}, which there is not", file=self.file)
+            raise InputError(f"{where} runs the profile {name!r}, which is not defined", file=self.file)
         lasts = -SECOND
         if profile.get("type") == "delay":
             lasts = self._time(profile.get("delay"), "delay", f"profile {name}")
@@ -128,7 +128,7 @@ class _Log:
             self._open.discard(name)
             lasts = -SECOND if min(parts, default=0) < 0 else times * sum(parts)
             if lasts > LONGEST:
-                raise InputError(f"profile {name} lasts longer than can be; correct it", file=self.file)
+                raise InputError(f"profile {name} lasts too long for Headway; correct it", file=self.file)
         self._lasts[name] = lasts
         return lasts
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.plain import counted
 from headway.schedule import Pieces
 from headway.units import seconds_text
 
@@ -50,9 +51,8 @@ def check(record: Record) -> Finding | None:
             bad.append(Fault(NAME, start, (job,), f"job {job}: {text!r} is no set of processors like 0-3,7"))
             continue
         if len(set(members)) != pieces.procs[piece]:
-            message = (
-                f"job {job} holds {pieces.procs[piece]} processors, its set {text} has {len(set(members))}"
-            )
+            held = counted(int(pieces.procs[piece]), "processor")
+            message = f"job {job} holds {held}, its set {text} has {len(set(members))}"
             bad.append(Fault(NAME, start, (job,), message))
         if max(members) >= record.capacity:
             message = f"job {job} holds processor {max(members)} of a machine of {record.capacity}"

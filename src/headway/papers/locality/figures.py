@@ -88,6 +88,7 @@ def _bars(
             panel.axvline(1, color=GREY, linewidth=0.8)
             panel.set_xlabel(label)
             panel.set_yticks(range(len(policies)), [short(policy) for policy in policies])
+            panel.margins(y=0.01)
         panels[0].invert_yaxis()
         handles, names = panels[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside upper right", ncols=len(groups))

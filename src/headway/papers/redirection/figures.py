@@ -140,7 +140,8 @@ def figure_response(runs: pl.DataFrame, logs: Sequence[Log]) -> Figure:
             panel.set_xticks(found["alpha"].to_list())
             panel.set_ylim(bottom=0)
         axes[0].set_ylabel("median of the largest\nresponse of a week (h)")
-        axes[0].legend(loc="upper right")
+        handles, names = axes[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper right", ncols=2)
     return figure
 
 
@@ -198,7 +199,8 @@ def figure_beyond(curves: dict[str, dict[str, pl.DataFrame]], thetas: Sequence[i
             panel.set_xlabel("theta")
             panel.set_xticks(range(len(thetas)), [str(theta) for theta in thetas])
         axes[0].set_ylabel(f"median ratio with / without of\nmean bounded slowdowns, tau {TAU} s")
-        axes[0].legend(loc="best")
+        handles, names = axes[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper right", ncols=len(names))
     return figure
 
 

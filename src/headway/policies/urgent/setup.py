@@ -11,6 +11,7 @@ import numpy as np
 from headway.engine.drive import Setup
 from headway.engine.tables import CLASS, KEY, WALL, State
 from headway.errors import UsageError
+from headway.plain import counted
 from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared, Sets, Table
 from headway.policies.queueing.setup import ordered, strict
 from headway.policies.spec import Spec, make_spec
@@ -112,8 +113,8 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         remark = "no job is urgent, so ujfb is conservative(compress=scratch)"
     elif assumed:
         remark = (
-            f"neither swap time nor memory of {assumed} jobs is known: taken to be of the median size of the "
-            "others (unknown=median)"
+            f"neither swap time nor memory of {counted(assumed, 'job')} is known: taken to be of the median "
+            "size of the others (unknown=median)"
         )
     plain = Prepared(
         setup(_record_room(arrivals, urgent) if some else 0),
@@ -236,8 +237,8 @@ def _swaps(spec: Spec, arrivals: Arrivals, regular: Any) -> tuple[Table, Table, 
             )
         if spec.params["unknown"] == "error":
             raise UsageError(
-                f"ujfb: neither swap time nor memory of {int(unknown.sum())} jobs is known: annotate them, "
-                "apply memory(missing=median) by headway convert, or give unknown=median"
+                f"ujfb: neither swap time nor memory of {counted(int(unknown.sum()), 'job')} is known: "
+                "annotate them, apply memory(missing=median) by headway convert, or give unknown=median"
             )
         memory = np.where(unknown, int(np.median(memory[regular & (memory >= 0)])), memory)
     swap = np.where(needed & regular, swap_times(memory, bandwidth), np.maximum(swap, 0))
