@@ -252,7 +252,7 @@ def test_a_changed_policy_file_is_not_simulated_again(headway: Headway) -> None:
 def test_the_command_finds_the_longest_wait_and_takes_a_comparison(headway: Headway) -> None:
     headway("compare", "log.swf", "--policy", "fcfs", "--policy", "sjf", "--out", "both", "--quiet")
     longest = headway("explain", "both", "--longest", "--no-what-if").out
-    assert longest.startswith("Job ") and "under fcfs(" in longest
+    assert longest.startswith("Job ") and "under fcfs\n" in longest
     assert "In the other runs of this comparison" in longest and "headway explain both/sjf" in longest
     first = headway("explain", "both/fcfs", "--user", "1", "--no-what-if").out
     assert "of user 1" in first

@@ -17,6 +17,7 @@ from headway.explain.slurm import is_slurms
 from headway.explain.waiting import at_submission, promise, reason, while_waiting
 from headway.explain.what_if import what_if
 from headway.explain.words import at, duration, processors
+from headway.metrics.comparison import brief
 from headway.schedule import Schedule
 
 Progress = Callable[[int, int], None]
@@ -62,7 +63,7 @@ def explain(
         return Explanation(case.id, _under_slurm(case))
     on_grid = schedule.moves is not None  # sizes and times are the policy's there, not the user's
     sections = {
-        f"Job {case.id} under {case.spec.brief}": _facts(case),
+        f"Job {case.id} under {brief(schedule.policy)}": _facts(case),
         "When it was submitted": first_cluster(case) if has_moved(case) else at_submission(case),
         "What it waited for": stages(case) if has_moved(case) else while_waiting(case),
         "Why it started then": [*promise(case), *reason(case)],
@@ -76,7 +77,7 @@ def explain(
 def _under_slurm(case: Case) -> dict[str, list[str]]:
     """The sections of a job that Slurm's controller scheduled: in its own words."""
     return {
-        f"Job {case.id} under {case.spec.brief}": _facts(case),
+        f"Job {case.id} under {brief(case.schedule.policy)}": _facts(case),
         "Its priority": slurm.priority(case),
         "What it waited for": [*slurm.held(case), *slurm.planned(case)],
         "Why it started then": slurm.started(case),

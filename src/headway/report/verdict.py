@@ -119,8 +119,9 @@ def _best(comparison: Comparison, rows: dict[str, Row]) -> str:
             best = [comparison.names[place] for place, value in enumerate(values) if value == min(known)]
             leaders.setdefault(" and ".join(best), []).append(words)
     jobs = number(max(len(schedule) for schedule in comparison.schedules))
-    opening = f"Of {_count(len(comparison.names))} {comparison.kind} with the {jobs} jobs of "
-    opening += escape(log_name(comparison.schedules[0]))
+    log = escape(log_name(comparison.schedules[0]))
+    which = f"{jobs} generated jobs" if log == "generated" else f"the {jobs} jobs of {log}"
+    opening = f"Of {_count(len(comparison.names))} {comparison.kind} with {which}"
     found = [
         f"{strong(name)} {'have' if ' and ' in name else 'has'} the lowest {escape(listed(words))}"
         for name, words in leaders.items()

@@ -51,8 +51,8 @@ def check(record: Record) -> Finding | None:
             bad.append(Fault(NAME, start, (job,), f"job {job}: {text!r} is no set of processors like 0-3,7"))
             continue
         if len(set(members)) != pieces.procs[piece]:
-            held = counted(int(pieces.procs[piece]), "processor")
-            message = f"job {job} holds {held}, its set {text} has {len(set(members))}"
+            wide = counted(int(pieces.procs[piece]), "processor")
+            message = f"job {job} holds {wide}, its set {text} has {len(set(members))}"
             bad.append(Fault(NAME, start, (job,), message))
         if max(members) >= record.capacity:
             message = f"job {job} holds processor {max(members)} of a machine of {record.capacity}"
