@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from headway.policies.spec import Spec, parse_spec
 from headway.schedule import Schedule
 from headway.schedule.moves import Moves
 from headway.workload import Workload
+
+if TYPE_CHECKING:
+    from headway.engine.tables import State
 
 Progress = Callable[[int, int], None]
 Notify = Callable[[str], None]
@@ -87,7 +91,7 @@ def simulate(
     noted = {} if prepared.notes is None else prepared.notes(state, kept.columns["job"][order])
     notes = {name: column[place_of][ran] for name, column in noted.items()}
     if not ran.all():
-        kept = kept.select(ran, rule=prepared.refused[0], action=prepared.refused[1])
+        kept = without_refused(kept, {int(order[job]): prepared.refused(state, job) for job in gone(state)})
         columns = select_jobs(columns, ran)
     if columns.get("pieces") is not None and columns["pieces"].is_resumed:
         runtime, walltime = columns.get("runtime", kept.runtime), columns.get("walltime", kept.walltime)
@@ -114,6 +118,23 @@ def simulate(
             "timing": timing,
         },
     )
+
+
+def gone(state: State) -> list[int]:
+    """The engine's jobs that never ran."""
+    from headway.engine.tables import RUN
+
+    return [int(job) for job in np.flatnonzero(state.jobs[RUN] < 0)]
+
+
+def without_refused(workload: Workload, reasons: dict[int, tuple[str, str]]) -> Workload:
+    """The workload without some jobs (by place), with an entry of the ledger for each rule and action."""
+    place = np.arange(len(workload))
+    for rule, action in sorted(set(reasons.values())):
+        rows = [row for row, reason in reasons.items() if reason == (rule, action)]
+        stays = ~np.isin(place, rows)
+        workload, place = workload.select(stays, rule=rule, action=action), place[stays]
+    return workload
 
 
 def warm(hooks: Sequence[Callable[..., None]], spec: Spec, notify: Notify | None, memory: object) -> None:

@@ -79,7 +79,7 @@ def _under_slurm(case: Case) -> dict[str, list[str]]:
     return {
         f"Job {case.id} under {brief(case.schedule.policy)}": _facts(case),
         "Its priority": slurm.priority(case),
-        "What it waited for": [*slurm.held(case), *slurm.planned(case)],
+        "What it waited for": [*slurm.life(case), *slurm.held(case), *slurm.planned(case)],
         "Why it started then": slurm.started(case),
         "What became of it": [sentence for fate in FATES for sentence in fate(case)],
     }

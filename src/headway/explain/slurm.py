@@ -26,6 +26,13 @@ REASONS = {
     "PartitionDown": "its partition was down",
     "PartitionNodeLimit": "it asked for more nodes than its partition allows",
     "PartitionTimeLimit": "it asked for more time than its partition allows",
+    "JobHeldUser": "it was held by its user",
+    "Dependency": "jobs that it depends on were not over",
+    "DependencyNeverSatisfied": "a job that it depends on ended in the wrong way",
+    "JobArrayTaskLimit": "as many tasks of its array ran as may at once",
+    "Reservation": "a reservation kept it from its nodes",
+    "Licenses": "its licences were in use",
+    "ReqNodeNotAvail": "nodes that it needs were away or reserved, and nobody else kept it out",
 }
 """What the reasons that are no limits mean."""
 
@@ -63,6 +70,34 @@ def _told(points: dict[str, int], total: int, nice: int) -> str:
     if rest > len(FACTORS):  # less than that is rounding
         parts.append(f"{rest} for its resources")
     return " + ".join(parts).replace("+ -", "- ") or "no factor gave it anything"
+
+
+def life(case: Case) -> list[str]:
+    """What it depended on, its reservation, and its attempts."""
+    said = []
+    asked, eligible = _asked(case, "dependency"), _note(case, "eligible")
+    attempts, taker = _note(case, "attempts"), _note(case, "preempted_by")
+    if asked:
+        said.append(f"It depended on {asked}, and could be looked at from {at(eligible, case)} on.")
+    elif eligible > case.submit and attempts < 2:
+        said.append(f"It could be looked at from {at(eligible, case)} on: it was held, or had a begin time.")
+    if name := _asked(case, "reservation"):
+        said.append(f"It asked for the reservation {name}.")
+    if attempts > 1:
+        said.append(
+            f"It was started {attempts} times; what came before the last start was lost"
+            + (f", the last time because job {taker} took its place." if taker >= 0 else " with its nodes.")
+        )
+    elif taker >= 0:
+        said.append(f"Job {taker} took its place, and it did not run again.")
+    return said
+
+
+def _asked(case: Case, name: str) -> str:
+    """The text of a column of the log."""
+    column, names = case.schedule.workload.get(name), case.schedule.workload.labels.get(name, ())
+    code = -1 if column is None else int(column[case.row])
+    return names[code] if 0 <= code < len(names) else ""
 
 
 def held(case: Case) -> list[str]:

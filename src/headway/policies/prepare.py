@@ -82,6 +82,11 @@ class OnNodes:
     """Names of the codes of some notes."""
 
 
+def refused_late(state: State, job: int) -> tuple[str, str]:
+    """What is said of jobs that are refused because of their deadlines."""
+    return "late", "refused on arrival, its deadline could not be met: not run"
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A policy ready to run."""
@@ -115,7 +120,7 @@ class Prepared:
     """Where the pools are, if they are more than the clusters of a grid or the groups of a machine."""
     on_nodes: Callable[[State], OnNodes] | None = None
     """Where jobs ran, if they have shares of named nodes."""
-    refused: tuple[str, str] = ("late", "refused on arrival, its deadline could not be met: not run")
-    """Rule and action of the ledger for jobs that the policy turned away."""
+    refused: Callable[[State, int], tuple[str, str]] = refused_late
+    """Rule and action of the ledger for a job (the engine's number) that the policy turned away."""
     hooks: tuple[Callable[[int, State], None], ...] = ()
     """What is compiled before the run, where that is more than the setup's hook."""

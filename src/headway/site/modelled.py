@@ -18,15 +18,13 @@ if TYPE_CHECKING:
     from headway.site.site import Site
 
 PARAMETERS = frozenset((
-    "enforcepartlimits", "licenses", "maxmempercpu", "maxmempernode", "preemptexempttime", "preemptmode",
-    "preemptparameters", "preempttype", "priorityusageresetperiod", "prioritysitefactorparameters",
-    "resvoverrun",
+    "enforcepartlimits", "maxmempercpu", "maxmempernode", "preemptparameters", "priorityusageresetperiod",
+    "prioritysitefactorparameters", "resvoverrun",
 ))  # fmt: skip
 """Parameters that decide a schedule and are not taken into account where they are set."""
 
 PARTS = frozenset((
-    "bf_busy_nodes", "bf_licenses", "bf_max_job_array_resv", "kill_invalid_depend", "pack_serial_at_end",
-    "preempt_reorder_count", "preempt_strict_order", "preempt_youngest_first", "reduce_completing_frag",
+    "bf_busy_nodes", "bf_licenses", "pack_serial_at_end", "reduce_completing_frag",
 ))  # fmt: skip
 """Parts of SchedulerParameters likewise. Those about a controller that is too slow change nothing: the
 simulated one never is."""
@@ -57,6 +55,8 @@ def parameters_not_modelled(config: Config) -> Iterator[NotModelled]:
             continue
         if name in PARAMETERS or not (name in DEFAULTS or concerns_no_schedule(key)):
             yield NotModelled(key, value, config.where(key))
+        if name == "preemptmode" and ("SUSPEND" in value.upper() or "GANG" in value.upper()):
+            yield NotModelled(f"{key}: nobody is suspended for others", value, config.where(key))
     for flag in config.list("PriorityFlags"):
         if flag not in PRIORITY_FLAGS:
             yield NotModelled(f"PriorityFlags {flag}", "", config.where("PriorityFlags"))
@@ -85,9 +85,9 @@ def rules_not_modelled(
                 yield NotModelled(f"{name} of {who}", value, line.where)
         if association.partition:
             yield NotModelled(f"an association of {who} for one partition", association.partition, line.where)
-    for what, count in (("reservations", len(site.reservations)), ("events of nodes", len(site.events))):
-        if count:
-            yield NotModelled(what, f"{count:,}", f"{what.split()[0]}.txt")
+    cores = sum(one.cores is not None and not one.nodes for one in site.reservations)
+    if cores:
+        yield NotModelled("reservations of cores, without nodes", f"{cores:,}", "reservations.txt")
 
 
 def name_of(shown: str) -> str:
@@ -98,6 +98,8 @@ def name_of(shown: str) -> str:
 def _of_partition(partition: Partition) -> Iterator[tuple[str, str]]:
     if partition.lln:
         yield "LLN", "YES"
+    if partition.grace_seconds:
+        yield "GraceTime", str(partition.grace_seconds)
     if partition.oversubscribe in ("YES", "FORCE"):
         yield "OverSubscribe", partition.oversubscribe
     for name, limit in (
@@ -120,8 +122,8 @@ def _of_partition(partition: Partition) -> Iterator[tuple[str, str]]:
 
 
 def _of_qos(qos: Qos) -> Iterator[tuple[str, str]]:
-    if qos.preempt:
-        yield "Preempt", ",".join(qos.preempt)
+    if qos.grace_seconds:
+        yield "GraceTime", str(qos.grace_seconds)
     if qos.limit_factor is not None:
         yield "LimitFactor", f"{qos.limit_factor:g}"
     flags = sorted(flag for flag in qos.flags if flag.upper() not in FLAGS)

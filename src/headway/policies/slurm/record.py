@@ -9,7 +9,7 @@ import numpy as np
 from headway.engine.tables import State
 from headway.policies.prepare import OnNodes, Table
 from headway.policies.slurm.reasons import reason_name
-from headway.policies.slurm.tables import UNSET, Factor, Job, Memory, Setting, Weight
+from headway.policies.slurm.tables import RESOURCE, UNSET, Factor, Job, Memory, Reason, Setting, Weight
 from headway.site import Site
 from headway.units import SECOND
 
@@ -35,7 +35,25 @@ def reasons(memory: Memory, resources: list[str]) -> tuple[list[str], dict[int, 
     return names, {code: names.index(reason_name(code, resources)) for code in codes}
 
 
-def notes(state: State, resources: list[str]) -> dict[str, Any]:
+REFUSED = {
+    Reason.NEVER_SATISFIED: ("dependency", "a dependency that can never be met: not run"),
+    Reason.DEPENDENCY: ("dependency", "depends on a job that never ends: not run"),
+    Reason.HELD: ("held", "held and never released: not run"),
+    Reason.RESERVATION: ("reservation", "its reservation was over before it could start: not run"),
+    Reason.NODES_AWAY: ("nodes", "the nodes that it needs never came back: not run"),
+    Reason.LICENCES: ("licences", "asks for more licences than there are: it would wait for ever, not run"),
+}
+"""Rule and action of the ledger for jobs that would wait for ever, by the last reason."""
+
+
+def why_refused(state: State, job: int) -> tuple[str, str]:
+    """Rule and action of the ledger for a job that would wait for ever."""
+    reason = int(state.memory.jobs[Job.REASON, job])
+    limits = ("limits", "held by a limit that it exceeds by itself: it would wait for ever, not run")
+    return REFUSED.get(Reason(reason), limits) if reason < RESOURCE else limits
+
+
+def notes(state: State, resources: list[str], numbers: Table) -> dict[str, Any]:
     """What the controller knew of each job, in the engine's order; times in µs on the log's clock, -1: none.
 
     Points are what a factor times its weight gives of the priority, at submission (``first_``) and as last
@@ -62,6 +80,9 @@ def notes(state: State, resources: list[str]) -> dict[str, Any]:
         "planned_start": _time(memory, jobs[Job.PLANNED]),
         "planned_node": jobs[Job.PLANNED_NODE],
         "planned_nodes": jobs[Job.PLANNED_NODES],
+        "eligible": _time(memory, jobs[Job.BEGIN]),
+        "attempts": jobs[Job.ATTEMPTS],
+        "preempted_by": np.where(jobs[Job.PREEMPTED_BY] < 0, UNSET, numbers[jobs[Job.PREEMPTED_BY]]),
     }
 
 

@@ -29,7 +29,7 @@ from headway.policies.slurm.life import (
     reservation_tables,
 )
 from headway.policies.slurm.priority import BASIC
-from headway.policies.slurm.record import notes, on_nodes
+from headway.policies.slurm.record import notes, on_nodes, why_refused
 from headway.policies.slurm.selection import LIGHTER
 from headway.policies.slurm.tables import (
     UNSET,
@@ -65,6 +65,9 @@ NAMED = ("cpu", "mem", "node", "billing")
 NOTICED_LATE = 60
 """Seconds that may pass before a job beyond its limit is gone: a check every 30, and KillWait."""
 
+HORIZON = 30 * 24 * 3600
+"""How long after the last submission reservations recur, in seconds."""
+
 CRED_EXPIRE = 120
 """Seconds that a job's credential lasts; so long a job waits at least that comes back to the queue."""
 
@@ -84,9 +87,9 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
     return Prepared(
         setup,
         arrivals.walltime,
-        notes=lambda state, numbers: notes(state, resources),
+        notes=lambda state, numbers: notes(state, resources, numbers),
         on_nodes=lambda state: on_nodes(state, site, resources),
-        refused=("limits", "held by a limit that it exceeds by itself: it would wait for ever, not run"),
+        refused=why_refused,
     )
 
 
@@ -120,7 +123,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     planned, in_partition = np.zeros((plans, wide), np.uint8), members(site, wide)
     allowed = np.ascontiguousarray(requests.features)
     last = int(arrivals.submit[-1]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
-    reservations, reserved = reservation_tables(site, last)
+    reservations, reserved = reservation_tables(site, last + HORIZON)
     licences, licences_asked = licence_tables(site, requests.count, requests.life)
     jobs[Job.LICENCES] = licences_asked.any(axis=0)
     limited = [f"gres/{name}" for name in gres_names(site)]

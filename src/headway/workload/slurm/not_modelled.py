@@ -35,7 +35,10 @@ FEATURES: dict[str, str] = {
 }
 """Names in the order they are listed, with what they mean."""
 
-BY_SLURM_S_RULES = frozenset(("QOS", "exclusive nodes", "several partitions"))
+BY_SLURM_S_RULES = frozenset((
+    "QOS", "exclusive nodes", "several partitions", "dependencies", "held back", "reservations", "GPUs",
+    "generic resources", "features", "chosen nodes", "licences", "array throttle", "job arrays",
+))  # fmt: skip
 """Features that are modelled where Slurm's own rules run on a site."""
 
 BIT = {name: 1 << place for place, name in enumerate(FEATURES)}

@@ -1,0 +1,261 @@
+"""The life of a Slurm job beyond queue and backfill, on sites small enough to be worked out by hand.
+
+Nodes n1 to n4 have four CPUs each, jobs take whole nodes, and nothing delays the controller. Times are
+seconds after the first submission; what a pass decides happens within a minute of what allows it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headway
+from headway.schedule import ENDED, Schedule
+from headway.site import Site
+from headway.site.config import Config
+from headway.site.model import Association, Limits, Node, NodeEvent, Partition, Qos, Reservation
+from headway.workload.header import Header
+
+BEGAN = 1_700_000_000
+UNDISTURBED = "slurm(epilog=0, cycle=0, late=0, drift=0)"
+BASIC = {"SelectTypeParameters": "CR_Core", "PriorityType": "priority/basic", "JobRequeue": "1"}
+MINUTE = 60
+
+
+def site(config: dict[str, str] | None = None, **more: Any) -> Site:
+    made = Site(
+        "hand",
+        tuple(Node(f"n{k}", 4) for k in range(1, 5)),
+        (Partition("main", (0, 1, 2, 3), is_default=True),),
+        config=Config.of(BASIC | (config or {})),
+    )
+    return replace(made, **more)
+
+
+def log(*jobs: tuple[int, int, int, int], **columns: Any) -> headway.Workload:
+    """Jobs (submit s, nodes, limit min, run min); further columns are numbers, or texts of each job."""
+    submit, nodes, limit, run = (np.array(column) for column in zip(*jobs, strict=True))
+    labels, numbers = {}, {}
+    for name, given in columns.items():
+        if any(isinstance(one, str) for one in given):
+            labels[name] = [one for one in given if one]
+            numbers[name] = np.array([labels[name].index(one) if one else -1 for one in given])
+        else:
+            numbers[name] = np.array(given)
+    asked: dict[str, Any] = {
+        "min_nodes": nodes, "max_nodes": nodes, "cpus": 4 * nodes, "tasks": 4 * nodes,
+        "cpus_per_task": np.ones_like(nodes), "exclusive": np.ones_like(nodes),
+    } | numbers  # fmt: skip
+    return headway.Workload.from_arrays(
+        unit="s",
+        submit=submit,
+        procs=4 * nodes,
+        runtime=run * MINUTE,
+        walltime=limit * MINUTE,
+        header=Header([f"; UnixStartTime: {BEGAN}"]),
+        labels=labels,
+        **asked,
+    )
+
+
+def simulated(jobs: headway.Workload, on: Site) -> Schedule:
+    return headway.simulate(jobs, on.platform(), UNDISTURBED)
+
+
+def starts(jobs: headway.Workload, on: Site) -> list[int]:
+    return [int(one) // 1_000_000 for one in simulated(jobs, on).start]
+
+
+def test_two_tasks_of_an_array_at_a_time() -> None:
+    """--array=0-3%2: the third starts when the first has ended, though two nodes stay idle."""
+    tasks = log(*[(0, 1, 20, 10)] * 4, array=[7] * 4, array_task=[0, 1, 2, 3], array_limit=[2] * 4)
+    first, second, third, fourth = starts(tasks, site())
+    assert first == second < MINUTE
+    assert third == fourth == first + 600
+
+
+def test_an_array_is_one_entry_of_the_queue() -> None:
+    """Its tasks share one priority: all of them come before a job that was submitted later."""
+    jobs = log((0, 4, 10, 10), (1, 2, 10, 10), (1, 2, 10, 10), (2, 2, 10, 10), array=[-1, 7, 7, -1],
+               array_task=[-1, 0, 1, -1])  # fmt: skip
+    head, *tasks, last = starts(jobs, site())
+    assert all(head + 600 <= one < head + 660 for one in tasks)
+    assert last >= tasks[0] + 600
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "after"),
+    [("after", 1, "start"), ("afterany", 0, "end"), ("afterok", 1, "end"), ("afternotok", 0, "end")],
+)
+def test_a_dependency_is_on_the_simulated_job(kind: str, status: int, after: str) -> None:
+    """Job 2 has idle nodes from the beginning; job 1 waits 30 min for its own, and runs for ten."""
+    jobs = log((0, 4, 30, 30), (1, 4, 10, 10), (2, 1, 5, 5), dependency=["", "", f"{kind}:2"],
+               status=[1, status, 1])  # fmt: skip
+    _, target, dependent = starts(jobs, site())
+    allowed = target if after == "start" else target + 600
+    assert allowed <= dependent <= target + 600 + MINUTE
+
+
+def test_a_dependency_that_cannot_be_met_any_more_keeps_the_job_for_ever() -> None:
+    jobs = log((0, 1, 10, 10), (1, 1, 10, 10), dependency=["", "afterok:1"], status=[0, 1])
+    schedule = simulated(jobs, site())
+    assert schedule.workload.job.tolist() == [1]
+    entry = schedule.workload.ledger.entries[-1]
+    assert (entry.rule, entry.jobs) == ("dependency", (2,))
+
+
+def test_a_singleton_waits_for_the_earlier_one_of_its_name() -> None:
+    jobs = log((0, 1, 10, 10), (1, 1, 10, 10), (2, 1, 10, 10), dependency=["singleton"] * 3,
+               name=["s", "s", "t"],
+               user=[0, 0, 0])  # fmt: skip
+    first, second, other = starts(jobs, site())
+    assert other < MINUTE and first + 600 <= second <= first + 660
+
+
+def test_a_begin_time_keeps_a_job_back_and_nobody_else() -> None:
+    jobs = log((0, 1, 10, 10), (1, 1, 10, 10), begin=[f"{BEGAN + 1800}", ""])
+    later, other = starts(jobs, site())
+    assert 1800 <= later <= 1860 and other < MINUTE
+
+
+def test_a_released_job_goes_to_the_end_of_the_queue() -> None:
+    """Held from the beginning, released after 5 min, when two others wait: they come first."""
+    jobs = log((0, 4, 10, 10), (1, 4, 10, 10), (2, 4, 10, 10), (3, 4, 10, 10), held=[0, 1, 0, 0],
+               eligible=[0, 300, 2, 3])  # fmt: skip
+    _, held, second, third = starts(jobs, site())
+    assert second < third < held
+
+
+def test_nobody_starts_into_a_maintenance() -> None:
+    """All nodes from 30 to 60 min: a job of 40 min waits for its end, one of 20 min goes before."""
+    one = Reservation("m", BEGAN + 1800, BEGAN + 3600, (0, 1, 2, 3), ("MAINT", "ALL_NODES"))
+    long, short = starts(log((0, 1, 40, 5), (1, 1, 20, 5)), site(reservations=(one,)))
+    assert short < MINUTE
+    assert 3600 <= long <= 3660
+
+
+def test_a_reservation_keeps_its_nodes_for_those_who_name_it() -> None:
+    """Two of four nodes are reserved for the first hour: a job for three nodes waits."""
+    one = Reservation("r", BEGAN, BEGAN + 3600, (0, 1), users=("u",))
+    jobs = log((0, 3, 30, 10), (1, 2, 30, 10), (2, 2, 30, 10), reservation=["", "r", ""])
+    three, mine, two = starts(jobs, site(reservations=(one,)))
+    assert mine < MINUTE and two < MINUTE
+    assert three >= 3600
+
+
+def test_a_reservation_that_recurs_daily() -> None:
+    one = Reservation("d", BEGAN - 82_800, BEGAN - 79_200, (0, 1, 2, 3), ("MAINT", "ALL_NODES", "DAILY"))
+    (start,) = starts(log((0, 1, 90, 5)), site(reservations=(one,)))
+    assert 7200 <= start <= 7260  # it would run into the next one, from 60 to 120 min
+
+
+def test_a_node_that_goes_down_sends_its_jobs_back_to_the_queue() -> None:
+    """n1 is down from 5 to 60 min: its job begins anew after the wait of two minutes, on other nodes."""
+    away = NodeEvent("n1", BEGAN + 300, BEGAN + 3600, "DOWN")
+    schedule = simulated(log((0, 1, 30, 20), (1, 3, 30, 20)), site(events=(away,)))
+    assert schedule.pieces is not None
+    again = int(schedule.start[0]) // 1_000_000
+    assert 300 + 121 <= again <= 1260  # n2 to n4 are taken until 20 min
+    assert ENDED[int(schedule.pieces.ended[0])] == "failed"
+    assert int(schedule.end[0] - schedule.start[0]) == 1200 * 1_000_000
+
+
+def test_a_job_that_may_not_be_requeued_is_lost_with_its_node() -> None:
+    away = NodeEvent("n1", BEGAN + 300, BEGAN + 3600, "DOWN")
+    schedule = simulated(log((0, 1, 30, 20), requeue=[0]), site(events=(away,)))
+    assert int(schedule.end[0]) == 300 * 1_000_000
+
+
+def test_a_draining_node_keeps_its_job_and_takes_no_other() -> None:
+    drains = NodeEvent("n1", BEGAN + 300, BEGAN + 3600, "DRAIN")
+    first, second, third = starts(
+        log((0, 1, 30, 10), (1, 3, 120, 100), (400, 1, 30, 10)), site(events=(drains,))
+    )
+    assert first < MINUTE and second < MINUTE
+    assert 3600 <= third <= 3660
+
+
+def preempting(mode: str = "REQUEUE", exempt: str = "0") -> Site:
+    config = {
+        "PriorityType": "priority/multifactor", "PriorityWeightQOS": "1000", "PreemptType": "preempt/qos",
+        "PreemptMode": mode, "PreemptExemptTime": exempt,
+        "AccountingStorageType": "accounting_storage/slurmdbd",
+    }  # fmt: skip
+    qos = Qos("low", priority=1), Qos("high", priority=100, preempt=("low",))
+    return site(config, qos=qos, associations=(Association("root"),))
+
+
+def test_a_job_of_a_higher_qos_takes_the_place_of_the_smaller_one() -> None:
+    """Both run on two nodes or one; the cheapest victim that makes enough room goes and runs again later."""
+    jobs = log(
+        (0, 2, 60, 30), (1, 1, 60, 30), (2, 1, 60, 30), (600, 1, 10, 10), qos=["low", "low", "low", "high"]
+    )
+    schedule = simulated(jobs, preempting())
+    assert schedule.pieces is not None
+    victims = np.unique(schedule.pieces.job[schedule.pieces.ended == ENDED.index("preempted")])
+    assert victims.tolist() in ([1], [2])
+    start = schedule.start // 1_000_000
+    assert 600 <= start[3] <= 660
+    assert start[victims[0]] >= 600 + 121
+
+
+def test_a_job_is_exempt_from_preemption_for_a_time() -> None:
+    jobs = log((0, 4, 60, 30), (60, 1, 10, 10), qos=["low", "high"])
+    victim, urgent = starts(jobs, preempting(exempt="00:10:00"))
+    assert 600 <= urgent <= 700
+    assert victim > urgent
+
+
+def test_a_cancelled_victim_does_not_run_again() -> None:
+    jobs = log((0, 4, 60, 30), (600, 1, 10, 10), qos=["low", "high"])
+    schedule = simulated(jobs, preempting("CANCEL"))
+    assert 600 <= int(schedule.end[0]) // 1_000_000 <= 660
+
+
+def test_accelerators_are_counted_on_each_node() -> None:
+    """n1 has two GPUs: two jobs of one GPU share it, the third waits although CPUs are free."""
+    nodes = (replace(site().nodes[0], gres={"gpu": 2}), *site().nodes[1:])
+    jobs = log(*[(0, 1, 10, 10)] * 3, gres=["gpu:1"] * 3, exclusive=[0] * 3, cpus=[1] * 3, tasks=[1] * 3)
+    first, second, third = starts(jobs, site(nodes=nodes))
+    assert first == second and third == first + 600
+
+
+def test_licences_are_counted_in_the_whole_cluster() -> None:
+    jobs = log(*[(0, 1, 10, 10)] * 3, licenses=["matlab:1"] * 3)
+    first, second, third = starts(jobs, site(licenses={"matlab": 2}))
+    assert first == second and third == first + 600
+
+
+def test_required_and_excluded_nodes() -> None:
+    jobs = log((0, 1, 10, 10), (1, 1, 10, 10), (2, 3, 10, 10), required_nodes=["n3", "n3", ""],
+               excluded_nodes=["", "", "n4"])  # fmt: skip
+    first, second, third = starts(jobs, site())
+    assert first < MINUTE
+    assert second >= first + 600
+    assert third >= first + 600  # n1 to n3 are what is left to it, and n3 is taken
+
+
+def test_backfill_shortens_a_job_that_accepts_it() -> None:
+    """A plan for all nodes at 30 min; --time-min=20 lets a job of 60 min go before, for 20 min exactly."""
+    jobs = log((0, 3, 30, 30), (1, 4, 30, 30), (2, 1, 60, 50), time_min=[-1, -1, 20 * MINUTE])
+    schedule = simulated(jobs, site())
+    assert int(schedule.start[2]) < 90 * 1_000_000
+    assert int(schedule.end[2] - schedule.start[2]) <= 21 * MINUTE * 1_000_000
+
+
+def test_a_closed_partition_starts_nothing() -> None:
+    closed = NodeEvent("", BEGAN + 60, BEGAN + 1800, "DOWN", partition="main")
+    first, second = starts(log((0, 1, 10, 5), (120, 1, 10, 5)), site(events=(closed,)))
+    assert first < MINUTE and 1800 <= second <= 1860
+
+
+def test_a_limit_of_accelerators_of_a_user() -> None:
+    nodes = tuple(replace(node, gres={"gpu": 4}) for node in site().nodes)
+    config = {"AccountingStorageEnforce": "limits", "AccountingStorageType": "accounting_storage/slurmdbd"}
+    limits = Qos("normal", limits=Limits(max_tres_per_user={"gres/gpu": 4}))
+    jobs = log(*[(0, 1, 10, 10)] * 2, gres=["gpu:3"] * 2, user=[0, 0])
+    first, second = starts(jobs, site(config, nodes=nodes, qos=(limits,)))
+    assert second >= first + 600
