@@ -181,13 +181,12 @@ def test_what_is_not_modelled_is_listed_by_name_with_its_place(tmp_path: Path) -
         ("TopologyPlugin", "slurm.conf:12"),
         ("SchedulerParameters bf_topopt_enable", "slurm.conf:2"),
         ("PartitionName CpuBind", "slurm.conf:11"),
-        ("Preempt of QOS high", "qos.txt:3"),
         ("Flags of QOS high", "qos.txt:3"),
     ]
-    text = CONF + "PreemptType=preempt/qos\nPreemptMode=REQUEUE\nOverTimeLimit=5\n"
+    text = CONF + "PreemptType=preempt/qos\nPreemptMode=SUSPEND,GANG\nOverTimeLimit=5\n"
     found = Site.load(site_folder(tmp_path, slurm__conf=text)).not_modelled
-    assert {one.name for one in found} >= {"PreemptType", "PreemptMode"}
-    assert "OverTimeLimit" not in {one.name for one in found}  # which is
+    assert "PreemptMode: nobody is suspended for others" in {one.name for one in found}
+    assert not {one.name for one in found} & {"PreemptType", "OverTimeLimit"}  # which are
 
 
 def test_node_sets_are_partitions_nodes(tmp_path: Path) -> None:

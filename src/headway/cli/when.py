@@ -105,7 +105,7 @@ def when(
     came at such hours. The policy in force goes on from there. What past forecasts got wrong is put right.
     """
     from headway.cli.inputs import check_choices, parse_rules
-    from headway.cli.submit import microseconds_of
+    from headway.cli.grids import microseconds_of
 
     check_choices(machine, None, json, quiet, site)
     if (job is None) == (procs is None) or (job is None) == (not walltime):
