@@ -259,3 +259,30 @@ def test_a_limit_of_accelerators_of_a_user() -> None:
     jobs = log(*[(0, 1, 10, 10)] * 2, gres=["gpu:3"] * 2, user=[0, 0])
     first, second = starts(jobs, site(config, nodes=nodes, qos=(limits,)))
     assert second >= first + 600
+
+
+def test_a_victim_may_go_on_for_its_grace_time() -> None:
+    """GraceTime 120: it is killed after 120 to 150 s, and the job that takes its place starts then."""
+    on = preempting()
+    on = replace(on, qos=(replace(on.qos[0], grace_seconds=120), on.qos[1]))
+    jobs = log((0, 4, 60, 30), (600, 1, 10, 10), qos=["low", "high"])
+    schedule = simulated(jobs, on)
+    assert schedule.pieces is not None
+    stopped = int(schedule.pieces.end[schedule.pieces.ended == ENDED.index("preempted")][0]) // 1_000_000
+    assert 720 <= stopped <= 700 + 120 + 30
+    assert stopped <= int(schedule.start[1]) // 1_000_000 <= stopped + MINUTE
+
+
+def test_a_group_that_has_used_up_its_minutes_loses_its_jobs() -> None:
+    """GrpTRESMins cpu=40 on 4 CPUs: after ten minutes, at the next calculation of usage, its job is ended."""
+    config = {
+        "AccountingStorageEnforce": "limits", "AccountingStorageType": "accounting_storage/slurmdbd",
+        "PriorityType": "priority/multifactor", "PriorityDecayHalfLife": "0",
+    }  # fmt: skip
+    group = Association("a", parent=0, limits=Limits(grp_tres_mins={"cpu": 40}))
+    on = site(config, associations=(Association("root"), group, Association("a", "u", parent=1)))
+    jobs = log((0, 1, 60, 30), (0, 1, 60, 30), user=["u", ""], account=["a", ""])
+    schedule = simulated(jobs, on)
+    ran = (schedule.end - schedule.start) // 1_000_000
+    assert 600 <= ran[0] <= 920
+    assert ran[1] == 1800

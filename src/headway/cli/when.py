@@ -104,8 +104,8 @@ def when(
     Looks only at what was known at the instant: who runs and waits, how long jobs ran that have ended, who
     came at such hours. The policy in force goes on from there. What past forecasts got wrong is put right.
     """
-    from headway.cli.inputs import check_choices, parse_rules
     from headway.cli.grids import microseconds_of
+    from headway.cli.inputs import check_choices, parse_rules
 
     check_choices(machine, None, json, quiet, site)
     if (job is None) == (procs is None) or (job is None) == (not walltime):

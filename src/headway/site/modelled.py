@@ -98,8 +98,6 @@ def name_of(shown: str) -> str:
 def _of_partition(partition: Partition) -> Iterator[tuple[str, str]]:
     if partition.lln:
         yield "LLN", "YES"
-    if partition.grace_seconds:
-        yield "GraceTime", str(partition.grace_seconds)
     if partition.oversubscribe in ("YES", "FORCE"):
         yield "OverSubscribe", partition.oversubscribe
     for name, limit in (
@@ -122,8 +120,6 @@ def _of_partition(partition: Partition) -> Iterator[tuple[str, str]]:
 
 
 def _of_qos(qos: Qos) -> Iterator[tuple[str, str]]:
-    if qos.grace_seconds:
-        yield "GraceTime", str(qos.grace_seconds)
     if qos.limit_factor is not None:
         yield "LimitFactor", f"{qos.limit_factor:g}"
     flags = sorted(flag for flag in qos.flags if flag.upper() not in FLAGS)

@@ -305,6 +305,25 @@ def billed(memory: Memory, part: int, cpus: int, mb: int, nodes: int) -> int:
 
 
 @routine
+def minutes_used_up(memory: Memory, job: int) -> bool:
+    """Whether a group of a running job has used up its minutes: the QOS, or an account above the user."""
+    for tres in range(memory.held.shape[1]):
+        if count_of(memory, job, tres) == 0:
+            continue
+        qos, holder = memory.jobs[Job.QOS, job], memory.jobs[Job.ASSOCIATION, job]
+        if qos != UNSET and cap_of(memory, Cap.GRP_MINS, qos, tres) != UNSET:
+            if int(memory.used[qos, tres]) // MINUTE >= cap_of(memory, Cap.GRP_MINS, qos, tres):
+                return True
+            continue
+        while holder != UNSET:
+            bound = cap_of(memory, Cap.GRP_MINS, holder, tres)
+            if bound != UNSET and int(memory.used[holder, tres]) // MINUTE >= bound:
+                return True
+            holder = memory.holders[Holder.PARENT, holder]
+    return False
+
+
+@routine
 def charge(memory: Memory, job: int, sign: int) -> None:
     """Count a job that starts (1) or ends (-1) with everyone whose limits it concerns."""
     part = memory.jobs[Job.PARTITION, job]

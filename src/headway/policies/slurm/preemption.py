@@ -31,6 +31,15 @@ def victim_mode(memory: Memory, job: int) -> int:
 
 
 @kernel
+def grace(memory: Memory, job: int) -> int:
+    """How long a victim may go on, in seconds."""
+    qos = memory.jobs[Job.QOS, job]
+    if memory.settings[Setting.PREEMPTION] == Preemption.BY_QOS:
+        return int(0 if qos == UNSET else max(memory.holders[Holder.GRACE, qos], 0))
+    return int(max(memory.partitions[Partition.GRACE, memory.jobs[Job.PARTITION, job]], 0))
+
+
+@kernel
 def exempt_until(memory: Memory, job: int) -> int:
     """When a running job may be preempted at the earliest."""
     exempt, qos = memory.settings[Setting.PREEMPT_EXEMPT], memory.jobs[Job.QOS, job]

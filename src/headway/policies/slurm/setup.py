@@ -171,6 +171,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         required=requests.life.required,
         may_preempt=may_preempt(site),
         victims=np.zeros((len(Victim), min(jobs.shape[1], site.cpus) + 1), np.int64),
+        graces=np.zeros((2, min(jobs.shape[1], site.cpus) + 1), np.int64),
         returned=np.zeros(min(jobs.shape[1], site.cpus) + 1, np.int64),
         words_members=in_partition.view(np.int64),
         words_features=allowed.view(np.int64),
@@ -283,6 +284,8 @@ def settings_of(site: Site) -> Table:
         )
     row[Setting.PREEMPT_EXEMPT] = max(config.seconds("PreemptExemptTime") or 0, 0)
     row[Setting.PREEMPT_PAUSE] = config.number("KillWait") + config.number("MessageTimeout")
+    limits = [one.limits for one in site.qos] + [one.limits for one in site.associations]
+    row[Setting.MINUTES_END_JOBS] = row[Setting.ENFORCE] and any(one.grp_tres_mins for one in limits)
     row[Setting.PREEMPT_REORDERS] = number("preempt_reorder_count")
     row[Setting.YOUNGEST_FIRST] = "preempt_youngest_first" in site.scheduler
     row[Setting.STRICT_ORDER] = "preempt_strict_order" in site.scheduler

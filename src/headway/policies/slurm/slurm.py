@@ -32,7 +32,7 @@ from headway.policies.slurm.happenings import next_happening, take_back, take_ha
 from headway.policies.slurm.main_loop import main_pass
 from headway.policies.slurm.priority import calculate, prioritise, renew_records
 from headway.policies.slurm.queue import enqueue
-from headway.policies.slurm.starting import completing, draw, finish, second_of
+from headway.policies.slurm.starting import completing, draw, end_by_minutes, finish, second_of, take_graces
 from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Outcome, Setting
 from headway.units import NEVER, SECOND
 
@@ -255,6 +255,10 @@ def ask_to_wake(state: State, now: int) -> None:
     more = state.clock[RUNS_NOW] > 0 or state.clock[LAST_NEW] < state.jobs.shape[1]
     if (more or clock[Clock.PENDING] > 0) and next_happening(memory) < NEVER:
         wake_at(state, next_happening(memory))
+    if clock[Clock.GRACES] > 0:
+        wake_at(state, max(memory.graces[0, 0], now + 1))
+    if memory.settings[Setting.MINUTES_END_JOBS] > 0 and state.clock[RUNS_NOW] > 0:
+        wake_at(state, clock[Clock.PRIORITY_NEXT])
     if clock[Clock.PENDING] == 0 or give_up(state, now):
         return
     wake_at(state, max(second_of(clock[Clock.FULL_NEXT]), now + 1))
@@ -274,7 +278,10 @@ def slurm(t: int, state: State) -> None:
     epilogs = take_epilogs(state, now)
     take_submissions(state, now)
     take_happenings(state, now)
+    take_graces(state, now)
     calculate_priorities(state.memory, now + 1)
+    if state.memory.settings[Setting.MINUTES_END_JOBS] > 0:
+        end_by_minutes(state, now)
     main_loop(state, now, epilogs)
     take_back(state.memory, now)
     backfill(state, now)

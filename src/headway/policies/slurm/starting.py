@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from headway.engine.heap import push
+from headway.engine.heap import pop, push
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import (
+    AT_WALLTIME,
     BACKFILL,
     BY_PREEMPTION,
     HEAD,
@@ -18,9 +19,11 @@ from headway.engine.tables import (
     N_MEMORY,
     N_RUNS,
     NODE_ROWS,
+    PHASE,
     PLAN,
     R_SHARE,
     RUN,
+    RUNNING,
     S_MEMORY,
     S_NODE,
     SHARES,
@@ -32,12 +35,13 @@ from headway.policies.slurm.calendar import lay_allowed, seconds_left
 from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.fairshare import use
 from headway.policies.slurm.independence import count_task, take_licences
-from headway.policies.slurm.limits import after_selection, billed, charge, hold_by_limit
-from headway.policies.slurm.preemption import is_pausing, victim_mode
+from headway.policies.slurm.limits import after_selection, billed, charge, hold_by_limit, minutes_used_up
+from headway.policies.slurm.preemption import grace, is_pausing, victim_mode
 from headway.policies.slurm.priority import tres_of
 from headway.policies.slurm.queue import leave_queue
 from headway.policies.slurm.selection import propose_taken, reset_weights, select
 from headway.policies.slurm.tables import (
+    UNSET,
     Clock,
     Job,
     Memory,
@@ -57,6 +61,8 @@ STARTED, BUSY, LIMITED, PASSED_OVER = range(4)
 """PASSED_OVER: a reservation or lost nodes keep the job back, nobody else does: it holds up nobody."""
 MAIN, FILLING = range(2)
 """Which loop starts a job."""
+CHECKS_EVERY = 30
+"""Seconds between two looks at jobs whose time is over."""
 MODULUS = (1 << 31) - 1
 """Of the sequence of numbers that a seed gives (Park and Miller)."""
 
@@ -277,8 +283,58 @@ def preempt(state: State, job: int, now: int) -> None:
     memory = state.memory
     for place in range(victims_to_go(memory)):
         victim = memory.victims[0, place]
-        mode = victim_mode(memory, victim)
-        requeues = mode == Mode.REQUEUE and memory.jobs[Job.REQUEUES, victim] > 0
         memory.jobs[Job.PREEMPTED_BY, victim] = job
-        take_off(state, victim, now, requeues, BY_PREEMPTION)
+        if grace(memory, victim) > 0:
+            give_grace(memory, victim, now)
+        else:
+            make_go(state, victim, now)
     memory.jobs[Job.TOOK_VICTIMS, job] = now
+
+
+@kernel
+def make_go(state: State, victim: int, now: int) -> None:
+    """End a victim: it waits again, or is lost."""
+    memory = state.memory
+    requeues = victim_mode(memory, victim) == Mode.REQUEUE and memory.jobs[Job.REQUEUES, victim] > 0
+    memory.jobs[Job.GOES_AT, victim] = UNSET
+    take_off(state, victim, now, requeues, BY_PREEMPTION)
+
+
+@kernel
+def give_grace(memory: Memory, victim: int, now: int) -> None:
+    """Let a victim go on for its grace time; the check that ends it comes every 30 seconds."""
+    if memory.jobs[Job.GOES_AT, victim] != UNSET:
+        return
+    end = min(memory.jobs[Job.ENDS, victim], now + grace(memory, victim))
+    forget_running(memory, victim)
+    memory.jobs[Job.ENDS, victim] = end
+    note_running(memory, victim, end)
+    late = memory.clock[Clock.DRAWN] % CHECKS_EVERY
+    memory.jobs[Job.GOES_AT, victim] = end + late
+    push(memory.graces, 0, memory.clock[Clock.GRACES], end + late, victim)
+    memory.clock[Clock.GRACES] += 1
+
+
+@routine
+def take_graces(state: State, now: int) -> None:
+    """Victims whose grace time is over have to go, unless they have ended by themselves."""
+    memory = state.memory
+    while memory.clock[Clock.GRACES] > 0 and memory.graces[0, 0] <= now:
+        due, victim = memory.graces[0, 0], memory.graces[1, 0]
+        pop(memory.graces, 0, memory.clock[Clock.GRACES])
+        memory.clock[Clock.GRACES] -= 1
+        if state.jobs[PHASE, victim] == RUNNING and memory.jobs[Job.GOES_AT, victim] == due:
+            make_go(state, victim, now)
+
+
+@routine
+def end_by_minutes(state: State, now: int) -> None:
+    """End the running jobs of every group that has used up its minutes."""
+    memory, place = state.memory, 0
+    while place < memory.clock[Clock.RUNNING]:
+        job = memory.running[1, place]
+        if minutes_used_up(memory, job):
+            memory.jobs[Job.REASON, job] = Reason.ASSOC_GRP_MINS
+            take_off(state, job, now, False, AT_WALLTIME)
+        else:
+            place += 1

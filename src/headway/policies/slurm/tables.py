@@ -120,8 +120,8 @@ class Job(IntEnum):
     """When it last had others preempted."""
     ATTEMPTS = 55
     """How often it has started."""
-    DEADLINE = 56
-    """When it must be over; -1: never."""
+    GOES_AT = 56
+    """When it has to go, as a victim with some time left; -1: it has not."""
     LICENCES = 57
     """Whether it takes any licences."""
     LENGTH = 58
@@ -350,6 +350,8 @@ class Clock(IntEnum):
     """Happenings that are past."""
     RETURNED = 27
     """Jobs that come back to the queue when the present pass is over."""
+    GRACES = 29
+    """Entries in the heap of victims that have some time left."""
     VICTIMS = 28
     """Entries in the list of jobs that may be preempted."""
 
@@ -430,6 +432,8 @@ class Setting(IntEnum):
     """:class:`Preemption`: who may take whose place."""
     PREEMPT_EXEMPT = 54
     """How long a job runs before it may be preempted."""
+    MINUTES_END_JOBS = 59
+    """Whether a limit on minutes is set anywhere, so that running jobs may be ended by one."""
     PREEMPT_PAUSE = 55
     """How long a job that took victims takes no more."""
     PREEMPT_REORDERS = 56
@@ -640,6 +644,8 @@ class Memory(NamedTuple):
     """[QOS, QOS] whether jobs of the one may preempt those of the other."""
     victims: Table
     """[Victim, place] running jobs that the one at hand may preempt."""
+    graces: Table
+    """[time | job, place] a heap of victims that have some time left."""
     returned: Table
     """[place] jobs that come back to the queue when the present pass is over."""
     words_members: Table
