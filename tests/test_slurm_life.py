@@ -41,11 +41,16 @@ def first_starts(schedule: Schedule) -> np.ndarray[tuple[int], np.dtype[np.int64
     ],
 )
 def test_as_near_as_another_real_run(name: str, within: float, error: float, tmp_path: Path) -> None:
-    schedule = simulated(name, tmp_path)
-    recorded, submit = schedule.workload.recorded_start, schedule.workload.submit
-    start = first_starts(schedule)
-    assert np.mean(abs(start - recorded) <= 600 * SECOND) >= within
-    assert abs((start - submit).mean() / (recorded - submit).mean() - 1) <= error
+    """Means over three seeds: with limits and preemption one run says little about another."""
+    near, wait = [], []
+    for seed in (1, 2, 3):
+        schedule = simulated(name, tmp_path, seed)
+        recorded, submit = schedule.workload.recorded_start, schedule.workload.submit
+        start = first_starts(schedule)
+        near.append(np.mean(abs(start - recorded) <= 600 * SECOND))
+        wait.append((start - submit).mean() / (recorded - submit).mean())
+    assert np.mean(near) >= within
+    assert abs(np.mean(wait) - 1) <= error
 
 
 def test_nobody_runs_into_a_maintenance(tmp_path: Path) -> None:
