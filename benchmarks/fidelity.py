@@ -32,11 +32,12 @@ class Nearness:
 
 
 def nearness(schedule: Schedule) -> Nearness:
-    """A schedule held against what its log recorded."""
+    """First starts of a schedule held against what its log recorded."""
     recorded = np.asarray(schedule.workload.columns["recorded_start"])
     rows = np.flatnonzero(recorded >= 0)
-    away = np.abs(schedule.start[rows] - recorded[rows])
-    true, ours = (recorded - schedule.submit)[rows].mean(), schedule.wait[rows].mean()
+    start = schedule.first_start
+    away = np.abs(start[rows] - recorded[rows])
+    true, ours = ((when - schedule.submit)[rows].mean() for when in (recorded, start))
     return Nearness(
         100 * float((away <= 60 * SECOND).mean()),
         100 * float((away <= 600 * SECOND).mean()),

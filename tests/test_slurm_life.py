@@ -21,14 +21,6 @@ def simulated(name: str, folder: Path, seed: int = 1) -> Schedule:
     return headway.simulate(site.read_jobs(), site.platform(), f"slurm(seed={seed})")
 
 
-def first_starts(schedule: Schedule) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """When jobs started for the first time; later attempts are in the table of pieces."""
-    start = schedule.start.copy()
-    if schedule.pieces is not None:
-        np.minimum.at(start, schedule.pieces.job, schedule.pieces.start)
-    return start
-
-
 @pytest.mark.parametrize(
     ("name", "within", "error"),
     [
@@ -46,7 +38,7 @@ def test_as_near_as_another_real_run(name: str, within: float, error: float, tmp
     for seed in (1, 2, 3):
         schedule = simulated(name, tmp_path, seed)
         recorded, submit = schedule.workload.recorded_start, schedule.workload.submit
-        start = first_starts(schedule)
+        start = schedule.first_start
         near.append(np.mean(abs(start - recorded) <= 600 * SECOND))
         wait.append((start - submit).mean() / (recorded - submit).mean())
     assert np.mean(near) >= within

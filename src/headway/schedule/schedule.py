@@ -107,6 +107,14 @@ class Schedule:
         return np.asarray(self.start - self.submit)
 
     @property
+    def first_start(self) -> Column:
+        """When each job started for the first time; runs that were given up count."""
+        start = self.start.copy()
+        if self.pieces is not None:
+            np.minimum.at(start, self.pieces.job, self.pieces.start)
+        return start
+
+    @property
     def response(self) -> Column:
         """From submission to the end; also called flow or turnaround time."""
         return np.asarray(self.end - self.submit)
