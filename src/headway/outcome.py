@@ -231,7 +231,16 @@ def take_nodes(columns: dict[str, Any], state: State, order: Column, where: OnNo
     columns["shares"] = Shares(job, node, cpus, memory, alone > 0, tuple(where.nodes))
     columns["partition"], columns["procs"] = np.empty_like(run), np.empty_like(run)
     columns["partition"][order], columns["procs"][order] = where.partition, state.jobs[PROCS]
+    columns["walltime"] = as_limited(columns, state, order, run, where.walltime)
     columns["labels"] = {**columns.get("labels", {}), "partition": tuple(where.partitions), **where.labels}
+
+
+def as_limited(columns: dict[str, Any], state: State, order: Column, run: Column, limit: Column) -> Column:
+    """The walltimes that jobs ran with; a job that was ended for its time, late or early, had what it got."""
+    walltime = np.empty(len(order), np.int64)
+    walltime[order] = limit
+    took = columns["end"] - columns["start"]
+    return np.where(run < 0, walltime, np.where(columns["killed"], took, np.maximum(walltime, took)))
 
 
 def select_jobs(columns: dict[str, Any], ran: npt.NDArray[np.bool_]) -> dict[str, Any]:

@@ -33,6 +33,11 @@ class OnNodes:
     account: Sequence[str]
     user: Sequence[str]
     constraint: Sequence[str]
+    reservation: Sequence[str] | None
+    """None where the record does not say who asked for one."""
+    dependency: Sequence[str]
+    array: Column | None = None
+    array_limit: Column | None = None
 
     def sum_of(self, column: Column) -> Column:
         """A column of the shares, summed for each job."""
@@ -60,7 +65,17 @@ def on_nodes_of(schedule: Schedule, log: Workload, chosen: Column, rows: Column)
         account=_names(log, "account", rows),
         user=_names(log, "user", rows),
         constraint=_names(log, "constraint", rows),
+        reservation=None if log.get("reservation") is None else _names(log, "reservation", rows),
+        dependency=_names(log, "dependency", rows),
+        array=_numbers(log, "array", rows),
+        array_limit=_numbers(log, "array_limit", rows),
     )
+
+
+def _numbers(log: Workload, name: str, rows: Column) -> Column | None:
+    """A column of whole numbers; None where the log has none."""
+    column = log.get(name)
+    return None if column is None else np.asarray(column[rows], np.int64)
 
 
 def _names(log: Workload, name: str, rows: Column) -> list[str]:

@@ -89,6 +89,8 @@ class Record:
     clusters: tuple[Cluster, ...] = ()
     cluster: Column | None = None
     """The number of the cluster that each job ended on, where there are several."""
+    origin: int = 0
+    """When the log's clock was 0, in seconds since 1970."""
     instants: Column | None = None
     """When jobs were submitted, where that is more than the jobs of this record say."""
     missing: Sequence[int] = ()
@@ -158,6 +160,7 @@ def record_of(schedule: Schedule, workload: Workload | None = None) -> Record:
         pieces=pieces,
         places=places,
         on_nodes=on_nodes_of(schedule, log, chosen, kept.rows),
+        origin=log.header.unix_start or 0,
         moves=_moves_of(schedule, chosen),
         clusters=schedule.platform.clusters,
         cluster=None if schedule.cluster is None else schedule.cluster[chosen],

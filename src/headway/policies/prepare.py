@@ -78,6 +78,8 @@ class OnNodes:
     partition: Table
     """The partition in which each job ran, in the engine's order."""
     partitions: Sequence[str]
+    walltime: Table
+    """The walltime that each job ran with (µs): the scheduler may have shortened it."""
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of the codes of some notes."""
 

@@ -22,6 +22,7 @@ from headway.audit.laws import (
     redirections,
     request,
     run_length,
+    site_calendar,
     site_limits,
     submission,
     walltime,
@@ -50,6 +51,16 @@ UNIVERSAL = (
     Law("exclusive nodes", "a job that is to be alone on nodes meets nobody there", named_nodes.check_alone),
     Law("partition nodes", "nodes are of the job's partition and have its features", partitions.check_nodes),
     Law("partition limits", "no partition's limit of time or nodes is exceeded", partitions.check_limits),
+    Law(
+        "nodes away",
+        "nobody runs on a node that is down, or starts on one that drains",
+        site_calendar.check_away,
+    ),
+    Law(
+        "reservations", "no job runs into a reservation that is not its own", site_calendar.check_reservations
+    ),
+    Law("array limits", "no more tasks of an array run at once than may", site_calendar.check_arrays),
+    Law("dependencies", "no job starts before those that it depends on", site_calendar.check_dependencies),
     Law(site_limits.NAME, "when a job starts, the limits that count for it are kept", site_limits.check),
 )
 """For every schedule; each says itself where it does not apply."""

@@ -41,7 +41,7 @@ def check_nodes(record: Record) -> Finding | None:
         if without:
             asked = named.constraint[row]
             wrong.append((row, f"asked for nodes with {asked} and ran on {', '.join(without)} without"))
-    return _found(record, "partition nodes", wrong)
+    return found_on_nodes(record, "partition nodes", wrong)
 
 
 def _without(site: Site, nodes: Sequence[str], constraint: str) -> list[str]:
@@ -58,7 +58,7 @@ def check_limits(record: Record) -> Finding | None:
     named = record.on_nodes
     if named is None or named.site is None:
         return None
-    return _found(record, "partition limits", _beyond(record, named, named.site))
+    return found_on_nodes(record, "partition limits", _beyond(record, named, named.site))
 
 
 def _beyond(record: Record, named: OnNodes, site: Site) -> list[Complaint]:
@@ -87,7 +87,7 @@ def _beyond(record: Record, named: OnNodes, site: Site) -> list[Complaint]:
     return wrong
 
 
-def _found(record: Record, law: str, wrong: list[Complaint]) -> Finding:
+def found_on_nodes(record: Record, law: str, wrong: list[Complaint]) -> Finding:
     def describe(place: int) -> Fault:
         row, words = wrong[place]
         job = record.job[row]

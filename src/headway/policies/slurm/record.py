@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.engine.tables import State
+from headway.engine.tables import WALL, State
 from headway.policies.prepare import OnNodes, Table
 from headway.policies.slurm.reasons import reason_name
 from headway.policies.slurm.tables import RESOURCE, UNSET, Factor, Job, Memory, Reason, Setting, Weight
@@ -24,6 +24,9 @@ def on_nodes(state: State, site: Site, resources: list[str]) -> OnNodes:
         nodes=tuple(node.name for node in site.nodes),
         partition=state.memory.jobs[Job.PARTITION],
         partitions=tuple(partition.name for partition in site.partitions),
+        walltime=np.where(
+            state.memory.jobs[Job.LENGTH] < 0, state.jobs[WALL], 60 * SECOND * state.memory.jobs[Job.LENGTH]
+        ),
         labels={name: tuple(given) for name, given in labels.items()},
     )
 
