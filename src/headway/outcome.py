@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from headway.engine.tables import (
     AT_WALLTIME,
+    BY_FAILURE,
     BY_SUSPENSION,
     PLAN,
     PROCS,
@@ -44,6 +45,7 @@ from headway.engine.tables import (
 )
 from headway.policies.prepare import UNBOUNDED, OnNodes, Sets, Sites
 from headway.schedule import ENDED, STATES, Pieces, Shares
+from headway.workload import LedgerEntry, Workload
 
 Column = npt.NDArray[np.int64]
 
@@ -278,6 +280,21 @@ def _outlived(state: State, order: Column, runtime: Column) -> dict[str, Column]
     if not (free & (runtime > walltime)).any():
         return {}
     return {"walltime": np.where(free, np.maximum(walltime, runtime), walltime)}
+
+
+def with_lost(columns: dict[str, Any], workload: Workload, state: State, order: Column) -> Workload:
+    """Let jobs that were lost to a failure have run as long as they did; the ledger has them."""
+    last = np.empty(len(order), np.int64)
+    last[order] = state.jobs[RUN]
+    lost = state.runs[R_ENDED, last] == BY_FAILURE
+    if not lost.any():
+        return workload
+    runtime = columns.get("runtime", workload.runtime).copy()
+    runtime[lost] = (columns["end"] - columns["start"])[lost]
+    columns["runtime"] = runtime
+    action = "its processors failed while it ran: ended then, not run again"
+    entry = LedgerEntry.of("on_failure=lost", action, workload.job[lost], dropped=False)
+    return workload.with_ledger(workload.ledger.with_entries(entry))
 
 
 def runs_within(job: Column, suspended: npt.NDArray[np.bool_]) -> Column:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.platform import Platform
 from headway.policies.spec import Spec, parse_spec
@@ -15,6 +17,7 @@ from headway.schedule.moves import Moves
 from headway.workload import Workload
 
 if TYPE_CHECKING:
+    from headway.engine.outages import ChangingMachine
     from headway.engine.tables import State
 
 Progress = Callable[[int, int], None]
@@ -40,11 +43,12 @@ def simulate(
     from headway.engine.drive import Jobs, counts
     from headway.engine.driver import run
     from headway.engine.tables import RUN
-    from headway.outcome import as_run, outcome, select_jobs, take_nodes, take_places
-    from headway.policies.prepare import Arrivals
+    from headway.outcome import as_run, outcome, select_jobs, take_nodes, take_places, with_lost
+    from headway.policies.prepare import Arrivals, Sets
 
     machine = Platform.procs(platform) if isinstance(platform, int) else platform
     placed = parse_spec(policy).policy.on(machine, workload)
+    placed.refuse_outages(machine)
     spec, pools = placed.spec, placed.pools(machine)
     kept = placed.fitting(workload, machine)
     wall, cpu = time.perf_counter(), time.thread_time()
@@ -72,6 +76,13 @@ def simulate(
         warm(prepared.hooks or (prepared.setup.hook,), spec, notify, prepared.setup.memory)
     wall_run, cpu_run = time.perf_counter(), time.thread_time()
     jobs = Jobs(submit, size, walltime, runtime, prepared.plan, kept.columns["job"][order])
+    changing = changing_machine(machine, submit)
+    if changing is not None:
+        prepared = replace(
+            prepared,
+            setup=replace(prepared.setup, machine=changing),
+            sets=lambda state: Sets(changing.processors(state)),
+        )
     state = run(jobs, prepared.setup, progress)
     while prepared.again is not None and (setup := prepared.again(state)) is not None:
         state = run(jobs, setup, progress)
@@ -84,6 +95,9 @@ def simulate(
     sets = None if prepared.sets is None else prepared.sets(state)
     columns = outcome(state, order, tuple(prepared.groups), prepared.lead, prepared.nodes, sets)
     columns |= as_run(state, order, kept.runtime)
+    if changing is not None:
+        machine = machine.with_outages(changing.happened(state))
+        kept = with_lost(columns, kept, state, order)
     if prepared.on_nodes is not None:
         take_nodes(columns, state, order, prepared.on_nodes(state))
     place_of = np.argsort(order, kind="stable")
@@ -135,6 +149,17 @@ def without_refused(workload: Workload, reasons: dict[int, tuple[str, str]]) -> 
         stays = ~np.isin(place, rows)
         workload, place = workload.select(stays, rule=rule, action=action), place[stays]
     return workload
+
+
+def changing_machine(platform: Platform, submit: NDArray[np.int64]) -> ChangingMachine | None:
+    """The machine as the engine has it, where its processors come and go; ``submit`` is in order of time."""
+    if platform.outages is None:
+        return None
+    from headway.engine.outages import ChangingMachine
+
+    first, last = (int(submit[0]), int(submit[-1])) if len(submit) else (0, 0)
+    procs = platform.total_procs
+    return ChangingMachine(platform.outages.on(procs, last), procs, first)
 
 
 def warm(hooks: Sequence[Callable[..., None]], spec: Spec, notify: Notify | None, memory: object) -> None:

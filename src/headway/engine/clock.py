@@ -1,7 +1,7 @@
 """Time moves here and nowhere else.
 
-One instant: what is due ends, then arrivals join in file order, then the policy has its turn. A job of
-zero length ends in a second turn at the same time.
+One instant: what is due ends, then processors come and go (:mod:`headway.engine.outages`), then arrivals join
+in file order, then the policy has its turn. A job of zero length ends in a second turn at the same time.
 """
 
 from __future__ import annotations
@@ -13,15 +13,19 @@ from headway.engine.tables import (
     AT_WALLTIME,
     BROKEN,
     BY_ITSELF,
+    CHANGES,
     DONE,
     ENDED,
     ENDED_RUNS,
+    EVENT,
     FAULT,
     FINISH,
     FINISHED,
     FIRST_NEW,
     FRESH,
     GROW,
+    HELD,
+    HORIZON,
     INSTANTS,
     KEPT,
     LAST_NEW,
@@ -37,6 +41,7 @@ from headway.engine.tables import (
     R_LEAD,
     R_LIMIT,
     R_START,
+    RETURNS,
     RUNS,
     RUNS_NOW,
     STRETCH_BY,
@@ -158,6 +163,7 @@ def open_instant(state: State, world: World, t: int) -> int:
     clock = state.clock
     clock[NOW] = t
     clock[WAKE] = NEVER
+    clock[CHANGES] = clock[RETURNS] = 0
     end_due(state, world, t)
     admit(state, t)
     clock[INSTANTS] += 1
@@ -168,13 +174,29 @@ def open_instant(state: State, world: World, t: int) -> int:
 
 @kernel
 def step(state: State, world: World) -> int:
-    """Close the present instant and open the next: ends, then arrivals; then it is the policy's turn."""
-    foresee(state, world)
+    """Close the present instant and open the next: ends, then arrivals; then it is the policy's turn.
+
+    Where the world has something to tell at that instant, EVENT is returned first: the instant is open, and
+    the next call is the policy's turn.
+    """
     clock = state.clock
+    if clock[HELD]:
+        clock[HELD] = 0
+        return PASS
+    foresee(state, world)
     t = min(next_end(state, world), clock[WAKE])
     if clock[LAST_NEW] < state.jobs.shape[1]:
         t = min(t, state.jobs[SUBMIT, clock[LAST_NEW]])
-    return FINISH if t == NEVER else open_instant(state, world, t)
+    tells = t >= clock[HORIZON]
+    if tells:
+        if t == NEVER and (clock[HORIZON] == NEVER or clock[WAITS] == 0):
+            return FINISH
+        t = clock[HORIZON]
+    code = open_instant(state, world, t)
+    if tells and code == PASS:
+        clock[HELD] = 1
+        return EVENT
+    return code
 
 
 @entry

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from headway.engine.tables import (
     FAULT_JOB,
     FINISHED,
     FREE,
+    HORIZON,
     INSTANTS,
     JOB_ROWS,
     LAST_NEW,
@@ -61,6 +62,9 @@ from headway.engine.tables import (
 )
 from headway.errors import PolicyError
 from headway.units import NEVER, seconds_text
+
+if TYPE_CHECKING:
+    from headway.engine.outages import ChangingMachine
 
 Progress = Callable[[int, int], None]
 
@@ -112,6 +116,8 @@ class Setup:
     """[row, node] where nodes have names (rows of :mod:`headway.engine.tables`); nothing of them is taken."""
     memory: Any = NO_MEMORY
     """The policy's own tables: a named tuple of a class of its own, tables that the engine never looks at."""
+    machine: ChangingMachine | None = None
+    """The machine, where its processors come and go."""
     spare: int = 0
     """So many positions more behind the options, for notes that may become many; zero at first."""
 
@@ -140,7 +146,7 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     begin = int(jobs.submit[0]) if len(jobs) else 0
     for pool, size in enumerate(setup.pools[:queues]):
         clear(state.profile, pool, begin, size)
-    state.clock[WAKE] = NEVER
+    state.clock[WAKE] = state.clock[HORIZON] = NEVER
     if setup.prepare is not None:
         setup.prepare(state)
     return state, new_world(np.ascontiguousarray(jobs.runtime), room)
@@ -172,7 +178,7 @@ def grow(state: State, world: World) -> tuple[State, World]:
     if state.clock[SHARES] + state.clock[NODE_CPUS] > shares.shape[1]:
         shares = np.zeros((shares.shape[0], 2 * shares.shape[1]), np.int64)
         copy_into(shares, state.shares)
-    kept = {name: getattr(state, name) for name in ("clock", "jobs", "nodes", "memory")}
+    kept = {name: getattr(state, name) for name in ("clock", "jobs", "nodes", "changes", "memory")}
     return larger._replace(runs=runs, shares=shares, **kept), larger_world
 
 

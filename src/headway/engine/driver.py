@@ -12,8 +12,8 @@
     driver.decide()                              the policy's turn
     driver.following                             when something happens next by itself
 
-Inside one instant the order is: ends, arrivals, then what the owner reports or asks in the order in which it
-does, then the policy's turn. Times are µs.
+Inside one instant the order is: ends, processors that come and go, arrivals, then what the owner reports or
+asks in the order in which it does, then the policy's turn. Times are µs.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from headway.engine.tables import (
     BROKEN,
     BY_ITSELF,
     ENDED,
+    EVENT,
     FAULT,
     FINISH,
     FINISHED,
@@ -84,6 +85,8 @@ class Driver:
         self.jobs, self.setup, self.local, self._loop = jobs, setup, local, loop
         self.hook = compiled_hook(setup.hook, setup.memory)
         self.state, self.world = make_state(jobs, setup, room)
+        if setup.machine is not None:
+            setup.machine.begin(self)
         self.now = -1
         self.is_open = self.disturbed = False
         self.version = 0
@@ -104,16 +107,16 @@ class Driver:
     def advance(self, instants: int) -> bool:
         """Run the compiled policy for at most so many instants; whether more are to come."""
         loop = self._loop or compiled_loop(self.setup.memory)
-        while (code := loop(self.hook, self.state, self.world, instants)) == GROW:
-            self.grow()
+        while (code := loop(self.hook, self.state, self.world, instants)) in (GROW, EVENT):
+            self.prepare_for(code)
         if code == BROKEN:
             raise self.refusal()
         return code != FINISH
 
     def next(self) -> bool:
         """Close the present instant and open the next: ends, then arrivals. False if none is to come."""
-        while (code := one_step(self.state, self.world)) == GROW:
-            self.grow()
+        while (code := one_step(self.state, self.world)) in (GROW, EVENT):
+            self.prepare_for(code)
         self.now, self.is_open = int(self.state.clock[NOW]), code != FINISH
         return self.is_open
 
@@ -135,6 +138,14 @@ class Driver:
         """Tell how many jobs have finished."""
         if progress is not None:
             progress(int(self.state.clock[FINISHED]), len(self.jobs))
+
+    def prepare_for(self, code: int) -> None:
+        """What must be done before the clock goes on: larger tables, or what the world has to tell."""
+        if code == GROW:
+            self.grow()
+        else:
+            assert self.setup.machine is not None
+            self.setup.machine.happen(self)
 
     def grow(self) -> None:
         """Tables for twice as many live jobs."""

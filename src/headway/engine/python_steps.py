@@ -18,6 +18,7 @@ from headway.engine.tables import (
     BY_PREEMPTION,
     ENDED,
     ENDED_RUNS,
+    EVENT,
     FAULT,
     FINISH,
     GROW,
@@ -112,8 +113,8 @@ class Stepper(Driver):
     def act_and_next(self, count: int) -> bool:
         """Carry out the first ``count`` orders, then open the next instant; False if none is to come."""
         code = act_and_step(self.orders, count, *self._tables)
-        while code == GROW:
-            self.grow()
+        while code in (GROW, EVENT):
+            self.prepare_for(code)
             code = act_and_step(self.orders, 0, *self._tables)
         if code == BROKEN:
             raise self.refusal()

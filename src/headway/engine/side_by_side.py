@@ -12,7 +12,19 @@ A job arrives when somebody puts it into the next column of the table; until the
 from __future__ import annotations
 
 from headway.engine.clock import crowded, ended, foresee, next_end, open_instant
-from headway.engine.tables import ENDED, WAKE, State, World
+from headway.engine.tables import (
+    BY_FAILURE,
+    ENDED,
+    ENDED_RUNS,
+    R_JOB,
+    RETURNED,
+    RETURNS,
+    RUN,
+    WAKE,
+    State,
+    World,
+)
+from headway.engine.verbs import kill
 from headway.jit import entry
 
 
@@ -35,6 +47,21 @@ def end_now(state: State, run: int, how: int) -> None:
     """End a run at the present instant, because the world says so; the policy sees it in its turn."""
     ended(state, run, how, state.clock[ENDED])
     state.clock[ENDED] += 1
+
+
+@entry
+def lose_now(state: State, run: int) -> None:
+    """A run loses its processors at the present instant; its job waits again as if it had never started.
+
+    The policy sees the run among those that ended, and the job among those that have returned.
+    """
+    clock, job = state.clock, state.runs[R_JOB, run]
+    kill(state, job, BY_FAILURE)
+    state.jobs[RUN, job] = -1
+    state.lists[ENDED_RUNS, clock[ENDED]] = run
+    clock[ENDED] += 1
+    state.lists[RETURNED, clock[RETURNS]] = job
+    clock[RETURNS] += 1
 
 
 @entry

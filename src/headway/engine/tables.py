@@ -88,6 +88,7 @@ POOL_ROWS = 13
 ) = range(11)
 BY_ITSELF, AT_WALLTIME, BY_REDIRECTION, BY_PREEMPTION, BY_SUSPENSION = range(5)
 BY_FAILURE = 6
+"""As the schedule numbers the ways in which a run ends; the one between is of pieces alone."""
 
 # Rows of `nodes`, where nodes have names: what a node has, what of it is free, how many runs are on it, and
 # how many of those hold the whole node. Rows behind these are what is free of further resources.
@@ -105,13 +106,19 @@ Q_FIELDS = 4
 GONE = 1 << 60
 """``Q_PROCS`` of an entry that has left the queue: it fits nowhere."""
 
+# Rows of `changes`: how many processors more (negative: fewer) there are to plan with from when to when.
+C_FROM, C_TO, C_PROCS = range(3)
+CHANGE_ROWS = 3
+
 # Rows of `lists`: the runs that ended at this instant, space to sort in, a heap (time, run) of estimates
-# that running jobs may outlive; then for each pool, from DUE on: a heap (time, job) of reservations, a list
-# of those of no length, and two rows for the summary of each of its queues.
-ENDED_RUNS, SCRATCH, SPARE_SCRATCH, OUTLIVE_TIME, OUTLIVE_RUN, DUE = range(6)
+# that running jobs may outlive, jobs that lost their processors at this instant and wait again; then for
+# each pool, from DUE on: a heap (time, job) of reservations, a list of those of no length, and two rows for
+# the summary of each of its queues.
+ENDED_RUNS, SCRATCH, SPARE_SCRATCH, OUTLIVE_TIME, OUTLIVE_RUN, RETURNED, DUE = range(7)
 DUE_JOB, PINS, SUMMARY, POOL_LISTS = DUE + 1, DUE + 2, DUE + 3, 7
 
-# Entries of `clock`.
+# Entries of `clock`. HORIZON is when the world next has something to tell beside ends and arrivals, HELD
+# whether the instant is open already; CHANGES and RETURNS are what it told at this instant.
 (
     NOW,
     FIRST_NEW,
@@ -134,11 +141,15 @@ DUE_JOB, PINS, SUMMARY, POOL_LISTS = DUE + 1, DUE + 2, DUE + 3, 7
     LIVE_ROOM,
     SHARES,
     NODE_CPUS,
-) = range(21)
-CLOCK_ENTRIES = 21
+    HORIZON,
+    HELD,
+    CHANGES,
+    RETURNS,
+) = range(25)
+CLOCK_ENTRIES = 25
 
 # What step returns.
-PASS, TICK, GROW, FINISH, BROKEN = range(5)
+PASS, TICK, GROW, FINISH, BROKEN, EVENT = range(6)
 
 # Faults: verbs that were refused.
 NONE, NOT_WAITING, TOO_WIDE, NOT_RUNNING, SLEPT, BAD_KEY, NOT_SUSPENDED, TOO_FAR, NODE_FULL = range(9)
@@ -195,6 +206,8 @@ class State(NamedTuple):
     """[row, node] where nodes have names: CPUs and memory of each, and what of it is free."""
     shares: Table
     """[row, entry] what each run on named nodes holds of which node, in the order of starting."""
+    changes: Table
+    """[row, place] what became known at this instant of processors that come and go."""
     memory: Any
     """The policy's own tables, a named tuple that the policy declares."""
 
@@ -239,6 +252,7 @@ def new_state(
         options=options,
         nodes=named,
         shares=np.zeros((held, 2 * int(named[N_CPUS].sum())), np.int64),
+        changes=np.zeros((CHANGE_ROWS, 8), np.int64),
         memory=memory,
     )
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
+    from headway.platform.outages import Outages
     from headway.site.site import Site
 
 FASTEST = 1e6
@@ -114,6 +115,9 @@ class Platform:
     site: Site | None = field(default=None, compare=False, repr=False)
     """The Slurm site whose machine it is: nodes, partitions and rules, for policies that know them."""
 
+    outages: Outages | None = None
+    """Processors that are not there for a time."""
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "clusters", tuple(self.clusters))
         if not self.clusters:
@@ -155,6 +159,10 @@ class Platform:
             site=_site(described.get("site")),
         )
 
+    def with_outages(self, outages: Outages | None) -> Platform:
+        """The same machine, whose processors come and go."""
+        return replace(self, outages=outages)
+
     @property
     def total_procs(self) -> int:
         """Processors of all clusters."""
@@ -173,6 +181,8 @@ class Platform:
         }
         if self.site is not None:
             described["site"] = {"name": self.site.name, "folder": str(self.site.folder or "")}
+        if self.outages is not None:
+            described["outages"] = self.outages.describe()
         return described
 
     def __str__(self) -> str:

@@ -56,6 +56,8 @@ class Policy:
     """Whether it divides the machine into groups, or takes more processors than the machine has."""
     nests = False
     """Whether policies are nested in it, each of which has keys of its own."""
+    takes_outages = False
+    """Whether it schedules on a machine whose processors come and go."""
     in_file_order = False
     """Whether ties are decided by the order of the file, which it then must know."""
     laws_of_the_queue = True
@@ -85,6 +87,15 @@ class Policy:
                     "policy reallocation looks at; give that one, or a platform without the key, not "
                     f"{self.spec.name}"
                 )
+
+    def refuse_outages(self, platform: Platform) -> None:
+        """Most policies plan for a machine that stays as it is."""
+        if platform.outages is not None and not self.takes_outages:
+            raise UsageError(
+                f"{self.spec.name} does not know processors that come and go (--events, --failures); give "
+                "fcfs or another strict order, easy, conservative or a policy of your own, without files "
+                "on nodes"
+            )
 
     def pools(self, platform: Platform) -> tuple[Pool, ...]:
         """Its processors on a platform, the pool that jobs are submitted to first."""

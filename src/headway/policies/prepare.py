@@ -40,6 +40,11 @@ class Arrivals:
     """Whether further jobs come one by one, of which nothing is known yet."""
 
     @property
+    def is_changing(self) -> bool:
+        """Whether processors of the machine come and go."""
+        return self.platform is not None and self.platform.outages is not None
+
+    @property
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """Every column at hand but the lengths, by the workload's names."""
         return {**self.extra, "submit": self.submit, "procs": self.procs, "walltime": self.walltime}

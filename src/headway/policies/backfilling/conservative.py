@@ -21,6 +21,7 @@ from headway.engine.planning import settle
 from headway.engine.profile import step_near, step_of
 from headway.engine.queue import draw_together, find_job, leave
 from headway.engine.reservations import (
+    NOT_RESERVED,
     beyond_pins,
     bring_forward,
     earliest_start,
@@ -155,16 +156,18 @@ def place_anew(t: int, state: State, k: int) -> None:
             if state.queue[row + Q_PROCS, place] == GONE:
                 continue
             job = state.queue[row + Q_JOB, place]
-            if turn == 0:
-                give_up(state, k, job)
-            else:
+            if turn == 1:
                 reserve_earliest(t, state, k, job)
+            elif state.jobs[RESERVED, job] != NOT_RESERVED:
+                give_up(state, k, job)
 
 
 @kernel
 def reserve_earliest(t: int, state: State, k: int, job: int) -> None:
-    """Reserve the earliest time at which a job fits."""
-    reserve(state, k, job, earliest_start(state, k, job, t, NEVER, option(state, k, HOLE)))
+    """Reserve the earliest time at which a job fits; none where too few processors are there for ever."""
+    at = earliest_start(state, k, job, t, NEVER, option(state, k, HOLE))
+    if at < NEVER:
+        reserve(state, k, job, at)
 
 
 @kernel

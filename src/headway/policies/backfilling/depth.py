@@ -78,6 +78,8 @@ def reserve_or_start(t: int, state: State, k: int) -> int:
             start_and_book(state, job, k, BACKFILL if count else reason(t, state, job))
             continue
         at = earliest_start(state, k, job, t, NEVER, 0)
+        if at == NEVER:  # too few processors are there, and nobody knows for how long
+            continue
         if count == 0 and option(state, k, PROMISES):
             note_promise(state, job, at)
         reserve(state, k, job, at)

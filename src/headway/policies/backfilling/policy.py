@@ -25,6 +25,7 @@ OF_DIALECTS = {**PLAIN, "backfill": "fcfs", "depth": "1", "urgent": "ignore"}
 class Easy(Baseline, Queue):
     """EASY backfilling."""
 
+    takes_outages = True
     form_inside = "EasyInside"
     allowed_inside: ClassVar[dict[str, tuple[object, ...]]] = {
         **ALLOWED,
@@ -86,6 +87,7 @@ class Easy(Baseline, Queue):
 class Conservative(Baseline, Policy):
     """Conservative backfilling."""
 
+    takes_outages = True
     form_inside = "ConservativeInside"
 
     def params_inside(self) -> dict[str, object]:

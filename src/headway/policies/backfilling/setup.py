@@ -34,13 +34,15 @@ def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         AS_ORDER if one_queue else kind_of(backfill),
         NO_AGE if age == "none" else round(spec.number("age") * SECOND),
         0 if depth == "all" else spec.whole("depth"),
-        arrival_order and estimate == "requested",
+        arrival_order and estimate == "requested" and not arrivals.is_changing,
         arrival_order and one_queue and upper_bounds,
     )
     orders = {KEY: order} if one_queue else {KEY: order, BACKFILL_KEY: backfill}
     fill = ordered(arrivals, plan, orders, urgent)
     lasting = kind_of(order) == kind_of(backfill) == FIXED and age == "none"
-    if depth != 1:
+    if arrivals.is_changing:
+        from headway.policies.backfilling.changing import easy_changing as hook
+    elif depth != 1:
         from headway.policies.backfilling.depth import easy_deep as hook
     elif lasting:
         from headway.policies.backfilling.easy import easy as hook
@@ -117,9 +119,12 @@ def planned_times(estimate: object, arrivals: Arrivals) -> Table:
 
 def conservative(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Conservative backfilling."""
-    from headway.policies.backfilling.conservative import conservative as hook
     from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE
 
+    if arrivals.is_changing:
+        from headway.policies.backfilling.changing import conservative_changing as hook
+    else:
+        from headway.policies.backfilling.conservative import conservative as hook
     compress = spec.word("compress")
     hole_open = int(spec.params["hole"] == "open")
     options = (FIXED, AS_ORDER, NO_AGE, COMPRESSION.index(compress), hole_open)

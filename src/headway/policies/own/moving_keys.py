@@ -28,6 +28,8 @@ from headway.engine.tables import (
     Q_JOB,
     Q_PROCS,
     Q_TAIL,
+    RETURNED,
+    RETURNS,
     State,
 )
 from headway.errors import PolicyError
@@ -134,6 +136,11 @@ def rekey(t, state):
             state.clock[{FAULT}] = {BAD_KEY}
             state.clock[{FAULT_JOB}] = j
             return
+    for i in range(state.clock[{RETURNS}]):
+        if not one(state, state.lists[{RETURNED}, i], now):
+            state.clock[{FAULT}] = {BAD_KEY}
+            state.clock[{FAULT_JOB}] = state.lists[{RETURNED}, i]
+            return
 """
 
 
@@ -162,7 +169,8 @@ class KeyedRun:
         assert jobs.ids is not None
         places = slice(state.pools[Q_HEAD, 0], state.pools[Q_TAIL, 0])
         queued = state.queue[Q_JOB, places][state.queue[Q_PROCS, places] != GONE].tolist()
-        numbers = [*queued, *range(state.clock[FIRST_NEW], state.clock[LAST_NEW])]
+        returned = state.lists[RETURNED, : state.clock[RETURNS]].tolist()
+        numbers = [*queued, *returned, *range(state.clock[FIRST_NEW], state.clock[LAST_NEW])]
         if not numbers:
             return
         rows = self.rows.rows

@@ -5,18 +5,22 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway.engine.drive import Jobs as EngineJobs
 from headway.engine.drive import Progress, Setup
 from headway.engine.python_steps import OBJECT, Stepper
-from headway.engine.tables import ENDED, LAST_NEW, NOW, State
+from headway.engine.tables import ENDED, FREE, LAST_NEW, NOW, RETURNED, RETURNS, State
 from headway.errors import PolicyError
+from headway.platform.outages import ends
 from headway.policies.own import faults
 from headway.policies.own.arrived import Column
 from headway.policies.own.returning import Watched
 from headway.policies.own.turn import Turn
-from headway.policies.own.view import View, arriving
+from headway.policies.own.view import Job, Maintenance, View, arriving
+
+if TYPE_CHECKING:
+    from headway.engine.outages import ChangingMachine
 
 BATCH = 2_000
 """Passes between two reports of progress."""
@@ -59,6 +63,20 @@ def decide_of(policy: Any) -> Decide:
     return decide
 
 
+def take_outages(view: View, turn: Turn, driver: Stepper, machine: ChangingMachine) -> None:
+    """What the policy sees of processors that come and go; jobs that return wait where they had waited."""
+    state = driver.state
+    turn.free = int(state.pools[FREE, 0])
+    view.away = int(machine.gone.sum())
+    known = sorted((o.start, ends(o), o.procs) for o in machine.known.values())
+    view.maintenance = [Maintenance(*window) for window in known]
+    numbers = set(state.lists[RETURNED, : state.clock[RETURNS]].tolist())
+    view.returned = [Job._make((*job[:9], -1, -1)) for job in view.ended if job.number in numbers]
+    if numbers:
+        view._waiting.update((job.number, job) for job in view.returned)
+        view._waiting = dict(sorted(view._waiting.items()))
+
+
 def run_python(
     policy: Any, columns: dict[str, Column], jobs: EngineJobs, setup: Setup, progress: Progress | None
 ) -> State:
@@ -74,15 +92,17 @@ def run_python(
         count, turn.orders = 0, driver.orders
         moment = clock.tolist()
         view.now = moment[NOW]
-        waiting, running = view._waiting, view._running
+        running = view._running
         view.ended = [running.pop(number) for number in turn.orders[OBJECT, : moment[ENDED]].tolist()]
         for job in view.ended:
             turn.free += job.procs
+        if setup.machine is not None:
+            take_outages(view, turn, driver, setup.machine)
         view.new = []
         while len(view._arrived) < moment[LAST_NEW]:
             job, known = next(stream)
             view._arrived.add(known)
-            waiting[job.number] = job
+            view._waiting[job.number] = job
             view.new.append(job)
         view.free = turn.free
         try:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 class Own(Policy):
     """A whole policy of the user's: in Python or compiled."""
 
+    takes_outages = True
+
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.own.forms import prepare_own
 
@@ -26,7 +28,7 @@ class Keyed(Policy):
 
     def __init__(self, spec: Spec, plain: Policy) -> None:
         super().__init__(spec)
-        self.plain = plain
+        self.plain, self.takes_outages = plain, plain.takes_outages
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.own.keyed import prepare_keyed

@@ -27,6 +27,14 @@ PUBLIC = (
 UNKNOWN = -1
 
 
+class Maintenance(NamedTuple):
+    """So many processors that are not there from ``start`` to ``end`` (µs)."""
+
+    start: int
+    end: int
+    procs: int
+
+
 class Job(NamedTuple):
     """One job: its number in order of arrival, its id in the log, and what it asked for (times in µs)."""
 
@@ -118,7 +126,10 @@ class View:
     Everything in it is a copy of what is known by now; no part of it shares memory with what is to come.
     """
 
-    __slots__ = ("_arrived", "_running", "_waiting", "capacity", "ended", "free", "new", "now")
+    __slots__ = (
+        "_arrived", "_running", "_waiting", "away", "capacity", "ended", "free", "maintenance", "new", "now",
+        "returned",
+    )  # fmt: skip
 
     def __init__(self, columns: dict[str, Column], capacity: int) -> None:
         self.now = 0
@@ -130,7 +141,13 @@ class View:
         self.new: list[Job] = []
         """Jobs that arrived at this instant."""
         self.ended: list[Job] = []
-        """Jobs that ended at this instant."""
+        """Jobs that ended at this instant, by themselves or because their processors failed."""
+        self.returned: list[Job] = []
+        """Jobs whose processors failed at this instant: they wait again, each at the place it had."""
+        self.away = 0
+        """Processors that are not there at the moment."""
+        self.maintenance: list[Maintenance] = []
+        """Maintenance that is known and not over."""
         self._arrived = Arrived({name: column.dtype for name, column in columns.items()})
         self._waiting: dict[int, Job] = {}
         self._running: dict[int, Job] = {}

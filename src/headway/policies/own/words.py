@@ -17,6 +17,10 @@ from headway.engine.holes import earliest, fits, level_at, when_free
 from headway.engine.planning import settle
 from headway.engine.tables import (
     BACKFILL,
+    C_FROM,
+    C_PROCS,
+    C_TO,
+    CHANGES,
     ENDED,
     ENDED_RUNS,
     FIRST_NEW,
@@ -38,12 +42,15 @@ from headway.engine.tables import (
     R_EXPECTED,
     R_JOB,
     R_START,
+    RETURNED,
+    RETURNS,
     SIZE,
     SUBMIT,
     WALL,
     State,
 )
 from headway.engine.verbs import wake
+from headway.policies.backfilling.changing import take_changes
 from headway.policies.own.compiled import compiled, kernel
 from headway.policies.own.guarded import enter, join, kill, leave, start, start_and_book
 from headway.policies.queueing.ordering import OWN as PARAMETERS
@@ -54,9 +61,10 @@ QUEUE = 2 * MACHINE
 """The machine's waiting line, in scheduling order."""
 
 __all__ = [
-    "BACKFILL", "ENDED", "ENDED_RUNS", "FIRST_NEW", "FREE", "HEAD", "IMMEDIATE", "LAST_NEW", "MACHINE", "NOW",
-    "PARAMETERS", "PLAN", "PROCS", "QUEUE", "Q_COUNT", "Q_FIELDS", "Q_HEAD", "Q_JOB", "Q_PLAN", "Q_PROCS",
-    "Q_TAIL", "R_END", "R_EXPECTED", "R_JOB", "R_START", "SECOND", "SIZE", "SUBMIT", "WALL", "State",
-    "compiled", "earliest", "enter", "fits", "head_fits", "join", "kernel", "kill", "leave", "level_at",
-    "next_fit", "reason", "settle", "start", "start_and_book", "wake", "when_free",
+    "BACKFILL", "CHANGES", "C_FROM", "C_PROCS", "C_TO", "ENDED", "ENDED_RUNS", "FIRST_NEW", "FREE", "HEAD",
+    "IMMEDIATE", "LAST_NEW", "MACHINE", "NOW", "PARAMETERS", "PLAN", "PROCS", "QUEUE", "Q_COUNT", "Q_FIELDS",
+    "Q_HEAD", "Q_JOB", "Q_PLAN", "Q_PROCS", "Q_TAIL", "RETURNED", "RETURNS", "R_END", "R_EXPECTED", "R_JOB",
+    "R_START", "SECOND", "SIZE", "SUBMIT", "WALL", "State", "compiled", "earliest", "enter", "fits",
+    "head_fits", "join", "kernel", "kill", "leave", "level_at", "next_fit", "reason", "settle", "start",
+    "start_and_book", "take_changes", "wake", "when_free",
 ]  # fmt: skip

@@ -292,7 +292,8 @@ def come_of_age(t: int, state: State, k: int) -> None:
     while job < state.clock[LAST_NEW] and (
         state.jobs[RUN, job] != NO_RUN or t - state.jobs[SUBMIT, job] > option(state, k, AGE)
     ):
-        if state.jobs[PHASE, job] == WAITING and state.jobs[RUN, job] == NO_RUN:
+        waits = state.jobs[PHASE, job] == WAITING and state.jobs[RUN, job] == NO_RUN
+        if waits and not aged(state, job):
             state.jobs[CLASS, job] -= 1
             grow_old(state, 2 * k, KEY, job)
             if has_backfill_queue(state, k):

@@ -31,6 +31,8 @@ class Queue(Policy):
 class Strict(Queue):
     """FCFS, SJF and the other orders without backfilling."""
 
+    takes_outages = True
+
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.queueing.setup import strict
 

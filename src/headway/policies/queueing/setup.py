@@ -17,8 +17,11 @@ from headway.policies.spec import Spec
 def strict(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """FCFS, SJF and the other orders without backfilling."""
     from headway.policies.queueing.ordering import AS_ORDER, NO_AGE, kind_of
-    from headway.policies.queueing.strict import strict as hook
 
+    if arrivals.is_changing:
+        from headway.policies.backfilling.changing import strict_changing as hook
+    else:
+        from headway.policies.queueing.strict import strict as hook
     order = order_of(spec)
     fill = ordered(arrivals, arrivals.walltime, {KEY: order}, first_class(spec, arrivals))
     options = (kind_of(order), AS_ORDER, NO_AGE)

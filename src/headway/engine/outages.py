@@ -1,0 +1,324 @@
+"""A machine whose processors come and go: maintenance, failures, drains.
+
+The clock stops where an outage begins, ends or becomes known; what happens then is done here, between the
+ends of that instant and the policy's turn. In one instant the order is: outages end, maintenance becomes
+known, processors fail, processors drain, maintenance begins.
+
+On a machine of counted processors an outage hits whoever runs on the processors that it takes, so here they
+have numbers: a job that starts gets the lowest free ones. Maintenance takes the highest of those on which
+nobody runs; where too few are idle the runs that started last are stopped.
+
+A policy is told how many processors more or fewer it has to plan with, and from when to when (``changes``).
+How long processors will be down or drained nobody knows: it is planned without them until they are back.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.engine.ranges import Ranges, give, meet, numbers_of, ranges_of, remove, take_lowest
+from headway.engine.side_by_side import end_now, lose_now
+from headway.engine.tables import (
+    BY_FAILURE,
+    C_FROM,
+    C_PROCS,
+    C_TO,
+    CHANGE_ROWS,
+    CHANGES,
+    FREE,
+    HORIZON,
+    NOW,
+    OPEN,
+    PROCS,
+    R_END,
+    R_EXPECTED,
+    R_JOB,
+    R_LIMIT,
+    R_START,
+    RUNS,
+    State,
+    World,
+)
+from headway.errors import PolicyError
+from headway.platform.outages import Outage, Outages, ends
+from headway.units import NEVER
+
+if TYPE_CHECKING:
+    Numbers = npt.NDArray[np.int64]
+
+MACHINE = 0
+# What happens to an outage, in the order of one instant.
+ENDS, KNOWN, FAILS, DRAINS, BEGINS = range(5)
+FIRST_DEED = {"maintenance": BEGINS, "down": FAILS, "drain": DRAINS}
+
+
+class Owner(Protocol):
+    """The simulation that a machine belongs to."""
+
+    state: State
+    world: World
+
+
+class ChangingMachine:
+    """Which processors are there, and who has them."""
+
+    def __init__(self, outages: Outages, procs: int, begin: int) -> None:
+        """``outages`` with numbers and ends on a machine of ``procs``; the log begins at ``begin`` (µs)."""
+        self.outages, self.procs, self.begins = outages, procs, begin
+        self.reset()
+
+    def reset(self) -> None:
+        """Nothing has happened yet."""
+        self.deeds = sorted(
+            (max(time, self.begins), deed, place)
+            for place, outage in enumerate(self.outages.outages)
+            for deed, time in deeds_of(outage)
+            if ends(outage) > self.begins
+        )
+        self.next = 0
+        self.free: Ranges = [(0, self.procs)]
+        self.held: dict[int, Ranges] = {}
+        """What open runs hold, as far as the log was followed."""
+        self.of_run: dict[int, Ranges] = {}
+        """What every run held."""
+        self.followed = 0
+        self.down = np.zeros(self.procs, np.int64)
+        """How many failures a processor has at the moment."""
+        self.drained = np.zeros(self.procs, np.int64)
+        self.window = np.full(self.procs, -1)
+        """The maintenance that has a processor."""
+        self.gone = np.zeros(self.procs, np.bool_)
+        self.planned_from = np.full(self.procs, NEVER)
+        self.planned_to = np.full(self.procs, NEVER)
+        """From when to when a policy was told to plan without a processor."""
+        self.known: dict[int, Outage] = {}
+        """Maintenance that is known and not over."""
+        self.taken: dict[int, Ranges] = {}
+        """The processors that maintenance got."""
+        self.told: dict[tuple[int, int], int] = {}
+        self.waited_for: dict[int, int] = {}
+        """When a run ends really, of runs on processors that drain."""
+        self.failed_runs = self.lost_jobs = 0
+
+    # ---- at an instant -----------------------------------------------------------------------------------
+
+    def horizon(self) -> int:
+        """When something happens next."""
+        following = self.deeds[self.next][0] if self.next < len(self.deeds) else NEVER
+        return min(following, min(self.waited_for.values(), default=NEVER))
+
+    def begin(self, owner: Owner) -> None:
+        """The simulation begins."""
+        self.reset()
+        owner.state.clock[HORIZON] = self.horizon()
+
+    def happen(self, owner: Owner) -> None:
+        """Let everything happen that is due at the open instant."""
+        state = owner.state
+        t = int(state.clock[NOW])
+        self.told = defaultdict(int)
+        self.follow(state)
+        self.let_go(state, t)
+        while self.next < len(self.deeds) and self.deeds[self.next][0] <= t:
+            _, deed, place = self.deeds[self.next]
+            self.next += 1
+            self.do(state, t, deed, place)
+        self.wait_for_drained(state, owner.world)
+        tell(owner, self.told)
+        state.clock[HORIZON] = self.horizon()
+
+    def do(self, state: State, t: int, deed: int, place: int) -> None:
+        """Let one thing happen to an outage."""
+        outage = self.outages.outages[place]
+        numbers = numbers_of(self.taken.get(place, []) if deed == ENDS else outage.processors)
+        if deed == KNOWN:
+            self.known[place] = outage
+            self.told[max(outage.start, t), ends(outage)] -= outage.procs
+        elif deed == BEGINS:
+            self.told[t, ends(outage)] += outage.procs
+            self.take_window(state, t, place)
+        elif deed == FAILS:
+            self.taken[place] = list(outage.processors)
+            self.down[numbers] += 1
+            for run in self.runs_on(numbers):
+                self.stop(state, run)
+            self.look_again(state, t, numbers)
+        elif deed == DRAINS:
+            self.taken[place] = list(outage.processors)
+            self.drained[numbers] += 1
+            self.look_again(state, t, numbers)
+        else:
+            if outage.kind == "maintenance":
+                self.known.pop(place, None)
+                self.window[numbers] = -1
+            elif outage.kind == "down":
+                self.down[numbers] -= 1
+            else:
+                self.drained[numbers] -= 1
+            self.look_again(state, t, numbers)
+
+    def take_window(self, state: State, t: int, place: int) -> None:
+        """Maintenance takes the highest idle processors, and stops runs where these are too few."""
+        wanted = self.outages.outages[place].procs
+        idle = self.window < 0
+        idle[numbers_of(part for ranges in self.held.values() for part in ranges)] = False
+        latest = sorted(self.held, reverse=True)
+        for run in latest:
+            if np.count_nonzero(idle) >= wanted:
+                break
+            idle[numbers_of(self.held[run])] = True
+            self.stop(state, run)
+        chosen = np.flatnonzero(idle)[-wanted:]
+        self.window[chosen] = place
+        self.taken[place] = ranges_of(chosen)
+        self.look_again(state, t, chosen)
+
+    def stop(self, state: State, run: int) -> None:
+        """A run loses its processors: its job begins anew, or is lost."""
+        give(self.free, self.held.pop(run))
+        self.failed_runs += 1
+        if self.outages.on_failure == "requeue":
+            lose_now(state, run)
+        else:
+            self.lost_jobs += 1
+            end_now(state, run, BY_FAILURE)
+
+    def look_again(self, state: State, t: int, numbers: Numbers) -> None:
+        """Whether these processors are there, and until when a policy plans without them."""
+        away = (self.down[numbers] > 0) | (self.drained[numbers] > 0)
+        window = self.window[numbers]
+        busy = np.zeros(len(numbers), np.bool_)
+        since = np.full(len(numbers), t)
+        for run in self.runs_on(numbers[self.drained[numbers] > 0]):
+            mine = np.isin(numbers, numbers_of(self.held[run]))
+            busy |= mine
+            since[mine] = state.runs[R_EXPECTED, run]
+        gone = (away | (window >= 0)) & ~busy
+        change = np.count_nonzero(gone) - np.count_nonzero(self.gone[numbers])
+        state.pools[FREE, MACHINE] -= change
+        remove(self.free, ranges_of(numbers[gone & ~self.gone[numbers]]))
+        give(self.free, ranges_of(numbers[~gone & self.gone[numbers]]))
+        self.gone[numbers] = gone
+        until = [ends(self.outages.outages[place]) if place >= 0 else 0 for place in window.tolist()]
+        begin = np.where(away | (window >= 0), since, NEVER)
+        end = np.where(away, NEVER, np.array(until, np.int64))
+        end = np.where(begin == NEVER, NEVER, end)
+        self.plan_without(t, numbers, begin, end)
+
+    def plan_without(self, t: int, numbers: Numbers, begin: Numbers, end: Numbers) -> None:
+        """A policy is to plan without these processors from ``begin`` to ``end``, no more as it was told."""
+        for sign, froms, tos in (
+            (1, self.planned_from[numbers], self.planned_to[numbers]),
+            (-1, begin, end),
+        ):
+            pairs, counts = np.unique(np.stack([np.maximum(froms, t), tos]), axis=1, return_counts=True)
+            for first, last, number in zip(*pairs.tolist(), counts.tolist(), strict=True):
+                if first < last:
+                    self.told[first, last] += sign * number
+        self.planned_from[numbers], self.planned_to[numbers] = begin, end
+
+    # ---- who has which processors ------------------------------------------------------------------------
+
+    def follow(self, state: State) -> None:
+        """Give the runs that started since then their processors, and take back what runs held that ended."""
+        runs = state.runs
+        now = int(state.clock[NOW])
+        over = [(int(runs[R_END, run]), run) for run in self.held if runs[R_END, run] != OPEN]
+        heapq.heapify(over)
+        last = int(state.clock[RUNS])
+        log = runs[:, self.followed : last]
+        sizes = state.jobs[PROCS, log[R_JOB]].tolist()
+        starts, finishes = log[R_START].tolist(), log[R_END].tolist()
+        for place, (procs, start, end) in enumerate(zip(sizes, starts, finishes, strict=True)):
+            while over and over[0][0] <= start:
+                self.take_back(heapq.heappop(over)[1])
+            run = self.followed + place
+            self.held[run] = self.of_run[run] = take_lowest(self.free, procs)
+            if end != OPEN:
+                heapq.heappush(over, (end, run))
+        self.followed = last
+        while over and over[0][0] <= now:
+            self.take_back(heapq.heappop(over)[1])
+
+    def take_back(self, run: int) -> None:
+        give(self.free, self.held.pop(run))
+
+    def runs_on(self, numbers: Numbers) -> list[int]:
+        """The open runs that hold some of these processors, in order of starting."""
+        wanted = ranges_of(numbers)
+        return [run for run, parts in self.held.items() if wanted and meet(wanted, parts)]
+
+    # ---- processors that drain ---------------------------------------------------------------------------
+
+    def wait_for_drained(self, state: State, world: World) -> None:
+        """Note when the runs end that still hold processors that drain."""
+        self.waited_for = {}
+        for run in self.runs_on(np.flatnonzero((self.drained > 0) & ~self.gone)):
+            job = state.runs[R_JOB, run]
+            length = min(int(world.runtime[job]), int(state.runs[R_LIMIT, run]))
+            self.waited_for[run] = int(state.runs[R_START, run]) + length
+
+    def let_go(self, state: State, t: int) -> None:
+        """Processors that drain go when the run on them has ended."""
+        for run, end in self.waited_for.items():
+            if state.runs[R_END, run] == OPEN:
+                continue
+            if state.runs[R_END, run] < min(end, t):
+                raise PolicyError(
+                    "the policy stopped a job on processors that drain, and nobody knows who has them next; "
+                    "let such a job end, or give the outage as down"
+                )
+            numbers = numbers_of(self.of_run[run])
+            self.look_again(state, t, numbers[(self.drained[numbers] > 0) & ~self.gone[numbers]])
+
+    # ---- after the run -----------------------------------------------------------------------------------
+
+    def processors(self, state: State) -> dict[int, Ranges]:
+        """The processors of every run."""
+        self.follow(state)
+        return dict(self.of_run)
+
+    def happened(self, state: State) -> Outages:
+        """The outages of the run, with the processors that they took."""
+        self.follow(state)
+        return Outages(
+            tuple(
+                Outage(
+                    outage.kind,
+                    outage.start,
+                    outage.end,
+                    outage.procs,
+                    tuple(self.taken.get(place, () if outage.kind == "maintenance" else outage.processors)),
+                    outage.announced,
+                    outage.note,
+                )
+                for place, outage in enumerate(self.outages.outages)
+            ),
+            self.outages.on_failure,
+            self.outages.source,
+        )
+
+
+def deeds_of(outage: Outage) -> list[tuple[int, int]]:
+    """What happens to an outage and when."""
+    deeds = [(FIRST_DEED[outage.kind], outage.start), (ENDS, ends(outage))]
+    if outage.kind == "maintenance":
+        deeds.append((KNOWN, -1 if outage.announced is None else outage.announced))
+    return deeds
+
+
+def tell(owner: Owner, told: dict[tuple[int, int], int]) -> None:
+    """Write down for the policy what it has to plan with from now on."""
+    changes = [(begin, end, procs) for (begin, end), procs in sorted(told.items()) if procs]
+    table = owner.state.changes
+    if len(changes) > table.shape[1]:
+        table = np.zeros((CHANGE_ROWS, 2 * len(changes)), np.int64)
+        owner.state = owner.state._replace(changes=table)
+    for place, change in enumerate(changes):
+        table[[C_FROM, C_TO, C_PROCS], place] = change
+    owner.state.clock[CHANGES] = len(changes)

@@ -1,0 +1,139 @@
+"""Processors that are not there for a time: maintenance that is announced, failures, processors that drain.
+
+    maintenance   known beforehand: from ``start`` to ``end`` so many processors are kept free, whichever;
+                  a job that still runs on them is stopped
+    down          not known beforehand, nor how long it lasts: what runs on these processors is stopped
+    drain         from ``start`` on nothing more starts on these processors; what runs there goes on
+
+Times are µs on the log's clock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from headway.errors import UsageError
+
+KINDS = ("maintenance", "down", "drain")
+ON_FAILURE = ("requeue", "lost")
+"""What becomes of a job whose processors are lost: it begins anew, or not."""
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """Some processors that are not there from ``start`` to ``end``."""
+
+    kind: str
+    start: int
+    end: int | None
+    """None: until the last job of the log is submitted."""
+    procs: int
+    processors: tuple[Range, ...] = ()
+    """Half-open ranges in ascending order. A maintenance takes what is free; here is then what it took."""
+    announced: int | None = None
+    """When a maintenance becomes known; None: long before."""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise UsageError(f"the kind must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, not {self.kind!r}")
+        if self.end is not None and self.end <= self.start:
+            raise UsageError("the end must be later than the start")
+        if self.procs < 1:
+            raise UsageError(f"procs must be at least 1, not {self.procs}")
+        if self.announced is not None:
+            if self.kind != "maintenance":
+                raise UsageError(
+                    f"only maintenance is announced, not {self.kind}: leave the cell announced empty"
+                )
+            if self.announced > self.start:
+                raise UsageError("announced must not be later than the start")
+
+
+@dataclass(frozen=True, slots=True)
+class Outages:
+    """All outages of a machine, and what becomes of jobs that they stop."""
+
+    outages: tuple[Outage, ...]
+    on_failure: str = "requeue"
+    source: dict[str, str] = field(default_factory=dict, compare=False)
+    """Where they come from: a file with its digest, or the model and its parameters."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "outages", tuple(self.outages))
+        if self.on_failure not in ON_FAILURE:
+            raise UsageError(f"on_failure must be {' or '.join(ON_FAILURE)}, not {self.on_failure!r}")
+
+    def describe(self) -> dict[str, Any]:
+        """Plain data for ``run.json``: how many, their rule, where they come from, and their digest."""
+        digest = hashlib.sha256(repr(self.outages).encode()).hexdigest()
+        return {
+            "count": len(self.outages),
+            "on_failure": self.on_failure,
+            "source": dict(self.source),
+            "sha256": digest,
+        }
+
+    def __len__(self) -> int:
+        return len(self.outages)
+
+    def __add__(self, other: Outages) -> Outages:
+        return replace(self, outages=self.outages + other.outages, source={**self.source, **other.source})
+
+    def on(self, procs: int, last: int) -> Outages:
+        """As they are on a machine of so many processors, with a log whose last job comes at ``last`` (µs).
+
+        Processors that are only counted get numbers: the highest that no other outage has at that time.
+        """
+        for outage in self.outages:
+            highest = max((high for _, high in outage.processors), default=outage.procs)
+            if highest > procs:
+                what = f"processor {highest - 1}" if outage.processors else f"{outage.procs} processors"
+                raise UsageError(
+                    f"an outage of kind {outage.kind} has {what}, and the machine has {procs}: "
+                    "give fewer, or the machine that the events are of"
+                )
+        ended = [
+            replace(outage, end=max(last, outage.start + 1) if outage.end is None else outage.end)
+            for outage in sorted(self.outages, key=lambda o: o.start)
+        ]
+        numbered: list[Outage] = []
+        open_ones: list[Outage] = []
+        named = [o for o in ended if o.processors and o.kind != "maintenance"]
+        for outage in ended:
+            if outage.kind != "maintenance" and not outage.processors:
+                open_ones = [o for o in open_ones if ends(o) > outage.start]
+                meanwhile = [o for o in named if o.start < ends(outage) and ends(o) > outage.start]
+                held = sorted(part for o in (*open_ones, *meanwhile) for part in o.processors)
+                outage = replace(outage, processors=_highest(outage, held, procs))
+                open_ones.append(outage)
+            numbered.append(outage)
+        return replace(self, outages=tuple(numbered))
+
+
+def ends(outage: Outage) -> int:
+    """When an outage on a machine is over."""
+    assert outage.end is not None
+    return outage.end
+
+
+def _highest(outage: Outage, held: Iterable[Range], procs: int) -> tuple[Range, ...]:
+    """The highest processors that are not held."""
+    wanted, top, found = outage.procs, procs, list[Range]()
+    for low, high in [*sorted(held, key=lambda part: -part[1]), (0, 0)]:
+        if wanted and high < top:
+            take = min(wanted, top - high)
+            found.append((top - take, top))
+            wanted -= take
+        top = min(top, low)
+    if wanted:
+        raise UsageError(
+            f"outages that overlap have more processors than the {procs} of the machine; "
+            "give fewer, or name them in the column processors"
+        )
+    return tuple(sorted(found))

@@ -1,0 +1,200 @@
+"""A machine whose processors come and go: by hand, against a plain twin, and against the audit."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from outages_twin import Job, Loss, Twin
+from small_schedules import workload
+
+import headway
+from headway.platform import Outage, Outages, Platform
+from headway.units import SECOND
+
+
+def outages(losses: list[Loss], on_failure: str = "requeue") -> Outages:
+    return Outages(
+        tuple(
+            Outage(
+                loss.kind,
+                loss.start * SECOND,
+                loss.end * SECOND,
+                loss.procs or len(loss.names),
+                tuple((p, p + 1) for p in sorted(loss.names)),
+                loss.announced * SECOND if loss.kind == "maintenance" else None,
+            )
+            for loss in losses
+        ),
+        on_failure,
+    )
+
+
+def run(
+    jobs: list[Job], size: int, losses: list[Loss], policy: Any, on_failure: str = "requeue"
+) -> headway.Schedule:
+    platform = Platform.procs(size).with_outages(outages(losses, on_failure))
+    return headway.simulate(workload(jobs), platform, policy)
+
+
+def attempts(schedule: headway.Schedule) -> list[tuple[int, float, float, str, str]]:
+    """job, start, end, processors, ended of every run."""
+    rows = schedule.runs()
+    columns = [rows[name].to_list() for name in ("job", "start", "end", "processors", "ended")]
+    return sorted(zip(*columns, strict=True), key=lambda row: (row[1], row[0]))
+
+
+def starts(schedule: headway.Schedule) -> list[int]:
+    return [int(start) // SECOND for start in schedule.start]
+
+
+WINDOW = [Loss("maintenance", 10, 20, 4)]
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "easy(depth=2)", "easy(depth=all)", "conservative", "sjf"])
+def test_a_job_that_would_run_into_maintenance_waits_for_its_end(policy: str) -> None:
+    # 4 processors, all of them away from 10 to 20. Job 1 asks for 11 s at 0: it would run until 11.
+    assert starts(run([(0, 1, 3, 11)], 4, WINDOW, policy)) == [20]
+    # A job that asks for 10 s is over in time.
+    assert starts(run([(0, 1, 3, 10)], 4, WINDOW, policy)) == [0]
+
+
+def test_backfilling_before_maintenance() -> None:
+    # Job 1 (2 of 4 processors, 12 s) must wait for 20; EASY lets job 2 (8 s) pass, FCFS does not; job 3 (9 s,
+    # submitted at 2) would run until 11.
+    jobs = [(0, 2, 12, 12), (1, 2, 8, 8), (2, 1, 9, 9)]
+    assert starts(run(jobs, 4, WINDOW, "fcfs")) == [20, 20, 28]
+    assert starts(run(jobs, 4, WINDOW, "easy")) == [20, 1, 20]
+    assert starts(run(jobs, 4, WINDOW, "conservative")) == [20, 1, 20]
+
+
+def test_part_of_the_machine() -> None:
+    # 3 of 4 processors are away from 10 to 20: one long job fits beside it, the second one does not.
+    jobs = [(0, 1, 30, 30), (0, 1, 15, 15), (0, 1, 10, 10)]
+    found = run(jobs, 4, [Loss("maintenance", 10, 20, 3)], "easy")
+    assert starts(found) == [0, 20, 0]
+    assert found.platform.outages is not None
+    assert found.platform.outages.outages[0].processors == ((1, 4),)
+
+
+def test_maintenance_that_is_announced_too_late_stops_the_latest_run() -> None:
+    # Announced at 5, when jobs 1 (started at 0) and 2 (started at 1) run until 12: one of two processors is
+    # needed, so the later one is stopped; it begins anew on the other side.
+    found = run(
+        [(0, 1, 12, 12), (1, 1, 11, 11)], 2, [Loss("maintenance", 10, 20, 1, announced=5)], "easy"
+    )
+    assert attempts(found) == [
+        (1, 0, 12, "0", "done"),
+        (2, 1, 10, "1", "failed"),
+        (2, 12, 23, "0", "done"),
+    ]
+
+
+def test_a_failure_stops_who_runs_there_and_the_job_keeps_its_place() -> None:
+    # Jobs 1 to 3 on processors 0, 1 and 2-3; processor 1 fails at 4 and is back at 9. Job 2 begins anew, before
+    # job 4 which came at 3: at 6 job 1 frees processor 0.
+    jobs = [(0, 1, 6, 6), (0, 1, 5, 5), (0, 2, 20, 20), (3, 1, 2, 2)]
+    found = run(jobs, 4, [Loss("down", 4, 9, names=frozenset({1}))], "easy")
+    assert attempts(found) == [
+        (1, 0, 6, "0", "done"),
+        (2, 0, 4, "1", "failed"),
+        (3, 0, 20, "2-3", "done"),
+        (2, 6, 11, "0", "done"),
+        (4, 9, 11, "1", "done"),
+    ]
+    assert found.summary()["jobs"] == 4
+
+
+def test_a_lost_job_ends_with_its_processors_and_stands_in_the_ledger() -> None:
+    found = run([(0, 1, 10, 10), (0, 1, 3, 3)], 2, [Loss("down", 4, 9, names=frozenset({0}))], "easy", "lost")
+    assert attempts(found) == [(1, 0, 4, "0", "failed"), (2, 0, 3, "1", "done")]
+    (entry,) = found.workload.ledger
+    assert (entry.rule, entry.count, entry.jobs, entry.dropped) == ("on_failure=lost", 1, (1,), False)
+    assert found.runtime.tolist() == [4 * SECOND, 3 * SECOND]
+    assert found.workload.ledger.total == len(found) + found.workload.ledger.dropped
+
+
+def test_draining_processors_finish_what_they_do() -> None:
+    # Processor 0 drains from 2 to 30: job 1 goes on to 10; then only processor 1 is there, and job 3, which
+    # wants both, waits until 30. Job 4 is not held back by it: nobody knows when job 3 could start.
+    jobs = [(0, 1, 10, 10), (0, 1, 6, 6), (3, 2, 5, 5), (4, 1, 5, 5)]
+    found = run(jobs, 2, [Loss("drain", 2, 30, names=frozenset({0}))], "easy")
+    assert attempts(found) == [
+        (1, 0, 10, "0", "done"),
+        (2, 0, 6, "1", "done"),
+        (4, 6, 11, "1", "done"),
+        (3, 30, 35, "0-1", "done"),
+    ]
+    # In strict order it holds everybody back.
+    assert starts(run(jobs, 2, [Loss("drain", 2, 30, names=frozenset({0}))], "fcfs")) == [0, 0, 30, 35]
+
+
+def instance(random_: random.Random) -> tuple[list[Job], int, list[Loss]]:
+    size = random_.randint(2, 8)
+    jobs = []
+    t = 0
+    for _ in range(random_.randint(2, 14)):
+        t += random_.choice([0, 0, 1, 2, 5, 9])
+        wall = random_.randint(1, 20)
+        jobs.append((t, random_.randint(1, size), random_.randint(1, wall + 2), wall))
+    losses = []
+    for _ in range(random_.randint(0, 5)):
+        kind = random_.choice(["maintenance", "down", "drain"])
+        start = random_.randint(0, 50)
+        end = start + random_.randint(1, 25)
+        names = frozenset(random_.sample(range(size), random_.randint(1, size)))
+        if kind == "maintenance":
+            known = random_.choice([0, 0, random_.randint(0, start)])
+            losses.append(Loss(kind, start, end, len(names), announced=known))
+        else:
+            losses.append(Loss(kind, start, end, names=names, announced=start))
+    return jobs, size, losses
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "fcfs": {"policy": "strict"},
+    "sjf": {"policy": "strict", "order": lambda job: job[3]},
+    "easy": {},
+    "easy(backfill=sjf)": {"backfill": lambda job: job[3]},
+    "easy(order=sqf, depth=2)": {"order": lambda job: job[1], "depth": 2},
+    "easy(depth=all)": {"depth": 0},
+    "conservative": {"policy": "conservative"},
+    "conservative(compress=none)": {"policy": "conservative", "compress": False},
+}
+
+
+@pytest.mark.parametrize("on_failure", ["requeue", "lost"])
+@pytest.mark.parametrize("policy", CASES)
+def test_random_instances_as_the_twin_has_them(policy: str, on_failure: str) -> None:
+    random_ = random.Random(f"{policy} {on_failure}")
+    for _ in range(25):
+        jobs, size, losses = instance(random_)
+        if not losses:
+            continue
+        twin = Twin(jobs, size, losses, lost=on_failure == "lost", **CASES[policy])
+        expected = sorted(
+            (run.job + 1, run.start, run.end, run.failed, frozenset(run.procs)) for run in twin.run()
+        )
+        found = run(jobs, size, losses, policy, on_failure)
+        rows = [(j, s, e, how == "failed", numbers(p)) for j, s, e, p, how in attempts(found)]
+        assert sorted(rows) == expected, (jobs, size, losses)
+
+
+def numbers(text: str) -> frozenset[int]:
+    found: set[int] = set()
+    for part in text.split(","):
+        low, _, high = part.partition("-")
+        found |= set(range(int(low), int(high or low) + 1))
+    return frozenset(found)
+
+
+@pytest.mark.parametrize("policy", [*CASES, "easy(estimate=0.5, order=lxf)", "easy(age=5, order=sjf)"])
+def test_outages_that_never_matter_change_nothing(policy: str) -> None:
+    random_ = random.Random(policy)
+    for _ in range(10):
+        jobs, size, _ = instance(random_)
+        found = run(jobs, size, [Loss("maintenance", 10_000, 10_001, 1)], policy)
+        plain = headway.simulate(workload(jobs), size, policy)
+        assert starts(found) == starts(plain), (jobs, size)
+        assert found.why.tolist() == plain.why.tolist()
