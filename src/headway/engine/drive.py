@@ -17,7 +17,6 @@ from headway.engine.tables import (
     FAULT_JOB,
     FINISHED,
     FREE,
-    HORIZON,
     INSTANTS,
     JOB_ROWS,
     LAST_NEW,
@@ -146,7 +145,7 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     begin = int(jobs.submit[0]) if len(jobs) else 0
     for pool, size in enumerate(setup.pools[:queues]):
         clear(state.profile, pool, begin, size)
-    state.clock[WAKE] = state.clock[HORIZON] = NEVER
+    state.clock[WAKE] = NEVER
     if setup.prepare is not None:
         setup.prepare(state)
     return state, new_world(np.ascontiguousarray(jobs.runtime), room)

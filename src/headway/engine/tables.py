@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from headway.engine.profile import Profile, new_profile
 from headway.jit import by_address
+from headway.units import NEVER
 
 Table = npt.NDArray[np.int64]
 
@@ -240,8 +241,10 @@ def new_state(
     """
     named = np.zeros((NODE_ROWS, 0), np.int64) if nodes is None else nodes
     held = SHARE_ROWS + len(named) - NODE_ROWS
+    clock = np.zeros(CLOCK_ENTRIES, np.int64)
+    clock[HORIZON] = NEVER
     return State(
-        clock=np.zeros(CLOCK_ENTRIES, np.int64),
+        clock=clock,
         jobs=jobs,
         runs=np.zeros((RUN_ROWS, log), np.int64),
         pools=pools,
