@@ -47,6 +47,14 @@ class Easy(Baseline, Queue):
             self.refuse_variants()
         return super().on(platform, workload)
 
+    def refuse_outages(self, platform: Platform) -> None:
+        if platform.outages is not None and self.dialect != "textbook":
+            raise UsageError(
+                f"easy: dialect={self.dialect} does not know processors that come and go; "
+                "leave out the dialect or the events"
+            )
+        super().refuse_outages(platform)
+
     def refuse_variants(self) -> None:
         """A dialect is one rule changed, and nothing else."""
         for name, value in OF_DIALECTS.items():
