@@ -92,8 +92,8 @@ def test_maintenance_that_is_announced_too_late_stops_the_latest_run() -> None:
 
 
 def test_a_failure_stops_who_runs_there_and_the_job_keeps_its_place() -> None:
-    # Jobs 1 to 3 on processors 0, 1 and 2-3; processor 1 fails at 4 and is back at 9. Job 2 begins anew, before
-    # job 4 which came at 3: at 6 job 1 frees processor 0.
+    # Jobs 1 to 3 on processors 0, 1 and 2-3; processor 1 fails at 4 and is back at 9. Job 2 begins anew,
+    # before job 4 which came at 3: at 6 job 1 frees processor 0.
     jobs = [(0, 1, 6, 6), (0, 1, 5, 5), (0, 2, 20, 20), (3, 1, 2, 2)]
     found = run(jobs, 4, [Loss("down", 4, 9, names=frozenset({1}))], "easy")
     assert attempts(found) == [
