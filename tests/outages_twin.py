@@ -114,9 +114,7 @@ class Twin:
     def moments(self) -> list[int]:
         found = {run.expected for run in self.live()}
         found |= {x for loss in self.losses for x in (loss.start, loss.end) if loss.announced <= self.t}
-        found |= {
-            x for job, start in self.reserved.items() for x in (start, start + self.jobs[job][3])
-        }
+        found |= {x for job, start in self.reserved.items() for x in (start, start + self.jobs[job][3])}
         return [self.t, *sorted(x for x in found if x > self.t)]
 
     def fits(self, job: int, x: int) -> bool:

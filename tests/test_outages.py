@@ -6,12 +6,12 @@ import random
 from typing import Any
 
 import pytest
-from outages_twin import Job, Loss, Twin
-from small_schedules import workload
 
 import headway
 from headway.platform import Outage, Outages, Platform
 from headway.units import SECOND
+from outages_twin import Job, Loss, Twin
+from small_schedules import workload
 
 
 def outages(losses: list[Loss], on_failure: str = "requeue") -> Outages:
@@ -52,7 +52,9 @@ def starts(schedule: headway.Schedule) -> list[int]:
 WINDOW = [Loss("maintenance", 10, 20, 4)]
 
 
-@pytest.mark.parametrize("policy", ["fcfs", "easy", "easy(depth=2)", "easy(depth=all)", "conservative", "sjf"])
+@pytest.mark.parametrize(
+    "policy", ["fcfs", "easy", "easy(depth=2)", "easy(depth=all)", "conservative", "sjf"]
+)
 def test_a_job_that_would_run_into_maintenance_waits_for_its_end(policy: str) -> None:
     # 4 processors, all of them away from 10 to 20. Job 1 asks for 11 s at 0: it would run until 11.
     assert starts(run([(0, 1, 3, 11)], 4, WINDOW, policy)) == [20]
@@ -81,9 +83,7 @@ def test_part_of_the_machine() -> None:
 def test_maintenance_that_is_announced_too_late_stops_the_latest_run() -> None:
     # Announced at 5, when jobs 1 (started at 0) and 2 (started at 1) run until 12: one of two processors is
     # needed, so the later one is stopped; it begins anew on the other side.
-    found = run(
-        [(0, 1, 12, 12), (1, 1, 11, 11)], 2, [Loss("maintenance", 10, 20, 1, announced=5)], "easy"
-    )
+    found = run([(0, 1, 12, 12), (1, 1, 11, 11)], 2, [Loss("maintenance", 10, 20, 1, announced=5)], "easy")
     assert attempts(found) == [
         (1, 0, 12, "0", "done"),
         (2, 1, 10, "1", "failed"),
