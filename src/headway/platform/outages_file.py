@@ -1,0 +1,158 @@
+"""Outages in a CSV file: kind, start, end, procs or processors, and perhaps announced and a note.
+
+    kind,start,end,procs,processors,announced
+    maintenance,2024-03-04T08:00:00,2024-03-04T18:00:00,128,,2024-02-26T09:00:00
+    down,93600,108000,,16-31,
+    drain,120000,,16,,
+
+Times are seconds on the log's clock, or dates (UTC unless they say otherwise) where the log says when its
+clock was 0. An outage without an end lasts until the last job of the log is submitted.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from headway.errors import InputError, UsageError
+from headway.platform.outages import KINDS, Outage, Outages, Range
+from headway.units import LONGEST, SECOND, microseconds, seconds_text
+
+COLUMNS = ("kind", "start", "end", "procs", "processors", "announced", "note")
+MOST_BYTES = 200_000_000
+_SET = re.compile(r"\d{1,10}(-\d{1,10})?([, ]\d{1,10}(-\d{1,10})?)*")
+
+
+def read_outages(path: Path, unix_start: int | None = None, on_failure: str = "requeue") -> Outages:
+    """The outages of a CSV file; ``unix_start`` is when the log's clock was 0, in seconds since 1970."""
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError("is too large for a list of events", file=path)
+        raw = path.read_bytes()
+        text = raw.decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}; give a CSV of events", file=path) from None
+    except UnicodeDecodeError:
+        raise InputError("is no text in UTF-8; give a CSV of events", file=path) from None
+    rows = csv.DictReader(io.StringIO(text))
+    given = [name.strip() for name in rows.fieldnames or ()]
+    unknown = [name for name in given if name not in COLUMNS]
+    if "kind" not in given or "start" not in given or unknown:
+        what = f"has no column {unknown[0]!r}" if unknown else "needs the columns kind and start"
+        raise InputError(f"a list of events {what}; the columns are {', '.join(COLUMNS)}", file=path, line=1)
+    rows.fieldnames = given
+    found = tuple(
+        outage_of(row, path, rows.line_num, unix_start)
+        for row in rows
+        if any((value or "").strip() for key, value in row.items() if key)
+    )
+    digest = hashlib.sha256(raw).hexdigest()
+    return Outages(found, on_failure, {"events": path.name, "sha256": digest})
+
+
+def outage_of(row: Mapping[str, str | None], path: Path, line: int, unix_start: int | None) -> Outage:
+    """One line of the file."""
+
+    def cell(name: str) -> str:
+        return (row.get(name) or "").strip()
+
+    def time(name: str) -> int | None:
+        return None if not cell(name) else moment(cell(name), name, path, line, unix_start)
+
+    def wrong(message: str, field: str) -> InputError:
+        return InputError(message, file=path, line=line, field=field)
+
+    if None in row:
+        raise InputError("has more cells than the header", file=path, line=line)
+    kind, start, processors = cell("kind").lower(), time("start"), processors_of(cell("processors"))
+    if kind not in KINDS:
+        raise wrong(f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, not {cell('kind')!r}", "kind")
+    if start is None:
+        raise wrong("is empty; give the seconds or the date at which it begins", "start")
+    if processors is None:
+        raise wrong(f"must be a set such as 0-3,7, not {cell('processors')!r}", "processors")
+    held = sum(high - low for low, high in processors)
+    if cell("procs") and not re.fullmatch(r"\d{1,10}", cell("procs")):
+        raise wrong(f"must be a whole number, not {cell('procs')!r}", "procs")
+    procs = int(cell("procs")) if cell("procs") else held
+    if processors and kind != "maintenance" and procs != held:
+        raise wrong(f"is {procs}, and the cell processors has {held}; give one of the two", "procs")
+    if not procs:
+        raise wrong("is empty; give the number of processors, or a set in the column processors", "procs")
+    try:
+        return Outage(kind, start, time("end"), procs, processors, time("announced"), cell("note"))
+    except UsageError as error:
+        raise InputError(str(error), file=path, line=line) from None
+
+
+def moment(text: str, field: str, path: Path, line: int, unix_start: int | None) -> int:
+    """A time in µs on the log's clock."""
+    try:
+        if re.fullmatch(r"-?\d+(\.\d+)?", text):
+            at = microseconds(text)
+        else:
+            date = datetime.fromisoformat(text)
+            date = date if date.tzinfo else date.replace(tzinfo=UTC)
+            if unix_start is None:
+                raise InputError(
+                    "is a date, and the log does not say when its clock was 0; give seconds",
+                    file=path,
+                    line=line,
+                    field=field,
+                )
+            at = round((date - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() - unix_start) * SECOND
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"must be seconds or a date such as 2024-03-04T08:00:00, not {text!r}",
+            file=path,
+            line=line,
+            field=field,
+        ) from None
+    if abs(at) > LONGEST:
+        raise InputError(f"is too far away: {text}", file=path, line=line, field=field)
+    return at
+
+
+def processors_of(text: str) -> tuple[Range, ...] | None:
+    """The ranges of ``0-3,7`` in ascending order, joined; None where the text is something else.
+
+    >>> processors_of("7,0-3 4")
+    ((0, 5), (7, 8))
+    """
+    if not text:
+        return ()
+    if not _SET.fullmatch(text):
+        return None
+    ranges: list[Range] = []
+    for part in sorted(re.split("[, ]", text), key=lambda part: int(part.partition("-")[0])):
+        low, _, high = part.partition("-")
+        first, last = int(low), int(high or low) + 1
+        if last <= first:
+            return None
+        if ranges and ranges[-1][1] >= first:
+            ranges[-1] = (ranges[-1][0], max(last, ranges[-1][1]))
+        else:
+            ranges.append((first, last))
+    return tuple(ranges)
+
+
+def outages_text(outages: Outages) -> str:
+    """The outages as such a file, which says the same when it is read."""
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for outage in outages.outages:
+        spans = ",".join(
+            str(low) if high == low + 1 else f"{low}-{high - 1}" for low, high in outage.processors
+        )
+        times = [
+            "" if time is None else seconds_text(time)
+            for time in (outage.start, outage.end, outage.announced)
+        ]
+        table.writerow([outage.kind, *times[:2], outage.procs, spans, times[2], outage.note])
+    return out.getvalue()
