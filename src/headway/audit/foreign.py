@@ -42,6 +42,7 @@ def read_foreign(
         capacity=platform.total_procs,
         promise=table.times("promise", absent=NONE)[kept.claims] if "promise" in table else None,
         speeds=any(cluster.speed != 1 for cluster in platform.clusters),
+        outages=platform.outages,
         missing=missing,
         foreign=foreign,
         repeated=repeated,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.audit.on_nodes import OnNodes, on_nodes_of
-from headway.platform import Cluster, NodeGroup, Platform
+from headway.platform import Cluster, NodeGroup, Outages, Platform
 from headway.platform.node_table import nodes_of
 from headway.policies.grid.local_policies import cluster_sizes
 from headway.schedule import ENDED, STATES, WHY, Pieces, Schedule
@@ -93,6 +93,8 @@ class Record:
     """When the log's clock was 0, in seconds since 1970."""
     instants: Column | None = None
     """When jobs were submitted, where that is more than the jobs of this record say."""
+    outages: Outages | None = None
+    """Processors that were not there for a time."""
     missing: Sequence[int] = ()
     foreign: Sequence[int] = ()
     repeated: Sequence[int] = ()
@@ -109,6 +111,15 @@ class Record:
         if self.pieces is not None:
             inside[self.pieces.job] = True
         return inside
+
+    @cached_property
+    def given_up(self) -> NDArray[np.bool_]:
+        """Which jobs were lost to a failure and not run again, where that is the rule."""
+        lost = np.zeros(len(self), np.bool_)
+        if self.outages is not None and self.outages.on_failure == "lost" and self.pieces is not None:
+            last = self.pieces.final(len(self)) & (self.pieces.ended == ENDED.index("failed"))
+            lost[self.pieces.job[last]] = True
+        return lost
 
     @cached_property
     def intervals(self) -> tuple[Column, Column, Column, Column]:
@@ -159,6 +170,7 @@ def record_of(schedule: Schedule, workload: Workload | None = None) -> Record:
         nodes=[node.group for node in nodes_of(schedule.platform)] or None,
         pieces=pieces,
         places=places,
+        outages=schedule.platform.outages,
         on_nodes=on_nodes_of(schedule, log, chosen, kept.rows),
         origin=log.header.unix_start or 0,
         moves=_moves_of(schedule, chosen),
@@ -327,4 +339,4 @@ def places_of(
 
 
 ENDS_A_RUN = tuple(ENDED.index(name) for name in ("done", "walltime"))
-GIVES_UP = tuple(ENDED.index(name) for name in ("redirected", "preempted"))
+GIVES_UP = tuple(ENDED.index(name) for name in ("redirected", "preempted", "failed"))

@@ -51,6 +51,9 @@ def compare(
     ] = None,
     annotations: options.Annotations = None,
     rule: options.Rules = None,
+    events: options.Events = None,
+    failures: options.Failures = None,
+    on_failure: options.OnFailure = None,
     seed: options.Seed = 0,
     unequal: Annotated[
         bool,
@@ -81,7 +84,9 @@ def compare(
     """
     from headway.cli.inputs import check_choices, parse_rules
     from headway.cli.machines import parse_size
+    from headway.cli.outages import WantedOutages
 
+    outages = WantedOutages.parse(events, failures, on_failure)
     sizes = [parse_size(text) for text in procs or ()]
     check_choices(1 if sizes else None, platform, json, quiet, site)
     specs = _specs(policy, sizes, bool(apply))
@@ -95,7 +100,7 @@ def compare(
     if out is not None:
         refuse_occupied(out, force)
     fixed = next((size.procs for size in sizes if not size.relative), None)
-    inputs = Inputs.read(trace, fixed, platform, annotations, rules, quiet=quiet, site=site)
+    inputs = Inputs.read(trace, fixed, platform, annotations, rules, quiet=quiet, site=site, outages=outages)
     bases = machine_sizes(inputs.platform, sizes)
     runs = [
         (spec, machine)

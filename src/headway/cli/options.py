@@ -82,6 +82,30 @@ Rules: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--rule", metavar="KEY=VALUE", help="Reading rule, such as overrun=trust; may be repeated."),
 ]
+Events: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--events",
+        metavar="FILE",
+        help="Maintenance, failures and drains: a CSV, or what Slurm shows of events or reservations.",
+    ),
+]
+Failures: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--failures",
+        metavar="MODEL",
+        help="Draw failures of nodes, as in 'mtbf=30d, repair=4h, seed=1, procs_per_node=16'.",
+    ),
+]
+OnFailure: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--on-failure",
+        metavar="RULE",
+        help="What becomes of a job that loses its processors: requeue (begins anew, by default) or lost.",
+    ),
+]
 Seed: TypeAlias = Annotated[
     int,
     typer.Option(

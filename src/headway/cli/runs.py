@@ -10,6 +10,7 @@ from pathlib import Path
 import headway
 from headway.cli.display import Display
 from headway.cli.inputs import chosen_platform, log_platform, read_workload, site_of
+from headway.cli.outages import NONE, WantedOutages
 from headway.platform import Platform
 from headway.policies.spec import Spec
 from headway.schedule import Schedule
@@ -23,6 +24,7 @@ class Inputs:
     workload: Workload
     platform: Platform
     display: Display
+    outages: WantedOutages = NONE
 
     @classmethod
     def read(
@@ -34,6 +36,7 @@ class Inputs:
         rules: dict[str, str],
         quiet: bool,
         site: Path | None = None,
+        outages: WantedOutages = NONE,
     ) -> Inputs:
         """Read the log; the machine is the one asked for, else the site's or the one in the log's header."""
         machine = chosen_platform(procs, platform)
@@ -43,7 +46,7 @@ class Inputs:
             workload = read_workload(trace, rules, annotations, found)
         if machine is None:
             machine = log_platform(workload) if found is None else found.platform()
-        return cls(workload, machine, display)
+        return cls(workload, machine, display, outages)
 
     def fitted(self, procs: int) -> Inputs:
         """The same without jobs of more than `procs` processors, which the ledger then names."""
@@ -60,7 +63,7 @@ class Inputs:
         with self.display.working(spec.brief) as progress:
             schedule: Schedule = headway.simulate(
                 self.workload,
-                platform or self.platform,
+                self.outages.on(platform or self.platform, self.workload),
                 spec,
                 progress=progress,
                 notify=self.display.say,

@@ -15,6 +15,9 @@ def simulate(
     site: options.SiteFolder = None,
     annotations: options.Annotations = None,
     rule: options.Rules = None,
+    events: options.Events = None,
+    failures: options.Failures = None,
+    on_failure: options.OnFailure = None,
     seed: options.Seed = 0,
     out: options.Out = None,
     force: options.Force = False,
@@ -27,15 +30,17 @@ def simulate(
     Prints the ledger (what was odd in the log and what was done about it) and the summary with units.
     """
     from headway.cli.inputs import checked
+    from headway.cli.outages import WantedOutages
     from headway.schedule.folder import refuse_occupied
 
     spec, rules = checked(policy, procs, platform, rule, json, quiet, site)
+    outages = WantedOutages.parse(events, failures, on_failure)
     if out is not None:
         refuse_occupied(out, force)
 
     from headway.cli.runs import Inputs
 
-    inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet, site=site)
+    inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet, site=site, outages=outages)
     schedule = inputs.run(spec, seed)
     summary = schedule.summary()
     if out is not None:

@@ -54,6 +54,17 @@ def preempted(case: Case) -> list[str]:
     return said
 
 
+def failed(case: Case) -> list[str]:
+    """Its processors failed, or maintenance took them while it ran."""
+    said = _stopped(case, "failed", "stopped because its processors were lost")
+    if said and case.pieces.ended[case.own[-1]] == ENDED.index("failed"):
+        said.append("It was not run again.")
+    elif said:
+        again = int(case.pieces.start[case.own[-1]])
+        said.append(f"It waited again where it had been in the queue, and began anew {at(again, case)}.")
+    return said
+
+
 def _ended(case: Case, how: str) -> list[int]:
     return [int(p) for p in case.own if case.pieces.ended[p] == ENDED.index(how)]
 
@@ -111,6 +122,7 @@ FATES: tuple[Callable[[Case], list[str]], ...] = (
     moved,
     redirected,
     preempted,
+    failed,
     suspended,
     guest,
     urgent,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from headway.errors import UsageError
+from headway.platform.absences import absences
 from headway.policies.grid.local_policies import cluster_pools, cluster_sizes, policy_at
 from headway.policies.spec import Spec
 from headway.schedule import Schedule
@@ -89,9 +91,18 @@ class Case:
         return others
 
     def used(self, t: int) -> int:
-        """Processors of the pool that other jobs hold right before what starts at ``t``."""
+        """Processors that other jobs hold, or that are away, right before what starts at ``t``."""
         holds = (self.held.start < t) & (self.held.end > t) & (self.held.job != self.row)
-        return int(self.held.procs[holds].sum())
+        start, end = self.away
+        return int(self.held.procs[holds].sum()) + int(np.count_nonzero((start <= t) & (t < end)))
+
+    @cached_property
+    def away(self) -> tuple[Rows, Rows]:
+        """From when to when a processor is down or under maintenance, each by itself."""
+        outages = self.schedule.platform.outages
+        if outages is None:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return absences(outages)[1:]
 
     def first_starts(self) -> Rows:
         """The first start of each job."""

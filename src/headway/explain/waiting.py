@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from headway.explain.outages import met
 from headway.explain.place import Case
 from headway.explain.words import at, count_jobs, duration, jobs, processors
 from headway.schedule.codes import WHY
@@ -53,6 +54,7 @@ def while_waiting(case: Case) -> list[str]:
         )
     if not len(behind):
         said += _for_processors(case, turn)
+    said += met(case)
     said += _kept_for_others(case)
     said += _overtaken(case)
     return said
@@ -99,8 +101,11 @@ def _for_processors(case: Case, turn: int) -> list[str]:
 
 def _kept_for_others(case: Case) -> list[str]:
     """How long enough processors stood free while it was not its turn."""
-    starts, ends, procs = case.held.start, case.held.end, case.held.procs
-    inside = (starts < case.start) & (ends > case.submit) & (case.held.job != case.row)
+    gone, back = case.away
+    starts, ends = np.concatenate([case.held.start, gone]), np.concatenate([case.held.end, back])
+    procs = np.concatenate([case.held.procs, np.ones(len(gone), np.int64)])
+    others = np.concatenate([case.held.job != case.row, np.ones(len(gone), np.bool_)])
+    inside = (starts < case.start) & (ends > case.submit) & others
     times = np.concatenate([np.maximum(starts[inside], case.submit), np.minimum(ends[inside], case.start)])
     change = np.concatenate([procs[inside], -procs[inside]])
     order = np.argsort(times, kind="stable")

@@ -12,6 +12,7 @@ from headway.figures.bands import WORKING, Bands, bands
 from headway.figures.clock import Clock, Window, clock
 from headway.figures.colouring import Colouring, colouring
 from headway.figures.moves import draw_moves
+from headway.figures.outages import draw_outages
 from headway.figures.painting import strips
 from headway.figures.raster import raster
 from headway.figures.style import BLACK, GREY, PALE, house_style, sheet
@@ -20,6 +21,7 @@ from headway.schedule import Schedule
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
 MOST_RECTANGLES = 4000
 """Pieces that are drawn one by one; more than that overlap on paper, so shares are drawn instead."""
@@ -58,7 +60,7 @@ def gantt(
     the lowest free ones. Beyond that (or with `dense`) each column of time shows the shares of its classes.
     Groups, clusters and nodes are stacked. Lost runs are hatched and pale; loading and swapping are hatched;
     a dotted line joins the pieces of a suspended job; an arrow shows a job that was moved to another cluster
-    while it waited.
+    while it waited. Maintenance, and processors that are down or drain, are drawn behind the jobs.
 
     `colour` is why, size, user, queue or job. `window` is (from, to) in seconds since the first submission.
     `names` are the titles, the policies by default; `height` of a panel is in inches.
@@ -91,6 +93,7 @@ def _panel(axes: Axes, schedule: Schedule, axis: Clock, colour: str, dense: bool
         _shares(axes, shown, classes, axis)
     else:
         _map(axes, shown, axis)
+    _add_keys(axes, draw_outages(axes, schedule, shown, axis, many))
     _frame(axes, shown)
 
 
@@ -253,6 +256,21 @@ def _lines(words: list[str]) -> int:
     return 1 if _letters(words) <= LINE else 2
 
 
+def _add_keys(axes: Axes, keys: list[Patch]) -> None:
+    """More keys in the legend, or one of them alone."""
+    legend = axes.get_legend()
+    if keys:
+        _keys(axes, [*(legend.legend_handles if legend is not None else ()), *keys])
+
+
+def _keys(axes: Axes, keys: list[Any]) -> None:
+    columns = -(-len(keys) // _lines([str(key.get_label()) for key in keys]))
+    axes.legend(
+        handles=keys, loc="lower right", bbox_to_anchor=(1, 1), ncols=columns, borderaxespad=0,
+        handlelength=1.2, columnspacing=1.2,
+    )  # fmt: skip
+
+
 def _legend(axes: Axes, classes: Colouring, shown: Bands, dense: bool = False) -> None:
     from matplotlib.patches import Patch
 
@@ -266,8 +284,4 @@ def _legend(axes: Axes, classes: Colouring, shown: Bands, dense: bool = False) -
     if lost and not dense:
         keys.append(Patch(facecolor=PALE, edgecolor=GREY, hatch="xxxx", label="lost run"))
     if keys:
-        columns = -(-len(keys) // _lines([str(key.get_label()) for key in keys]))
-        axes.legend(
-            handles=keys, loc="lower right", bbox_to_anchor=(1, 1), ncols=columns, borderaxespad=0,
-            handlelength=1.2, columnspacing=1.2,
-        )  # fmt: skip
+        _keys(axes, keys)

@@ -58,9 +58,10 @@ def makespan(schedule: Schedule) -> int | None:
     return int(schedule.end.max()) - int(schedule.submit.min()) if len(schedule) else None
 
 
-def utilization(useful: float, processors: int, span: int | None) -> float | None:
-    """Useful area over processors times makespan (µs); None where that is zero."""
-    return useful / (processors * (span / SECOND)) if span and processors else None
+def utilization(useful: float, processors: int, span: int | None, away: float = 0.0) -> float | None:
+    """Useful area over processors times makespan (µs), less processor-seconds away; None where that is 0."""
+    there = processors * (span / SECOND) - away if span else 0.0
+    return useful / there if there > 0 else None
 
 
 def _chosen(codes: NDArray[np.int64] | None, group: int | None, length: int) -> Mask:

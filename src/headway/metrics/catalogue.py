@@ -11,6 +11,7 @@ from typing import Literal
 
 from headway.metrics import ratios
 from headway.metrics.areas import utilization
+from headway.metrics.outages import unavailable
 from headway.metrics.over_time import queue_length, waiting_intervals
 from headway.metrics.sample import Sample
 from headway.metrics.statistics import (
@@ -61,8 +62,10 @@ METRICS: tuple[Metric, ...] = (
     Metric("makespan", "s", "last end - first submission", _makespan),
     Metric(
         "utilization", "1",
-        "sum of procs x (time running or loading in the final run) / (processors x makespan)",
-        lambda s: utilization(s.areas.useful, s.schedule.capacity, s.span), FEITELSON, "higher",
+        "sum of procs x (time running or loading in the final run) / (processors x makespan, less what was "
+        "down or under maintenance)",
+        lambda s: utilization(s.areas.useful, s.schedule.capacity, s.span, unavailable(s.schedule)),
+        FEITELSON, "higher",
     ),
     Metric(
         "wasted_area", "processor-seconds", "procs x time of runs that were killed to start again",
@@ -167,6 +170,7 @@ OWN = {
     "times": (
         "displacements",
         "estimates",
+        "failed_runs",
         "file_loads",
         "file_reuses",
         "kills_for_urgent",
@@ -180,6 +184,7 @@ OWN = {
         "suspensions",
     ),
     "sessions": ("sessions",),
+    "processor-seconds": ("unavailable_area",),
 }
 ENDINGS = {
     "s": ("_wait", "_response", "_delay", "_flow"),

@@ -10,6 +10,7 @@ from headway.metrics.classes import by_division, by_group, by_queue, by_size, by
 from headway.metrics.deadlines import deadlines
 from headway.metrics.fairness import fairness
 from headway.metrics.files import files
+from headway.metrics.outages import outages
 from headway.metrics.reallocation import came
 from headway.metrics.redirected import redirected
 from headway.metrics.sample import Sample
@@ -33,6 +34,7 @@ def summarise(schedule: Schedule, tau: float = 10, trim: float = 0) -> dict[str,
     summary |= came(schedule)
     summary |= deadlines(sample)
     summary |= urgent(sample)
+    summary |= outages(schedule)
     summary |= files(sample)
     users = by_user(sample)
     summary["fairness"] = fairness(users)

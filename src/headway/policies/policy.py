@@ -45,6 +45,8 @@ class Seen(Protocol):
     def pieces(self) -> Any: ...
     @property
     def urgent(self) -> Any: ...
+    @property
+    def outages(self) -> Any: ...
 
 
 class Policy:
@@ -164,6 +166,11 @@ class Policy:
 def one_queue(seen: Seen) -> bool:
     """Whether a schedule has one queue on one pool: elsewhere a replay of that says nothing."""
     return seen.pieces is None and not any(name in seen.places for name in ("group", "cluster", "node"))
+
+
+def before_maintenance(seen: Seen) -> tuple[str, ...]:
+    """What a policy that plans with walltimes keeps to on a machine whose processors come and go."""
+    return () if seen.outages is None else ("maintenance",)
 
 
 def all_alike(policy: Policy, seen: Seen) -> bool:

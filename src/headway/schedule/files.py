@@ -1,4 +1,4 @@
-"""The files of one run: schedule, runs, moves and notes as .csv and .parquet, summary.json, run.json.
+"""The files of one run: schedule, runs, moves and notes as .csv and .parquet, events, summary and run.json.
 
 All but run.json hold the same bytes whenever the same run is made again; in run.json only what
 stands under "timing" may differ. The CSV files are the reference: their decimal seconds are exact. In the
@@ -28,8 +28,9 @@ NAMED = {"user", "queue", "partition", "group"}
 """Columns of a workload that may have names instead of numbers."""
 
 SCHEDULE, RUNS, MOVES, NOTES, SUMMARY, RUN = "schedule", "runs", "moves", "notes", "summary.json", "run.json"
+EVENTS = "events.csv"
 TABLES = (SCHEDULE, RUNS, MOVES, NOTES)
-NAMES = (*(f"{name}.{kind}" for name in TABLES for kind in ("csv", "parquet")), SUMMARY, RUN)
+NAMES = (*(f"{name}.{kind}" for name in TABLES for kind in ("csv", "parquet")), EVENTS, SUMMARY, RUN)
 
 
 def save(
@@ -49,7 +50,8 @@ def write_files(schedule: Schedule, folder: Path, *, tau: float = 10, spreadshee
     shown = for_spreadsheets if spreadsheet else as_it_is
     shown(schedule_frame(schedule, seconds_text_column)).write_csv(folder / f"{SCHEDULE}.csv")
     schedule_frame(schedule).write_parquet(folder / f"{SCHEDULE}.parquet")
-    if schedule.pieces is not None and schedule.pieces.several:
+    outages = schedule.platform.outages
+    if schedule.pieces is not None and (schedule.pieces.several or outages is not None):
         shown(runs_frame(schedule, seconds_text_column)).write_csv(folder / f"{RUNS}.csv")
         runs_frame(schedule).write_parquet(folder / f"{RUNS}.parquet")
     if schedule.moves is not None:
@@ -58,6 +60,10 @@ def write_files(schedule: Schedule, folder: Path, *, tau: float = 10, spreadshee
     if schedule.shares is not None and schedule.notes:
         notes_frame(schedule, seconds_text_column).write_csv(folder / f"{NOTES}.csv")
         notes_frame(schedule).write_parquet(folder / f"{NOTES}.parquet")
+    if outages is not None:
+        from headway.platform.outages_file import outages_text
+
+        (folder / EVENTS).write_text(outages_text(outages), encoding="utf-8", newline="")
     write_json(folder / SUMMARY, schedule.summary(tau=tau))
     written = {name: digest(folder / name) for name in NAMES if (folder / name).is_file() and name != RUN}
     write_json(folder / RUN, run_record(schedule) | {"files": written})

@@ -11,8 +11,10 @@ import numpy as np
 from headway.errors import InputError, UsageError
 from headway.plain import one_line
 from headway.platform import Platform
+from headway.platform.outages_file import read_outages
 from headway.schedule.codes import WHY
 from headway.schedule.csv_table import CsvTable
+from headway.schedule.files import EVENTS
 from headway.schedule.moves_file import read_moves
 from headway.schedule.pieces import NONE, Pieces
 from headway.schedule.pieces_file import read_pieces
@@ -57,7 +59,7 @@ def _schedule(folder: Path, record: dict[str, Any]) -> Schedule:
         for name in ("group", "cluster", "node")
         if name in table and name not in labels
     }
-    platform = _platform(record["platform"], folder)
+    platform = _with_outages(_platform(record["platform"], folder), record["platform"], folder)
     moves = folder / "moves.csv"
     names = [cluster.name for cluster in platform.clusters]
     known = () if platform.site is None else tuple(node.name for node in platform.site.nodes)
@@ -94,6 +96,16 @@ def _platform(described: dict[str, Any], folder: Path) -> Platform:
     except (UsageError, KeyError, TypeError, AttributeError, ValueError):
         message = f"is no description of a machine; {AGAIN}"
         raise InputError(message, file=folder / "run.json", field="platform") from None
+
+
+def _with_outages(platform: Platform, described: dict[str, Any], folder: Path) -> Platform:
+    """The outages of a run, from the table beside it."""
+    path = folder / EVENTS
+    if not path.is_file():
+        return platform
+    told = described.get("outages", {})
+    outages = read_outages(path, on_failure=str(told.get("on_failure", "requeue")))
+    return platform.with_outages(replace(outages, source=dict(told.get("source", outages.source))))
 
 
 def _workload(table: CsvTable, record: dict[str, Any]) -> Workload:

@@ -13,6 +13,7 @@ from headway.audit.laws import (
     node_files,
     node_order,
     node_size,
+    outages,
     partitions,
     pieces,
     planned_areas,
@@ -40,6 +41,9 @@ UNIVERSAL = (
     Law("killing", "exactly the jobs that need more than their walltime are killed", killing.check),
     Law("request", "jobs have the processors and times of the log, moldable ones apart", request.check),
     Law("capacity", "at no instant are more processors held than there are", capacity.check_machine),
+    Law(
+        outages.NAME, "nobody holds processors that are away, nothing starts where they drain", outages.check
+    ),
     Law("group capacity", "the same for each group of processors", capacity.check_of("group")),
     Law("cluster capacity", "the same for each cluster", capacity.check_of("cluster")),
     Law("node capacity", "the same for each node", capacity.check_of("node")),
@@ -68,6 +72,9 @@ UNIVERSAL = (
 FCFS_ORDER = Law("fcfs order", "starts do not decrease in order of submission", queue_order.check_order)
 FCFS_HEAD = Law("fcfs head", "the head of the queue starts as soon as it fits", queue_order.check_prompt)
 EASY_HEAD = Law("easy head", "the head starts no later than any shadow time it was given", easy_head.check)
+MAINTENANCE = Law(
+    outages.PLANNED, "no job is started that might run into known maintenance", outages.check_planned
+)
 PROMISE = Law("promise", "no job starts later than it was promised", promise.kept)
 REDIRECTIONS = Law(
     "redirections", "a job is redirected once, at an arrival, alone, to a group it fits", redirections.check

@@ -23,6 +23,7 @@ def check(record: Record) -> Finding | None:
     closes_job = np.append(job[1:] != job[:-1], True)
     closes_run = closes_job | np.append(run[1:] != run[:-1], True)
     finishes = np.isin(ended, ENDS_A_RUN)
+    finishes |= closes_job & record.given_up[job]
     wrong = np.where(closes_job, ~finishes, np.where(closes_run, ~np.isin(ended, GIVES_UP), finishes & runs))
     wrong &= ended != NONE
 

@@ -38,7 +38,10 @@ def check_with(record: Record, walltimes: Column) -> Finding:
     if record.on_nodes is None:  # whole nodes exceed the request; the invariant of shares judges those
         findings.append(_compare(record, "processors", record.procs, record.asked, str))
     if not record.speeds:
-        runtimes = record.asked_runtime
+        # What was lost to a failure ran until then.
+        runtimes = np.where(
+            record.given_up, np.minimum(record.asked_runtime, record.runtime), record.asked_runtime
+        )
         if record.on_nodes is None:  # a site's rules shorten walltimes, and end what exceeds them late
             findings.append(_compare(record, "s of walltime", record.walltime, walltimes, seconds_text))
         findings.append(_compare(record, "s of run time", record.runtime, runtimes, seconds_text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from headway.policies.nodes.baseline import OF_NODES, Baseline
-from headway.policies.policy import Policy, Seen, all_alike, one_queue
+from headway.policies.policy import Policy, Seen, all_alike, before_maintenance, one_queue
 from headway.policies.redirection.group import Group, Kind
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ class Strict(Queue):
 
         return strict(self.spec, arrivals, procs)
 
+    def laws(self, seen: Seen) -> tuple[str, ...]:
+        return before_maintenance(seen)
+
     def as_group(self) -> Group:
         from headway.policies.queueing.setup import sorted_at_each_pass
 
@@ -54,4 +57,5 @@ class Fcfs(Baseline, Strict):
         return {"urgent": "ignore", **super().params_inside()}
 
     def laws(self, seen: Seen) -> tuple[str, ...]:
-        return ("fcfs order", "fcfs head") if one_queue(seen) and all_alike(self, seen) else ()
+        plain = one_queue(seen) and all_alike(self, seen) and seen.outages is None
+        return ("fcfs order", "fcfs head") if plain else super().laws(seen)

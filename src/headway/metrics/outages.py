@@ -1,0 +1,36 @@
+"""What outages did: processor time that was not there, runs that failed, jobs that were lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headway.metrics.areas import makespan
+from headway.platform.absences import away_area
+from headway.schedule import ENDED, Schedule
+
+FAILED = ENDED.index("failed")
+
+
+def unavailable(schedule: Schedule) -> float:
+    """Processor-seconds of the makespan that were down or under maintenance."""
+    if schedule.platform.outages is None or makespan(schedule) is None:
+        return 0.0
+    return away_area(schedule.platform.outages, int(schedule.submit.min()), int(schedule.end.max()))
+
+
+def outages(schedule: Schedule) -> dict[str, Any]:
+    """Numbers of a machine whose processors come and go; empty for any other.
+
+    failed_runs: runs that ended because their processors were lost.
+    lost_jobs: jobs that were not run again after that (on_failure=lost).
+    unavailable_area: processor-seconds of the makespan that were down or under maintenance; utilization does
+        not count them.
+    """
+    pieces = schedule.pieces
+    if schedule.platform.outages is None:
+        return {}
+    failed = lost = 0
+    if pieces is not None:
+        failed = int((pieces.ended == FAILED).sum())
+        lost = int(((pieces.ended == FAILED) & pieces.final(len(schedule))).sum())
+    return {"failed_runs": failed, "lost_jobs": lost, "unavailable_area": unavailable(schedule)}

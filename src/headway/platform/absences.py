@@ -1,0 +1,47 @@
+"""When which processors are away, from the outages of a machine."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.platform.outages import Outages
+from headway.units import LONGEST, SECOND
+
+Column = NDArray[np.int64]
+AWAY = ("maintenance", "down")
+"""Outages during which nobody runs on their processors; on those that drain jobs go on."""
+
+
+def absences(outages: Outages, kinds: tuple[str, ...] = AWAY) -> tuple[Column, Column, Column]:
+    """Processor, start and end (µs) of each time for which one is away; those of one do not overlap."""
+    parts = [
+        (np.arange(low, high), outage.start, LONGEST if outage.end is None else outage.end)
+        for outage in outages.outages
+        if outage.kind in kinds
+        for low, high in outage.processors
+    ]
+    if not parts:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    processor = np.concatenate([part[0] for part in parts])
+    sizes = [len(part[0]) for part in parts]
+    start = np.repeat([part[1] for part in parts], sizes)
+    end = np.repeat([part[2] for part in parts], sizes)
+    order = np.lexsort((start, processor))
+    processor, start, end = processor[order], start[order], end[order]
+    times = np.unique(np.concatenate([start, end]))
+    offset = processor * (len(times) + 1)  # ranks of times instead of times: products stay small
+    begins, upto = offset + np.searchsorted(times, start), offset + np.searchsorted(times, end)
+    reach = np.maximum.accumulate(upto)
+    first = np.append(True, begins[1:] > reach[:-1])
+    last = np.append(first[1:], True)
+    return processor[first], start[first], times[reach[last] - offset[last]]
+
+
+def away_area(outages: Outages | None, begin: int, end: int) -> float:
+    """Processor-seconds that are down or under maintenance between two instants (µs)."""
+    if outages is None:
+        return 0.0
+    _, start, stop = absences(outages)
+    inside = np.minimum(stop, end) - np.maximum(start, begin)
+    return float((np.maximum(inside, 0) / SECOND).sum())
