@@ -14,9 +14,14 @@ from headway.figures.painting import strips
 from headway.metrics.over_time import waiting_intervals
 from headway.report.columns import Packed, packed, packed_times
 from headway.schedule import Schedule
+from headway.units import SECOND
 from headway.workload.divisions import divisions
 
 Ints = NDArray[np.int64]
+
+
+MOST_OUTAGES = 20_000
+"""Outages that a page draws."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,23 @@ def schedule_data(schedule: Schedule, jobs: JobTable, rows: Ints) -> dict[str, A
     return {
         "columns": columns | _places(where),
         "bands": [{"name": str(name), "size": size, "offset": offset} for name, size, offset in named],
+        **_outages(schedule, where),
     }
+
+
+def _outages(schedule: Schedule, where: Bands) -> dict[str, Any]:
+    """Maintenance, and processors that are down or drain: [kind, from, to (s), lowest, how many]."""
+    outages = schedule.platform.outages
+    if outages is None or len(where.names) > 1 or not len(schedule):
+        return {}
+    last = int(schedule.end.max())
+    drawn = [
+        [o.kind, o.start / SECOND, min(last, last if o.end is None else o.end) / SECOND, low, high - low]
+        for o in outages.outages
+        if o.start < last
+        for low, high in o.processors
+    ]
+    return {"outages": drawn[:MOST_OUTAGES]}
 
 
 def _job_columns(schedule: Schedule, jobs: JobTable, rows: Ints) -> dict[str, Packed]:

@@ -43,13 +43,17 @@ class Strips {
     return found;
   }
   // What is drawn besides running jobs, in words for the legend.
-  marks() {
+  marks(outages) {
+    const kinds = new Set((outages || []).map(([kind]) => kind));
     const states = new Set(this.state || []), lost = this.lost && this.lost.some((each) => each);
     return [
       [states.has(LOADING), "hatched", "loading"],
       [states.has(SWAP_OUT) || states.has(SWAP_IN), "hatched", "swapping"],
       [this.aside.length > 0, "pale", "suspended"],
       [lost, "pale", "lost: killed to start again"],
+      [kinds.has("maintenance"), "hatched", "maintenance"],
+      [kinds.has("down"), "down", "down"],
+      [kinds.has("drain"), "pale", "drains"],
     ].filter(([there]) => there);
   }
   // Where the schedule itself knows the processors of its pieces.
@@ -181,12 +185,38 @@ class Gantt extends TimeChart {
     g.fillStyle = theme.faint;
     g.fillRect(this.margin.left, this.margin.top, this.inner, this.depth);
     if (many) this.raster(g); else this.boxes(g);
+    this.away(g);
     this.bands(g);
     const ticks = niceTicks(this.low, this.low + this.span, 6);
     this.gridLabels(ticks);
     this.timeAxis(false);
     this.marks(g);
     this.crosshair();
+  }
+  // Maintenance and processors that are down; those that drain are pale, for jobs go on there.
+  away(g) {
+    const outages = this.schedule.data.outages;
+    if (!outages) return;
+    const { from, to } = this.time, hatched = hatch(g);
+    this.clip(() => {
+      for (const [kind, begin, end, low, size] of outages) {
+        if (end < from || begin > to) continue;
+        const x = Math.max(this.x(begin), -4), w = Math.max(Math.min(this.x(end), this.width + 4) - x, 0.6);
+        const y = this.y(low + size), h = Math.max((size / this.span) * this.depth, 0.4);
+        g.globalAlpha = kind === "drain" ? 0.18 : kind === "down" ? 0.8 : 0.45;
+        g.fillStyle = kind === "down" ? theme.ink : theme.soft;
+        g.fillRect(x, y, w, h);
+        if (kind === "maintenance") { g.fillStyle = hatched; g.fillRect(x, y, w, h); }
+        g.globalAlpha = 1;
+      }
+    });
+  }
+  // The outage of a processor at an instant, in words; null where it is there.
+  outage(t, processor) {
+    const words = { maintenance: "under maintenance", down: "down", drain: "drains: takes no new jobs" };
+    const found = (this.schedule.data.outages || []).find(([, begin, end, low, size]) =>
+      t >= begin && t < end && processor >= low && processor < low + size);
+    return found ? words[found[0]] : null;
   }
   gridLabels(ticks) {
     const g = this.context;
@@ -369,8 +399,8 @@ class Gantt extends TimeChart {
     this.time.point(inside ? this.t(x) : null);
     if (piece < 0) {
       if (!inside) return tooltip.hide();
-      const owner = this.strips.idle(this.t(x), this.processor(y));
-      const kept = owner < 0 ? "free" : `idle, kept for job ${this.schedule.jobs.job[this.strips.row[owner]]}, which is suspended`;
+      const owner = this.strips.idle(this.t(x), this.processor(y)), gone = this.outage(this.t(x), this.processor(y));
+      const kept = gone ? gone : owner < 0 ? "free" : `idle, kept for job ${this.schedule.jobs.job[this.strips.row[owner]]}, which is suspended`;
       return tooltip.show(`<header>${clock.at(this.t(x))}</header><div>processor ${digits(Math.floor(
         this.processor(y)))}: ${kept}</div>`, event.clientX, event.clientY);
     }

@@ -33,7 +33,7 @@ async function startSchedules(page) {
   const legend = () => {
     const { names, colours } = paint(gantt.schedule);
     byId("legend").innerHTML = names.map((name, i) => `<span><i style="background:${colours[i]}"></i>${escaped(name)}</span>`).join("")
-      + gantt.strips.marks().map(([, look, name]) => `<span><i class="${look}"></i>${escaped(name)}</span>`).join("");
+      + gantt.strips.marks(gantt.schedule.data.outages).map(([, look, name]) => `<span><i class="${look}"></i>${escaped(name)}</span>`).join("");
   };
   legend();
   const recolour = () => { gantt.colours = null; gantt.request(); legend(); };
