@@ -179,6 +179,9 @@ def test_random_instances_as_the_twin_has_them(policy: str, on_failure: str) -> 
         found = run(jobs, size, losses, policy, on_failure)
         rows = [(j, s, e, how == "failed", numbers(p)) for j, s, e, p, how in attempts(found)]
         assert sorted(rows) == expected, (jobs, size, losses)
+        verdict = headway.audit(found)
+        assert verdict.ok, (verdict.faults, jobs, size, losses)
+        assert len(found) + found.workload.ledger.dropped == len(jobs)
 
 
 def numbers(text: str) -> frozenset[int]:

@@ -19,6 +19,8 @@ _HOMES = {
     "Decision": "headway.policies.own.view",
     "HeadwayError": "headway.errors",
     "InputError": "headway.errors",
+    "Outage": "headway.platform",
+    "Outages": "headway.platform",
     "Platform": "headway.platform",
     "PolicyError": "headway.errors",
     "SECOND": "headway.units",
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from headway.errors import UsageError as UsageError
     from headway.explain import explain as explain
     from headway.metrics import compare as compare
+    from headway.platform import Outage as Outage
+    from headway.platform import Outages as Outages
     from headway.platform import Platform as Platform
     from headway.policies.own.view import Decision as Decision
     from headway.policies.spec import policy as policy

@@ -12,7 +12,6 @@ from headway.platform import Platform
 from headway.platform.outages import ON_FAILURE, Outages
 
 if TYPE_CHECKING:
-    from headway.platform.failures import Failures
     from headway.workload import Workload
 
 
@@ -21,7 +20,7 @@ class WantedOutages:
     """Files of events, a model of failures, and what becomes of jobs that lose their processors."""
 
     files: tuple[Path, ...] = ()
-    failures: Failures | None = None
+    failures: str | None = None
     on_failure: str = "requeue"
 
     @classmethod
@@ -38,12 +37,11 @@ class WantedOutages:
         for path in events or ():
             if not path.is_file():
                 raise UsageError(f"--events {path}: there is no such file")
-        model = None
         if failures is not None:
             from headway.platform.failures import parse_failures
 
-            model = parse_failures(failures)
-        return cls(tuple(events or ()), model, on_failure or "requeue")
+            parse_failures(failures)
+        return cls(tuple(events or ()), failures, on_failure or "requeue")
 
     def on(self, platform: Platform, workload: Workload) -> Platform:
         """The machine with these outages; the same machine where none are asked for."""
@@ -54,11 +52,9 @@ class WantedOutages:
         found = Outages((), self.on_failure)
         for path in self.files:
             found += load_outages(path, platform, workload.header.unix_start, self.on_failure)
-        if self.failures is not None and len(workload):
-            first, last = int(workload.submit.min()), int(workload.submit.max())
-            longest = int(workload.walltime.max())
-            drawn = self.failures.draw(platform.total_procs, first, last + longest, self.on_failure)
-            found += drawn
+        if self.failures is not None:
+            procs = platform.total_procs
+            found += Outages.failures(self.failures, procs, workload, on_failure=self.on_failure)
         return platform.with_outages(found)
 
 

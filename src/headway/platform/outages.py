@@ -13,9 +13,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from headway.errors import UsageError
+
+if TYPE_CHECKING:
+    from headway.workload import Workload
 
 KINDS = ("maintenance", "down", "drain")
 ON_FAILURE = ("requeue", "lost")
@@ -68,6 +72,25 @@ class Outages:
         object.__setattr__(self, "outages", tuple(self.outages))
         if self.on_failure not in ON_FAILURE:
             raise UsageError(f"on_failure must be {' or '.join(ON_FAILURE)}, not {self.on_failure!r}")
+
+    @classmethod
+    def load(cls, path: str | Path, *, unix_start: int | None = None, on_failure: str = "requeue") -> Outages:
+        """The outages of a CSV file; ``unix_start`` is when the log's clock was 0, for dates in it."""
+        from headway.platform.outages_file import read_outages
+
+        return read_outages(Path(path), unix_start, on_failure)
+
+    @classmethod
+    def failures(cls, model: str, procs: int, workload: Workload, *, on_failure: str = "requeue") -> Outages:
+        """Failures of a machine of ``procs`` drawn for the time of a log, by a model such as
+        ``mtbf=30d, repair=4h, seed=1, procs_per_node=16`` (:mod:`headway.platform.failures`)."""
+        from headway.platform.failures import parse_failures
+
+        if not len(workload):
+            return cls((), on_failure)
+        first, last = int(workload.submit.min()), int(workload.submit.max())
+        longest = int(workload.walltime.max())
+        return parse_failures(model).draw(procs, first, last + longest, on_failure)
 
     def describe(self) -> dict[str, Any]:
         """Plain data for ``run.json``: how many, their rule, where they come from, and their digest."""
