@@ -286,3 +286,18 @@ def test_other_policies_refuse_with_a_sentence(policy: str) -> None:
         run(policy)
     if policy not in ("reallocation", "slurm"):
         assert "processors that come and go" in str(error.value)
+
+
+def test_a_sweep_on_a_machine_with_events(tmp_path: Path) -> None:
+    from headway.campaign import Campaign
+
+    written(tmp_path, "kind,start,end,procs\nmaintenance,0,50,4\n")
+    platforms = [{"procs": 4}, {"procs": 4, "events": "events.csv", "on_failure": "lost"}]
+    log = workload([(0, 4, 10, 60), (1, 1, 10, 10)])
+    campaign = Campaign([{"workload": log, "name": "few"}], ["fcfs"], platforms=platforms, folder=tmp_path)
+    plain, away = campaign.platforms
+    assert plain is not None and plain.outages is None
+    assert away is not None and away.outages is not None and away.outages.on_failure == "lost"
+    assert plain.describe() != away.describe()
+    with pytest.raises(UsageError, match="on_failure goes with events"):
+        Campaign([log], ["fcfs"], platforms=[{"procs": 4, "on_failure": "lost"}])

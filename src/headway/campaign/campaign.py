@@ -17,7 +17,7 @@ from headway.campaign.store import CAMPAIGN, Store
 from headway.campaign.variants import variants
 from headway.campaign.workers import cores, local_workers
 from headway.errors import UsageError
-from headway.platform import Platform
+from headway.platform import Outages, Platform
 
 if TYPE_CHECKING:
     from headway.campaign.results import Results
@@ -212,16 +212,33 @@ def _platform(given: object, folder: Path | None) -> Platform | None:
     if isinstance(given, Platform):
         return given
     if isinstance(given, Mapping):
+        if "events" in given or "on_failure" in given:
+            return _with_events(given, folder)
         if set(given) == {"procs"}:
             return _platform(given["procs"], folder)
         if set(given) in ({"file"}, {"name"}):
             return _platform(next(iter(given.values())), folder)
-        raise UsageError("platform: give either procs = N or file = 'platform.toml' (or a known name)")
+        raise UsageError(
+            "platform: give either procs = N or file = 'platform.toml' (or a known name), and perhaps "
+            "events = 'events.csv' and on_failure"
+        )
     if isinstance(given, int):
         return Platform.procs(given)
     from headway.campaign.sources import located
 
     return Platform.load(located(str(given), folder))
+
+
+def _with_events(given: Mapping[str, Any], folder: Path | None) -> Platform | None:
+    """A machine whose processors come and go, as a CSV of events says."""
+    from headway.campaign.sources import located
+
+    rest = {key: value for key, value in given.items() if key not in ("events", "on_failure")}
+    machine = _platform(rest, folder)
+    if machine is None or "events" not in given:
+        raise UsageError("platform: on_failure goes with events = 'events.csv'")
+    path = located(str(given["events"]), folder)
+    return machine.with_outages(Outages.load(path, on_failure=str(given.get("on_failure", "requeue"))))
 
 
 def _seeds(seeds: Sequence[int] | None, replications: int | None) -> list[int]:
