@@ -22,8 +22,11 @@ M = 6
 ON_NODES = ("eft", "lea", "leo", "lem", "score", "backfill-big", "area-filling")
 """Policies that need a platform with nodes: audited in test_nodes."""
 
+ON_SITES = ("slurm",)
+"""Policies that need a site: audited in test_slurm_policy."""
+
 SPECS = [
-    *(name for name in POLICIES if name not in ("easy", "conservative", "redirection", *ON_NODES)),
+    *(name for name in POLICIES if name not in ("easy", "conservative", "redirection", *ON_NODES, *ON_SITES)),
     *(f"easy({options})" for options in ("", "backfill=sjf", "order=saf", "depth=2", "depth=all", "age=3")),
     *(f"easy({options})" for options in ("estimate=exact", "estimate=2", "urgent=first")),
     *(f"conservative(compress={mode})" for mode in ("early", "every", "fixpoint", "scratch", "none")),

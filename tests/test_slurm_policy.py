@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headway
+from headway.audit import audit
 from headway.engine.tables import copy_memory
 from headway.errors import UsageError
 from headway.policies.slurm import setup
@@ -119,6 +120,8 @@ def test_a_cycle_that_stops_early_changes_nothing(
         patch.setattr(setup, "settings_of", plain)
         whole = headway.simulate(log, platform, f"slurm(seed={seed})")
     assert quick.start.tolist() == whole.start.tolist()
+    verdict = audit(quick)
+    assert verdict.ok, verdict.faults
 
 
 def test_a_short_job_fills_in_before_the_plan_of_a_wide_one() -> None:
