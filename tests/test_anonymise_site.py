@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commands import Headway
-from headway.errors import InputError
+from headway.errors import InputError, UsageError
 from headway.site import Site
 from headway.site.anonymise import anonymise_site
 from headway.site.archive import pack
@@ -126,6 +126,65 @@ def test_no_hostile_name_comes_out_of_any_field(tmp_path: Path, key: str | None)
     anonymise_site(source, tmp_path / "out", key)
     found = re.findall(rf".*{SECRET}.*", everything(tmp_path / "out"), re.IGNORECASE)
     assert found == []
+
+
+def shown_site(folder: Path) -> Path:
+    """As `scontrol show` tells of a site, with a secret wherever a person may have written something."""
+    node, part, account, qos, feature = (secret(kind) for kind in ("n", "p", "a", "q", "f"))
+    files = {
+        "config.txt": (
+            f"Configuration data as of {secret()}\nClusterName             = {secret('c')}\n"
+            f"ControlMachine          = {secret()}\nPriorityWeightAge       = 1000\n"
+            f"SchedulerParameters     = bf_interval=60,{secret()}\nPrologFlags             = {secret()}\n"
+            f"SlurmctldHost[0]        = {secret()}({secret()})\nLicenses                = {secret()}:3\n"
+            f"{secret()}              = {secret()}\n\nSlurmctld(primary) at {secret()} is UP\n"
+        ),
+        "nodes.txt": (
+            f"NodeName={node}1 Arch={secret()} CoresPerSocket=4\n   CPUAlloc=0 CPUTot=8 CPULoad=0.1\n"
+            f"   AvailableFeatures={feature},{secret()}\n   ActiveFeatures={secret()}\n"
+            f"   Gres=gpu:{secret()}:2(S:0)\n   NodeAddr={secret()} Version={secret()}\n"
+            f"   OS=Linux {secret()} #1 SMP\n   RealMemory=1000 AllocMem=0 FreeMem=1 Sockets=2 Boards=1\n"
+            f"   State=IDLE+{secret()} ThreadsPerCore=1 Weight=1 Owner={secret()} MCS_label={secret()}\n"
+            f"   Partitions={part},{secret()}\n   CfgTRES=cpu=8,mem=1000M,billing=8,gres/{secret()}=1\n"
+            f"   Reason={secret()} broke it [{secret()}@2024-01-01T00:00:00]\n   Comment={secret()}\n"
+            f"   Extra={secret()}\n"
+        ),
+        "partitions.txt": (
+            f"PartitionName={part}\n   AllowGroups={secret()} AllowAccounts={account} AllowQos={qos}\n"
+            f"   AllocNodes={secret()} Default=YES QoS={qos}\n   Hidden=NO Alternate={secret()}\n"
+            f"   MaxNodes=UNLIMITED MaxTime=1:00:00 MinNodes=0 LLN=NO\n   Nodes={node}1\n"
+            f"   JobDefaults={secret()}\n   State=UP TotalCPUs=8 SelectTypeParameters={secret()}\n"
+            f"   TRES=cpu=8,gres/gpu:{secret()}=2\n   TRESBillingWeights=CPU=1,GRES/{secret()}=2\n"
+        ),
+    }  # fmt: skip
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_no_hostile_name_comes_out_of_what_scontrol_shows(tmp_path: Path) -> None:
+    source = shown_site(tmp_path / "in")
+    assert everything(source).count(SECRET) > 40
+    anonymise_site(source, tmp_path / "out")
+    assert re.findall(rf".*{SECRET}.*", everything(tmp_path / "out"), re.IGNORECASE) == []
+    before, after = Site.load(source), Site.load(tmp_path / "out")
+    assert [(node.cpus, node.memory_mb, len(node.features)) for node in after.nodes] == [(8, 1000, 2)]
+    assert [part.nodes for part in before.partitions] == [part.nodes for part in after.partitions] == [(0,)]
+    assert after.partitions[0].max_minutes == 60 and after.config.get("PriorityWeightAge") == "1000"
+
+
+def test_an_earlier_copy_is_replaced_as_a_whole_and_nothing_else_is(tmp_path: Path) -> None:
+    anonymise_site(hostile_site(tmp_path / "in"), tmp_path / "out")
+    assert (tmp_path / "out" / "slurm.conf").is_file()
+    anonymise_site(shown_site(tmp_path / "shown"), tmp_path / "out")
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"config.txt", "nodes.txt", "partitions.txt"}
+    (tmp_path / "out" / "precious").write_text("mine")
+    with pytest.raises(UsageError, match="out holds precious, which is no file of a site"):
+        anonymise_site(tmp_path / "in", tmp_path / "out")
+    assert (tmp_path / "out" / "precious").read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out", "shown"]
 
 
 def test_the_copy_means_the_same_to_a_scheduler(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import headway as package
 from commands import SWF, Headway
-from headway.errors import HeadwayError, InputError, UsageError
+from headway.errors import InputError, UsageError
 from headway.grammar import parse_call
 from headway.plain import LONGEST, one_line, plain
 from headway.schedule import Schedule
@@ -122,12 +122,19 @@ def test_names_that_a_spreadsheet_would_take_for_formulas_are_quoted_on_request(
         assert [loaded.labels["user"][code] for code in loaded.user.tolist()] == names
 
 
-def test_a_sum_of_times_beyond_the_range_is_refused_with_the_line_of_the_job() -> None:
+def test_what_is_read_with_the_latest_of_times_is_simulated_and_audited() -> None:
     most = 1152921504606 - 1  # the largest time in seconds
     text = "; MaxProcs: 4\n" + LINE.format(job=1, at=0, status=1) + LINE.format(job=2, at=most, status=1)
-    try:
-        workload = read(io.BytesIO(text.encode()))
-        made = package.simulate(workload, 4, "fcfs")
-        assert package.audit(made).ok
-    except HeadwayError as error:
-        assert ":3:" in str(error)
+    workload = read(io.BytesIO(text.encode()))
+    assert package.audit(package.simulate(workload, 4, "fcfs")).ok
+
+
+def test_run_times_that_add_up_beyond_the_range_are_refused_with_the_line_of_the_job(tmp_path: Path) -> None:
+    """NEVER // 2 is 2,305,843,009,213 s: two of the longest runs fit, the third does not."""
+    line = "{job} 0 -1 1152921504605 4 -1 -1 4 1152921504605 -1 1 1 1 -1 1 -1 -1 -1\n"
+    two = "; MaxProcs: 4\n" + line.format(job=1) + line.format(job=2)
+    made = package.simulate(read(io.BytesIO(two.encode())), 4, "fcfs")
+    made.save(tmp_path / "out")
+    assert package.audit(Schedule.load(tmp_path / "out")).ok
+    with pytest.raises(InputError, match=r"-:4: field 4 \(run time\): the run times up to this"):
+        read(io.BytesIO((two + line.format(job=3)).encode()))

@@ -15,6 +15,10 @@ LONGEST = NEVER // 4
 """The largest time or duration accepted from outside (µs), about 36,000 years."""
 
 
+LATEST = NEVER // 2
+"""The last instant that the jobs of a log may reach one after the other (µs)."""
+
+
 def microseconds(seconds: int | float | str | Decimal) -> int:
     """Microseconds of a number of seconds, exact for decimals, nearest where digits run out.
 

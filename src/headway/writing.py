@@ -56,6 +56,32 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             draft.unlink(missing_ok=True)
 
 
+@contextmanager
+def replacing_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A folder to fill, which takes the place of ``path`` when the block ends well, and is gone otherwise.
+
+    What was at ``path`` goes as a whole, so that nobody finds a mixture of the two.
+    """
+    target = Path(os.path.realpath(path))  # a link stays, what it leads to is written
+    if target.exists() and not target.is_dir():
+        raise UsageError(f"{target} is a file, not a folder; give another name")
+    remove_drafts(target)
+    draft, old = draft_of(target), draft_of(target, OLD)
+    try:
+        draft.mkdir(parents=True)
+        yield draft
+        if target.is_dir():
+            target.rename(old)
+        draft.rename(target)
+    except OSError as error:
+        raise UsageError(f"{target} cannot be written: {error.strerror}; choose another place") from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        if old.is_dir() and not target.exists():
+            old.rename(target)  # the draft could not take its place
+        shutil.rmtree(old, ignore_errors=True)
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file in UTF-8, whole or not at all."""
     with replacing(path) as draft:

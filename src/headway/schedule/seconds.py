@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.units import LONGEST, SECOND, microseconds
+from headway.units import NEVER, SECOND, microseconds
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,7 +61,7 @@ def microseconds_column(texts: pl.Series) -> tuple[NDArray[np.int64], int | None
     import polars as pl
 
     whole = texts.cast(pl.Int64, strict=False)
-    if not whole.null_count() and not (whole.abs() > LONGEST // SECOND).any():
+    if not whole.null_count() and not (whole.abs() > NEVER // SECOND).any():
         return np.array(whole.to_numpy() * SECOND), None
     near = texts.cast(pl.Float64, strict=False)
     if not near.null_count() and (near.abs() < SURE).all():
@@ -76,7 +76,7 @@ def microseconds_column(texts: pl.Series) -> tuple[NDArray[np.int64], int | None
             value = microseconds(str(texts[row]).strip())
         except ValueError:
             return result, row
-        if abs(value) > LONGEST:
+        if abs(value) > NEVER:
             return result, row
         result[row] = value
     return result, None

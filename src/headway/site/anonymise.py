@@ -10,9 +10,10 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from headway.errors import InputError
+from headway.errors import InputError, UsageError
 from headway.site.accounts import DUMPED, dump_pairs, table
 from headway.site.archive import is_archive, members, pack
+from headway.site.bringing_in import NAMES as FILES
 from headway.site.entries import Entry, blocks_shown, configuration, parameters_shown, text_of
 from headway.site.folder import JOBS
 from headway.site.limits import NAMES
@@ -20,6 +21,7 @@ from headway.site.parameters import DEFAULTS, SCHEDULER
 from headway.workload.anonymise import Anonymised, anonymise_log
 from headway.workload.pseudonyms import Pseudonyms
 from headway.workload.slurm.anonymous import Anonymous, Treatment
+from headway.writing import replacing_folder
 
 _NAMED = {
     "user": "user", "users": "user", "account": "account", "accounts": "account", "allowaccounts": "account",
@@ -244,6 +246,10 @@ def anonymise_site(source: Path, target: Path, key: str | None = None) -> Anonym
 
 
 def _place(copied: Path, target: Path) -> None:
-    target.mkdir(parents=True, exist_ok=True)
-    for file in copied.iterdir():
-        (target / file.name).write_bytes(file.read_bytes())
+    """The copy in the place of an earlier one; what is no part of a site is not swept away with it."""
+    inside = [entry.name for entry in target.iterdir()] if target.is_dir() else []
+    if others := set(inside) - {*FILES, "jobs.swf"}:
+        raise UsageError(f"{target} holds {min(others)}, which is no file of a site; give another folder")
+    with replacing_folder(target) as folder:
+        for file in copied.iterdir():
+            (folder / file.name).write_bytes(file.read_bytes())

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from headway.errors import InputError
+from headway.writing import replacing
 
 LARGEST = 8 << 30
 """Bytes of all files of an archive together, beyond which it is taken for a mistake or an attack."""
@@ -54,10 +55,5 @@ def pack(folder: Path, target: Path) -> None:
             archive.addfile(member, io.BytesIO(content))
     raw = packed.getvalue()
     plain = target.name.lower().endswith(".tar")
-    unfinished = target.with_name(target.name + ".part")
-    try:
-        unfinished.write_bytes(raw if plain else gzip.compress(raw, mtime=0))
-        unfinished.replace(target)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise InputError(f"cannot be written ({error.strerror or error})", file=target) from None
+    with replacing(target) as draft:
+        draft.write_bytes(raw if plain else gzip.compress(raw, mtime=0))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import re
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from headway.errors import InputError, UsageError
 from headway.site.archive import is_archive, members
+from headway.writing import replacing_folder
 
 NAMES = (
     "slurm.conf", "config.txt", "partitions.txt", "nodes.txt", "associations.cfg", "associations.txt",
@@ -70,10 +70,7 @@ def bring_in(sources: Iterable[Path], target: Path) -> tuple[list[tuple[str, str
         raise UsageError(f"{target} exists and is not empty; give another folder")
     taken: list[tuple[str, str]] = []
     passed: list[str] = []
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".headway-", dir=target.parent) as temporary:
-        folder = Path(temporary) / "site"
-        folder.mkdir()
+    with replacing_folder(target) as folder:
         for name, content in _contents(sources):
             kind = kind_of(name, content)
             if kind is None:
@@ -83,9 +80,6 @@ def bring_in(sources: Iterable[Path], target: Path) -> tuple[list[tuple[str, str
             taken.append((name, kind))
         if not taken:
             raise InputError("holds nothing of a site", file=next(iter(sources), target))
-        if target.exists():
-            target.rmdir()
-        folder.rename(target)
     return taken, passed
 
 

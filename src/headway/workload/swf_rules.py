@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from headway.errors import InputError
-from headway.units import SECOND
+from headway.units import LATEST, SECOND
 from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.rules import RULES
 from headway.workload.swf_fields import EXTRA, FIELDS, MISSING, ROUNDED, place
@@ -100,6 +100,7 @@ def apply_rules(
     _no_job(log)
     columns["procs"] = _procs(log)
     _times(log)
+    _ends(log)
     _unique_jobs(log)
     _memory(log)
     _submit_order(log)
@@ -202,6 +203,22 @@ def _times(log: Reading) -> None:
     if log.rules["overrun"] == "trust":
         walltime[over] = runtime[over]
     log.columns["walltime"] = walltime
+
+
+def _ends(log: Reading) -> None:
+    """Refuse a log whose jobs, run one after the other, would end beyond the range of times."""
+    kept = np.flatnonzero(log.alive)
+    if not len(kept):
+        return
+    ends = np.cumsum(log.get("runtime")[kept], dtype=np.float64)
+    ends += log.get("submit")[kept].max()
+    if ends[-1] > LATEST:
+        raise InputError(
+            "the run times up to this job add up to more than can be kept; correct them",
+            file=log.file,
+            line=int(log.line[kept[np.argmax(ends > LATEST)]]),
+            field=log.place(_INDEX["runtime"]),
+        )
 
 
 def _unique_jobs(log: Reading) -> None:
