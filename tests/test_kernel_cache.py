@@ -190,6 +190,17 @@ def test_the_command_names_what_it_takes(headway: Headway) -> None:
     assert headway("cache", "clear", "easy").status == 2
 
 
+def test_there_is_a_machine_to_compile_every_policy_on(home: Path) -> None:
+    code = "from headway.cli import main\nimport sys\nsys.argv = ['headway', 'cache', 'warm', 'all']\nmain()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True,
+        env=os.environ | {"HEADWAY_CACHE_DIR": str(home), "PYTHONPATH": os.pathsep.join(sys.path),
+                          "NUMBA_DISABLE_JIT": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "0 kernels" in done.stdout  # interpreted, so that it is quick
+
+
 @pytest.mark.long
 def test_a_warmed_cache_has_what_a_run_needs(home: Path, headway: Headway) -> None:
     code = "from headway.cli import main\nimport sys\nsys.argv = ['headway', 'cache', 'warm', 'fcfs']\nmain()"

@@ -11,13 +11,11 @@ from headway.cli.frame import command
 from headway.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
+    from headway.platform import Platform
     from headway.policies.spec import Spec
 
 USUAL = ("fcfs", "easy", "conservative")
 """Policies that `warm` compiles where none is named; with every order and backfill order of them."""
-
-PLATFORMS: tuple[int | str, ...] = (8, "rackham-small", "pwa-g5k")
-"""Machines to compile on: counted processors, nodes, a grid; the first that a policy takes."""
 
 SWF = b"; MaxProcs: 8\n1 0 -1 10 2 -1 -1 2 12 -1 1 1 1 -1 1 -1 -1 -1\n"
 
@@ -103,8 +101,11 @@ def _warm(policies: list[str]) -> None:
 
     if why_not := jit_cache.keeping().why_not:
         raise UsageError(f"nothing can be kept, because {why_not}")
-    named = [info.example or info.name for info in POLICIES.values()] if policies == ["all"] else policies
-    specs = [parse_spec(text) for text in named if "./mine.py" not in text]
+    if policies == ["all"]:  # an example that names a file of one's own stands for the policy without it
+        policies = [
+            info.name if "./" in info.example else info.example or info.name for info in POLICIES.values()
+        ]
+    specs = [parse_spec(text) for text in policies]
     display = Display()
     with display.working("compiling") as progress:
         read_swf(BytesIO(SWF), compiled=True)
@@ -121,7 +122,6 @@ def _warm(policies: list[str]) -> None:
 def _compile(spec: Spec) -> None:
     """Simulate and audit a few jobs of every kind, on the first machine that the policy takes."""
     import headway
-    from headway.platform import Platform
     from headway.workload import Workload
 
     workload = Workload.from_arrays(
@@ -130,8 +130,7 @@ def _compile(spec: Spec) -> None:
         file_gb=[1.0, 1.0, 2.0, 2.0], labels={"file": ["a", "b"]},
     )  # fmt: skip
     refused: HeadwayError | None = None
-    for machine in PLATFORMS:
-        platform = Platform.procs(machine) if isinstance(machine, int) else Platform.load(machine)
+    for platform in _machines():
         try:
             headway.audit(headway.simulate(workload, platform, spec))
             return
@@ -139,3 +138,14 @@ def _compile(spec: Spec) -> None:
             refused = refused or error
     assert refused is not None
     raise refused
+
+
+def _machines() -> list[Platform]:
+    """Machines to compile on: counted processors, nodes, a grid, a site."""
+    from headway.platform import Platform
+    from headway.site import Site
+    from headway.site.model import Node, Partition
+
+    nodes = (Node("n1", 4), Node("n2", 4))
+    site = Site("site", nodes, (Partition("batch", (0, 1), is_default=True),))
+    return [Platform.procs(8), Platform.load("rackham-small"), Platform.load("pwa-g5k"), site.platform()]
