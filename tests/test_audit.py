@@ -287,7 +287,7 @@ def test_sets_of_processors() -> None:
     [
         (6, "0-1", "job 3 holds 1 processor, its set 0-1 has 2"),
         (6, "2", "job 3 holds processor 2 of a machine of 2"),
-        (6, "a", "job 3: 'a' is no set of processors like 0-3,7"),
+        (6, "a", "job 3: 'a' is not a set of processors like 0-3,7"),
     ],
 )
 def test_wrong_sets_of_processors(place: int, text: str, message: str) -> None:

@@ -153,7 +153,7 @@ def test_logs_of_other_papers_are_named_and_left_out() -> None:
     said: list[str] = []
     assert work.of_sites({"kth": "k.swf", "sdsc-sp2": "s.swf"}, said.append) == {"sdsc": "s.swf"}
     (line,) = said
-    assert line.startswith("kth is no site of this paper (bordeaux, lyon, toulouse, ctc, sdsc)")
+    assert line.startswith("kth is not a site of this paper (bordeaux, lyon, toulouse, ctc, sdsc)")
 
 
 def test_the_page_and_its_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

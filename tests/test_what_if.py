@@ -102,7 +102,7 @@ def test_more_and_fewer_jobs(case: Case) -> None:
         ("nodes=ten", "is not a change such as"),
         ("partition.gold.maxtime=1h", "the site has no partition gold; there are batch, short"),
         ("partition.short.colour=red", "a partition's keys are maxtime"),
-        ("partition.short.maxtime=soon", "'soon' is no time such as"),
+        ("partition.short.maxtime=soon", "'soon' is not a time such as"),
         ("qos.gold.maxjobs=1", "the site has no QOS gold"),
         ("qos.high.colour=1", "there is no limit colour"),
         ("user.zoe.maxjobs=1", "the site has no such association"),

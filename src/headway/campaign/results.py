@@ -57,7 +57,7 @@ class Results:
         table = read_table(path, COLUMNS, AGAIN)
         for name in table.columns:
             if name in BY_NAME and not (table[name].dtype.is_numeric() or table[name].dtype == pl.Null):
-                raise InputError(f"its {name} is no column of numbers; {AGAIN}", file=path)
+                raise InputError(f"its {name} is not a column of numbers; {AGAIN}", file=path)
         return cls(Path(folder), table, progress)
 
     @staticmethod

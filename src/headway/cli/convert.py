@@ -99,7 +99,7 @@ def _schedule(folder: Path, target: Path, force: bool, quiet: bool) -> None:
     """Write a saved schedule as Batsim does."""
     if not folder.is_dir():
         raise UsageError(
-            f"{target.name} holds a schedule, and {folder} is no folder that 'simulate --out' wrote"
+            f"{target.name} holds a schedule, and {folder} is not a folder that 'simulate --out' wrote"
         )
     if not target.name.endswith("_jobs.csv"):
         raise UsageError(f"{folder} is a folder with a schedule; it can be written as ..._jobs.csv")

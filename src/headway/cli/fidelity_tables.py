@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway.cli.tables import in_words, number
+from headway.plain import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +24,7 @@ def show(console: Console, found: Fidelity, ranked: Sequence[Cause]) -> None:
     share = "" if found.relative is None else f", {found.relative:.0%} of the mean recorded wait"
     console.print(f"mean absolute error {number(found.error)} s{words}{share}", style="bold", markup=False)
     seeds = f" under {len(found.seeds)} phases of the clocks" if len(found.seeds) > 1 else ""
-    console.print(f"{found.policy}, {found.overall['jobs']:,} jobs compared{seeds}", markup=False)
+    console.print(f"{found.policy}, {counted(found.overall['jobs'], 'job')} compared{seeds}", markup=False)
     for line in _score(found):
         console.print(line, markup=False)
     console.print(

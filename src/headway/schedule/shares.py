@@ -123,7 +123,7 @@ def uncounted(text: str) -> list[int]:
     for part in filter(None, text.split(",")):
         match = _COUNT.fullmatch(part.strip())
         if match is None:
-            raise ValueError(f"{text!r} is no list of numbers such as 8(x3),4")
+            raise ValueError(f"{text!r} is not a list of numbers such as 8(x3),4")
         values += [int(match[1])] * int(match[2] or 1)
     return values
 

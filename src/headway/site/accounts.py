@@ -99,7 +99,7 @@ def _real(text: str) -> float:
     try:
         return 1.0 if values.nothing(text) else float(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no number") from None
+        raise ValueError(f"{text!r} is not a number") from None
 
 
 def _factor(text: str) -> float | None:
@@ -134,7 +134,7 @@ def _dumped(path: Path, text: str) -> list[Given]:
             continue
         match = DUMPED.match(line)
         if match is None:
-            message = f"{line.strip()[:40]!r} is no line of sacctmgr dump, such as User - 'ann':Fairshare=1"
+            message = f"{line.strip()[:40]!r} is not a line of sacctmgr dump such as User - 'ann':Fairshare=1"
             raise InputError(message, file=path, line=number)
         kind, name = match[1].lower(), match[2].strip()
         if kind == "qos":

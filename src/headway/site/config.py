@@ -63,7 +63,7 @@ class Config(Mapping[str, str]):
         try:
             return int(float(text.split()[0])) if text.strip() else 0
         except ValueError:
-            raise self.error(f"{text!r} is no whole number", key) from None
+            raise self.error(f"{text!r} is not a whole number", key) from None
 
     def seconds(self, key: str) -> int | None:
         """Seconds of a time; None where it is unlimited. A bare number counts what Slurm says it does."""

@@ -179,7 +179,7 @@ def _usage(folder: Path) -> Mapping[tuple[str, str], float]:
         try:
             usage[entry.get("Account").strip(), entry.get("User").strip()] = float(text or 0)
         except ValueError:
-            raise entry.error(f"{text!r} is no number", "RawUsage") from None
+            raise entry.error(f"{text!r} is not a number", "RawUsage") from None
     return usage
 
 

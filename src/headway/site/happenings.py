@@ -24,7 +24,7 @@ def unix_time(text: str) -> int:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no time such as 2024-03-01T08:00:00 or 1709280000") from None
+        raise ValueError(f"{text!r} is not a time such as 2024-03-01T08:00:00 or 1709280000") from None
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 
 

@@ -28,10 +28,10 @@ def expanded(text: str) -> list[str]:
             continue
         part = _PART.match(text, place)
         if part is None:
-            raise ValueError(f"{text!r} is no list of nodes such as n[1-8,10]")
+            raise ValueError(f"{text!r} is not a list of nodes such as n[1-8,10]")
         place = part.end()
         if place < len(text) and text[place] not in ", ":
-            raise ValueError(f"{text!r} is no list of nodes such as n[1-8,10]")
+            raise ValueError(f"{text!r} is not a list of nodes such as n[1-8,10]")
         names += _names(part[0], text)
         if len(names) > MOST_NODES:
             raise ValueError(f"{text!r} names more than {MOST_NODES} nodes")
@@ -54,10 +54,10 @@ def _numbers(ranges: str, text: str) -> list[str]:
     for part in ranges.split(","):
         match = _RANGE.fullmatch(part.strip())
         if match is None:
-            raise ValueError(f"{text!r} is no list of nodes: {part!r} is no number or range of numbers")
+            raise ValueError(f"{text!r} is not a list of nodes: {part!r} is not a number or range of numbers")
         first, last = match[1], match[2] or match[1]
         if int(last) < int(first):
-            raise ValueError(f"{text!r} is no list of nodes: the range {part} runs backwards")
+            raise ValueError(f"{text!r} is not a list of nodes: the range {part} runs backwards")
         if int(last) - int(first) >= MOST_NODES:
             raise ValueError(f"{text!r} names more than {MOST_NODES} nodes")
         numbers += [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]

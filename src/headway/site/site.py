@@ -96,7 +96,7 @@ class Site:
         try:
             return int(text)
         except ValueError:
-            raise self.config.error(f"{name}={text} is no whole number", "SchedulerParameters") from None
+            raise self.config.error(f"{name}={text} is not a whole number", "SchedulerParameters") from None
 
     def platform(self) -> Platform:
         """The machine: the CPUs of all nodes for policies that count them, the site for those that know."""

@@ -39,7 +39,7 @@ def seconds(text: str, bare: int = 60) -> int:
         return int(float(unit[1]) * scale)
     match = _TIME.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is no time such as 30, 8:00:00 or 1-12:00:00 (days-hours)")
+        raise ValueError(f"{text!r} is not a time such as 30, 8:00:00 or 1-12:00:00 (days-hours)")
     days, first, second, third = (None if part is None else int(part) for part in match.groups())
     if days is not None:
         return ((days * 24 + (first or 0)) * 60 + (second or 0)) * 60 + (third or 0)
@@ -61,7 +61,7 @@ def whole(text: str) -> int:
     """A whole number from 0 up."""
     match = _UNIT.fullmatch(text.strip())
     if match is None or "." in match[1]:
-        raise ValueError(f"{text!r} is no whole number")
+        raise ValueError(f"{text!r} is not a whole number")
     return int(match[1])
 
 
@@ -74,7 +74,7 @@ def megabytes(text: str) -> int:
     """MB of 4000, 4000M, 4G or 1T."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is no amount of memory such as 4000 (MB), 4G or 1T")
+        raise ValueError(f"{text!r} is not an amount of memory such as 4000 (MB), 4G or 1T")
     return int(float(match[1]) * _MB[match[2].upper()])
 
 
@@ -108,7 +108,7 @@ def tres(text: str) -> dict[str, int]:
     for part in names(text):
         name, equals, value = part.partition("=")
         if not equals:
-            raise ValueError(f"{part!r} is no resource and its count, such as cpu=80")
+            raise ValueError(f"{part!r} is not a resource and its count, such as cpu=80")
         name = tres_name(name)
         if value.strip() == "-1":
             continue
@@ -119,7 +119,7 @@ def tres(text: str) -> dict[str, int]:
 def _count(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is no count")
+        raise ValueError(f"{text!r} is not a count")
     return int(float(match[1]) * _COUNT[match[2].upper()])
 
 
@@ -136,7 +136,7 @@ def weights(text: str) -> dict[str, float]:
         name, equals, value = part.partition("=")
         match = _SIZE.fullmatch(value.strip())
         if not equals or match is None:
-            raise ValueError(f"{part!r} is no resource and its weight, such as CPU=1.0")
+            raise ValueError(f"{part!r} is not a resource and its weight, such as CPU=1.0")
         unit = match[2].upper()
         name = tres_name(name)
         found[name] = float(match[1]) / (_MB[unit] if name == "mem" else _COUNT[unit])

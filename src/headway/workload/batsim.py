@@ -138,7 +138,7 @@ class _Log:
             return -SECOND
         if not 0 <= number <= LONGEST // SECOND:
             raise InputError(
-                f"{where}: {value} is no time in seconds; correct it", file=self.file, field=field
+                f"{where}: {value} is not a time in seconds; correct it", file=self.file, field=field
             )
         return microseconds(str(value) if isinstance(value, str) else value)
 

@@ -48,7 +48,8 @@ def check(record: Record) -> Finding | None:
         try:
             members = numbers(text)
         except ValueError:
-            bad.append(Fault(NAME, start, (job,), f"job {job}: {text!r} is no set of processors like 0-3,7"))
+            message = f"job {job}: {text!r} is not a set of processors like 0-3,7"
+            bad.append(Fault(NAME, start, (job,), message))
             continue
         if len(set(members)) != pieces.procs[piece]:
             wide = counted(int(pieces.procs[piece]), "processor")

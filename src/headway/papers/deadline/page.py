@@ -80,7 +80,8 @@ READINGS = _joined("""
     "Missed" counts tasks that ended after the latest end they were told. The simulator of the paper,
     Simbatch, refuses a hole exactly as long as a task and compresses from scratch. Exact times of a job that
     ran past its request: its whole run (`exact`, as in the tables), or killed at the request before
-    (`exact(kills=before)`); on SDSC-DS that is 1.43 h or 1.32 h for CBF (the paper: 1.40 h).
+    (`exact(kills=before)`); on SDSC-DS, in
+    an earlier run with that log, 1.43 h or 1.32 h for CBF (the paper: 1.40 h).
 """)
 SHARE = _joined("""
     *Deadlines of case a; the flexible tasks are drawn with this probability. With all tasks flexible DBF

@@ -80,7 +80,7 @@ def of_sites(traces: Mapping[str, str], say: Callable[[str], None]) -> dict[str,
     given = by_name(traces, ALIASES)
     for name in given:
         if name not in SITES:
-            say(f"{name} is no site of this paper ({', '.join(SITES)}): its log is not used here.")
+            say(f"{name} is not a site of this paper ({', '.join(SITES)}): its log is not used here.")
     return {name: path for name, path in given.items() if name in SITES}
 
 
