@@ -25,7 +25,7 @@ LAYERS = (
     ("simulate", "outcome"),
     ("audit", "metrics", "explain", "check", "replay"),
     ("figures", "campaign", "papers", "report", "export", "what_if", "forecast"),
-    ("live",),
+    ("live", "batsim", "gym"),
     ("cli", "__main__"),
 )
 FORWARD = {("schedule", "metrics"), ("schedule", "figures")}

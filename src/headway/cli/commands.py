@@ -21,6 +21,8 @@ from headway.cli import what_if as what_if  # isort: skip
 from headway.cli import replay as replay  # isort: skip
 from headway.cli import when as when  # isort: skip
 from headway.cli import forecast as forecast  # isort: skip
+from headway.cli import batsim as batsim  # isort: skip
+from headway.cli import decide as decide  # isort: skip
 from headway.cli import policies as policies  # isort: skip
 from headway.cli import cache as cache  # isort: skip
 from headway.cli import demo as demo  # isort: skip

@@ -1,0 +1,151 @@
+"""Our policies behind Batsim: each message is an instant, and what the policy starts goes out as requests.
+
+The policy plans with the walltimes that jobs ask for, and a job ends when Batsim says so. Processors are
+counted by the policy; a job gets those with the lowest free numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headway.batsim.messages import Event, Message, ranges, seconds
+from headway.engine.tables import (
+    FINISHED,
+    OPEN,
+    PHASE,
+    PROCS,
+    R_END,
+    R_JOB,
+    REFUSED,
+    RUNS,
+    WAKE,
+    WALL,
+)
+from headway.errors import InputError, PolicyError, UsageError
+from headway.platform import Platform
+from headway.policies.joining import Joining
+from headway.policies.prepare import UNBOUNDED
+from headway.policies.spec import Spec
+from headway.units import NEVER, microseconds
+
+IGNORED = ("JOB_KILLED", "REQUESTED_CALL", "SIMULATION_ENDS")
+"""What needs no answer of its own: a killed job is told as completed, too."""
+
+
+class Decider:
+    """A policy that answers messages."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        spec.policy.as_local()  # refuses a policy whose jobs cannot come one by one
+        self.line: Joining | None = None
+        self.free: list[int] = []
+        self.machines: dict[int, list[int]] = {}
+        self.numbers: dict[str, int] = {}
+        self.names: list[str] = []
+        self.seen = self.messages = 0
+        self.called = -1
+        self.over = False
+
+    def answer(self, message: Message) -> Message:
+        """What is to be done now."""
+        self.messages += 1
+        requests: list[Event] = []
+        for event in message.events:
+            if event.type == "SIMULATION_BEGINS":
+                self._begin(event.data)
+        driver = self._line().driver
+        driver.open(message.now)
+        for event in message.events:
+            requests += self._hear(event, message.now)
+        driver.close()
+        requests += self._decided(message.now)
+        self.over = any(event.type == "SIMULATION_ENDS" for event in message.events)
+        return Message(message.now, tuple(requests))
+
+    def _line(self) -> Joining:
+        if self.line is None:
+            raise InputError("Batsim's first message must be SIMULATION_BEGINS")
+        return self.line
+
+    def _begin(self, data: dict[str, Any]) -> None:
+        try:
+            resources = data["compute_resources"]
+            self.free = sorted(int(resource["id"]) for resource in resources)
+        except (KeyError, TypeError, ValueError):
+            raise InputError("SIMULATION_BEGINS has no list compute_resources with an id each") from None
+        if data.get("allow_compute_sharing"):
+            raise UsageError(
+                "Batsim lets jobs share processors (allow_compute_sharing); run it without, since the policy "
+                "counts free processors"
+            )
+        self.line = Joining(self.spec, Platform.procs(len(self.free)))
+
+    def _hear(self, event: Event, now: int) -> list[Event]:
+        """Take note of an event; what has to be asked for at once."""
+        if event.type == "JOB_SUBMITTED":
+            return self._submitted(event.data, now)
+        if event.type == "JOB_COMPLETED":
+            self._completed(str(event.data.get("job_id")))
+        elif event.type == "QUERY":
+            asked = ", ".join(event.data.get("requests", {}))
+            raise UsageError(f"Batsim sent QUERY for {asked}, which headway decide does not answer")
+        elif event.type not in (*IGNORED, "SIMULATION_BEGINS", "NOTIFY"):
+            raise UsageError(f"Batsim sent {event.type}, which headway decide does not model")
+        return []
+
+    def _submitted(self, data: dict[str, Any], now: int) -> list[Event]:
+        try:
+            name, job = str(data["job_id"]), data["job"]
+            procs, walltime = int(job["res"]), job.get("walltime", -1)
+            planned = microseconds(walltime) if walltime is not None and walltime >= 0 else UNBOUNDED
+        except (KeyError, TypeError, ValueError):
+            raise InputError(
+                f"JOB_SUBMITTED has {data}, where job_id and a job with res are needed"
+            ) from None
+        line = self._line()
+        if procs > line.procs or procs < 1:
+            return [Event(now, "REJECT_JOB", {"job_id": name})]
+        rows = line.rows(procs, planned)
+        rows[WALL] = UNBOUNDED  # the end is Batsim's to tell
+        self.numbers[name] = line.driver.join(rows, UNBOUNDED)
+        self.names.append(name)
+        return []
+
+    def _completed(self, name: str) -> None:
+        if name not in self.numbers:
+            return  # it was rejected
+        number = self.numbers[name]
+        if self._line().driver.end(number):
+            self.free = sorted(self.free + self.machines.pop(number, []))
+
+    def _decided(self, now: int) -> list[Event]:
+        driver = self._line().driver
+        state = driver.state
+        requests = []
+        for run in range(self.seen, int(state.clock[RUNS])):
+            number = int(state.runs[R_JOB, run])
+            if state.runs[R_END, run] != OPEN:
+                raise PolicyError(
+                    f"at {seconds(now)} s {self.spec.brief} stopped {self.names[number]} again, for which "
+                    "Batsim's protocol has no request"
+                )
+            procs = int(state.jobs[PROCS, number])
+            self.machines[number], self.free = self.free[:procs], self.free[procs:]
+            data = {"job_id": self.names[number], "alloc": ranges(self.machines[number])}
+            requests.append(Event(now, "EXECUTE_JOB", data))
+        self.seen = int(state.clock[RUNS])
+        for name, number in list(self.numbers.items()):
+            if state.jobs[PHASE, number] == REFUSED:
+                requests.append(Event(now, "REJECT_JOB", {"job_id": name}))
+                del self.numbers[name]
+        wake = int(state.clock[WAKE])
+        if now < wake < NEVER and wake != self.called:
+            self.called = wake
+            requests.append(Event(now, "CALL_ME_LATER", {"timestamp": seconds(wake)}))
+        return requests
+
+    @property
+    def finished(self) -> int:
+        """Jobs that have ended."""
+        return 0 if self.line is None else int(self.line.driver.state.clock[FINISHED])

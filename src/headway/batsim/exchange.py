@@ -1,0 +1,97 @@
+"""How messages go: over a ZeroMQ socket, or from a recorded exchange; and how they are recorded.
+
+A record has one message a line, in turn what was asked and what was answered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from headway.batsim.messages import Message, parse
+from headway.errors import InputError, UsageError
+
+Say = Callable[[str], str]
+"""Sends a text, gives the answer's text."""
+
+PATIENCE = 3_600_000
+"""How long a scheduler may think, in milliseconds."""
+
+
+def zmq() -> Any:
+    """The library of sockets, or the way to get it."""
+    try:
+        import zmq as library
+    except ImportError:
+        raise UsageError(
+            "Batsim's protocol goes over ZeroMQ, which is not installed: pip install 'headway[batsim]'"
+        ) from None
+    return library
+
+
+@contextlib.contextmanager
+def connected(endpoint: str, patience: int = PATIENCE) -> Iterator[Say]:
+    """A scheduler that listens at an endpoint such as ``tcp://localhost:28000``."""
+    library = zmq()
+    with library.Context() as context, context.socket(library.REQ) as socket:
+        socket.setsockopt(library.LINGER, 0)
+        socket.setsockopt(library.RCVTIMEO, patience)
+        try:
+            socket.connect(endpoint)
+        except library.ZMQError as error:
+            raise UsageError(f"--socket {endpoint}: {error}; write it as tcp://localhost:28000") from None
+
+        def say(text: str) -> str:
+            socket.send_string(text)
+            try:
+                return str(socket.recv_string())
+            except library.Again:
+                raise UsageError(
+                    f"no scheduler answered at {endpoint} within {patience / 1000:g} s; is it running, and "
+                    "does it listen there?"
+                ) from None
+
+        yield say
+
+
+def replayed(path: Path) -> Say:
+    """A recorded exchange: what is asked must be what was asked then; the answer of then."""
+    try:
+        lines = iter(path.read_text("utf-8").splitlines())
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read: {error}", file=str(path)) from None
+    asked = 0
+
+    def say(text: str) -> str:
+        nonlocal asked
+        asked += 1
+        before, answer = next(lines, None), next(lines, None)
+        if before is None or answer is None:
+            raise InputError(f"the record ends before message {asked}", file=str(path))
+        if json.loads(before) != json.loads(text):
+            raise InputError(
+                f"message {asked} is {text[:200]}, but was {before[:200]} when it was recorded",
+                file=str(path),
+            )
+        return answer
+
+    return say
+
+
+def recorded(say: Say, file: TextIO) -> Say:
+    """The same exchange, with every message written down."""
+
+    def said(text: str) -> str:
+        answer = say(text)
+        file.write(text + "\n" + answer.replace("\n", " ") + "\n")
+        return answer
+
+    return said
+
+
+def asking(say: Say) -> Callable[[Message], Message]:
+    """Messages for texts."""
+    return lambda message: parse(say(message.text()), "the scheduler")

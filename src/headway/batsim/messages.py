@@ -1,0 +1,115 @@
+"""What Batsim and a scheduler say to each other: JSON texts of events with times in seconds.
+
+    {"now": 12.5, "events": [{"timestamp": 12.5, "type": "JOB_COMPLETED", "data": {...}}]}
+
+Batsim asks and the scheduler answers, one message each. Times inside Headway are µs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from headway.errors import InputError
+from headway.units import SECOND, microseconds
+
+_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+MOST = 1 << 24
+"""Processors that one allocation may name."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event or request; ``at`` is its time in µs."""
+
+    at: int
+    type: str
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Message:
+    """Events of one side, and until when (µs) it says that time has gone on."""
+
+    now: int
+    events: tuple[Event, ...] = ()
+
+    def text(self) -> str:
+        """The message as it is sent."""
+        events = [
+            {"timestamp": seconds(event.at), "type": event.type, "data": event.data} for event in self.events
+        ]
+        return json.dumps({"now": seconds(self.now), "events": events})
+
+
+def seconds(us: int) -> float | int:
+    """A time as messages have it: whole seconds as whole numbers."""
+    return us // SECOND if us % SECOND == 0 else us / SECOND
+
+
+def parse(text: str | bytes, who: str) -> Message:
+    """A message that was received from ``who``; what is wrong in it is said in a sentence."""
+    try:
+        document = json.loads(text)
+        now = _time(document["now"])
+        events = tuple(
+            Event(
+                _time(event["timestamp"]),
+                _is(str, event["type"]),
+                _is(dict, event.get("data", {})),
+            )
+            for event in document["events"]
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        shown = bytes(text)[:60] if isinstance(text, bytes) else text[:60]
+        raise InputError(
+            f"{who} sent {shown!r}, which is no message of Batsim's protocol ({type(error).__name__}: "
+            f"{error}); it needs now, and events with timestamp, type and data"
+        ) from None
+    return Message(now, events)
+
+
+def _time(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
+        raise ValueError(f"{value!r} is no time in seconds")
+    return microseconds(value)
+
+
+def _is(kind: type[Any], value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise ValueError(f"{value!r} is not what is expected there")
+    return value
+
+
+def processors(text: object) -> list[int]:
+    """The numbers of an allocation such as "0-3 7", in order; ValueError where it is something else."""
+    if not isinstance(text, str):
+        raise ValueError(text)
+    found: set[int] = set()
+    for part in re.split(r"[ ,]+", text.strip()):
+        match = _RANGE.fullmatch(part)
+        if match is None:
+            raise ValueError(text)
+        low, high = int(match[1]), int(match[2] or match[1])
+        if high < low or high - low >= MOST:
+            raise ValueError(text)
+        found.update(range(low, high + 1))
+    return sorted(found)
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Numbers in order as an allocation is written.
+
+    >>> ranges([0, 1, 2, 3, 7])
+    '0-3 7'
+    """
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return " ".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)

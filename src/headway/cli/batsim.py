@@ -1,0 +1,133 @@
+"""``headway batsim``: schedulers that speak Batsim's protocol, on our engine."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import FAULT, command
+from headway.errors import UsageError
+
+Socket = Annotated[
+    str | None,
+    typer.Option("--socket", metavar="URL", help="Where the scheduler listens, as tcp://localhost:28000."),
+]
+
+
+@command("batsim", example="headway batsim log.swf --socket tcp://localhost:28000 --out result")
+def batsim(
+    trace: options.Trace,
+    socket: Socket = None,
+    procs: options.Procs = None,
+    rule: options.Rules = None,
+    dynamic: Annotated[
+        bool, typer.Option("--enable-dynamic-jobs", help="The scheduler may register jobs.")
+    ] = False,
+    acknowledge: Annotated[
+        bool,
+        typer.Option(
+            "--acknowledge-dynamic-jobs/--no-acknowledge", help="Tell it when such a job is submitted."
+        ),
+    ] = True,
+    forward_profiles: Annotated[
+        bool, typer.Option("--forward-profiles-on-submission", help="Send each job's profile with it.")
+    ] = False,
+    record: Annotated[
+        Path | None, typer.Option("--record", metavar="FILE", help="Write every message into this file.")
+    ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option("--replay", metavar="FILE", help="Take the answers of a recorded exchange; no socket."),
+    ] = None,
+    patience: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="How long the scheduler may think.")
+    ] = 3600,
+    out: options.Out = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> int | None:
+    """Run a scheduler that speaks Batsim's protocol, as Batsim would, on a log.
+
+    Jobs are delays. With --out the folder has Batsim's files (out_jobs.csv, out_schedule.csv,
+    out_machine_states.csv) beside ours. The schedule is audited.
+    """
+    from headway.cli.inputs import check_choices, parse_rules
+    from headway.schedule.folder import refuse_occupied
+
+    check_choices(procs, None, json, quiet)
+    if (socket is None) == (replay is None):
+        raise UsageError("give either --socket URL, where the scheduler listens, or --replay FILE")
+    if out is not None:
+        refuse_occupied(out, force)
+
+    import headway
+    from headway.batsim import exchange, files
+    from headway.batsim.outcome import schedule_of
+    from headway.batsim.simulation import Settings, Simulation
+    from headway.cli.runs import Inputs
+
+    refuse_profiles(trace)
+    inputs = Inputs.read(trace, procs, None, None, parse_rules(rule), quiet=quiet)
+    settings = Settings(dynamic, acknowledge, forward_profiles)
+    with ExitStack() as stack:
+        if replay is not None:
+            say = exchange.replayed(replay)
+        else:
+            say = stack.enter_context(exchange.connected(str(socket), round(patience * 1000)))
+        if record is not None:
+            say = exchange.recorded(say, stack.enter_context(record.open("w", encoding="utf-8")))
+        simulation = Simulation(inputs.workload, inputs.platform.total_procs, exchange.asking(say), settings)
+        with inputs.display.working("the scheduler decides") as progress:
+            simulation.run(progress)
+    schedule = schedule_of(simulation, "batsim")
+    schedule.provenance["command"] = shlex.join(["headway", *sys.argv[1:]])
+    verdict = headway.audit(schedule)
+    if out is not None:
+        schedule.save(out, force=force)
+        files.write_files(simulation, out / "out")
+    if json:
+        from headway.cli.display import print_json
+
+        print_json(schedule.summary() | {"audit": str(verdict), "ledger": schedule.workload.ledger.rows()})
+    elif not quiet:
+        from headway.cli.display import output
+        from headway.cli.tables import ledger_table, summary_table
+
+        console = output()
+        ledger_table(console, schedule.workload.ledger)
+        summary_table(console, schedule, schedule.summary())
+        wall, theirs = simulation.wall_seconds, simulation.scheduler_seconds
+        console.print(
+            f"\n{simulation.messages} messages in {wall:.2f} s, of which {100 * theirs / wall:.0f} % were "
+            f"spent in the scheduler and on the way to it\naudit: {verdict}",
+            markup=False,
+        )
+        if out is not None:
+            console.print(f"written to {out}", markup=False)
+    return None if verdict.ok else FAULT
+
+
+def refuse_profiles(trace: str) -> None:
+    """Refuse a workload of Batsim's with profiles that need what is not modelled, before anything runs."""
+    import gzip
+    import json
+
+    from headway.batsim.profiles import refuse_others
+
+    path = Path(trace)
+    if not path.is_file() or not path.name.removesuffix(".gz").endswith(".json"):
+        return
+    try:
+        text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        document = json.loads(text)
+    except (OSError, ValueError, RecursionError):
+        return  # the reader says what is wrong with it
+    if isinstance(document, dict) and isinstance(document.get("profiles"), dict):
+        refuse_others(document["profiles"], trace)

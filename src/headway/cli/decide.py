@@ -1,0 +1,40 @@
+"""``headway decide``: one of our policies behind Batsim."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headway.cli import options
+from headway.cli.frame import command
+from headway.errors import UsageError
+
+
+@command("decide", example="headway decide 'easy(backfill=sjf)' --socket 'tcp://*:28000'")
+def decide(
+    policy: Annotated[str, typer.Argument(metavar="SPEC", help="Policy; see headway policies.")],
+    socket: Annotated[
+        str, typer.Option("--socket", metavar="URL", help="Where to listen for Batsim.")
+    ] = "tcp://*:28000",
+    quiet: options.Quiet = False,
+) -> None:
+    """Put a policy behind Batsim: it listens, Batsim asks, it decides, until the simulation ends."""
+    from headway.batsim.decide import Decider
+    from headway.batsim.exchange import zmq
+    from headway.batsim.messages import parse
+    from headway.policies.spec import parse_spec
+
+    decider, library = Decider(parse_spec(policy)), zmq()
+    with library.Context() as context, context.socket(library.REP) as listening:
+        listening.setsockopt(library.LINGER, 1000)
+        try:
+            listening.bind(socket)
+        except library.ZMQError as error:
+            raise UsageError(f"--socket {socket}: {error}; write it as tcp://*:28000") from None
+        while not decider.over:
+            listening.send_string(decider.answer(parse(listening.recv(), "Batsim")).text())
+    if not quiet:
+        from headway.cli.display import output
+
+        output().print(f"{decider.finished} jobs ended, {decider.messages} messages answered", markup=False)
