@@ -30,13 +30,13 @@ from headway.engine.tables import (
     World,
     queue_room,
 )
-from headway.engine.verbs import kill, start, wake
-from headway.jit import entry
+from headway.engine.verbs import kill, start, wake, withdraw
+from headway.jit import entry, kernel
 
 # Rows of the table of orders, and the verbs in it.
 VERB, OBJECT, REASON = range(3)
 ORDER_ROWS = 3
-START, KILL, WAKE_AT = range(3)
+START, KILL, WAKE_AT, WITHDRAW_JOB = range(4)
 ONLY_POOL = 0
 
 
@@ -50,6 +50,37 @@ class Tables(NamedTuple):
     lists: Table
     nodes: Table
     shares: Table
+
+
+@kernel
+def carry_out(orders: Table, count: int, state: Any) -> None:
+    """Do what ``count`` orders [verb | object | reason, place] say."""
+    for i in range(count):
+        verb = orders[VERB, i]
+        if verb == START:
+            start(state, orders[OBJECT, i], ONLY_POOL, orders[REASON, i])
+        elif verb == KILL:
+            kill(state, orders[OBJECT, i], BY_PREEMPTION)
+        elif verb == WITHDRAW_JOB:
+            withdraw(state, orders[OBJECT, i])
+        else:
+            wake(state, orders[OBJECT, i])
+
+
+@entry
+def act(
+    orders: Table,
+    count: int,
+    clock: Table,
+    jobs: Table,
+    runs: Table,
+    pools: Table,
+    lists: Table,
+    nodes: Table,
+    shares: Table,
+) -> None:
+    """Carry out ``count`` orders of this instant, where somebody else moves the clock."""
+    carry_out(orders, count, Tables(clock, jobs, runs, pools, lists, nodes, shares))
 
 
 @entry
@@ -72,14 +103,7 @@ def act_and_step(
     Returns the code of ``step``. The jobs that ended are then in the row OBJECT of ``orders``.
     """
     state: Any = Tables(clock, jobs, runs, pools, lists, nodes, shares)
-    for i in range(count):
-        verb = orders[VERB, i]
-        if verb == START:
-            start(state, orders[OBJECT, i], ONLY_POOL, orders[REASON, i])
-        elif verb == KILL:
-            kill(state, orders[OBJECT, i], BY_PREEMPTION)
-        else:
-            wake(state, orders[OBJECT, i])
+    carry_out(orders, count, state)
     if clock[FAULT] != NONE:
         return BROKEN
     code = step(state, World(runtime, ends, size))

@@ -14,20 +14,25 @@ are µs on a clock that begins with the cluster.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from headway.engine.drive import Jobs, grow, make_state
+from headway.engine.side_by_side import next_event, open_at
 from headway.engine.tables import (
     AT_WALLTIME,
     BY_ITSELF,
     BY_SUSPENSION,
+    DONE,
+    FAULT,
+    GROW,
     KEPT,
     LAST_NEW,
     LIVE_ROOM,
+    NONE,
     NOW,
     OPEN,
     PHASE,
@@ -68,8 +73,13 @@ PREPARED_FOR = 256
 """Jobs that the notes of a policy are laid out for at first."""
 KNOWN_ROWS = 1000
 """Kinds of jobs whose rows are kept."""
+MOST_INSTANTS = 200_000
+"""Instants that a policy of the user's own is run ahead for."""
 FORGET_AFTER = 512
 """Submissions after which the tables are made anew, at a moment at which nothing waits."""
+
+OWN_REMEMBERS = 20_000
+"""The same under a policy of the user's own, which begins anew then and forgets what it kept of the past."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +110,9 @@ def check_live(spec: Spec) -> None:
     """Refuse what no live cluster can give, with the reason."""
     wrong = ""
     if spec.uses_own:
-        wrong = "has a function of your own, and nobody knows how a waiting job leaves such a queue"
+        from headway.policies.own.live import reason_against
+
+        wrong = reason_against(spec)
     elif spec.params.get("estimate") == "exact":
         wrong = "plans with the run times themselves, which nobody knows before jobs have ended"
     elif "presence" in spec.params:
@@ -130,7 +142,7 @@ def _arrivals(jobs: list[Job], site: Site) -> Arrivals:
 class _Engine(Cluster):
     """The simulation of the cluster, whose jobs are not known beforehand."""
 
-    def __init__(self, site: Site, spec: Spec, prepared: Prepared) -> None:
+    def __init__(self, site: Site, spec: Spec, prepared: Prepared, may_stop: bool = True) -> None:
         column = np.zeros(PREPARED_FOR, np.int64)
         super().__init__(
             site.name, prepared, spec.policy.as_local(), Jobs(*(column.copy() for _ in range(5)))
@@ -142,6 +154,22 @@ class _Engine(Cluster):
         """Whether all times that the policy knows of a job are its walltime; None: not yet looked."""
         self.live: dict[int, Job] = {}
         self.jobs = SimpleNamespace(walltime={}, runtime={}, ids=None)  # type: ignore[assignment]
+        self.tried_last = -1
+        """The job that was last put into a column."""
+        self.own = spec.policy.live_hook(prepared, self.known, may_stop)
+        """A policy of the user's own, in the place of a compiled one."""
+        if self.own is not None:
+            self.hook = self.own
+            self.local = self.kind = replace(self.kind, request=self.own.request)
+
+    def known(self, column: int) -> Mapping[str, int]:
+        """What is known of the job of a column beside its size and times."""
+        number = self.of_column[column] if column < len(self.of_column) else self.tried_last
+        job = self.live.get(number)
+        if job is None:
+            return {"job": number}
+        about = {"deadline": job.deadline, "urgent": int(job.urgent), "requested_memory_kb": job.memory_kb}
+        return {"job": number, **about}
 
     def know(self, number: int, job: Job) -> None:
         """Take note of a job that may be submitted, or only tried."""
@@ -157,6 +185,7 @@ class _Engine(Cluster):
 
     def add(self, state: State, job: int, shape: Shape) -> int:
         self.of_log = _OneColumn(self._rows(job))  # type: ignore[assignment]
+        self.tried_last = job
         return super().add(state, job, shape)
 
     def _rows(self, number: int) -> Any:
@@ -242,6 +271,33 @@ def _put_first(heap: Any, size: int, t: int, run: int) -> None:
     heap[:, 0] = t, run
 
 
+class OwnCopy(Copy):
+    """A copy of a cluster under a policy of the user's own, which is copied too."""
+
+    def renew(self, t: int) -> None:
+        super().renew(t)
+        assert isinstance(self.cluster, _Engine) and self.cluster.own is not None
+        self.own = self.cluster.own.copied()
+
+    def turn(self, t: int) -> None:
+        self.own(t, self.state)
+        if self.state.clock[FAULT] != NONE:
+            raise self.refusal()
+
+    def completion(self, column: int) -> int:
+        """Each instant is a call of the policy; one that lets a job wait through very many never runs it."""
+        for _ in range(MOST_INSTANTS):
+            if self.state.jobs[PHASE, column] == DONE:
+                return int(self.state.runs[R_END, self.state.jobs[RUN, column]])
+            t = int(next_event(self.state, self.world))
+            if t >= NEVER:
+                break
+            while open_at(self.state, self.world, t) == GROW:
+                self.grow()
+            self.turn(t)
+        return NEVER
+
+
 class _OneColumn:
     """A table of job rows in which every job has the same column."""
 
@@ -275,9 +331,11 @@ def planned_from(
 class Batch:
     """The cluster under its policy. Jobs are numbers that the caller gives."""
 
-    def __init__(self, site: Site, spec: Spec, prepared: Prepared | None = None) -> None:
+    def __init__(
+        self, site: Site, spec: Spec, prepared: Prepared | None = None, may_stop: bool = True
+    ) -> None:
         check_live(spec)
-        self.site, self.spec = site, spec
+        self.site, self.spec, self.may_stop = site, spec, may_stop
         beside = [Job(1, Shape(1, 1, 1), memory_kb=1), Job(1, Shape(1, 1, 1), urgent=True, memory_kb=1)]
         jobs = beside * (PREPARED_FOR // 2)
         self.prepared = prepared or spec.policy.prepare_joining(_arrivals(jobs, site), site.procs)
@@ -287,8 +345,9 @@ class Batch:
 
     def _new_engine(self) -> _Engine:
         self._seen, self._open_runs = 0, dict[int, int]()
-        engine = _Engine(self.site, self.spec, self.prepared)
-        self.trial, self.future = Copy(engine), Copy(engine)
+        engine = _Engine(self.site, self.spec, self.prepared, self.may_stop)
+        kind = Copy if engine.own is None else OwnCopy
+        self.trial, self.future = kind(engine), kind(engine)
         self.foreseen = -1
         self._ahead: tuple[tuple[int, int], Batch] | None = None
         return engine
@@ -524,7 +583,8 @@ class Batch:
         gives the state that the policy would have with them alone. Nothing is decided: the acts are dropped.
         """
         engine = self.engine
-        if len(engine.of_column) < FORGET_AFTER or engine.is_open or len(self.pools) > 1:
+        most = FORGET_AFTER if engine.own is None else OWN_REMEMBERS
+        if len(engine.of_column) < most or engine.is_open or len(self.pools) > 1:
             return False
         if any(self.phase(number) in ("waiting", "suspended") for number in engine.here):
             return False

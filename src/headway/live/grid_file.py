@@ -47,6 +47,9 @@ CLUSTER_KEYS = (
 )  # fmt: skip
 LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
 
+OWN_FILE = re.compile(r"(?<![\w/.])[\w./-]+\.py(?=:)")
+"""The file of a policy or a key of the user's own, which lies beside the grid file."""
+
 
 @dataclass(frozen=True)
 class Site:
@@ -246,7 +249,7 @@ class _Reader:
         """The cluster's own policy, else the grid's ``local``; for Slurm how its starts are foreseen."""
         given = table.get("policy")
         if given is not None:
-            return parse_spec(str(given))
+            return parse_spec(OWN_FILE.sub(lambda file: str(self.place(file[0])), str(given)))
         if kind == "slurm":
             return parse_spec("conservative")
         local = policy.params["local"]

@@ -39,7 +39,7 @@ class LocalServer(ClusterServer):
         self.queue = LocalQueue(self.folder / "queue.db", int(time.time()) * SECOND)
         self.processes = self._processes()
         Batch.warm(site.cluster, site.policy)
-        self.batch = Batch(site.cluster, site.policy)
+        self.batch = Batch(site.cluster, site.policy, may_stop="requeue" in grid.allow)
         self.entries: dict[int, Entry] = {}
         """Jobs that are not over."""
         self._recover()

@@ -111,6 +111,10 @@ def check_acts(grid: Grid, site: Site) -> None:
     needs = {"redirection": "requeue", "ujfb": "suspend"}
     if site.policy.name == "ujfb" and site.policy.params.get("preempt") == "kill":
         needs["ujfb"] = "requeue"
+    if site.policy.is_user:
+        from headway.policies.own.live import stops_jobs
+
+        needs |= {site.policy.name: "requeue"} if stops_jobs(site.policy) else {}
     act = needs.get(site.policy.name)
     if act is not None and act not in grid.allow:
         raise Refused(

@@ -22,6 +22,7 @@ from headway.policies.catalogue import POLICIES
 if TYPE_CHECKING:
     from headway.engine.local import Local
     from headway.platform import Platform
+    from headway.policies.own.joining import Hook, Known
     from headway.policies.prepare import Arrivals, Prepared
     from headway.policies.redirection.group import Group
     from headway.policies.spec import Spec
@@ -139,6 +140,10 @@ class Policy:
     def as_local(self) -> Local:
         """How jobs join it, leave it and are foreseen, as a cluster of a grid must know."""
         raise UsageError(f"{self.spec.name} does not say how a waiting job leaves its queue")
+
+    def live_hook(self, prepared: Prepared, known: Known, may_stop: bool) -> Hook | None:
+        """What is called in the place of the compiled hook where jobs come one by one; None: that itself."""
+        return None
 
     def as_group(self) -> Group:
         """What redirection must know to have it in one of its groups."""

@@ -8,6 +8,8 @@ from headway.policies.policy import Policy, Seen
 from headway.policies.redirection.group import Group
 
 if TYPE_CHECKING:
+    from headway.engine.local import Local
+    from headway.policies.own.joining import Hook, Known
     from headway.policies.prepare import Arrivals, Prepared
     from headway.policies.spec import Spec
 
@@ -22,6 +24,17 @@ class Own(Policy):
 
         return prepare_own(self.spec, arrivals, procs)
 
+    def as_local(self) -> Local:
+        from headway.engine.local import Local
+        from headway.policies.own.live import no_request
+
+        return Local(no_request)
+
+    def live_hook(self, prepared: Prepared, known: Known, may_stop: bool) -> Hook:
+        from headway.policies.own.live import own_hook
+
+        return own_hook(self.spec, prepared, known, may_stop)
+
 
 class Keyed(Policy):
     """A policy of the catalogue that a user's key orders, or whose estimates a user's function gives."""
@@ -34,6 +47,19 @@ class Keyed(Policy):
         from headway.policies.own.keyed import prepare_keyed
 
         return prepare_keyed(self.spec, arrivals, procs)
+
+    def prepare_joining(self, arrivals: Arrivals, procs: int) -> Prepared:
+        from headway.policies.own.live import prepare_joining_keys
+
+        return prepare_joining_keys(self.spec, arrivals, procs)
+
+    def as_local(self) -> Local:
+        return self.plain.as_local()
+
+    def live_hook(self, prepared: Prepared, known: Known, may_stop: bool) -> Hook:
+        from headway.policies.own.live import keyed_hook
+
+        return keyed_hook(self.spec, prepared, self.plain.as_local(), known)
 
     def as_group(self) -> Group:
         return self.plain.as_group()

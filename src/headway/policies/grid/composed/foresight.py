@@ -93,10 +93,14 @@ class Copy(Driver):
                 self.widen()
             column = self.cluster.add(self.state, job, shape)
             self.world.runtime[column] = shape.time(int(self.cluster.jobs.walltime[job]))
+        self.turn(t)
+        return column
+
+    def turn(self, t: int) -> None:
+        """The policy's turn."""
         self.cluster.hook(t, self.state)
         if self.state.clock[FAULT] != NONE:
             raise self.refusal()
-        return column
 
     def completion(self, column: int) -> int:
         """When the job of a column is completed; NEVER if the policy does not run it."""
