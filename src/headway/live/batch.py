@@ -461,6 +461,10 @@ class Batch:
         names = {RUNNING: "running", SUSPENDED: "suspended", REFUSED: "refused"}
         return names.get(found, "waiting" if found == 1 else "done")
 
+    def knows(self, number: int) -> bool:
+        """Whether a job was submitted here and not taken away."""
+        return number in self.engine.here
+
     def ended(self, number: int) -> int:
         """When a job that is over ended (µs)."""
         engine = self.engine

@@ -250,8 +250,8 @@ class _Reader:
         given = table.get("policy")
         if given is not None:
             return parse_spec(OWN_FILE.sub(lambda file: str(self.place(file[0])), str(given)))
-        if kind == "slurm":
-            return parse_spec("conservative")
+        if kind == "slurm" and not table.get("steer"):
+            return parse_spec("slurm")
         local = policy.params["local"]
         assert isinstance(local, Spec)
         return local

@@ -18,6 +18,7 @@ from headway.live.batch import START, Batch, Job, Picture, planned_from
 from headway.live.grid_file import Grid, Site
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.queue import LOOK, SlurmJob, in_order, parse_queue
+from headway.live.slurm.rules import Rules
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.spec import Spec
 from headway.units import NEVER, SECOND
@@ -29,8 +30,13 @@ class Shadow:
     def __init__(self, grid: Grid, site: Site, policies: Sequence[Spec]) -> None:
         self.site, self.policies = site, policies
         self.slurm = Slurm(site.name, site.conf, grid.timeout)
+        self.rules: dict[str, Rules] = {}
+        """Slurm's own rules, where they are asked for."""
         for policy in policies:
-            Batch.warm(site.cluster, policy)
+            if policy.name == "slurm":
+                self.rules[policy.brief] = Rules(self.slurm, policy, grid.folder / site.name / "site")
+            else:
+                Batch.warm(site.cluster, policy)
         self.before: dict[str, str] | None = None
         """The state of each job at the last look."""
 
@@ -71,6 +77,8 @@ class Shadow:
         self, policy: Spec, running: list[SlurmJob], waiting: list[SlurmJob], now: int
     ) -> dict[str, Any]:
         """The jobs that a policy would start now, and when it plans those that wait."""
+        if policy.brief in self.rules:
+            return self._by_rules(self.rules[policy.brief], running, waiting, now)
         room = max(self.site.cluster.procs, sum(job.procs for job in running))
         everybody = [*running, *waiting]
         ran = [(number, job.start or now, _job(job, now)) for number, job in enumerate(running)]
@@ -87,6 +95,15 @@ class Shadow:
             start, _ = batch.planned(number)
             plans[everybody[number].number] = start if start < NEVER else None
         return {"start": starts, "plans": plans}
+
+    def _by_rules(
+        self, rules: Rules, running: list[SlurmJob], waiting: list[SlurmJob], now: int
+    ) -> dict[str, Any]:
+        plan = rules.plan(running, waiting, now, self.site.partition)
+        planned = {job.number: plan.planned(number)[0] for number, job in enumerate(waiting, len(running))}
+        starts = [job for job, start in planned.items() if start < now + SECOND]
+        told = {job: start if start < NEVER else None for job, start in list(planned.items())[:PLANNED]}
+        return {"start": starts, "plans": told}
 
 
 PLANNED = 200

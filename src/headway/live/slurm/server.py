@@ -16,7 +16,8 @@ from headway.live.grid_file import Grid, Site
 from headway.live.script import Fence, job_script, read_fence
 from headway.live.server import ClusterServer, parsed
 from headway.live.slurm.commands import Slurm
-from headway.live.slurm.queue import LOOK, SlurmJob, in_order, parse_ours, parse_queue
+from headway.live.slurm.queue import LOOK, OURS, SlurmJob, in_order, parse_ours, parse_queue
+from headway.live.slurm.rules import Rules, RulesPlan
 from headway.live.task import Task
 from headway.live.wire import Refused
 from headway.policies.grid.composed.cluster import Shape
@@ -39,11 +40,17 @@ class SlurmServer(ClusterServer):
         self.slurm = Slurm(site.name, site.conf, grid.timeout)
         self.output = grid.folder / site.name / "output"
         self.foresight = site.policy
-        Batch.warm(site.cluster, self.foresight)
+        self.rules: Rules | None = None
+        """Slurm's own rules, unless the cluster is foreseen by another policy."""
+        if site.policy.name == "slurm":
+            self.rules = Rules(self.slurm, site.policy, grid.folder / site.name / "site")
+            self.rules.warm()
+        else:
+            Batch.warm(site.cluster, self.foresight)
         self._looked = -FRESH
         self._text = ""
         """What squeue printed."""
-        self._plan: Batch | None = None
+        self._plan: Batch | RulesPlan | None = None
         self._numbers: dict[str, int] = {}
 
     @property
@@ -67,19 +74,23 @@ class SlurmServer(ClusterServer):
         """The jobs of a name; a controller that was restarted may have more than one."""
         return [job for job in self.jobs(fresh=True) if job.name == name]
 
-    def plan(self) -> Batch:
+    def plan(self) -> Batch | RulesPlan:
         """What waits and runs under the rules by which Slurm is foreseen."""
         text = self.look()
         if self._plan is not None:
             return self._plan
         jobs = parse_queue(text)
         now, part = self.now, self.site.partition
-        here = [job for job in jobs if not part or part in job.partition.split(",")]
+        here = [job for job in jobs if self.rules or not part or part in job.partition.split(",")]
+        here = [job for job in here if job.state != "held" or job.name.startswith(OURS)]
         ran = [job for job in here if job.state in ("running", "suspended") and job.start is not None]
         waits = in_order(here)
+        self._numbers = {job.name: number for number, job in enumerate([*ran, *waits])}
+        if self.rules is not None:
+            self._plan = self.rules.plan(ran, waits, now, part)
+            return self._plan
         running = [(number, job.start or now, self._engine_job(job, now)) for number, job in enumerate(ran)]
         waiting = [(number, self._engine_job(job, now)) for number, job in enumerate(waits, len(ran))]
-        self._numbers = {job.name: number for number, job in enumerate([*ran, *waits])}
         room = max(self.site.cluster.procs, sum(job.procs for job in ran))
         site = replace(self.site.cluster, procs=room)
         fits = [(number, job) for number, job in waiting if job.shape.procs <= room]
@@ -131,7 +142,7 @@ class SlurmServer(ClusterServer):
         """When a job of the queue is planned to start and end."""
         plan = self.plan()
         number = self._numbers.get(name)
-        if number is None or number not in plan.engine.here:
+        if number is None or not plan.knows(number):
             return None
         start, completion = plan.planned(number)
         return {"start": start, "completion": completion if completion < NEVER else NO_ANSWER}

@@ -1,0 +1,174 @@
+"""What Slurm will do with its queue, by its own rules: the policy ``slurm`` on the site that scontrol shows.
+
+Running jobs begin a moment before (``LEAD``) with what is left of their limits, so that all of them have
+started; then all who wait come in the order of the priorities that Slurm gives them now. Every job lasts as
+long as its limit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.engine.drive import Jobs
+from headway.engine.driver import Driver
+from headway.engine.tables import FINISHED, R_JOB, R_START, RUNS
+from headway.errors import HeadwayError
+from headway.live.batch import Job
+from headway.live.slurm.commands import Slurm
+from headway.live.slurm.queue import SlurmJob
+from headway.live.wire import NoAnswer, Refused
+from headway.policies.grid.composed.cluster import Shape
+from headway.policies.prepare import Arrivals
+from headway.policies.spec import Spec
+from headway.site import Site
+from headway.site.export import ASSOCIATIONS, QOS
+from headway.units import NEVER, SECOND
+from headway.writing import write_text
+
+Times = npt.NDArray[np.int64]
+LEAD = 3600 * SECOND
+"""How long before the present (µs) running jobs begin: Slurm decides at times of its own."""
+STRIDE = 2000
+"""Instants simulated between two looks at whether anything still ends."""
+FRESH = 600.0
+"""Seconds for which a site is taken to be as it was."""
+
+
+class Rules:
+    """The site of a cluster, read now and then."""
+
+    def __init__(self, slurm: Slurm, policy: Spec, folder: Path) -> None:
+        self.slurm, self.policy, self.folder = slurm, policy, folder
+        self._read = -FRESH
+        self._site: Site | None = None
+
+    def site(self) -> Site:
+        """Nodes, partitions and parameters; who is asked for his place, priorities have settled already."""
+        if self._site is None or time.monotonic() - self._read > FRESH:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            config = self.slurm.run("scontrol", "show", "config")
+            write_text(self.folder / "config.txt", config)
+            for name, file in (("partition", "partitions.txt"), ("node", "nodes.txt")):
+                write_text(self.folder / file, self.slurm.run("scontrol", "show", name))
+            if "accounting_storage/slurmdbd" in config:
+                self._accounting()
+            try:
+                site = Site.load(self.folder)
+            except HeadwayError as error:
+                remedy = 'give the cluster policy = "conservative", which only counts processors'
+                raise Refused(f"cluster {self.slurm.name}: {error}; {remedy}") from None
+            self._site = replace(site, config=site.config.with_value("PriorityType", "priority/basic"))
+            self._read = time.monotonic()
+        return self._site
+
+    def _accounting(self) -> None:
+        """QOS and associations, for their limits; without them where the database does not answer."""
+        for what, columns in (("associations", ASSOCIATIONS), ("qos", QOS)):
+            try:
+                text = self.slurm.run("sacctmgr", "--parsable2", "show", what, f"format={','.join(columns)}")
+            except (NoAnswer, Refused):
+                continue
+            write_text(self.folder / f"{what}.txt", text)
+
+    def plan(
+        self, running: Sequence[SlurmJob], waiting: Sequence[SlurmJob], now: int, partition: str
+    ) -> RulesPlan:
+        """What becomes of the queue; jobs are numbered as they stand, running ones first."""
+        return RulesPlan(self.policy, self.site(), list(running), list(waiting), now, partition)
+
+    def warm(self) -> None:
+        """Compile what is needed before anybody waits for it, if Slurm answers."""
+        try:
+            self.plan([], [], LEAD, "").tried(0, Job(60 * SECOND, Shape(1, 1, 1)))
+        except (NoAnswer, Refused):
+            return
+
+
+@dataclass
+class RulesPlan:
+    """The queue at an instant, and what Slurm's rules make of it if nothing else comes."""
+
+    policy: Spec
+    site: Site
+    running: list[SlurmJob]
+    waiting: list[SlurmJob]
+    now: int
+    partition: str = ""
+    """Where jobs go that are only tried; empty: the default one."""
+    _starts: Times | None = field(default=None, repr=False)
+
+    def knows(self, number: int) -> bool:
+        return 0 <= number < len(self.running) + len(self.waiting)
+
+    def planned(self, number: int) -> tuple[int, int]:
+        """(start, completion) of a job by its number."""
+        if self._starts is None:
+            self._starts = self._run(None)
+        if number < len(self.running):
+            job = self.running[number]
+            return job.start or self.now, max((job.start or self.now) + job.limit, self.now)
+        start, limit = int(self._starts[number]), self.waiting[number - len(self.running)].limit
+        return (start, start + limit) if start < NEVER else (NEVER, NEVER)
+
+    def tried(self, number: int, job: Job) -> int:
+        """When a job would be completed that were submitted now, behind all who wait; NEVER: not at all."""
+        if job.shape.procs > self.site.cpus:
+            return NEVER
+        start = int(self._run(job)[-1])
+        return start + job.shape.time(job.walltime) if start < NEVER else NEVER
+
+    def _run(self, trial: Job | None) -> Times:
+        """The start of every job (µs since 1970), the one that is tried last; NEVER for one that has none."""
+        begin = (self.now - LEAD) // SECOND * SECOND
+        present = self.now - begin
+        left = [max((job.start or self.now) + job.limit - self.now, SECOND) for job in self.running]
+        limits = [*(present + each for each in left), *(job.limit for job in self.waiting)]
+        procs = [max(job.procs, 1) for job in (*self.running, *self.waiting)]
+        partitions = [job.partition for job in (*self.running, *self.waiting)]
+        users = [job.user for job in (*self.running, *self.waiting)]
+        comes = [0] * len(self.running) + [present + place for place in range(len(self.waiting))]
+        if trial is not None:
+            limits.append(trial.shape.time(trial.walltime))
+            procs.append(trial.shape.procs)
+            partitions.append(self.partition)
+            users.append("")
+            comes.append(present + len(self.waiting))
+        starts = self._simulated(np.array(comes), np.array(procs), np.array(limits), partitions, users, begin)
+        return np.where(starts < NEVER, starts + begin, NEVER)
+
+    def _simulated(
+        self, comes: Times, procs: Times, limits: Times, partitions: list[str], users: list[str], begin: int
+    ) -> Times:
+        columns, labels = {}, {}
+        for name, values in (("partition", partitions), ("user", users)):
+            labels[name] = sorted(set(values))
+            places = {label: code for code, label in enumerate(labels[name])}
+            columns[name] = np.array([places[value] for value in values], np.int64)
+        columns["job"] = np.arange(len(comes))
+        platform = self.site.platform()
+        arrivals = Arrivals(
+            comes, procs, limits, limits, columns, platform, labels=labels, origin=begin // SECOND
+        )
+        prepared = self.policy.policy.prepare(arrivals, platform.clusters[0].procs)
+        jobs = Jobs(comes, procs, limits, limits, prepared.plan, columns["job"])
+        driver, seen = Driver(jobs, prepared.setup, room=len(jobs)), -1
+        while driver.advance(STRIDE):
+            runs = int(driver.state.clock[RUNS]) + int(driver.state.clock[FINISHED])
+            if runs == seen:
+                break  # what still waits can never run
+            seen = runs
+        return _first_starts(driver, len(comes))
+
+
+def _first_starts(driver: Driver, count: int) -> Times:
+    starts = np.full(count, NEVER, np.int64)
+    runs = driver.state.runs[:, : int(driver.state.clock[RUNS])]
+    for job, start in zip(runs[R_JOB][::-1].tolist(), runs[R_START][::-1].tolist(), strict=True):
+        starts[job] = start
+    return starts

@@ -1,0 +1,145 @@
+"""A Slurm cluster foreseen by Slurm's own rules: nodes, partitions and limits as scontrol shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headway.live.batch import Job
+from headway.live.slurm.commands import Slurm
+from headway.live.slurm.queue import in_order, parse_queue
+from headway.live.slurm.rules import Rules, RulesPlan
+from headway.live.wire import NoAnswer, Refused
+from headway.policies.grid.composed.cluster import Shape
+from headway.policies.spec import parse_spec
+from headway.units import NEVER, SECOND
+
+NOW = 1_700_000_000
+MINUTE = 60
+CONFIG = """\
+Configuration data as of 2026-11-01T00:00:00
+AccountingStorageType   = (null)
+ClusterName             = little
+PriorityType            = priority/multifactor
+SchedulerParameters     = bf_interval=1,sched_min_interval=0
+SchedulerType           = sched/backfill
+SelectType              = select/cons_tres
+SelectTypeParameters    = CR_CPU
+"""
+NODES = """\
+NodeName=n1 Arch=x86_64 CoresPerSocket=1
+   CPUAlloc=0 CPUEfctv=4 CPUTot=4 CPULoad=0.0
+   AvailableFeatures=(null) ActiveFeatures=(null) Gres=(null)
+   RealMemory=1000 AllocMem=0 FreeMem=900 Sockets=4 Boards=1
+   State=IDLE ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A
+   Partitions=main,short
+
+NodeName=n2 Arch=x86_64 CoresPerSocket=1
+   CPUAlloc=0 CPUEfctv=4 CPUTot=4 CPULoad=0.0
+   AvailableFeatures=(null) ActiveFeatures=(null) Gres=(null)
+   RealMemory=1000 AllocMem=0 FreeMem=900 Sockets=4 Boards=1
+   State=IDLE ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A
+   Partitions=main
+"""
+PARTITIONS = """\
+PartitionName=main
+   AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL
+   AllocNodes=ALL Default=YES QoS=N/A
+   DefaultTime=NONE DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 Hidden=NO
+   MaxNodes=UNLIMITED MaxTime=UNLIMITED MinNodes=0 LLN=NO MaxCPUsPerNode=UNLIMITED
+   Nodes=n[1-2]
+   PriorityJobFactor=1 PriorityTier=1 RootOnly=NO ReqResv=NO OverSubscribe=NO
+   OverTimeLimit=NONE PreemptMode=OFF
+   State=UP TotalCPUs=8 TotalNodes=2 SelectTypeParameters=NONE
+
+PartitionName=short
+   AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL
+   AllocNodes=ALL Default=NO QoS=N/A
+   DefaultTime=NONE DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 Hidden=NO
+   MaxNodes=UNLIMITED MaxTime=00:10:00 MinNodes=0 LLN=NO MaxCPUsPerNode=UNLIMITED
+   Nodes=n1
+   PriorityJobFactor=1 PriorityTier=1 RootOnly=NO ReqResv=NO OverSubscribe=NO
+   OverTimeLimit=NONE PreemptMode=OFF
+   State=UP TotalCPUs=4 TotalNodes=1 SelectTypeParameters=NONE
+"""
+
+
+class Shown(Slurm):
+    """Commands that print what is written here."""
+
+    def __init__(self) -> None:
+        super().__init__("little", "", 5)
+        self.texts = {"config": CONFIG, "node": NODES, "partition": PARTITIONS}
+        self.asked: list[str] = []
+
+    def run(self, *words: str, text: str = "") -> str:
+        self.asked.append(" ".join(words))
+        return self.texts[words[-1]]
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Iterator[Rules]:
+    yield Rules(Shown(), parse_spec("slurm"), tmp_path / "site")
+
+
+def line(number: int, state: str, cpus: int, limit: str, priority: int = 1, partition: str = "main") -> str:
+    start = NOW - 60 if state == "RUNNING" else "N/A"
+    return f"{number}|{state}|{cpus}|{start}|N/A|{limit}|Priority|{priority}|{NOW - 90}|{partition}|ada|j{number}"
+
+
+def planned(rules: Rules, *lines: str, partition: str = "") -> RulesPlan:
+    jobs = parse_queue("\n".join(lines))
+    running = [job for job in jobs if job.state == "running"]
+    return rules.plan(running, in_order(jobs), NOW * SECOND, partition)
+
+
+def after(instant: int) -> float:
+    """Seconds from now on."""
+    return (instant - NOW * SECOND) / SECOND
+
+
+def task(procs: int, minutes: int) -> Job:
+    return Job(minutes * MINUTE * SECOND, Shape(procs, 1, 1))
+
+
+def test_waiting_jobs_start_when_nodes_are_free_and_by_priority(rules: Rules) -> None:
+    plan = planned(
+        rules,
+        line(1, "RUNNING", 8, "11:00"),
+        line(2, "PENDING", 8, "5:00", priority=1),
+        line(3, "PENDING", 8, "20:00", priority=9),
+    )
+    start, end = plan.planned(0)
+    assert (after(start), after(end)) == (-60, 600)
+    first, second = plan.planned(1), plan.planned(2)
+    assert 600 <= after(first[0]) <= 660 and after(first[1]) - after(first[0]) == 1200
+    assert after(first[1]) <= after(second[0]) <= after(first[1]) + 60
+    # Behind both, if it is submitted now; a short one is backfilled, where there is room for it.
+    assert after(plan.tried(-1, task(8, 1))) >= after(second[1])
+    plan = planned(rules, line(1, "RUNNING", 6, "11:00"), line(2, "PENDING", 8, "5:00"))
+    assert after(plan.tried(-1, task(2, 5))) <= 5 * MINUTE + 60
+    assert after(plan.tried(-1, task(2, 15))) >= 10 * MINUTE + 15 * MINUTE
+
+
+def test_what_a_partition_does_not_allow_is_not_run(rules: Rules) -> None:
+    plan = planned(rules, partition="short")
+    assert after(plan.tried(-1, task(4, 10))) <= 10 * MINUTE + 60
+    assert plan.tried(-1, task(6, 5)) == NEVER  # on one node of four CPUs
+    assert plan.tried(-1, task(1, 30)) == NEVER  # longer than MaxTime
+    assert plan.tried(-1, task(9, 5)) == NEVER
+    assert after(planned(rules).tried(-1, task(6, 30))) <= 30 * MINUTE + 60  # in main, on two nodes
+
+
+def test_the_site_is_asked_once_and_what_is_odd_is_told(rules: Rules, tmp_path: Path) -> None:
+    planned(rules), planned(rules)
+    assert isinstance(rules.slurm, Shown) and len(rules.slurm.asked) == 3
+    assert (tmp_path / "site" / "nodes.txt").exists()
+    broken = Shown()
+    broken.texts["node"] = "NodeName=n1 CPUTot=many\n"
+    with pytest.raises(Refused, match='cluster little: .*give the cluster policy = "conservative"'):
+        Rules(broken, parse_spec("slurm"), tmp_path / "other").site()
+    silent = Shown()
+    silent.run = lambda *words, text="": (_ for _ in ()).throw(NoAnswer("silent"))  # type: ignore[method-assign]
+    Rules(silent, parse_spec("slurm"), tmp_path / "third").warm()  # a server starts all the same
