@@ -8,13 +8,16 @@ from pathlib import Path
 import pytest
 
 from headway.live.batch import Job
+from headway.live.slurm.accounting import Accounting
 from headway.live.slurm.commands import Slurm
-from headway.live.slurm.queue import in_order, parse_queue
+from headway.live.slurm.queue import LOOK, in_order, parse_queue
 from headway.live.slurm.rules import Rules, RulesPlan
+from headway.live.slurm.server import SlurmServer
 from headway.live.wire import NoAnswer, Refused
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.spec import parse_spec
 from headway.units import NEVER, SECOND
+from live_grids import cluster, folder, written
 
 NOW = 1_700_000_000
 MINUTE = 60
@@ -66,6 +69,12 @@ PartitionName=short
 """
 
 
+RECORD = """\
+41|FAILED|2|1699999100|1699999130|00:05:00|1699999000|main|ada
+57|COMPLETED|2|1699999200|1699999230|00:05:00|1699999000|main|ada
+"""
+
+
 class Shown(Slurm):
     """Commands that print what is written here."""
 
@@ -76,7 +85,9 @@ class Shown(Slurm):
 
     def run(self, *words: str, text: str = "") -> str:
         self.asked.append(" ".join(words))
-        return self.texts[words[-1]]
+        if words[0] == "sacct" and "sacct" not in self.texts:
+            raise NoAnswer("the database does not answer")
+        return self.texts["sacct" if words[0] == "sacct" else words[-1]]
 
 
 @pytest.fixture
@@ -86,7 +97,8 @@ def rules(tmp_path: Path) -> Iterator[Rules]:
 
 def line(number: int, state: str, cpus: int, limit: str, priority: int = 1, partition: str = "main") -> str:
     start = NOW - 60 if state == "RUNNING" else "N/A"
-    return f"{number}|{state}|{cpus}|{start}|N/A|{limit}|Priority|{priority}|{NOW - 90}|{partition}|ada|j{number}"
+    fields = (number, state, cpus, start, "N/A", limit, "Priority", priority, NOW - 90, partition, "ada")
+    return "|".join(map(str, (*fields, f"j{number}")))
 
 
 def planned(rules: Rules, *lines: str, partition: str = "") -> RulesPlan:
@@ -138,8 +150,46 @@ def test_the_site_is_asked_once_and_what_is_odd_is_told(rules: Rules, tmp_path: 
     assert (tmp_path / "site" / "nodes.txt").exists()
     broken = Shown()
     broken.texts["node"] = "NodeName=n1 CPUTot=many\n"
-    with pytest.raises(Refused, match='cluster little: .*give the cluster policy = "conservative"'):
+    with pytest.raises(Refused, match=r'cluster little: .*give the cluster policy = "conservative"'):
         Rules(broken, parse_spec("slurm"), tmp_path / "other").site()
     silent = Shown()
     silent.run = lambda *words, text="": (_ for _ in ()).throw(NoAnswer("silent"))  # type: ignore[method-assign]
     Rules(silent, parse_spec("slurm"), tmp_path / "third").warm()  # a server starts all the same
+
+
+def test_accounting_tells_of_jobs_that_the_controller_has_forgotten() -> None:
+    slurm = Shown()
+    assert Accounting(slurm).last("hw-x.1") is None
+    assert not any("sacct" in words for words in slurm.asked), "where there is none, it is not asked"
+    slurm.texts["config"] = CONFIG.replace("(null)", "accounting_storage/slurmdbd")
+    slurm.texts["sacct"] = RECORD
+    accounting = Accounting(slurm)
+    found = accounting.last("hw-x.1")
+    assert found is not None and (found.number, found.state, found.procs) == ("57", "done", 2)
+    assert (found.start, found.end) == (1_699_999_200 * SECOND, 1_699_999_230 * SECOND)
+    accounting.last("hw-x.1")
+    assert sum("sacct" in words for words in slurm.asked) == 1
+    assert "--name=hw-x.1" in slurm.asked[-1]
+    slurm.texts["sacct"] = ""
+    assert Accounting(slurm).last("hw-x.1") is None
+    del slurm.texts["sacct"]
+    with pytest.raises(NoAnswer):  # unknown is not absent
+        Accounting(slurm).last("hw-x.1")
+
+
+@pytest.mark.parametrize(("record", "state"), [("", "absent"), (RECORD, "failed"), (None, "unknown")])
+def test_a_job_that_is_not_in_the_queue(record: str | None, state: str) -> None:
+    slurm = Shown()
+    slurm.texts["config"] = CONFIG.replace("(null)", "accounting_storage/slurmdbd")
+    if record is not None:
+        slurm.texts["sacct"] = record
+    with folder() as path:
+        grid = written(path, cluster("little", 8, kind="slurm", policy="conservative"))
+        server = SlurmServer(grid, grid.sites[0], control=False)
+        server.slurm, server.accounting = slurm, Accounting(slurm)
+        slurm.texts[LOOK[-1]] = ""
+        if state == "unknown":
+            with pytest.raises(NoAnswer):
+                server.poll(["hw-x.1"])
+        else:  # without a fence nothing of the task ran: what Slurm completed was not the task
+            assert server.poll(["hw-x.1"])["jobs"]["hw-x.1"]["state"] == state

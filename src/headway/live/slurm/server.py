@@ -15,6 +15,7 @@ from headway.live.batch import Batch, Job, Picture, planned_from
 from headway.live.grid_file import Grid, Site
 from headway.live.script import Fence, job_script, read_fence
 from headway.live.server import ClusterServer, parsed
+from headway.live.slurm.accounting import Accounting
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.queue import LOOK, OURS, SlurmJob, in_order, parse_ours, parse_queue
 from headway.live.slurm.rules import Rules, RulesPlan
@@ -38,6 +39,7 @@ class SlurmServer(ClusterServer):
     def __init__(self, grid: Grid, site: Site, control: bool) -> None:
         super().__init__(grid, site, control)
         self.slurm = Slurm(site.name, site.conf, grid.timeout)
+        self.accounting = Accounting(self.slurm)
         self.output = grid.folder / site.name / "output"
         self.foresight = site.policy
         self.rules: Rules | None = None
@@ -240,6 +242,8 @@ class SlurmServer(ClusterServer):
         fence = read_fence(self._fence(name))
         live = next((job for job in mine if job.is_waiting or job.state in ("running", "suspended")), None)
         job = live or (mine[-1] if mine else None)
+        if job is None and (fence is None or fence.code is None):
+            job = self.accounting.last(name)  # the controller has forgotten it, or never had it
         procs = job.procs if job is not None else None
         if fence is not None and (not fence.cluster or fence.cluster == self.site.name):
             return {"procs": procs} | self._by_fence(fence, job)

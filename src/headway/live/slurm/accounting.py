@@ -1,0 +1,62 @@
+"""Slurm's accounting, where there is one: what became of jobs that the controller has forgotten.
+
+No answer of the database is no answer: then it is unknown what became of the job.
+"""
+
+from __future__ import annotations
+
+import time
+
+from headway.live.slurm.commands import Slurm
+from headway.live.slurm.queue import STATES, SlurmJob, parse_limit
+from headway.units import SECOND
+
+FIELDS = "JobID,State,NCPUS,Start,End,Timelimit,Submit,Partition,User"
+ASK = ("sacct", "--noheader", "--parsable2", "--allocations", "--starttime=now-30days", f"--format={FIELDS}")
+AGAIN = 5.0
+"""Seconds for which an answer is used again."""
+
+
+class Accounting:
+    """Asked for jobs by name."""
+
+    def __init__(self, slurm: Slurm) -> None:
+        self.slurm = slurm
+        self._is_there: bool | None = None
+        self._known: dict[str, tuple[float, SlurmJob | None]] = {}
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the cluster has a database of its jobs; asked once."""
+        if self._is_there is None:
+            config = self.slurm.run("scontrol", "show", "config")
+            self._is_there = "accounting_storage/slurmdbd" in config
+        return self._is_there
+
+    def last(self, name: str) -> SlurmJob | None:
+        """The last job of a name; None if there is none, or no accounting."""
+        if not self.is_there:
+            return None
+        now = time.monotonic()
+        self._known = {key: kept for key, kept in self._known.items() if now - kept[0] < AGAIN}
+        if name not in self._known:
+            lines = self.slurm.run(*ASK, f"--name={name}").splitlines()
+            jobs = [_job(line, name) for line in lines if line.strip()]
+            self._known[name] = now, jobs[-1] if jobs else None
+        return self._known[name][1]
+
+
+def _job(line: str, name: str) -> SlurmJob:
+    """A line of sacct.
+
+    >>> _job("7|CANCELLED by 1000|4|1700000000|1700000060|00:10:00|1699999000|main|ada", "hw-x").state
+    'cancelled'
+    """
+    number, state, cpus, start, end, limit, submitted, partition, user = line.split("|")
+    word = state.partition(" ")[0]
+    found = "waiting" if word == "PENDING" else STATES.get(word, "failed")
+    times = [int(text) * SECOND if text.isdigit() else None for text in (start, end, submitted)]
+    return SlurmJob(
+        number, found, int(cpus or 0), times[0], times[1], parse_limit(limit), 0, times[2] or 0, partition,
+        user, name,
+    )  # fmt: skip
