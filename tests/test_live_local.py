@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from headway.audit import audit
+from headway.live.agent import LiveAgent
+from headway.live.grid_file import load_grid
 from headway.live.local_server import LocalServer
 from headway.live.record import recorded
+from headway.live.safety import Guard
 from headway.live.task import Task
 from headway.live.wire import Refused
+from headway.policies.grid.notes import NO_ANSWER
 from headway.units import SECOND
 from live_grids import cluster, folder, running, short, written
 
@@ -167,3 +172,70 @@ def test_a_silent_server_is_unknown_not_empty() -> None:
             live.agent.proxies[1].remote.address = real
             live.until(live.all_over)
             assert {row.state for row in live.agent.journal.all_tasks()} == {"done"}
+
+
+def test_a_release_that_was_lost_in_a_crash_is_made_again() -> None:
+    """Slurm's controller, killed, comes back with what it saved last: the job is held once more."""
+    with folder() as path, running(written(path, cluster("a", 1))) as live:
+        for _ in range(2):
+            live.agent.on_submit(short(0.3, 5).as_json())
+        server = live.servers[0]
+        assert isinstance(server, LocalServer)
+        waits = next(entry for entry in server.entries.values() if entry.state == "waiting")
+        server._set(waits, held=1)
+        live.until(live.all_over)
+        assert live.agent.journal.counts() == {"done": 2}
+
+
+@pytest.mark.parametrize("deadlines", [True, False])
+def test_the_latest_end_that_a_client_is_told_holds(deadlines: bool) -> None:
+    """Under dbf: a promise is kept whatever comes after it, here tasks that are shorter or wanted earlier."""
+    with folder() as path, running(written(path, cluster("a", 2, policy="dbf"))) as live:
+        told = []
+        for number in range(8):
+            latest = live.agent.now + (60 - 5 * number) * SECOND if deadlines else None
+            task = short(0.1 + 0.1 * (number % 3), 2 + number % 3, 1 + number % 2, deadline=latest)
+            answer = live.agent.on_submit(task.as_json())
+            told.append((answer["task"], answer["latest_end"], latest))
+            live.turn()
+        assert all(latest_end is not None for _, latest_end, _ in told)
+        assert all(deadline is None or latest_end <= deadline for _, latest_end, deadline in told)
+        live.until(live.all_over)
+        for task, latest_end, _ in told:
+            found = live.agent.on_status(task)
+            assert found["state"] == "done" and found["ended"] <= latest_end, found
+
+
+def test_a_dry_run_says_what_would_be_done_and_does_nothing() -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 2) + cluster("b", 4))
+        with running(grid) as live:
+            dry = LiveAgent(grid, control=False, say=live.said.append, dry_run=True)
+            try:
+                told = dry.on_submit(short(0, 5, 3).as_json())
+                assert told["cluster"] == "b" and told["answers"]["a"]["completion"] == NO_ANSWER
+                dry.tick()
+                assert dry.journal.all_tasks() == []
+                assert all(server.handle("picture", {})["jobs"] == [] for server in live.servers)
+            finally:
+                dry.stop()
+
+
+def test_acts_are_limited_to_so_many_a_minute() -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 2))
+        clock = [0.0]
+        guard = Guard(replace(grid, acts_per_minute=3), True, lambda: clock[0])
+        for _ in range(3):
+            guard.permit("submit")
+        with pytest.raises(Refused, match="3 acts in the last minute are the limit"):
+            guard.permit("cancel")
+        clock[0] = 60.0
+        guard.permit("cancel")
+        file = grid.file
+        file.write_text(file.read_text().replace("acts_per_minute = 100000", "acts_per_minute = 2"))
+        with running(load_grid(file)) as live:
+            sent = [live.agent.on_submit(short(0, 5).as_json()) for _ in range(2)]
+            with pytest.raises(Refused, match="submit is refused for now: 2 acts in the last minute"):
+                live.agent.on_submit(short(0, 5).as_json())
+            assert len(sent) == len(live.agent.journal.all_tasks()) == 2

@@ -5,7 +5,7 @@ For each task, from what the journal knows and the servers answer:
     submitting            the server is asked: it has it (held), or never got it (gone)
     cancelling            asked again: gone, or it had started
     held, and released    a move that was broken off: the held one is taken back
-    held, nothing else    released
+    held, nothing else    released; again, if its batch system has lost that in a crash
     nothing at all        the task is homeless: the agent gives it a cluster
 
 No answer changes nothing.
@@ -62,6 +62,9 @@ class Accounts:
     def _heard(self, attempt: Attempt, found: dict[str, Any], now: int) -> None:
         """What a server says of an attempt."""
         state = found["state"]
+        if state == "held" and attempt.state == "released":
+            # A batch system that crashed has lost the release: it is made again when accounts are settled.
+            self.journal.set_attempt(attempt.number, state="releasing")
         if state in ("held", "waiting"):
             return
         row = self.journal.task(attempt.task)

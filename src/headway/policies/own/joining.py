@@ -35,6 +35,7 @@ from headway.engine.tables import (
 )
 from headway.errors import HeadwayError, PolicyError, UsageError
 from headway.policies.own import faults
+from headway.policies.own.arrived import Column
 from headway.policies.own.keys import KeyFunction, Rows
 from headway.policies.own.passes import decide_of
 from headway.policies.own.turn import Turn
@@ -78,7 +79,9 @@ class PythonHook:
                 "and on a live cluster completion times are foreseen by a copy that runs ahead"
             ) from None
         self.known, self.may_stop = known, may_stop
-        kinds = {name: np.zeros(0, np.bool_ if name == "urgent" else np.int64) for name in COLUMNS}
+        kinds: dict[str, Column] = {
+            name: np.zeros(0, np.bool_ if name == "urgent" else np.int64) for name in COLUMNS
+        }
         self.view = View(kinds, capacity)
         self.ids: list[int] = []
         self.turn = self._turn()
