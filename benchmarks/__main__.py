@@ -23,12 +23,16 @@ from benchmarks import (
     reading,
     reallocation,
     redirection,
+    slurm_site,
     sweeps,
     urgent,
 )
 from benchmarks.rates import Row
 
 TRACES = Path(os.environ.get("HEADWAY_TRACES", Path(__file__).parents[2] / "shared" / "traces"))
+
+ON_REQUEST = ("slurm-months",)
+"""Sections that take minutes and run only by name."""
 
 Sections = dict[str, tuple[str, Callable[[], Iterator[Row]]]]
 
@@ -70,6 +74,8 @@ def sections(traces: Path, quick: bool) -> Sections:
         "redirection": ("Redirection against EASY", lambda: redirection.on_logs(folder, quick)),
         "nodes": ("Jobs inside nodes", lambda: nodes.on_rackham(quick)),
         "reallocation": ("Reallocation on a grid", lambda: reallocation.on_three_clusters(quick)),
+        "slurm": ("Slurm's rules on a synthetic site", lambda: slurm_site.in_days(quick)),
+        "slurm-months": ("Slurm's rules over four months", slurm_site.in_months),
         "ratios": ("Ratios within this run", lambda: ratios.all_ratios(quick)),
     }
     if folder is not None:
@@ -98,7 +104,7 @@ def main() -> None:
         "--only",
         nargs="+",
         metavar="SECTION",
-        help=f"some of {', '.join(bars.BARS)}, ratios",
+        help=f"some of {', '.join(bars.BARS)}, ratios; {', '.join(ON_REQUEST)} runs only by name",
     )
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="keep all numbers there; sections of earlier runs stay"
@@ -120,7 +126,7 @@ def main() -> None:
         print(f"{name:<14}{value}")
     begin, cpu = time.perf_counter(), time.process_time()
     for name, (title, rows) in known.items():
-        if options.only is None or name in options.only:
+        if name in options.only if options.only else name not in ON_REQUEST:
             found[name] = printed(title, rows())
             measured[name] = f"{time.strftime('%Y-%m-%d')}, load {os.getloadavg()[0]:.1f}"
             if options.json is not None:

@@ -167,6 +167,22 @@ def of_reallocation(rows: Sequence[Row]) -> Iterator[Line]:
         yield at_most(f"reallocation, {row['heuristic']}", on, number(row, "CPU s"), "CPU s", bar)
 
 
+def of_slurm(rows: Sequence[Row]) -> Iterator[Line]:
+    """Slurm's rules by the length of the queue: as many jobs a second as the four months below need."""
+    for row in rows:
+        queue = number(row, "mean queue")
+        on = f"synthetic site, {number(row, 'jobs'):,.0f} jobs, {queue:,.0f} waiting"
+        bar = 2000 if queue >= 400 else None
+        yield at_least("Slurm's rules", on, number(row, "jobs/CPU s"), "jobs/CPU s", bar)
+
+
+def of_slurm_months(rows: Sequence[Row]) -> Iterator[Line]:
+    """Slurm's rules on four months."""
+    for row in rows:
+        on = f"synthetic site, {number(row, 'jobs'):,.0f} jobs, {number(row, 'mean queue'):,.0f} waiting"
+        yield at_most("Slurm's rules, four months", on, number(row, "CPU s"), "CPU s", 300)
+
+
 BARS: dict[str, Callable[[Sequence[Row]], Iterator[Line]]] = {
     "logs": of_logs,
     "synthetic": of_synthetic,
@@ -179,6 +195,8 @@ BARS: dict[str, Callable[[Sequence[Row]], Iterator[Line]]] = {
     "redirection": of_redirection,
     "nodes": of_nodes,
     "reallocation": of_reallocation,
+    "slurm": of_slurm,
+    "slurm-months": of_slurm_months,
 }
 """Sections of the table, in its order."""
 

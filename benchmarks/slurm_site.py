@@ -1,10 +1,18 @@
-"""A synthetic Slurm site: 1,000 whole nodes, fair share, and jobs whose queue is some 500 long on average."""
+"""Slurm's rules on a synthetic site: 1,000 whole nodes, fair share, and a queue some 500 jobs long.
+
+Most of the time goes into backfill, which looks at the queue every half minute. So the time grows in
+proportion to the jobs, which take as many days more, and faster than the queue.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from benchmarks.rates import Row, best, cpu_seconds
 from headway import Workload
+from headway.schedule import Schedule
 from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Association, Node, Partition, Qos
@@ -14,6 +22,8 @@ NODES, CORES = 1000, 32
 ACCOUNTS, USERS = 24, 240
 JOBS, DAYS = 600_000, 122
 """Four months; fewer jobs take as many days less."""
+LOAD = 0.97
+"""The offered load at which some 500 jobs wait on average."""
 
 PARAMETERS = {
     "ClusterName": "synthetic",
@@ -30,6 +40,38 @@ PARAMETERS = {
     "AccountingStorageType": "accounting_storage/slurmdbd",
     "AccountingStorageEnforce": "associations,limits,qos",
 }
+
+
+def in_months() -> Iterator[Row]:
+    """All four months: some minutes."""
+    yield run(JOBS, LOAD, repeats=1)
+
+
+def in_days(quick: bool) -> Iterator[Row]:
+    """A few days: more jobs, and a longer queue."""
+    sizes = ((3_000, 0.9),) if quick else ((30_000, 0.9), (30_000, LOAD), (60_000, LOAD))
+    for count, load in sizes:
+        yield run(count, load, repeats=3)
+
+
+def run(count: int, load: float, repeats: int) -> Row:
+    """One line: how long so many jobs take."""
+    made = best(jobs(count, load=load), site().platform(), "slurm(seed=1)", repeats)
+    seconds = cpu_seconds(made)
+    return {
+        "site": f"{NODES:,} nodes, offered load {load}",
+        "jobs": len(made.start),
+        "mean queue": round(mean_queue(made)),
+        "CPU s": round(seconds, 2),
+        "jobs/CPU s": round(len(made.start) / max(seconds, 1e-9)),
+    }
+
+
+def mean_queue(made: Schedule) -> float:
+    """How many jobs wait on average from the first submission to the last."""
+    submit, last = made.workload.submit, int(made.workload.submit.max())
+    waited = np.minimum(made.start, last) - submit
+    return float(waited.sum() / (last - int(submit.min())))
 
 
 def site() -> Site:
@@ -56,7 +98,7 @@ def site() -> Site:
     )
 
 
-def jobs(count: int = JOBS, seed: int = 1, load: float = 0.93) -> Workload:
+def jobs(count: int = JOBS, seed: int = 1, load: float = LOAD) -> Workload:
     """Jobs on whole nodes over ``count / JOBS`` of four months: a daily cycle, generous time limits."""
     draw = np.random.default_rng(seed)
     span = DAYS * 86_400 * count / JOBS

@@ -18,6 +18,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+import numba.extending
+from llvmlite import ir
 from numba.core import types as types
 
 from headway import jit_cache
@@ -122,6 +124,38 @@ class Addressed(types.WrapperAddressProtocol):
 
     def signature(self) -> Any:
         return self._signature
+
+
+def _count_bits(word: Any) -> int:
+    """How many bits of a number of 64 bits are set."""
+    return (int(word) & 0xFFFFFFFFFFFFFFFF).bit_count()
+
+
+def _lowest_bit(word: Any) -> int:
+    """The place of the lowest bit that is set; 64 where none is."""
+    return ((int(word) & -int(word)).bit_length() - 1) % 65
+
+
+def _one_instruction(name: str, *more: Any) -> Any:
+    """A function of a number that the processor knows."""
+
+    def word_to_number(context: Any, word: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return getattr(builder, name)(args[0], *(make(builder) for make in more))
+
+        return types.int64(types.int64), emit
+
+    intrinsic: Any = numba.extending.intrinsic
+    return intrinsic(word_to_number)
+
+
+def _false(builder: Any) -> Any:
+    """Zero has a lowest bit, too: 64."""
+    return ir.Constant(ir.IntType(1), 0)
+
+
+count_bits: Any = _count_bits if INTERPRETED else _one_instruction("ctpop")
+lowest_bit: Any = _lowest_bit if INTERPRETED else _one_instruction("cttz", _false)
 
 
 def by_address(named: Tuple) -> Tuple:

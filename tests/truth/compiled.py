@@ -68,6 +68,8 @@ from twins.slurm.machine import Job as TwinJob
 from twins.slurm.state import Start
 from twins.slurm.state import State as TwinState
 
+WORD = (1 << 64) - 1
+
 
 @entry
 def cycle_at(state: Any, now: int) -> None:
@@ -242,8 +244,8 @@ class Compiled:
             count_running(state, job)
 
     def node_set(self, row: np.ndarray[Any, Any]) -> int:
-        """A row of bytes as the twin's set."""
-        return sum(1 << int(node) for node in np.flatnonzero(row))
+        """A row of words as the twin's set."""
+        return sum((int(word) & WORD) << (64 * place) for place, word in enumerate(row))
 
     def started(self, twin: TwinState, before: int) -> list[Start]:
         """The runs that were opened since, as the twin tells them; those that were ended are its victims."""
@@ -277,7 +279,7 @@ class Compiled:
         jobs, cycle = {job.id: job for job in twin.pending}, Cycle()
         for k in range(int(self.memory.clock[Clock.PLANS])):
             place, start, end = self.memory.plans[:, k].tolist()
-            nodes = self.node_set(self.memory.planned[k])
+            nodes = self.node_set(self.memory.words_planned[k])
             waits = start == twin.now + 1 and bool(nodes & twin.completing)
             job = jobs[self.ids[place][0]]
             cycle.plans.append(Plan(job, "", start, end, nodes, held=end >= 0, waits_for_epilog=waits))

@@ -5,8 +5,20 @@ Nothing is kept from one cycle to the next: a plan protects a job only from thos
 
 from __future__ import annotations
 
-from headway.engine.tables import N_ALONE, N_CPUS, N_FREE_CPUS, N_RUNS, NOW, State, Table
-from headway.jit import kernel, routine
+from headway.engine.tables import N_ALONE, N_CPUS, N_FREE_CPUS, NOW, State
+from headway.jit import count_bits, kernel, routine
+from headway.policies.slurm.bits import (
+    ALL,
+    copy_set,
+    empty,
+    first_node,
+    meet,
+    pack_set,
+    pack_taken,
+    put,
+    size_of,
+    unpack,
+)
 from headway.policies.slurm.calendar import NOT_NOW, lay_allowed, next_reservation_end
 from headway.policies.slurm.ends import NEVER, earliest, note_end, note_ends, starts_after
 from headway.policies.slurm.independence import (
@@ -19,9 +31,23 @@ from headway.policies.slurm.independence import (
 )
 from headway.policies.slurm.limits import after_selection, before_selection, hold_by_limit
 from headway.policies.slurm.main_loop import priority_bound
-from headway.policies.slurm.plan_table import END, clear_table, collides, hold, is_full, rounded
+from headway.policies.slurm.plan_table import (
+    END,
+    clear_table,
+    collides,
+    cut_window,
+    hold,
+    is_full,
+    lacks_until,
+    lay_widest,
+    lay_window,
+    next_rise,
+    rounded,
+    slot_at,
+    survey,
+)
 from headway.policies.slurm.queue import GONE, close_gaps, holds_back, shortest_in
-from headway.policies.slurm.selection import whole_nodes
+from headway.policies.slurm.selection import fewest_nodes, whole_nodes
 from headway.policies.slurm.starting import BUSY, FILLING, STARTED, try_start
 from headway.policies.slurm.tables import (
     UNSET,
@@ -39,15 +65,12 @@ from headway.policies.slurm.tables import (
     Record,
     Scratch,
     Setting,
-    Slot,
     Work,
 )
+from headway.policies.slurm.whole import counts_nodes, earliest_whole, enough_over, note_running_sets, over_by
 from headway.units import SECOND
 
 GO_ON, STOP = True, False
-PAIRS, QUARTERS, HALF = 0x00FF00FF00FF00FF, 0x0000FFFF0000FFFF, 0xFFFFFFFF
-"""Every second byte of eight, every second pair, the lower four."""
-FOR_EVER = 1 << 60
 HOLDS_NOTHING = -1
 """The end of a plan that begins later than backfill looks: it keeps nothing from others."""
 
@@ -74,119 +97,36 @@ def count_search(memory: Memory, job: int, part: int) -> bool:
 
 
 @kernel
-def sum_of_bytes(word: int) -> int:
-    """The sum of the eight bytes of a number."""
-    word = (word & PAIRS) + ((word >> 8) & PAIRS)
-    word = (word & QUARTERS) + ((word >> 16) & QUARTERS)
-    return (word & HALF) + (word >> 32)
-
-
-@kernel
-def common_nodes(a: Table, i: int, b: Table, j: int) -> int:
-    """How many nodes two sets have in common."""
-    count, sums = 0, 0
-    for word in range(a.shape[1]):
-        sums += a[i, word] & b[j, word]
-        if word & 127 == 127:  # before a byte may overflow
-            count += sum_of_bytes(sums)
-            sums = 0
-    return count + sum_of_bytes(sums)
-
-
-@kernel
-def lay_widest(memory: Memory, job: int, part: int) -> None:
-    """The nodes that a job could ever have into the set WIDEST; how many of them each slot has free."""
-    sets, features, slot = memory.words_sets, memory.jobs[Job.FEATURES, job], 0
-    for word in range(sets.shape[1]):
-        here = memory.words_members[part, word] & memory.words_features[features, word]
-        sets[Scratch.WIDEST, word] = here & sets[Scratch.USABLE, word] & sets[Scratch.ALLOWED, word]
-    while slot != END:
-        memory.slots[Slot.FREE, slot] = common_nodes(sets, Scratch.WIDEST, memory.words_free, slot)
-        slot = memory.slots[Slot.NEXT, slot]
-
-
-@kernel
-def too_few(memory: Memory, start: int, end: int, least: int) -> bool:
-    """Whether fewer than ``least`` nodes are free in one of the slots from ``start`` to ``end``."""
-    slot = 0
-    while slot != END and memory.slots[Slot.BEGIN, slot] <= end:
-        if memory.slots[Slot.END, slot] > start and memory.slots[Slot.FREE, slot] < least:
-            return True
-        slot = memory.slots[Slot.NEXT, slot]
-    return False
-
-
-@kernel
-def lay_window(memory: Memory, start: int, end: int, only_later: bool) -> int:
-    """The nodes free of plans from ``start`` to ``end`` into the set WINDOW; when more may be free, or 0.
-
-    A slot that begins just at ``end`` still counts. With ``only_later`` the set is not completed.
-    """
-    later, slot = 0, 0
-    sets, free = memory.words_sets, memory.words_free
-    for word in range(sets.shape[1]):
-        sets[Scratch.WINDOW, word] = sets[Scratch.WIDEST, word]
-    while slot != END and not (only_later and later > 0):
-        following = memory.slots[Slot.NEXT, slot]
-        ends = memory.slots[Slot.END, slot]
-        if ends > start and following != END and later == 0:
-            more = 0
-            for word in range(sets.shape[1]):
-                coming = sets[Scratch.WIDEST, word] & free[following, word]
-                more |= coming & ~(sets[Scratch.WINDOW, word] & free[slot, word])
-            if more != 0:
-                later = ends
-        if ends > start:
-            if memory.slots[Slot.BEGIN, slot] > end:
-                break
-            for word in range(sets.shape[1]):
-                sets[Scratch.WINDOW, word] &= free[slot, word]
-        slot = following
-    return int(later)
-
-
-@kernel
 def note_plan(memory: Memory) -> None:
     """Copy the chosen nodes to the place of the next plan."""
-    place = memory.clock[Clock.PLANS]
-    for node in range(memory.nodes.shape[1]):
-        memory.planned[place, node] = memory.work[Work.TAKEN, node] > 0
-
-
-@kernel
-def on_completing(memory: Memory) -> bool:
-    """Whether a chosen node is still completing."""
-    for node in range(memory.nodes.shape[1]):
-        if memory.work[Work.TAKEN, node] > 0 and memory.nodes[Node.COMPLETING, node] > 0:
-            return True
-    return False
+    copy_set(memory.words_sets, Scratch.TAKEN, memory.words_planned, memory.clock[Clock.PLANS])
 
 
 @kernel
 def planned_size(state: State, job: int, part: int) -> int:
     """CPUs that a job would have on the chosen nodes, from now on those of its size factor."""
     memory, cpus = state.memory, 0
-    whole = whole_nodes(memory, job, part)
-    for node in range(memory.nodes.shape[1]):
-        if memory.work[Work.TAKEN, node] > 0:
-            cpus += state.nodes[N_CPUS, node] if whole else memory.work[Work.TAKEN, node]
+    if counts_nodes(memory, job, part):
+        cpus = size_of(memory.words_sets, Scratch.TAKEN)
+        cpus *= state.nodes[N_CPUS, first_node(memory.words_sets, Scratch.TAKEN)]
+    else:
+        whole = whole_nodes(memory, job, part)
+        for node in range(memory.nodes.shape[1]):
+            if memory.work[Work.TAKEN, node] > 0:
+                cpus += state.nodes[N_CPUS, node] if whole else memory.work[Work.TAKEN, node]
     memory.jobs[Job.SIZE, job] = cpus
     memory.jobs[Job.SIZED, job] = 1
     return cpus
 
 
 @kernel
-def note_start(state: State, job: int, start: int) -> None:
+def note_start(state: State, job: int, place: int, start: int) -> None:
     """Remember where and when the present cycle lets a job start, for those who ask afterwards."""
-    memory, count, first = state.memory, 0, UNSET
-    for node in range(memory.nodes.shape[1]):
-        if memory.planned[memory.clock[Clock.PLANS] - 1, node] > 0:
-            first = node if first == UNSET else first
-            count += 1
+    memory = state.memory
     memory.jobs[Job.PLANNED, job] = start
     memory.jobs[Job.PLANNED_AT, job] = state.clock[NOW] // SECOND + memory.settings[Setting.ORIGIN]
-    memory.jobs[Job.PLANNED_NODE, job] = first
-    memory.jobs[Job.PLANNED_NODES, job] = count
+    memory.jobs[Job.PLANNED_NODE, job] = first_node(memory.words_planned, place)
+    memory.jobs[Job.PLANNED_NODES, job] = size_of(memory.words_planned, place)
 
 
 @kernel
@@ -207,18 +147,13 @@ def keep_plan(state: State, job: int, part: int, start: int, begin: int, end: in
     place = write_plan(memory, job, start, end)
     memory.counts[Count.PLANNED, part] += 1
     if memory.jobs[Job.TESTED, job] != memory.clock[Clock.CYCLES] or start < memory.jobs[Job.PLANNED, job]:
-        note_start(state, job, start)
+        note_start(state, job, place, start)
     memory.jobs[Job.TESTED, job] = memory.clock[Clock.CYCLES]
-    for node in range(memory.nodes.shape[1]):
-        if memory.planned[place, node] > 0 and state.nodes[N_RUNS, node] == 0:
-            memory.clock[Clock.STAMPED] = 1
-            break
+    if meet(memory.words_planned, place, memory.words_sets, Scratch.IDLE):
+        memory.clock[Clock.STAMPED] = 1
     if is_full(memory):
         return STOP
     hold(memory, begin, end, place)
-    for node in range(memory.nodes.shape[1]):
-        if memory.planned[place, node] > 0:
-            memory.work[Work.UNTIL, node] = min(memory.work[Work.UNTIL, node], begin)
     return GO_ON
 
 
@@ -227,6 +162,7 @@ def enter_started(state: State, job: int, part: int) -> None:
     """A job that has just started on whole nodes keeps them in the table until its limit."""
     memory = state.memory
     if whole_nodes(memory, job, part):
+        pack_taken(memory, Scratch.TAKEN)
         note_plan(memory)
         hold(memory, 0, rounded(memory, memory.jobs[Job.ENDS, job]), memory.clock[Clock.PLANS])
 
@@ -240,6 +176,55 @@ def end_of_reservation(
     if after == 0 or after + 1 >= rounded(memory, now + memory.settings[Setting.BF_WINDOW]):
         return later
     return after + 1 if later == 0 or after + 1 < later else later
+
+
+@kernel
+def when_and_where(state: State, job: int, part: int, now: int, only_now: bool) -> int:
+    """When a job could start on the set WINDOW, with its nodes in the set TAKEN; -1 where it never could."""
+    if counts_nodes(state.memory, job, part):
+        return earliest_whole(state, job, part, now, only_now)
+    unpack(state.memory, Scratch.WINDOW)
+    start = earliest(state, job, part, now, only_now)
+    pack_taken(state.memory, Scratch.TAKEN)
+    return start
+
+
+@kernel
+def starts_later(memory: Memory, slot: int, end: int, t: int, least: int, enough: int) -> bool:
+    """Whether a job on whole nodes cannot start by ``t`` on nodes free of plans from ``slot`` until ``end``.
+
+    ``enough``: the running job with whose end it could if there were no plans.
+    """
+    sets, over, place = memory.words_sets, memory.words_over, over_by(memory, t)
+    if place < enough:
+        return True
+    for word in range(sets.shape[1]):
+        idle = over[place, word] if place >= 0 else sets[Scratch.IDLE, word]
+        sets[Scratch.WINDOW, word] = sets[Scratch.WIDEST, word] & idle
+    cut_window(memory, slot, end)
+    return size_of(sets, Scratch.WINDOW) < least
+
+
+@routine
+def some_window_fits(memory: Memory, now: int, minutes: int, least: int) -> bool:
+    """Whether one of the windows of a job that found no start had as many nodes as it wants."""
+    slot, begin = 0, now
+    while True:
+        end = 60 * minutes + begin
+        slot = slot_at(memory, slot, begin)
+        lay_window(memory, slot, end)
+        if size_of(memory.words_sets, Scratch.WINDOW) >= least:
+            return True
+        begin = next_rise(memory, slot, end)
+        if begin == 0:
+            return False
+
+
+@kernel
+def count_searched(memory: Memory) -> None:
+    """Count a job that was searched a start for."""
+    memory.clock[Clock.SEARCHED] += 1
+    memory.clock[Clock.SEARCHES] += 1
 
 
 @routine
@@ -256,9 +241,13 @@ def search(state: State, place: int, now: int) -> bool:
         )
         or 0 < memory.settings[Setting.BF_PART_RESERVE] <= memory.counts[Count.PLANNED, part]
     )
-    later, counted, least = now, False, memory.jobs[Job.MIN_NODES, job]
+    least, plain = memory.jobs[Job.MIN_NODES, job], memory.settings[Setting.PLAIN] > 0
+    later, slot, lacks, seen, counted, skipped = now, 0, 0, END, False, False
     any_reserved = memory.reservations.shape[1] > 0
     lay_widest(memory, job, part)
+    known = memory.jobs[Job.SIZED, job] > 0 and not only_now and not plain
+    by_count = known and not any_reserved and counts_nodes(memory, job, part)
+    enough = enough_over(memory, least) if by_count else 0
     while True:
         begin = later
         if any_reserved:
@@ -266,24 +255,36 @@ def search(state: State, place: int, now: int) -> bool:
             if begin == NOT_NOW:
                 memory.jobs[Job.REASON, job] = Reason.RESERVATION
                 return GO_ON
+            pack_set(memory, Scratch.ALLOWED)
             lay_widest(memory, job, part)
+            lacks, seen = 0, END
         end = 60 * minutes + max(begin, now)
-        few = too_few(memory, begin, end, least)
-        later = lay_window(memory, begin, end, few)
+        slot = slot_at(memory, slot, begin)
+        seen = survey(memory, seen, end)
+        later = next_rise(memory, slot, end)
         if any_reserved:
             later = end_of_reservation(memory, job, part, begin, minutes, now, later)
-        if few or common_nodes(memory.words_sets, Scratch.WINDOW, memory.words_sets, Scratch.WIDEST) < least:
+        if lacks <= begin and not plain:
+            lacks = lacks_until(memory, slot, end, least)
+        if lacks <= begin:
+            if later > 0 and by_count and starts_later(memory, slot, end, later, least, enough):
+                skipped = True
+                continue
+            lay_window(memory, slot, end)
+        if lacks > begin or size_of(memory.words_sets, Scratch.WINDOW) < least:
             if later > 0 and not only_now:
                 continue
+            if skipped and not counted and some_window_fits(memory, now, minutes, least):
+                count_searched(memory)
             return GO_ON
         if not counted:
             counted = True
-            memory.clock[Clock.SEARCHED] += 1
-            memory.clock[Clock.SEARCHES] += 1
-        known = memory.jobs[Job.SIZED, job] > 0 and not only_now
-        if later > 0 and known and starts_after(state, job, part, later):
-            continue
-        start = earliest(state, job, part, now, only_now)
+            count_searched(memory)
+        if later > 0 and known and not by_count:
+            unpack(memory, Scratch.WINDOW)
+            if starts_after(state, job, part, later):
+                continue
+        start = when_and_where(state, job, part, now, only_now)
         if start == NEVER:
             if later > 0 and not only_now:
                 continue
@@ -293,15 +294,17 @@ def search(state: State, place: int, now: int) -> bool:
             start = begin
         cpus = planned_size(state, job, part)
         note_plan(memory)
-        if start <= now and on_completing(memory):
+        if start <= now and meet(memory.words_sets, Scratch.TAKEN, memory.words_sets, Scratch.COMPLETING):
             start, later = now + 1, 0
         if start <= now:
+            unpack(memory, Scratch.WINDOW)
             outcome = try_start(state, Scratch.WINDOW, job, part, now, FILLING, minutes)
             if outcome == STARTED:
                 enter_started(state, job, part)
                 note_end(state, job)
-                free_now(state)
                 memory.clock[Clock.CYCLE_STARTS] += 1
+            if outcome == STARTED or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
+                note_nodes(state)
             if outcome != BUSY:
                 return GO_ON
             later = 0
@@ -324,9 +327,8 @@ def search(state: State, place: int, now: int) -> bool:
 @kernel
 def plan_breaks_limit(state: State, job: int, part: int, cpus: int) -> bool:
     """Whether a job of the planned size would break a limit, or its QOS plans nothing."""
-    memory, nodes = state.memory, 0
-    for node in range(memory.nodes.shape[1]):
-        nodes += memory.planned[memory.clock[Clock.PLANS], node]
+    memory = state.memory
+    nodes = size_of(memory.words_planned, memory.clock[Clock.PLANS])
     qos = memory.jobs[Job.QOS, job]
     if qos != UNSET and memory.holders[Holder.NO_RESERVE, qos] > 0:
         return True
@@ -336,22 +338,18 @@ def plan_breaks_limit(state: State, job: int, part: int, cpus: int) -> bool:
 
 
 @kernel
-def free_now(state: State) -> None:
-    """Nodes that are not free any more have no time until which they are."""
+def note_nodes(state: State) -> None:
+    """Lay the sets of nodes that are idle, completing or open to new jobs, and what running jobs hold."""
     memory = state.memory
+    sets = memory.words_sets
+    empty(sets, Scratch.COMPLETING)
+    empty(sets, Scratch.OPEN)
     for node in range(memory.nodes.shape[1]):
-        if state.nodes[N_FREE_CPUS, node] == 0 or state.nodes[N_ALONE, node] > 0:
-            memory.work[Work.UNTIL, node] = 0
-
-
-@kernel
-def note_free_nodes(state: State) -> None:
-    """Until when each node is free of plans: no plan has been made yet."""
-    memory = state.memory
-    for node in range(memory.nodes.shape[1]):
-        usable = memory.nodes[Node.USABLE, node] > 0 and memory.nodes[Node.COMPLETING, node] == 0
-        memory.work[Work.UNTIL, node] = FOR_EVER if usable else 0
-    free_now(state)
+        if memory.nodes[Node.COMPLETING, node] > 0:
+            put(sets, Scratch.COMPLETING, node)
+        elif state.nodes[N_FREE_CPUS, node] > 0 and state.nodes[N_ALONE, node] == 0:
+            put(sets, Scratch.OPEN, node)
+    note_running_sets(state)
 
 
 @kernel
@@ -365,10 +363,17 @@ def may_start(memory: Memory, place: int, now: int) -> bool:
         return False
     if memory.jobs[Job.SIZED, job] == 0 or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
         return True  # its search changes its priority, or it takes the place of others
-    end, enough = now + 60 * shortest_in(memory, job, part), 0
-    for node in range(memory.nodes.shape[1]):
-        enough += memory.members[part, node] & (memory.work[Work.UNTIL, node] > end)
-    return bool(enough >= memory.jobs[Job.MIN_NODES, job])
+    sets, features, count = memory.words_sets, memory.jobs[Job.FEATURES, job], 0
+    open_nodes = Scratch.IDLE if whole_nodes(memory, job, part) else Scratch.OPEN
+    least, end = fewest_nodes(memory, job, part), now + 60 * shortest_in(memory, job, part)
+    for word in range(sets.shape[1]):
+        here = sets[Scratch.OPEN, word] & sets[open_nodes, word] & memory.words_members[part, word]
+        sets[Scratch.WINDOW, word] = here & memory.words_features[features, word]
+        count += count_bits(sets[Scratch.WINDOW, word])
+    if count < least:
+        return False
+    cut_window(memory, 0, end)
+    return size_of(sets, Scratch.WINDOW) >= least
 
 
 @kernel
@@ -379,9 +384,12 @@ def begin_cycle(state: State, now: int) -> None:
     clock[Clock.CYCLES] += 1
     clock[Clock.PLANS] = clock[Clock.SEARCHED] = clock[Clock.CYCLE_STARTS] = 0
     clock[Clock.STAMPED] = clock[Clock.UNSURE] = 0
+    empty(memory.words_sets, Scratch.USABLE)
     for node in range(memory.nodes.shape[1]):
-        memory.sets[Scratch.USABLE, node] = memory.nodes[Node.USABLE, node] > 0
-        memory.sets[Scratch.ALLOWED, node] = 1
+        if memory.nodes[Node.USABLE, node] > 0:
+            put(memory.words_sets, Scratch.USABLE, node)
+    for word in range(memory.words_sets.shape[1]):
+        memory.words_sets[Scratch.ALLOWED, word] = ALL
     clear_table(memory, now)
     for row in range(memory.counts.shape[0]):
         for column in range(memory.counts.shape[1]):
@@ -397,7 +405,7 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
     """
     memory = state.memory
     begin_cycle(state, now)
-    note_free_nodes(state)
+    note_nodes(state)
     note_ends(state)
     last, plans, starts = memory.clock[Clock.QUEUED] - 1, -1, 0
     number = memory.clock[Clock.CYCLES]

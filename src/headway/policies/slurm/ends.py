@@ -140,6 +140,13 @@ def copy_nodes(state: State) -> None:
             state.memory.trial[row, node] = state.nodes[row, node]
 
 
+@kernel
+def start_after(memory: Memory, end: int, now: int) -> int:
+    """When a job starts that waits for an end; for a job that is beyond its limit it is guessed."""
+    late = end + memory.settings[Setting.KILL_WAIT] + memory.settings[Setting.OVER_TIME_LIMIT]
+    return int(end if end > now else max(late, now + 1))
+
+
 @routine
 def imagine_preempted(state: State, job: int, part: int, now: int) -> int:
     """Let every running job that a job may preempt be over in the trial table; nodes that become idle."""
@@ -213,6 +220,5 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool) -> int
             if place == count or running[0, place] <= anchor + width:
                 break
         if idle >= least and select(state, memory.trial, Scratch.WINDOW, job, part) > 0:
-            late = last + memory.settings[Setting.KILL_WAIT] + memory.settings[Setting.OVER_TIME_LIMIT]
-            return int(last if last > now else max(late, now + 1))
+            return start_after(memory, last, now)
     return NEVER

@@ -8,7 +8,7 @@ from headway.engine.shares import end_of_shares
 from headway.engine.tables import BY_FAILURE, R_SHARE, RUN, S_NODE, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.priority import prioritise, renew_records
-from headway.policies.slurm.queue import close_gaps, enqueue, leave_queue
+from headway.policies.slurm.queue import close_gaps, enqueue, leave_queue, sort_queue
 from headway.policies.slurm.starting import take_off
 from headway.policies.slurm.tables import Clock, Happening, Job, Memory, Node, Partition, What
 from headway.units import NEVER
@@ -84,11 +84,11 @@ def take_happenings(state: State, now: int) -> None:
             memory.partitions[Partition.UP, which] = 1
         clock[Clock.COUNT] += 1
         clock[Clock.STAMP] = clock[Clock.CHANGED] = now
-    take_back(memory, now)
+    take_back(memory)
 
 
 @routine
-def take_back(memory: Memory, now: int) -> None:
+def take_back(memory: Memory) -> None:
     """Let the jobs that come back join the queue, with the priority they had."""
     clock = memory.clock
     if clock[Clock.RETURNED] == 0:
@@ -97,4 +97,4 @@ def take_back(memory: Memory, now: int) -> None:
         enqueue(memory, memory.returned[place])
         clock[Clock.COUNT] += 1
     clock[Clock.RETURNED] = 0
-    renew_records(memory, clock[Clock.QUEUED], now)
+    sort_queue(memory)

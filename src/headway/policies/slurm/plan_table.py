@@ -9,7 +9,8 @@ Running jobs are not in it. Every cycle begins with one empty stretch and forget
 from __future__ import annotations
 
 from headway.jit import kernel, routine
-from headway.policies.slurm.tables import Clock, Memory, Scratch, Setting, Slot
+from headway.policies.slurm.bits import common_nodes, copy_set
+from headway.policies.slurm.tables import Clock, Job, Memory, Scratch, Setting, Slot
 
 END = -1
 """NEXT of the last stretch."""
@@ -115,6 +116,90 @@ def join_equal(memory: Memory, before: int, last: int, end: int) -> None:
         if reached and here == last:
             return
         here = behind
+
+
+@kernel
+def lay_widest(memory: Memory, job: int, part: int) -> None:
+    """The nodes that a job could ever have into the set WIDEST."""
+    sets, features = memory.words_sets, memory.jobs[Job.FEATURES, job]
+    for word in range(sets.shape[1]):
+        here = memory.words_members[part, word] & memory.words_features[features, word]
+        sets[Scratch.WIDEST, word] = here & sets[Scratch.USABLE, word] & sets[Scratch.ALLOWED, word]
+
+
+@kernel
+def survey(memory: Memory, last: int, end: int) -> int:
+    """Count what the stretches behind ``last`` (END: all) have for a job, as far as one behind ``end``.
+
+    That is how many nodes of WIDEST are free in each, and whether some come free behind it. The last stretch
+    that is counted now.
+    """
+    sets, free, slots = memory.words_sets, memory.words_free, memory.slots
+    while last == END or (slots[Slot.BEGIN, last] <= end and slots[Slot.NEXT, last] != END):
+        last = 0 if last == END else slots[Slot.NEXT, last]
+        following, more = slots[Slot.NEXT, last], 0
+        slots[Slot.FREE, last] = common_nodes(sets, Scratch.WIDEST, free, last)
+        if following != END:
+            for word in range(sets.shape[1]):
+                more |= sets[Scratch.WIDEST, word] & free[following, word] & ~free[last, word]
+        slots[Slot.RISES, last] = more != 0
+    return last
+
+
+@kernel
+def slot_at(memory: Memory, slot: int, t: int) -> int:
+    """The first stretch from ``slot`` on that ends after ``t``; END where none does."""
+    while slot != END and memory.slots[Slot.END, slot] <= t:
+        slot = memory.slots[Slot.NEXT, slot]
+    return slot
+
+
+@kernel
+def lacks_until(memory: Memory, slot: int, end: int, least: int) -> int:
+    """The end of the last stretch from ``slot`` until ``end`` with fewer than ``least`` nodes; 0: none."""
+    lacks = 0
+    while slot != END and memory.slots[Slot.BEGIN, slot] <= end:
+        if memory.slots[Slot.FREE, slot] < least:
+            lacks = memory.slots[Slot.END, slot]
+        slot = memory.slots[Slot.NEXT, slot]
+    return int(lacks)
+
+
+@kernel
+def next_rise(memory: Memory, slot: int, end: int) -> int:
+    """When a node comes free of plans that is not so from ``slot`` on; 0 where none does until ``end``.
+
+    The stretch that begins first after ``end`` is still looked at. Until a node comes free the sets of
+    neighbouring stretches only shrink, so what is free in one of them was free all the time.
+    """
+    while slot != END and memory.slots[Slot.NEXT, slot] != END:
+        if memory.slots[Slot.RISES, slot] > 0:
+            return int(memory.slots[Slot.END, slot])
+        if memory.slots[Slot.BEGIN, slot] > end:
+            break
+        slot = memory.slots[Slot.NEXT, slot]
+    return 0
+
+
+@kernel
+def lay_window(memory: Memory, slot: int, end: int) -> None:
+    """The nodes of WIDEST that are free of plans from a stretch on until ``end`` into the set WINDOW.
+
+    A stretch that begins just at ``end`` still counts.
+    """
+    sets = memory.words_sets
+    copy_set(sets, Scratch.WIDEST, sets, Scratch.WINDOW)
+    cut_window(memory, slot, end)
+
+
+@kernel
+def cut_window(memory: Memory, slot: int, end: int) -> None:
+    """Leave those nodes in the set WINDOW that are free of plans from a stretch on until ``end``."""
+    sets, free = memory.words_sets, memory.words_free
+    while slot != END and memory.slots[Slot.BEGIN, slot] <= end:
+        for word in range(sets.shape[1]):
+            sets[Scratch.WINDOW, word] &= free[slot, word]
+        slot = memory.slots[Slot.NEXT, slot]
 
 
 @routine

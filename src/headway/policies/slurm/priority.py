@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.jit import kernel, routine
 from headway.policies.slurm.fairshare import classic, decay, fair_tree, use
-from headway.policies.slurm.queue import minutes_in, sort_queue
+from headway.policies.slurm.queue import minutes_in, sift_in, sort_queue
 from headway.policies.slurm.tables import (
     UNSET,
     Array,
@@ -13,6 +13,7 @@ from headway.policies.slurm.tables import (
     Job,
     Memory,
     Partition,
+    Preemption,
     Record,
     Setting,
     Tres,
@@ -132,7 +133,11 @@ def renew_records(memory: Memory, first: int, now: int) -> None:
             memory.queue[Record.PRIORITY, place] = priority
             if memory.queue[Record.PLACE, place] == 0:
                 memory.jobs[Job.PRIORITY, job] = priority
-    sort_queue(memory)
+    if first == 0 or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
+        sort_queue(memory)
+        return
+    for place in range(first, memory.clock[Clock.QUEUED]):
+        sift_in(memory, place, 1)  # those before are in order
 
 
 @routine

@@ -314,6 +314,35 @@ def fit(memory: Memory, least: int, want: int, most: int, cpus: int, whole: bool
     return 0
 
 
+@kernel
+def fewest_nodes(memory: Memory, job: int, part: int) -> int:
+    """The fewest nodes that a job must have in a partition."""
+    return int(max(memory.jobs[Job.MIN_NODES, job], memory.partitions[Partition.MIN_NODES, part]))
+
+
+@kernel
+def bounded_nodes(memory: Memory, job: int, part: int) -> int:
+    """The most nodes that a job asks for and its partition allows."""
+    asked, bound = memory.jobs[Job.MAX_NODES, job], memory.partitions[Partition.MAX_NODES, part]
+    most = MANY_NODES if asked == UNSET else asked
+    return int(most if bound == UNSET else min(most, bound))
+
+
+@kernel
+def wanted_nodes(memory: Memory, job: int, part: int) -> int:
+    """The nodes that a job gets if there are as many: the most where it names them, else the fewest."""
+    if memory.jobs[Job.MAX_NODES, job] == UNSET:
+        return fewest_nodes(memory, job, part)
+    return bounded_nodes(memory, job, part)
+
+
+@kernel
+def most_nodes(memory: Memory, job: int, part: int) -> int:
+    """The most nodes that a job may have in a partition: no more than it has tasks."""
+    most, tasks = bounded_nodes(memory, job, part), memory.jobs[Job.TASKS, job]
+    return min(most, max(tasks, fewest_nodes(memory, job, part))) if tasks > 0 else most
+
+
 @routine
 def select(state: State, table: Table, candidates: int, job: int, part: int) -> int:
     """Choose nodes for a job among the set number ``candidates``; how many, 0 where it does not fit."""
@@ -346,15 +375,8 @@ def select_freely(state: State, table: Table, candidates: int, job: int, part: i
     A job that shares nodes must also fit as if no CPU were in use, memory as it is: Slurm tries that first.
     """
     memory = state.memory
-    least = max(memory.jobs[Job.MIN_NODES, job], memory.partitions[Partition.MIN_NODES, part])
-    asked, bound = memory.jobs[Job.MAX_NODES, job], memory.partitions[Partition.MAX_NODES, part]
-    most = MANY_NODES if asked == UNSET else asked
-    if bound != UNSET:
-        most = min(most, bound)
-    want = least if asked == UNSET else most
-    tasks, cpus = memory.jobs[Job.TASKS, job], memory.jobs[Job.CPUS, job]
-    if tasks > 0:
-        most = min(most, max(tasks, least))
+    least, want = fewest_nodes(memory, job, part), wanted_nodes(memory, job, part)
+    most, cpus = most_nodes(memory, job, part), memory.jobs[Job.CPUS, job]
     if most < least:
         return 0
     whole = whole_nodes(memory, job, part)

@@ -18,6 +18,7 @@ from headway.engine.tables import (
     Table,
 )
 from headway.policies.prepare import Arrivals, Prepared
+from headway.policies.slurm.bits import packed, words_for
 from headway.policies.slurm.fairshare import PARENT
 from headway.policies.slurm.life import (
     Life,
@@ -118,15 +119,13 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     longest = max((len(row) for row in requests.partition_lists), default=1)
     queue = jobs.shape[1] * longest + 2
     first = int(arrivals.submit[0]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
-    wide = -(-nodes // 8) * 8
-    sets, free = np.zeros((len(Scratch), wide), np.uint8), np.zeros((slots, wide), np.uint8)
-    planned, in_partition = np.zeros((plans, wide), np.uint8), members(site, wide)
-    allowed = np.ascontiguousarray(requests.features)
     last = int(arrivals.submit[-1]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
     reservations, reserved = reservation_tables(site, last + HORIZON)
     licences, licences_asked = licence_tables(site, requests.count, requests.life)
     jobs[Job.LICENCES] = licences_asked.any(axis=0)
     limited = [f"gres/{name}" for name in gres_names(site)]
+    words, in_partition = words_for(nodes), members(site)
+    room = min(jobs.shape[1], nodes) + 1
     return Memory(
         clock=clocks(settings, first, seed),
         settings=settings,
@@ -136,7 +135,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         partitions=partition_rows(site),
         members=in_partition,
         lists=padded(requests.partition_lists),
-        features=allowed,
+        features=requests.features,
         factors=factors(site, holders),
         holders=holder_rows(site),
         caps=caps(site, resources),
@@ -150,11 +149,9 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         epilogs=np.zeros((2, jobs.shape[1] + 1), np.int64),
         trial=node_table(site),
         work=np.zeros((len(Work), nodes), np.int64),
-        sets=sets,
+        sets=np.zeros((len(Scratch), nodes), np.uint8),
         slots=np.zeros((len(Slot), slots), np.int64),
-        free=free,
         plans=np.zeros((len(Plan), plans), np.int64),
-        planned=planned,
         counts=np.zeros((len(Count), counted), np.int64),
         billing=billing(site, resources),
         ranks=ranks(site),
@@ -173,12 +170,13 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         victims=np.zeros((len(Victim), min(jobs.shape[1], site.cpus) + 1), np.int64),
         graces=np.zeros((2, min(jobs.shape[1], site.cpus) + 1), np.int64),
         returned=np.zeros(min(jobs.shape[1], site.cpus) + 1, np.int64),
-        words_members=in_partition.view(np.int64),
-        words_features=allowed.view(np.int64),
-        words_sets=sets.view(np.int64),
-        words_free=free.view(np.int64),
-        words_planned=planned.view(np.int64),
-        words_reserved=reserved.view(np.int64),
+        words_members=packed(in_partition, nodes),
+        words_features=packed(requests.features, nodes),
+        words_sets=np.zeros((len(Scratch), words), np.int64),
+        words_free=np.zeros((slots, words), np.int64),
+        words_planned=np.zeros((plans, words), np.int64),
+        words_held=np.zeros((room, words), np.int64),
+        words_over=np.zeros((room, words), np.int64),
     )
 
 
@@ -350,6 +348,13 @@ def partition_rows(site: Site) -> Table:
             0,
             mode_of(site, partition.preempt_mode),
             partition.grace_seconds,
+            len(
+                {
+                    (one.cpus, one.memory_mb - one.memory_spec_mb, one.threads_per_core, one.weight)
+                    for one in nodes
+                }
+            )
+            <= 1,
         ]
     return rows
 
@@ -358,9 +363,9 @@ def _or_unset(value: int | None) -> int:
     return UNSET if value is None else value
 
 
-def members(site: Site, wide: int) -> npt.NDArray[np.uint8]:
-    """Which node is in which partition; rows of ``wide`` bytes."""
-    table = np.zeros((len(site.partitions), wide), np.uint8)
+def members(site: Site) -> npt.NDArray[np.uint8]:
+    """Which node is in which partition."""
+    table = np.zeros((len(site.partitions), len(site.nodes)), np.uint8)
     for p, partition in enumerate(site.partitions):
         table[p, list(partition.nodes)] = 1
     return table
@@ -497,7 +502,7 @@ class Requests:
         self.site, self.arrivals = site, arrivals
         self.count = len(arrivals.submit)
         self.partition_lists: list[list[int]] = []
-        self.features = np.ones((1, -(-len(site.nodes) // 8) * 8), np.uint8)
+        self.features = np.ones((1, len(site.nodes)), np.uint8)
         self.users = int(self.column("user", 0).max(initial=-1)) + 1 or 1
         self.accounts = int(self.column("account", 0).max(initial=-1)) + 1 or 1
         self.life = Life(site, self.count, arrivals.origin, self.column, self.labels)

@@ -283,7 +283,7 @@ def slurm(t: int, state: State) -> None:
     if state.memory.settings[Setting.MINUTES_END_JOBS] > 0:
         end_by_minutes(state, now)
     main_loop(state, now, epilogs)
-    take_back(state.memory, now)
+    take_back(state.memory)
     backfill(state, now)
-    take_back(state.memory, now)
+    take_back(state.memory)
     ask_to_wake(state, now)

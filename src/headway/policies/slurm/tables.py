@@ -1,8 +1,8 @@
 """What Slurm's controller knows: the rows of its tables, and the tables in one tuple.
 
 Times are whole seconds on the log's clock, as Slurm has them; time limits are minutes, memory is MB.
-Sets of nodes are rows of bytes, a multiple of eight long, 1 where a node is in the set. -1 stands for "not
-given" and "no limit".
+Sets of nodes are rows of bytes, 1 where a node is in the set, and for backfill rows of words, 64 nodes to a
+word (:mod:`~headway.policies.slurm.bits`). -1 stands for "not given" and "no limit".
 """
 
 from __future__ import annotations
@@ -265,6 +265,8 @@ class Partition(IntEnum):
     PREEMPT = 17
     """:class:`Mode` of preempting its jobs."""
     GRACE = 18
+    ALIKE = 19
+    """Whether all its nodes have the same CPUs, memory and weight."""
 
 
 class Record(IntEnum):
@@ -286,6 +288,8 @@ class Slot(IntEnum):
     NEXT = 2
     FREE = 3
     """How many nodes that the job at hand could have are free of plans in it."""
+    RISES = 4
+    """Whether a node that the job at hand could have is free in the next slot and not in this one."""
 
 
 class Plan(IntEnum):
@@ -606,12 +610,8 @@ class Memory(NamedTuple):
     """[Scratch, node] sets that a search works on."""
     slots: Table
     """[Slot, record]"""
-    free: Sets
-    """[record, node] nodes of a slot that are free of plans."""
     plans: Table
     """[Plan, place] the plans of the present cycle."""
-    planned: Sets
-    """[place, node] their nodes."""
     counts: Table
     """[Count, user | partition | association | user x partition] what the present cycle has searched for."""
     billing: Numbers
@@ -649,12 +649,19 @@ class Memory(NamedTuple):
     returned: Table
     """[place] jobs that come back to the queue when the present pass is over."""
     words_members: Table
-    """The sets of nodes again, eight nodes to a number, for what is done to whole sets: [partition, word]"""
+    """[partition, word] ``members`` again, 64 nodes to a word."""
     words_features: Table
+    """[features, word] ``features`` again."""
     words_sets: Table
+    """[Scratch, word] sets that a search works on."""
     words_free: Table
+    """[slot, word] nodes of a slot that are free of plans."""
     words_planned: Table
-    words_reserved: Table
+    """[place, word] the nodes of the plans."""
+    words_held: Table
+    """[place, word] the nodes of the running jobs, in the order of their ends; as far as there is room."""
+    words_over: Table
+    """[place, word] nodes on which nothing runs any more when these jobs and all before them are over."""
 
 
 class Count(IntEnum):
@@ -704,11 +711,9 @@ class Work(IntEnum):
     RUN_NODES = 5
     CHOSEN = 6
     """What it gives, put by."""
-    UNTIL = 7
-    """Until when a node that is free now is free of plans; 0 where it is not free."""
-    FIRST_END = 8
+    FIRST_END = 7
     """When the first job on a node reaches its limit; 0 where nothing runs."""
-    LAST_END = 9
+    LAST_END = 8
 
 
 class Scratch(IntEnum):
@@ -726,6 +731,13 @@ class Scratch(IntEnum):
     """Nodes that reservations leave to the job at hand."""
     BEFORE = 6
     """Nodes on which the job at hand might start if nothing ran."""
+    IDLE = 7
+    """Nodes on which nothing runs."""
+    COMPLETING = 8
+    OPEN = 9
+    """Nodes on which something could start: usable, not completing, with something free."""
+    TAKEN = 10
+    """Nodes that were chosen."""
 
 
 class Reason(IntEnum):

@@ -1,0 +1,142 @@
+"""What backfill leaves out changes nothing: random sites with and without every short cut, nodes included.
+
+``Setting.PLAIN`` goes through the whole queue and every window, imagines the ends of running jobs one by one
+and looks at nodes one by one. Without it cycles stop early, windows are skipped, and jobs on whole nodes of
+one kind are placed by counting bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import headway
+from headway.policies.slurm import setup
+from headway.policies.slurm.tables import Setting
+from headway.schedule import Schedule
+from headway.site import Site
+from headway.site.config import Config
+from headway.site.model import Association, Limits, Node, Partition, Qos
+from headway.workload.header import Header
+
+USERS = 4
+CONFIG = {
+    "SelectTypeParameters": "CR_Core",
+    "PriorityType": "priority/multifactor",
+    "PriorityWeightAge": "1000",
+    "PriorityWeightFairshare": "5000",
+    "PriorityWeightJobSize": "700",
+    "PriorityWeightPartition": "500",
+    "AccountingStorageType": "accounting_storage/slurmdbd",
+    "AccountingStorageEnforce": "limits",
+}
+PARAMETERS: list[dict[str, str]] = [
+    {},
+    {"bf_window": "120"},
+    {"bf_resolution": "600", "bf_window_linear": "90"},
+    {"bf_max_job_test": "7"},
+    {"bf_node_space_size": "6"},
+    {"bf_max_job_user": "2", "bf_max_job_start": "2"},
+    {"bf_max_job_part": "5", "bf_max_job_assoc": "3"},
+    {"bf_min_age_reserve": "900", "bf_one_resv_per_job": ""},
+    {"bf_job_part_count_reserve": "2"},
+    {"bf_min_prio_reserve": "3000", "default_queue_depth": "3"},
+    {"assoc_limit_stop": ""},
+    {"partition_job_depth": "4", "sched_max_job_start": "1"},
+]
+
+
+def random_site(seed: int, parameters: dict[str, str], alike: bool, nodes: int) -> Site:
+    """Overlapping partitions; nodes of one kind, or of several with features; limits of a QOS."""
+    draw = np.random.default_rng(seed)
+    kinds = [Node("", 4, memory_mb=8000), Node("", 8, memory_mb=16000, weight=2, features=("large",))]
+    chosen = np.zeros(nodes, int) if alike else np.sort(draw.integers(0, 2, nodes))
+    third = nodes // 3
+    partitions = (
+        Partition("batch", tuple(range(nodes)), max_minutes=600, is_default=True),
+        Partition("long", tuple(range(2 * third)), min_nodes=2, max_nodes=third + 1, max_cpus_per_node=4),
+        Partition("short", tuple(range(third, nodes)), max_minutes=60, tier=3, job_factor=5),
+    )
+    if seed % 3 == 0:
+        partitions = (replace(partitions[0], oversubscribe="EXCLUSIVE"), *partitions[1:])
+    users = tuple(Association("a", f"u{user}", parent=1, shares=1 + user) for user in range(USERS))
+    return Site(
+        "random",
+        tuple(replace(kinds[kind], name=f"n{k}") for k, kind in enumerate(chosen.tolist())),
+        partitions,
+        qos=(Qos("normal", limits=Limits(max_tres_per_user={"cpu": 3 * nodes})), Qos("free", priority=5)),
+        associations=(Association("root"), Association("a", parent=0), *users),
+        config=Config.of(CONFIG | ({"SelectTypeParameters": "CR_Core_Memory"} if seed % 2 else {})),
+        scheduler=parameters,
+    )
+
+
+def random_jobs(seed: int, nodes: int, count: int = 70) -> headway.Workload:
+    """Jobs that keep a queue for hours: wide and narrow, whole nodes or some CPUs."""
+    draw = np.random.default_rng(seed + 1000)
+    wide = np.minimum(2 ** draw.integers(0, 1 + int(np.log2(nodes // 2)), count), nodes // 3)
+    limit = draw.choice([5, 10, 30, 60, 120, 300], count)
+    each = draw.integers(1, 5, count)
+    whole = draw.random(count) < (0.5, 0.9, 1.0)[seed % 3]
+    return headway.Workload.from_arrays(
+        unit="s",
+        submit=np.sort(draw.integers(0, 7200, count)),
+        procs=wide * each,
+        runtime=np.maximum(limit * 60 * draw.random(count), 1).astype(int),
+        walltime=limit * 60,
+        user=draw.integers(0, USERS, count),
+        account=np.zeros(count, np.int64),
+        qos=draw.integers(0, 2, count),
+        partition=np.where(limit <= 60, draw.integers(0, 4, count), draw.integers(0, 2, count)),
+        min_nodes=wide,
+        max_nodes=np.where(draw.random(count) < 0.3, wide + draw.integers(0, 3, count), wide),
+        cpus=wide * each,
+        tasks=wide * each,
+        cpus_per_task=np.ones(count, np.int64),
+        memory_node_mb=np.where(draw.random(count) < 0.5, 3000, -1),
+        exclusive=whole.astype(np.int64),
+        constraint=np.where(draw.random(count) < 0.1, 0, -1),
+        header=Header(["; UnixStartTime: 1700000000"]),
+        labels={
+            "partition": ["batch", "long", "short", "short,batch"],
+            "user": [f"u{user}" for user in range(USERS)],
+            "account": ["a"],
+            "qos": ["normal", "free"],
+            "constraint": ["large"],
+        },
+    )
+
+
+def simulated(log: headway.Workload, site: Site, seed: int, plain: bool) -> Schedule:
+    original = setup.settings_of
+
+    def settings_of(site: Site) -> np.ndarray:
+        row = original(site)
+        row[Setting.PLAIN] = plain
+        return row
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(setup, "settings_of", settings_of)
+        return headway.simulate(log, site.platform(), f"slurm(seed={seed})")
+
+
+def assert_the_same(quick: Schedule, plain: Schedule) -> None:
+    assert quick.start.tolist() == plain.start.tolist()
+    assert quick.shares is not None and plain.shares is not None
+    assert quick.shares.node.tolist() == plain.shares.node.tolist()
+    assert quick.shares.cpus.tolist() == plain.shares.cpus.tolist()
+
+
+@pytest.mark.parametrize("alike", [True, False], ids=["alike", "unlike"])
+@pytest.mark.parametrize("place", range(len(PARAMETERS)), ids=lambda place: " ".join(PARAMETERS[place]))
+def test_short_cuts_change_nothing(place: int, alike: bool) -> None:
+    """Two sites for each parameter; one has more nodes than a word has bits."""
+    for seed, nodes in ((place, 12), (place + 50, 140)):
+        site, log = random_site(seed, PARAMETERS[place], alike, nodes), random_jobs(seed, nodes)
+        if alike:
+            log = log.with_columns(constraint=np.full(len(log), -1))
+        quick, plain = (simulated(log, site, seed, short) for short in (False, True))
+        assert (quick.start > quick.workload.submit + 60_000_000).mean() > 0.2  # there is a queue
+        assert_the_same(quick, plain)
