@@ -48,6 +48,9 @@ PARAMETERS: list[dict[str, str]] = [
 ]
 
 
+PREEMPTION = {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"}
+
+
 def random_site(seed: int, parameters: dict[str, str], alike: bool, nodes: int) -> Site:
     """Overlapping partitions; nodes of one kind, or of several with features; limits of a QOS."""
     draw = np.random.default_rng(seed)
@@ -140,3 +143,11 @@ def test_short_cuts_change_nothing(place: int, alike: bool) -> None:
         quick, plain = (simulated(log, site, seed, short) for short in (False, True))
         assert (quick.start > quick.workload.submit + 60_000_000).mean() > 0.2  # there is a queue
         assert_the_same(quick, plain)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_short_cuts_change_nothing_where_jobs_preempt_others(seed: int) -> None:
+    site, log = random_site(seed, {}, True, 12), random_jobs(seed, 12)
+    site = replace(site, config=Config.of(CONFIG | PREEMPTION))
+    log = log.with_columns(constraint=np.full(len(log), -1))
+    assert_the_same(*(simulated(log, site, seed, plain) for plain in (False, True)))

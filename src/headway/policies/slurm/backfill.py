@@ -245,7 +245,8 @@ def search(state: State, place: int, now: int) -> bool:
     later, slot, lacks, seen, counted, skipped = now, 0, 0, END, False, False
     any_reserved = memory.reservations.shape[1] > 0
     lay_widest(memory, job, part)
-    known = memory.jobs[Job.SIZED, job] > 0 and not only_now and not plain
+    preempts = memory.settings[Setting.PREEMPTION] != Preemption.OFF
+    known = memory.jobs[Job.SIZED, job] > 0 and not only_now and not plain and not preempts
     by_count = known and not any_reserved and counts_nodes(memory, job, part)
     enough = enough_over(memory, least) if by_count else 0
     while True:
@@ -303,7 +304,7 @@ def search(state: State, place: int, now: int) -> bool:
                 enter_started(state, job, part)
                 note_end(state, job)
                 memory.clock[Clock.CYCLE_STARTS] += 1
-            if outcome == STARTED or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
+            if outcome == STARTED or preempts:
                 note_nodes(state)
             if outcome != BUSY:
                 return GO_ON
