@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +14,8 @@ from headway.errors import UsageError
 if TYPE_CHECKING:
     from headway.forecast import Outlook, Record
     from headway.forecast.answer import Answer, Question, Told
+    from headway.platform import Platform
+    from headway.workload import Workload
 
 SHOWN = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95)
 """Chances that are printed; the JSON document has all."""
@@ -93,6 +96,17 @@ def when(
             parser=options.whole_number("--machine", 1, 2**31 - 1),
         ),
     ] = None,
+    live: Annotated[
+        Path | None,
+        typer.Option(
+            "--live",
+            metavar="GRID.toml",
+            help="Begin with the present queue of a Slurm cluster of this grid; the log is its past.",
+        ),
+    ] = None,
+    cluster: Annotated[
+        str, typer.Option("--cluster", metavar="NAME", help="Which cluster of the grid, with --live.")
+    ] = "",
     site: options.SiteFolder = None,
     rule: options.Rules = None,
     seed: options.Seed = 0,
@@ -117,14 +131,19 @@ def when(
 
     inputs = Inputs.read(trace, machine, None, None, parse_rules(rule), quiet=quiet or json, site=site)
     spec = policy or ("easy" if inputs.platform.site is None else "slurm(seed=1)")
-    outlook = outlook_of(inputs, spec, simulated)
+    if live is None:
+        outlook = outlook_of(inputs, spec, simulated)
+    else:
+        if job is not None or at or simulated:
+            raise UsageError("--live asks about a new job and now: leave out --job, --at and --simulated")
+        outlook, at = _live(inputs, spec, live, cluster)
     now, question = _question(outlook.record, asked, job, at, {"user": user, "partition": partition})
 
     from headway.forecast.answer import TEACHERS, alternatives, answer
 
     if teachers is None:
         teachers = 0 if simulated else TEACHERS
-    others = [] if alone or job is not None else alternatives(question, _partitions(inputs, question))
+    others = [] if alone or job is not None else alternatives(question, _partitions(outlook.record, question))
     with inputs.display.working(f"forecasting under {spec}") as progress:
         found = answer(
             outlook,
@@ -153,8 +172,35 @@ def outlook_of(inputs: Any, policy: str, simulated: bool) -> Outlook:
     if simulated:
         record = Record.of(inputs.run(spec, 0))
     else:
-        record = Record.recorded(inputs.workload, inputs.platform)
+        record = Record.recorded(with_partitions(inputs.workload, inputs.platform), inputs.platform)
     return Outlook(record, spec)
+
+
+def with_partitions(workload: Workload, platform: Platform) -> Workload:
+    """The same jobs, with codes for the partitions of a site that none of them asked for."""
+    if platform.site is None or "partition" not in workload.labels:
+        return workload
+    labels = list(workload.labels["partition"])
+    names = (partition.name for partition in platform.site.partitions)
+    return workload.with_labels(partition=[*labels, *(name for name in names if name not in labels)])
+
+
+def _live(inputs: Any, policy: str, grid: Path, cluster: str) -> tuple[Outlook, str]:
+    """The present queue of a cluster behind the log, and now in seconds on the log's clock."""
+    from headway.forecast import Outlook, Record, present
+    from headway.live.grid_file import load_grid
+    from headway.live.queue_now import queue_now
+    from headway.platform import Platform
+    from headway.units import seconds_text
+
+    of = load_grid(grid)
+    site = of.site(cluster)
+    if site.kind != "slurm":
+        raise UsageError(f"{cluster} is a {site.kind} cluster; --live looks at Slurm")
+    jobs, now = queue_now(of, site)
+    past = Record.recorded(inputs.workload, inputs.platform)
+    record, at = present(jobs, now, Platform.procs(site.cluster.procs), past)
+    return Outlook(record, policy), seconds_text(at)
 
 
 def _question(
@@ -207,12 +253,12 @@ def _instant(record: Record, text: str) -> int:
     return round((date.timestamp() - begin) * SECOND)
 
 
-def _partitions(inputs: Any, question: Question) -> list[tuple[str, int]]:
+def _partitions(record: Record, question: Question) -> list[tuple[str, int]]:
     """Other partitions of a site, by name and code."""
-    labels = inputs.workload.labels.get("partition", [])
-    if inputs.platform.site is None:
+    labels = record.workload.labels.get("partition", [])
+    if record.platform.site is None:
         return []
-    known = {partition.name for partition in inputs.platform.site.partitions}
+    known = {partition.name for partition in record.platform.site.partitions}
     mine = question.codes.get("partition")
     return [(name, code) for code, name in enumerate(labels) if name in known and code != mine][:4]
 

@@ -16,7 +16,20 @@ from headway.forecast.correction import Correction
 from headway.forecast.forecast import Forecast, Outlook
 from headway.forecast.instant import Instant
 from headway.forecast.levels import LEVELS
+from headway.forecast.present import Present, present
 from headway.forecast.record import Record
 from headway.forecast.scores import scores
 
-__all__ = ["LEVELS", "Correction", "Forecast", "Instant", "Outlook", "Record", "Sample", "check", "scores"]
+__all__ = [
+    "LEVELS",
+    "Correction",
+    "Forecast",
+    "Instant",
+    "Outlook",
+    "Present",
+    "Record",
+    "Sample",
+    "check",
+    "present",
+    "scores",
+]

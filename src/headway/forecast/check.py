@@ -68,7 +68,7 @@ def check(
     outlook = Outlook(record, policy)
     rows = chosen(outlook.record, jobs + TEACHING, seed)
     found = walk(outlook, rows, draws, seed, progress)
-    return found.of(slice(min(TEACHING, len(rows) // 5), None))
+    return found.of(slice(max(len(rows) - jobs, min(TEACHING, len(rows) // 5)), None))
 
 
 def chosen(record: Record, jobs: int, seed: int) -> Column:

@@ -26,7 +26,7 @@ WINDOW = 200
 FEWEST = 20
 """With fewer of them nothing is corrected."""
 BLENDS = (1.0, 0.75, 0.5, 0.25, 0.0)
-STEP = 0.02
+STEP = 0.003
 
 
 class Correction:

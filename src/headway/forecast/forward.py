@@ -53,6 +53,8 @@ class Forward:
         placed = spec.policy.on(record.platform, record.workload)
         if placed.is_grid or placed.has_groups:
             raise UsageError(f"a forecast is for one machine with one queue, not for {spec.name}")
+        if getattr(placed, "learns", False):
+            raise UsageError(f"no forecast knows what {spec} has learned of users; give another estimate")
         numbered = record.workload.with_columns(row=np.arange(len(record)))
         rows = placed.fitting(numbered, record.platform).row
         if len(rows) < len(record):

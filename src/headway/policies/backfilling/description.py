@@ -19,11 +19,12 @@ EASY = PolicyInfo(
         ),
         Parameter(
             "estimate",
-            "the time the scheduler plans with: as requested, the real run time (exact), or the request "
-            "times a factor; jobs are killed at the request whatever is planned, and one that outlives its "
-            "estimate is planned to its request",
+            "the time the scheduler plans with: as requested, the real run time (exact), the mean or the "
+            "longer of the user's last two runs (average2, last2), or the request times a factor; jobs are "
+            "killed at the request whatever is planned, and one that outlives its estimate is planned to its "
+            "request, or with average2 and last2 a little longer by steps",
             "requested",
-            ("requested", "exact"),
+            ("requested", "exact", "average2", "last2"),
             float,
             low=0,
             open_low=True,
@@ -52,9 +53,9 @@ EASY = PolicyInfo(
         *ON_NODES[1:],
     ),
     details=(
-        "With backfill=sjf this is EASY-SJBF. Reservations are made anew at each pass; with depth=all every "
-        "waiting job has one, yet none is remembered. A dialect of another simulator goes with the defaults "
-        "of the other parameters."
+        "With backfill=sjf this is EASY-SJBF, with estimate=average2 as well it is EASY++. Reservations are "
+        "made anew at each pass; with depth=all every waiting job has one, yet none is remembered. A dialect "
+        "of another simulator goes with the defaults of the other parameters."
     ),
     example="easy(backfill=sjf)",
     home="headway.policies.backfilling.policy:Easy",

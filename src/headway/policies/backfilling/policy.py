@@ -39,7 +39,14 @@ class Easy(Baseline, Queue):
         return str(self.params.get("dialect", "textbook"))
 
     @property
+    def learns(self) -> bool:
+        """Whether it plans with the last runs of a job's user."""
+        return self.params.get("estimate") in ("average2", "last2")
+
+    @property
     def columns(self) -> tuple[str, ...]:
+        if self.learns:
+            return ("user", *super().columns)
         return ("job", *super().columns) if self.dialect.startswith("batsched") else super().columns
 
     def on(self, platform: Platform, workload: Workload) -> Policy:
@@ -76,9 +83,12 @@ class Easy(Baseline, Queue):
         return super().as_local()
 
     def refuse_inside(self, where: str) -> None:
-        """Dialects are for whole machines and whole logs."""
+        """Dialects and users' last runs are for whole machines and whole logs."""
         if self.dialect != "textbook":
             raise UsageError(f"easy: dialect={self.dialect} cannot be {where}; leave out the dialect")
+        if self.learns:
+            estimate = self.params["estimate"]
+            raise UsageError(f"easy: estimate={estimate} cannot be {where}; give another estimate")
 
     def as_group(self) -> Group:
         self.refuse_inside("in a group of redirection")

@@ -15,6 +15,9 @@ from headway.policies.queueing.setup import first_class, ordered, sorted_at_each
 from headway.policies.spec import Spec
 from headway.units import SECOND
 
+LEARNED = ("average2", "last2")
+"""Estimates from the last runs of a job's user."""
+
 COMPRESSION = ("early", "every", "fixpoint", "scratch", "none")
 
 
@@ -24,6 +27,8 @@ def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
     order, backfill, age = spec.word("order"), spec.word("backfill"), spec.params["age"]
     estimate, depth = spec.params["estimate"], spec.params["depth"]
+    if estimate in LEARNED:
+        return learned(spec, arrivals, procs)
     urgent = first_class(spec, arrivals)
     plan = planned_times(estimate, arrivals)
     one_queue = backfill == order
@@ -88,6 +93,38 @@ def by_name(arrivals: Arrivals, fill: Callable[[State], None]) -> Callable[[Stat
         state.jobs[BACKFILL_KEY] = order
 
     return fill_by_name
+
+
+def learned(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
+    """EASY that plans with the last two runs of a job's user; its orders are sorted at each pass."""
+    from headway.policies.backfilling.learned import MORE_ROWS, USER, WAY, easy_learned
+    from headway.policies.queueing.ordering import AS_ORDER, NO_AGE, STRIDE, sorted_kind_of
+
+    order, backfill, age = spec.word("order"), spec.word("backfill"), spec.params["age"]
+    if spec.params["depth"] != 1:
+        raise UsageError(f"easy: estimate={spec.params['estimate']} is for depth=1 only")
+    options = np.zeros(STRIDE, np.int64)
+    options[:4] = (
+        sorted_kind_of(order),
+        AS_ORDER if backfill == order else sorted_kind_of(backfill),
+        NO_AGE if age == "none" else round(spec.number("age") * SECOND),
+        1,
+    )
+    options[WAY] = LEARNED.index(str(spec.params["estimate"]))
+    given = arrivals.extra.get("user", np.full(len(arrivals.submit), -1, np.int64))
+    users, number = np.unique(given, return_inverse=True)
+    orders = {KEY: order} if backfill == order else {KEY: order, BACKFILL_KEY: backfill}
+    fill = ordered(arrivals, arrivals.walltime, orders, first_class(spec, arrivals))
+
+    def fill_users(state: State) -> None:
+        fill(state)
+        state.jobs[USER] = np.where(given < 0, -1, number)
+
+    notes = 2 * len(users) + 2
+    setup = Setup(
+        (procs,), easy_learned, tuple(options.tolist()), fill_users, more_rows=MORE_ROWS, spare=notes
+    )
+    return Prepared(setup, arrivals.walltime)
 
 
 def easy_in_turn(spec: Spec, options: tuple[int, ...]) -> tuple[int, ...]:

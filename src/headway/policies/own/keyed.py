@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headway.engine.tables import BACKFILL_KEY, JOB_ROWS, KEY, State
-from headway.errors import PolicyError
+from headway.errors import PolicyError, UsageError
 from headway.policies.backfilling.easy import NEWCOMERS_ONLY, easy, easy_sorted
+from headway.policies.backfilling.setup import LEARNED
 from headway.policies.own import faults
 from headway.policies.own.key import Key
 from headway.policies.own.keys import Column, KeyFunction, Rows
@@ -35,6 +36,8 @@ def prepare_keyed(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     found = {name: KeyFunction(value) for name, value in spec.params.items() if isinstance(value, Key)}
     columns = arrivals.columns
     changed: dict[str, Any] = {}
+    if spec.params.get("estimate") in LEARNED:
+        raise UsageError(f"{spec.name}: estimate={spec.params['estimate']} goes with no order of your own")
     if "estimate" in found:
         changed["estimate"] = "exact"
         arrivals = replace(arrivals, length=planned(found["estimate"], columns))

@@ -1,0 +1,28 @@
+"""The queue of a Slurm cluster as it is now, for a forecast; nothing is changed."""
+
+from __future__ import annotations
+
+import time
+
+from headway.forecast.present import Present
+from headway.live.grid_file import Grid, Site
+from headway.live.slurm.commands import Slurm
+from headway.live.slurm.queue import LOOK, in_order, parse_queue
+from headway.units import SECOND
+
+
+def queue_now(grid: Grid, site: Site) -> tuple[list[Present], int]:
+    """The jobs that run, then those that wait in Slurm's order of priority; and when (µs since 1970).
+
+    Held jobs are left out: nobody knows when they will be released.
+    """
+    jobs = parse_queue(Slurm(site.name, site.conf, grid.timeout).run(*LOOK))
+    now = int(time.time() * SECOND)
+    part = site.partition
+    jobs = [job for job in jobs if not part or part in job.partition.split(",")]
+    running = [job for job in jobs if job.state == "running" and job.start is not None]
+    waiting = [job for job in in_order(jobs) if job.state == "waiting"]
+    return [
+        Present(job.procs, job.limit, job.submitted, job.start if job in running else None, job.user, number)
+        for number, job in enumerate([*running, *waiting], 1)
+    ], now

@@ -1,0 +1,111 @@
+"""EASY that plans with what the user's last two runs took, as EASY++ does.
+
+Tsafrir, Etsion and Feitelson, "Backfilling using system-generated predictions rather than user runtime
+estimates", IEEE TPDS 18(6), 2007.
+
+    average2   the mean of the last two runs of the same user that have ended when the job arrives
+    last2      the longer of the two
+
+never more than the request; the request itself for a user with fewer. A job that outlives its estimate is
+expected to last a little longer, by steps that grow (1 min, 5 min, 15 min, ... 100 h), up to its request,
+where it is killed.
+
+Users are numbered, and each has two notes behind the options: its last run and the one before, each + 1 µs so
+that 0 means none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.engine.ends import expect_end, forget_run, settle_ended
+from headway.engine.heap import push
+from headway.engine.planning import next_outlived
+from headway.engine.tables import (
+    ENDED,
+    ENDED_RUNS,
+    FIRST_NEW,
+    JOB_ROWS,
+    LAST_NEW,
+    OUTLIVE_TIME,
+    OUTLIVES,
+    PLAN,
+    PROCS,
+    R_END,
+    R_EXPECTED,
+    R_JOB,
+    R_START,
+    WALL,
+    State,
+)
+from headway.jit import kernel, routine
+from headway.policies.backfilling.easy import easy_pass
+from headway.policies.queueing.ordering import STRIDE, join, sort_queues
+from headway.policies.queueing.strict import MACHINE
+from headway.units import SECOND
+
+USER, STEPS_TAKEN, MORE_ROWS = JOB_ROWS, JOB_ROWS + 1, 2
+"""Rows behind the engine's: the number of the user, -1 unknown; how often the estimate was outlived."""
+WAYS = ("average2", "last2")
+WAY = STRIDE - 1
+"""The option that says which of them, the last before the notes."""
+STEPS = np.array([1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000], np.int64) * 60 * SECOND
+"""By how much an expected end is put off each time (µs)."""
+
+
+@kernel
+def note_runs(state: State) -> None:
+    """Take note of how long the runs took that ended at this instant."""
+    for i in range(state.clock[ENDED]):
+        run = state.lists[ENDED_RUNS, i]
+        user = state.jobs[USER, state.runs[R_JOB, run]]
+        if user >= 0:
+            note = STRIDE + 2 * user
+            state.options[note + 1] = state.options[note]
+            state.options[note] = state.runs[R_END, run] - state.runs[R_START, run] + 1
+
+
+@kernel
+def estimate(state: State, job: int) -> None:
+    """Plan a newcomer with what its user's last two runs took."""
+    user = state.jobs[USER, job]
+    if user < 0:
+        return
+    last, before = state.options[STRIDE + 2 * user] - 1, state.options[STRIDE + 2 * user + 1] - 1
+    if before < 0:
+        return
+    took = max(last, before) if state.options[WAY] else (last + before + 1) // 2
+    state.jobs[PLAN, job] = min(max(took, SECOND), state.jobs[WALL, job])
+
+
+@routine
+def put_off(t: int, state: State) -> None:
+    """Runs that outlived their estimates are expected to last a little longer."""
+    run = next_outlived(t, state)
+    while run >= 0:
+        job = state.runs[R_JOB, run]
+        limit = state.runs[R_START, run] + state.jobs[WALL, job]
+        expected = state.runs[R_EXPECTED, run]
+        while expected <= t and expected < limit:
+            step = min(state.jobs[STEPS_TAKEN, job], len(STEPS) - 1)
+            expected = min(expected + STEPS[step], limit)
+            state.jobs[STEPS_TAKEN, job] += 1
+        forget_run(state, MACHINE, run)
+        state.runs[R_EXPECTED, run] = expected
+        expect_end(state.profile, MACHINE, expected, state.jobs[PROCS, job])
+        if expected < limit:
+            push(state.lists, OUTLIVE_TIME, state.clock[OUTLIVES], expected, run)
+            state.clock[OUTLIVES] += 1
+        run = next_outlived(t, state)
+
+
+def easy_learned(t: int, state: State) -> None:
+    """EASY on the whole machine with estimates from the users' last runs."""
+    note_runs(state)
+    settle_ended(state, MACHINE)
+    put_off(t, state)
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        estimate(state, job)
+        join(state, MACHINE, job)
+    sort_queues(t, state, MACHINE)
+    easy_pass(t, state, MACHINE)

@@ -1,0 +1,384 @@
+"""Forecasts of starts: true where everything is known, blind to the future, and honest about chances."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import headway
+from commands import Headway
+from headway.errors import UsageError
+from headway.forecast import LEVELS, Correction, Instant, Outlook, Record, check, scores
+from headway.forecast.answer import Question, alternatives, answer
+from headway.forecast.arrivals import DAY, FADING, WEEK, Arrivals
+from headway.forecast.forward import Forward
+from headway.forecast.qbets import SHORTEST, History, place_of_bound
+from headway.forecast.run_times import DOUBT, RunTimes
+from headway.forecast.scores import intervals, unsure
+from headway.units import NEVER, SECOND
+from headway.workload import Workload, write_swf
+
+PROCS = 32
+
+
+def busy(jobs: int = 900, seed: int = 5, days: float = 21) -> Workload:
+    """Jobs of some users on a busy machine of 32 processors; users repeat themselves."""
+    rng = np.random.default_rng(seed)
+    user = rng.integers(0, 8, jobs)
+    procs = 2 ** rng.integers(0, 5, jobs)
+    walltime = rng.choice([1800, 3600, 14400, 43200], jobs)
+    habit = rng.uniform(0.1, 0.9, 8)[user]
+    runtime = np.maximum(1, walltime * np.minimum(1, habit * rng.uniform(0.5, 1.5, jobs)))
+    submit = np.sort(rng.integers(0, int(days * 86400), jobs))
+    return Workload.from_arrays(
+        unit="s", submit=submit, procs=procs, walltime=walltime, runtime=runtime.astype(np.int64), user=user
+    )
+
+
+@pytest.fixture(scope="module")
+def record() -> Record:
+    return Record.of(headway.simulate(busy(), PROCS, "easy"))
+
+
+@pytest.mark.parametrize("policy", ["easy", "easy(backfill=sjf)", "sjf", "easy(order=lxf)", "fcfs"])
+def test_with_true_run_times_and_arrivals_the_start_is_the_schedules_own(policy: str) -> None:
+    record = Record.of(headway.simulate(busy(300, days=6), PROCS, policy))
+    forward, _ = Forward.of(record, policy)
+    ran = np.asarray(record.end - record.start)
+    waited = np.flatnonzero(record.start > record.workload.submit)
+    assert len(waited) > 40
+    for row in waited[:: len(waited) // 25].tolist():
+        now = int(record.workload.submit[row])
+        begin = forward.begin(Instant.of(record, now, row))
+        later = record.order[int(record.rank[row]) + 1 :]
+        when = record.workload.submit[later]
+        found = begin.start_of(
+            row, ran[begin.rows], later[when > now], when[when > now], ran[later[when > now]]
+        )
+        if not (when == now).any():
+            assert found == record.start[row]
+
+
+def scrambled(record: Record, now: int, seed: int) -> Record:
+    """The same past and another future: arrivals, sizes, run times, starts, ends and their order."""
+    rng = np.random.default_rng(seed)
+    work = record.workload
+    future = np.flatnonzero(work.submit > now)
+    columns = {name: column.copy() for name, column in work.columns.items()}
+    for name in ("procs", "walltime", "runtime", "user"):
+        columns[name][future] = rng.permutation(columns[name][future])
+    columns["submit"][future] = now + rng.integers(1, 30 * DAY, len(future))
+    start, end = record.start.copy(), record.end.copy()
+    runs = end > now
+    columns["runtime"][runs] = rng.integers(1, 10**12, int(runs.sum()))
+    end[runs] = now + rng.integers(1, 10**12, int(runs.sum()))
+    waits = start >= now
+    start[waits] = now + rng.integers(0, 10**12, int(waits.sum()))
+    rows = np.concatenate([np.flatnonzero(work.submit <= now), rng.permutation(future)])
+    return replace(
+        record,
+        workload=Workload({name: column[rows] for name, column in columns.items()}, header=work.header),
+        start=start[rows],
+        end=end[rows],
+    )
+
+
+def test_a_forecast_is_the_same_whatever_comes_after_its_instant(record: Record) -> None:
+    waited = np.flatnonzero(record.start > record.workload.submit)
+    row = int(waited[len(waited) * 2 // 3])
+    now, job = int(record.workload.submit[row]), int(record.workload.job[row])
+    asked = Question(8, 3600 * SECOND)
+    before = answer(
+        Outlook(record, "easy"), now, asked, draws=20, teachers=25, others=alternatives(asked)[:1]
+    )
+    own = Outlook(record, "easy").of_row(row, draws=20)
+    assert len(set(own.starts.tolist())) > 3
+    for seed in (1, 2):
+        other = scrambled(record, now, seed)
+        after = answer(
+            Outlook(other, "easy"), now, asked, draws=20, teachers=25, others=alternatives(asked)[:1]
+        )
+        assert before.taught == after.taught > 20
+        for one, two in zip((before.main, *before.others), (after.main, *after.others), strict=True):
+            assert np.array_equal(one.quantiles, two.quantiles)
+            assert np.array_equal(one.forecast.starts, two.forecast.starts)
+        same = Outlook(other, "easy").of_row(other.row_of(job), draws=20)
+        assert np.array_equal(own.starts, same.starts) and np.array_equal(own.run_times, same.run_times)
+        assert own.plan == same.plan
+
+
+def test_the_queue_at_an_instant() -> None:
+    work = Workload.from_arrays(
+        unit="s", submit=[0, 5, 10, 10, 20], procs=[1] * 5, runtime=[10, 50, 50, 50, 5]
+    )
+    start = np.array([0, 5, 15, 10, 20]) * SECOND
+    record = Record(work, headway.Platform.procs(4), start, start + work.runtime)
+    at = Instant.of(record, 10 * SECOND)
+    assert at.running.tolist() == [1]  # the first has ended at 10, the fourth starts only now
+    assert at.waiting.tolist() == [2, 3]
+    assert at.elapsed.tolist() == [5 * SECOND]
+    assert Instant.of(record, 10 * SECOND, newest=2).waiting.tolist() == [2]
+
+
+def test_run_times_mix_the_kinds_as_specified() -> None:
+    work = Workload.from_arrays(
+        unit="s", submit=[0, 1, 2, 3], procs=[2, 2, 4, 2], walltime=[100, 100, 100, 100],
+        runtime=[50, 60, 20, 90], user=[1, 1, 1, 1],
+    )  # fmt: skip
+    start = work.submit.copy()
+    record = Record(work, headway.Platform.procs(16), start, start + work.runtime)
+    times = RunTimes(record)
+    times.learn(70 * SECOND)  # the last job still runs
+    shares, total = times.mixture(3)
+    assert shares.tolist() == sorted([1.0, 0.5, 0.6, *2 * [0.2, 0.5, 0.6], 0.2, 0.5, 0.6])
+    like, user = 2 / (2 + DOUBT), 3 / (3 + DOUBT)
+    rest = (1 - like) * (1 - user)
+    twenty = (1 - like) * user / 3 + rest * user / 3 + rest * (1 - user) * user / 3
+    assert total[2] == pytest.approx(twenty)  # of the three 0.2: user, request, everybody
+    assert 1 - total[-2] == pytest.approx(rest * (1 - user) ** 2)  # the whole request
+
+
+def test_draws_last_longer_than_what_has_elapsed_and_no_longer_than_the_request(record: Record) -> None:
+    times = RunTimes(record)
+    times.learn(10 * DAY)
+    rows = np.flatnonzero(record.workload.submit > 10 * DAY)[:60]
+    elapsed = (record.workload.walltime[rows] * np.linspace(0, 0.99, 60)).astype(np.int64)
+    drawn = times.draw(rows, elapsed, 50, np.random.default_rng(0))
+    assert (drawn > elapsed).all() and (drawn <= record.workload.walltime[rows]).all()
+    beyond = times.draw(rows[:1], record.workload.walltime[rows[:1]] + SECOND, 50, np.random.default_rng(0))
+    assert (beyond > record.workload.walltime[rows[0]] + SECOND).all()
+
+
+def test_like_jobs_of_a_user_are_drawn_alike() -> None:
+    """Where nobody knows how long a user's jobs take, those that are alike take as long as each other."""
+    jobs = 200
+    rng = np.random.default_rng(3)
+    work = Workload.from_arrays(
+        unit="s", submit=np.arange(jobs), procs=[1] * jobs, walltime=[1000] * jobs,
+        runtime=rng.integers(1, 1000, jobs), user=[*range(jobs - 2), 500, 500],
+    )  # fmt: skip
+    record = Record(work, headway.Platform.procs(jobs), work.submit, work.submit + work.runtime)
+    times = RunTimes(record)
+    times.learn(2000 * SECOND)
+    for key in [key for key in times._seen if "500" in str(key)]:
+        del times._seen[key]  # nothing is known of that user
+    two = times.draw(np.array([jobs - 2, jobs - 1]), np.zeros(2, np.int64), 600, rng)
+    others = times.draw(np.array([jobs - 2, 0]), np.zeros(2, np.int64), 600, rng)
+    # One in 1 + DOUBT repeats the first, all else is independent.
+    assert np.mean(two[:, 0] == two[:, 1]) == pytest.approx(1 / (1 + DOUBT), abs=0.07)
+    assert np.mean(others[:, 0] == others[:, 1]) < 0.1
+
+
+def test_arrivals_repeat_the_same_hours_of_past_weeks(record: Record) -> None:
+    now = 15 * DAY + 12345
+    submit = record.workload.submit
+    rng = np.random.default_rng(0)
+    lags = []
+    arrivals = Arrivals(record, now, 3)
+    for _ in range(300):
+        rows, when = arrivals.draw(rng)
+        assert len(rows) and (submit[rows] <= now).all()
+        assert (np.diff(when) >= 0).all() and when[0] > now and when[-1] <= now + 3 * DAY
+        assert ((when - submit[rows]) % WEEK == 0).all()
+        lags.append(int(when[0] - submit[rows[0]]) // WEEK)
+    assert set(lags) == {1, 2}
+    assert lags.count(1) / len(lags) == pytest.approx(1 / (1 + FADING), abs=0.09)  # recent weeks more often
+    young, when = Arrivals(record, 3 * DAY, 2).draw(rng)
+    assert ((when - submit[young]) % DAY == 0).all() and (submit[young] <= 3 * DAY).all()
+
+
+def test_quantiles_intervals_and_chances(record: Record) -> None:
+    waited = np.flatnonzero(record.start > record.workload.submit)
+    found = Outlook(record, "easy").of_row(int(waited[-30]), draws=50)
+    ordered = np.sort(found.waits)
+    assert found.wait(0.5) == ordered[24] and found.wait(0.9) == ordered[44]
+    assert found.chance(found.wait(0.9)) >= 0.9
+    low, high = found.interval(0.9)
+    assert np.mean((low <= found.waits) & (found.waits <= high)) >= 0.9
+    assert found.plan >= found.now and (found.starts >= found.now).all()
+    at = [found.wait(float(level)) for level in LEVELS]
+    assert found.at_levels().tolist() == at
+
+
+def test_intervals_hold_as_often_as_they_say_where_the_simulation_is_the_truth(record: Record) -> None:
+    sample = unsure(check(record, "easy", jobs=150, draws=40))
+    assert len(sample.wait) > 60
+    found = scores(sample)
+    assert 0.8 <= found["corrected"]["coverage_90"] <= 0.98
+    assert 0.35 <= found["corrected"]["coverage_50"] <= 0.68
+    assert found["corrected"]["median_error"] < found["plan"]["median_error"]
+    low, high = intervals(sample.corrected, 0.9)
+    inside = (low <= sample.wait) & (sample.wait <= high)
+    assert found["corrected"]["coverage_90"] == pytest.approx(inside.mean())
+
+
+def test_the_correction_makes_wrong_forecasts_hold() -> None:
+    rng = np.random.default_rng(1)
+    correction, held, longest = Correction(), [], 0
+    told = np.linspace(60, 600, len(LEVELS)).astype(np.int64) * SECOND  # far too early
+    for _ in range(500):
+        wait = int(rng.lognormal(9, 1) * SECOND)
+        quantiles = correction.apply(told, told, longest)
+        assert (np.diff(quantiles) >= 0).all()
+        held.append(wait <= quantiles)
+        correction.learn(told, told, quantiles, wait)
+        longest = max(longest, wait)
+    assert np.allclose(np.mean(held[50:], axis=0)[:-2], LEVELS[:-2], atol=0.05)
+
+
+def test_the_correction_prefers_history_where_the_simulation_says_nothing() -> None:
+    rng = np.random.default_rng(1)
+    correction = Correction()
+    noise = np.sort(rng.lognormal(9, 2, (60, len(LEVELS))) * SECOND, axis=1).astype(np.int64)
+    for one in noise:
+        wait = int(rng.lognormal(6, 0.2) * SECOND)
+        history = np.full(len(LEVELS), int(np.exp(6) * SECOND))
+        correction.learn(one, history, one, wait)
+    assert correction.blend() == 0.0
+
+
+def test_qbets_bound_is_the_binomial_order_statistic() -> None:
+    assert place_of_bound(SHORTEST - 1) == 0 and place_of_bound(SHORTEST) == SHORTEST
+    for count in (100, 333):
+        place = place_of_bound(count)
+        terms = [math.comb(count, k) * 0.95**k * 0.05 ** (count - k) for k in range(count + 1)]
+        assert sum(terms[:place]) >= 0.95 > sum(terms[: place - 1])
+    assert abs(place_of_bound(2001) - place_of_bound(2000)) <= 2
+
+
+def test_qbets_forgets_the_past_when_it_misses_three_times_in_a_row() -> None:
+    history = History()
+    assert history.bound() == NEVER
+    for wait in range(1, 201):
+        history.add(37 * wait % 100)
+    assert history.bound() < 100
+    history.add(1000)
+    history.add(1000)
+    assert len(history.waits) == 202
+    history.add(1000)
+    assert len(history.waits) == SHORTEST == len(history.sorted) and history.bound() == 1000
+
+
+def test_a_new_job_that_can_never_run_is_refused(record: Record) -> None:
+    with pytest.raises(UsageError, match="no such job can ever start"):
+        answer(Outlook(record, "easy"), 5 * DAY, Question(PROCS + 1, SECOND), teachers=0)
+    with pytest.raises(UsageError, match="does not wait"):
+        answer(Outlook(record, "easy"), 20 * DAY, Question(1, SECOND, row=0), teachers=0)
+
+
+def test_shorter_and_smaller_jobs_have_better_chances(record: Record) -> None:
+    waited = np.flatnonzero(record.start - record.workload.submit > 4 * 3600 * SECOND)
+    now = int(record.workload.submit[waited[-1]]) + 1
+    asked = Question(16, 12 * 3600 * SECOND)
+    found = answer(Outlook(record, "easy"), now, asked, draws=40, teachers=0, others=alternatives(asked))
+    by_name = {told.name: told for told in found.others}
+    assert set(by_name) >= {"half the processors", "half as long", "submitted 6 h later"}
+    assert by_name["half the processors"].wait(0.5) <= found.main.wait(0.5)
+    assert by_name["submitted 6 h later"].forecast.submit == now + 6 * 3600 * SECOND
+    assert (by_name["submitted 6 h later"].forecast.waits >= 0).all()
+
+
+# ---- the commands ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
+    return Headway(tmp_path, capsys, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory, record: Record) -> Path:
+    """A log with recorded waits."""
+    work = record.workload.with_columns(wait=record.start - record.workload.submit)
+    path = tmp_path_factory.mktemp("forecast") / "log.swf"
+    write_swf(work, path)
+    return path
+
+
+def test_when_tells_chances_as_json_and_as_tables(log: Path, run: Headway) -> None:
+    common = ["when", str(log), "--machine", "32", "--procs", "16", "--walltime", "4h", "--at", "1200000",
+              "--draws", "20", "--teachers", "25"]  # fmt: skip
+    found = json.loads(run(*common, "--json").out)
+    assert found["at"] == 1_200_000 and found["draws"] == 20 and found["teachers"] > 20
+    assert found["job"]["levels"] == LEVELS.tolist() and len(found["job"]["wait"]) == len(LEVELS)
+    assert found["job"]["wait"] == sorted(found["job"]["wait"])
+    assert all(end >= 1_200_000 for end in found["job"]["end"])
+    assert [one["name"] for one in found["what_would_help"]][:2] == ["half the processors", "half as long"]
+    shown = run(*common, "--alone").out
+    assert (
+        "starts within" in shown and "chance to start within 1 h" in shown and "What would help" not in shown
+    )
+
+
+def test_when_of_a_job_of_the_log(log: Path, record: Record, run: Headway) -> None:
+    row = int(np.flatnonzero(record.start > record.workload.submit)[40])
+    job = int(record.workload.job[row])
+    given = (
+        "when",
+        str(log),
+        "--machine",
+        "32",
+        "--job",
+        str(job),
+        "--draws",
+        "20",
+        "--teachers",
+        "0",
+        "--json",
+    )
+    found = json.loads(run(*given).out)
+    assert found["at"] == record.workload.submit[row] / SECOND
+    assert found["job"]["procs"] == record.workload.procs[row] and found["what_would_help"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--procs", "4"], "either --procs and --walltime"),
+        (["--procs", "4", "--walltime", "soon"], "must be a time such as"),
+        (["--procs", "4", "--walltime", "1h", "--at", "noon"], "--at must be seconds or a date"),
+        (["--procs", "64", "--walltime", "1h"], "no such job can ever start"),
+        (["--job", "99999"], "has no job 99999"),
+        (["--procs", "4", "--walltime", "1h", "--user", "mallory"], "has no user 'mallory'"),
+        (["--procs", "4", "--walltime", "1h", "--policy", "redirection"], "one machine with one queue"),
+    ],
+)
+def test_when_says_what_is_wrong(log: Path, run: Headway, words: list[str], sentence: str) -> None:
+    refused = run("when", log, "--machine", 32, "--teachers", 0, *words)
+    assert refused.status == 2 and sentence in refused.err and len(refused.err.strip().splitlines()) == 1
+
+
+def test_forecast_check_writes_scores_sample_and_figures(log: Path, tmp_path: Path, run: Headway) -> None:
+    out = tmp_path / "out"
+    given = (
+        "forecast",
+        "check",
+        str(log),
+        "--procs",
+        "32",
+        "--jobs",
+        "30",
+        "--draws",
+        "10",
+        "--out",
+        str(out),
+    )
+    found = json.loads(run(*given, "--json").out)
+    assert found["truth"] == "recorded" and found["all"]["jobs"] == 30
+    assert 0 <= found["all"]["corrected"]["coverage_90"] <= 1
+    assert {path.name for path in out.iterdir()} == {
+        "forecast.json", "sample.csv", "reliability.svg", "sharpness.svg", "error-by-lead.svg",
+    }  # fmt: skip
+    lines = (out / "sample.csv").read_text("utf-8").splitlines()
+    assert len(lines) == 31 and lines[0].startswith(
+        "job,submit,procs,wait,plan,recent,bound,waiting,simulated"
+    )
+    shown = run("forecast", "check", str(log), "--procs", "32", "--jobs", "30", "--draws", "10").out
+    assert "policy's own plan" in shown and "QBETS" in shown and "in 90% interval" in shown
+    refused = run("forecast", "guess", log)
+    assert refused.status == 2 and "headway forecast check TRACE" in refused.err
