@@ -14,7 +14,7 @@ from headway.platform import Platform
 from headway.site import Site
 from headway.units import SECOND
 from headway.what_if import CHANGES, Case, answer, changed
-from headway.what_if.answer import sentences
+from headway.what_if.sentences import sentences
 from headway.workload import Workload
 from test_site import site_folder
 
@@ -137,7 +137,7 @@ def test_the_answer_adds_up() -> None:
     assert total == pytest.approx(found.overall.difference) and all(one.difference < 0 for one in sizes)
     said = sentences(found)
     assert "shorter" in said[0] and "too few for an interval" in said[0]
-    assert said[2] == "Who loses: nobody by a second or more."
+    assert said[2] == "Who loses: nobody by a second or more, for sure."
 
 
 def test_the_command(

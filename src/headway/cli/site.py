@@ -19,9 +19,9 @@ def site(
     words: Annotated[
         list[str],
         typer.Argument(
-            metavar="DIR | export | import ARCHIVE... DIR",
+            metavar="DIR | export | import ARCHIVE... DIR | example DIR",
             help="A site's folder to show; export prints the script for a login node; import makes a folder "
-            "of the script's archive, or of the files there are.",
+            "of the script's archive, or of the files there are; example writes a small site to try.",
             show_default=False,
         ),
     ],
@@ -45,6 +45,8 @@ def site(
         sys.stdout.write(script())
     elif what == "import":
         _import(rest, quiet)
+    elif what == "example":
+        _example(rest, quiet)
     elif rest:
         raise UsageError(f"one folder at a time; {rest[0]!r} is too much")
     else:
@@ -65,6 +67,16 @@ def _show(folder: Path, json: bool, quiet: bool) -> None:
         from headway.cli.site_tables import site_tables
 
         site_tables(output(), found)
+
+
+def _example(words: list[str], quiet: bool) -> None:
+    if len(words) != 1:
+        raise UsageError("example takes the folder to make, as in: headway site example fjord")
+    from headway.cli.display import Display
+    from headway.site.example import write_example
+
+    write_example(Path(words[0]))
+    Display(quiet).say(f"a small site is written to {words[0]}; see it with: headway site {words[0]}")
 
 
 def _import(words: list[str], quiet: bool) -> None:

@@ -16,7 +16,7 @@ from headway.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from headway.schedule import Schedule
+    from headway.cli.runs import Inputs
     from headway.what_if import Answer, Case
 
 
@@ -41,15 +41,7 @@ def what_if(
     policy: Annotated[
         str, typer.Option("--policy", metavar="SPEC", help="Policy of the base; slurm for a site, else easy.")
     ] = "",
-    seeds: Annotated[
-        int,
-        typer.Option(
-            "--seeds",
-            metavar="N",
-            help="Phases of the controller's clocks that slurm is run with.",
-            parser=options.whole_number("--seeds", 1, 100),
-        ),
-    ] = 3,
+    seeds: options.Seeds = 3,
     procs: options.Procs = None,
     site: options.SiteFolder = None,
     rule: options.Rules = None,
@@ -76,7 +68,7 @@ def what_if(
 
     from headway.cli.inputs import check_choices, parse_rules
     from headway.cli.runs import Inputs
-    from headway.what_if import Case, answer, changed
+    from headway.what_if import Case, changed
 
     check_choices(procs, None, json, quiet, site)
     inputs = Inputs.read(trace, procs, None, None, parse_rules(rule), quiet=quiet, site=site)
@@ -87,13 +79,7 @@ def what_if(
         for text in texts:
             case = changed(case, text)
         cases[" ".join(texts)] = case
-    before = _run(inputs, base, seeds)
-    answers = []
-    for name, case in cases.items():
-        after = _run(inputs, case, seeds)
-        pairs = max(len(before), len(after))
-        padded = [[*runs, *[runs[0]] * (pairs - len(runs))] for runs in (before, after)]
-        answers.append(answer(name, padded[0], padded[1]))
+    answers = _answers(inputs, base, cases, seeds)
     if report is not None:
         _report(answers, report)
     if json:
@@ -105,6 +91,7 @@ def what_if(
 
         for found in answers:
             _show(output(), found)
+        _care(output(), answers[0])
 
 
 def _variants(change: list[str] | None, against: list[str] | None, file: Path | None) -> list[list[str]]:
@@ -119,49 +106,56 @@ def _variants(change: list[str] | None, against: list[str] | None, file: Path | 
     return found
 
 
-def _run(inputs: object, case: Case, seeds: int) -> list[Schedule]:
-    """The runs of a case: several phases of the clocks for Slurm's rules, one run for others."""
-    from headway.cli.runs import Inputs
-    from headway.policies.spec import parse_spec
+def _answers(inputs: Inputs, base: Case, cases: dict[str, Case], seeds: int) -> list[Answer]:
+    """Base and variants, each under its seeds, as many runs at a time as there are cores."""
+    from headway.what_if import answer, simulate_all, with_seeds
 
-    assert isinstance(inputs, Inputs)
-    texts = (
-        [f"slurm(seed={seed})" for seed in range(1, seeds + 1)] if case.policy == "slurm" else [case.policy]
-    )
-    own = Inputs(case.workload, case.platform, inputs.display)
-    return [own.run(parse_spec(text), 0) for text in texts]
+    runs = [with_seeds(case, seeds) for case in (base, *cases.values())]
+    count = sum(map(len, runs))
+    with inputs.display.working(f"{count} runs") as progress:
+        every = iter(simulate_all([one for run in runs for one in run], progress, inputs.display.say))
+    before, *others = ([next(every) for _ in run] for run in runs)
+    for schedule in before[:1]:
+        schedule.provenance["command"] = shlex.join(["headway", *sys.argv[1:]])
+    return [answer(name, before, after) for name, after in zip(cases, others, strict=True)]
 
 
 def _report(answers: list[Answer], file: Path) -> None:
-    from headway.report import schedules_page
     from headway.report.assembly import write
+    from headway.report.what_if import what_if_page
 
-    schedules = [answers[0].base, *(found.variant for found in answers)]
-    same = all(len(one) == len(schedules[0]) for one in schedules)
-    if not same:
-        raise UsageError("--report compares the same jobs; this change leaves some out or adds some")
-    names = ["as it is", *(found.name for found in answers)]
-    command_line = shlex.join(["headway", *sys.argv[1:]])
-    write(schedules_page(schedules, command_line, names=names, title="What if"), file)
+    write(what_if_page(answers, shlex.join(["headway", *sys.argv[1:]])), file)
 
 
 def _show(console: Console, found: Answer) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from headway.what_if.answer import sentences
+    from headway.what_if.sentences import findings
 
     console.print(f"\n{found.name}", style="bold", markup=False)
-    for sentence in sentences(found):
+    for sentence in findings(found):
         console.print(sentence, markup=False)
     table = Table(box=None, pad_edge=False)
-    for head in ("", "", "jobs", "wait as it is (s)", "wait with it (s)", "difference (s)"):
+    heads = ("", "", "jobs", "wait as it is (s)", "wait with it (s)", "difference (s)", "between", "sure")
+    for head in heads:
         table.add_column(head, justify="right" if head else "left", no_wrap=True)
     for one in found.classes:
-        cells = (f"{one.jobs:,}", f"{one.base:,.0f}", f"{one.value:,.0f}", f"{one.difference:+,.0f}")
-        table.add_row(one.kind, Text(one.name), *cells)
+        low, high = one.over_weeks or (one.low, one.high)
+        bounds = f"{min(low, one.low):+,.0f} and {max(high, one.high):+,.0f}"
+        cells = (f"{one.jobs:,}", f"{one.base:,.0f}", f"{one.value:,.0f}", f"{one.difference:+,.0f}", bounds)
+        table.add_row(one.kind, Text(one.name), *cells, "yes" if one.sure else "no")
     console.print()
     console.print(table)
+
+
+def _care(console: Console, found: Answer) -> None:
+    """What holds for every answer of the same base."""
+    from headway.what_if.sentences import cautions
+
+    console.print()
+    for sentence in cautions(found):
+        console.print(sentence, markup=False)
 
 
 def _list() -> None:

@@ -36,10 +36,12 @@ def schedules_page(
     tau: float = 10,
     names: Sequence[str] | None = None,
     title: str = "",
+    opening: str = "",
 ) -> str:
     """The whole page as text. `command` is the one that makes this report; `tau` (s) bounds the slowdown.
 
-    `names` are what the runs are called, by default by their policies.
+    `names` are what the runs are called, by default by their policies. `opening` is HTML that stands in
+    place of the verdict, where whoever made the runs knows better what they tell.
     """
     comparison = compare(schedules, tau=tau, names=names)
     colours = [SERIES[place % len(SERIES)] for place in range(len(schedules))]
@@ -68,7 +70,7 @@ def schedules_page(
     }
     parts = [
         _title(comparison, title),
-        _verdict_section(comparison),
+        opening or _verdict_section(comparison),
         _tiles(comparison, colours),
         _metrics(comparison, colours),
         asset("charts.html").replace("<h3>Bounded slowdown", f"<h3>Bounded slowdown (tau = {tau:g} s)"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,36 +11,53 @@ import numpy.typing as npt
 
 from headway.campaign.intervals import Paired, paired
 from headway.metrics.classes import size_class, size_classes
+from headway.replay import Fidelity, fidelity
 from headway.schedule import Schedule
 from headway.units import SECOND
 from headway.workload.divisions import divisions
 
 WEEK = 7 * 86_400 * SECOND
-FEWEST = 5
-"""Jobs that a class must have to be named among those that gain or lose."""
 
-Run = Callable[[str], Schedule]
+Rows = npt.NDArray[np.int64]
+Waits = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Class:
-    """Jobs of one partition, account, QOS or size: mean waits (s) under base and variant."""
+    """Jobs of one partition, account, QOS, size or user: mean waits (s) under base and variant.
+
+    `low` and `high` bound the difference over the seeds; `over_weeks` is its 95 % interval over weeks, None
+    where they are too few.
+    """
 
     kind: str
     name: str
     jobs: int
     base: float
     value: float
+    low: float
+    high: float
+    over_weeks: tuple[float, float] | None
 
     @property
     def difference(self) -> float:
         """How much longer they wait (s)."""
         return self.value - self.base
 
+    @property
+    def sure(self) -> bool:
+        """Whether all seeds and the interval over weeks agree on who waits longer."""
+        weeks = self.over_weeks or (self.low, self.high)
+        return min(self.low, weeks[0]) > 0 or max(self.high, weeks[1]) < 0
+
+    def describe(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return vars(self) | {"difference": self.difference, "sure": self.sure}
+
 
 @dataclass(frozen=True)
 class Answer:
-    """One variant held against the base; waits in seconds."""
+    """One variant held against the base; waits in seconds, means over the seeds."""
 
     name: str
     base: Schedule
@@ -50,150 +67,113 @@ class Answer:
     changes: tuple[float, ...]
     """Relative change of the mean wait for each seed of the clock phases."""
     classes: tuple[Class, ...]
-    recorded: float | None
-    """Mean recorded wait of the jobs compared; None where the log has none."""
-    simulated: float
-    """Mean wait of the same jobs in the base."""
+    users: tuple[Class, ...]
+    fidelity: Fidelity | None
+    """How near the base is to the log; None where the log has no waits."""
+    ended_early: int
+    """Jobs that a shorter limit of the variant ends before they were done."""
 
     def describe(self) -> dict[str, Any]:
         """Everything as plain data."""
+        true = self.fidelity
         return {
-            "change": self.name, "jobs": len(self.base), "weeks": self.overall.blocks,
+            "change": self.name, "jobs": len(self.base), "jobs_compared": self.overall.pairs,
+            "weeks": self.overall.blocks,
             "mean_wait_base": self.overall.base, "mean_wait": self.overall.value,
             "difference": self.overall.difference, "relative": self.overall.change,
             "interval": [self.overall.change_low, self.overall.change_high],
-            "by_seed": list(self.changes), "recorded_mean_wait": self.recorded,
-            "base_mean_wait_of_recorded": self.simulated,
-            "classes": [vars(one) | {"difference": one.difference} for one in self.classes],
+            "by_seed": list(self.changes),
+            "fidelity": None if true is None else {"overall": true.overall, "seeds": true.seeds},
+            "ended_early": self.ended_early,
+            "classes": [one.describe() for one in (*self.classes, *self.users)],
         }  # fmt: skip
 
 
 def answer(name: str, bases: Sequence[Schedule], variants: Sequence[Schedule]) -> Answer:
-    """Compare runs pairwise, one pair for each seed; the jobs that both have are compared."""
+    """Compare runs pairwise, one pair for each seed; the jobs that all runs have are compared.
+
+    Where one side has fewer runs, as a policy without clocks has, its first stands for the missing ones.
+    """
+    pairs = max(len(bases), len(variants))
+    sides = [[*runs, *[runs[0]] * (pairs - len(runs))] for runs in (bases, variants)]
     base, variant = bases[0], variants[0]
-    rows, others = _common(base, variant)
-    waits = [
-        (one.wait[rows].astype(np.float64) / SECOND, two.wait[others].astype(np.float64) / SECOND)
-        for one, two in zip(bases, variants, strict=True)
-    ]
+    common = _common([*bases, *variants])
+    before, after = (np.stack([_waits(run, common) for run in runs]) for runs in sides)
+    rows = _places(base, common)
     week = (base.submit[rows] - base.submit.min()) // WEEK
-    first, second = waits[0]
-    overall = paired(week, second, first, np.ones(len(rows)))
-    recorded = base.workload.get("wait")
-    known = np.zeros(len(rows), np.bool_) if recorded is None else recorded[rows] >= 0
-    mean = float(recorded[rows][known].mean()) / SECOND if recorded is not None and known.any() else None
+    old, new = before.mean(axis=0), after.mean(axis=0)
+    wait = base.workload.get("wait")
+    known = wait is not None and bool((wait >= 0).any())
+    shorter = variant.run[_places(variant, common)] < base.run[rows]
+    classes = list(_classes(base, rows, before, after, week))
     return Answer(
         name=name,
         base=base,
         variant=variant,
-        overall=overall,
-        changes=tuple(float(new.mean() / old.mean() - 1) if old.mean() else 0.0 for old, new in waits),
-        classes=tuple(_classes(base, rows, first, second)),
-        recorded=mean,
-        simulated=float(first[known].mean()) if known.any() else float(first.mean()),
+        overall=paired(week, new, old, np.ones(len(rows))),
+        changes=tuple(
+            float(two.mean() / one.mean() - 1) if one.mean() else 0.0
+            for one, two in zip(before, after, strict=True)
+        ),
+        classes=tuple(one for one in classes if one.kind != "user"),
+        users=tuple(one for one in classes if one.kind == "user"),
+        fidelity=fidelity(*bases) if known else None,
+        ended_early=int(np.count_nonzero(shorter)),
     )
 
 
-def _common(base: Schedule, variant: Schedule) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Rows of the jobs that are in both, in both."""
-    _, rows, others = np.intersect1d(base.workload.job, variant.workload.job, return_indices=True)
-    return rows.astype(np.int64), others.astype(np.int64)
+def _common(schedules: Sequence[Schedule]) -> Rows:
+    """Numbers of the jobs that are in all schedules."""
+    found = np.unique(schedules[0].workload.job)
+    for other in schedules[1:]:
+        found = np.intersect1d(found, other.workload.job)
+    return found.astype(np.int64)
 
 
-def _classes(
-    base: Schedule,
-    rows: npt.NDArray[np.int64],
-    first: npt.NDArray[np.float64],
-    second: npt.NDArray[np.float64],
-) -> list[Class]:
+def _places(schedule: Schedule, jobs: Rows) -> Rows:
+    """The rows of jobs, all of which the schedule has."""
+    job = schedule.workload.job
+    order = np.argsort(job, kind="stable")
+    return np.asarray(order[np.searchsorted(job, jobs, sorter=order)], np.int64)
+
+
+def _waits(schedule: Schedule, jobs: Rows) -> Waits:
+    """Waits of jobs in seconds."""
+    return schedule.wait[_places(schedule, jobs)].astype(np.float64) / SECOND
+
+
+def _classes(base: Schedule, rows: Rows, before: Waits, after: Waits, week: Rows) -> Iterator[Class]:
     workload = base.workload
-    kinds: dict[str, tuple[npt.NDArray[np.int64], Callable[[int], str]]] = {
+    kinds: dict[str, tuple[Rows, Callable[[int], str]]] = {
         "size": (size_classes(workload.procs[rows]).astype(np.int64), size_class)
     }
-    for kind, column in divisions(workload).items():
+    for kind, column in {**divisions(workload), "user": "user"}.items():
         labels = workload.labels.get(column)
 
         def label(code: int, labels: list[str] | None = labels) -> str:
             return str(code) if labels is None or code < 0 else labels[code]
 
         kinds[kind] = (workload.columns[column][rows], label)
-    found = []
     for kind, (codes, name) in kinds.items():
-        for code in np.unique(codes).tolist():
-            here = codes == code
-            found.append(
-                Class(
-                    kind, name(code), int(here.sum()), float(first[here].mean()), float(second[here].mean())
-                )
-            )
-    return found
+        order = np.argsort(codes, kind="stable")
+        found, first = np.unique(codes[order], return_index=True)
+        for code, here in zip(found.tolist(), np.split(order, first[1:]), strict=True):
+            yield _class(kind, name(code), before[:, here], after[:, here], week[here])
 
 
-def sentences(found: Answer) -> list[str]:
-    """What a person should take away, one sentence each."""
-    overall = found.overall
-    said = [_overall(found), *_who(found)]
-    if found.recorded:
-        off = found.simulated / found.recorded - 1
-        way = "longer" if off > 0 else "shorter"
-        said.append(
-            f"How true the base is: its mean wait is {abs(off):.0%} {way} than the recorded one; do not "
-            "trust changes smaller than that."
-        )
-    if len(found.variant) != len(found.base):
-        said.append(
-            f"{len(found.base):,} jobs run in the base and {len(found.variant):,} in the variant; the "
-            f"{overall.pairs:,} that both have are compared."
-        )
-    said.append(
-        "What it does not know: people would react to the change, with other requests and at other times; "
-        "and whatever is not modelled."
+def _class(kind: str, name: str, before: Waits, after: Waits, week: Rows) -> Class:
+    differences = (after - before).mean(axis=1)
+    old, new = before.mean(axis=0), after.mean(axis=0)
+    over = paired(week, new, old, np.ones(len(week)))
+    bounded = over.enough and over.difference_low is not None and over.difference_high is not None
+    weeks = (float(over.difference_low or 0), float(over.difference_high or 0)) if bounded else None
+    return Class(
+        kind=kind,
+        name=name,
+        jobs=len(week),
+        base=float(old.mean()),
+        value=float(new.mean()),
+        low=float(differences.min()),
+        high=float(differences.max()),
+        over_weeks=weeks,
     )
-    return said
-
-
-def _overall(found: Answer) -> str:
-    overall = found.overall
-    way = "shorter" if overall.difference < 0 else "longer"
-    text = f"With {found.name} the mean wait is {spoken(overall.value)} instead of {spoken(overall.base)}"
-    if overall.change is not None:
-        text += f", {abs(overall.change):.0%} {way}"
-    if overall.enough and overall.change_low is not None and overall.change_high is not None:
-        sure = "" if overall.significant else ", so it may be chance"
-        text += (
-            f" (95 % interval over {overall.blocks} weeks: {overall.change_low:+.0%} to "
-            f"{overall.change_high:+.0%}{sure})"
-        )
-    else:
-        weeks = "1 week is" if overall.blocks == 1 else f"{overall.blocks} weeks are"
-        text += f"; {weeks} too few for an interval"
-    if len(found.changes) > 1:
-        low, high = min(found.changes), max(found.changes)
-        text += f"; {len(found.changes)} phases of the controller's clocks give {low:+.0%} to {high:+.0%}"
-    return text + "."
-
-
-def _who(found: Answer) -> list[str]:
-    """Who gains and who loses most, of partitions, accounts, QOS and sizes."""
-    named = [one for one in found.classes if one.jobs >= FEWEST and abs(one.difference) >= 1]
-    said = []
-    for title, chosen in (
-        ("Who gains", sorted((one for one in named if one.difference < 0), key=lambda one: one.difference)),
-        ("Who loses", sorted((one for one in named if one.difference > 0), key=lambda one: -one.difference)),
-    ):
-        listed = [
-            f"{one.kind} {one.name} ({one.jobs:,} jobs) {spoken(abs(one.difference))}"
-            f" {'less' if one.difference < 0 else 'more'}"
-            for one in chosen[:4]
-        ]
-        said.append(f"{title}: {'; '.join(listed) if listed else 'nobody by a second or more'}.")
-    return said
-
-
-def spoken(seconds: float) -> str:
-    """A time as people say it."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    if seconds < 7200:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86400:.1f} d"

@@ -159,7 +159,7 @@ def told(base: Fidelity, ranked: Sequence[Cause]) -> list[str]:
     elif ranked:
         said.append("No rule makes it worse: the log is not nearer without any of them.")
     if needed:
-        said.append(f"What is not known of these shows most, in this order: {', '.join(needed)}.")
+        said.append(f"The log needs these, most first: {', '.join(needed)}.")
     if idle:
         said.append(f"Of no matter on this log: {', '.join(idle)}.")
     return said

@@ -19,12 +19,14 @@ CHANGES: tuple[tuple[str, str, str], ...] = (
     ("partition.long.maxtime=24h", "a key of a partition; requests beyond maxtime are cut to it", "site"),
     ("merge=short,long", "partitions made one: all their nodes, the longest limit", "site"),
     ("PriorityWeightFairshare=20000", "a parameter of slurm.conf", "site"),
-    ("bf_max_job_user=20", "a part of SchedulerParameters", "site"),
+    ("bf_max_job_test=2000", "a part of SchedulerParameters, such as the depth of backfill", "site"),
+    ("bf_max_job_user=20", "how many jobs of a user backfill plans in a cycle", "site"),
+    ("bf_job_part_count_reserve=1", "EASY by Slurm's rules: one reservation in a partition", "site"),
     ("qos.high.maxjobs=10", "a limit or the priority of a QOS, by sacctmgr's name", "site"),
     ("account.chem.fairshare=50", "shares or a limit of an account", "site"),
     ("user.ann.maxjobs=4", "shares or a limit of a user", "site"),
     ("limits=none", "no limits of QOS and associations", "site"),
-    ("policy=conservative", "another policy on the same machine", "both"),
+    ("policy=conservative", "another policy; it sees a site as so many interchangeable processors", "both"),
     ("jobs=+20%", "more or fewer jobs like those of the log, drawn from it", "both"),
     ("limit(procs=64)", "any transformation of the workload (headway convert --help)", "both"),
 )  # fmt: skip
@@ -87,7 +89,7 @@ def _by_name(case: Case, name: str, value: str, text: str) -> Case | None:
         return case.with_site(site_changes.without_limits, text)
     if name == "merge":
         merged = case.with_site(lambda site: site_changes.merged(site, value), text)
-        return replace(merged, workload=jobs_changes.moved(case.workload, value.split(",")))
+        return replace(merged, workload=jobs_changes.moved(merged.workload, value.split(",")))
     if name.count(".") >= 2:
         kind, which, field = re.split(r"\.", text.partition("=")[0].strip(), maxsplit=2)
         return _of_object(case, kind.lower(), which, field.lower(), value, text)

@@ -29,7 +29,8 @@ def jobs(workload: Workload, more: int) -> Workload:
     moved = columns["submit"][count:] + draw.integers(-APART, APART + 1, more)
     columns["submit"][count:] = np.maximum(moved - moved % SECOND, 0)
     columns["job"][count:] = int(workload.job.max()) + 1 + np.arange(more)
-    for name in ("wait", "recorded_start"):
+    # A copy has no past, is no task of the array and waits for nobody that the original waited for.
+    for name in ("wait", "recorded_start", "array", "array_task", "array_limit", "dependency"):
         if name in columns:
             columns[name][count:] = -1
     if "eligible" in columns:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from headway.errors import UsageError
 from headway.site import Association, Limits, Partition, Site, values
 from headway.site.accounts import shares_of
@@ -63,13 +61,13 @@ def nodes(site: Site, value: str) -> Site:
     count = len(site.nodes)
     more = amount(value, count, f"nodes={value}")
     if more < 0:
-        gone = set(np.linspace(0, count - 1, min(-more, count - 1)).round().astype(int).tolist())
+        gone = set(_evenly(count, min(-more, count - 1)))
         kept = [place for place in range(count) if place not in gone]
         new = {place: at for at, place in enumerate(kept)}
         return _with_nodes(
             site, [site.nodes[place] for place in kept], lambda old: [new[p] for p in old if p in new]
         )
-    chosen = np.linspace(0, count - 1, more).round().astype(int).tolist()
+    chosen = _evenly(count, more)
     added = [replace(site.nodes[place], name=f"added{at}") for at, place in enumerate(chosen, 1)]
 
     def grown(old: tuple[int, ...]) -> list[int]:
@@ -78,9 +76,20 @@ def nodes(site: Site, value: str) -> Site:
     return _with_nodes(site, [*site.nodes, *added], grown)
 
 
+def _evenly(count: int, chosen: int) -> list[int]:
+    """So many of `count` places, the middles of equal stretches; more than there are repeat."""
+    return [int((place + 0.5) * count / chosen) for place in range(chosen)]
+
+
 def _with_nodes(site: Site, listed: list[Any], members: Callable[[tuple[int, ...]], list[int]]) -> Site:
-    partitions = tuple(replace(one, nodes=tuple(members(one.nodes))) for one in site.partitions)
-    return replace(site, nodes=tuple(listed), partitions=partitions, reservations=())
+    names = {node.name for node in listed}
+    return replace(
+        site,
+        nodes=tuple(listed),
+        partitions=tuple(replace(one, nodes=tuple(members(one.nodes))) for one in site.partitions),
+        reservations=tuple(replace(one, nodes=tuple(members(one.nodes))) for one in site.reservations),
+        events=tuple(one for one in site.events if one.node in names),
+    )
 
 
 def _place(of: Mapping[str, int], kind: str, name: str) -> int:
@@ -105,10 +114,9 @@ def partition(site: Site, name: str, field: str, value: str) -> Site:
 
 
 def merged(site: Site, names: str) -> Site:
-    """Some partitions as one, under the name of the first, with the widest of their limits."""
-    chosen = [
-        site.partitions[_place(site.partition_place, "partition", name.strip())] for name in names.split(",")
-    ]
+    """Some partitions as one, under the name and rules of the first, with the widest of their limits."""
+    listed = dict.fromkeys(name.strip() for name in names.split(","))
+    chosen = [site.partitions[_place(site.partition_place, "partition", name)] for name in listed]
     if len(chosen) < 2:
         raise UsageError(f"merge={names}: give two partitions or more, as in merge=short,long")
 
@@ -122,8 +130,18 @@ def merged(site: Site, names: str) -> Site:
         max_nodes=widest([part.max_nodes for part in chosen]),
         is_default=any(part.is_default for part in chosen),
     )
-    rest = [one if part is chosen[0] else part for part in site.partitions if part not in chosen[1:]]
-    return replace(site, partitions=tuple(rest))
+    gone = {part.name for part in chosen[1:]}
+    rest = [one if part is chosen[0] else part for part in site.partitions if part.name not in gone]
+
+    def moved(name: str) -> str:
+        return one.name if name in gone else name
+
+    return replace(
+        site,
+        partitions=tuple(rest),
+        associations=tuple(replace(each, partition=moved(each.partition)) for each in site.associations),
+        reservations=tuple(replace(each, partition=moved(each.partition)) for each in site.reservations),
+    )
 
 
 def _limits(limits: Limits, field: str, value: str, *, is_qos: bool, text: str) -> Limits:

@@ -1,0 +1,66 @@
+"""The page for whoever decides: what a change does in sentences and a table, then the runs themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from headway.report.assembly import section, tabs
+from headway.report.schedules import schedules_page
+from headway.report.table import Cell, Column, table
+from headway.report.words import number
+from headway.what_if import Answer
+from headway.what_if.sentences import cautions, findings, signed, spoken
+
+BASE = "as it is"
+BELOW = """Means over all phases of the controller's clocks. The sections below show the runs of the first
+phase in detail, so their numbers differ a little."""
+
+
+def what_if_page(answers: Sequence[Answer], command: str = "") -> str:
+    """The whole page as text; `command` is the one that makes it."""
+    schedules = [answers[0].base, *(found.variant for found in answers)]
+    names = [BASE, *(found.name for found in answers)]
+    title = "What if: " + ", or ".join(found.name for found in answers)
+    return schedules_page(schedules, command, names=names, title=title, opening=_opening(answers))
+
+
+def _opening(answers: Sequence[Answer]) -> str:
+    told = []
+    for found in answers:
+        first, *others = findings(found)
+        told.append(f"<p><strong>{escape(first)}</strong></p>")
+        told += [f"<p>{escape(sentence)}</p>" for sentence in others]
+    *truth, care = (escape(sentence) for sentence in cautions(answers[0]))
+    told += [f"<p>{sentence}</p>" for sentence in truth]
+    trouble = '<p class="trouble" id="trouble" hidden></p>'
+    words = (
+        f'<section id="verdict" class="verdict">{"".join(told)}<p class="care">{care}</p>{trouble}</section>'
+    )
+    panels = [(f"who-{place}", found.name, _table(found)) for place, found in enumerate(answers)]
+    content = tabs(panels) if len(panels) > 1 else panels[0][2]
+    return words + section(
+        "who", "Who gains and who loses", BELOW if _seeds(answers) else "", content, long=True
+    )
+
+
+def _seeds(answers: Sequence[Answer]) -> bool:
+    return any(len(found.changes) > 1 for found in answers)
+
+
+def _table(found: Answer) -> str:
+    columns = [Column("jobs of"), Column(""), Column("jobs", number=True)]
+    columns += [Column(f"wait {BASE}", number=True), Column("wait with it", number=True)]
+    columns += [Column("difference", number=True), Column("between", number=True), Column("sure")]
+    lines = []
+    for one in (*found.classes, *found.users):
+        low, high = one.over_weeks or (one.low, one.high)
+        judged = "" if not one.sure else "better" if one.difference < 0 else "worse"
+        lines.append([
+            Cell(one.kind), Cell(one.name), Cell(number(one.jobs), one.jobs),
+            Cell(spoken(one.base), one.base), Cell(spoken(one.value), one.value),
+            Cell("", one.difference, signed(one.difference), judged),
+            Cell(f"{signed(min(low, one.low))} to {signed(max(high, one.high))}", one.low),
+            Cell("yes" if one.sure else "no"),
+        ])  # fmt: skip
+    return table(columns, lines)

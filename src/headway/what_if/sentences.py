@@ -1,0 +1,188 @@
+"""What a person should take away from an answer, one sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headway.campaign.intervals import Paired
+from headway.what_if.answer import Answer, Class
+
+FEWEST = 5
+"""Jobs that a class must have to be named among those that gain or lose."""
+NAMED = 2
+"""Classes of each kind that are named."""
+
+
+def sentences(found: Answer) -> list[str]:
+    """The change, who gains, who loses, how sure that is, and what nobody knows."""
+    return [*findings(found), *cautions(found)]
+
+
+def findings(found: Answer) -> list[str]:
+    """What the change does, and to whom."""
+    said = [_overall(found), _who(found.classes, gain=True), _who(found.classes, gain=False)]
+    said += [*_users(found.users), *_unsure(found.classes), *_ended(found), *_counted(found), *_small(found)]
+    if len(found.variant) != len(found.base):
+        said.append(
+            f"{len(found.base):,} jobs run in the base and {len(found.variant):,} in the variant; the "
+            f"{found.overall.pairs:,} that both have are compared."
+        )
+    return said
+
+
+def cautions(found: Answer) -> list[str]:
+    """What holds for every change of the same base: how true it is, and what it does not know."""
+    return [*_truth(found), _unknown(found)]
+
+
+def _overall(found: Answer) -> str:
+    overall = found.overall
+    way = "shorter" if overall.difference < 0 else "longer"
+    text = f"With {found.name} the mean wait is {spoken(overall.value)} instead of {spoken(overall.base)}"
+    if overall.change is not None:
+        text += f", {abs(overall.change):.0%} {way}"
+    text += _over_weeks(overall)
+    if len(found.changes) > 1:
+        low, high = min(found.changes), max(found.changes)
+        text += f"; {len(found.changes)} phases of the controller's clocks give {low:+.0%} to {high:+.0%}"
+        text += ", so it may be chance" if low < 0 < high else ""
+    return text + "."
+
+
+def _over_weeks(overall: Paired) -> str:
+    """The interval over weeks: of the relative change, or of the difference where that has none."""
+    sure = "" if overall.significant else ", so it may be chance"
+    head = f" (95 % interval over {overall.blocks} weeks: "
+    if overall.enough and overall.change_low is not None and overall.change_high is not None:
+        return f"{head}{max(overall.change_low, -1):+.0%} to {overall.change_high:+.0%}{sure})"
+    if overall.enough and overall.difference_low is not None and overall.difference_high is not None:
+        return f"{head}{signed(overall.difference_low)} to {signed(overall.difference_high)}{sure})"
+    weeks = "1 week is" if overall.blocks == 1 else f"{overall.blocks} weeks are"
+    return f"; {weeks} too few for an interval"
+
+
+def _who(classes: Sequence[Class], *, gain: bool) -> str:
+    """The classes of each kind that gain or lose most, of those that are sure to."""
+    sign, word = (-1, "less") if gain else (1, "more")
+    listed = []
+    for kind in dict.fromkeys(one.kind for one in classes):
+        chosen = [
+            one
+            for one in classes
+            if one.kind == kind and one.jobs >= FEWEST and one.sure and sign * one.difference >= 1
+        ]
+        for one in sorted(chosen, key=lambda one: -sign * one.difference)[:NAMED]:
+            listed.append(f"{one.kind} {one.name} ({one.jobs:,} jobs) {_much(one)} {word}")
+    title = "Who gains" if gain else "Who loses"
+    return f"{title}: {'; '.join(listed) if listed else 'nobody by a second or more, for sure'}."
+
+
+def _much(one: Class) -> str:
+    """The difference, and its bounds where there are any."""
+    text = spoken(abs(one.difference))
+    if one.low == one.high and one.over_weeks is None:
+        return text
+    low, high = one.over_weeks or (one.low, one.high)
+    low, high = min(low, one.low), max(high, one.high)
+    least, most = sorted((abs(low), abs(high)))
+    return f"{text} ({spoken(least)} to {spoken(most)})"
+
+
+def _users(users: Sequence[Class]) -> list[str]:
+    """How many users gain and lose, and the one who does most."""
+    counted = [one for one in users if one.jobs >= FEWEST]
+    if len(counted) < 2:
+        return []
+    gain = [one for one in counted if one.sure and one.difference <= -1]
+    lose = [one for one in counted if one.sure and one.difference >= 1]
+    text = f"Of {len(counted):,} users {len(gain):,} wait less and {len(lose):,} more"
+    most = [(one, "less") for one in sorted(gain, key=lambda one: one.difference)[:1]]
+    most += [(one, "more") for one in sorted(lose, key=lambda one: -one.difference)[:1]]
+    for one, word in most:
+        text += f"; {one.name} ({one.jobs:,} jobs) {_much(one)} {word}"
+    return [f"{text}."]
+
+
+def _unsure(classes: Sequence[Class]) -> list[str]:
+    names = [f"{one.kind} {one.name}" for one in classes if not one.sure and abs(one.difference) >= 1]
+    if not names:
+        return []
+    more = f" and {len(names) - 6:,} more" if len(names) > 6 else ""
+    return [f"Not sure, clock phases or weeks disagree: {', '.join(names[:6])}{more}."]
+
+
+def _ended(found: Answer) -> list[str]:
+    if not found.ended_early:
+        return []
+    return [
+        f"{found.ended_early:,} jobs end at the shorter limit before they were done; their people would "
+        "split them or submit them again, and that work is not simulated."
+    ]
+
+
+def _offs(found: Answer) -> list[float]:
+    """By which share the base's mean wait is longer than the recorded one, for each seed."""
+    true = found.fidelity
+    mean = None if true is None else true.overall["mean_recorded"]
+    return [row["bias"] / mean for row in true.seeds] if true is not None and mean else []
+
+
+def _truth(found: Answer) -> list[str]:
+    """How near the base is to the log, and what that means for a change."""
+    true, offs = found.fidelity, _offs(found)
+    if true is None or not offs:
+        return []
+    off = true.overall["bias"] / true.overall["mean_recorded"]
+    way = "longer" if off > 0 else "shorter"
+    band = f" ({min(offs):+.0%} to {max(offs):+.0%})" if len(offs) > 1 else ""
+    bound = max(abs(one) for one in offs)
+    return [
+        f"How true the base is: its mean wait is {abs(off):.0%} {way} than the recorded one{band}, and "
+        f"{true.overall['within_600']:.0%} of its starts are within ten minutes of the recorded ones; do not "
+        f"trust changes smaller than {bound:.0%}."
+    ]
+
+
+def _small(found: Answer) -> list[str]:
+    """A change that is lost in how far the base is off."""
+    bound, change = max(map(abs, _offs(found)), default=0.0), found.overall.change
+    if change is None or abs(change) >= bound:
+        return []
+    return [f"This change is smaller than the base itself is off, {bound:.0%}: it cannot be told."]
+
+
+def _counted(found: Answer) -> list[str]:
+    """What a policy that counts processors leaves out of a site."""
+    site = found.variant.platform.site
+    names = [run.policy.split("(")[0] for run in (found.base, found.variant)]
+    plain = [name for name in dict.fromkeys(names) if name != "slurm"]
+    if site is None or not plain:
+        return []
+    return [
+        f"{' and '.join(plain)} see{'s' * (len(plain) == 1)} the site as {found.variant.capacity:,} "
+        "interchangeable processors, without its nodes, memory, partitions, priorities and limits."
+    ]
+
+
+def _unknown(found: Answer) -> str:
+    site = found.base.platform.site
+    names = [one.name for one in site.not_modelled] if site is not None else []
+    text = "What it does not know: people would react to the change, with other requests and at other times; "
+    if not names:
+        return text + "and whatever is not modelled."
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return text + f"and what is not modelled of the site ({', '.join(names[:5])}{more})."
+
+
+def spoken(seconds: float) -> str:
+    """A time as people say it."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86400:.1f} d"
+
+
+def signed(seconds: float) -> str:
+    """A difference of times with its sign."""
+    return ("+" if seconds > 0 else "-" if seconds < 0 else "") + spoken(abs(seconds))
