@@ -115,6 +115,87 @@ def hostile_site(folder: Path) -> Path:
     return folder
 
 
+CONFIG_KEYS = """
+AccountingStorageBackupHost AccountingStorageExternalHost AccountingStorageHost
+AccountingStorageParameters AccountingStoragePass AccountingStorageTRES AccountingStorageUser
+AcctGatherFilesystemType AllowSpecResourcesUsage AuthAltTypes AuthInfo AuthType BackupController
+BcastExclude BurstBufferType CliFilterPlugins ClusterName CommunicationParameters ControlMachine CredType
+DependencyParameters Epilog EpilogSlurmctld FederationParameters GpuFreqDef GresTypes HealthCheckProgram
+JobCompHost JobCompLoc JobCompPass JobCompUser JobSubmitPlugins Licenses LaunchParameters MailDomain
+MailProg MCSParameters MpiParams NodeFeaturesPlugins Plugindir PluginDir PrEpParameters PreemptParameters
+PrioritySiteFactorParameters PriorityWeightTRES PriorityFlags Prolog PrologSlurmctld RebootProgram
+ResumeProgram RoutePlugin SallocDefaultCommand SbcastParameters SchedulerParameters SlurmctldAddr
+SlurmctldHost SlurmctldHost[0] SlurmctldLogFile SlurmctldParameters SlurmctldPlugstack SlurmdLogFile
+SlurmdParameters SlurmdSpoolDir SlurmUser SrunEpilog SrunProlog StateSaveLocation SuspendExcNodes
+SuspendExcParts SuspendProgram SwitchParameters TaskEpilog TaskProlog TmpFS TopologyParam TopologyPlugin
+TrackWCKey UnkillableStepProgram PriorityType SchedulerType SelectType SelectTypeParameters PreemptMode
+PreemptType AccountingStorageEnforce AccountingStorageType EnforcePartLimits SLURM_CONF SLURM_VERSION
+PriorityWeightAge KillWait MaxArraySize
+"""
+NODE_KEYS = """
+Arch CoresPerSocket CPUAlloc CPUTot CPULoad AvailableFeatures ActiveFeatures Gres GresDrain GresUsed
+NodeAddr NodeHostName Version OS RealMemory AllocMem FreeMem Sockets Boards State ThreadsPerCore TmpDisk
+Weight Owner MCS_label Partitions BootTime SlurmdStartTime LastBusyTime CfgTRES AllocTRES CapWatts
+CurrentWatts Reason Comment Extra InstanceId InstanceType MemSpecLimit CoreSpecCount CPUSpecList
+ReservationName NextState Topology Port
+"""
+PARTITION_KEYS = """
+AllowGroups AllowAccounts AllowQos AllocNodes Default QoS DefaultTime DisableRootJobs ExclusiveUser
+GraceTime Hidden MaxNodes MaxTime MinNodes LLN MaxCPUsPerNode MaxCPUsPerSocket Nodes PriorityJobFactor
+PriorityTier RootOnly ReqResv OverSubscribe OverTimeLimit PreemptMode State TotalCPUs TotalNodes
+SelectTypeParameters JobDefaults DefMemPerNode MaxMemPerNode DefMemPerCPU MaxMemPerCPU TRES
+TRESBillingWeights DenyAccounts DenyQos Alternate ExclusiveTopo SuspendTime ResumeTimeout DefCpuPerGPU
+CpuBind
+"""
+
+
+def shown_site(folder: Path) -> Path:
+    """What scontrol and sacctmgr show, each key of theirs with a secret."""
+    node = secret("n")
+    tables = {
+        "associations.txt": "Cluster|Account|ParentName|User|Partition|Share|Priority|Def QOS|QOS|GrpJobs"
+        "|GrpTRES|GrpTRESMins|GrpWall|MaxJobs|MaxSubmit|MaxWall|MaxTRES|MaxTRESMins|Comment|LFT",
+        "qos.txt": "Name|Priority|GraceTime|Preempt|PreemptExemptTime|PreemptMode|Flags|UsageThres"
+        "|UsageFactor|GrpTRES|MaxTRESPU|MaxJobsPU|MaxWall|MinTRES|Description|LimitFactor",
+        "events.txt": "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User|Event|TRES|ClusterNodes|StateRaw",
+        "reservations.txt": "Cluster|ID|Name|TimeStart|TimeEnd|NodeName|Flags|TRES|Assocs|Comment|UnusedWall",
+        "shares.txt": "Account|User|RawShares|NormShares|RawUsage|EffectvUsage|FairShare|LevelFS|GrpTRESMins"
+        "|TRESRunMins|Partition",
+    }  # fmt: skip
+    files = {
+        "config.txt": "Configuration data as of 2024-06-01T00:00:00\n"
+        + "".join(f"{key:<24}= {secret()}\n" for key in CONFIG_KEYS.split())
+        + "".join(f"{key:<24}= key={secret()},{secret()}:3\n" for key in CONFIG_KEYS.split()),
+        "nodes.txt": f"NodeName={node}1 CPUTot=8 RealMemory=1000 State=IDLE\n\n"
+        + "".join(
+            f"NodeName={node}{place} CPUTot=8 RealMemory=1000\n   {key}={secret()}\n\n"
+            for place, key in enumerate(NODE_KEYS.split(), 2)
+        ),
+        "partitions.txt": "".join(
+            f"PartitionName={secret('p')}\n   Nodes={node}1\n   {key}={secret()},{secret()}=2\n\n"
+            for key in PARTITION_KEYS.split()
+        ),
+        **{
+            name: f"{head}\n" + "|".join(secret() for _ in head.split("|")) + "\n"
+            for name, head in tables.items()
+        },
+        "jobs.txt": hostile_jobs(),
+    }  # fmt: skip
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_no_hostile_name_comes_out_of_what_scontrol_and_sacctmgr_show(tmp_path: Path) -> None:
+    source = shown_site(tmp_path / "in")
+    anonymise_site(source, tmp_path / "out")
+    kept = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert kept == sorted(path.name for path in source.iterdir())
+    found = re.findall(rf".*{SECRET}.*", everything(tmp_path / "out"), re.IGNORECASE)
+    assert found == []
+
+
 def everything(folder: Path) -> str:
     return "\n".join(f"{file.name}\n{file.read_text()}" for file in sorted(folder.iterdir()))
 

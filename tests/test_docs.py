@@ -13,6 +13,7 @@ from surroundings import ROOT, Surroundings
 LONG = {
     *("docs/how-to/dask-on-slurm.md", "docs/how-to/figures.md", "docs/how-to/own-policy.md"),
     *("docs/explanation/input-files.md", "docs/explanation/urgent.md", "docs/tutorial/first-day.md"),
+    "docs/tutorial/operator.md",
 }
 """Pages that take more than some five seconds of a core."""
 

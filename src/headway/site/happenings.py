@@ -64,10 +64,11 @@ def read_reservations(path: Path, nodes: tuple[Node, ...]) -> tuple[Reservation,
 
 def _reservation(entry: Entry, places: dict[str, int]) -> Reservation:
     name = entry.get("ReservationName") or entry.get("Name")
-    listed = entry.get("Nodes") or entry.get("NodeNames")
-    members = (
-        [] if values.nothing(listed) else entry.listed("Nodes" if "Nodes" in entry else "NodeNames", expanded)
+    # scontrol calls them Nodes; sacctmgr is asked for NodeNames and heads the column NodeName.
+    key = next(
+        (key for key in ("Nodes", "NodeName", "NodeNames") if not values.nothing(entry.get(key))), None
     )
+    members = [] if key is None else entry.listed(key, expanded)
     stranger = next((node for node in members if node not in places), None)
     if stranger is not None:
         raise entry.error(f"the reservation {name} has the node {stranger}, which the site does not have")

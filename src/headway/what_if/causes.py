@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from headway.campaign.student import quantile
 from headway.errors import UsageError
 from headway.policies.spec import parse_spec
 from headway.replay import Fidelity
@@ -21,9 +22,9 @@ from headway.what_if import site_changes
 from headway.what_if.changes import Case, changed
 from headway.what_if.runs import with_parameter
 
-SURE = 2.0
-"""Standard errors over the seeds beyond which a change is not chance."""
-SMALL = 0.02
+SURE = 0.95
+"""Level of Student's interval over the seeds outside of which a change is not chance."""
+SMALL = 0.05
 """Changes of the error below this share of it do not count."""
 
 _WEIGHTS = {
@@ -130,7 +131,8 @@ def _cause(base: Fidelity, rule: str, found: Fidelity) -> Cause:
     changes = [after["mean_absolute_error"] - before["mean_absolute_error"] for before, after in pairs]
     mean = float(np.mean(changes))
     spread = float(np.std(changes, ddof=1)) / math.sqrt(len(changes)) if len(changes) > 1 else None
-    chance = abs(mean) <= max(SURE * (spread or 0.0), SMALL * base.error)
+    bound = 0.0 if spread is None else quantile(SURE, len(changes) - 1) * spread
+    chance = abs(mean) <= max(bound, SMALL * base.error)
     return Cause(
         rule=rule,
         error=found.error,
