@@ -149,7 +149,7 @@ CpuBind
 """
 
 
-def shown_site(folder: Path) -> Path:
+def every_key_shown(folder: Path) -> Path:
     """What scontrol and sacctmgr show, each key of theirs with a secret."""
     node = secret("n")
     tables = {
@@ -188,7 +188,7 @@ def shown_site(folder: Path) -> Path:
 
 
 def test_no_hostile_name_comes_out_of_what_scontrol_and_sacctmgr_show(tmp_path: Path) -> None:
-    source = shown_site(tmp_path / "in")
+    source = every_key_shown(tmp_path / "in")
     anonymise_site(source, tmp_path / "out")
     kept = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert kept == sorted(path.name for path in source.iterdir())
