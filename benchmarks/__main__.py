@@ -14,6 +14,7 @@ from benchmarks import (
     bars,
     commands,
     deadline,
+    live,
     machine,
     memory,
     nodes,
@@ -76,6 +77,7 @@ def sections(traces: Path, quick: bool) -> Sections:
         "reallocation": ("Reallocation on a grid", lambda: reallocation.on_three_clusters(quick)),
         "slurm": ("Slurm's rules on a synthetic site", lambda: slurm_site.in_days(quick)),
         "slurm-months": ("Slurm's rules over four months", slurm_site.in_months),
+        "live": ("The middleware before a long queue", lambda: live.on_a_long_queue(quick)),
         "ratios": ("Ratios within this run", lambda: ratios.all_ratios(quick)),
     }
     if folder is not None:

@@ -181,6 +181,12 @@ def of_slurm_months(rows: Sequence[Row]) -> Iterator[Line]:
     for row in rows:
         on = f"synthetic site, {number(row, 'jobs'):,.0f} jobs, {number(row, 'mean queue'):,.0f} waiting"
         yield at_most("Slurm's rules, four months", on, number(row, "CPU s"), "CPU s", 300)
+def of_live(rows: Sequence[Row]) -> Iterator[Line]:
+    """The middleware: a pass in a second, and a tenth of a core for one poll a second."""
+    for row in rows:
+        bar = 0.1 if "poll" in str(row["work"]) else 1.0
+        on = f"a queue of {number(row, 'jobs'):,.0f} jobs"
+        yield at_most(f"live, {row['work']}", on, number(row, "CPU s"), "CPU s", bar)
 
 
 BARS: dict[str, Callable[[Sequence[Row]], Iterator[Line]]] = {
@@ -197,6 +203,7 @@ BARS: dict[str, Callable[[Sequence[Row]], Iterator[Line]]] = {
     "reallocation": of_reallocation,
     "slurm": of_slurm,
     "slurm-months": of_slurm_months,
+    "live": of_live,
 }
 """Sections of the table, in its order."""
 

@@ -25,6 +25,7 @@ CONFIG = """\
 Configuration data as of 2026-11-01T00:00:00
 AccountingStorageType   = (null)
 ClusterName             = little
+DefMemPerNode           = UNLIMITED
 PriorityType            = priority/multifactor
 SchedulerParameters     = bf_interval=1,sched_min_interval=0
 SchedulerType           = sched/backfill
@@ -150,7 +151,7 @@ def test_the_site_is_asked_once_and_what_is_odd_is_told(rules: Rules, tmp_path: 
     assert (tmp_path / "site" / "nodes.txt").exists()
     broken = Shown()
     broken.texts["node"] = "NodeName=n1 CPUTot=many\n"
-    with pytest.raises(Refused, match=r'cluster little: .*give the cluster policy = "conservative"'):
+    with pytest.raises(Refused, match=r'nodes.txt:1: .*give the cluster policy = "conservative"'):
         Rules(broken, parse_spec("slurm"), tmp_path / "other").site()
     silent = Shown()
     silent.run = lambda *words, text="": (_ for _ in ()).throw(NoAnswer("silent"))  # type: ignore[method-assign]

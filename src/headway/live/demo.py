@@ -23,6 +23,7 @@ from headway.live.task import Task
 from headway.live.wire import Remote
 from headway.schedule import Schedule
 from headway.units import SECOND
+from headway.writing import replacing, write_text
 
 GRID = """\
 # Three clusters of this machine's own under one agent.
@@ -74,7 +75,7 @@ def written(folder: Path) -> Grid:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     file = folder / "grid.toml"
-    file.write_text(GRID.format(port=port), "utf-8")
+    write_text(file, GRID.format(port=port))
     return load_grid(file)
 
 
@@ -122,7 +123,8 @@ def show(folder: Path, count: int, say: Callable[[str], None], progress: Callabl
     finally:
         end(processes)
     shown = folder / "live.html"
-    shown.write_bytes(page(state))
+    with replacing(shown) as draft:
+        draft.write_bytes(page(state))
     journal = Journal(grid.folder / "journal.db")
     try:
         schedule = recorded(grid, journal)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from headway.errors import UsageError
 from headway.live.batch import KILL, RESUME, START, STOP, SUSPEND, Act, Batch, Job
 from headway.live.grid_file import Grid, Site
 from headway.live.local_queue import Entry, LocalQueue
@@ -192,10 +193,17 @@ class LocalServer(ClusterServer):
     def _start(self, entry: Entry) -> int:
         """Start the process of a job; its number."""
         script = self.folder / "scripts" / entry.name
-        script.parent.mkdir(parents=True, exist_ok=True)
         task, fence = parsed(entry.loaded), self.grid.fence / entry.fence
-        script.write_text(job_script(task, fence, entry.fence, entry.procs, self.site.name), "utf-8")
-        return self.processes.launch(script, self.folder / "output" / f"{entry.fence}.out")
+        try:
+            script.parent.mkdir(parents=True, exist_ok=True)
+            # Plainly written: nobody reads it before it is whole, and it is written anew when that failed.
+            script.write_text(job_script(task, fence, entry.fence, entry.procs, self.site.name), "utf-8")
+            return self.processes.launch(script, self.folder / "output" / f"{entry.fence}.out")
+        except OSError as error:
+            why = error.strerror or error
+            raise UsageError(
+                f"{entry.name} cannot be started: {error.filename or script}: {why}; it is tried again"
+            ) from None
 
     def _set(self, entry: Entry, **columns: Any) -> None:
         self.queue.set(entry.number, **columns)

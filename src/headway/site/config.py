@@ -58,8 +58,10 @@ class Config(Mapping[str, str]):
         return "" if entry is None else entry.where
 
     def number(self, key: str) -> int:
-        """A whole number; 0 where nothing is set."""
+        """A whole number; 0 where nothing is set, for which scontrol may say UNLIMITED."""
         text = self.get(key)
+        if values.endless(text):
+            return 0
         try:
             return int(float(text.split()[0])) if text.strip() else 0
         except ValueError:

@@ -61,8 +61,7 @@ class Rules:
             try:
                 site = Site.load(self.folder)
             except HeadwayError as error:
-                remedy = 'give the cluster policy = "conservative", which only counts processors'
-                raise Refused(f"cluster {self.slurm.name}: {error}; {remedy}") from None
+                raise not_foreseen(error) from None
             self._site = replace(site, config=site.config.with_value("PriorityType", "priority/basic"))
             self._read = time.monotonic()
         return self._site
@@ -139,7 +138,12 @@ class RulesPlan:
             partitions.append(self.partition)
             users.append("")
             comes.append(present + len(self.waiting))
-        starts = self._simulated(np.array(comes), np.array(procs), np.array(limits), partitions, users, begin)
+        try:
+            starts = self._simulated(
+                np.array(comes), np.array(procs), np.array(limits), partitions, users, begin
+            )
+        except HeadwayError as error:
+            raise not_foreseen(error) from None
         return np.where(starts < NEVER, starts + begin, NEVER)
 
     def _simulated(
@@ -164,6 +168,11 @@ class RulesPlan:
                 break  # what still waits can never run
             seen = runs
         return _first_starts(driver, len(comes))
+
+
+def not_foreseen(error: HeadwayError) -> Refused:
+    """What to say where Slurm's rules do not know what to make of a site."""
+    return Refused(f'{error}; give the cluster policy = "conservative", which only counts processors')
 
 
 def _first_starts(driver: Driver, count: int) -> Times:
