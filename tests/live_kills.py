@@ -169,7 +169,7 @@ def slurm_trial(tasks: int, kills: int, seed: int, patience: float) -> Result:
     """On three Slurm clusters, whose controllers are killed as well."""
     with slurm_clusters(SIZES) as slurms, folder() as path:
         path.chmod(0o755)
-        # How starts are foreseen does not matter here, and counting processors is the quickest to start again.
+        # How starts are foreseen does not matter here; counting processors is the quickest to start again.
         given = [{"kind": "slurm", "conf": str(each.conf), "policy": "conservative"} for each in slurms]
         tables = [cluster(each.name, each.cpus, **more) for each, more in zip(slurms, given, strict=True)]
         grid = written(path, "".join(tables), POLICY, more="timeout = 12")
