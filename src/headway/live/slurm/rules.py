@@ -101,6 +101,8 @@ class RulesPlan:
     partition: str = ""
     """Where jobs go that are only tried; empty: the default one."""
     _starts: Times | None = field(default=None, repr=False)
+    _tried: dict[tuple[int, int], int] = field(default_factory=dict, repr=False)
+    """The start of a job of so many processors and such a limit that were submitted now."""
 
     def knows(self, number: int) -> bool:
         return 0 <= number < len(self.running) + len(self.waiting)
@@ -119,8 +121,11 @@ class RulesPlan:
         """When a job would be completed that were submitted now, behind all who wait; NEVER: not at all."""
         if job.shape.procs > self.site.cpus:
             return NEVER
-        start = int(self._run(job)[-1])
-        return start + job.shape.time(job.walltime) if start < NEVER else NEVER
+        asked = (job.shape.procs, job.shape.time(job.walltime))
+        if asked not in self._tried:
+            self._tried[asked] = int(self._run(job)[-1])
+        start = self._tried[asked]
+        return start + asked[1] if start < NEVER else NEVER
 
     def _run(self, trial: Job | None) -> Times:
         """The start of every job (µs since 1970), the one that is tried last; NEVER for one that has none."""
