@@ -205,7 +205,6 @@ def test_the_audit_sees_who_runs_where_nothing_is() -> None:
     made.pieces.start[last] += shift
     made.pieces.end[last] += shift
     made.start[row], made.end[row] = made.pieces.start[last], made.pieces.end[last]
-    made.platform.outages.outages[1]
     window = Outage("maintenance", 200 * SECOND, 300 * SECOND, 4, ((0, 4),))
     made.platform = made.platform.with_outages(Outages((*LOSSES[:1], window)))
     faults = [fault for fault in headway.audit(made).faults if fault.law == "outages"]

@@ -57,12 +57,12 @@ class Copy(Driver):
     def renew(self, t: int) -> None:
         """Be the cluster as it is at ``t``, before the policy's turn."""
         source = self.cluster.state
-        sizes = (source.jobs.shape[1], source.runs.shape[1], source.queue.shape[1])
+        sizes = tuple(table.shape[1] for table in (source.jobs, source.runs, source.queue, source.changes))
         if self.tables != sizes:
             self.state = _alike(source, self.cluster)
             self.tables, self.first_job, self.first_run = sizes, 0, 0
         state = self.state
-        for name in ("clock", "pools", "queue", "lists", "keys"):
+        for name in ("clock", "pools", "queue", "lists", "keys", "changes"):
             np.copyto(getattr(state, name), getattr(source, name))
         mine, theirs = (*state.profile, *state.memory), (*source.profile, *source.memory)
         for table, original in zip(mine, theirs, strict=True):
@@ -133,7 +133,7 @@ def _alike(source: State, cluster: Cluster) -> State:
     """Empty tables of the same sizes."""
     shorten = cluster.kind.trial_options
     options = source.options if shorten is None else shorten(source.options)
-    names = ("clock", "jobs", "runs", "pools", "queue", "lists", "keys", "nodes", "shares")
+    names = ("clock", "jobs", "runs", "pools", "queue", "lists", "keys", "nodes", "shares", "changes")
     made = {name: np.zeros_like(getattr(source, name)) for name in names}
     made["jobs"][SUBMIT] = NEVER
     profile = type(source.profile)(*(np.zeros_like(table) for table in source.profile))
