@@ -181,6 +181,8 @@ def of_slurm_months(rows: Sequence[Row]) -> Iterator[Line]:
     for row in rows:
         on = f"synthetic site, {number(row, 'jobs'):,.0f} jobs, {number(row, 'mean queue'):,.0f} waiting"
         yield at_most("Slurm's rules, four months", on, number(row, "CPU s"), "CPU s", 300)
+
+
 def of_live(rows: Sequence[Row]) -> Iterator[Line]:
     """The middleware: a pass in a second, and a tenth of a core for one poll a second."""
     for row in rows:
