@@ -163,7 +163,6 @@ def open_instant(state: State, world: World, t: int) -> int:
     clock = state.clock
     clock[NOW] = t
     clock[WAKE] = NEVER
-    clock[CHANGES] = clock[RETURNS] = 0
     end_due(state, world, t)
     admit(state, t)
     clock[INSTANTS] += 1
@@ -180,9 +179,11 @@ def step(state: State, world: World) -> int:
     the next call is the policy's turn.
     """
     clock = state.clock
-    if clock[HELD]:
-        clock[HELD] = 0
-        return PASS
+    if clock[HELD] > 0:
+        clock[HELD] -= 1
+        if clock[HELD] == 1:
+            return PASS
+        clock[CHANGES] = clock[RETURNS] = 0
     foresee(state, world)
     t = min(next_end(state, world), clock[WAKE])
     if clock[LAST_NEW] < state.jobs.shape[1]:
@@ -194,7 +195,7 @@ def step(state: State, world: World) -> int:
         t = clock[HORIZON]
     code = open_instant(state, world, t)
     if tells and code == PASS:
-        clock[HELD] = 1
+        clock[HELD] = 2
         return EVENT
     return code
 

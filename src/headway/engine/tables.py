@@ -118,8 +118,8 @@ CHANGE_ROWS = 3
 ENDED_RUNS, SCRATCH, SPARE_SCRATCH, OUTLIVE_TIME, OUTLIVE_RUN, RETURNED, DUE = range(7)
 DUE_JOB, PINS, SUMMARY, POOL_LISTS = DUE + 1, DUE + 2, DUE + 3, 7
 
-# Entries of `clock`. HORIZON is when the world next has something to tell beside ends and arrivals, HELD
-# whether the instant is open already; CHANGES and RETURNS are what it told at this instant.
+# Entries of `clock`. HORIZON is when the world next has something to tell beside ends and arrivals, HELD is 2
+# while it tells, and 1 in the policy's turn after that; CHANGES and RETURNS are what it told at this instant.
 (
     NOW,
     FIRST_NEW,
