@@ -19,6 +19,7 @@ import numpy.typing as npt
 from headway.engine.tables import (
     AT_WALLTIME,
     BY_FAILURE,
+    BY_PREEMPTION,
     BY_SUSPENSION,
     PLAN,
     PROCS,
@@ -50,6 +51,13 @@ from headway.workload import LedgerEntry, Workload
 Column = npt.NDArray[np.int64]
 
 LOADING, SWAP_IN, SWAP_OUT = "loading", "swap_in", "swap_out"
+GIVEN_UP = (BY_FAILURE, BY_PREEMPTION)
+"""Ends of runs whose job runs again, or is lost."""
+LOST = {
+    BY_FAILURE: ("on_failure=lost", "its processors failed while it ran: ended then, not run again"),
+    BY_PREEMPTION: ("preempted", "another job took its place: ended then, not run again"),
+}
+"""Rule and action of the ledger for jobs that were lost, by the end of their last run."""
 DONE, RESUMED = ENDED.index("done"), ENDED.index("resumed")
 
 
@@ -84,7 +92,8 @@ def outcome(
     if lead == SWAP_IN:
         columns["start"] += log[R_LEAD, last]
     started = np.count_nonzero(state.jobs[RUN] >= 0)
-    if state.clock[RUNS] > started or (lead == LOADING and log[R_LEAD].any()) or (sets and sets.of_run):
+    several = state.clock[RUNS] > started or np.isin(log[R_ENDED], GIVEN_UP).any()
+    if several or (lead == LOADING and log[R_LEAD].any()) or (sets and sets.of_run):
         add_pieces(columns, state, order, bool(pools) or nodes is not None, lead, sets)
     if nodes is not None:
         columns["node"] = nodes[log[R_POOL, last]]
@@ -103,6 +112,7 @@ def add_pieces(
     """
     log = state.runs[:, : state.clock[RUNS]]
     some = np.bincount(log[R_JOB], minlength=len(order))[log[R_JOB]] > 1
+    some |= np.isin(log[R_ENDED], GIVEN_UP)
     if lead == LOADING:
         some |= log[R_LEAD] > 0
     if sets is not None:
@@ -283,18 +293,22 @@ def _outlived(state: State, order: Column, runtime: Column) -> dict[str, Column]
 
 
 def with_lost(columns: dict[str, Any], workload: Workload, state: State, order: Column) -> Workload:
-    """Let jobs that were lost to a failure have run as long as they did; the ledger has them."""
+    """Let jobs that were lost have run as long as they did; the ledger has them."""
     last = np.empty(len(order), np.int64)
     last[order] = state.jobs[RUN]
-    lost = state.runs[R_ENDED, last] == BY_FAILURE
-    if not lost.any():
+    ended = np.where(last < 0, -1, state.runs[R_ENDED, last])
+    if not np.isin(ended, GIVEN_UP).any():
         return workload
     runtime = columns.get("runtime", workload.runtime).copy()
+    lost = np.isin(ended, GIVEN_UP)
     runtime[lost] = (columns["end"] - columns["start"])[lost]
     columns["runtime"] = runtime
-    action = "its processors failed while it ran: ended then, not run again"
-    entry = LedgerEntry.of("on_failure=lost", action, workload.job[lost], dropped=False)
-    return workload.with_ledger(workload.ledger.with_entries(entry))
+    entries = [
+        LedgerEntry.of(rule, action, workload.job[ended == how], dropped=False)
+        for how, (rule, action) in LOST.items()
+        if (ended == how).any()
+    ]
+    return workload.with_ledger(workload.ledger.with_entries(*entries))
 
 
 def runs_within(job: Column, suspended: npt.NDArray[np.bool_]) -> Column:

@@ -97,6 +97,7 @@ def simulate(
     columns |= as_run(state, order, kept.runtime)
     if changing is not None:
         machine = machine.with_outages(changing.happened(state))
+    if changing is not None or prepared.on_nodes is not None:
         kept = with_lost(columns, kept, state, order)
     if prepared.on_nodes is not None:
         take_nodes(columns, state, order, prepared.on_nodes(state))

@@ -114,11 +114,13 @@ class Record:
 
     @cached_property
     def given_up(self) -> NDArray[np.bool_]:
-        """Which jobs were lost to a failure and not run again, where that is the rule."""
+        """Which jobs were lost and not run again, where that is the rule: of a site, or for failures."""
         lost = np.zeros(len(self), np.bool_)
-        if self.outages is not None and self.outages.on_failure == "lost" and self.pieces is not None:
-            last = self.pieces.final(len(self)) & (self.pieces.ended == ENDED.index("failed"))
-            lost[self.pieces.job[last]] = True
+        by_rule = self.outages is not None and self.outages.on_failure == "lost"
+        if (by_rule or self.on_nodes is not None) and self.pieces is not None:
+            ends = ("failed",) if self.on_nodes is None else ("failed", "preempted")
+            ended = np.isin(self.pieces.ended, [ENDED.index(name) for name in ends])
+            lost[self.pieces.job[self.pieces.final(len(self)) & ended]] = True
         return lost
 
     @cached_property

@@ -10,13 +10,11 @@ from collections import defaultdict
 import numpy as np
 
 from headway.audit.laws.partitions import Complaint, found_on_nodes
+from headway.audit.laws.walltime import LATE
 from headway.audit.on_nodes import OnNodes
 from headway.audit.record import Record
 from headway.audit.verdict import Finding
 from headway.units import SECOND
-
-LATE = 90 * SECOND
-"""How late a job may be ended that has used up its time."""
 
 
 def check_away(record: Record) -> Finding | None:

@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, together
 from headway.schedule import STATES
-from headway.units import seconds_text
+from headway.units import SECOND, seconds_text
 
 NAME = "walltime"
+LATE = 90 * SECOND
+"""How late Slurm may end a job that has used up its time."""
 Column = NDArray[np.int64]
 
 
@@ -26,11 +28,13 @@ def check(record: Record) -> Finding:
         spent = np.zeros(len(runs), np.int64)
         np.add.at(spent, place.ravel(), (pieces.end - pieces.start)[counts])
         limit = record.walltime[runs[:, 0]]
-        if record.speeds:  # a run that was given up may have been on another cluster than the final one
+        named = record.on_nodes is not None
+        if record.speeds or named:  # a run that was given up may have been elsewhere, or with another limit
             last = np.zeros(len(record), np.int64)
             np.maximum.at(last, runs[:, 0], runs[:, 1])
             given_up = runs[:, 1] < last[runs[:, 0]]
-            limit = np.where(given_up, np.maximum(limit, record.asked_walltime[runs[:, 0]]), limit)
+            asked = record.asked_walltime[runs[:, 0]] + (LATE if named else 0)
+            limit = np.where(given_up, np.maximum(limit, asked), limit)
         findings.append(_longer(record, runs[:, 0], spent, limit))
     return together(*findings)
 

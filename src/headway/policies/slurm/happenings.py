@@ -37,7 +37,7 @@ def is_on(state: State, job: int, node: int) -> bool:
 def lose_node(state: State, node: int, now: int) -> None:
     """A node goes down: what ran on it waits again, or is lost."""
     memory, place = state.memory, 0
-    memory.nodes[Node.USABLE, node] = 0
+    memory.nodes[Node.USABLE, node] -= 1
     while place < memory.clock[Clock.RUNNING]:
         job = memory.running[1, place]
         if is_on(state, job, node):
@@ -73,9 +73,9 @@ def take_happenings(state: State, now: int) -> None:
         if kind == What.NODE_DOWN:
             lose_node(state, which, now)
         elif kind == What.NODE_DRAINS:
-            memory.nodes[Node.USABLE, which] = 0
+            memory.nodes[Node.USABLE, which] -= 1
         elif kind == What.NODE_UP:
-            memory.nodes[Node.USABLE, which] = 1
+            memory.nodes[Node.USABLE, which] += 1
         elif kind == What.RELEASE:
             release(memory, which, now)
         elif kind == What.PARTITION_DOWN:

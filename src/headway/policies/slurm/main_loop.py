@@ -45,7 +45,7 @@ def priority_bound(memory: Memory, job: int) -> int:
 def begin_pass(memory: Memory) -> None:
     """All usable nodes are available, no partition has failed."""
     for node in range(memory.nodes.shape[1]):
-        memory.sets[Scratch.AVAILABLE, node] = memory.nodes[Node.USABLE, node]
+        memory.sets[Scratch.AVAILABLE, node] = memory.nodes[Node.USABLE, node] > 0
     for part in range(memory.partitions.shape[1]):
         memory.partitions[Partition.FAILED, part] = memory.partitions[Partition.TESTED, part] = 0
     memory.clock[Clock.PASSES] += 1

@@ -318,7 +318,8 @@ def node_rows(site: Site) -> Table:
     by_core = "CR_CPU" not in site.config.get("SelectTypeParameters").upper()
     rows[Node.THREADS] = [node.threads_per_core if by_core else 1 for node in site.nodes]
     away = ("DOWN", "DRAIN", "FAIL", "FUTURE")
-    rows[Node.USABLE] = [not node.state.upper().startswith(away) for node in site.nodes]
+    told = {event.node for event in site.events}  # better than the state at the time of the export
+    rows[Node.USABLE] = [node.name in told or not node.state.upper().startswith(away) for node in site.nodes]
     return rows
 
 

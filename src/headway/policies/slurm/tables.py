@@ -233,6 +233,7 @@ class Node(IntEnum):
     THREADS = 1
     """CPUs of a core: the least that can be given."""
     USABLE = 2
+    """1: yes; less: it is down or drained, for so many reasons at once."""
     COMPLETING = 3
     """Runs that ended on it whose epilog is not over."""
     SET_WEIGHT = 4
