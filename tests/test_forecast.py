@@ -13,7 +13,7 @@ import pytest
 import headway
 from commands import Headway
 from headway.errors import UsageError
-from headway.forecast import LEVELS, Correction, Instant, Outlook, Record, check, scores
+from headway.forecast import LEVELS, Correction, Instant, Outlook, Present, Record, check, present, scores
 from headway.forecast.answer import Question, alternatives, answer
 from headway.forecast.arrivals import DAY, FADING, WEEK, Arrivals
 from headway.forecast.forward import Forward
@@ -281,6 +281,22 @@ def test_shorter_and_smaller_jobs_have_better_chances(record: Record) -> None:
     assert by_name["half the processors"].wait(0.5) <= found.main.wait(0.5)
     assert by_name["submitted 6 h later"].forecast.submit == now + 6 * 3600 * SECOND
     assert (by_name["submitted 6 h later"].forecast.waits >= 0).all()
+
+
+def test_a_queue_that_is_watched_is_a_record_too(record: Record) -> None:
+    now = 1_700_000_000 * SECOND
+    jobs = [
+        Present(48, 3600 * SECOND, submit=now - 900 * SECOND, start=now - 600 * SECOND, user="ada"),
+        Present(32, 1800 * SECOND, submit=now - 300 * SECOND, user="bob"),
+    ]
+    watched, at = present(jobs, now, headway.Platform.procs(64))
+    found = answer(Outlook(watched, "easy"), at, Question(16, 600 * SECOND), draws=10, teachers=0).main
+    assert (found.forecast.running, found.forecast.waiting) == (1, 1)
+    assert found.wait(0.5) == 0  # it passes: bob waits for 32, and it is over before ada must be
+    found = answer(Outlook(watched, "easy"), at, Question(32, 600 * SECOND), draws=10, teachers=0).main
+    assert found.forecast.plan - at == 3000 * SECOND  # with bob, when ada's request is over
+    with pytest.raises(UsageError, match="UnixStartTime"):
+        present(jobs, now, headway.Platform.procs(64), record)
 
 
 # ---- the commands ------------------------------------------------------------------------------------

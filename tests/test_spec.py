@@ -121,7 +121,8 @@ def test_make_spec_from_python() -> None:
         ("easy(depth=true)", "not true"),
         (
             "easy(estimate=0)",
-            "easy: estimate must be requested, exact, a number above 0 or a function of your own",
+            "easy: estimate must be requested, exact, average2, last2, a number above 0 or a function of "
+            "your own",
         ),
         ("easy(estimate=-1)", "not -1"),
         ("easy(age=-5)", "easy: age must be none or a number of seconds of at least 0, not -5"),
