@@ -25,8 +25,15 @@ ON_NODES = ("eft", "lea", "leo", "lem", "score", "backfill-big", "area-filling")
 ON_SITES = ("slurm",)
 """Policies that need a site: audited in test_slurm_policy."""
 
+FROM_FILES = ("agent",)
+"""Policies that need a file: audited in test_gym."""
+
 SPECS = [
-    *(name for name in POLICIES if name not in ("easy", "conservative", "redirection", *ON_NODES, *ON_SITES)),
+    *(
+        name
+        for name in POLICIES
+        if name not in ("easy", "conservative", "redirection", *ON_NODES, *ON_SITES, *FROM_FILES)
+    ),
     *(f"easy({options})" for options in ("", "backfill=sjf", "order=saf", "depth=2", "depth=all", "age=3")),
     *(f"easy({options})" for options in ("estimate=exact", "estimate=2", "urgent=first")),
     *(f"conservative(compress={mode})" for mode in ("early", "every", "fixpoint", "scratch", "none")),

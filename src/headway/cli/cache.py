@@ -103,7 +103,9 @@ def _warm(policies: list[str]) -> None:
         raise UsageError(f"nothing can be kept, because {why_not}")
     if policies == ["all"]:  # an example that names a file of one's own stands for the policy without it
         policies = [
-            info.name if "./" in info.example else info.example or info.name for info in POLICIES.values()
+            info.name if "./" in info.example else info.example or info.name
+            for info in POLICIES.values()
+            if info.name != "agent"  # it is nothing without its file
         ]
     specs = [parse_spec(text) for text in policies]
     display = Display()

@@ -45,6 +45,7 @@ from headway.engine.tables import (
     R_JOB,
     R_POOL,
     R_START,
+    RUN,
     WALL,
     State,
 )
@@ -224,6 +225,17 @@ def expect_later(state: State, run: int) -> None:
     forget_run(state, k, run)
     state.runs[R_EXPECTED, run] = state.runs[R_START, run] + state.jobs[WALL, job]
     expect_end(state.profile, k, state.runs[R_EXPECTED, run], state.jobs[PROCS, job])
+
+
+@kernel
+def start_and_expect_request(state: State, job: int, k: int, why: int) -> bool:
+    """Start a waiting job now and expect its end as late as was requested, whatever else is planned."""
+    if not start(state, job, k, why):
+        return False
+    end = state.clock[NOW] + state.jobs[WALL, job]
+    state.runs[R_EXPECTED, state.jobs[RUN, job]] = end
+    expect_end(state.profile, k, end, state.jobs[PROCS, job])
+    return True
 
 
 @kernel

@@ -9,6 +9,7 @@ from textwrap import fill
 from typing import Any
 
 from headway.explain import slurm
+from headway.explain.agent import what_decided
 from headway.explain.fates import FATES
 from headway.explain.moves import first_cluster, has_moved, stages
 from headway.explain.nodes import why_this_node
@@ -66,7 +67,7 @@ def explain(
         f"Job {case.id} under {brief(schedule.policy)}": _facts(case),
         "When it was submitted": first_cluster(case) if has_moved(case) else at_submission(case),
         "What it waited for": stages(case) if has_moved(case) else while_waiting(case),
-        "Why it started then": [*promise(case), *reason(case)],
+        "Why it started then": [*promise(case), *reason(case), *what_decided(case)],
         "Why this node": why_this_node(case) if simulate_again else [],
         "What became of it": [sentence for fate in FATES for sentence in fate(case)],
         "What would have helped": what_if(case, progress) if simulate_again and not on_grid else [],

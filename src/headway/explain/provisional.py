@@ -34,7 +34,7 @@ def provisional(case: Case) -> list[str]:
             f"{when} the first reservation behind all others was too late for its deadline, so it was "
             "handled like a job without one: its reservation was definitive."
         ]
-    schedule, row = _with_notes(case)
+    schedule, row = with_notes(case)
     if schedule is None:
         return []
     displacements = schedule.notes["displacements"][row]
@@ -72,7 +72,7 @@ def _looks_at_deadlines(case: Case) -> tuple[bool, bool]:
         return False, False
 
 
-def _with_notes(case: Case) -> tuple[Schedule | None, int]:
+def with_notes(case: Case) -> tuple[Schedule | None, int]:
     """The schedule with the policy's notes and the job's row there, from a second run where need be."""
     if case.schedule.notes:
         return case.schedule, case.row

@@ -5,6 +5,7 @@ To add a policy, write its folder, in which ``description`` has ``ENTRIES``, and
 
 from __future__ import annotations
 
+from headway.policies.agent import description as agent
 from headway.policies.backfilling import description as backfilling
 from headway.policies.deadline import description as dbf
 from headway.policies.entry import Parameter, PolicyInfo
@@ -26,6 +27,7 @@ POLICIES: dict[str, PolicyInfo] = {
         nodes,
         urgent,
         slurm,
+        agent,
     )
     for entry in module.ENTRIES
 }

@@ -174,6 +174,8 @@ def _from_call(call: Call) -> Spec:
         raise UsageError(
             f"{call.name}: write parameters as name=value, not {value_text(call.args[0])!r} alone"
         )
+    if call.name.endswith(".npz"):
+        return make_spec("agent", file=call.name, **call.kwargs)
     if ":" in call.name:
         return _user(call)
     point = _offered(call.name).get(call.name)

@@ -13,7 +13,7 @@ these one by one, ``held`` are the processors of runs that have ended and are no
 
 from __future__ import annotations
 
-from headway.engine.ends import expect_end, forget_run, settle_ends, when_enough
+from headway.engine.ends import forget_run, settle_ends, start_and_expect_request, when_enough
 from headway.engine.fitting import next_fit
 from headway.engine.tables import (
     BACKFILL,
@@ -25,7 +25,6 @@ from headway.engine.tables import (
     FREED,
     LAST_NEW,
     NEWCOMERS,
-    NOW,
     PLAN,
     PROCS,
     Q_COUNT,
@@ -35,12 +34,10 @@ from headway.engine.tables import (
     R_EXPECTED,
     R_JOB,
     RESERVED,
-    RUN,
     RUNS_NOW,
-    WALL,
     State,
 )
-from headway.engine.verbs import start, wake
+from headway.engine.verbs import wake
 from headway.jit import kernel
 from headway.policies.backfilling.easy import begin, first_candidate
 from headway.policies.queueing.ordering import join, withdraw
@@ -97,13 +94,7 @@ def passed(state: State) -> None:
 @kernel
 def begin_by_request(state: State, place: int, why: int) -> bool:
     """Start the job at a place of the queue and expect its end as late as was requested."""
-    job = withdraw(state, MACHINE, QUEUE, place)
-    if not start(state, job, MACHINE, why):
-        return False
-    end = state.clock[NOW] + state.jobs[WALL, job]
-    state.runs[R_EXPECTED, state.jobs[RUN, job]] = end
-    expect_end(state.profile, MACHINE, end, state.jobs[PROCS, job])
-    return True
+    return start_and_expect_request(state, withdraw(state, MACHINE, QUEUE, place), MACHINE, why)
 
 
 @kernel

@@ -1,0 +1,16 @@
+"""Scheduling as environments of Gymnasium: choose the next job, backfill, or set weights each hour.
+
+    import headway, headway.gym
+    env = headway.gym.SchedulingEnv(headway.read("log.swf"), procs=128, task="choose", reward="bsld")
+    many = headway.gym.SchedulingVectorEnv(log, procs=128, sessions=256)
+
+Needs the extra ``rl``: ``pip install 'headway[rl]'``.
+"""
+
+from __future__ import annotations
+
+from headway.gym.environment import SchedulingEnv
+from headway.gym.episodes import Episodes
+from headway.gym.vector import SchedulingVectorEnv
+
+__all__ = ["Episodes", "SchedulingEnv", "SchedulingVectorEnv"]

@@ -1,0 +1,453 @@
+"""Many simulations side by side, each of which stops wherever a decision is wanted; all in one compiled call.
+
+They follow the engine's order inside an instant: ends, then arrivals, then decisions; jobs are killed at
+their walltime. An episode is a stretch of a log on an empty machine, over when its last job has started.
+
+    CHOOSE     any of the first W waiting jobs that fit, or wait for the next event (while something runs)
+    BACKFILL   jobs start in order of arrival; of those behind the head that EASY lets pass, any, or none
+    WEIGHTS    weights of a priority, for EASY in that order, once a period
+
+Times are µs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.engine.heap import pop, push
+from headway.jit import by_address, entry, kernel, routine
+from headway.policies.agent.features import (
+    DAY_X,
+    DAY_Y,
+    FITS,
+    FREE_SHARE,
+    OF_SLOT,
+    PASSES,
+    PRESENT,
+    QUEUED,
+    REQUEST,
+    RUNNING_NOW,
+    SHADOW,
+    SIZE,
+    WAITED,
+    around_the_day,
+    count_on_scale,
+    on_scale,
+)
+from headway.units import NEVER, SECOND
+
+Table = npt.NDArray[np.int64]
+CHOOSE, BACKFILL, WEIGHTS = range(3)
+WAIT, BSLD, UTILIZATION, WAIT_CHANGE, BSLD_CHANGE, UTILIZATION_CHANGE = range(6)
+SUBMIT, PROCS, WALL, LENGTH = range(4)
+(NOW, FIRST, NEXT, LAST, FREE, WAITS, RUNS, HELD, SHADOW_AT, EXTRA, DUE, STEPS) = range(12)
+"""Columns of ``clock``: the present, the episode's first job, the next to arrive, the end of the episode,
+free processors, waiting and running jobs, whether the agent waits for an event, the oldest job's shadow time
+and what it leaves over, when weights are due, and decisions so far."""
+FIELDS = 12
+(WAITED_SUM, BUSY_AREA, STARTED_WAITS, STARTED_BSLD, RATE, LAST_BUSY, LAST_TIME) = range(7)
+"""Columns of ``sums`` (seconds): waiting time of all jobs, busy share x time, waits and bounded slowdowns of
+jobs that started, what the bounded slowdowns of waiting jobs grow by each second, the busy share and the time
+at the last decision."""
+SUMS = 7
+TAU = 10.0
+
+
+@by_address
+class Sessions(NamedTuple):
+    """The tables of all simulations, one row or two each."""
+
+    jobs: Table
+    """[column, job] of the log, in order of submission"""
+    scale: npt.NDArray[np.float64]
+    """[job] the request on the scale of features"""
+    clock: Table
+    """[session, field]"""
+    queue: Table
+    """[session, place] waiting jobs in order of arrival"""
+    ends: Table
+    """[2 session + (time | job), place] heaps of real ends"""
+    expected: Table
+    """[2 session + (time | processors), place] expected ends in order"""
+    started: Table
+    """[session, job of the episode] when it started, -1 before"""
+    sums: npt.NDArray[np.float64]
+    """[session, sum]"""
+    settings: Table
+    """mode, reward, window, processors, origin (s), period (µs)"""
+
+
+MODE, REWARD, WINDOW, MACHINE, ORIGIN, PERIOD = range(6)
+
+
+@kernel
+def busy(s: Sessions, e: int) -> float:
+    """The share of processors that are busy."""
+    return 1.0 - s.clock[e, FREE] / s.settings[MACHINE]
+
+
+@kernel
+def rate_of(s: Sessions, job: int) -> float:
+    """What a waiting job's bounded slowdown grows by each second, if it ran as long as requested."""
+    return 1.0 / max(s.jobs[WALL, job] / SECOND, TAU)
+
+
+@kernel
+def restart(s: Sessions, e: int, first: int, count: int) -> None:
+    """Begin an episode with the jobs [first, first + count)."""
+    for field in range(FIELDS):
+        s.clock[e, field] = 0
+    for field in range(SUMS):
+        s.sums[e, field] = 0.0
+    s.clock[e, FIRST] = s.clock[e, NEXT] = first
+    s.clock[e, LAST] = first + count
+    s.clock[e, NOW] = s.clock[e, DUE] = s.jobs[SUBMIT, first]
+    s.clock[e, FREE] = s.settings[MACHINE]
+    for i in range(count):
+        s.started[e, i] = -1
+    s.sums[e, LAST_TIME] = s.clock[e, NOW] / SECOND
+
+
+@kernel
+def expect(s: Sessions, e: int, end: int, procs: int) -> None:
+    """Put an expected end in its place."""
+    i = s.clock[e, RUNS]
+    while i > 0 and s.expected[2 * e, i - 1] > end:
+        s.expected[2 * e, i] = s.expected[2 * e, i - 1]
+        s.expected[2 * e + 1, i] = s.expected[2 * e + 1, i - 1]
+        i -= 1
+    s.expected[2 * e, i], s.expected[2 * e + 1, i] = end, procs
+
+
+@kernel
+def forget(s: Sessions, e: int, end: int, procs: int) -> None:
+    """Take an expected end away."""
+    i = 0
+    while s.expected[2 * e, i] != end or s.expected[2 * e + 1, i] != procs:
+        i += 1
+    for k in range(i, s.clock[e, RUNS] - 1):
+        s.expected[2 * e, k] = s.expected[2 * e, k + 1]
+        s.expected[2 * e + 1, k] = s.expected[2 * e + 1, k + 1]
+
+
+@kernel
+def start(s: Sessions, e: int, place: int) -> None:
+    """Start the waiting job at a place of the queue."""
+    job = s.queue[e, place]
+    for i in range(place, s.clock[e, WAITS] - 1):
+        s.queue[e, i] = s.queue[e, i + 1]
+    s.clock[e, WAITS] -= 1
+    now, procs = s.clock[e, NOW], s.jobs[PROCS, job]
+    s.started[e, job - s.clock[e, FIRST]] = now
+    s.clock[e, FREE] -= procs
+    push(s.ends, 2 * e, s.clock[e, RUNS], now + s.jobs[LENGTH, job], job)
+    expect(s, e, now + s.jobs[WALL, job], procs)
+    s.clock[e, RUNS] += 1
+    waited, length = (now - s.jobs[SUBMIT, job]) / SECOND, s.jobs[LENGTH, job] / SECOND
+    s.sums[e, STARTED_WAITS] += waited
+    s.sums[e, STARTED_BSLD] += max((waited + length) / max(length, TAU), 1.0)
+    s.sums[e, RATE] -= rate_of(s, job)
+
+
+@kernel
+def next_event(s: Sessions, e: int) -> int:
+    """When a job ends or arrives next."""
+    t = NEVER
+    if s.clock[e, RUNS] > 0:
+        t = s.ends[2 * e, 0]
+    if s.clock[e, NEXT] < s.clock[e, LAST]:
+        t = min(t, s.jobs[SUBMIT, s.clock[e, NEXT]])
+    return t
+
+
+@kernel
+def pass_time(s: Sessions, e: int, t: int) -> None:
+    """Let time go on to ``t``."""
+    seconds = (t - s.clock[e, NOW]) / SECOND
+    s.sums[e, WAITED_SUM] += s.clock[e, WAITS] * seconds
+    s.sums[e, BUSY_AREA] += busy(s, e) * seconds
+    s.clock[e, NOW] = t
+
+
+@routine
+def open_instant(s: Sessions, e: int, t: int) -> None:
+    """Let it be ``t``: ends, then arrivals."""
+    pass_time(s, e, t)
+    s.clock[e, HELD] = 0
+    while s.clock[e, RUNS] > 0 and s.ends[2 * e, 0] == t:
+        job = s.ends[2 * e + 1, 0]
+        procs = s.jobs[PROCS, job]
+        pop(s.ends, 2 * e, s.clock[e, RUNS])
+        begun = s.started[e, job - s.clock[e, FIRST]]
+        forget(s, e, begun + s.jobs[WALL, job], procs)
+        s.clock[e, RUNS] -= 1
+        s.clock[e, FREE] += procs
+    while s.clock[e, NEXT] < s.clock[e, LAST] and s.jobs[SUBMIT, s.clock[e, NEXT]] == t:
+        job = s.clock[e, NEXT]
+        s.queue[e, s.clock[e, WAITS]] = job
+        s.clock[e, WAITS] += 1
+        s.clock[e, NEXT] += 1
+        s.sums[e, RATE] += rate_of(s, job)
+
+
+@kernel
+def set_shadow(s: Sessions, e: int, procs: int) -> None:
+    """When enough processors are free for a job, and what it leaves over then."""
+    free, i = s.clock[e, FREE], 0
+    s.clock[e, SHADOW_AT] = s.clock[e, NOW]
+    while free < procs or (i < s.clock[e, RUNS] and s.expected[2 * e, i] == s.clock[e, SHADOW_AT] and i > 0):
+        free += s.expected[2 * e + 1, i]
+        s.clock[e, SHADOW_AT] = s.expected[2 * e, i]
+        i += 1
+    s.clock[e, EXTRA] = free - procs
+
+
+@kernel
+def fits(s: Sessions, e: int, job: int) -> bool:
+    return bool(s.jobs[PROCS, job] <= s.clock[e, FREE])
+
+
+@kernel
+def passes(s: Sessions, e: int, job: int) -> bool:
+    """Whether a job is over by the shadow time or leaves the head its processors."""
+    over = s.clock[e, NOW] + s.jobs[WALL, job] <= s.clock[e, SHADOW_AT]
+    return bool(over or s.jobs[PROCS, job] <= s.clock[e, EXTRA])
+
+
+@kernel
+def first_slot(s: Sessions) -> int:
+    """The place in the queue of the first slot: behind the head where that has no choice."""
+    return int(s.settings[MODE] == BACKFILL)
+
+
+@kernel
+def is_valid(s: Sessions, e: int, slot: int) -> bool:
+    """Whether the agent may start the job of a slot."""
+    place = slot + first_slot(s)
+    if slot >= s.settings[WINDOW] or place >= s.clock[e, WAITS]:
+        return False
+    job = s.queue[e, place]
+    return fits(s, e, job) and (s.settings[MODE] == CHOOSE or passes(s, e, job))
+
+
+@kernel
+def any_valid(s: Sessions, e: int) -> bool:
+    """Whether there is something to decide."""
+    if s.clock[e, HELD]:
+        return False
+    found, slots = False, min(s.settings[WINDOW], s.clock[e, WAITS])
+    for slot in range(slots):
+        found = found or is_valid(s, e, slot)
+    return found
+
+
+@kernel
+def prepare_pass(s: Sessions, e: int) -> None:
+    """Heads start where they have no choice; the shadow time of the oldest job that waits."""
+    if s.settings[MODE] == BACKFILL:
+        while s.clock[e, WAITS] > 0 and fits(s, e, s.queue[e, 0]):
+            start(s, e, 0)
+    if s.clock[e, WAITS] > 0:
+        set_shadow(s, e, s.jobs[PROCS, s.queue[e, 0]])
+
+
+@kernel
+def over(s: Sessions, e: int) -> bool:
+    """Whether every job of the episode has started."""
+    return bool(s.clock[e, WAITS] == 0 and s.clock[e, NEXT] == s.clock[e, LAST])
+
+
+@routine
+def to_decision(s: Sessions, e: int) -> None:
+    """Let time go on until there is something to decide, or nothing more."""
+    while not over(s, e):
+        prepare_pass(s, e)
+        if over(s, e) or any_valid(s, e):
+            return
+        open_instant(s, e, next_event(s, e))
+
+
+@kernel
+def priority(s: Sessions, e: int, job: int, weights: npt.NDArray[np.float64]) -> float:
+    """A waiting job's priority: weights of its wait, size, request and area, each from 0 to 1."""
+    waited = on_scale(s.clock[e, NOW] - s.jobs[SUBMIT, job])
+    size, request = s.jobs[PROCS, job] / s.settings[MACHINE], s.scale[job]
+    first = weights[e, 0] * waited + weights[e, 1] * size
+    return first + weights[e, 2] * request + weights[e, 3] * size * request
+
+
+@routine
+def pass_by_priority(s: Sessions, e: int, weights: npt.NDArray[np.float64]) -> None:
+    """EASY in the order of priorities; who came first among equals."""
+    head = -1
+    while s.clock[e, WAITS] > 0:
+        best, most = -1, 0.0
+        for place in range(s.clock[e, WAITS]):
+            job = s.queue[e, place]
+            if job == head or (head >= 0 and not (fits(s, e, job) and passes(s, e, job))):
+                continue
+            value = priority(s, e, job, weights)
+            if best < 0 or value > most:
+                best, most = place, value
+        if best < 0:
+            return
+        job = s.queue[e, best]
+        if head < 0 and not fits(s, e, job):
+            head = job
+            set_shadow(s, e, s.jobs[PROCS, head])
+            continue
+        if head >= 0 and s.clock[e, NOW] + s.jobs[WALL, job] > s.clock[e, SHADOW_AT]:
+            s.clock[e, EXTRA] -= s.jobs[PROCS, job]
+        start(s, e, best)
+
+
+@routine
+def to_next_period(s: Sessions, e: int, weights: npt.NDArray[np.float64]) -> None:
+    """Let time go on with these weights until others are due, or nothing is left to start."""
+    s.clock[e, DUE] += s.settings[PERIOD]
+    pass_by_priority(s, e, weights)
+    while not over(s, e):
+        t = next_event(s, e)
+        if t >= s.clock[e, DUE] and s.clock[e, WAITS] > 0:
+            pass_time(s, e, s.clock[e, DUE])
+            return
+        while s.clock[e, DUE] <= t:
+            s.clock[e, DUE] += s.settings[PERIOD]
+        open_instant(s, e, t)
+        pass_by_priority(s, e, weights)
+
+
+@kernel
+def decide(s: Sessions, e: int, action: int) -> None:
+    """Start the job of a slot, or wait for the next event."""
+    if action < s.settings[WINDOW] and is_valid(s, e, action):
+        place = action + first_slot(s)
+        job = s.queue[e, place]
+        if s.settings[MODE] == BACKFILL and s.clock[e, NOW] + s.jobs[WALL, job] > s.clock[e, SHADOW_AT]:
+            s.clock[e, EXTRA] -= s.jobs[PROCS, job]
+        start(s, e, place)
+        if s.settings[MODE] == BACKFILL and any_valid(s, e):
+            return  # the same pass goes on, with the shadow time it has
+    else:
+        s.clock[e, HELD] = 1
+    to_decision(s, e)
+
+
+@kernel
+def observe(s: Sessions, e: int, seen: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]) -> None:
+    """Write what the agent sees and may do."""
+    window, now = s.settings[WINDOW], s.clock[e, NOW]
+    for i in range(seen.shape[1]):
+        seen[e, i] = 0.0
+    for slot in range(window):
+        place = slot + first_slot(s)
+        mask[e, slot] = 0
+        if place < s.clock[e, WAITS]:
+            job, at = s.queue[e, place], slot * OF_SLOT
+            seen[e, at + PRESENT] = 1.0
+            seen[e, at + SIZE] = s.jobs[PROCS, job] / s.settings[MACHINE]
+            seen[e, at + REQUEST] = s.scale[job]
+            seen[e, at + WAITED] = on_scale(now - s.jobs[SUBMIT, job])
+            seen[e, at + FITS] = 1.0 if fits(s, e, job) else 0.0
+            seen[e, at + PASSES] = 1.0 if passes(s, e, job) else 0.0
+            mask[e, slot] = int(is_valid(s, e, slot))
+    # Without anything that runs, nobody may wait: it might be for ever.
+    mask[e, window] = int(s.settings[MODE] == BACKFILL or s.clock[e, RUNS] > 0)
+    at = window * OF_SLOT
+    seen[e, at + FREE_SHARE] = s.clock[e, FREE] / s.settings[MACHINE]
+    seen[e, at + QUEUED] = count_on_scale(s.clock[e, WAITS])
+    seen[e, at + RUNNING_NOW] = count_on_scale(s.clock[e, RUNS])
+    seen[e, at + SHADOW] = on_scale(s.clock[e, SHADOW_AT] - now)
+    seen[e, at + DAY_X] = around_the_day(now, s.settings[ORIGIN], 0.0)
+    seen[e, at + DAY_Y] = around_the_day(now, s.settings[ORIGIN], 0.25)
+
+
+@kernel
+def take_reward(s: Sessions, e: int, waits: float, slowdowns: float) -> float:
+    """What came of the last decision; the sums before it are given, the others were cleared then."""
+    kind = s.settings[REWARD]
+    passed = s.clock[e, NOW] / SECOND - s.sums[e, LAST_TIME]
+    share = busy(s, e)
+    before = s.sums[e, LAST_BUSY]
+    s.sums[e, LAST_BUSY], s.sums[e, LAST_TIME] = share, s.clock[e, NOW] / SECOND
+    if kind == WAIT:
+        return -(s.sums[e, STARTED_WAITS] - waits) / 3600.0
+    if kind == BSLD:
+        return -(s.sums[e, STARTED_BSLD] - slowdowns)
+    if kind == UTILIZATION:
+        return s.sums[e, BUSY_AREA] / passed if passed > 0 else share
+    if kind == WAIT_CHANGE:
+        return -s.sums[e, WAITED_SUM] / 3600.0
+    if kind == BSLD_CHANGE:
+        return -s.sums[e, RATE] * passed
+    return share - before
+
+
+@entry
+def begin_all(
+    s: Sessions,
+    firsts: Table,
+    count: int,
+    seen: npt.NDArray[np.float32],
+    mask: npt.NDArray[np.int8],
+    low: int,
+    high: int,
+) -> None:
+    """Begin episodes in the sessions [low, high) whose ``firsts`` is not negative."""
+    for e in range(low, high):
+        if firsts[e] < 0:
+            continue
+        restart(s, e, firsts[e], count)
+        open_instant(s, e, s.clock[e, NOW])
+        if s.settings[MODE] == WEIGHTS:
+            set_shadow(s, e, s.jobs[PROCS, s.queue[e, 0]])
+        else:
+            to_decision(s, e)
+        s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = 0.0
+        s.sums[e, LAST_BUSY], s.sums[e, LAST_TIME] = busy(s, e), s.clock[e, NOW] / SECOND
+        observe(s, e, seen, mask)
+
+
+@entry
+def step_all(
+    s: Sessions,
+    actions: Table,
+    weights: npt.NDArray[np.float64],
+    firsts: Table,
+    count: int,
+    seen: npt.NDArray[np.float32],
+    mask: npt.NDArray[np.int8],
+    reward: npt.NDArray[np.float64],
+    done: npt.NDArray[np.bool_],
+    low: int,
+    high: int,
+) -> None:
+    """One decision in each of the sessions [low, high); one that was over begins the episode ``firsts``."""
+    for e in range(low, high):
+        reward[e] = 0.0
+        if done[e]:
+            done[e] = False
+            restart(s, e, firsts[e], count)
+            open_instant(s, e, s.clock[e, NOW])
+            if s.settings[MODE] == WEIGHTS:
+                set_shadow(s, e, s.jobs[PROCS, s.queue[e, 0]])
+            else:
+                to_decision(s, e)
+            s.sums[e, LAST_BUSY], s.sums[e, LAST_TIME] = busy(s, e), s.clock[e, NOW] / SECOND
+            s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = 0.0
+        else:
+            waits, slowdowns = s.sums[e, STARTED_WAITS], s.sums[e, STARTED_BSLD]
+            if s.settings[MODE] == WEIGHTS:
+                to_next_period(s, e, weights)
+                if s.clock[e, WAITS] > 0:
+                    set_shadow(s, e, s.jobs[PROCS, s.queue[e, 0]])
+            else:
+                decide(s, e, actions[e])
+            s.clock[e, STEPS] += 1
+            reward[e] = take_reward(s, e, waits, slowdowns)
+            s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = 0.0
+            done[e] = over(s, e)
+        observe(s, e, seen, mask)

@@ -1,0 +1,92 @@
+"""Episodes: stretches of a log, and which of them are for training and which for testing.
+
+The log is divided in time. Training sees the first part alone, tests the rest; a stretch never crosses the
+line. Which stretch comes next is drawn by a seed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from headway.errors import UsageError
+from headway.units import SECOND
+from headway.workload import Workload
+
+Part = Literal["train", "test", "all"]
+WEEK = 7 * 86_400 * SECOND
+
+
+@dataclass(frozen=True)
+class Episodes:
+    """Stretches of ``jobs`` jobs each from a part of a log, which is divided at ``train`` of its time."""
+
+    workload: Workload
+    jobs: int = 256
+    part: Part = "all"
+    train: float = 0.7
+
+    def __post_init__(self) -> None:
+        if self.part not in ("train", "test", "all"):
+            raise UsageError(f"part must be train, test or all, not {self.part!r}")
+        if not 0 < self.train < 1:
+            raise UsageError(f"train must be above 0 and below 1, not {self.train}")
+        if self.jobs < 1 or self.last - self.first < self.jobs:
+            raise UsageError(
+                f"an episode has {self.jobs} jobs and the {self.part} part of the log has "
+                f"{max(self.last - self.first, 0)}; give fewer jobs, or a longer log"
+            )
+
+    @property
+    def submit(self) -> np.ndarray:
+        """Submissions in order (µs)."""
+        return np.sort(self.workload.submit, kind="stable")
+
+    @property
+    def line(self) -> int:
+        """How many jobs were submitted before the line between training and testing."""
+        submit = self.submit
+        if not len(submit):
+            return 0
+        return int(np.searchsorted(submit, submit[0] + self.train * (submit[-1] - submit[0])))
+
+    @property
+    def first(self) -> int:
+        """The first job of the part, in order of submission."""
+        return self.line if self.part == "test" else 0
+
+    @property
+    def last(self) -> int:
+        """One beyond the last job of the part."""
+        return self.line if self.part == "train" else len(self.workload)
+
+    def draw(self, random: np.random.Generator, count: int) -> np.ndarray:
+        """First jobs of so many stretches."""
+        return random.integers(self.first, self.last - self.jobs + 1, count)
+
+    def weeks(self) -> list[Workload]:
+        """The part's whole weeks as logs of their own, for policies to be compared on."""
+        order = np.argsort(self.workload.submit, kind="stable")[self.first : self.last]
+        submit = self.workload.submit[order]
+        weeks = []
+        for begin in range(int(submit[0]), int(submit[-1]) - WEEK + 2, WEEK):
+            chosen = order[(submit >= begin) & (submit < begin + WEEK)]
+            if len(chosen):
+                weeks.append(self.workload.select(np.sort(chosen), action="in another week"))
+        return weeks
+
+
+def settings(value: str, choices: dict[str, int], name: str) -> int:
+    """The code of a word."""
+    if value not in choices:
+        raise UsageError(f"{name} must be {', '.join(choices)}, not {value!r}")
+    return choices[value]
+
+
+def check_kind(**given: Any) -> None:
+    """Numbers that must be at least 1."""
+    for name, value in given.items():
+        if not isinstance(value, int) or value < 1:
+            raise UsageError(f"{name} must be a whole number of at least 1, not {value!r}")

@@ -1,0 +1,81 @@
+"""Hundreds of simulations as one vector environment, all stepped in one compiled call for each thread."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from headway.gym.environment import action_space
+from headway.gym.episodes import Episodes, Part
+from headway.gym.sessions import Simulations
+from headway.platform import Platform
+from headway.policies.agent.features import VERSION
+from headway.workload import Workload
+
+
+class SchedulingVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray]):
+    """Many sessions of :class:`headway.gym.SchedulingEnv`; one that is over begins anew at its next step."""
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": [],
+        "observation_version": VERSION,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(
+        self,
+        workload: Workload,
+        procs: int | Platform,
+        *,
+        sessions: int = 256,
+        task: str = "choose",
+        reward: str = "bsld",
+        window: int = 16,
+        jobs: int = 256,
+        part: Part = "all",
+        train: float = 0.7,
+        period: float = 3600.0,
+        threads: int = 2,
+    ) -> None:
+        episodes = Episodes(workload, jobs, part, train)
+        self.simulations = Simulations(episodes, procs, sessions, task, reward, window, period, threads)
+        self.episodes = self.simulations.episodes
+        self.num_envs = sessions
+        self.single_observation_space = gymnasium.spaces.Box(
+            0.0, 1.0, (self.simulations.seen.shape[1],), np.float32
+        )
+        self.single_action_space = action_space(task, window)
+        self.observation_space = batch_space(self.single_observation_space, sessions)
+        self.action_space = batch_space(self.single_action_space, sessions)
+        self._by_weights = task == "weights"
+        self._never = np.zeros(sessions, np.bool_)
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begin an episode in each session: drawn by the seed, or ``options={"firsts": jobs}`` of the log."""
+        super().reset(seed=seed, options=options)
+        firsts = (options or {}).get("firsts")
+        drawn = self.episodes.draw(self.np_random, self.num_envs) if firsts is None else firsts
+        self.simulations.begin(np.asarray(drawn, np.int64))
+        return self.simulations.seen.copy(), {"action_mask": self.simulations.mask.copy()}
+
+    def step(
+        self, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """One decision in each session."""
+        many = self.simulations
+        if many.done.any():
+            many.firsts[:] = self.episodes.draw(self.np_random, self.num_envs)
+        (many.weights if self._by_weights else many.actions)[:] = actions
+        many.step()
+        info = {"action_mask": many.mask.copy()}
+        return many.seen.copy(), many.reward.copy(), many.done.copy(), self._never.copy(), info
+
+    def action_masks(self) -> np.ndarray:
+        """Which actions are open now in each session."""
+        return self.simulations.mask.astype(np.bool_)

@@ -1,0 +1,129 @@
+"""The file of a trained agent (.npz): its layers, and what it was trained to do.
+
+``kind`` is *shared*, where one small network gives a score to each slot from the slot's features, a mark for
+*wait* and the machine's features; or *dense*, where one network gives the scores of all slots and of waiting
+from all that is seen. Layers are ``w0, b0, w1, b1, ...`` with weights [out, in]; ``activation`` stands
+between them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.errors import InputError
+from headway.policies.agent.features import OF_MACHINE, OF_SLOT, VERSION
+from headway.writing import replacing
+
+TASKS = ("choose", "backfill")
+KINDS = ("shared", "dense")
+ACTIVATIONS = ("tanh", "relu")
+OF_SCORE = OF_SLOT + 1 + OF_MACHINE
+"""What a shared network is given for each slot."""
+LARGEST = 4_000_000
+"""Weights that a network may have."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Network:
+    """Layers and what they were trained for."""
+
+    layers: tuple[tuple[Floats, Floats], ...]
+    task: str = "choose"
+    window: int = 16
+    kind: str = "shared"
+    activation: str = "tanh"
+    digest: str = ""
+
+    def __post_init__(self) -> None:
+        for name, value, choices in (
+            ("task", self.task, TASKS),
+            ("kind", self.kind, KINDS),
+            ("activation", self.activation, ACTIVATIONS),
+        ):
+            if value not in choices:
+                raise ValueError(f"{name} is {value!r}, which is none of {', '.join(choices)}")
+        if not self.layers or not 1 <= self.window <= 1024:
+            raise ValueError("it has no layers, or a window that is not from 1 to 1024")
+        for (weights, bias), width in zip(self.layers, self.widths, strict=False):
+            if weights.ndim != 2 or bias.shape != (weights.shape[0],) or weights.shape[1] != width:
+                raise ValueError(f"a layer of {weights.shape} does not fit where {width} numbers come in")
+            if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
+                raise ValueError("it has weights that are no numbers")
+        if self.widths[-1] != (1 if self.kind == "shared" else self.window + 1):
+            raise ValueError(f"its last layer gives {self.widths[-1]} numbers")
+        if sum(weights.size for weights, _ in self.layers) > LARGEST:
+            raise ValueError(f"it has more than {LARGEST} weights")
+
+    @property
+    def widths(self) -> list[int]:
+        """Numbers that go into each layer, and out of the last."""
+        first = OF_SCORE if self.kind == "shared" else self.window * OF_SLOT + OF_MACHINE
+        return [first, *(len(bias) for _, bias in self.layers)]
+
+    @property
+    def flat(self) -> Floats:
+        """All weights one after the other: of each layer its weights row by row, then its biases."""
+        return np.concatenate([part.ravel() for layer in self.layers for part in layer])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file."""
+        arrays = {
+            f"{name}{i}": part
+            for i, layer in enumerate(self.layers)
+            for name, part in zip("wb", layer, strict=True)
+        }
+        with replacing(path) as draft, draft.open("wb") as file:
+            np.savez(
+                file, version=VERSION, task=self.task, window=self.window, kind=self.kind,
+                activation=self.activation, **arrays,
+            )  # fmt: skip
+
+
+def from_flat(flat: Floats, widths: Sequence[int], **what: str | int) -> Network:
+    """The network of these widths whose weights stand one after the other."""
+    layers, at = [], 0
+    for entering, leaving in itertools.pairwise(widths):
+        weights = flat[at : at + entering * leaving].reshape(leaving, entering)
+        at += entering * leaving
+        layers.append((weights.copy(), flat[at : at + leaving].copy()))
+        at += leaving
+    return Network(tuple(layers), **what)  # type: ignore[arg-type]
+
+
+def load_network(path: str | os.PathLike[str]) -> Network:
+    """Read the file; what is wrong with it is said in a sentence."""
+    name = str(path)
+    try:
+        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        with np.load(path, allow_pickle=False) as file:
+            found = {key: file[key] for key in file.files}
+    except FileNotFoundError:
+        raise InputError("there is no such file", file=name) from None
+    except (OSError, ValueError, EOFError, KeyError) as error:
+        raise InputError(f"is no file of an agent (.npz): {error}", file=name) from None
+    except Exception as error:  # a damaged archive raises whatever its parts raise
+        raise InputError(f"is no file of an agent (.npz): {error}", file=name) from None
+    try:
+        if int(found["version"]) != VERSION:
+            raise ValueError(
+                f"it sees version {int(found['version'])} of the features, and this is {VERSION}"
+            )
+        count = sum(key.startswith("w") and key[1:].isdigit() for key in found)
+        layers = tuple(
+            tuple(np.ascontiguousarray(found[f"{part}{i}"], np.float64) for part in "wb")
+            for i in range(count)
+        )
+        words = {key: str(found[key]) for key in ("task", "kind", "activation")}
+        return Network(layers, window=int(found["window"]), digest=digest, **words)  # type: ignore[arg-type]
+    except (KeyError, ValueError, TypeError) as error:
+        raise InputError(f"is no file of an agent that can be used: {error}", file=name) from None

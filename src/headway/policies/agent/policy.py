@@ -1,0 +1,90 @@
+"""A trained agent as Headway asks it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headway.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from headway.engine.tables import State
+    from headway.platform import Platform
+    from headway.policies.agent.network import Network
+    from headway.policies.prepare import Arrivals, Prepared
+    from headway.workload import Workload
+
+
+class Agent(Policy):
+    """A network that was trained elsewhere."""
+
+    def on(self, platform: Platform, workload: Workload) -> Policy:
+        self.network()
+        return super().on(platform, workload)
+
+    def network(self) -> Network:
+        """The agent's file, read."""
+        from headway.policies.agent.network import load_network
+
+        return load_network(self.spec.word("file"))
+
+    def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
+        from headway.engine.drive import Setup
+        from headway.engine.tables import KEY
+        from headway.policies.agent.agent import agent
+        from headway.policies.prepare import Prepared
+        from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE
+        from headway.policies.queueing.setup import ordered
+
+        network = self.network()
+        fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, None)
+        options = (FIXED, AS_ORDER, NO_AGE, 1, 0, 0)
+        memory = tables_of(network, arrivals.origin)
+        setup = Setup((procs,), agent, options, fill, more_rows=1, memory=memory)
+        file = self.spec.word("file")
+        source = {"name": Path(file).name, "file": file, "sha256": network.digest}
+        return Prepared(setup, arrivals.walltime, own=decided, notes=what_decided, source=source)
+
+
+def tables_of(network: Network, origin: int) -> Any:
+    """What the hook finds in its memory."""
+    import numpy as np
+
+    from headway.policies.agent.features import OF_MACHINE, OF_SLOT
+    from headway.policies.agent.network import ACTIVATIONS, KINDS, TASKS
+    from headway.policies.own.tables import OwnTables
+
+    flat, widths = network.flat, network.widths
+    settings = [
+        TASKS.index(network.task),
+        network.window,
+        KINDS.index(network.kind),
+        ACTIVATIONS.index(network.activation),
+        len(network.layers),
+        origin,
+    ]
+    seen = network.window * OF_SLOT + OF_MACHINE
+    room = max(len(flat), *widths, 2 * network.window + 2, seen)
+    integers = np.zeros((4, max(network.window + 1, len(widths), len(settings))), np.int64)
+    integers[0, : len(settings)], integers[1, : len(widths)] = settings, widths
+    floats = np.zeros((5, room))
+    floats[0, : len(flat)] = flat
+    return OwnTables(integers, floats)
+
+
+def decided(state: State) -> dict[str, object]:
+    """How many starts each feature decided, where there was a choice."""
+    import numpy as np
+
+    from headway.policies.agent.agent import DECIDED_BY
+    from headway.policies.agent.features import NAMES
+
+    counts = np.bincount(state.jobs[DECIDED_BY], minlength=len(NAMES) + 1)
+    return {f"decided_by_{name}": int(counts[i + 1]) for i, name in enumerate(NAMES) if i > 0}
+
+
+def what_decided(state: State, ids: Any) -> dict[str, Any]:
+    """The feature that decided each job's start, plus 1; 0 where there was no choice."""
+    from headway.policies.agent.agent import DECIDED_BY
+
+    return {"decided_by": state.jobs[DECIDED_BY].copy()}

@@ -1,0 +1,282 @@
+"""Environments of Gymnasium: against the engine, job for job; agents as policies; nothing foreseen."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headway
+from headway.errors import HeadwayError
+from headway.policies.agent.features import OF_MACHINE, OF_SLOT, PRESENT, REQUEST
+from headway.policies.agent.network import OF_SCORE, Network, from_flat, load_network
+from headway.units import SECOND
+from headway.workload import Workload
+from instances import busy
+
+gymnasium = pytest.importorskip("gymnasium", reason="needs the extra rl")
+from headway.gym import Episodes, SchedulingEnv, SchedulingVectorEnv  # noqa: E402
+
+M, JOBS = 32, 120
+
+
+def log(jobs: int = JOBS, seed: int = 3) -> Workload:
+    return busy(jobs, M, 1.0, seed=seed)
+
+
+def played(env: SchedulingEnv, choose: Any) -> tuple[list[Any], list[float]]:
+    """All observations and rewards of one episode over the whole log."""
+    seen, info = env.reset(seed=1, options={"first": 0})
+    all_seen, rewards, over = [seen], [], False
+    while not over:
+        seen, reward, over, _, info = env.step(choose(seen, info["action_mask"]))
+        all_seen.append(seen)
+        rewards.append(reward)
+    return all_seen, rewards
+
+
+def slots(seen: Any, window: int) -> Any:
+    return seen[: window * OF_SLOT].reshape(window, OF_SLOT)
+
+
+def first_open(seen: Any, mask: Any) -> int:
+    return int(np.argmax(mask))
+
+
+def in_turn(seen: Any, mask: Any) -> int:
+    """The oldest job if it fits, else wait."""
+    return 0 if mask[0] else len(mask) - 1
+
+
+def shortest(seen: Any, mask: Any) -> int:
+    request = slots(seen, len(mask) - 1)[:, REQUEST]
+    return int(np.argmin(np.where(mask[:-1] > 0, request, 9.0)))
+
+
+def starts(workload: Workload, policy: Any) -> list[int]:
+    return [int(start) for start in headway.simulate(workload, M, policy).start]
+
+
+def whole(task: str, workload: Workload, **more: Any) -> SchedulingEnv:
+    return SchedulingEnv(workload, M, task=task, window=len(workload), jobs=len(workload), **more)
+
+
+@pytest.mark.parametrize("task", ["choose", "backfill", "weights"])
+@pytest.mark.filterwarnings("ignore")
+def test_gymnasiums_own_checker(task: str) -> None:
+    from gymnasium.utils.env_checker import check_env
+
+    check_env(SchedulingEnv(log(), M, task=task, jobs=40), skip_render_check=True)
+
+
+def test_fcfs_and_easy_are_ours() -> None:
+    work = log()
+    for task, choose, policy in (("choose", in_turn, "fcfs"), ("backfill", first_open, "easy")):
+        env = whole(task, work)
+        played(env, choose)
+        made = env.schedule()
+        assert headway.audit(made).ok
+        assert made.start.tolist() == starts(work, policy), task
+
+
+def test_weights_of_the_wait_alone_are_easy() -> None:
+    work = log()
+    env = whole("weights", work)
+    played(env, lambda seen, mask: np.array([1.0, 0, 0, 0]))
+    assert env.schedule().start.tolist() == starts(work, "easy")
+
+
+def test_choosing_the_shortest_is_a_policy_of_ones_own() -> None:
+    work = log(60)
+
+    def fill(view: Any) -> Any:
+        free, started = view.free, []
+        for job in sorted(view.waiting, key=lambda job: (job.walltime, job.number)):
+            if job.procs <= free:
+                free -= job.procs
+                started.append(job)
+        return started
+
+    env = whole("choose", work)
+    played(env, shortest)
+    assert env.schedule().start.tolist() == starts(work, fill)
+
+
+def test_rewards_add_up_to_the_schedule() -> None:
+    work = log(60)
+    env = whole("choose", work, reward="wait")
+    _, rewards = played(env, in_turn)
+    waits = env.schedule().wait.sum() / SECOND / 3600
+    assert -sum(rewards) == pytest.approx(waits)
+    assert -sum(played(whole("choose", work, reward="wait_change"), in_turn)[1]) == pytest.approx(waits)
+    _, slowdowns = played(whole("choose", work, reward="bsld"), in_turn)
+    assert -sum(slowdowns) / 60 == pytest.approx(env.schedule().summary()["mean_bsld"])
+    for kind in ("utilization", "utilization_change", "bsld_change"):
+        assert np.isfinite(played(whole("choose", work, reward=kind), in_turn)[1]).all()
+
+
+def scrambled(work: Workload, after: int, started: np.ndarray, seed: int) -> Workload:
+    """Another log that a scheduler could not tell from this one until ``after``."""
+    random = np.random.default_rng(seed)
+    columns = {name: values.copy() for name, values in work.columns.items()}
+    end = started + np.minimum(work.runtime, work.walltime)
+    ended = (started >= 0) & (end <= after)
+    ran = np.where(started >= 0, after - started, 0)
+    longer = ran + 1 + random.integers(0, 1000 * SECOND, len(work))
+    columns["runtime"] = np.where(ended, work.runtime, np.maximum(longer, 1))
+    columns["walltime"] = work.walltime.copy()
+    future = work.submit > after
+    columns["procs"] = np.where(future, random.integers(1, M + 1, len(work)), work.procs)
+    columns["walltime"] = np.where(future, random.integers(1, 9999, len(work)) * SECOND, columns["walltime"])
+    return Workload(columns)
+
+
+@pytest.mark.parametrize(("task", "choose"), [("choose", first_open), ("backfill", first_open)])
+def test_nothing_of_the_future_is_seen(task: str, choose: Any) -> None:
+    work = log(80)
+    work = work.select(np.argsort(work.submit, kind="stable"))
+    env = SchedulingEnv(work, M, task=task, jobs=len(work))
+    for steps in (5, 20, 40):
+        seen, info = env.reset(options={"first": 0})
+        before = [seen]
+        for _ in range(steps):
+            seen, _, over, _, info = env.step(choose(seen, info["action_mask"]))
+            before.append(seen)
+            assert not over
+        now = int(env.simulations.tables.clock[0, 0])
+        started = env.simulations.tables.started[0].copy()
+        started[started > now] = -1
+        other = SchedulingEnv(scrambled(work, now, started, steps), M, task=task, jobs=len(work))
+        seen, info = other.reset(options={"first": 0})
+        after = [seen]
+        for _ in range(steps):
+            seen, _, _, _, info = other.step(choose(seen, info["action_mask"]))
+            after.append(seen)
+        assert all((a == b).all() for a, b in zip(before, after, strict=True)), (task, steps)
+
+
+def test_a_vector_is_many_singles() -> None:
+    work = log(200)
+    many = SchedulingVectorEnv(work, M, sessions=40, jobs=50, threads=2, reward="wait")
+    seen, info = many.reset(seed=5)
+    firsts = many.simulations.firsts.copy()
+    singles = [SchedulingEnv(work, M, jobs=50, reward="wait") for _ in range(3)]
+    for e, single in enumerate(singles):
+        assert (single.reset(options={"first": firsts[e]})[0] == seen[e]).all()
+    going = [True] * 3
+    for _ in range(120):
+        actions = np.argmax(info["action_mask"], axis=1)
+        seen, reward, done, _, info = many.step(actions)
+        for e, single in enumerate(singles):
+            if going[e]:
+                one, gained, over, _, _ = single.step(actions[e])
+                assert (one == seen[e]).all() and gained == reward[e] and over == done[e]
+                going[e] = not over
+    again = SchedulingVectorEnv(work, M, sessions=40, jobs=50)
+    again.reset(seed=5)
+    assert (again.simulations.firsts == firsts).all()
+
+
+def test_training_never_sees_the_test_weeks() -> None:
+    work = log(300)
+    train, test = Episodes(work, 20, "train"), Episodes(work, 20, "test")
+    assert train.last == test.first and 0 < train.last < 300
+    drawn = train.draw(np.random.default_rng(1), 1000)
+    assert drawn.min() >= 0 and (drawn + 20).max() <= train.last
+    drawn = test.draw(np.random.default_rng(1), 1000)
+    assert drawn.min() >= test.first and (drawn + 20).max() <= 300
+    with pytest.raises(HeadwayError, match="give fewer jobs"):
+        Episodes(work, 5000)
+    with pytest.raises(HeadwayError, match="task must be choose, backfill, weights"):
+        SchedulingEnv(work, M, task="dance")
+
+
+# ---- agents as policies ------------------------------------------------------------------------------------
+
+
+def network_of(kind: str, task: str, window: int, seed: int) -> Network:
+    widths = [OF_SCORE, 8, 1] if kind == "shared" else [window * OF_SLOT + OF_MACHINE, 8, window + 1]
+    size = sum(a * b + b for a, b in itertools.pairwise(widths))
+    flat = np.random.default_rng(seed).normal(0, 1, size)
+    return from_flat(flat, widths, kind=kind, task=task, window=window)
+
+
+def choice_of(network: Network, seen: Any, mask: Any) -> int:
+    """What a network says, in plain numpy."""
+
+    def through(x: Any) -> Any:
+        for i, (weights, bias) in enumerate(network.layers):
+            x = weights @ x + bias
+            x = np.tanh(x) if i < len(network.layers) - 1 else x
+        return x
+
+    seen = seen.astype(np.float64)
+    if network.kind == "dense":
+        scores = through(seen)
+    else:
+        machine = seen[network.window * OF_SLOT :]
+        rows = [np.concatenate([slot, [0.0], machine]) for slot in slots(seen, network.window)]
+        rows.append(np.concatenate([np.zeros(OF_SLOT), [1.0], machine]))
+        scores = np.array([through(row)[0] for row in rows])
+    return int(np.argmax(np.where(mask > 0, scores, -np.inf)))
+
+
+@pytest.mark.parametrize("kind", ["shared", "dense"])
+@pytest.mark.parametrize("task", ["choose", "backfill"])
+def test_an_agent_decides_as_in_its_environment(kind: str, task: str, tmp_path: Path) -> None:
+    work, file = log(), tmp_path / "agent.npz"
+    network = network_of(kind, task, 8, seed=2)
+    network.save(file)
+    env = SchedulingEnv(work, M, task=task, window=8, jobs=len(work))
+    played(env, lambda seen, mask: choice_of(load_network(file), seen, mask))
+    made = headway.simulate(work, M, str(file))
+    assert headway.audit(made).ok
+    assert made.start.tolist() == env.schedule().start.tolist()
+    decided = {name: count for name, count in made.own.items() if name.startswith("decided_by")}
+    assert sum(int(str(count)) for count in decided.values()) > 0
+    assert made.provenance["policy_source"]["sha256"] == load_network(file).digest
+
+
+def test_explain_says_which_feature_decided(tmp_path: Path) -> None:
+    work, file = log(), tmp_path / "agent.npz"
+    flat = np.zeros(OF_SCORE + 1)
+    flat[REQUEST] = -5.0  # the shorter the better, and nothing else counts
+    flat[PRESENT] = 9.0
+    from_flat(flat, [OF_SCORE, 1]).save(file)
+    made = headway.simulate(work, M, f"agent(file={file})")
+    decided = made.notes["decided_by"]
+    assert set(np.unique(decided)) <= {0, REQUEST + 1} and (decided == REQUEST + 1).any()
+    job = int(made.workload.job[int(np.argmax(decided == REQUEST + 1))])
+    assert "its request" in str(headway.explain(made, job, simulate_again=False))
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda file: file.write_bytes(b"no"), "no file of an agent"),
+        (lambda file: file.unlink(), "no such file"),
+        (lambda file: np.savez(file, version=9), "it sees version 9"),
+        (
+            lambda file: np.savez(
+                file, version=1, task="fly", kind="shared", activation="tanh", window=3
+            ),
+            "task",
+        ),
+        (
+            lambda file: np.savez(
+                file, version=1, task="choose", kind="shared", activation="tanh", window=3,
+                w0=np.zeros((1, 2)), b0=np.zeros(1),
+            ),
+            "does not fit where 13 numbers come in",
+        ),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_agent_is_told_so(damage: Any, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "agent.npz"
+    network_of("shared", "choose", 4, 1).save(file)
+    damage(file)
+    with pytest.raises(HeadwayError, match=said):
+        headway.simulate(log(5), M, str(file))
