@@ -14,6 +14,7 @@ from benchmarks import (
     bars,
     commands,
     deadline,
+    gym,
     live,
     machine,
     memory,
@@ -78,6 +79,7 @@ def sections(traces: Path, quick: bool) -> Sections:
         "slurm": ("Slurm's rules on a synthetic site", lambda: slurm_site.in_days(quick)),
         "slurm-months": ("Slurm's rules over four months", slurm_site.in_months),
         "live": ("The middleware before a long queue", lambda: live.on_a_long_queue(quick)),
+        "gym": ("Environments of Gymnasium", lambda: gym.on_environments(folder, quick)),
         "ratios": ("Ratios within this run", lambda: ratios.all_ratios(quick)),
     }
     if folder is not None:

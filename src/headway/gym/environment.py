@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -26,7 +26,7 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
     :mod:`headway.policies.agent.features`; ``observation_version`` tells its version.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "observation_version": VERSION}
+    metadata: dict[str, Any] = {"render_modes": [], "observation_version": VERSION}  # noqa: RUF012
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -20,7 +20,7 @@ from headway.workload import Workload
 class SchedulingVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray]):
     """Many sessions of :class:`headway.gym.SchedulingEnv`; one that is over begins anew at its next step."""
 
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata: dict[str, Any] = {  # noqa: RUF012
         "render_modes": [],
         "observation_version": VERSION,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
@@ -58,7 +58,7 @@ class SchedulingVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin an episode in each session: drawn by the seed, or ``options={"firsts": jobs}`` of the log."""
-        super().reset(seed=seed, options=options)
+        super().reset(seed=seed if isinstance(seed, int) else None, options=options)
         firsts = (options or {}).get("firsts")
         drawn = self.episodes.draw(self.np_random, self.num_envs) if firsts is None else firsts
         self.simulations.begin(np.asarray(drawn, np.int64))

@@ -124,12 +124,13 @@ def lead(state: State, chosen: int) -> float:
 
 @routine
 def feature_that_decided(state: State, chosen: int) -> int:
-    """The feature without whose differences the chosen job's lead would be smallest; -1 without a choice."""
-    m, window, least, found, count = state.memory, setting(state, WINDOW), 0.0, NO_CHOICE, 0
+    """The feature without whose differences the chosen job's lead would be smallest; -1 if none counts."""
+    m, window, found, count = state.memory, setting(state, WINDOW), NO_CHOICE, 0
     for slot in range(window):
         count += m.integers[OPEN, slot]
     if count < 2:
         return NO_CHOICE
+    least = lead(state, chosen)
     for f in range(see.SIZE, see.OF_SLOT):
         mine = m.floats[SEEN, chosen * see.OF_SLOT + f]
         for slot in range(window):  # SPARE and LAYER are the network's: the old values wait behind the scores
@@ -140,7 +141,7 @@ def feature_that_decided(state: State, chosen: int) -> int:
         ahead = lead(state, chosen)
         for slot in range(window):
             m.floats[SEEN, slot * see.OF_SLOT + f] = m.floats[SCORES, window + 1 + slot]
-        if found < 0 or ahead < least:
+        if ahead < least:
             least, found = ahead, f
     return found
 

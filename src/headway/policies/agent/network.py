@@ -14,6 +14,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -77,16 +78,17 @@ class Network:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file."""
-        arrays = {
-            f"{name}{i}": part
-            for i, layer in enumerate(self.layers)
-            for name, part in zip("wb", layer, strict=True)
+        what: dict[str, Any] = {
+            "version": VERSION,
+            "task": self.task,
+            "window": self.window,
+            "kind": self.kind,
+            "activation": self.activation,
         }
+        for i, (weights, bias) in enumerate(self.layers):
+            what |= {f"w{i}": weights, f"b{i}": bias}
         with replacing(path) as draft, draft.open("wb") as file:
-            np.savez(
-                file, version=VERSION, task=self.task, window=self.window, kind=self.kind,
-                activation=self.activation, **arrays,
-            )  # fmt: skip
+            np.savez(file, **what)
 
 
 def from_flat(flat: Floats, widths: Sequence[int], **what: str | int) -> Network:
