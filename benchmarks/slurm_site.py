@@ -74,13 +74,13 @@ def mean_queue(made: Schedule) -> float:
     return float(waited.sum() / (last - int(submit.min())))
 
 
-def site() -> Site:
+def site(size: int = NODES) -> Site:
     """The site: three partitions that overlap, two QOS, users in accounts."""
-    nodes = tuple(Node(f"n{k}", CORES, 2, CORES // 2, 1, 192_000) for k in range(1, NODES + 1))
+    nodes = tuple(Node(f"n{k}", CORES, 2, CORES // 2, 1, 192_000) for k in range(1, size + 1))
     partitions = (
-        Partition("batch", tuple(range(NODES)), max_minutes=24 * 60, job_factor=10, is_default=True),
-        Partition("long", tuple(range(NODES // 2)), max_minutes=7 * 24 * 60, job_factor=5),
-        Partition("debug", tuple(range(NODES - 50, NODES)), max_minutes=60, job_factor=20, tier=5),
+        Partition("batch", tuple(range(size)), max_minutes=24 * 60, job_factor=10, is_default=True),
+        Partition("long", tuple(range(size // 2)), max_minutes=7 * 24 * 60, job_factor=5),
+        Partition("debug", tuple(range(size - size // 20, size)), max_minutes=60, job_factor=20, tier=5),
     )
     associations = [Association("root"), Association("root", "root", parent=0)]
     for account in range(ACCOUNTS):
@@ -98,17 +98,28 @@ def site() -> Site:
     )
 
 
-def jobs(count: int = JOBS, seed: int = 1, load: float = LOAD) -> Workload:
-    """Jobs on whole nodes over ``count / JOBS`` of four months: a daily cycle, generous time limits."""
+def jobs(
+    count: int = JOBS,
+    seed: int = 1,
+    load: float = LOAD,
+    *,
+    size: int = NODES,
+    days: float | None = None,
+    widest: int = 256,
+) -> Workload:
+    """Jobs on whole nodes, up to ``widest`` of ``size``: a daily cycle, generous time limits.
+
+    They come over ``days``, by default over ``count / JOBS`` of four months.
+    """
     draw = np.random.default_rng(seed)
-    span = DAYS * 86_400 * count / JOBS
+    span = (DAYS * count / JOBS if days is None else days) * 86_400
     at = np.sort(draw.random(count) * span)
     submit = np.sort(at + 9_000 * np.sin(2 * np.pi * at / 86_400)).clip(0).round()
-    nodes = np.minimum(2 ** draw.integers(0, 8, count) * (draw.random(count) < 0.6) + 1, 256)
+    nodes = np.minimum(2 ** draw.integers(0, 8, count) * (draw.random(count) < 0.6) + 1, widest)
     limit = draw.choice([30, 60, 120, 240, 480, 1440], count, p=[0.25, 0.2, 0.2, 0.15, 0.12, 0.08])
     runtime = np.maximum(limit * 60 * draw.beta(0.7, 1.6, count), 10)
     area = (nodes * runtime).sum()
-    runtime = np.minimum(runtime * load * NODES * span / area, limit * 60).round().clip(1)
+    runtime = np.minimum(runtime * load * size * span / area, limit * 60).round().clip(1)
     user = (draw.zipf(1.4, count) - 1) % USERS
     partition = np.where(draw.random(count) < 0.2, 1, 0)
     partition = np.where((limit <= 60) & (nodes <= 8) & (draw.random(count) < 0.2), 2, partition)
