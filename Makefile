@@ -18,7 +18,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.test-installed
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not long"
 
-# The long ones too, as CI runs them.
+# The long ones too.
 test-all: test
 	$(BIN)/python -m pytest -n $(WORKERS) -m long
 

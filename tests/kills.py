@@ -18,6 +18,7 @@ import signal
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 if __name__ == "__main__":  # an import, by the collector of doctests say, changes nothing for others
     os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
@@ -49,7 +50,10 @@ COMMANDS = {
     "plot": ("plot", "earlier", "--kind", "gantt", "-o", "results/out.svg", "--force"),
     "convert": ("convert", "log.swf", "results/out.swf.gz", "--force", "--quiet"),
     "sweep": ("sweep", "sweep.toml", "--workers", "1", "--out", "results/out", "--quiet"),
+    "reproduce": ("reproduce", "deadline", "--trace", "kth=log.swf", "--out", "results/out", "--quiet"),
 }
+GO_ON = ("sweep", "reproduce")
+"""Commands that keep what was finished, and go on from where they were killed."""
 
 
 def forked(words: tuple[str, ...], folder: Path, kill_at: int = -1) -> int:
@@ -86,12 +90,17 @@ def contents(folder: Path) -> dict[str, bytes]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.name != ".lock":
             data = path.read_bytes()
-            if path.name == "run.json":
-                record = json.loads(data)
-                record.pop("timing", None)
-                data = json.dumps(record).encode()
+            if path.name in ("run.json", "runs.json"):
+                data = json.dumps(timeless(json.loads(data)), sort_keys=True).encode()
             found[str(path.relative_to(folder))] = data
     return found
+
+
+def timeless(record: Any) -> Any:
+    """A document without how long something took."""
+    if isinstance(record, dict):
+        return {key: timeless(value) for key, value in record.items() if key not in ("timing", "seconds")}
+    return [timeless(value) for value in record] if isinstance(record, list) else record
 
 
 def readable(words: tuple[str, ...], folder: Path) -> None:
@@ -117,7 +126,7 @@ def kills(command: str, most: int) -> tuple[int, int]:
         while killed < most:
             number, before = 0, killed
             while killed < most:
-                if command != "sweep" or number % 7 == 0:  # a sweep goes on from where it was killed
+                if command not in GO_ON or number % 7 == 0:
                     shutil.rmtree(folder / "results")
                     (folder / "results").mkdir()
                 if command == "simulate":
@@ -128,7 +137,7 @@ def kills(command: str, most: int) -> tuple[int, int]:
                 assert code == -signal.SIGKILL, f"{command}: exit code {code} before event {number}"
                 killed += 1
                 readable(words, folder)
-                if command != "sweep" or number % 7 == 6:
+                if command not in GO_ON or number % 7 == 6:
                     assert forked(words, folder) == 0
                     same = results(contents(folder / "results")) == results(wanted)
                     assert same, f"{command}: other bytes after a kill before event {number}"

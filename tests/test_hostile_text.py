@@ -10,10 +10,12 @@ import pytest
 
 import headway as package
 from commands import SWF, Headway
+from headway.cli.grids import microseconds_of
 from headway.errors import InputError, UsageError
 from headway.grammar import parse_call
 from headway.plain import LONGEST, one_line, plain
 from headway.schedule import Schedule
+from headway.what_if.changes import amount
 from headway.workload import Workload, read
 from small_schedules import schedule
 
@@ -138,3 +140,16 @@ def test_run_times_that_add_up_beyond_the_range_are_refused_with_the_line_of_the
     assert package.audit(Schedule.load(tmp_path / "out")).ok
     with pytest.raises(InputError, match=r"-:4: field 4 \(run time\): the run times up to this"):
         read(io.BytesIO((two + line.format(job=3)).encode()))
+
+
+@pytest.mark.parametrize("text", ["9" * 400 + "d", "1e300", "1e999999", "1e99999999", "9223372036854775808"])
+def test_times_of_options_are_held_to_the_range(text: str) -> None:
+    with pytest.raises(UsageError, match=r"--within (is longer than|must be a time)") as told:
+        microseconds_of(text, "--within")
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("value", ["+" + "9" * 400, "+4294967296%", "-99999999"])
+def test_a_change_is_by_a_number_that_can_be(value: str) -> None:
+    with pytest.raises(UsageError, match="a change is by at most 10,000,000"):
+        amount(value, 5, f"jobs={value}")

@@ -28,6 +28,8 @@ COMMANDS = {
     "generate": ("generate", "lublin", "jobs=5", "procs=4", "-o", "{}.swf", "--force"),
     "plot": ("plot", "run", "--kind", "gantt", "-o", "{}.svg", "--force"),
     "report": ("report", "run", "-o", "{}.html", "--force"),
+    "replay": ("replay", "waits.swf", "--no-causes", "--out", "{}.json", "--force"),
+    "anonymise, a site": ("anonymise", "site", "{}.tar.gz", "--force"),
 }
 """Commands that write one file, by its name without ending."""
 
@@ -37,6 +39,9 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     schedule(JOBS, [0, 10], procs=3).save(tmp_path / "run")
     headway = Headway(tmp_path, capsys, monkeypatch)
     headway.write("log.swf", SWF)
+    headway.write("waits.swf", SWF.replace(" -1 ", " 3 ", 4))
+    (tmp_path / "site").mkdir()
+    headway.write("site/slurm.conf", "ClusterName=c\nNodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n")
     return headway
 
 

@@ -15,6 +15,9 @@ LONGEST = NEVER // 4
 """The largest time or duration accepted from outside (µs), about 36,000 years."""
 
 
+DIGITS = 400
+"""Digits before the point of a number of seconds that is worth computing with; every float has fewer."""
+
 LATEST = NEVER // 2
 """The last instant that the jobs of a log may reach one after the other (µs)."""
 
@@ -28,8 +31,10 @@ def microseconds(seconds: int | float | str | Decimal) -> int:
     if isinstance(seconds, int):
         return seconds * SECOND
     try:
-        value = Decimal(str(seconds)) * SECOND
-        return int(value.to_integral_value(ROUND_HALF_EVEN))
+        value = Decimal(str(seconds))
+        if value.adjusted() > DIGITS:
+            raise ValueError
+        return int((value * SECOND).to_integral_value(ROUND_HALF_EVEN))
     except (InvalidOperation, OverflowError, ValueError):
         raise ValueError(f"not a number of seconds: {seconds!r}") from None
 

@@ -8,6 +8,7 @@ import io
 import json
 import shutil
 import sys
+import tarfile
 from pathlib import Path
 from unittest import mock
 
@@ -173,6 +174,25 @@ NodeCnt=4 CoreCnt=32 Flags=MAINT Users=root State=INACTIVE
 """,
     "jobs.txt": SACCT,
 }
+
+
+CHANGES = (
+    b"procs=+10%", b"procs=6", b"jobs=+20%", b"policy=conservative", b"limits=none", b"nodes=-1", b"walltime=1h",
+    b"partition.long.maxtime=24h", b"merge=short,long", b"PriorityWeightFairshare=20000", b"bf_max_job_user=20",
+    b"qos.high.maxjobs=10", b"load(0.9)",
+)  # fmt: skip
+INSTANTS = (b"12", b"2.5h", b"90", b"2023-11-14T22:13:25", b"10m", b"2d")
+
+
+def archive() -> bytes:
+    """The site's files as `headway site export` packs them."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as made:
+        for name, content in SITE.items():
+            member = tarfile.TarInfo(f"site/{name}")
+            member.size = len(content)
+            made.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
 
 
 FOREIGN = b"job,start,end,procs\n1,0,10,2\n2,10,20,4\n3,2.5,7.5,2\n4,3,23,1\n5,23,30.5,8\n"

@@ -107,7 +107,27 @@ KINDS: dict[str, tuple[Case, ...]] = {
         Case("fuzzed.csv", (_command("audit", "{}/easy/schedule.csv", "--trace", "{}/log.swf", "--runs", "{}/fuzzed.csv"),),
              samples=[ground.FOREIGN_RUNS], judges=True),
     ),
-    "site": tuple(Case(f"site/{name}", (_command("site", "{}/site"),)) for name in ground.SITE),
+    "site": tuple(
+        # Tables take most of the time; three of four mutants do without.
+        Case(f"site/{name}", (_command("site", "{}/site", "--json"), _command("site", "{}/site")))
+        for name in ground.SITE
+    ),
+    "site archive": (  # a folder that is made of one stays, so that what is wrong in it can be corrected
+        Case("fuzzed.tar.gz", (_command("site", "import", "{}/fuzzed.tar.gz", "{}/made", "--quiet"),), (packed,),
+             [gzip.compress(ground.archive())], keeps=True),
+        Case("fuzzed.tar", (_command("site", "import", "{}/fuzzed.tar", "{}/made", "--quiet"),), BLIND,
+             [ground.archive()], keeps=True),
+        Case("fuzzed.tar", (_command("anonymise", "{}/fuzzed.tar", "{}/made", "--quiet"),), TEXT, [ground.archive()]),
+    ),
+    "changes and instants": (
+        Case("", (_command("what-if", "{}/log.swf", "{text}", "--json"),), samples=ground.CHANGES),
+        Case("", (_command("when", "{}/log.swf", "--procs", "2", "--walltime", "10m", "--at", "{text}", "--draws", "10",
+                           "--teachers", "0", "--alone", "--json"),
+                  _command("when", "{}/log.swf", "--procs", "2", "--walltime", "{text}", "--draws", "10",
+                           "--teachers", "0", "--alone", "--json"),
+                  _command("when", "{}/log.swf", "--procs", "2", "--walltime", "10m", "--within", "{text}", "--draws", "10",
+                           "--teachers", "0", "--alone", "--json")), samples=ground.INSTANTS),
+    ),
     "result folder": (
         Case("easy/schedule.csv", _judged("easy"), judges=True),
         Case("easy/run.json", _judged("easy"), JSON, judges=True),

@@ -81,7 +81,7 @@ def clock(us: int | None) -> str:
 
 def microseconds_of(text: str, option: str) -> int:
     """A duration such as 90, 10m or 1.5h in µs."""
-    from headway.units import microseconds
+    from headway.units import LONGEST, microseconds
 
     number, factor = (text[:-1], UNITS[text[-1]]) if text and text[-1] in UNITS else (text, 1)
     try:
@@ -90,4 +90,6 @@ def microseconds_of(text: str, option: str) -> int:
         raise UsageError(f"{option} must be a time such as 90, 10m, 2h or 1d, not {text!r}") from None
     if found < 0:
         raise UsageError(f"{option} must not be negative, not {text}")
+    if found > LONGEST:
+        raise UsageError(f"{option} is longer than can be kept: {text[:40]}")
     return found

@@ -10,6 +10,7 @@ import typer
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
+from headway.writing import check_replaceable, replacing
 
 if TYPE_CHECKING:
     from headway.cli.runs import Inputs
@@ -65,6 +66,8 @@ def replay(
         parse_spec(policy)  # complain before the log is read
     if out is not None and out.exists() and not force:
         raise UsageError(f"{out} exists; give another name, or --force to replace it")
+    if out is not None:
+        check_replaceable(out)
 
     from headway.cli.runs import Inputs
     from headway.replay import recorded_waits
@@ -79,7 +82,8 @@ def replay(
     if out is not None:
         from headway.schedule.files import write_json
 
-        write_json(out, document)
+        with replacing(out) as draft:
+            write_json(draft, document)
     if json:
         from headway.cli.display import print_json
 

@@ -236,13 +236,17 @@ def _instant(record: Record, text: str) -> int:
     """µs on the log's clock of seconds or a date."""
     from datetime import UTC, datetime
 
-    from headway.units import SECOND, microseconds
+    from headway.units import LONGEST, SECOND, microseconds
 
     begin = record.workload.header.unix_start
     try:
-        return microseconds(text)
+        found = microseconds(text)
     except ValueError:
         pass
+    else:
+        if abs(found) > LONGEST:
+            raise UsageError(f"--at is beyond the range of times: {text[:40]}")
+        return found
     try:
         date = datetime.fromisoformat(text)
     except ValueError:

@@ -227,12 +227,12 @@ def anonymise_site(source: Path, target: Path, key: str | None = None) -> Anonym
         folder = source
         if not source.is_dir():
             folder = Path(temporary) / "source"
-            folder.mkdir()
-            for name, content in members(source):
-                (folder / name).write_bytes(content)
+            with replacing_folder(folder) as unpacked:
+                for name, content in members(source):
+                    (unpacked / name).write_bytes(content)
         copied = Path(temporary) / "copy"
-        copied.mkdir()
-        SiteCopy(folder, copied, names, done).write()
+        with replacing_folder(copied) as draft:
+            SiteCopy(folder, draft, names, done).write()
         if not done.lines:
             raise InputError("holds nothing of a site; is it the right folder?", file=source)
         if is_archive(target):

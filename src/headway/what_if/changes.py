@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headway.errors import UsageError
+from headway.plain import cut
 from headway.platform import Platform
 from headway.site import Site
 from headway.site.parameters import DEFAULTS, SCHEDULER
@@ -117,10 +118,16 @@ def _of_object(case: Case, kind: str, which: str, field: str, value: str, text: 
     return after
 
 
+MOST = 10_000_000
+"""Jobs, nodes or processors that a change adds or takes away."""
+
+
 def amount(value: str, total: int, text: str) -> int:
     """How much more (or less): +10%, -5, +64."""
     match = re.fullmatch(r"([+-])(\d+(?:\.\d+)?)(%?)", value)
     if match is None:
         raise UsageError(f"{text}: {value!r} is not a change such as +10% or -8")
     size = float(match[2]) * (total / 100 if match[3] else 1)
+    if size > MOST:
+        raise UsageError(f"{cut(text)}: a change is by at most {MOST:,}")
     return round(size) if match[1] == "+" else -round(size)
