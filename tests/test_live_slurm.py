@@ -19,6 +19,7 @@ from headway.live.shadow import Shadow, compare
 from headway.live.slurm.queue import in_order, parse_queue
 from headway.live.slurm.server import SlurmServer
 from headway.live.slurm.steered import SteeredServer
+from headway.live.task import Task
 from headway.live.wire import NoAnswer, Refused
 from headway.policies.spec import parse_spec
 from headway.units import SECOND
@@ -50,9 +51,18 @@ def marks(path: Path) -> Counter[str]:
 @pytest.mark.long
 def test_tasks_with_moves_on_three_slurms(live: InProcess) -> None:
     mark = live.grid.file.parent / "m"
-    draws = [(0.1 + 0.4 * (number % 4), 60 + 60 * (number % 3), 1 + number % 3) for number in range(24)]
-    for run, walltime, procs in draws:
-        live.agent.on_submit(short(run, walltime, procs, mark, parallel_fraction=0.9, max_procs=4).as_json())
+    for name, procs, minutes in (("bordeaux", 4, 2), ("lyon", 2, 10), ("toulouse", 3, 10)):
+        gate = f'until [ -e "$0" ]; do sleep 0.2; done; echo "$HEADWAY_TASK" >> {mark}'
+        words = ("sh", "-c", gate, str(live.grid.file.parent / name))
+        blocker = Task(words, procs, minutes * 60 * SECOND, cluster=name)
+        live.agent.on_submit(blocker.as_json())
+    for number in range(8):
+        task = short(0.1 + 0.2 * (number % 3), 60, 1, mark, parallel_fraction=0.9, max_procs=4)
+        assert live.agent.on_submit(task.as_json())["cluster"] == "bordeaux", "which is free first"
+    (live.grid.file.parent / "lyon").touch()  # much earlier than was planned
+    live.until(lambda: sum(row.moves for row in live.agent.journal.all_tasks()) > 0, 120)
+    for name in ("bordeaux", "toulouse"):
+        (live.grid.file.parent / name).touch()
     live.until(live.all_over, 120)
     rows = live.agent.journal.all_tasks()
     assert {row.state for row in rows} == {"done"}
