@@ -215,13 +215,14 @@ def _sizes(runs: Runs, group: Group) -> Iterator[Claim]:
     reference = runs.over(group, REFERENCE)
     for policy in ("backfill-big", "area-filling", *BOTH):
         changes = ratios(runs.over(group, policy), reference, "total_flow")
+        named = policy in BOTH  # the slides have no figure of these, they name them as future work
         yield counted(
             f"{group.title}: {policy} has a lower total flow than match=exact",
-            "lower (figures only)",
+            "lower (future work)" if named else "lower (figures only)",
             change_text(float(np.mean(changes))),
             [change < 1 for change in changes],
             "direction",
-            f"{SLIDES}: figure of the total flow",
+            f"{SLIDES}: {'future work' if named else 'figure of the total flow'}",
         )
 
 
