@@ -28,6 +28,7 @@ from headway.policies.slurm.independence import (
     licences_free,
     refuse_array,
     refused_before,
+    waits_for_a_start,
 )
 from headway.policies.slurm.limits import after_selection, before_selection, hold_by_limit
 from headway.policies.slurm.main_loop import priority_bound
@@ -360,8 +361,10 @@ def may_start(memory: Memory, place: int, now: int) -> bool:
     It must end before a plan begins on a node, so as many nodes as it wants must be free long enough.
     """
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
-    if job == GONE or not eligible(memory, job, now):
+    if job == GONE:
         return False
+    if not eligible(memory, job, now):
+        return waits_for_a_start(memory, job)
     if memory.jobs[Job.SIZED, job] == 0 or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
         return True  # its search changes its priority, or it takes the place of others
     sets, features, count = memory.words_sets, memory.jobs[Job.FEATURES, job], 0

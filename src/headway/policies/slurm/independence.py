@@ -105,6 +105,18 @@ def eligible(memory: Memory, job: int, now: int) -> bool:
 
 
 @kernel
+def waits_for_a_start(memory: Memory, job: int) -> bool:
+    """Whether the start of another job may let a job in, within one pass."""
+    first = memory.jobs[Job.DEPENDS, job]
+    if memory.jobs[Job.KEPT_BACK, job] == 0 or memory.jobs[Job.HELD, job] > 0:
+        return False
+    for entry in range(first, first + memory.jobs[Job.DEPENDENCIES, job]):
+        if memory.dependencies[Dependency.KIND, entry] == After.STARTED:
+            return True
+    return False
+
+
+@kernel
 def array_is_full(memory: Memory, job: int) -> bool:
     """Whether as many tasks of the job's array run as may."""
     array = memory.jobs[Job.ARRAY, job]
