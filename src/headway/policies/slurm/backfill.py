@@ -116,7 +116,8 @@ def planned_size(state: State, job: int, part: int) -> int:
             if memory.work[Work.TAKEN, node] > 0:
                 cpus += state.nodes[N_CPUS, node] if whole else memory.work[Work.TAKEN, node]
     memory.jobs[Job.SIZE, job] = cpus
-    memory.jobs[Job.SIZED, job] = 1
+    if memory.jobs[Job.SIZED, job] == 0:
+        memory.jobs[Job.SIZED, job] = 1
     return cpus
 
 
@@ -365,7 +366,7 @@ def may_start(memory: Memory, place: int, now: int) -> bool:
         return False
     if not eligible(memory, job, now):
         return waits_for_a_start(memory, job)
-    if memory.jobs[Job.SIZED, job] == 0 or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
+    if memory.jobs[Job.SIZED, job] < 1 or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
         return True  # its search changes its priority, or it takes the place of others
     sets, features, count = memory.words_sets, memory.jobs[Job.FEATURES, job], 0
     open_nodes = Scratch.IDLE if whole_nodes(memory, job, part) else Scratch.OPEN

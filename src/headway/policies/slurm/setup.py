@@ -543,19 +543,22 @@ class Requests:
         rows[Job.NICE] = self.column("nice", 0)
         rows[[Job.REASON, Job.LIMITED, Job.LOOP, Job.TESTED]] = 0
         self.life.fill(rows)
-        rows[Job.SIZED] = ~self.may_grow(rows)
+        rows[Job.SIZED] = self.sized(rows)
         return rows
 
-    def may_grow(self, rows: Table) -> npt.NDArray[np.bool_]:
-        """Jobs that get more CPUs than they ask for, where priority looks at the size."""
+    def sized(self, rows: Table) -> Table:
+        """Whether a search may change the size of a job in its priority: 1 no, 0 the first, -1 each."""
         if self.site.config.number("PriorityWeightJobSize") == 0:
-            return np.zeros(self.count, np.bool_)
-        sizes = {node.cpus for node in self.site.nodes}
-        whole_partition = any(one.oversubscribe == "EXCLUSIVE" for one in self.site.partitions)
+            return np.ones(self.count, np.int64)
+        sizes = {(node.cpus, node.threads_per_core) for node in self.site.nodes}
+        size, threads = max(sizes, default=(1, 1))
+        in_some = [one.oversubscribe == "EXCLUSIVE" for one in self.site.partitions]
         linear = "linear" in self.site.config.get("SelectType").lower()
-        whole = (rows[Job.EXCLUSIVE] > 0) | whole_partition | linear
-        exact = (len(sizes) == 1) & (rows[Job.CPUS] == rows[Job.MIN_NODES] * max(sizes, default=1))
-        return np.asarray(whole & ~exact, np.bool_)
+        whole = (rows[Job.EXCLUSIVE] > 0) | linear | all(in_some)
+        one_width = (rows[Job.MAX_NODES] == rows[Job.MIN_NODES]) & (len(sizes) == 1)
+        shared = ~whole & (threads == 1) & (not any(in_some))
+        exact = whole & one_width & (rows[Job.CPUS] == rows[Job.MIN_NODES] * size)
+        return np.where(shared | exact, 1, np.where(whole & one_width, 0, -1))
 
     def constraints(self) -> Table:
         """Which set of nodes each job's constraint and excluded nodes allow; the first is all of them."""

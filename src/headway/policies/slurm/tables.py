@@ -91,7 +91,7 @@ class Job(IntEnum):
     FIRST_FAIRSHARE = 38
     FIRST_SIZE = 39
     SIZED = 40
-    """Whether a search has set the CPUs that the size factor counts, or would change nothing."""
+    """Whether a search may change the CPUs that the size factor counts: 1 no, 0 the first, -1 each."""
     FIRST_TASK = 41
     """The first task of its array; itself where it is in none."""
     ARRAY = 42
