@@ -213,8 +213,14 @@ def commands(text: str) -> Iterator[tuple[str, str]]:
 def matches(expected: str, output: str) -> bool:
     """Whether the output is as shown, "..." standing for anything; nothing shown fits everything."""
     words, seen = " ".join(expected.split()), " ".join(output.split())
-    parts = [re.escape(part.strip()) for part in words.split("...")]
-    return not words or re.fullmatch(r"\s*.*\s*".join(parts), seen) is not None
+    first, *others = (part.strip() for part in words.split("..."))
+    if not words or not others:
+        return not words or seen == words
+    *between, last = others
+    at = len(first)
+    for part in between:  # the first place of each will do, and no place is tried twice
+        at = seen.find(part, at) + len(part) if part in seen[at:] else len(seen) + 1
+    return seen.startswith(first) and seen.endswith(last) and at + len(last) <= len(seen)
 
 
 def run(command: str, around: Surroundings) -> tuple[int, str]:
