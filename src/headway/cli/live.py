@@ -44,7 +44,7 @@ def live(
             parser=options.whole_number("--tasks", 1),
         ),
     ] = 40,
-    timeout: Timeout = "2m",
+    timeout: Timeout = "10m",
     annotations: options.Annotations = None,
     out: options.Out = None,
     force: options.Force = False,
