@@ -9,6 +9,9 @@ from pathlib import Path, PurePosixPath
 IN_THE_WHEEL = {".py", ".toml", ".html", ".js", ".css", ".sh", ".typed"}
 """Endings of files of the package; anything else is there by mistake."""
 
+EXAMPLE = "headway/site/example/"
+"""A small site that `headway site example` writes: its files are Slurm's."""
+
 DATA = {".swf", ".gz", ".bz2", ".xz", ".zip", ".csv", ".parquet", ".json", ".npy", ".npz", ".log", ".db"}
 """Endings of logs and results: none of them belongs to the sources."""
 
@@ -35,7 +38,9 @@ def wheel_faults(names: list[str], version: str) -> list[str]:
         path = PurePosixPath(name)
         if path.parts[0] not in ("headway", notices):
             faults.append(f"{name} is outside of the package")
-        elif path.parts[0] == "headway" and path.suffix not in IN_THE_WHEEL and path.name != "py.typed":
+        elif name.startswith(EXAMPLE) or path.name == "py.typed":
+            continue
+        elif path.parts[0] == "headway" and path.suffix not in IN_THE_WHEEL:
             faults.append(f"{name} is neither code nor a part of the report")
     for wanted in ("headway/py.typed", f"{notices}/licenses/LICENSE", f"{notices}/entry_points.txt"):
         if wanted not in names:
@@ -45,7 +50,8 @@ def wheel_faults(names: list[str], version: str) -> list[str]:
 
 def sdist_faults(names: list[str]) -> list[str]:
     """What is wrong with an sdist's contents: everything to build and to test, but no logs and no results."""
-    faults = [f"{name} is data" for name in names if PurePosixPath(name).suffix in DATA]
+    sources = [name for name in names if not name.startswith(f"src/{EXAMPLE}")]
+    faults = [f"{name} is data" for name in sources if PurePosixPath(name).suffix in DATA]
     faults += [f"{name} is missing" for name in MUST_BE_THERE if name not in names]
     for folder in ("src", "tests", "docs", "examples", "benchmarks"):
         if not any(name.startswith(f"{folder}/") for name in names):

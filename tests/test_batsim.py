@@ -62,7 +62,7 @@ def test_a_workload_by_hand() -> None:
         ),
         ({"jobs": [{"id": 1, "res": 1, "profile": "short"}]}, "job 1: subtime is missing"),
         ({"jobs": [{"id": 1, "subtime": 0, "res": 1.5, "profile": "short"}]}, "must be a whole number"),
-        ({"jobs": [{"id": 1, "subtime": -4, "res": 1, "profile": "short"}]}, "no time in seconds"),
+        ({"jobs": [{"id": 1, "subtime": -4, "res": 1, "profile": "short"}]}, "is not a time in seconds"),
         ({"profiles": {"short": {"type": "composed", "seq": ["short"]}}}, "made of itself"),
     ],
 )

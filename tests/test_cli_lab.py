@@ -55,7 +55,7 @@ def test_generate_applies_and_writes_batsim(headway: Headway) -> None:
         (("generate", "lublin", "jobs=3", "procs=4", "-o", "log.swf"), "log.swf exists"),
         (("convert", "log.swf", "out.swf", "--apply", "weeks(at_least=0)"), "name a folder"),
         (("convert", "log.swf", "out", "--apply", "dance"), "no transformation dance"),
-        (("convert", "log.swf", "out_jobs.csv"), "no folder that 'simulate --out' wrote"),
+        (("convert", "log.swf", "out_jobs.csv"), "is not a folder that 'simulate --out' wrote"),
         (("convert", "log.swf", "log.swf"), "exists"),
         (("weeks", "log.swf", "--procs", "4", "--procs", "5"), "2 times for 1 logs"),
         (("weeks", "log.swf", "--placing", "diagonal"), "aligned or sliding"),

@@ -76,7 +76,7 @@ def test_every_transformation_is_tried_and_every_parameter_explained() -> None:
      "estimates(f(1e300))", "window(from=1e300)", "first(1e300)", "walltimes(1e9)"],
 )  # fmt: skip
 def test_numbers_that_lead_out_of_the_range_of_times_are_refused(work: Workload, spec: str) -> None:
-    with pytest.raises(UsageError, match=r"cannot be|must be a whole number|longer than can be kept"):
+    with pytest.raises(UsageError, match=r"are not possible|must be a whole number|longer than can be kept"):
         apply(work, spec)
 
 
@@ -155,7 +155,7 @@ def test_a_merged_workload_is_named_in_provenance(work: Workload) -> None:
         ("home([a, b], shares=[0, 0])", "not all 0"),
         ("merge(with=[3])", "files or workloads, not 3"),
         ("weeks(length=0)", "length and step must be above 0"),
-        ("weeks", "no waits; use utilization=submitted"),
+        ("weeks", "no waits, so its use is not known; give utilization=submitted"),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(work: Workload, spec: str, says: str) -> None:

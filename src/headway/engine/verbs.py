@@ -254,6 +254,12 @@ def relabel(state: State, run: int, why: int) -> None:
 
 
 @kernel
+def expect(state: State, run: int, end: int) -> None:
+    """Expect a run to end at ``end`` from now on."""
+    state.runs[R_EXPECTED, run] = end
+
+
+@kernel
 def wake(state: State, t: int) -> None:
     """Ask for a pass at ``t`` even if nothing happens then; the earliest request of a pass counts."""
     if t < state.clock[NOW]:

@@ -38,6 +38,7 @@ from headway.engine.tables import (
     WALL,
     State,
 )
+from headway.engine.verbs import expect
 from headway.jit import kernel, routine
 from headway.policies.backfilling.easy import easy_pass
 from headway.policies.queueing.ordering import STRIDE, join, sort_queues
@@ -91,7 +92,7 @@ def put_off(t: int, state: State) -> None:
             expected = min(expected + STEPS[step], limit)
             state.jobs[STEPS_TAKEN, job] += 1
         forget_run(state, MACHINE, run)
-        state.runs[R_EXPECTED, run] = expected
+        expect(state, run, expected)
         expect_end(state.profile, MACHINE, expected, state.jobs[PROCS, job])
         if expected < limit:
             push(state.lists, OUTLIVE_TIME, state.clock[OUTLIVES], expected, run)
