@@ -72,7 +72,10 @@ class Twin:
         whole: dict[int, Job] = {}
         kept = []
         if self.has_exit_codes(jobs):
-            self.mentioned["partial"] += sum(job["status"] in (2, 3, 4) for job in jobs)
+            for job in jobs:
+                if job["status"] in (2, 3, 4):
+                    self.mentioned["partial"] += 1
+                    job["status"] = 0
             return jobs
         for job in jobs:
             if job["status"] not in (2, 3, 4):
