@@ -186,7 +186,8 @@ def of_slurm_months(rows: Sequence[Row]) -> Iterator[Line]:
 def of_live(rows: Sequence[Row]) -> Iterator[Line]:
     """The middleware: a pass in a second, and a tenth of a core for one poll a second."""
     for row in rows:
-        bar = 0.1 if "poll" in str(row["work"]) else 1.0
+        work = str(row["work"])
+        bar = 0.1 if "poll" in work else None if "foreseen" in work else 1.0
         on = f"a queue of {number(row, 'jobs'):,.0f} jobs"
         yield at_most(f"live, {row['work']}", on, number(row, "CPU s"), "CPU s", bar)
 

@@ -81,7 +81,7 @@ def on_a_long_queue(quick: bool) -> Iterator[Row]:
     now = int(time.time())
     for policy in ("conservative", "easy", "dbf"):
         yield {"work": f"a pass of {policy}", "jobs": jobs, "CPU s": round(passed(policy, jobs, now), 4)}
-    yield {"work": "a pass of slurm, run ahead", "jobs": jobs, "CPU s": round(by_rules(jobs, now), 4)}
+    yield {"work": "all starts foreseen under slurm", "jobs": jobs, "CPU s": round(by_rules(jobs, now), 4)}
     yield {"work": "one poll and decision", "jobs": jobs, "CPU s": round(polled(jobs, now), 4)}
 
 

@@ -136,6 +136,16 @@ def test_waiting_jobs_start_when_nodes_are_free_and_by_priority(rules: Rules) ->
     assert after(plan.tried(-1, task(2, 15))) >= 10 * MINUTE + 15 * MINUTE
 
 
+def test_a_wait_of_weeks_and_a_queue_of_thousands_are_foreseen(rules: Rules) -> None:
+    plan = planned(rules, line(1, "RUNNING", 8, "20-00:00:00"), line(2, "PENDING", 8, "5:00"))
+    assert after(plan.planned(1)[0]) == pytest.approx(20 * 86400 - 60, abs=3600)
+    many = [line(number, "PENDING", 8, "2:00", priority=5000 - number) for number in range(2, 2500)]
+    plan = planned(rules, line(1, "RUNNING", 8, "11:00"), *many)
+    starts = [after(plan.planned(number)[0]) for number in range(1, len(many) + 1)]
+    assert starts == sorted(starts) and starts[0] >= 600
+    assert starts[-1] == pytest.approx(600 + 120 * len(many), rel=0.3)
+
+
 def test_what_a_partition_does_not_allow_is_not_run(rules: Rules) -> None:
     plan = planned(rules, partition="short")
     assert after(plan.tried(-1, task(4, 10))) <= 10 * MINUTE + 60

@@ -36,6 +36,8 @@ LEAD = 3600 * SECOND
 """How long before the present (µs) running jobs begin: Slurm decides at times of its own."""
 STRIDE = 2000
 """Instants simulated between two looks at whether anything still ends."""
+MOST_PASSES = 500
+"""Passes of backfill in all that is foreseen, about."""
 FRESH = 600.0
 """Seconds for which a site is taken to be as it was."""
 
@@ -136,13 +138,13 @@ class RulesPlan:
         procs = [max(job.procs, 1) for job in (*self.running, *self.waiting)]
         partitions = [job.partition for job in (*self.running, *self.waiting)]
         users = [job.user for job in (*self.running, *self.waiting)]
-        comes = [0] * len(self.running) + [present + place for place in range(len(self.waiting))]
+        comes = [0] * len(self.running) + [present] * len(self.waiting)
         if trial is not None:
             limits.append(trial.shape.time(trial.walltime))
             procs.append(trial.shape.procs)
             partitions.append(self.partition)
             users.append("")
-            comes.append(present + len(self.waiting))
+            comes.append(present)
         try:
             starts = self._simulated(
                 np.array(comes), np.array(procs), np.array(limits), partitions, users, begin
@@ -150,6 +152,17 @@ class RulesPlan:
         except HeadwayError as error:
             raise not_foreseen(error) from None
         return np.where(starts < NEVER, starts + begin, NEVER)
+
+    def _coarser(self, limits: Times, procs: Times) -> Site:
+        """The site with so long a time between two passes of backfill that there are not too many of them.
+
+        Jobs that end are seen at once all the same; only what is backfilled may be foreseen a little late.
+        """
+        work = float((limits * procs).sum()) / max(self.site.cpus, 1)
+        ahead = (int(limits.max(initial=0)) + int(work)) // SECOND
+        own = self.site.scheduling_number("bf_interval")
+        interval = max(own, ahead // MOST_PASSES)
+        return replace(self.site, scheduler={**self.site.scheduler, "bf_interval": str(interval)})
 
     def _simulated(
         self, comes: Times, procs: Times, limits: Times, partitions: list[str], users: list[str], begin: int
@@ -160,7 +173,7 @@ class RulesPlan:
             places = {label: code for code, label in enumerate(labels[name])}
             columns[name] = np.array([places[value] for value in values], np.int64)
         columns["job"] = np.arange(len(comes))
-        platform = self.site.platform()
+        platform = self._coarser(limits, procs).platform()
         arrivals = Arrivals(
             comes, procs, limits, limits, columns, platform, labels=labels, origin=begin // SECOND
         )
@@ -168,9 +181,9 @@ class RulesPlan:
         jobs = Jobs(comes, procs, limits, limits, prepared.plan, columns["job"])
         driver, seen = Driver(jobs, prepared.setup, room=len(jobs)), -1
         while driver.advance(STRIDE):
-            runs = int(driver.state.clock[RUNS]) + int(driver.state.clock[FINISHED])
-            if runs == seen:
-                break  # what still waits can never run
+            runs, ended = int(driver.state.clock[RUNS]), int(driver.state.clock[FINISHED])
+            if runs == seen == ended:
+                break  # nothing runs, and nothing was started for long: what still waits can never run
             seen = runs
         return _first_starts(driver, len(comes))
 
