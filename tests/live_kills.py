@@ -124,7 +124,7 @@ def run_trial(
             left -= 1
             trial.kill_one()
             time.sleep(0.5)
-        wait_until_over(remote, tasks, until)
+        wait_until_over(remote, tasks, until, slurms)
     finally:
         trial.stop()
         remote.close()
@@ -146,8 +146,11 @@ def run_trial(
     )
 
 
-def wait_until_over(remote: Remote, tasks: int, until: float) -> None:
+def wait_until_over(remote: Remote, tasks: int, until: float, slurms: list[SlurmCluster]) -> None:
+    """Until all tasks have ended; nodes that Slurm drained because of its own crash are brought back."""
     while True:
+        for slurm in slurms:
+            slurm.resume()
         try:
             counts = remote.ask("queue", count=1)["counts"]
             if sum(number for state, number in counts.items() if state in OVER) >= tasks:

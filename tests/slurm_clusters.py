@@ -112,6 +112,15 @@ class SlurmCluster:
             words, env=self.env, capture_output=True, text=True, timeout=30, check=True
         ).stdout
 
+    def resume(self) -> None:
+        """What an operator does with a node that Slurm drained, as for a number that it gave twice."""
+        shown = subprocess.run(
+            ["sinfo", "-h", "-o", "%T"], env=self.env, capture_output=True, text=True, timeout=30
+        )
+        if "drain" in shown.stdout:
+            words = ["scontrol", "update", f"nodename={self.name}0", "state=resume"]
+            subprocess.run(words, env=self.env, capture_output=True, timeout=30)
+
     def wait_until_idle(self, seconds: float = 60) -> None:
         end = time.monotonic() + seconds
         while True:

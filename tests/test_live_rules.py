@@ -204,3 +204,17 @@ def test_a_job_that_is_not_in_the_queue(record: str | None, state: str) -> None:
                 server.poll(["hw-x.1"])
         else:  # without a fence nothing of the task ran: what Slurm completed was not the task
             assert server.poll(["hw-x.1"])["jobs"]["hw-x.1"]["state"] == state
+
+
+@pytest.mark.parametrize(("nodes", "state"), [("(null)", "cancelled"), ("", "cancelled"), ("n1", "absent")])
+def test_a_job_that_slurm_cancelled_before_its_script_began_is_lost(nodes: str, state: str) -> None:
+    slurm = Shown()
+    slurm.texts["4"] = (
+        f"JobId=4 JobName=hw-x.1\n   ReqNodeList=(null) ExcNodeList=(null)\n   NodeList={nodes}\n"
+    )
+    slurm.texts[LOOK[-1]] = f"4|CANCELLED|1|{NOW}|{NOW + 1}|1:00|None|1|{NOW}|main|ada|hw-x.1\n"
+    with folder() as path:
+        grid = written(path, cluster("little", 8, kind="slurm", policy="conservative"))
+        server = SlurmServer(grid, grid.sites[0], control=False)
+        server.slurm, server.accounting = slurm, Accounting(slurm)
+        assert server.poll(["hw-x.1"])["jobs"]["hw-x.1"]["state"] == state

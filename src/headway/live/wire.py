@@ -72,7 +72,9 @@ def checked(address: str) -> str:
                 "tls_key and token in GRID.toml"
             )
         return address
-    raise UsageError(f"{address!r} is not an address; give unix:PATH, http://127.0.0.1:PORT or https://HOST:PORT")
+    raise UsageError(
+        f"{address!r} is not an address; give unix:PATH, http://127.0.0.1:PORT or https://HOST:PORT"
+    )
 
 
 def read_token(file: Path) -> str:

@@ -7,6 +7,7 @@ What became of a job is told by its fence, then by the queue, then by accounting
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from typing import Any
@@ -251,9 +252,22 @@ class SlurmServer(ClusterServer):
             return {"state": "fenced" if fence is not None else "absent"}
         if fence is not None and not job.is_waiting:
             return {"state": "fenced"}
+        if job.state == "cancelled" and self._had_nodes(job):
+            # Slurm gave it nodes, and cancelled it before its script began: as after a crash, when it gave
+            # the number of a job that still ran to another one.
+            return {"state": "absent"}
         if job.state == "done":
             return {"state": "failed", "procs": procs, "started": job.start, "ended": job.end, "code": None}
         return {"state": job.state, "procs": procs, "started": job.start, "ended": job.end, "code": None}
+
+    def _had_nodes(self, job: SlurmJob) -> bool:
+        """Whether a job that is over ever had nodes; one that somebody cancelled while it waited had none."""
+        try:
+            shown = self.slurm.run("scontrol", "show", "job", job.number)
+        except Refused:
+            return False
+        found = re.search(r"^ +NodeList=(\S+)", shown, re.MULTILINE)
+        return found is not None and found[1] != "(null)"
 
     def _by_fence(self, fence: Fence, job: SlurmJob | None) -> dict[str, Any]:
         """A job that started here: ended, running, or dead without a word."""
