@@ -72,10 +72,7 @@ class Twin:
         whole: dict[int, Job] = {}
         kept = []
         if self.has_exit_codes(jobs):
-            for job in jobs:
-                if job["status"] in (2, 3, 4):
-                    self.mentioned["partial"] += 1
-                    job["status"] = 0
+            self.mentioned["partial"] += sum(job["status"] in (2, 3, 4) for job in jobs)
             return jobs
         for job in jobs:
             if job["status"] not in (2, 3, 4):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 
 from headway.errors import UsageError
 from headway.workload import Workload, read, read_swf, swf_write, write_swf
@@ -29,10 +29,6 @@ def from_text(text: str, **rules: str) -> Workload:
 
 @ORDINARY
 @given(text=TEXTS, rules=CHOSEN)
-@example(
-    text="0 0 0 0 0 0 0 0 0 0 7 0 0 0 0 0 0 0\n1 0 0 0 0 0 0 1 0 0 2 0 0 0 0 0 0 0",
-    rules={"partial": "skip"},
-)
 def test_written_and_read_again_it_is_the_same(tmp_path: Path, text: str, rules: dict[str, str]) -> None:
     workload = from_text(text, **rules)
     assume(len(workload))

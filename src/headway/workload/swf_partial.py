@@ -21,7 +21,6 @@ Mask = npt.NDArray[np.bool_]
 PIECES = (2, 4)
 """Least and greatest status of a piece; the last piece has 3 (done) or 4 (failed)."""
 SUMMARIES = (0, 1, 5)
-FAILED = 0
 
 ADDED = ("runtime", "cpu_time")
 LARGEST_OF = ("allocated", "requested_procs", "requested_time", "used_memory_kb", "requested_memory_kb")
@@ -53,9 +52,7 @@ def join_partial(log: Reading) -> None:
         return
     job = log.get("job")
     if _are_exit_codes(status, job, piece):
-        # Failed, so that the jobs say the same where they are written without those of other codes.
-        log.columns["status"] = np.where(piece, FAILED, status)
-        action = "exit codes of programs, not pieces of jobs: kept as whole jobs that failed"
+        action = "exit codes of programs, not pieces of jobs: kept as whole jobs"
         log.entries.append(LedgerEntry.of("partial", action, job[piece], dropped=False))
         return
     summarised = piece & (job >= 0) & np.isin(job, job[np.isin(status, SUMMARIES)])
