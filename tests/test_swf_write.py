@@ -32,6 +32,8 @@ def from_text(text: str, **rules: str) -> Workload:
 def test_written_and_read_again_it_is_the_same(tmp_path: Path, text: str, rules: dict[str, str]) -> None:
     workload = from_text(text, **rules)
     assume(len(workload))
+    # Exit codes are known by codes of other lines that are no status, and those lines may be dropped.
+    assume(not any("exit codes" in entry.action for entry in workload.ledger))
     path = tmp_path / "again.swf"
     write_swf(workload, path)
     again = read_swf(path, rules)
