@@ -24,7 +24,8 @@ PARAMETERS = frozenset((
 """Parameters that decide a schedule and are not taken into account where they are set."""
 
 PARTS = frozenset((
-    "bf_busy_nodes", "bf_licenses", "pack_serial_at_end", "reduce_completing_frag",
+    "bf_busy_nodes", "bf_licenses", "bf_running_job_reserve", "kill_invalid_depend", "pack_serial_at_end",
+    "reduce_completing_frag",
 ))  # fmt: skip
 """Parts of SchedulerParameters likewise. Those about a controller that is too slow change nothing: the
 simulated one never is."""

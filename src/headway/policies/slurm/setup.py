@@ -271,7 +271,6 @@ def settings_of(site: Site) -> Table:
     row[Setting.QOS] = len(site.qos)
     row[Setting.HAS_ACCOUNTING] = "slurmdbd" in config.get("AccountingStorageType").lower()
     row[Setting.BF_MAX_ARRAY] = number("bf_max_job_array_resv")
-    row[Setting.CANCELS_DEPENDENTS] = "kill_invalid_depend" in site.scheduler
     expire = re.search(r"cred_expire=(\d+)", config.get("AuthInfo"))
     row[Setting.REQUEUE_WAIT] = 1 + (int(expire[1]) if expire else CRED_EXPIRE)
     kind = config.get("PreemptType").lower()

@@ -431,13 +431,11 @@ class Setting(IntEnum):
     """Tasks of an array that a cycle plans."""
     REQUEUE_WAIT = 51
     """How long a job waits at least that comes back to the queue."""
-    CANCELS_DEPENDENTS = 52
-    """Whether a job whose dependency can never be met is cancelled."""
     PREEMPTION = 53
     """:class:`Preemption`: who may take whose place."""
     PREEMPT_EXEMPT = 54
     """How long a job runs before it may be preempted."""
-    MINUTES_END_JOBS = 59
+    MINUTES_END_JOBS = 52
     """Whether a limit on minutes is set anywhere, so that running jobs may be ended by one."""
     PREEMPT_PAUSE = 55
     """How long a job that took victims takes no more."""
