@@ -9,10 +9,14 @@ import json
 import shutil
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
+
 from headway.cli import main
+from headway.policies.agent.network import OF_SCORE, Network
 
 SWF = b"""\
 ; Version: 2.2
@@ -193,6 +197,84 @@ def archive() -> bytes:
             member.size = len(content)
             made.addfile(member, io.BytesIO(content))
     return packed.getvalue()
+
+
+EVENTS = b"""\
+kind,start,end,procs,processors,announced
+maintenance,4,9,8,,2
+down,3,12,,0-3,
+drain,2023-11-14T22:13:30,20,2,,
+"""
+FAILURES = (b"mtbf=1m, repair=10, seed=1, procs_per_node=2", b"mtbf=1h, repair=2m, shape=0.7")
+
+BY_HAND = b"""\
+name = "small"
+jobs = "log.swf"
+
+[parameters]
+PriorityWeightAge = 1000
+SchedulerParameters = "bf_interval=60"
+
+[[node]]
+name = "n[1-4]"
+CPUs = 8
+RealMemory = 32000
+
+[[partition]]
+name = "normal"
+Nodes = "ALL"
+MaxTime = "6:00:00"
+Default = true
+
+[[qos]]
+name = "normal"
+
+[[qos]]
+name = "high"
+Priority = 1000
+MaxTRESPU = { cpu = 80 }
+
+[[account]]
+name = "phys"
+Fairshare = 50
+
+[[user]]
+name = "ann"
+account = "phys"
+QOS = ["normal", "high"]
+"""
+
+GRID = b"""\
+[grid]
+policy = "reallocation(heuristic=mct, period=60, threshold=5)"
+folder = "state"
+listen = "unix"
+poll = 1
+timeout = 1
+
+[control]
+allow = ["submit", "cancel", "kill"]
+acts_per_minute = 600
+
+[[cluster]]
+name = "bordeaux"
+procs = 2
+
+[[cluster]]
+name = "lyon"
+procs = 4
+kind = "slurm"
+policy = "slurm"
+options = ["--nice=5"]
+"""
+
+
+def agent() -> bytes:
+    """The file of a network that was never trained."""
+    layers = ((np.full((4, OF_SCORE), 0.125), np.zeros(4)), (np.ones((1, 4)), np.zeros(1)))
+    with tempfile.TemporaryDirectory() as place:
+        Network(layers, window=4).save(Path(place) / "agent.npz")
+        return (Path(place) / "agent.npz").read_bytes()
 
 
 FOREIGN = b"job,start,end,procs\n1,0,10,2\n2,10,20,4\n3,2.5,7.5,2\n4,3,23,1\n5,23,30.5,8\n"

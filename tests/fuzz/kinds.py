@@ -112,6 +112,7 @@ KINDS: dict[str, tuple[Case, ...]] = {
         Case(f"site/{name}", (_command("site", "{}/site", "--json"), _command("site", "{}/site")))
         for name in ground.SITE
     ),
+    "site by hand": (Case("fuzzed.toml", (_command("site", "{}/fuzzed.toml", "--json"),), samples=[ground.BY_HAND]),),
     "site archive": (  # a folder that is made of one stays, so that what is wrong in it can be corrected
         Case("fuzzed.tar.gz", (_command("site", "import", "{}/fuzzed.tar.gz", "{}/made", "--quiet"),), (packed,),
              [gzip.compress(ground.archive())], keeps=True),
@@ -128,6 +129,18 @@ KINDS: dict[str, tuple[Case, ...]] = {
                   _command("when", "{}/log.swf", "--procs", "2", "--walltime", "10m", "--within", "{text}", "--draws", "10",
                            "--teachers", "0", "--alone", "--json")), samples=ground.INSTANTS),
     ),
+    "events and failures": (
+        Case("fuzzed.csv",
+             (_command("simulate", "{}/log.swf", "--policy", "easy", "--events", "{}/fuzzed.csv", "--quiet"),),
+             samples=[ground.EVENTS]),
+        Case("", (_command("simulate", "{}/log.swf", "--policy", "fcfs", "--failures", "{text}", "--quiet"),),
+             samples=ground.FAILURES),
+    ),
+    "trained agent": (
+        Case("fuzzed.npz", (_command("simulate", "{}/log.swf", "--policy", "{}/fuzzed.npz", "--quiet"),
+                            _command("policies", "{}/fuzzed.npz")), BLIND, [ground.agent()]),
+    ),
+    "grid file": (Case("fuzzed.toml", (_command("queue", "--grid", "{}/fuzzed.toml"),), samples=[ground.GRID]),),
     "result folder": (
         Case("easy/schedule.csv", _judged("easy"), judges=True),
         Case("easy/run.json", _judged("easy"), JSON, judges=True),

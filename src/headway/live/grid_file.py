@@ -24,11 +24,11 @@ import hashlib
 import os
 import re
 import tempfile
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from headway.documents import read_toml
 from headway.errors import InputError, UsageError
 from headway.platform import Cluster, Platform
 from headway.policies.spec import Spec, parse_spec
@@ -45,7 +45,6 @@ CLUSTER_KEYS = (
     "name", "kind", "procs", "speed", "policy", "listen", "partition", "account", "qos", "conf", "options",
     "steer",
 )  # fmt: skip
-LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
 
 OWN_FILE = re.compile(r"(?<![\w/.])[\w./-]+\.py(?=:)")
 """The file of a policy or a key of the user's own, which lies beside the grid file."""
@@ -123,6 +122,10 @@ class Grid:
         return None if self.token is None else read_token(self.token)
 
 
+LARGEST = 1e9
+"""The largest number that an entry may have: seconds of thirty years."""
+
+
 def short_path(path: Path) -> Path:
     """A path for a socket; one that is too long for a socket becomes a name of the user's own under /tmp."""
     from headway.live.wire import SOCKET_PATH
@@ -136,18 +139,7 @@ def short_path(path: Path) -> Path:
 def load_grid(file: str | Path) -> Grid:
     """Read GRID.toml."""
     path = Path(file)
-    try:
-        document = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", file=path) from None
-    except UnicodeDecodeError:
-        raise InputError("is not text in UTF-8; a grid file is TOML", file=path) from None
-    except tomllib.TOMLDecodeError as error:
-        place = LINE.search(str(error))
-        reason = LINE.sub("", str(error))
-        raise InputError(
-            f"is not valid TOML: {reason}", file=path, line=int(place[1]) if place else None
-        ) from None
+    document = read_toml(path)
     try:
         return _Reader(path.absolute(), document).grid()
     except UsageError as error:
@@ -177,7 +169,7 @@ class _Reader:
         tls = (grid.get("tls_cert"), grid.get("tls_key"))
         if (tls[0] is None) != (tls[1] is None):
             raise self.error("tls_cert and tls_key belong together", "grid")
-        allow = tuple(control.get("allow", ("submit", "cancel")))
+        allow = self.words(control, "allow", ("submit", "cancel"), "control")
         for act in allow:
             if act not in ACTS:
                 raise self.error(f"{act!r} is none of {', '.join(ACTS)}", "control: allow")
@@ -237,12 +229,14 @@ class _Reader:
         except UsageError as error:
             raise self.error(str(error), where) from None
         listen = self.address(table.get("listen", "unix"), folder / f"{cluster.name}.sock")
-        texts: dict[str, str] = {}
-        texts |= {key: str(table[key]) for key in ("partition", "account", "qos") if key in table}
+        options_of_slurm = ("partition", "account", "qos")
+        texts = {key: self.text(table, key, where) for key in options_of_slurm if key in table}
         if "conf" in table:
             texts["conf"] = str(self.place(table["conf"]))
-        options = tuple(str(option) for option in table.get("options", ()))
-        steer = bool(table.get("steer"))
+        options = self.words(table, "options", (), where)
+        steer = table.get("steer", False)
+        if not isinstance(steer, bool):
+            raise self.error(f"must be true or false, not {steer!r}", f"{where}: steer")
         return Site(cluster, kind, local, listen, options=options, steer=steer, **texts)
 
     def local_policy(self, table: dict[str, Any], policy: Spec, kind: str) -> Spec:
@@ -269,9 +263,22 @@ class _Reader:
 
     def number(self, table: dict[str, Any], key: str, default: float, low: float) -> float:
         value = table.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < low:
-            raise self.error(f"must be a number of at least {low:g}, not {value!r}", key)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= LARGEST:
+            raise self.error(f"must be a number from {low:g} to {LARGEST:g}, not {value!r}", key)
         return float(value)
+
+    def text(self, table: dict[str, Any], key: str, where: str) -> str:
+        if not isinstance(table[key], str):
+            raise self.error(f"must be text in quotes, not {table[key]!r}", f"{where}: {key}")
+        return str(table[key])
+
+    def words(
+        self, table: dict[str, Any], key: str, default: tuple[str, ...], where: str
+    ) -> tuple[str, ...]:
+        value = table.get(key, default)
+        if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
+            raise self.error("must be a list of words in quotes", f"{where}: {key}")
+        return tuple(value)
 
     def place(self, value: object) -> Path:
         """A path beside the grid file."""

@@ -40,19 +40,27 @@ def read_outages(path: Path, unix_start: int | None = None, on_failure: str = "r
     except UnicodeDecodeError:
         raise InputError("is no text in UTF-8; give a CSV of events", file=path) from None
     rows = csv.DictReader(io.StringIO(text))
+    try:
+        found = _outages(rows, path, unix_start)
+    except csv.Error as error:  # a carriage return within a line, or a cell too long to be one
+        raise InputError(f"is no CSV of events: {error}", file=path, line=rows.line_num + 1) from None
+    digest = hashlib.sha256(raw).hexdigest()
+    return Outages(found, on_failure, {"events": path.name, "sha256": digest})
+
+
+def _outages(rows: csv.DictReader[str], path: Path, unix_start: int | None) -> tuple[Outage, ...]:
+    """The outages of the rows, whose header is checked."""
     given = [name.strip() for name in rows.fieldnames or ()]
     unknown = [name for name in given if name not in COLUMNS]
     if "kind" not in given or "start" not in given or unknown:
         what = f"has no column {unknown[0]!r}" if unknown else "needs the columns kind and start"
         raise InputError(f"a list of events {what}; the columns are {', '.join(COLUMNS)}", file=path, line=1)
     rows.fieldnames = given
-    found = tuple(
+    return tuple(
         outage_of(row, path, rows.line_num, unix_start)
         for row in rows
         if any((value or "").strip() for key, value in row.items() if key)
     )
-    digest = hashlib.sha256(raw).hexdigest()
-    return Outages(found, on_failure, {"events": path.name, "sha256": digest})
 
 
 def outage_of(row: Mapping[str, str | None], path: Path, line: int, unix_start: int | None) -> Outage:

@@ -36,11 +36,11 @@ QOS = ["normal", "high"]
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from headway.documents import parse_toml
 from headway.errors import InputError
 from headway.site.accounts import Given
 from headway.site.config import Config
@@ -49,7 +49,6 @@ from headway.site.entries import Entry, text_of
 TABLES = ("node", "partition", "qos", "account", "user")
 KEYS = ("name", "jobs", "parameters", *TABLES)
 _HEADER = re.compile(r"\s*\[\[\s*(\w+)\s*\]\]")
-_LINE_IN_MESSAGE = re.compile(r"\s*\(at line (\d+), column \d+\)")
 
 
 class SiteFile:
@@ -58,13 +57,7 @@ class SiteFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.text = text_of(path, "the site")
-        try:
-            self.document: dict[str, Any] = tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError as error:
-            place = _LINE_IN_MESSAGE.search(str(error))
-            reason = _LINE_IN_MESSAGE.sub("", str(error))
-            line = int(place[1]) if place else None
-            raise InputError(f"is not valid TOML: {reason}", file=path, line=line) from None
+        self.document = parse_toml(self.text, path)
         for key in self.document:
             if key not in KEYS:
                 raise InputError(f"unknown key; known are {', '.join(KEYS)}", file=path, field=key)

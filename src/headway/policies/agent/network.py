@@ -9,6 +9,7 @@ between them.
 from __future__ import annotations
 
 import hashlib
+import io
 import itertools
 import os
 from collections.abc import Sequence
@@ -106,8 +107,9 @@ def load_network(path: str | os.PathLike[str]) -> Network:
     """Read the file; what is wrong with it is said in a sentence."""
     name = str(path)
     try:
-        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-        with np.load(path, allow_pickle=False) as file:
+        data = Path(path).read_bytes()
+        digest = hashlib.sha256(data).hexdigest()
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
             found = {key: file[key] for key in file.files}
     except FileNotFoundError:
         raise InputError("there is no such file", file=name) from None
