@@ -11,7 +11,7 @@ import pytest
 
 import headway
 from headway.errors import HeadwayError
-from headway.policies.agent.features import OF_MACHINE, OF_SLOT, PRESENT, REQUEST
+from headway.policies.agent.features import OF_MACHINE, OF_SLOT, PRESENT, REQUEST, WEIGHED
 from headway.policies.agent.network import OF_SCORE, Network, from_flat, load_network
 from headway.units import SECOND
 from headway.workload import Workload
@@ -198,13 +198,14 @@ def test_training_never_sees_the_test_weeks() -> None:
 
 
 def network_of(kind: str, task: str, window: int, seed: int) -> Network:
-    widths = [OF_SCORE, 8, 1] if kind == "shared" else [window * OF_SLOT + OF_MACHINE, 8, window + 1]
+    last = WEIGHED if task == "weights" else window + 1
+    widths = [OF_SCORE, 8, 1] if kind == "shared" else [window * OF_SLOT + OF_MACHINE, 8, last]
     size = sum(a * b + b for a, b in itertools.pairwise(widths))
     flat = np.random.default_rng(seed).normal(0, 1, size)
     return from_flat(flat, widths, kind=kind, task=task, window=window)
 
 
-def choice_of(network: Network, seen: Any, mask: Any) -> int:
+def choice_of(network: Network, seen: Any, mask: Any) -> Any:
     """What a network says, in plain numpy."""
 
     def through(x: Any) -> Any:
@@ -214,6 +215,8 @@ def choice_of(network: Network, seen: Any, mask: Any) -> int:
         return x
 
     seen = seen.astype(np.float64)
+    if network.task == "weights":
+        return np.clip(through(seen), -1, 1)
     if network.kind == "dense":
         scores = through(seen)
     else:
@@ -224,9 +227,11 @@ def choice_of(network: Network, seen: Any, mask: Any) -> int:
     return int(np.argmax(np.where(mask > 0, scores, -np.inf)))
 
 
-@pytest.mark.parametrize("kind", ["shared", "dense"])
-@pytest.mark.parametrize("task", ["choose", "backfill"])
-def test_an_agent_decides_as_in_its_environment(kind: str, task: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("task", "kind"),
+    [*itertools.product(("choose", "backfill"), ("shared", "dense")), ("weights", "dense")],
+)
+def test_an_agent_decides_as_in_its_environment(task: str, kind: str, tmp_path: Path) -> None:
     work, file = log(), tmp_path / "agent.npz"
     network = network_of(kind, task, 8, seed=2)
     network.save(file)
@@ -253,6 +258,34 @@ def test_explain_says_which_feature_decided(tmp_path: Path) -> None:
     assert "its request" in str(headway.explain(made, job, simulate_again=False))
 
 
+def weighing(**weights: float) -> Network:
+    """An agent that always gives these weights."""
+    from headway.policies.agent.features import WEIGHED_NAMES
+
+    bias = np.array([weights.get(name, 0.0) for name in WEIGHED_NAMES])
+    layer = (np.zeros((WEIGHED, OF_SLOT + OF_MACHINE)), bias)
+    return Network((layer,), task="weights", kind="dense", window=1)
+
+
+def test_weights_of_the_wait_and_of_the_request_are_easy_and_its_sjf(tmp_path: Path) -> None:
+    work, file = log(), tmp_path / "agent.npz"
+    weighing(waited=1.0).save(file)
+    assert starts(work, str(file)) == starts(work, "easy")
+    weighing(request=-1.0).save(file)
+    assert starts(work, str(file)) == starts(work, "easy(order=sjf)")
+
+
+def test_explain_says_which_weight_decided(tmp_path: Path) -> None:
+    work, file = log(), tmp_path / "agent.npz"
+    weighing(request=-1.0).save(file)
+    made = headway.simulate(work, M, str(file))
+    assert headway.audit(made).ok
+    decided = made.notes["weighed_by"]
+    assert set(np.unique(decided)) == {0, 3} and made.own["decided_by_request"] == (decided == 3).sum()
+    job = int(made.workload.job[int(np.argmax(decided == 3))])
+    assert "the weight of its request" in str(headway.explain(made, job, simulate_again=False))
+
+
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
@@ -271,6 +304,20 @@ def test_explain_says_which_feature_decided(tmp_path: Path) -> None:
                 w0=np.zeros((1, 2)), b0=np.zeros(1),
             ),
             "does not fit where 13 numbers come in",
+        ),
+        (
+            lambda file: np.savez(
+                file, version=1, task="weights", kind="shared", activation="tanh", window=3,
+                w0=np.zeros((1, OF_SCORE)), b0=np.zeros(1),
+            ),
+            "dense, not shared",
+        ),
+        (
+            lambda file: np.savez(
+                file, version=1, task="weights", kind="dense", activation="tanh", window=1, period=0.0,
+                w0=np.zeros((4, OF_SLOT + OF_MACHINE)), b0=np.zeros(4),
+            ),
+            "its period is 0.0 s",
         ),
     ],
 )  # fmt: skip

@@ -5,7 +5,8 @@ their walltime. An episode is a stretch of a log on an empty machine, over when 
 
     CHOOSE     any of the first W waiting jobs that fit, or wait for the next event (while something runs)
     BACKFILL   jobs start in order of arrival; of those behind the head that EASY lets pass, any, or none
-    WEIGHTS    weights of a priority, for EASY in that order, once a period
+    WEIGHTS    weights of a priority, for EASY in that order, once a period at most: when it is over and a
+               job waits, after the arrivals of that instant
 
 Times are µs.
 """
@@ -33,9 +34,12 @@ from headway.policies.agent.features import (
     SHADOW,
     SIZE,
     WAITED,
+    WEIGHED,
     around_the_day,
+    as_seen,
     count_on_scale,
     on_scale,
+    weighed,
 )
 from headway.units import NEVER, SECOND
 
@@ -273,10 +277,12 @@ def to_decision(s: Sessions, e: int) -> None:
 @kernel
 def priority(s: Sessions, e: int, job: int, weights: npt.NDArray[np.float64]) -> float:
     """A waiting job's priority: weights of its wait, size, request and area, each from 0 to 1."""
-    waited = on_scale(s.clock[e, NOW] - s.jobs[SUBMIT, job])
-    size, request = s.jobs[PROCS, job] / s.settings[MACHINE], s.scale[job]
-    first = weights[e, 0] * waited + weights[e, 1] * size
-    return first + weights[e, 2] * request + weights[e, 3] * size * request
+    waited = as_seen(on_scale(s.clock[e, NOW] - s.jobs[SUBMIT, job]))
+    size, request = as_seen(s.jobs[PROCS, job] / s.settings[MACHINE]), as_seen(s.scale[job])
+    total = 0.0
+    for part in range(WEIGHED):
+        total += weights[e, part] * weighed(part, waited, size, request)
+    return total
 
 
 @routine
@@ -307,16 +313,17 @@ def pass_by_priority(s: Sessions, e: int, weights: npt.NDArray[np.float64]) -> N
 @routine
 def to_next_period(s: Sessions, e: int, weights: npt.NDArray[np.float64]) -> None:
     """Let time go on with these weights until others are due, or nothing is left to start."""
-    s.clock[e, DUE] += s.settings[PERIOD]
+    while s.clock[e, DUE] <= s.clock[e, NOW]:
+        s.clock[e, DUE] += s.settings[PERIOD]
     pass_by_priority(s, e, weights)
     while not over(s, e):
         t = next_event(s, e)
-        if t >= s.clock[e, DUE] and s.clock[e, WAITS] > 0:
+        if s.clock[e, WAITS] > 0 and s.clock[e, DUE] < t:
             pass_time(s, e, s.clock[e, DUE])
+        else:
+            open_instant(s, e, t)
+        if s.clock[e, NOW] >= s.clock[e, DUE] and s.clock[e, WAITS] > 0:
             return
-        while s.clock[e, DUE] <= t:
-            s.clock[e, DUE] += s.settings[PERIOD]
-        open_instant(s, e, t)
         pass_by_priority(s, e, weights)
 
 

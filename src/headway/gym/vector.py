@@ -57,7 +57,10 @@ class SchedulingVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begin an episode in each session: drawn by the seed, or ``options={"firsts": jobs}`` of the log."""
+        """Begin an episode in each session: drawn by the seed, or ``options={"firsts": jobs}`` of the log.
+
+        A first job of -1 leaves its session as it is.
+        """
         super().reset(seed=seed if isinstance(seed, int) else None, options=options)
         firsts = (options or {}).get("firsts")
         drawn = self.episodes.draw(self.np_random, self.num_envs) if firsts is None else firsts

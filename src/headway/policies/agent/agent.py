@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from headway.engine.ends import settle_ends, when_enough
 from headway.engine.tables import (
     BACKFILL,
@@ -146,12 +144,6 @@ def feature_that_decided(state: State, chosen: int) -> int:
     return found
 
 
-@kernel
-def as_seen(value: float) -> float:
-    """A number as precise as environments show it."""
-    return float(np.float32(value))
-
-
 @routine
 def look(t: int, state: State, behind: int, shadow: int, extra: int) -> bool:
     """Write down what is seen from the place ``behind`` on; whether some job may start."""
@@ -168,9 +160,9 @@ def look(t: int, state: State, behind: int, shadow: int, extra: int) -> bool:
             fits = procs <= state.pools[FREE, k]
             passes = t + state.jobs[PLAN, job] <= shadow or procs <= extra
             m.floats[SEEN, at + see.PRESENT] = 1.0
-            m.floats[SEEN, at + see.SIZE] = as_seen(procs / state.pools[SIZE, k])
-            m.floats[SEEN, at + see.REQUEST] = as_seen(see.on_scale(state.jobs[PLAN, job]))
-            m.floats[SEEN, at + see.WAITED] = as_seen(see.on_scale(t - state.jobs[SUBMIT, job]))
+            m.floats[SEEN, at + see.SIZE] = see.as_seen(procs / state.pools[SIZE, k])
+            m.floats[SEEN, at + see.REQUEST] = see.as_seen(see.on_scale(state.jobs[PLAN, job]))
+            m.floats[SEEN, at + see.WAITED] = see.as_seen(see.on_scale(t - state.jobs[SUBMIT, job]))
             m.floats[SEEN, at + see.FITS] = 1.0 if fits else 0.0
             m.floats[SEEN, at + see.PASSES] = 1.0 if passes else 0.0
             m.integers[PLACES, slot] = place
@@ -181,12 +173,12 @@ def look(t: int, state: State, behind: int, shadow: int, extra: int) -> bool:
     # Without anything that runs, nobody may wait: it might be for ever.
     m.integers[OPEN, window] = int(setting(state, TASK) == 1 or state.clock[RUNS_NOW] > 0)
     at = window * see.OF_SLOT
-    m.floats[SEEN, at + see.FREE_SHARE] = as_seen(state.pools[FREE, k] / state.pools[SIZE, k])
-    m.floats[SEEN, at + see.QUEUED] = as_seen(see.count_on_scale(state.pools[Q_COUNT, QUEUE]))
-    m.floats[SEEN, at + see.RUNNING_NOW] = as_seen(see.count_on_scale(state.clock[RUNS_NOW]))
-    m.floats[SEEN, at + see.SHADOW] = as_seen(see.on_scale(shadow - t))
-    m.floats[SEEN, at + see.DAY_X] = as_seen(see.around_the_day(t, setting(state, ORIGIN), 0.0))
-    m.floats[SEEN, at + see.DAY_Y] = as_seen(see.around_the_day(t, setting(state, ORIGIN), 0.25))
+    m.floats[SEEN, at + see.FREE_SHARE] = see.as_seen(state.pools[FREE, k] / state.pools[SIZE, k])
+    m.floats[SEEN, at + see.QUEUED] = see.as_seen(see.count_on_scale(state.pools[Q_COUNT, QUEUE]))
+    m.floats[SEEN, at + see.RUNNING_NOW] = see.as_seen(see.count_on_scale(state.clock[RUNS_NOW]))
+    m.floats[SEEN, at + see.SHADOW] = see.as_seen(see.on_scale(shadow - t))
+    m.floats[SEEN, at + see.DAY_X] = see.as_seen(see.around_the_day(t, setting(state, ORIGIN), 0.0))
+    m.floats[SEEN, at + see.DAY_Y] = see.as_seen(see.around_the_day(t, setting(state, ORIGIN), 0.25))
     return some
 
 

@@ -14,8 +14,9 @@ ENTRIES: tuple[PolicyInfo, ...] = (
         ),
         (Parameter("file", "the agent's file (.npz)", "agent.npz", file=True),),
         details=(
-            "The file says what it was trained for: to choose any job that fits, or which job may pass the "
-            "head of the queue. The name of the file alone means the same."
+            "The file says what it was trained for: to choose any job that fits, which job may pass the "
+            "head of the queue, or the weights of a priority, once a period, for EASY in that order. The "
+            "name of the file alone means the same."
         ),
         example="agent(file=./agent.npz)",
         needs=("a file of a trained agent",),

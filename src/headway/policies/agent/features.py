@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from headway.jit import kernel
 from headway.units import SECOND
 
@@ -24,6 +26,9 @@ OF_SLOT = 6
 FREE_SHARE, QUEUED, RUNNING_NOW, SHADOW, DAY_X, DAY_Y = range(6)
 OF_MACHINE = 6
 NAMES = ("present", "size", "request", "waited", "fits", "may_pass")
+WEIGHED_NAMES = ("waited", "size", "request", "area")
+WEIGHED = 4
+"""What a priority weighs, where an agent sets its weights."""
 MACHINE_NAMES = ("free", "queue", "running", "shadow", "time_of_day_x", "time_of_day_y")
 
 WEEK = math.log1p(7 * 86_400.0)
@@ -40,6 +45,22 @@ def on_scale(us: int) -> float:
 def count_on_scale(count: int) -> float:
     """A number of jobs from 0 to 1."""
     return min(math.log1p(float(count)) / MANY, 1.0)
+
+
+@kernel
+def as_seen(value: float) -> float:
+    """A number as precise as environments show it."""
+    return float(np.float32(value))
+
+
+@kernel
+def weighed(part: int, waited: float, size: float, request: float) -> float:
+    """What one weight of a priority is for, from 0 to 1."""
+    if part == 0:
+        return waited
+    if part == 1:
+        return size
+    return request if part == 2 else size * request
 
 
 @kernel

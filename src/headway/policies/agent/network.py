@@ -2,7 +2,8 @@
 
 ``kind`` is *shared*, where one small network gives a score to each slot from the slot's features, a mark for
 *wait* and the machine's features; or *dense*, where one network gives the scores of all slots and of waiting
-from all that is seen. Layers are ``w0, b0, w1, b1, ...`` with weights [out, in]; ``activation`` stands
+from all that is seen. For weights the network is dense and gives the four of them, cut to -1..1, every
+``period`` seconds. Layers are ``w0, b0, w1, b1, ...`` with weights [out, in]; ``activation`` stands
 between them.
 """
 
@@ -21,14 +22,15 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.errors import InputError
-from headway.policies.agent.features import OF_MACHINE, OF_SLOT, VERSION
+from headway.policies.agent.features import OF_MACHINE, OF_SLOT, VERSION, WEIGHED
 from headway.writing import replacing
 
-TASKS = ("choose", "backfill")
+TASKS = ("choose", "backfill", "weights")
 KINDS = ("shared", "dense")
 ACTIVATIONS = ("tanh", "relu")
 OF_SCORE = OF_SLOT + 1 + OF_MACHINE
 """What a shared network is given for each slot."""
+LONGEST_PERIOD = 7 * 86_400.0
 LARGEST = 4_000_000
 """Weights that a network may have."""
 
@@ -44,6 +46,8 @@ class Network:
     window: int = 16
     kind: str = "shared"
     activation: str = "tanh"
+    period: float = 3600.0
+    """Seconds between two settings of weights; for the other tasks it is nothing."""
     digest: str = ""
 
     def __post_init__(self) -> None:
@@ -61,8 +65,13 @@ class Network:
                 raise ValueError(f"a layer of {weights.shape} does not fit where {width} numbers come in")
             if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
                 raise ValueError("it has weights that are no numbers")
-        if self.widths[-1] != (1 if self.kind == "shared" else self.window + 1):
-            raise ValueError(f"its last layer gives {self.widths[-1]} numbers")
+        if self.task == "weights" and self.kind == "shared":
+            raise ValueError("weights are of the whole machine: their network is dense, not shared")
+        if not 1 <= self.period <= LONGEST_PERIOD:
+            raise ValueError(f"its period is {self.period} s, which is not from 1 to {LONGEST_PERIOD:.0f}")
+        given = WEIGHED if self.task == "weights" else 1 if self.kind == "shared" else self.window + 1
+        if self.widths[-1] != given:
+            raise ValueError(f"its last layer gives {self.widths[-1]} numbers where {given} are wanted")
         if sum(weights.size for weights, _ in self.layers) > LARGEST:
             raise ValueError(f"it has more than {LARGEST} weights")
 
@@ -85,6 +94,7 @@ class Network:
             "window": self.window,
             "kind": self.kind,
             "activation": self.activation,
+            "period": self.period,
         }
         for i, (weights, bias) in enumerate(self.layers):
             what |= {f"w{i}": weights, f"b{i}": bias}
@@ -92,7 +102,7 @@ class Network:
             np.savez(file, **what)
 
 
-def from_flat(flat: Floats, widths: Sequence[int], **what: str | int) -> Network:
+def from_flat(flat: Floats, widths: Sequence[int], **what: str | int | float) -> Network:
     """The network of these widths whose weights stand one after the other."""
     layers, at = [], 0
     for entering, leaving in itertools.pairwise(widths):
@@ -128,6 +138,7 @@ def load_network(path: str | os.PathLike[str]) -> Network:
             for i in range(count)
         )
         words = {key: str(found[key]) for key in ("task", "kind", "activation")}
-        return Network(layers, window=int(found["window"]), digest=digest, **words)  # type: ignore[arg-type]
+        period = float(found.get("period", Network.period))
+        return Network(layers, window=int(found["window"]), period=period, digest=digest, **words)  # type: ignore[arg-type]
     except (KeyError, ValueError, TypeError) as error:
         raise InputError(f"is no file of an agent that can be used: {error}", file=name) from None

@@ -32,6 +32,7 @@ class Agent(Policy):
         from headway.engine.drive import Setup
         from headway.engine.tables import KEY
         from headway.policies.agent.agent import agent
+        from headway.policies.agent.weights import agent_of_weights
         from headway.policies.prepare import Prepared
         from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE
         from headway.policies.queueing.setup import ordered
@@ -40,10 +41,13 @@ class Agent(Policy):
         fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, None)
         options = (FIXED, AS_ORDER, NO_AGE, 1, 0, 0)
         memory = tables_of(network, arrivals.origin)
-        setup = Setup((procs,), agent, options, fill, more_rows=1, memory=memory)
+        by_weights = network.task == "weights"
+        hook = agent_of_weights if by_weights else agent
+        setup = Setup((procs,), hook, options, fill, more_rows=1, memory=memory)
         file = self.spec.word("file")
         source = {"name": Path(file).name, "file": file, "sha256": network.digest}
-        return Prepared(setup, arrivals.walltime, own=decided, notes=what_decided, source=source)
+        own, notes = (weights_decided, which_weight) if by_weights else (decided, what_decided)
+        return Prepared(setup, arrivals.walltime, own=own, notes=notes, source=source)
 
 
 def tables_of(network: Network, origin: int) -> Any:
@@ -53,6 +57,7 @@ def tables_of(network: Network, origin: int) -> Any:
     from headway.policies.agent.features import OF_MACHINE, OF_SLOT
     from headway.policies.agent.network import ACTIVATIONS, KINDS, TASKS
     from headway.policies.own.tables import OwnTables
+    from headway.units import SECOND
 
     flat, widths = network.flat, network.widths
     settings = [
@@ -62,6 +67,8 @@ def tables_of(network: Network, origin: int) -> Any:
         ACTIVATIONS.index(network.activation),
         len(network.layers),
         origin,
+        round(network.period * SECOND),
+        -1,  # weights are due when the first job waits
     ]
     seen = network.window * OF_SLOT + OF_MACHINE
     room = max(len(flat), *widths, 2 * network.window + 2, seen)
@@ -88,3 +95,21 @@ def what_decided(state: State, ids: Any) -> dict[str, Any]:
     from headway.policies.agent.agent import DECIDED_BY
 
     return {"decided_by": state.jobs[DECIDED_BY].copy()}
+
+
+def weights_decided(state: State) -> dict[str, object]:
+    """How many starts each part of the priority decided, where there was a choice."""
+    import numpy as np
+
+    from headway.policies.agent.agent import DECIDED_BY
+    from headway.policies.agent.features import WEIGHED_NAMES
+
+    counts = np.bincount(state.jobs[DECIDED_BY], minlength=len(WEIGHED_NAMES) + 1)
+    return {f"decided_by_{name}": int(counts[i + 1]) for i, name in enumerate(WEIGHED_NAMES)}
+
+
+def which_weight(state: State, ids: Any) -> dict[str, Any]:
+    """The part of the priority that decided each job's start, plus 1; 0 where there was no choice."""
+    from headway.policies.agent.agent import DECIDED_BY
+
+    return {"weighed_by": state.jobs[DECIDED_BY].copy()}
