@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
@@ -148,6 +150,26 @@ def test_kept_code_that_is_damaged_is_made_again(tmp_path: Path) -> None:
     for file, content in ((index, index.read_bytes()[:-20]), (code, b"\x80\x05]")):
         file.write_bytes(content)
         assert run_kernel(home) == "42 True 0"
+
+
+HITS = KERNEL + "print(sum(twice.stats.cache_hits.values()))"
+
+
+def test_a_process_waits_for_another_that_compiles_the_same_kernel(tmp_path: Path) -> None:
+    home = tmp_path / "cache"
+    assert run_kernel(home, HITS) == "42 True 0\n0"
+    kept = [(path, path.read_bytes()) for path in (*home.rglob("*.nbi"), *home.rglob("*.nbc"))]
+    [lock] = home.rglob("*.lock")
+    with lock.open("rb+") as held, ThreadPoolExecutor(1) as pool:
+        fcntl.flock(held, fcntl.LOCK_EX)  # as a process that compiles
+        for path, _ in kept:
+            path.unlink()
+        waiting = pool.submit(run_kernel, home, HITS)
+        assert not wait([waiting], timeout=3).done
+        for path, content in kept:
+            path.write_bytes(content)
+        fcntl.flock(held, fcntl.LOCK_UN)
+        assert waiting.result() == "42 True 0\n1"  # it took what the other one had made
 
 
 FULL = """

@@ -43,7 +43,7 @@ if not INTERPRETED:
     tuning.count_from_the_front()
     tuning.leave_inner_code_raw()
     tuning.ask_once()
-    jit_cache.keep_going()
+    jit_cache.share()
 
 
 def kept(function: Function, *signature: Any, **options: Any) -> Function:

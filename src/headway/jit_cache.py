@@ -17,6 +17,7 @@ import os
 import re
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -153,28 +154,81 @@ def kept_in(folder: Path) -> Iterator[None]:
         settings.CACHE_DIR, settings.CACHE_LOCATOR_CLASSES = before
 
 
-def keep_going() -> None:
-    """Let a run go on where kept code is damaged or cannot be written; numba would end it."""
+def share() -> None:
+    """Let processes share what is kept: each kernel is compiled by one, and the others wait for it.
+
+    A run goes on where kept code is damaged or cannot be written; numba would end it.
+    """
     from numba.core import caching
 
     kept: Any = caching.Cache
     load, save = kept._load_overload, kept._save_overload
+    compiling: dict[tuple[int, str], Turn] = {}
 
-    def load_overload(self: Any, signature: Any, context: Any) -> Any:
+    def load_sound(self: Any, signature: Any, context: Any) -> Any:
         try:
             return load(self, signature, context)
         except Exception:  # a pickle that was cut short can raise anything
             Path(self._cache_file._index_path).unlink(missing_ok=True)  # the next run writes it anew
             return None
 
+    def load_overload(self: Any, signature: Any, context: Any) -> Any:
+        found = load_sound(self, signature, context)
+        if found is None:
+            turn = compiling[id(self), str(signature)] = Turn(self._cache_file._index_path, str(signature))
+            if turn.waited:
+                found = load_sound(self, signature, context)
+            if found is not None:
+                turn.over()
+        return found
+
     def save_overload(self: Any, signature: Any, data: Any) -> None:
         try:
             save(self, signature, data)
         except OSError as error:
             say_trouble(Path(self._cache_path).parent, error)
+        finally:
+            if turn := compiling.pop((id(self), str(signature)), None):
+                turn.over()
 
     setattr(kept, "_load_overload", load_overload)  # noqa: B010  (numba's types do not know them)
     setattr(kept, "_save_overload", save_overload)  # noqa: B010
+
+
+class Turn:
+    """The right to compile one kernel, which one process has at a time.
+
+    Kernels call only kernels below them, so that two processes never wait for each other. One that takes too
+    long, because its compiling failed and it lives on, is not waited for.
+    """
+
+    PATIENCE = 180.0
+    """Seconds to wait for another process; the slowest policy takes about a minute."""
+
+    def __init__(self, index: str, signature: str) -> None:
+        self.waited = False
+        self.file: int | None = None
+        try:
+            import fcntl
+
+            name = hashlib.sha256(signature.encode()).hexdigest()[:8]
+            self.file = os.open(f"{index}.{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except (ImportError, OSError):  # no such locks here, or no room: every process compiles for itself
+            return
+        give_up = time.monotonic() + self.PATIENCE
+        while time.monotonic() < give_up:
+            try:
+                fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except OSError:
+                self.waited = True
+                time.sleep(0.05)
+
+    def over(self) -> None:
+        """Let the next one in."""
+        if self.file is not None:
+            os.close(self.file)
+            self.file = None
 
 
 def say_trouble(folder: Path, error: OSError | None = None) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import HeadwayError, UsageError
 
@@ -29,6 +31,15 @@ def cache(
         list[str] | None,
         typer.Argument(metavar="[POLICY]...", help="With warm: what to compile, or all for every policy."),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            metavar="N",
+            help="With warm: processes that compile side by side; by default one for each core.",
+            parser=options.whole_number("--workers", 1, 4096),
+        ),
+    ] = None,
 ) -> None:
     """Show, fill or empty the cache of compiled kernels.
 
@@ -45,7 +56,7 @@ def cache(
     elif action == "clear":
         _clear()
     else:
-        _warm(policy or list(USUAL))
+        _warm(policy or list(USUAL), workers)
 
 
 def _show() -> None:
@@ -90,10 +101,11 @@ def _clear() -> None:
     output().print(f"{kernels} kernels ({size / 1e6:.1f} MB) removed from {jit_cache.root()}", markup=False)
 
 
-def _warm(policies: list[str]) -> None:
+def _warm(policies: list[str], workers: int | None) -> None:
     from io import BytesIO
 
     from headway import jit_cache
+    from headway.campaign.workers import cores
     from headway.cli.display import Display, output
     from headway.policies.catalogue import POLICIES
     from headway.policies.spec import parse_spec
@@ -111,14 +123,30 @@ def _warm(policies: list[str]) -> None:
     display = Display()
     with display.working("compiling") as progress:
         read_swf(BytesIO(SWF), compiled=True)
-        for done, spec in enumerate(specs):
+        for done, spec in enumerate(_compiled(specs, min(workers or cores(), len(specs))), 1):
+            display.say(f"compiled {spec.brief}")
             progress(done, len(specs))
-            display.say(f"compiling what is missing of {spec.brief} ...")
-            _compile(spec)
     kept = jit_cache.keeping().folder
     assert kept is not None
     kernels, size = _size(kept)
     output().print(f"{kernels} kernels ({size / 1e6:.1f} MB) in {kept}", markup=False)
+
+
+def _compiled(specs: list[Spec], workers: int) -> Iterator[Spec]:
+    """Compile policies side by side; each as it is ready."""
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+
+    if workers == 1:
+        for spec in specs:
+            _compile(spec)
+            yield spec
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        asked = {pool.submit(_compile, spec): spec for spec in specs}
+        for compiled in as_completed(asked):
+            compiled.result()
+            yield asked[compiled]
 
 
 def _compile(spec: Spec) -> None:
