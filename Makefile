@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 SITE ?= site
 
-.PHONY: demo test test-all fuzz audit lint types check bench docs release lock clean
+.PHONY: demo test test-all bounds untuned fuzz audit lint types check bench docs release lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/headway demo
@@ -21,6 +21,14 @@ test: $(VENV)/.test-installed
 # The long ones too.
 test-all: test
 	$(BIN)/python -m pytest -n $(WORKERS) -m long
+
+# The same tests with every index of every kernel checked, and with numba left as it is. KERNELS chooses them.
+KERNELS ?= engine or policies or slurm or easy or conservative or dbf or ujfb or redirection or grid or nodes or profile
+bounds: $(VENV)/.test-installed
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not long" -k "$(KERNELS)" tests
+
+untuned: $(VENV)/.test-installed
+	HEADWAY_UNTUNED=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not long" -k "$(KERNELS)" tests
 
 # Damaged inputs of every kind, for minutes (FUZZ="--mutants 10000 --kind SWF" for more of some).
 fuzz: $(VENV)/.test-installed

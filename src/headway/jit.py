@@ -14,6 +14,7 @@ Where compiled kernels are kept, and when they are not: :mod:`headway.jit_cache`
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -38,11 +39,14 @@ KEPT = jit_cache.keeping().folder
 INTERPRETED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009  (set at run time)
 """True when kernels run as plain Python."""
 
+TUNED = not INTERPRETED and not os.environ.get(jit_cache.UNTUNED)
+"""False where numba is to compile as it would by itself, to see that the results are the same."""
 
-if not INTERPRETED:
+if TUNED:
     tuning.count_from_the_front()
     tuning.leave_inner_code_raw()
     tuning.ask_once()
+if not INTERPRETED:
     jit_cache.share()
 
 
@@ -71,7 +75,7 @@ def kernel(function: Function) -> Function:
     compiled: Function = njit(
         nogil=True, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
     )(function)
-    return compiled if INTERPRETED else tuning.for_any_number(compiled)
+    return tuning.for_any_number(compiled) if TUNED else compiled
 
 
 def routine(function: Function) -> Function:
@@ -80,7 +84,7 @@ def routine(function: Function) -> Function:
     compiled: Function = njit(
         nogil=True, _nrt=False, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
     )(function)
-    return compiled if INTERPRETED else tuning.for_any_number(compiled)
+    return tuning.for_any_number(compiled) if TUNED else compiled
 
 
 def woven(function: Function) -> Function:
@@ -160,7 +164,7 @@ lowest_bit: Any = _lowest_bit if INTERPRETED else _one_instruction("cttz", _fals
 
 def by_address(named: Tuple) -> Tuple:
     """A class of named tuples of tables, which compiled functions pass on by their address."""
-    if not INTERPRETED:
+    if TUNED:
         pass_by_address(named)
     return named
 

@@ -25,6 +25,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+UNTUNED = "HEADWAY_UNTUNED"
+"""Set, it leaves out all that :mod:`headway.jit_tuning` and :mod:`headway.jit_tables` do."""
+BOUNDS = "NUMBA_BOUNDSCHECK"
+"""Set, numba checks every index of a kernel."""
 PRIVATE = 0o700
 OTHERS = 0o077
 REMEDY = "set HEADWAY_CACHE_DIR to a folder of your own, in one that only you can write to"
@@ -51,9 +55,10 @@ def kernel_sources() -> list[Path]:
 
 @cache
 def sources_digest() -> str:
-    """A short digest of every source file that kernels are made of, and of the compiler's version."""
+    """A short digest of every source file that kernels are made of, and of how they are compiled."""
     package = Path(__file__).parent
-    digest = hashlib.sha256(f"{version('numba')} {version('numpy')}".encode())
+    how = [version("numba"), version("numpy"), *(os.environ.get(name, "") for name in (UNTUNED, BOUNDS))]
+    digest = hashlib.sha256(" ".join(how).encode())
     for path in kernel_sources():
         digest.update(path.relative_to(package).as_posix().encode())
         digest.update(path.read_bytes())

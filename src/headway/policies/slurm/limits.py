@@ -110,9 +110,10 @@ def before_selection(memory: Memory, job: int, part: int) -> int:
         return Reason.QOS_GRP_WALL
     qos = qos_value(memory, first, second, Holder.MAX_JOBS_ACCOUNT)
     jobs_set = qos != UNSET
-    bound = holders[Holder.MAX_JOBS_ACCOUNT, qos]
-    if jobs_set and memory.accounts[account_row(memory, qos, job), last] >= bound:
-        return Reason.QOS_MAX_JOBS_ACCOUNT
+    if jobs_set:
+        bound = holders[Holder.MAX_JOBS_ACCOUNT, qos]
+        if memory.accounts[account_row(memory, qos, job), last] >= bound:
+            return Reason.QOS_MAX_JOBS_ACCOUNT
     qos = qos_value(memory, first, second, Holder.MAX_JOBS_USER)
     jobs_set = jobs_set or qos != UNSET
     if qos != UNSET and memory.users[user_row(memory, qos, job), last] >= holders[Holder.MAX_JOBS_USER, qos]:
