@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import headway
@@ -23,9 +23,11 @@ def grid_log(jobs: Sequence[Job], names: Sequence[str] = ("a", "b", "c")) -> Wor
     fraction = [math.nan if job.parallel_fraction is None else float(job.parallel_fraction) for job in jobs]
     limit = [-1 if job.max_procs is None else job.max_procs for job in jobs]
     home = [-1 if job.cluster is None else list(names).index(job.cluster) for job in jobs]
+    size = [float(job.file_gb) if job.file_gb else math.nan for job in jobs]
     log = log_of(
-        jobs, parallel_fraction=fraction, max_procs=limit, cluster=home, local=[job.local for job in jobs]
-    )
+        jobs, parallel_fraction=fraction, max_procs=limit, cluster=home, local=[job.local for job in jobs],
+        file_gb=size,
+    )  # fmt: skip
     return log.with_labels(cluster=list(names))
 
 
@@ -59,7 +61,17 @@ def expected(jobs: Sequence[Job], sites: Sequence[Site], spec: str) -> Grid:
         str(local.params.get("hole", "closed")),
         str(params["law"]),
         Fraction(str(params["sigma"])),
+        transfer=[transfer_of(job, params) for job in jobs],
+        reserved=Fraction(str(params["reserved"])),
     )
+
+
+def transfer_of(job: Job, params: Mapping[str, object]) -> int:
+    """How long the data of a job take to another cluster, in µs."""
+    seconds = Fraction(str(params["transfer"]))
+    if not math.isinf(float(str(params["link"]))):
+        seconds += Fraction(repr(float(job.file_gb))) / Fraction(str(params["link"]))
+    return math.ceil(seconds * SECOND)
 
 
 def check(jobs: Sequence[Job], sites: Sequence[Site], spec: str) -> tuple[Schedule, Grid]:

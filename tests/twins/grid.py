@@ -17,6 +17,9 @@ Decisions.
 - ``local``: conservative with a compression mode, or fcfs, where each reservation starts no earlier than the
   one before it in the queue and early ends and cancellations re-place all; or easy, where completions come
   from a plan made anew at each question, which EASY does not keep to, and nothing is promised.
+- Data go with a task: they are on the cluster of its first submission at once, on any other a transfer after
+  it was moved there, also if they had been there before.  A task starts no earlier than they are there.
+- ``reserved``: each cluster is two, one for the tasks of the grid and one for its local jobs.
 - ``why``: moved for a task that ever changed its cluster, else as in conservative backfilling; ``promise`` is
   the start told by the cluster that ran it, when it was submitted there.
 """
@@ -54,6 +57,24 @@ class ReservingFcfs(Conservative):
         job = self.machine.jobs[j]
         floor = max([t] + [s for k, s in self.reserved.items() if k != j])
         return Profile(self.machine.m, self.bookings(without=j)).earliest(floor, job.procs, job.walltime)
+
+
+class Data:
+    """Where the data of each task are or go to, and when they are there."""
+
+    def __init__(self, transfer: Sequence[int]) -> None:
+        self.transfer = transfer
+        self.place: dict[int, Site] = {}
+        self.ready: dict[int, int] = {}
+
+    def there(self, t: int, j: int, site: Site) -> int:
+        """When they are there if j is submitted to the site now."""
+        if j not in self.place:
+            return t
+        return max(t, self.ready[j]) if self.place[j] is site else t + self.transfer[j]
+
+    def go(self, t: int, j: int, site: Site) -> None:
+        self.place[j], self.ready[j] = site, self.there(t, j, site)
 
 
 class Plan(dict[int, int]):
@@ -114,7 +135,9 @@ class Site:
         compress: str,
         hole: str = "closed",
         law: Law = amdahl,
+        data: Data | None = None,
     ) -> None:
+        self.data = Data([0] * len(jobs)) if data is None else data
         self.cluster, self.jobs, self.tuning, self.law = cluster, jobs, tuning, law
         self.shapes = list(jobs)  # as submitted here
         self.machine = Machine(self.shapes, cluster.procs)
@@ -123,6 +146,8 @@ class Site:
             self.batch = ReservingFcfs(self.machine)
         elif local == "easy":
             self.batch = EstimatedEasy(self.machine)
+        plain = self.batch.earliest
+        self.batch.earliest = lambda t, j: plain(self.data.there(t, j, self), j)  # type: ignore[method-assign]
 
     def shape(self, j: int, n: int) -> Job:
         job, speed = self.jobs[j], self.cluster.speed
@@ -150,6 +175,7 @@ class Site:
 
     def submit(self, t: int, j: int, n: int) -> None:
         self.shapes[j] = self.shape(j, n)
+        self.data.go(t, j, self)
         self.batch.arrive(t, j)
 
     def cancel(self, j: int) -> None:
@@ -171,6 +197,7 @@ class Grid:
 @dataclass
 class Agent:
     sites: list[Site]
+    of_locals: list[Site]
     jobs: Sequence[Job]
     heuristic: str
     mode: str
@@ -200,7 +227,7 @@ class Agent:
         """An arriving task."""
         job = self.jobs[j]
         if job.local:
-            (home,) = [site for site in self.sites if site.cluster.name == job.cluster]
+            (home,) = [site for site in self.of_locals if site.cluster.name == job.cluster]
             home.submit(t, j, job.procs)
         else:
             _, n, site = self.answers(t, j)[0]
@@ -290,13 +317,25 @@ def simulate_reallocation(
     law: str = "amdahl",
     sigma: Fraction = Fraction(1),
     second: int = SECOND,
+    transfer: Sequence[int] | None = None,
+    reserved: Fraction = Fraction(0),
 ) -> Grid:
     """``period`` and ``threshold`` in the unit of the jobs' times, by default 3600 s and 60 s."""
     every = 3600 * second if period is None else period
     least = 60 * second if threshold is None else threshold
     speedup = amdahl if law == "amdahl" else partial(downey, sigma=sigma)
-    sites = [Site(cluster, jobs, tuning, local, compress, hole, speedup) for cluster in clusters]
-    agent = Agent(sites, jobs, heuristic, mode, least, oldest, [])
+    data = Data([0] * len(jobs) if transfer is None else transfer)
+
+    def servers(clusters: Sequence[Cluster]) -> list[Site]:
+        return [Site(cluster, jobs, tuning, local, compress, hole, speedup, data) for cluster in clusters]
+
+    kept = [max(1, int(reserved * cluster.procs)) if reserved else cluster.procs for cluster in clusters]
+    of_grid = servers([replace(c, procs=n) for c, n in zip(clusters, kept, strict=True)])
+    of_locals = of_grid
+    if reserved:
+        of_locals = servers([replace(c, procs=c.procs - n) for c, n in zip(clusters, kept, strict=True)])
+    sites = of_grid + (of_locals if reserved else [])
+    agent = Agent(of_grid, of_locals, jobs, heuristic, mode, least, oldest, [])
     last_event = 0
     now = 0
 

@@ -18,6 +18,7 @@ from headway.audit.record import Places, Record, select_pieces
 from headway.audit.verdict import Finding, Law
 from headway.errors import HeadwayError
 from headway.platform import Platform
+from headway.policies.grid.description import GRID, LOCAL
 from headway.policies.grid.local_policies import locals_of, pools_of
 from headway.policies.policy import Pool
 from headway.policies.spec import Spec
@@ -41,10 +42,13 @@ def cluster_laws(spec: Spec, record: Record, laws_of: Laws) -> tuple[Law, ...]:
     for number, (policy, cluster) in enumerate(zip(local, record.clusters, strict=True)):
         if not still and policy.policy.laws_of_the_queue:
             continue
-        part = part_of(record, number, [pool for pool in pools if pool.cluster == number], _events(spec))
-        for law in laws_of(str(policy), part):
-            if still or law.name != PROMPT:
-                found.append(_on(law, cluster.name, part))
+        here = [pool for pool in pools if pool.cluster == number]
+        for batch in [[pool] for pool in here] if spec.params["reserved"] else [here]:
+            name = f"{cluster.name}, {batch[0].group}" if spec.params["reserved"] else cluster.name
+            part = part_of(record, number, batch, _events(spec))
+            for law in laws_of(str(policy), part):
+                if still or law.name != PROMPT:
+                    found.append(_on(law, name, part))
     return tuple(found)
 
 
@@ -73,8 +77,14 @@ def _on(law: Law, name: str, part: Record) -> Law:
 
 
 def part_of(record: Record, number: int, pools: list[Pool], period: int) -> Record:
-    """The jobs that ended on a cluster, as a machine of its own; they were submitted when they came there."""
+    """The jobs that ended on a cluster, as a machine of its own; they were submitted when they came there.
+
+    Where a share of the cluster is reserved, ``pools`` is one of its parts, with tasks or local jobs only.
+    """
     inside = np.ones(len(record), np.bool_) if record.cluster is None else record.cluster == number
+    if pools[0].group in (GRID, LOCAL):
+        of_locals = np.zeros(len(record), np.bool_) if record.local is None else record.local
+        inside = inside & (of_locals == (pools[0].group == LOCAL))
     columns = {
         item.name: getattr(record, item.name)[inside]
         for item in fields(Record)
@@ -116,7 +126,7 @@ def _pieces(record: Record, back: NDArray[np.int64]) -> Pieces | None:
 def _groups(record: Record, inside: NDArray[np.bool_], pools: list[Pool]) -> dict[str, Places]:
     """The groups of this cluster, if it has some."""
     places = record.places.get("group")
-    if places is None or not pools[0].group:
+    if places is None or not pools[0].group or pools[0].group in (GRID, LOCAL):
         return {}
     sizes = {pool.group: pool.procs for pool in pools}
     codes = places.codes[inside[record.intervals[0]]]

@@ -21,31 +21,15 @@ def forecast(
         list[str],
         typer.Argument(metavar="check TRACE", help="What to do: check; and a log.", show_default=False),
     ],
-    policy: Annotated[
-        str,
-        typer.Option(
-            "--policy", metavar="SPEC", help="Policy in force; slurm(seed=1) for a site, else easy."
-        ),
-    ] = "",
-    simulated: Annotated[
-        bool,
-        typer.Option("--simulated", help="Take the log as simulated under the policy, not as recorded."),
-    ] = False,
+    policy: options.PolicyInForce = "",
+    simulated: options.Simulated = False,
     jobs: Annotated[
         int,
         typer.Option(
             "--jobs", metavar="N", help="Jobs that are judged.", parser=options.whole_number("--jobs", 10)
         ),
     ] = 400,
-    draws: Annotated[
-        int,
-        typer.Option(
-            "--draws",
-            metavar="N",
-            help="Simulated futures of each.",
-            parser=options.whole_number("--draws", 10, 10_000),
-        ),
-    ] = 100,
+    draws: options.Draws = 100,
     procs: options.Procs = None,
     site: options.SiteFolder = None,
     rule: options.Rules = None,

@@ -106,6 +106,22 @@ OnFailure: TypeAlias = Annotated[
         help="What becomes of a job that loses its processors: requeue (begins anew, by default) or lost.",
     ),
 ]
+PolicyInForce: TypeAlias = Annotated[
+    str,
+    typer.Option("--policy", metavar="SPEC", help="Policy in force; slurm(seed=1) for a site, else easy."),
+]
+Simulated: TypeAlias = Annotated[
+    bool, typer.Option("--simulated", help="Take the log as simulated under the policy, not as recorded.")
+]
+Draws: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--draws",
+        metavar="N",
+        help="Simulated futures of a job.",
+        parser=whole_number("--draws", 10, 10_000),
+    ),
+]
 Seed: TypeAlias = Annotated[
     int,
     typer.Option(

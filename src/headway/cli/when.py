@@ -58,25 +58,9 @@ def when(
     within: Annotated[
         str, typer.Option("--within", metavar="TIME", help="Chances are told of a start within this time.")
     ] = "1h",
-    policy: Annotated[
-        str,
-        typer.Option(
-            "--policy", metavar="SPEC", help="Policy in force; slurm(seed=1) for a site, else easy."
-        ),
-    ] = "",
-    simulated: Annotated[
-        bool,
-        typer.Option("--simulated", help="Take the log as simulated under the policy, not as recorded."),
-    ] = False,
-    draws: Annotated[
-        int,
-        typer.Option(
-            "--draws",
-            metavar="N",
-            help="Simulated futures.",
-            parser=options.whole_number("--draws", 10, 10_000),
-        ),
-    ] = 200,
+    policy: options.PolicyInForce = "",
+    simulated: options.Simulated = False,
+    draws: options.Draws = 200,
     teachers: Annotated[
         int | None,
         typer.Option(
@@ -313,7 +297,8 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
     begin, of = record.workload.header.unix_start, main.forecast
 
     def clock(t: int) -> str:
-        return f"{seconds_text(t)} s" if begin is None else date_text(t - t % 1_000_000, begin)
+        whole = t - t % 1_000_000
+        return f"{seconds_text(whole)} s" if begin is None else date_text(whole, begin)
 
     def wait(us: int) -> str:
         return "at once" if us <= 0 else duration(us - us % 1_000_000)

@@ -30,4 +30,12 @@ def grid_laws(spec: Spec) -> tuple[Law, ...]:
         laws.append(
             Law("gain", "each move was expected to gain the threshold", grid_moves.gain_of(least)),
         )
+    transfer, link = microseconds(str(spec.params["transfer"])), float(str(spec.params["link"]))
+    if transfer or math.isfinite(link):
+        bandwidth = Fraction(str(spec.params["link"])) if math.isfinite(link) else None
+        check = grid_moves.data_of(transfer, bandwidth)
+        laws.append(Law("data", "a task that moved starts when its data have come", check))
+    if spec.params["reserved"]:
+        demands = "tasks of the grid have the reserved processors, local jobs the others"
+        laws.append(Law("reserved", demands, grid_moves.parts))
     return tuple(laws)

@@ -7,7 +7,9 @@ runs where the last one brought it. Local jobs do not move, and run on the clust
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from headway.audit.laws.grid_molding import where
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, together
 from headway.schedule.moves import Moves
-from headway.units import seconds_text
+from headway.units import SECOND, seconds_text
 
 NAME = "one place"
 
@@ -93,6 +95,53 @@ def gain_of(threshold: int) -> Callable[[Record], Finding | None]:
         return found(np.flatnonzero(gain < threshold).tolist(), describe)
 
     return check_gain
+
+
+def data_of(transfer: int, link: Fraction | None) -> Callable[[Record], Finding | None]:
+    """The check that a task that was moved starts when its data have come: ``transfer`` µs, and its file.
+
+    ``link`` is the bandwidth for input files in GB/s; None where they take no time.
+    """
+
+    def check_data(record: Record) -> Finding | None:
+        moves = record.moves
+        if moves is None:
+            return None
+        came = np.full(len(record), -1, np.int64)
+        np.maximum.at(came, moves.job, moves.time)
+        late = []
+        for row in np.flatnonzero(came >= 0).tolist():
+            size = math.nan if record.file_gb is None else float(record.file_gb[row])
+            file = 0 if link is None or math.isnan(size) else math.ceil(Fraction(repr(size)) * SECOND / link)
+            if record.start[row] < came[row] + transfer + file:
+                late.append(row)
+
+        def describe(row: int) -> Fault:
+            number, at = record.job[row], seconds_text(came[row])
+            message = f"job {number} is moved at {at} and starts before its data can have come"
+            return fault("data", record.start[row], (number,), message)
+
+        return found(late, describe)
+
+    return check_data
+
+
+def parts(record: Record) -> Finding | None:
+    """Tasks of the grid have the reserved processors, local jobs the others."""
+    places = record.places.get("group")
+    if places is None:
+        return None
+    job = record.intervals[0]
+    local = np.zeros(len(record), np.bool_) if record.local is None else record.local
+    due = np.where(local[job], list(places.names).index("local"), list(places.names).index("grid"))
+
+    def describe(place: int) -> Fault:
+        number, name = record.job[job[place]], places.names[places.codes[place]]
+        whose = "the others" if name == "grid" else "the reserved processors"
+        message = f"job {number} should have {whose} of its cluster"
+        return fault("reserved", record.start[job[place]], (number,), message)
+
+    return found(np.flatnonzero(places.codes != due).tolist(), describe)
 
 
 def timed(period: int) -> Callable[[Record], Finding | None]:

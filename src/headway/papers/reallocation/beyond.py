@@ -6,7 +6,7 @@ All on one scenario and dedicated clusters, the mean over a few seeds.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -35,6 +35,7 @@ POLICIES = (
     "easy",
 )
 THRESHOLDS = (60, 300, 900, 3600)
+TRANSFERS = (0, 60, 600, 1800, 3600)
 MARGINS = (1.0, 1.2, 2.0)
 RESERVED = (0.0, 0.25, 0.5)
 HEURISTICS = ("mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain")
@@ -133,8 +134,12 @@ class Beyond:
         }
 
     def thresholds(self, values: Sequence[int] = THRESHOLDS) -> dict[str, list[Any]]:
-        """Longer transfers of data: a task moves only for a gain that pays for them."""
+        """A task moves only for a gain that would pay for a transfer of its data."""
         return self.by("threshold", values, lambda v, c, seed: self._one(self.jobs(seed), c, threshold=v))
+
+    def transfers(self, values: Sequence[int] = TRANSFERS) -> dict[str, list[Any]]:
+        """A task that moves waits for its data, and both the estimates and the run know it."""
+        return self.by("transfer", values, lambda v, c, seed: self._one(self.jobs(seed), c, transfer=v))
 
     def automatic(self, values: Sequence[float] = MARGINS) -> dict[str, list[Any]]:
         """Walltimes that the middleware sets, since it knows its services: the run time and a margin."""
@@ -160,23 +165,10 @@ class Beyond:
 
     def _reserved(self, share: float, seed: int) -> Numbers:
         jobs = drawn(self.runs.jobs(self.scenario), False, seed)
-        machine, couple = self.machine(), COUPLES["MCT-reg"]
-        if share == 0:
-            both = simulate(jobs, machine, couple)
-            mine = both.workload.columns["local"] == 0
-            means = [float(both.response[rows].mean()) / 1e6 for rows in (mine, ~mine)]
-            return {"grid": means[0], "local": means[1], "dropped": len(jobs) - len(both)}
-        kept = {c.name: max(1, int(share * (c.procs or 0))) for c in machine.clusters}
-        inside = Platform(tuple(replace(c, procs=kept[c.name]) for c in machine.clusters))
-        outside = Platform(tuple(replace(c, procs=(c.procs or 0) - kept[c.name]) for c in machine.clusters))
-        local = jobs.columns["local"] != 0
-        grid = simulate(jobs.select(~local), inside, couple)
-        rest = simulate(jobs.select(local), outside, REFERENCE)
-        return {
-            "grid": float(grid.response.mean()) / 1e6,
-            "local": float(rest.response.mean()) / 1e6,
-            "dropped": len(jobs) - len(grid) - len(rest),
-        }
+        both = simulate(jobs, self.machine(), f"{COUPLES['MCT-reg'][:-1]}, reserved={share:g})")
+        mine = both.workload.columns["local"] == 0
+        means = [float(both.response[rows].mean()) / 1e6 for rows in (mine, ~mine)]
+        return {"grid": means[0], "local": means[1], "dropped": len(jobs) - len(both)}
 
     def policies(self, values: Sequence[str] = POLICIES) -> dict[str, list[Any]]:
         """Other ways to plan on the clusters."""

@@ -35,7 +35,8 @@ def write(
         "## Beyond the paper\n\n" + BEYOND + "\n\n![Beyond the paper](reallocation-beyond.svg)",
         "### Moldable against rigid\n\n" + MOLDING + "\n\n" + tables["Molding"],
         "### The period\n\n" + tables["Period"],
-        "### Transfers\n\n" + TRANSFERS + "\n\n" + tables["Threshold"],
+        "### Transfers\n\n" + TRANSFERS + "\n\n" + tables["Transfers"],
+        THRESHOLD + "\n\n" + tables["Threshold"],
         "### Automatic walltimes\n\n" + AUTOMATIC + "\n\n" + tables["Automatic"],
         "### Reserved resources\n\n" + RESERVED + "\n\n" + tables["Reserved"],
         "### The number of clusters\n\n" + CLUSTERS + "\n\n" + tables["Clusters"],
@@ -117,8 +118,13 @@ GIVEN_LOADS = _joined(f"""
     processors than in the log add work, and faster clusters take it away.
 """)
 TRANSFERS = _joined("""
-    The paper's threshold of a minute stands for small transfers of data. A longer one pays for longer
-    transfers: a task moves only if it is completed earlier by at least so much (`threshold`).
+    A task that moves takes its data along: it cannot start on the new cluster before they have come, and the
+    agent knows that when it compares completions (`transfer`; with `link` the input file of the task counts
+    too). The first submission is free, and so is staying where one is.
+""")
+THRESHOLD = _joined("""
+    The paper simulates no transfers: its threshold of a minute stands for small ones. A longer threshold is
+    the other way to pay for them: a task moves only if it is completed earlier by at least so much.
 """)
 AUTOMATIC = _joined("""
     The paper's servers set the walltime, and its introduction names estimates by data mining. Here a
@@ -127,7 +133,7 @@ AUTOMATIC = _joined("""
 RESERVED = _joined("""
     The paper's last sentence: a set of reserved resources on a site under an embedded batch scheduler. A
     third of the jobs are grid tasks here and the others local. Where something is reserved, grid tasks have
-    only that, and local jobs only the rest.
+    only that, and local jobs only the rest (`reserved`).
 """)
 EXAMPLES = (
     "![Figure 1](reallocation-figure-1.svg)\n\n"

@@ -200,6 +200,7 @@ def other_tables(more: Beyond, quick: bool) -> dict[str, list[list[str]]]:
         "Clusters": beyond.table("clusters", more.clusters(_some(beyond.CLUSTERS, quick))),
         "Walltimes": beyond.table("walltimes times", more.estimates(_some(beyond.LONGER, quick))),
         "Threshold": beyond.table("threshold (s)", more.thresholds(_some(beyond.THRESHOLDS, quick))),
+        "Transfers": beyond.table("transfer (s)", more.transfers(_some(beyond.TRANSFERS, quick))),
         "Automatic": beyond.table("walltime / run time", more.automatic(_some(beyond.MARGINS, quick))),
         "Reserved": more.reserved(_some(beyond.RESERVED, quick)),
         "Local policies": beyond.table(

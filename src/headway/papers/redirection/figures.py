@@ -198,7 +198,7 @@ def figure_beyond(curves: dict[str, dict[str, pl.DataFrame]], thetas: Sequence[i
             panel.set_title(title)
             panel.set_xlabel("theta")
             panel.set_xticks(range(len(thetas)), [str(theta) for theta in thetas])
-        axes[0].set_ylabel(f"median ratio with / without of\nmean bounded slowdowns, tau {TAU} s")
+        axes[0].set_ylabel(f"median ratio with / without\n(mean BSLD, tau {TAU} s)")
         handles, names = axes[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside upper right", ncols=len(names))
     return figure

@@ -69,7 +69,6 @@ def regular_jobs(runs: Runs, logs: Sequence[Log]) -> Figure:
             for panel, name in zip(panels, ("response (h)", "slowdown"), strict=True):
                 panel.set_ylabel(f"mean {name}")
                 panel.set_title(f"{log.title}, regular jobs")
-                panel.tick_params(axis="x", labelrotation=30)
     return figure
 
 

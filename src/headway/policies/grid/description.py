@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from headway.policies.backfilling.description import CONSERVATIVE
 from headway.policies.entry import Parameter, PolicyInfo
 from headway.policies.queueing.description import ORDERS
@@ -12,6 +14,9 @@ MODES = ("regular", "cancel", "none")
 TUNINGS = ("binary", "bounded", "exhaustive")
 LAWS = ("amdahl", "downey")
 """Words in the order of the numbers that stand for them inside."""
+
+GRID, LOCAL = "grid", "local"
+"""The groups of a cluster of which a share is reserved: for the tasks of the grid, and for local jobs."""
 
 TOGETHER = (CONSERVATIVE.name, "fcfs", "easy")
 """Policies that all clusters of a grid can have in one simulation: the first two reserve a start for each job
@@ -61,6 +66,37 @@ ENTRIES = (
                 unit="seconds",
             ),
             Parameter(
+                "transfer",
+                "how long the data of a task take to another cluster; it cannot start there before they "
+                "have come, and completions there are estimated accordingly",
+                0,
+                number=float,
+                low=0,
+                unit="seconds",
+            ),
+            Parameter(
+                "link",
+                "bandwidth between clusters: a task that moves waits for its input file (the column "
+                "file_gb) too; inf: files take no time",
+                math.inf,
+                ("inf",),
+                float,
+                low=0,
+                open_low=True,
+                unit="GB/s",
+            ),
+            Parameter(
+                "reserved",
+                "share of each cluster (rounded down to whole processors, at least one) that only the tasks "
+                "of the grid have, under a batch system of their own; local jobs have the rest, and tasks do "
+                "not. 0: all share everything",
+                0,
+                number=float,
+                low=0,
+                high=1,
+                open_high=True,
+            ),
+            Parameter(
                 "oldest", "how many of the oldest waiting tasks the heuristics but mct choose from", 20,
                 number=int, low=1,
             ),
@@ -90,13 +126,17 @@ ENTRIES = (
         needs=(
             "a platform of several clusters (on one there is nowhere to go)",
             "for moldable tasks the columns parallel_fraction and max_procs: the transformation moldable",
+            "for link the column file_gb: the transformation files, or an annotations file",
             "for local jobs the columns local and cluster: the transformations home (or merge) and local",
         ),
         details=(
             "Jobs with a parallel_fraction P and more than one processor are moldable: on n processors of a "
             "cluster of speed v their walltime and run time are those of the log x S(P, n of the log) / "
             "S(P, n) / v. Jobs with local = 1 keep their size and stay on their cluster. The promise is the "
-            "start that the cluster told when the job was submitted to it for the last time."
+            "start that the cluster told when the job was submitted to it for the last time. Data go with a "
+            "task: the first submission is free, each move costs a transfer, and moving back costs one too. "
+            "transfer and link need clusters that reserve a start (conservative, fcfs); they and reserved "
+            "need one such policy (for reserved also easy) on all clusters."
         ),
         example="reallocation(heuristic=mct, mode=cancel)",
         home="headway.policies.grid.policy:Reallocation",

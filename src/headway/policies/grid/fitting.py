@@ -37,12 +37,14 @@ def is_moldable(columns: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.bool_
     return np.asarray(~np.isnan(fraction) & ~local & (procs > 1))
 
 
-def fit_to_grid(workload: Workload, platform: Platform, widest: Sequence[int]) -> Workload:
+def fit_to_grid(
+    workload: Workload, platform: Platform, widest: Sequence[int], of_locals: Sequence[int]
+) -> Workload:
     """Jobs that some cluster can run; local jobs must fit the one they belong to. Others are dropped.
 
-    ``widest`` is the most processors that a job can have on each cluster.
+    ``widest`` is the most processors that a task can have on each cluster, ``of_locals`` that of local jobs.
     """
-    sizes = np.array(widest)
+    sizes = np.array(of_locals)
     home = homes(workload.columns, workload.labels, platform.clusters)
     if (home == UNKNOWN).any():
         job = workload.job[int(np.argmax(home == UNKNOWN))]
@@ -53,7 +55,7 @@ def fit_to_grid(workload: Workload, platform: Platform, widest: Sequence[int]) -
             file=workload.source.name,
             field="cluster",
         )
-    room = np.where(home >= 0, sizes[home], sizes.max())
+    room = np.where(home >= 0, sizes[home], max(widest))
     room[is_moldable(workload.columns)] = workload.procs.max(initial=0)
     fits = workload.procs <= room
     if workload.rules.get("too_large", "drop") == "error" and not fits.all():

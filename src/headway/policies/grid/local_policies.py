@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import math
+
 from headway.errors import InputError, UsageError
 from headway.platform import Platform
-from headway.policies.grid.description import TOGETHER
+from headway.policies.entry import number_text
+from headway.policies.grid.description import GRID, LOCAL, TOGETHER
 from headway.policies.policy import Pool
 from headway.policies.spec import Spec, make_spec, parse_spec
 
 
 def locals_of(spec: Spec, platform: Platform) -> tuple[Spec, ...]:
     """The policy of each cluster: the one it names in the platform file, else ``local``."""
-    return tuple(_local_of(spec, platform, number) for number in range(len(platform.clusters)))
+    local = tuple(_local_of(spec, platform, number) for number in range(len(platform.clusters)))
+    wanted = [name for name, off in (("transfer", 0), ("link", math.inf)) if spec.number(name) != off]
+    if wanted and not (run_together(local) and local[0].name != "easy"):
+        raise UsageError(
+            f"reallocation: {wanted[0]} needs clusters that reserve a start with the data of a task there: "
+            "give local=conservative or local=fcfs, the same for all clusters"
+        )
+    if spec.number("reserved") > 0 and not run_together(local):
+        raise UsageError(
+            "reallocation: reserved needs one policy on all clusters, local=conservative, fcfs or easy with "
+            "no parameters but compress and hole"
+        )
+    return local
 
 
 def _local_of(spec: Spec, platform: Platform, number: int) -> Spec:
@@ -67,17 +82,34 @@ def run_together(local: tuple[Spec, ...]) -> bool:
 def pools_of(spec: Spec, platform: Platform) -> list[Pool]:
     """The pools of a grid, cluster by cluster; redirection divides its cluster, or adds to it."""
     pools: list[Pool] = []
+    if spec.number("reserved") > 0:
+        for number, cluster in enumerate(platform.clusters):
+            kept = max(1, int(spec.fraction("reserved") * cluster.procs))
+            if kept == cluster.procs:
+                raise UsageError(
+                    f"reallocation: reserved={number_text(spec.params['reserved'])} leaves no processor of "
+                    f"the cluster {cluster.name} to its local jobs"
+                )
+            pools += [Pool(number, GRID, kept), Pool(number, LOCAL, cluster.procs - kept)]
+        return pools
     for number, (local, cluster) in enumerate(zip(locals_of(spec, platform), platform.clusters, strict=True)):
         pools += [pool._replace(cluster=number) for pool in local.policy.pools(Platform((cluster,)))]
     return pools
 
 
 def widest(spec: Spec, platform: Platform) -> list[int]:
-    """The most processors that a job can have on each cluster: those of the pool it is submitted to."""
+    """The most processors that a task can have on each cluster: those of the pool it is submitted to."""
     first: dict[int, int] = {}
     for pool in pools_of(spec, platform):
         first.setdefault(pool.cluster, pool.procs)
     return list(first.values())
+
+
+def widest_of_locals(spec: Spec, platform: Platform) -> list[int]:
+    """The same for local jobs, which have the rest of a cluster of which a share is reserved."""
+    if spec.number("reserved") == 0:
+        return widest(spec, platform)
+    return [pool.procs for pool in pools_of(spec, platform) if pool.group == LOCAL]
 
 
 def policy_at(policy: str, platform: Platform, cluster: int) -> Spec:

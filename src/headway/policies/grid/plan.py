@@ -2,13 +2,16 @@
 
 Conservative backfilling keeps a reservation for each job. FCFS as a plan does so too, and no job starts
 before the one ahead of it. EASY has no plan of its own, only an estimator's.
+
+A task starts on a cluster when its data are there: at once on the cluster to which it was submitted first,
+and on another one a transfer after it was moved.
 """
 
 from __future__ import annotations
 
 from headway.engine.holes import earliest, level_at
 from headway.engine.planning import settle
-from headway.engine.reservations import give_up, reserve
+from headway.engine.reservations import NOT_RESERVED, earliest_start, give_up, reserve
 from headway.engine.tables import (
     FREED,
     GONE,
@@ -41,11 +44,16 @@ from headway.policies.grid.estimator import plan_again, planned_pool
 from headway.policies.grid.molding import walltime_on
 from headway.policies.grid.tables import (
     CLUSTERS,
+    DATA_AT,
     DISTURBED,
     ESTIMATED_EASY,
     ESTIMATES,
     KIND,
+    NOWHERE,
+    READY,
     RESERVING_FCFS,
+    TRANSFER,
+    TRANSFERS,
     grid,
     server,
 )
@@ -70,6 +78,15 @@ def pin_in_the_way(state: State, k: int, procs: int, begin: int, end: int) -> in
             room = level_at(state.profile, k, at) - state.jobs[PROCS, pinned]
             first = at if room < procs else first
     return first
+
+
+@kernel
+def data_there(state: State, k: int, task: int) -> int:
+    """When the data of a task are on cluster ``k``, if it is submitted there now."""
+    if state.jobs[DATA_AT, task] == k:
+        return int(max(state.jobs[READY, task], state.clock[NOW]))
+    wait = 0 if state.jobs[DATA_AT, task] == NOWHERE else state.jobs[TRANSFER, task]
+    return int(state.clock[NOW] + wait)
 
 
 @routine
@@ -100,7 +117,7 @@ def completion(state: State, k: int, task: int, n: int) -> int:
     """When a task would be completed if it were submitted to cluster ``k`` now, on n processors."""
     state.options[grid(state, ESTIMATES)] += 1
     length = walltime_on(state, k, task, n)
-    after, pool = state.clock[NOW], k
+    after, pool = data_there(state, k, task), k
     if kind(state, k) == RESERVING_FCFS:
         after = max(after, last_start(state, k))
     elif kind(state, k) == ESTIMATED_EASY:
@@ -121,8 +138,36 @@ def line_up(state: State, k: int) -> None:
             if turn == 0:
                 give_up(state, k, job)
             else:
+                after = max(after, data_there(state, k, job))
                 after = first_start(state, k, after, state.jobs[PROCS, job], state.jobs[PLAN, job])
                 reserve(state, k, job, after)
+
+
+@routine
+def move_up(state: State, k: int, anew: bool) -> bool:
+    """Move each waiting job of cluster ``k``, in queue order, to its earliest start with its data there.
+
+    Each alone, and only forward; or ``anew``, when all have given up their reservations first. Whether any
+    moved. Without transfers ``conservative`` has quicker ways to the same.
+    """
+    row, moved = Q_FIELDS * 2 * k, False
+    for turn in range(2):
+        for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
+            if state.queue[row + Q_PROCS, place] == GONE:
+                continue
+            job = state.queue[row + Q_JOB, place]
+            if turn == 0:
+                if anew:
+                    give_up(state, k, job)
+                continue
+            limit = NEVER if anew else state.jobs[RESERVED, job]
+            begin = earliest_start(state, k, job, data_there(state, k, job), limit, option(state, k, HOLE))
+            if begin < limit:
+                if state.jobs[RESERVED, job] != NOT_RESERVED:
+                    give_up(state, k, job)
+                reserve(state, k, job, begin)
+                moved = True
+    return moved
 
 
 @routine
@@ -131,9 +176,14 @@ def put_in_order(state: State, k: int) -> None:
     mode = option(state, k, COMPRESS)
     if kind(state, k) == RESERVING_FCFS:
         line_up(state, k)
+    elif mode == NO_COMPRESSION:
+        return
+    elif state.options[grid(state, TRANSFERS)]:
+        while move_up(state, k, mode == SCRATCH_MODE) and mode == FIXPOINT:
+            pass
     elif mode == SCRATCH_MODE:
         place_anew(state.clock[NOW], state, k)
-    elif mode != NO_COMPRESSION:
+    else:
         while sweep(state.clock[NOW], state, k) and mode == FIXPOINT:
             pass
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headway.policies.grid.local_policies import locals_of, pools_of, widest
+from headway.policies.grid.local_policies import locals_of, pools_of, widest, widest_of_locals
 from headway.policies.policy import Policy, Pool, Seen
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ class Reallocation(Policy):
     def fitting(self, workload: Workload, platform: Platform) -> Workload:
         from headway.policies.grid.fitting import fit_to_grid
 
-        return fit_to_grid(workload, platform, widest(self.spec, platform))
+        return fit_to_grid(
+            workload, platform, widest(self.spec, platform), widest_of_locals(self.spec, platform)
+        )
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.grid.setup import reallocation

@@ -26,8 +26,9 @@ from headway.jit import kernel, routine
 from headway.policies.grid.estimator import hold
 from headway.policies.grid.molding import factor, sizes, walltime_on
 from headway.policies.grid.notes import NO_ANSWER, STARTED
-from headway.policies.grid.plan import kind, settle_disturbance
+from headway.policies.grid.plan import data_there, kind, settle_disturbance
 from headway.policies.grid.tables import (
+    DATA_AT,
     DISTURBED,
     ESTIMATED_EASY,
     LEAVING,
@@ -41,6 +42,7 @@ from headway.policies.grid.tables import (
     NOWHERE,
     PLACE,
     PLANNED,
+    READY,
     SUBMISSIONS,
     TUNING,
     grid,
@@ -107,6 +109,7 @@ def submit(state: State, k: int, task: int) -> tuple[int, int]:
     state.options[grid(state, SUBMISSIONS)] += 1
     state.jobs[KEY, task] = state.options[grid(state, SUBMISSIONS)]
     state.jobs[PLACE, task] = k
+    state.jobs[READY, task], state.jobs[DATA_AT, task] = data_there(state, k, task), k
     join(state, k, task)
     if kind(state, k) == ESTIMATED_EASY:
         hold(state, k, task, begin)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
 from headway.engine.drive import Setup
 from headway.engine.tables import CLASS, PLAN, RESERVED, State
-from headway.policies.grid.description import HEURISTICS, LAWS, MODES, TOGETHER, TUNINGS
-from headway.policies.grid.local_policies import locals_of, run_together
+from headway.errors import UsageError
+from headway.policies.grid.description import HEURISTICS, LAWS, LOCAL, MODES, TOGETHER, TUNINGS
+from headway.policies.grid.local_policies import locals_of, pools_of, run_together
 from headway.policies.grid.moldability import fraction, job_rows
-from headway.policies.prepare import Arrivals, Prepared, Table
+from headway.policies.policy import Pool
+from headway.policies.prepare import Arrivals, Prepared, Sites, Table
 from headway.policies.spec import Spec
 from headway.units import SECOND
 
@@ -48,13 +52,18 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
     assert arrivals.platform is not None
     clusters = arrivals.platform.clusters
     plain = _batch_system(local, arrivals).setup
-    count, tasks = len(clusters), len(arrivals.submit)
+    # Where a share of each cluster is reserved, the agent's parts come first, and those of local jobs behind.
+    pools = sorted(pools_of(spec, arrivals.platform), key=lambda pool: (pool.group == LOCAL, pool.cluster))
+    count, tasks = len(pools), len(arrivals.submit)
     kind = TOGETHER.index(local.name)
     estimated = kind == tables.ESTIMATED_EASY
     plans = 2 * count if estimated else count  # an estimator has profiles of its own
-    speeds = [fraction(cluster.speed) for cluster in clusters]
+    speeds = [fraction(clusters[pool.cluster].speed) for pool in pools]
     behind = plans * (STRIDE + tables.SERVER_FIELDS) + tables.GRID_FIELDS
     rows = job_rows(spec, arrivals, clusters, speeds)
+    rows[tables.TRANSFER] = transfers_of(spec, arrivals)
+    if count > len(clusters):
+        rows[tables.HOME] = np.where(rows[tables.HOME] >= 0, rows[tables.HOME] + len(clusters), -1)
 
     def options(room: int) -> Table:
         """Batch systems, servers, grid, agent, with space for so many moves."""
@@ -63,9 +72,9 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
         servers += [(0,) * tables.SERVER_FIELDS] * (plans - count)
         sigma = fraction(spec.number("sigma"))
         of_grid = [count, TUNINGS.index(spec.word("tuning")), LAWS.index(spec.word("law"))]
-        of_grid += [*sigma, microseconds_of(spec, "period")]
+        of_grid += [*sigma, microseconds_of(spec, "period"), 0, 0, 0, int(rows[tables.TRANSFER].any())]
         notes = memory.new_notes(
-            count,
+            len(clusters),
             HEURISTICS.index(spec.word("heuristic")),
             MODES.index(spec.word("mode")),
             microseconds_of(spec, "threshold"),
@@ -74,7 +83,6 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
             room,
         )
         fields = [*padded * plans, *(field for each in servers for field in each), *of_grid]
-        fields += [0] * (tables.GRID_FIELDS - len(of_grid))
         return np.concatenate([np.array(fields, np.int64), notes])
 
     def fill(state: State) -> None:
@@ -83,11 +91,11 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
         state.jobs[PLAN] = arrivals.walltime
         for row, values in rows.items():
             state.jobs[row] = values
-        state.jobs[tables.PLACE] = state.jobs[tables.LEAVING] = tables.NOWHERE
+        for row in (tables.PLACE, tables.LEAVING, tables.DATA_AT):
+            state.jobs[row] = tables.NOWHERE
 
-    pools = tuple(cluster.procs for cluster in clusters) * (plans // count)
     setup = Setup(
-        pools,
+        tuple(pool.procs for pool in pools) * (plans // count),
         hook,
         options(MOVES_AT_FIRST + MOVES_PER_TASK * tasks),
         prepare=fill,
@@ -122,13 +130,40 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
         setup,
         arrivals.walltime,
         "" if estimated else "told" if local.params.get("compress") == "scratch" else "start",
-        {cluster.name: cluster.procs for cluster in clusters},
+        {f"{clusters[pool.cluster].name} {pool.group}".strip(): pool.procs for pool in pools},
         own,
         notes,
         remark=ESTIMATED if estimated else remark_on(rows),
         again=again,
         moves=moves,
+        sites=sites_of(pools) if count > len(clusters) else None,
     )
+
+
+def sites_of(pools: Sequence[Pool]) -> Sites:
+    """Cluster and group of each pool."""
+    groups: dict[str, int] = {}
+    for pool in pools:
+        if pool.group:
+            groups[pool.group] = groups.get(pool.group, 0) + pool.procs
+    codes = [list(groups).index(pool.group) if pool.group else -1 for pool in pools]
+    return Sites(np.array([pool.cluster for pool in pools]), np.array(codes), groups)
+
+
+def transfers_of(spec: Spec, arrivals: Arrivals) -> Table:
+    """How long the data of each task take to another cluster (µs, rounded up)."""
+    found = np.full(len(arrivals.submit), microseconds_of(spec, "transfer"))
+    sizes = arrivals.extra.get("file_gb")
+    if math.isinf(spec.number("link")):
+        return found
+    if sizes is None:
+        raise UsageError(
+            "reallocation: link is the bandwidth for input files, and the log has none; apply files(...) or "
+            "give annotations with the column file_gb"
+        )
+    for size in np.unique(sizes[~np.isnan(sizes)]).tolist():
+        found[sizes == size] += math.ceil(Fraction(repr(size)) * SECOND / spec.fraction("link"))
+    return found
 
 
 def _batch_system(local: Spec, arrivals: Arrivals) -> Prepared:

@@ -13,7 +13,8 @@ from headway.policies.queueing.ordering import STRIDE
 # Rows of jobs. What the log says; how it may be molded: the parallel fraction OF / OUT_OF (OUT_OF 0: rigid)
 # and the most processors; its speedup on the log's processors, as a fraction; the home of a local job (-1: a
 # task of the grid); the cluster whose queue it is in (-1 none); and where it still holds processors, because
-# it was submitted elsewhere before it was cancelled there; its start in the plan of an estimator.
+# it was submitted elsewhere before it was cancelled there; its start in the plan of an estimator; how long
+# its data take to another cluster, the cluster that has or gets them (-1 none), and when they are there.
 (
     TRACE_PROCS,
     TRACE_WALL,
@@ -29,8 +30,11 @@ from headway.policies.queueing.ordering import STRIDE
     LEAVING_PLAN,
     LEAVING_PROCS,
     PLANNED,
-) = range(JOB_ROWS, JOB_ROWS + 14)
-MORE_ROWS = 14
+    TRANSFER,
+    DATA_AT,
+    READY,
+) = range(JOB_ROWS, JOB_ROWS + 17)
+MORE_ROWS = 17
 NOWHERE = -1
 
 # Fields of a server: kind of its batch system; speed as a fraction; whether tasks were cancelled since its
@@ -41,9 +45,10 @@ RESERVING, RESERVING_FCFS, ESTIMATED_EASY = range(3)
 """Conservative backfilling; FCFS as a plan; EASY, whose completions are only estimated."""
 
 # The grid's own: how many clusters, how jobs are tuned, the law of speedup with its sigma, the period, the
-# instant of the last event, submissions so far, estimates so far.
-CLUSTERS, TUNING, LAW, SIGMA, SIGMA_OVER, PERIOD, LAST_EVENT, SUBMISSIONS, ESTIMATES = range(9)
-GRID_FIELDS = 9
+# instant of the last event, submissions so far, estimates so far, whether data take time to come. Where a
+# share of each cluster is reserved, its two parts count as clusters: first those of the agent, then the rest.
+CLUSTERS, TUNING, LAW, SIGMA, SIGMA_OVER, PERIOD, LAST_EVENT, SUBMISSIONS, ESTIMATES, TRANSFERS = range(10)
+GRID_FIELDS = 10
 BINARY, BOUNDED, EXHAUSTIVE = range(3)
 AMDAHL, DOWNEY = range(2)
 

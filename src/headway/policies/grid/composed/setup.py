@@ -20,7 +20,7 @@ from headway.policies.grid.description import TUNINGS
 from headway.policies.grid.local_policies import pools_of, widest
 from headway.policies.grid.middleware import Agent
 from headway.policies.grid.moldability import fraction, job_rows
-from headway.policies.grid.setup import MOVE, counted, microseconds_of, remark_on
+from headway.policies.grid.setup import MOVE, counted, microseconds_of, remark_on, sites_of
 from headway.policies.prepare import Arrivals, Prepared, Sets, Sites, Table
 from headway.policies.spec import Spec
 
@@ -136,12 +136,7 @@ class _Run:
 
     def sites(self) -> Sites:
         """Cluster and group of each pool."""
-        groups: dict[str, int] = {}
-        for pool in self.pools:
-            if pool.group:
-                groups[pool.group] = groups.get(pool.group, 0) + pool.procs
-        codes = [list(groups).index(pool.group) if pool.group else -1 for pool in self.pools]
-        return Sites(np.array([pool.cluster for pool in self.pools]), np.array(codes), groups)
+        return sites_of(self.pools)
 
     # ---- the result ---------------------------------------------------------------------------------------
 
