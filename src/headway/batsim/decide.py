@@ -30,6 +30,10 @@ from headway.units import NEVER, microseconds
 
 IGNORED = ("JOB_KILLED", "REQUESTED_CALL", "SIMULATION_ENDS")
 """What needs no answer of its own: a killed job is told as completed, too."""
+NOTICES = ("no_more_static_job_to_submit", "no_more_external_event_to_occur")
+"""What Batsim may notify of without anything that the policy would have to know."""
+SHARING = ("allow_compute_sharing", "allow_time_sharing_on_compute", "allow_time_sharing")
+"""How versions of Batsim say that jobs may share processors."""
 
 
 class Decider:
@@ -74,11 +78,16 @@ class Decider:
             self.free = sorted(int(resource["id"]) for resource in resources)
         except (KeyError, TypeError, ValueError):
             raise InputError("SIMULATION_BEGINS has no list compute_resources with an id each") from None
-        if data.get("allow_compute_sharing"):
-            raise UsageError(
-                "Batsim lets jobs share processors (allow_compute_sharing); run it without, since the policy "
-                "counts free processors"
-            )
+        for word in SHARING:
+            if data.get(word):
+                raise UsageError(
+                    f"Batsim lets jobs share processors ({word}); run it without, since the policy counts "
+                    "free processors"
+                )
+        config = data.get("config", {})
+        redis = config.get("redis", {}) if isinstance(config, dict) else {}
+        if isinstance(redis, dict) and redis.get("enabled"):
+            raise UsageError("Batsim keeps the jobs in Redis, where they are not read; run it without Redis")
         self.line = Joining(self.spec, Platform.procs(len(self.free)))
 
     def _hear(self, event: Event, now: int) -> list[Event]:
@@ -90,7 +99,12 @@ class Decider:
         elif event.type == "QUERY":
             asked = ", ".join(event.data.get("requests", {}))
             raise UsageError(f"Batsim sent QUERY for {asked}, which headway decide does not answer")
-        elif event.type not in (*IGNORED, "SIMULATION_BEGINS", "NOTIFY"):
+        elif event.type == "NOTIFY":
+            if (told := event.data.get("type")) not in NOTICES:
+                raise UsageError(
+                    f"Batsim sent NOTIFY of {told}, which headway decide does not model; run Batsim without it"
+                )
+        elif event.type not in (*IGNORED, "SIMULATION_BEGINS"):
             raise UsageError(f"Batsim sent {event.type}, which headway decide does not model")
         return []
 

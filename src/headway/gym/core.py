@@ -52,11 +52,11 @@ SUBMIT, PROCS, WALL, LENGTH = range(4)
 free processors, waiting and running jobs, whether the agent waits for an event, the oldest job's shadow time
 and what it leaves over, when weights are due, and decisions so far."""
 FIELDS = 12
-(WAITED_SUM, BUSY_AREA, STARTED_WAITS, STARTED_BSLD, RATE, LAST_BUSY, LAST_TIME) = range(7)
-"""Columns of ``sums`` (seconds): waiting time of all jobs, busy share x time, waits and bounded slowdowns of
-jobs that started, what the bounded slowdowns of waiting jobs grow by each second, the busy share and the time
-at the last decision."""
-SUMS = 7
+(WAITED_SUM, BUSY_AREA, GROWN, STARTED_WAITS, STARTED_BSLD, RATE, LAST_BUSY, LAST_TIME) = range(8)
+"""Columns of ``sums`` (seconds): waiting time of all jobs, busy share x time and by how much the expected
+slowdowns of waiting jobs grew, all three since the last decision; waits and bounded slowdowns of jobs that
+started, what the expected slowdowns grow by each second, the busy share and the time at the last decision."""
+SUMS = 8
 TAU = 10.0
 
 
@@ -173,6 +173,7 @@ def pass_time(s: Sessions, e: int, t: int) -> None:
     seconds = (t - s.clock[e, NOW]) / SECOND
     s.sums[e, WAITED_SUM] += s.clock[e, WAITS] * seconds
     s.sums[e, BUSY_AREA] += busy(s, e) * seconds
+    s.sums[e, GROWN] += s.sums[e, RATE] * seconds
     s.clock[e, NOW] = t
 
 
@@ -389,7 +390,7 @@ def take_reward(s: Sessions, e: int, waits: float, slowdowns: float) -> float:
     if kind == WAIT_CHANGE:
         return -s.sums[e, WAITED_SUM] / 3600.0
     if kind == BSLD_CHANGE:
-        return -s.sums[e, RATE] * passed
+        return -s.sums[e, GROWN]
     return share - before
 
 
@@ -413,7 +414,7 @@ def begin_all(
             set_shadow(s, e, s.jobs[PROCS, s.queue[e, 0]])
         else:
             to_decision(s, e)
-        s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = 0.0
+        s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = s.sums[e, GROWN] = 0.0
         s.sums[e, LAST_BUSY], s.sums[e, LAST_TIME] = busy(s, e), s.clock[e, NOW] / SECOND
         observe(s, e, seen, mask)
 
@@ -444,7 +445,7 @@ def step_all(
             else:
                 to_decision(s, e)
             s.sums[e, LAST_BUSY], s.sums[e, LAST_TIME] = busy(s, e), s.clock[e, NOW] / SECOND
-            s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = 0.0
+            s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = s.sums[e, GROWN] = 0.0
         else:
             waits, slowdowns = s.sums[e, STARTED_WAITS], s.sums[e, STARTED_BSLD]
             if s.settings[MODE] == WEIGHTS:
@@ -455,6 +456,6 @@ def step_all(
                 decide(s, e, actions[e])
             s.clock[e, STEPS] += 1
             reward[e] = take_reward(s, e, waits, slowdowns)
-            s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = 0.0
+            s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = s.sums[e, GROWN] = 0.0
             done[e] = over(s, e)
         observe(s, e, seen, mask)
