@@ -1,0 +1,71 @@
+"""``headway when --live``: the present queue of a real Slurm cluster. Skips where Slurm is not installed."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import Headway
+from headway.workload import Header, Workload, write_swf
+from live_grids import cluster, folder, written
+from slurm_clusters import SlurmCluster, slurm_clusters
+
+CPUS = 4
+DAY = 86_400
+
+
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[SlurmCluster]:
+    with slurm_clusters([("bordeaux", CPUS)]) as [made]:
+        yield made
+
+
+def past(path: Path) -> None:
+    """Three weeks until now in which all jobs of this machine ran for a tenth of what they asked for."""
+    rng = np.random.default_rng(4)
+    jobs, begin = 300, int(time.time()) - 21 * DAY
+    walltime = rng.choice([600, 1200, 3600], jobs)
+    log = Workload.from_arrays(
+        unit="s",
+        submit=np.sort(rng.integers(0, 21 * DAY - 7200, jobs)),
+        procs=rng.integers(1, CPUS + 1, jobs),
+        walltime=walltime,
+        runtime=walltime // 10,
+        wait=np.zeros(jobs, np.int64),
+        header=Header((f"; MaxProcs: {CPUS}", f"; UnixStartTime: {begin}")),
+    )
+    write_swf(log, path)
+
+
+@pytest.mark.long
+def test_when_begins_with_the_queue_as_squeue_shows_it(
+    slurm: SlurmCluster, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for procs, minutes in ((4, 10), (3, 20)):
+        slurm.run("sbatch", f"--ntasks={procs}", f"--time={minutes}", "--wrap", "sleep 600")
+    end = time.monotonic() + 60
+    while slurm.run("squeue", "-h", "-o", "%t").split() != ["PD", "R"] and time.monotonic() < end:
+        time.sleep(0.2)
+    before = slurm.run("squeue", "-h")
+    with folder() as path:
+        past(path / "past.swf")
+        grid = written(path, cluster("bordeaux", CPUS, kind="slurm", conf=str(slurm.conf)))
+        headway = Headway(path, capsys, monkeypatch)
+        asked = ("--procs", "2", "--walltime", "10m", "--live", str(grid.file), "--cluster", "bordeaux")
+        done = headway("when", "past.swf", *asked, "--draws", "40", "--teachers", "0", "--json")
+        assert done.status == 0, done.err
+        told = json.loads(done.out)
+    assert (told["running"], told["waiting"]) == (1, 1)
+    # Everybody asked for ten times too much: the plan says half an hour, the past says a few minutes.
+    job = told["job"]
+    assert 1740 < job["plan_wait"] <= 1800
+    median = job["wait"][job["levels"].index(0.5)]
+    assert 0 < median < 900
+    assert [line.split()[0] for line in slurm.run("squeue", "-h").splitlines()] == [
+        line.split()[0] for line in before.splitlines()
+    ], "nothing is changed"
