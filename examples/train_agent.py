@@ -60,11 +60,12 @@ def train(log, procs, generations, seed=0):
         log,
         procs,
         sessions=2 * PAIRS * EPISODES,
-        task="backfill",
+        task="choose",
         reward="bsld",
         jobs=JOBS,
         window=WINDOW,
         part="train",
+        may_wait=False,
     )
     weights = random.normal(0, 0.3, SIZE)
     for generation in range(generations):
@@ -102,6 +103,6 @@ if __name__ == "__main__":
     path, generations = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 100
     log = headway.read(path)
     procs = log.header.max_procs
-    network = from_flat(train(log, procs, generations), WIDTHS, task="backfill", window=WINDOW)
+    network = from_flat(train(log, procs, generations), WIDTHS, task="choose", window=WINDOW, may_wait=False)
     network.save("agent.npz")
     judge(log, procs, ["agent.npz", "easy", "easy(backfill=sjf)", "easy(order=f1)", "sjf", "fcfs"])

@@ -1,7 +1,7 @@
 """Trains an agent with MaskablePPO of sb3-contrib and writes it as a policy.
 
     pip install 'headway[rl]' sb3-contrib            (brings PyTorch, which Headway itself does not need)
-    python examples/train_ppo.py log.swf.gz --steps 500000 --task backfill --out ppo.npz
+    python examples/train_ppo.py log.swf.gz --steps 600000 --task choose --out ppo.npz
 
 Trains on the first 70 % of the log's time, with one small network that gives each slot of the queue a score
 (RLScheduler's kernel network), on 64 sessions of a vector environment. Then it judges the agent on the weeks
@@ -112,20 +112,28 @@ def network_of(model, task):
         tuple(part.detach().numpy().astype(np.float64) for part in (layer.weight, layer.bias))
         for layer in layers
     )
-    return Network(arrays, task=task, window=WINDOW, kind="shared", activation="tanh")
+    return Network(arrays, task=task, window=WINDOW, kind="shared", activation="tanh", may_wait=False)
 
 
 def train(log, procs, task, steps, seed):
     """A model after so many decisions."""
     torch.manual_seed(seed)
     many = SchedulingVectorEnv(
-        log, procs, sessions=SESSIONS, task=task, reward="bsld", jobs=JOBS, window=WINDOW, part="train"
+        log,
+        procs,
+        sessions=SESSIONS,
+        task=task,
+        reward="bsld_change",
+        jobs=JOBS,
+        window=WINDOW,
+        part="train",
+        may_wait=False,
     )
     # Slowdowns differ by orders of magnitude: rewards are divided by their spread, as PPO needs it.
     env = VecNormalize(Sessions(many, seed), norm_obs=False, gamma=0.999)
     model = MaskablePPO(
         OneNetworkForAllSlots, env, n_steps=128, batch_size=1024, n_epochs=6, gamma=0.999, gae_lambda=0.97,
-        learning_rate=1e-3, ent_coef=0.002, seed=seed,
+        learning_rate=lambda left: 1e-3 * left, seed=seed,
     )  # fmt: skip
     begun = time.perf_counter()
     model.learn(steps)
@@ -136,8 +144,8 @@ def train(log, procs, task, steps, seed):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("log")
-    parser.add_argument("--steps", type=int, default=500_000)
-    parser.add_argument("--task", choices=["choose", "backfill"], default="backfill")
+    parser.add_argument("--steps", type=int, default=600_000)
+    parser.add_argument("--task", choices=["choose", "backfill"], default="choose")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", default="ppo.npz")
     given = parser.parse_args()

@@ -19,7 +19,7 @@ from headway.forecast.arrivals import DAY, FADING, WEEK, Arrivals
 from headway.forecast.forward import Forward
 from headway.forecast.qbets import SHORTEST, History, place_of_bound
 from headway.forecast.run_times import DOUBT, RunTimes
-from headway.forecast.scores import intervals, unsure
+from headway.forecast.scores import intervals, shared_coverage, unsure
 from headway.units import NEVER, SECOND
 from headway.workload import Workload, write_swf
 
@@ -217,6 +217,22 @@ def test_intervals_hold_as_often_as_they_say_where_the_simulation_is_the_truth(r
     assert found["corrected"]["coverage_90"] == pytest.approx(inside.mean())
 
 
+def test_lumps_of_probability_are_shared() -> None:
+    certain, never_zero = np.zeros((4, len(LEVELS)), np.int64), np.full((4, len(LEVELS)), 60 * SECOND)
+    at_once = np.zeros(4, np.int64)
+    assert shared_coverage(certain, at_once, 0.9) == pytest.approx(0.9)
+    assert shared_coverage(certain, at_once, 0.5) == pytest.approx(0.5)
+    assert shared_coverage(never_zero, at_once, 0.9) == pytest.approx(0.0)  # sure, and wrong
+    # True forecasts of a wait that is 0 with a chance of 42.5 % and else lies evenly between 0 and 1 h: any
+    # interval from 0 on holds too often or too seldom; shared, both levels hold as often as they say.
+    rng = np.random.default_rng(3)
+    wait = np.where(rng.random(20_000) < 0.425, 0, rng.random(20_000) * 3600 * SECOND).astype(np.int64)
+    told = np.maximum((LEVELS - 0.425) / 0.575, 0) * 3600 * SECOND
+    quantiles = np.tile(told.astype(np.int64), (len(wait), 1))
+    for level in (0.5, 0.9):
+        assert shared_coverage(quantiles, wait, level) == pytest.approx(level, abs=0.01)
+
+
 def test_the_correction_makes_wrong_forecasts_hold() -> None:
     rng = np.random.default_rng(1)
     correction, held, longest = Correction(), [], 0
@@ -398,3 +414,21 @@ def test_forecast_check_writes_scores_sample_and_figures(log: Path, tmp_path: Pa
     assert "policy's own plan" in shown and "QBETS" in shown and "in 90% interval" in shown
     refused = run("forecast", "guess", log)
     assert refused.status == 2 and "headway forecast check TRACE" in refused.err
+
+
+@pytest.mark.long
+def test_a_site_is_asked_by_partition_and_others_are_tried(tmp_path: Path, run: Headway) -> None:
+    site = tmp_path / "site"
+    assert run("site", "example", str(site)).status == 0
+    few = ("--draws", "10", "--teachers", "0", "--at", "2024-06-20T10:00", "--user", "ann")
+    asked = ("when", str(site), "--procs", "32", "--walltime", "4h", *few)
+    found = json.loads(run(*asked, "--json").out)
+    assert found["policy"].startswith("slurm")
+    assert {"partition long", "half as long"} <= {other["name"] for other in found["what_would_help"]}
+    assert found["never"] == ["partition debug"]  # its longest is half an hour; short is the default
+    refused = run(*asked, "--partition", "debug")
+    assert refused.status == 2 and "or partition debug allow" in refused.err
+    inside = run(
+        "when", str(site), "--procs", "16", "--walltime", "20m", *few, "--partition", "debug", "--json"
+    )
+    assert json.loads(inside.out)["never"] == []

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import headway
+from commands import Headway
 from headway.errors import HeadwayError
 from headway.policies.agent.features import OF_MACHINE, OF_SLOT, PRESENT, REQUEST, WEIGHED
 from headway.policies.agent.network import OF_SCORE, Network, from_flat, load_network
@@ -200,12 +201,12 @@ def test_training_never_sees_the_test_weeks() -> None:
 # ---- agents as policies ------------------------------------------------------------------------------------
 
 
-def network_of(kind: str, task: str, window: int, seed: int) -> Network:
+def network_of(kind: str, task: str, window: int, seed: int, may_wait: bool = True) -> Network:
     last = WEIGHED if task == "weights" else window + 1
     widths = [OF_SCORE, 8, 1] if kind == "shared" else [window * OF_SLOT + OF_MACHINE, 8, last]
     size = sum(a * b + b for a, b in itertools.pairwise(widths))
     flat = np.random.default_rng(seed).normal(0, 1, size)
-    return from_flat(flat, widths, kind=kind, task=task, window=window)
+    return from_flat(flat, widths, kind=kind, task=task, window=window, may_wait=may_wait)
 
 
 def choice_of(network: Network, seen: Any, mask: Any) -> Any:
@@ -236,9 +237,10 @@ def choice_of(network: Network, seen: Any, mask: Any) -> Any:
 )
 def test_an_agent_decides_as_in_its_environment(task: str, kind: str, tmp_path: Path) -> None:
     work, file = log(), tmp_path / "agent.npz"
-    network = network_of(kind, task, 8, seed=2)
+    may_wait = kind == "dense"
+    network = network_of(kind, task, 8, seed=2, may_wait=may_wait)
     network.save(file)
-    env = SchedulingEnv(work, M, task=task, window=8, jobs=len(work))
+    env = SchedulingEnv(work, M, task=task, window=8, jobs=len(work), may_wait=may_wait)
     played(env, lambda seen, mask: choice_of(load_network(file), seen, mask))
     made = headway.simulate(work, M, str(file))
     assert headway.audit(made).ok
@@ -330,3 +332,25 @@ def test_a_file_that_is_no_agent_is_told_so(damage: Any, said: str, tmp_path: Pa
     damage(file)
     with pytest.raises(HeadwayError, match=said):
         headway.simulate(log(5), M, str(file))
+
+
+def test_a_sweep_finds_agents_beside_its_file_and_knows_them_by_content(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "there").mkdir()
+    run = Headway(tmp_path, capsys, monkeypatch)
+    agent = tmp_path / "there" / "mine.npz"
+    weighing(waited=1.0).save(agent)
+    text = '[[workload]]\nmodel = "lublin(jobs=60, procs=32, seed=1)"\n'
+    (tmp_path / "there" / "sweep.toml").write_text(
+        f'baseline = "easy"\nmetrics = ["mean_wait"]\n{text}[[policy]]\npolicy = "mine.npz"\n'
+    )
+    sweep = ("sweep", "there/sweep.toml", "--out", "out", "--workers", "1")
+    first = run(*sweep)
+    assert first.status == 0 and "2 cells run" in first.out + first.err, first.err
+    assert "agent(file=mine.npz)" in first.out
+    same = run(*sweep)
+    assert "0 cells run" in same.out + same.err
+    weighing(request=-1.0).save(agent)
+    again = run(*sweep)
+    assert "1 cell run, 1 were there" in again.out + again.err, "the agent is another one now"

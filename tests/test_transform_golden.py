@@ -43,6 +43,15 @@ def test_window_keeps_the_half_open_interval_and_moves_the_clock() -> None:
     assert seconds(apply(work, "window(from=5, to=20, shift=false)").submit) == [5, 10, 19]
 
 
+def test_the_parts_for_training_and_testing_meet_at_a_line_in_time() -> None:
+    work = jobs(submit=[0, 5, 69, 70, 100])  # the line is at 70 of 100
+    assert seconds(apply(work, "part(which=train)").submit) == [0, 5, 69]
+    assert seconds(apply(work, "part").submit) == [70, 100]
+    assert seconds(apply(work, "part(which=test, train=0.5)").submit) == [69, 70, 100]
+    with pytest.raises(UsageError, match="above 0 and below 1"):
+        apply(work, "part(train=1)")
+
+
 def test_first_goes_by_submission_then_by_position() -> None:
     work = jobs(submit=[7, 3, 3, 9])
     assert apply(work, "first(2)").job.tolist() == [2, 3]

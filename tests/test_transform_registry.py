@@ -24,6 +24,7 @@ SPECS = [
     "split(cores=16)",
     "without(flurries=[[2, 10, 50], [3]], users=[1], first_jobs=2)",
     "only(users=[0, 1], least_procs=2, most_procs=64)",
+    "part(which=train, train=0.5)",
     "exact",
     "walltimes",
     "walltimes(margin=1.5)",

@@ -102,7 +102,7 @@ class Decider:
         elif event.type == "NOTIFY":
             if (told := event.data.get("type")) not in NOTICES:
                 raise UsageError(
-                    f"Batsim sent NOTIFY of {told}, which headway decide does not model; run Batsim without it"
+                    f"Batsim sent NOTIFY of {told}, which headway decide does not model; run it without"
                 )
         elif event.type not in (*IGNORED, "SIMULATION_BEGINS"):
             raise UsageError(f"Batsim sent {event.type}, which headway decide does not model")

@@ -60,8 +60,14 @@ def policy_key(spec: Spec) -> object:
     """A policy as plain data: the catalogue's by name, a user's own by the bytes of its sources."""
     params = {name: _parameter_key(value) for name, value in spec.params.items()}
     if not spec.is_user:
-        return [spec.name, params]
+        return [spec.name, params | {name: _content(file) for name, file in spec.files().items()}]
     return ["user", spec.attribute, params, digests(user_source(spec))]
+
+
+def _content(file: str) -> str:
+    """Digest of a file that a policy reads; its path where there is none, which the run will tell."""
+    path = Path(file).expanduser()
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else file
 
 
 def _parameter_key(value: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -66,7 +67,7 @@ def _expand(given: object, baseline: str | None, folder: Path | None) -> Iterato
     for point in _points(table):
         written = _located(Call(call.name, call.args, {**call.kwargs, **point}), folder)
         spec = parse_spec(written)
-        label = str(table.get("label", spec.brief))
+        label = str(table.get("label", spec.brief if folder is None else _from(folder, spec)))
         parameters = {name: _plain(value) for name, value in {**call.kwargs, **point}.items()}
         yield Variant(spec, parameters, label, paired, bool(table.get("equal", True)))
 
@@ -86,10 +87,12 @@ def _points(table: Mapping[str, Any]) -> Iterator[dict[str, Value]]:
 
 
 def _located(call: Call, folder: Path | None) -> str:
-    """The spec's text, with a user's files, of policies and keys, looked up beside the campaign file."""
+    """The spec's text, with the user's files (policies, keys, agents) looked up beside the campaign file."""
     from headway.campaign.sources import located
 
     def found(name: str) -> str:
+        if name.endswith(".npz"):
+            return located(name, folder)
         home, colon, attribute = name.rpartition(":")
         return f"{located(home, folder)}:{attribute}" if colon and home.endswith(".py") else name
 
@@ -101,6 +104,14 @@ def _located(call: Call, folder: Path | None) -> str:
         return found(value) if isinstance(value, str) else value
 
     return str(nested(call))
+
+
+def _from(folder: Path, spec: Spec) -> str:
+    """The spec as briefly as it can be said, its files as seen from the campaign file's folder."""
+    label = spec.brief
+    for file in spec.files().values():
+        label = label.replace(file, os.path.relpath(file, folder))
+    return label
 
 
 def _plain(value: Value) -> Any:

@@ -151,7 +151,8 @@ def _scores(console: Console, scores: dict[str, Any]) -> None:
     table.add_column("", no_wrap=True)
     columns = (
         ("coverage_50", "in 50% interval"), ("coverage_90", "in 90% interval"),
-        ("median_width_90", "its median width (s)"), ("pinball", "pinball loss (s)"),
+        ("shared_coverage_90", "ties shared"), ("median_width_90", "its median width (s)"),
+        ("pinball", "pinball loss (s)"),
         ("median_error", "median error (s)"), ("mean_error", "mean error (s)"),
     )  # fmt: skip
     for _, title in columns:
@@ -163,7 +164,7 @@ def _scores(console: Console, scores: dict[str, Any]) -> None:
         cells = []
         for column, _ in columns:
             value = scores[key].get(column)
-            is_share = column.startswith("coverage") and value is not None
+            is_share = "coverage" in column and value is not None
             cells.append(f"{value:.1%}" if is_share else number(value))
         table.add_row(name, *cells)
     console.print(table)

@@ -201,10 +201,21 @@ def _question(
         work = record.workload
         return now, Question(int(work.procs[row]), int(work.walltime[row]), row=row)
     codes = {column: record.code(column, name) for column, name in names.items() if name}
+    if "partition" not in codes:
+        codes |= _default_partition(record)
     if "user" in codes:
         codes |= _as_before(record, codes["user"], set(codes))
     now = _instant(record, at) if at else int(record.submits[-1])
     return now, Question(*asked, codes)
+
+
+def _default_partition(record: Record) -> dict[str, int]:
+    """Where a site puts a job that asks for no partition."""
+    site = record.platform.site
+    default = None if site is None else site.default_partition
+    if default is None or default.name not in record.workload.labels.get("partition", []):
+        return {}
+    return {"partition": record.code("partition", default.name)}
 
 
 def _as_before(record: Record, user: int, given: set[str]) -> dict[str, int]:
@@ -283,6 +294,7 @@ def described(record: Record, found: Answer, within: int, policy: str) -> dict[s
         "teachers": found.taught,
         "job": one(found.main),
         "what_would_help": [one(other) for other in found.others],
+        "never": found.never,
     }
 
 
@@ -327,6 +339,8 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
     if found.others:
         console.print("\nWhat would help", style="bold")
         _others(console, found, within, wait)
+    for name in found.never:
+        console.print(f"{name}: such a job could never start there", markup=False)
 
 
 def share(chance: float) -> str:

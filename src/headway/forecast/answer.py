@@ -15,7 +15,7 @@ import numpy as np
 from headway.errors import UsageError
 from headway.forecast.check import walk
 from headway.forecast.correction import Correction
-from headway.forecast.forecast import DRAWS, Forecast, Outlook
+from headway.forecast.forecast import DRAWS, Forecast, NeverStarts, Outlook
 from headway.forecast.instant import Instant
 from headway.forecast.levels import LEVELS, Column
 from headway.forecast.record import Record
@@ -81,6 +81,8 @@ class Answer:
     others: list[Told]
     taught: int
     """How many past forecasts the correction has learned from; 0 where nothing was corrected."""
+    never: list[str] = field(default_factory=list)
+    """Others by name that could never start."""
 
 
 def ranks(draws: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -111,11 +113,16 @@ def answer(
     correction, waits = Correction(), Waits(outlook.record)
     taught = teach(outlook, now, correction, teachers, seed, lambda done, _: told(done)) if teachers else 0
     waits.learn(now)
-    found = []
+    found, never = [], []
     for place, (name, asked) in enumerate((("as asked", question), *others)):
-        found.append(tell(outlook, now, asked, name, draws, seed, correction if taught else None, waits))
+        try:
+            found.append(tell(outlook, now, asked, name, draws, seed, correction if taught else None, waits))
+        except NeverStarts:
+            if not place:
+                raise
+            never.append(name)
         told(teachers + place + 1)
-    return Answer(found[0], found[1:], taught)
+    return Answer(found[0], found[1:], taught, never)
 
 
 def teach(

@@ -94,6 +94,10 @@ def interval(wait: Callable[[float], int], level: float) -> tuple[int, int]:
     return (0, wait(level)) if low <= 0 else (low, wait(1 - tail))
 
 
+class NeverStarts(UsageError):
+    """A job that no machine of the record could ever start."""
+
+
 class Outlook:
     """A record and the policy in force: forecasts at any instant."""
 
@@ -107,9 +111,11 @@ class Outlook:
         record, row = self.record.with_job(submit, procs, walltime, **codes)
         other = Outlook(record, self.policy)
         if len(other.record) < len(record):
-            raise UsageError(
+            labels, code = record.workload.labels.get("partition", []), codes.get("partition", -1)
+            where = f"partition {labels[code]}" if 0 <= code < len(labels) else "a partition"
+            raise NeverStarts(
                 f"no such job can ever start: {procs} processors for {walltime // SECOND} s is more than "
-                f"{self.record.platform.total_procs} processors or a partition allow"
+                f"{self.record.platform.total_procs} processors or {where} allow"
             )
         other.run_times.take_over(self.run_times)
         return other, row

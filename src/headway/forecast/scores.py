@@ -27,6 +27,27 @@ def intervals(quantiles: Column, level: float) -> tuple[Column, Column]:
     return np.where(at_once, 0, low), np.where(at_once, at(quantiles, level), at(quantiles, 1 - tail))
 
 
+def shared_coverage(quantiles: Column, wait: Column, level: float) -> float:
+    """How often the middle ``level`` of the probability holds the wait, lumps of probability being shared.
+
+    A forecast that gives a wait (mostly 0: at once) a probability of its own covers, by any interval, either
+    all of it or nothing. So of each job the part counts that lies in the middle: the wait stands between the
+    probabilities F(w-) and F(w), of which the overlap with [(1 - level) / 2, (1 + level) / 2] is taken. True
+    forecasts give ``level`` in the mean, lumps or none, and a certain one that holds gives exactly ``level``
+    (the non-randomized probability integral transform: Czado, Gneiting and Held, Biometrics 65, 2009).
+    """
+    edges = np.concatenate([[0.0], LEVELS, [1.0]])
+    below = np.sum(quantiles < wait[:, None], axis=1)
+    above = np.sum(quantiles <= wait[:, None], axis=1)
+    low, high = edges[below], edges[above + 1]  # between two quantiles: anywhere between their levels
+    lump = above > below  # it begins and ends somewhere between two levels: halfway, but never before 0
+    low = np.where(lump & (wait > 0), (low + edges[below + 1]) / 2, low)
+    high = np.where(lump & (above < len(LEVELS)), (edges[above] + high) / 2, high)
+    tail = (1 - level) / 2
+    overlap = np.minimum(high, 1 - tail) - np.maximum(low, tail)
+    return float(np.mean(np.clip(overlap / (high - low), 0.0, 1.0)))
+
+
 def error(forecast: Column, wait: Column) -> dict[str, float]:
     """Median and mean of the absolute errors (seconds)."""
     off = abs(np.minimum(forecast, NEVER // 2) - wait) / SECOND
@@ -39,6 +60,7 @@ def of_quantiles(quantiles: Column, wait: Column) -> dict[str, float]:
     for level in (0.5, 0.9):
         low, high = intervals(quantiles, level)
         found[f"coverage_{100 * level:.0f}"] = float(np.mean((low <= wait) & (wait <= high)))
+        found[f"shared_coverage_{100 * level:.0f}"] = shared_coverage(quantiles, wait, level)
         found[f"median_width_{100 * level:.0f}"] = float(np.median(high - low) / SECOND)
         found[f"mean_width_{100 * level:.0f}"] = float(np.mean(high - low) / SECOND)
     found["pinball"] = pinball((wait[:, None] - quantiles) / SECOND)

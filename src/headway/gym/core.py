@@ -81,10 +81,10 @@ class Sessions(NamedTuple):
     sums: npt.NDArray[np.float64]
     """[session, sum]"""
     settings: Table
-    """mode, reward, window, processors, origin (s), period (µs)"""
+    """mode, reward, window, processors, origin (s), period (µs), whether the agent may wait"""
 
 
-MODE, REWARD, WINDOW, MACHINE, ORIGIN, PERIOD = range(6)
+MODE, REWARD, WINDOW, MACHINE, ORIGIN, PERIOD, MAY_WAIT = range(7)
 
 
 @kernel
@@ -363,7 +363,8 @@ def observe(s: Sessions, e: int, seen: npt.NDArray[np.float32], mask: npt.NDArra
             seen[e, at + PASSES] = 1.0 if passes(s, e, job) else 0.0
             mask[e, slot] = int(is_valid(s, e, slot))
     # Without anything that runs, nobody may wait: it might be for ever.
-    mask[e, window] = int(s.settings[MODE] == BACKFILL or s.clock[e, RUNS] > 0)
+    may = s.settings[MAY_WAIT] > 0 and (s.settings[MODE] == BACKFILL or s.clock[e, RUNS] > 0)
+    mask[e, window] = int(may)
     at = window * OF_SLOT
     seen[e, at + FREE_SHARE] = s.clock[e, FREE] / s.settings[MACHINE]
     seen[e, at + QUEUED] = count_on_scale(s.clock[e, WAITS])

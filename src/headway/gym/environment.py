@@ -20,10 +20,11 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
     """Decisions of a scheduler on stretches of a log.
 
     ``task``: choose (any of the first ``window`` jobs that fit, or wait), backfill (which job may pass the
-    head) or weights (four weights of a priority every ``period`` seconds). ``reward``: wait (hours, negative,
-    of the jobs that started), bsld (negative), utilization, or ``wait_change``, ``bsld_change`` and
-    ``utilization_change``: how they changed since the last decision. What is seen is in
-    :mod:`headway.policies.agent.features`; ``observation_version`` tells its version.
+    head) or weights (four weights of a priority every ``period`` seconds). Without ``may_wait`` the mask does
+    not offer to wait while a job may start. ``reward``: wait (hours, negative, of the jobs that started),
+    bsld (negative), utilization, or ``wait_change``, ``bsld_change`` and ``utilization_change``: how they
+    changed since the last decision. What is seen is in :mod:`headway.policies.agent.features`;
+    ``observation_version`` tells its version.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "observation_version": VERSION}  # noqa: RUF012
@@ -40,9 +41,12 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
         part: Part = "all",
         train: float = 0.7,
         period: float = 3600.0,
+        may_wait: bool = True,
     ) -> None:
         self.episodes = Episodes(workload, jobs, part, train)
-        self.simulations = Simulations(self.episodes, procs, 1, task, reward, window, period)
+        self.simulations = Simulations(
+            self.episodes, procs, 1, task, reward, window, period, may_wait=may_wait
+        )
         self.episodes = self.simulations.episodes
         self.observation_space = spaces.Box(0.0, 1.0, (self.simulations.seen.shape[1],), np.float32)
         self.action_space: spaces.Space[Any] = action_space(task, window)

@@ -14,6 +14,7 @@ import numpy as np
 from headway.errors import UsageError
 from headway.units import SECOND
 from headway.workload import Workload
+from headway.workload.transform.windows import before_line
 
 Part = Literal["train", "test", "all"]
 WEEK = 7 * 86_400 * SECOND
@@ -40,17 +41,9 @@ class Episodes:
             )
 
     @property
-    def submit(self) -> np.ndarray:
-        """Submissions in order (µs)."""
-        return np.sort(self.workload.submit, kind="stable")
-
-    @property
     def line(self) -> int:
         """How many jobs were submitted before the line between training and testing."""
-        submit = self.submit
-        if not len(submit):
-            return 0
-        return int(np.searchsorted(submit, submit[0] + self.train * (submit[-1] - submit[0])))
+        return int(before_line(self.workload, self.train).sum())
 
     @property
     def first(self) -> int:

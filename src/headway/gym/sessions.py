@@ -40,6 +40,7 @@ class Simulations:
         window: int,
         period: float,
         threads: int = 1,
+        may_wait: bool = True,
     ) -> None:
         check_kind(window=window, sessions=count, threads=threads)
         machine = procs.total_procs if isinstance(procs, Platform) else procs
@@ -66,7 +67,9 @@ class Simulations:
             expected=np.zeros((2 * count, room), np.int64),
             started=np.full((count, room), -1, np.int64),
             sums=np.zeros((count, core.SUMS)),
-            settings=np.array([self.mode, kind, window, machine, origin, round(period * SECOND)], np.int64),
+            settings=np.array(
+                [self.mode, kind, window, machine, origin, round(period * SECOND), may_wait], np.int64
+            ),
         )
         self.seen = np.zeros((count, window * OF_SLOT + OF_MACHINE), np.float32)
         self.mask = np.zeros((count, window + 1), np.int8)

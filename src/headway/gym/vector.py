@@ -40,9 +40,12 @@ class SchedulingVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray
         train: float = 0.7,
         period: float = 3600.0,
         threads: int = 2,
+        may_wait: bool = True,
     ) -> None:
         episodes = Episodes(workload, jobs, part, train)
-        self.simulations = Simulations(episodes, procs, sessions, task, reward, window, period, threads)
+        self.simulations = Simulations(
+            episodes, procs, sessions, task, reward, window, period, threads, may_wait
+        )
         self.episodes = self.simulations.episodes
         self.num_envs = sessions
         self.single_observation_space = gymnasium.spaces.Box(

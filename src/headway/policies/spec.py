@@ -107,10 +107,19 @@ class Spec:
         given = {
             key: value
             for key, value in self.params.items()
-            if value
+            if key in self.files()
+            or value
             != (self.params.get(follows) if (follows := _follows(self.name, key)) else defaults.get(key))
         }
         return self._text(given, full=False)
+
+    def files(self) -> dict[str, str]:
+        """Parameters of the catalogue's policies that name files, such as a trained agent's."""
+        if self.is_user:
+            return {}
+        named = [parameter.name for parameter in POLICIES[self.name].parameters if parameter.file]
+        given = {name: self.params.get(name) for name in named}
+        return {name: value for name, value in given.items() if isinstance(value, str) and is_path(value)}
 
     def _text(self, params: Mapping[str, object], full: bool) -> str:
         items = ", ".join(f"{key}={self._value(value, full)}" for key, value in params.items())

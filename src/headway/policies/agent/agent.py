@@ -45,7 +45,7 @@ DECIDED_BY = JOB_ROWS
 """Job row: the feature that decided, plus 1; 0 where there was no choice."""
 # Rows of state.memory.integers: settings, widths of the layers, places of the slots, which slots are open.
 SETTINGS, WIDTHS, PLACES, OPEN = range(4)
-TASK, WINDOW, KIND, ACTIVATION, LAYERS, ORIGIN = range(6)
+TASK, WINDOW, KIND, ACTIVATION, LAYERS, ORIGIN, PERIOD, DUE, MAY_WAIT = range(9)
 # Rows of state.memory.floats: all weights, what is seen, two rows for layers, scores.
 WEIGHTS, SEEN, LAYER, SPARE, SCORES = range(5)
 NO_CHOICE = -1
@@ -171,7 +171,8 @@ def look(t: int, state: State, behind: int, shadow: int, extra: int) -> bool:
             slot += 1
         place += 1
     # Without anything that runs, nobody may wait: it might be for ever.
-    m.integers[OPEN, window] = int(setting(state, TASK) == 1 or state.clock[RUNS_NOW] > 0)
+    may = setting(state, MAY_WAIT) > 0 and (setting(state, TASK) == 1 or state.clock[RUNS_NOW] > 0)
+    m.integers[OPEN, window] = int(may)
     at = window * see.OF_SLOT
     m.floats[SEEN, at + see.FREE_SHARE] = see.as_seen(state.pools[FREE, k] / state.pools[SIZE, k])
     m.floats[SEEN, at + see.QUEUED] = see.as_seen(see.count_on_scale(state.pools[Q_COUNT, QUEUE]))

@@ -48,6 +48,8 @@ class Network:
     activation: str = "tanh"
     period: float = 3600.0
     """Seconds between two settings of weights; for the other tasks it is nothing."""
+    may_wait: bool = True
+    """Whether it may leave processors idle though a job could start."""
     digest: str = ""
 
     def __post_init__(self) -> None:
@@ -95,6 +97,7 @@ class Network:
             "kind": self.kind,
             "activation": self.activation,
             "period": self.period,
+            "may_wait": self.may_wait,
         }
         for i, (weights, bias) in enumerate(self.layers):
             what |= {f"w{i}": weights, f"b{i}": bias}
@@ -139,6 +142,7 @@ def load_network(path: str | os.PathLike[str]) -> Network:
         )
         words = {key: str(found[key]) for key in ("task", "kind", "activation")}
         period = float(found.get("period", Network.period))
-        return Network(layers, window=int(found["window"]), period=period, digest=digest, **words)  # type: ignore[arg-type]
+        rest = {"period": period, "may_wait": bool(found.get("may_wait", True)), "digest": digest}
+        return Network(layers, window=int(found["window"]), **rest, **words)  # type: ignore[arg-type]
     except (KeyError, ValueError, TypeError) as error:
         raise InputError(f"is no file of an agent that can be used: {error}", file=name) from None

@@ -69,6 +69,7 @@ def tables_of(network: Network, origin: int) -> Any:
         origin,
         round(network.period * SECOND),
         -1,  # weights are due when the first job waits
+        network.may_wait,
     ]
     seen = network.window * OF_SLOT + OF_MACHINE
     room = max(len(flat), *widths, 2 * network.window + 2, seen)

@@ -35,7 +35,9 @@ from headway.jit import kernel, routine
 from headway.policies.agent import features as see
 from headway.policies.agent.agent import (
     DECIDED_BY,
+    DUE,
     LAYER,
+    PERIOD,
     QUEUE,
     SCORES,
     SEEN,
@@ -48,9 +50,6 @@ from headway.policies.agent.agent import (
 from headway.policies.backfilling.easy import begin
 from headway.policies.queueing.ordering import join
 from headway.policies.queueing.strict import MACHINE
-
-PERIOD, DUE = 6, 7
-"""Further settings (µs); weights are due at DUE, -1 before the first."""
 
 
 @kernel

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import UsageError
 from headway.units import SECOND, microseconds
@@ -28,6 +31,29 @@ def window(workload: Workload, from_: float = 0.0, to: float | None = None, shif
         inside &= workload.submit < end
     kept = workload.select(inside, rule="window", action="submitted outside the window: left out")
     return shifted(kept, begin) if shift else kept
+
+
+@transformation
+def part(workload: Workload, which: Literal["train", "test"] = "test", train: float = 0.7) -> Workload:
+    """The jobs that training sees, or those behind them that it never sees; the clock stays.
+
+    which: train, the jobs submitted in the first part of the log's time, or test, the rest.
+    train: where the line is, as a share of the log's time.
+    """
+    if not 0 < train < 1:
+        raise UsageError(f"part: train must be above 0 and below 1, not {train:g}")
+    inside = before_line(workload, train)
+    return workload.select(
+        inside if which == "train" else ~inside, rule="part", action=f"not in the {which} part: left out"
+    )
+
+
+def before_line(workload: Workload, share: float) -> NDArray[np.bool_]:
+    """Which jobs were submitted before this share of the log's time was over."""
+    if not len(workload):
+        return np.zeros(0, np.bool_)
+    begin, end = int(workload.submit.min()), int(workload.submit.max())
+    return np.asarray(workload.submit < begin + share * (end - begin))
 
 
 @transformation
