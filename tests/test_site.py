@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import headway
+from headway.policies.slurm.record import warm_up_days, warm_up_remark
 from headway.site import PARENT, Site
 from headway.site.node_names import compressed, expanded
 
@@ -187,6 +188,30 @@ def test_what_is_not_modelled_is_listed_by_name_with_its_place(tmp_path: Path) -
     found = Site.load(site_folder(tmp_path, slurm__conf=text)).not_modelled
     assert "PreemptMode: nobody is suspended for others" in {one.name for one in found}
     assert not {one.name for one in found} & {"PreemptType", "OverTimeLimit"}  # which are
+
+
+def test_yields_and_a_bound_over_several_jobs_are_told_as_not_modelled(tmp_path: Path) -> None:
+    text = CONF.replace("bf_continue", "bf_yield_interval=500000,bf_yield_sleep=1,bf_licenses")
+    text = text.replace("MaxTime=60", "MaxTime=60 MaxCPUsPerNode=4")
+    found = [one.name for one in Site.load(site_folder(tmp_path, slurm__conf=text)).not_modelled]
+    yields = {f"SchedulerParameters bf_{name}" for name in ("yield_interval", "yield_sleep", "licenses")}
+    assert yields <= set(found)
+    assert any(name.startswith("MaxCPUsPerNode") and name.endswith("of partition short") for name in found)
+
+
+def test_usage_warms_up_where_nobody_says_what_was_used_before(tmp_path: Path) -> None:
+    text = CONF + (
+        "PriorityType=priority/multifactor\nPriorityWeightFairshare=100\nPriorityDecayHalfLife=14-0\n"
+        "AccountingStorageType=accounting_storage/slurmdbd\n"
+    )
+    site = Site.load(site_folder(tmp_path, slurm__conf=text))
+    assert warm_up_days(site) == 14
+    assert "after 14 days (PriorityDecayHalfLife) half" in warm_up_remark(site)
+    shares = "Account|User|RawUsage\nphys||50\nphys|ann|50\n"
+    assert warm_up_days(Site.load(site_folder(tmp_path, shares__txt=shares))) == 0
+    (tmp_path / "shares.txt").unlink()
+    without = text.replace("PriorityWeightFairshare=100", "PriorityWeightFairshare=0")
+    assert warm_up_remark(Site.load(site_folder(tmp_path, slurm__conf=without))) == ""
 
 
 def test_node_sets_are_partitions_nodes(tmp_path: Path) -> None:

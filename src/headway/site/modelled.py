@@ -24,11 +24,11 @@ PARAMETERS = frozenset((
 """Parameters that decide a schedule and are not taken into account where they are set."""
 
 PARTS = frozenset((
-    "bf_busy_nodes", "bf_licenses", "bf_running_job_reserve", "kill_invalid_depend", "pack_serial_at_end",
-    "reduce_completing_frag",
+    "bf_busy_nodes", "bf_licenses", "bf_running_job_reserve", "bf_yield_interval", "bf_yield_sleep",
+    "kill_invalid_depend", "pack_serial_at_end", "reduce_completing_frag",
 ))  # fmt: skip
-"""Parts of SchedulerParameters likewise. Those about a controller that is too slow change nothing: the
-simulated one never is."""
+"""Parts of SchedulerParameters likewise; a cycle here yields to nobody. The others about a controller that is
+too slow change nothing: the simulated one never is."""
 
 FLAGS = frozenset(("NODECAY", "OVERPARTQOS", "NORESERVE"))
 """Flags of a QOS that are taken into account."""
@@ -114,6 +114,10 @@ def _of_partition(partition: Partition) -> Iterator[tuple[str, str]]:
     ):  # fmt: skip
         if listed is not None:
             yield name, ",".join(listed)
+    if partition.max_cpus_per_node is not None:
+        yield "MaxCPUsPerNode over several jobs (each job keeps to it by itself)", str(
+            partition.max_cpus_per_node
+        )
     if partition.root_only:
         yield "RootOnly", "YES"
     if partition.req_resv:

@@ -14,6 +14,7 @@ from headway.site import Site
 from headway.units import SECOND
 
 LOOPS = ("main", "backfill")
+DAY = 24 * 3600
 
 
 def on_nodes(state: State, site: Site, resources: list[str]) -> OnNodes:
@@ -28,6 +29,34 @@ def on_nodes(state: State, site: Site, resources: list[str]) -> OnNodes:
             state.memory.jobs[Job.LENGTH] < 0, state.jobs[WALL], 60 * SECOND * state.memory.jobs[Job.LENGTH]
         ),
         labels={name: tuple(given) for name, given in labels.items()},
+    )
+
+
+def warm_up_days(site: Site) -> float:
+    """Days until half of the usage that fair share looks at is known; 0 where that does not matter.
+
+    Usage before the log is unknown without a file of ``sshare``. After PriorityDecayHalfLife what was used
+    before it counts half.
+    """
+    config = site.config
+    counts = (
+        "multifactor" in config.get("PriorityType").lower()
+        and "slurmdbd" in config.get("AccountingStorageType").lower()
+        and config.number("PriorityWeightFairshare") > 0
+        and len(site.associations) > 0
+    )
+    half_life = config.seconds("PriorityDecayHalfLife")
+    return half_life / DAY if counts and half_life and not site.usage else 0.0
+
+
+def warm_up_remark(site: Site) -> str:
+    """What is said where usage before the log is unknown."""
+    days = warm_up_days(site)
+    if not days:
+        return ""
+    return (
+        f"usage before the log is unknown (no shares.txt), so fair share warms up: after {days:g} days "
+        f"(PriorityDecayHalfLife) half of what it looks at is known, after {2 * days:g} three quarters"
     )
 
 

@@ -30,7 +30,7 @@ from headway.policies.slurm.life import (
     reservation_tables,
 )
 from headway.policies.slurm.priority import BASIC
-from headway.policies.slurm.record import notes, on_nodes, why_refused
+from headway.policies.slurm.record import notes, on_nodes, warm_up_days, warm_up_remark, why_refused
 from headway.policies.slurm.selection import LIGHTER
 from headway.policies.slurm.tables import (
     UNSET,
@@ -91,6 +91,8 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
         notes=lambda state, numbers: notes(state, resources, numbers),
         on_nodes=lambda state: on_nodes(state, site, resources),
         refused=why_refused,
+        own=lambda state: {"usage_warm_up_days": days} if (days := warm_up_days(site)) else {},
+        remark=warm_up_remark(site),
     )
 
 
