@@ -109,9 +109,7 @@ def test_two_folders_may_have_helpers_of_one_name(folder: Path) -> None:
     assert found == [1, 2, 1]
 
 
-def test_modules_of_the_program_around_stay(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_modules_of_the_program_around_stay(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     theirs = type(sys)("sizes")
     monkeypatch.setitem(sys.modules, "sizes", theirs)
     loading.load_file("mine.py")

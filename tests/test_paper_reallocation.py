@@ -169,5 +169,15 @@ def test_the_page_and_its_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert f"Figure {number}" in page
     assert len(result.claims) > 25 and {claim.verdict for claim in result.claims} > {"agrees", "not tested"}
     assert len(result.tables["Means"]) == 17  # four kinds of grid, four couples
-    for name in ("Loads", "Molding", "Period", "Threshold", "Automatic", "Reserved", "Clusters", "Load"):
+    for name in (
+        "Loads",
+        "Molding",
+        "Period",
+        "Transfers",
+        "Threshold",
+        "Automatic",
+        "Reserved",
+        "Clusters",
+        "Load",
+    ):
         assert len(result.tables[name]) >= 3, name

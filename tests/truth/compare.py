@@ -66,9 +66,7 @@ def completing_sets(recent: list[Allocation]) -> Iterator[tuple[Allocation, ...]
             yield from combinations(parts, size)
 
 
-def drive(
-    run: Run, prepare: Preparer | None = None, *, first: int = 0, last: int | None = None
-) -> Score:
+def drive(run: Run, prepare: Preparer | None = None, *, first: int = 0, last: int | None = None) -> Score:
     """Compare every pass and cycle, or those between two passes by number."""
     score = Score()
     prepare = prepare or Preparer(run)

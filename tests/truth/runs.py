@@ -16,9 +16,7 @@ from twins.slurm.machine import Job, Machine, node_set
 
 from .conf import Conf, expand, load_machine
 
-FOLDER = Path(
-    os.environ.get("HEADWAY_SLURM_TRUTH", Path(__file__).parents[3] / "shared" / "slurm" / "truth")
-)
+FOLDER = Path(os.environ.get("HEADWAY_SLURM_TRUTH", Path(__file__).parents[3] / "shared" / "slurm" / "truth"))
 
 
 @dataclass(frozen=True)

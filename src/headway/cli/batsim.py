@@ -32,7 +32,8 @@ def batsim(
     acknowledge: Annotated[
         bool,
         typer.Option(
-            "--acknowledge-dynamic-jobs/--no-acknowledge", help="Tell it when such a job is submitted."
+            "--acknowledge-dynamic-jobs/--no-acknowledge",
+            help="Tell the scheduler when such a job is submitted.",
         ),
     ] = True,
     forward_profiles: Annotated[
@@ -46,7 +47,7 @@ def batsim(
         typer.Option("--replay", metavar="FILE", help="Take the answers of a recorded exchange; no socket."),
     ] = None,
     patience: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", help="How long the scheduler may think.")
+        float, typer.Option("--timeout", metavar="SECONDS", help="How long the scheduler may take to answer.")
     ] = 3600,
     out: options.Out = None,
     force: options.Force = False,

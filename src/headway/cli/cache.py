@@ -25,7 +25,8 @@ SWF = b"; MaxProcs: 8\n1 0 -1 10 2 -1 -1 2 12 -1 1 1 1 -1 1 -1 -1 -1\n"
 @command("cache", example="headway cache warm easy conservative")
 def cache(
     action: Annotated[
-        str | None, typer.Argument(metavar="[warm | clear]", help="What to do; without, show it.")
+        str | None,
+        typer.Argument(metavar="[warm | clear]", help="What to do; by default the cache is shown."),
     ] = None,
     policy: Annotated[
         list[str] | None,

@@ -37,12 +37,12 @@ def datasets(
         typer.Option(
             "--sha256",
             metavar="SUM",
-            help="Checksum the file must have; none takes what comes.",
+            help="Checksum that the file must have; none accepts any file.",
             show_default=False,
         ),
     ] = "",
     allow_http: Annotated[
-        bool, typer.Option("--allow-http", help="Download without encryption too.")
+        bool, typer.Option("--allow-http", help="Allow a download without encryption.")
     ] = False,
     json: options.Json = False,
 ) -> None:

@@ -55,7 +55,7 @@ def demo(
         typer.Option(
             "--picture",
             metavar="FILE",
-            help="Where to draw to, .png, .svg or .pdf; replaced where it exists.",
+            help="File of the picture, .png, .svg or .pdf; it is replaced if it exists.",
         ),
     ] = Path("headway-demo.png"),
 ) -> None:

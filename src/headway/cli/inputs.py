@@ -107,7 +107,7 @@ def read_workload(
     from headway.workload import read, read_annotations
     from headway.workload.rules import choose
 
-    choose(rules)  # `read` has other keywords too, which are no rules
+    choose(rules)  # `read` has other keywords too, which are not rules
     site = site or site_of(trace)
     if site is None:
         workload = read(trace, format=None, compiled=None, **rules)

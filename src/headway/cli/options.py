@@ -103,7 +103,7 @@ OnFailure: TypeAlias = Annotated[
     typer.Option(
         "--on-failure",
         metavar="RULE",
-        help="What becomes of a job that loses its processors: requeue (begins anew, by default) or lost.",
+        help="What becomes of a job that loses its processors: requeue (the default) or lost.",
     ),
 ]
 PolicyInForce: TypeAlias = Annotated[

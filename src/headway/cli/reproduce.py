@@ -51,7 +51,7 @@ def reproduce(
             "--seeds",
             metavar="N",
             min=1,
-            help="urgent: draws of urgent jobs that intervals are over (5; with --quick 2).",
+            help="urgent: number of random draws for the intervals (5; with --quick 2).",
             show_default=False,
         ),
     ] = None,

@@ -75,5 +75,5 @@ def _compared_names(folder: Path) -> list[str]:
         return [str(entry["name"]) for entry in document["schedules"]]
     except (KeyError, TypeError):
         raise InputError(
-            "this is no comparison that headway wrote", file=folder / "comparison.json"
+            "this is not a comparison that headway wrote", file=folder / "comparison.json"
         ) from None

@@ -36,7 +36,7 @@ def shadow(
         typer.Option(
             "--looks",
             metavar="N",
-            help="End after so many; 0: when interrupted.",
+            help="End after so many looks; 0 goes on until it is interrupted.",
             parser=options.whole_number("--looks", 0),
         ),
     ] = 0,

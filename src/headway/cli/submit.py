@@ -66,7 +66,9 @@ def submit(
     stage: Annotated[
         str | None,
         typer.Option(
-            "--stage", metavar="COMMAND", help="Brings the inputs before the task, as one quoted word."
+            "--stage",
+            metavar="COMMAND",
+            help="Command that brings the inputs before the task, as one quoted word.",
         ),
     ] = None,
     stage_time: Annotated[
@@ -74,10 +76,12 @@ def submit(
     ] = "0",
     deadline: Annotated[
         str | None,
-        typer.Option("--deadline", metavar="TIME", help="Latest end, from now on, for clusters under dbf."),
+        typer.Option(
+            "--deadline", metavar="TIME", help="Latest end, counted from now, for clusters under dbf."
+        ),
     ] = None,
     urgent: Annotated[
-        bool, typer.Option("--urgent", help="Before all others, on clusters under ujfb.")
+        bool, typer.Option("--urgent", help="Run it before all others, on clusters under ujfb.")
     ] = False,
     name: Annotated[str, typer.Option("--name", metavar="TEXT", help="What the task is called.")] = "",
     cluster: Annotated[

@@ -65,7 +65,7 @@ def sweep(
     folder = out or Path(f"{spec.stem}-results")
     if not quiet and not fresh and (places := campaign.unseen()):
         Display().say(
-            f"{', '.join(places[:3])}: what is read or imported there is no part of a cell's identity; "
+            f"{', '.join(places[:3])}: what is read or imported there is not part of a cell's identity; "
             "when it has changed, give --fresh"
         )
     with shown(quiet) as tell:

@@ -71,7 +71,9 @@ def _row(task: dict[str, Any]) -> list[str]:
 def status(
     tasks: Annotated[
         list[int] | None,
-        typer.Argument(metavar="[TASK...]", help="The tasks' numbers; else all.", show_default=False),
+        typer.Argument(
+            metavar="[TASK...]", help="The tasks' numbers; by default all tasks.", show_default=False
+        ),
     ] = None,
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait until they have ended; exit status 1 if one was not done.")

@@ -46,13 +46,14 @@ def what_if(
     site: options.SiteFolder = None,
     rule: options.Rules = None,
     report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="Write the page for the boss: .html.")
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="Write a report for whoever decides: .html."),
     ] = None,
     list_changes: Annotated[bool, typer.Option("--list", help="Show every change with an example.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Tell what a change would do: more nodes, another limit, another policy, more jobs.
+    """Show what a change would do: more nodes, another limit, another policy, more jobs.
 
     Base and variants run over the same log. Says who gains and who loses by how much, and how sure that is:
     over weeks, over phases of the controller's clocks, and by how true the base is.

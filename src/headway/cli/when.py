@@ -56,7 +56,7 @@ def when(
         str, typer.Option("--partition", metavar="P", help="The partition it is submitted to.")
     ] = "",
     within: Annotated[
-        str, typer.Option("--within", metavar="TIME", help="Chances are told of a start within this time.")
+        str, typer.Option("--within", metavar="TIME", help="Give the chance of a start within this time.")
     ] = "1h",
     policy: options.PolicyInForce = "",
     simulated: options.Simulated = False,
@@ -97,7 +97,7 @@ def when(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Tell when a job will start: chances, from some hundred simulated futures.
+    """Show when a job will start, as chances from some hundred simulated futures.
 
     Looks only at what was known at the instant: who runs and waits, how long jobs ran that have ended, who
     came at such hours. The policy in force goes on from there. What past forecasts got wrong is put right.

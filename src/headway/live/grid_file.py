@@ -272,9 +272,7 @@ class _Reader:
             raise self.error(f"must be text in quotes, not {table[key]!r}", f"{where}: {key}")
         return str(table[key])
 
-    def words(
-        self, table: dict[str, Any], key: str, default: tuple[str, ...], where: str
-    ) -> tuple[str, ...]:
+    def words(self, table: dict[str, Any], key: str, default: tuple[str, ...], where: str) -> tuple[str, ...]:
         value = table.get(key, default)
         if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
             raise self.error("must be a list of words in quotes", f"{where}: {key}")
