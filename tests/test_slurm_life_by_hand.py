@@ -7,66 +7,14 @@ seconds after the first submission; what a pass decides happens within a minute 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
-import headway
-from headway.schedule import ENDED, Schedule
+from headway.schedule import ENDED
 from headway.site import Site
-from headway.site.config import Config
-from headway.site.model import Association, Limits, Node, NodeEvent, Partition, Qos, Reservation
-from headway.workload.header import Header
-
-BEGAN = 1_700_000_000
-UNDISTURBED = "slurm(epilog=0, cycle=0, late=0, drift=0)"
-BASIC = {"SelectTypeParameters": "CR_Core", "PriorityType": "priority/basic", "JobRequeue": "1"}
-MINUTE = 60
-
-
-def site(config: dict[str, str] | None = None, **more: Any) -> Site:
-    made = Site(
-        "hand",
-        tuple(Node(f"n{k}", 4) for k in range(1, 5)),
-        (Partition("main", (0, 1, 2, 3), is_default=True),),
-        config=Config.of(BASIC | (config or {})),
-    )
-    return replace(made, **more)
-
-
-def log(*jobs: tuple[int, int, int, int], **columns: Any) -> headway.Workload:
-    """Jobs (submit s, nodes, limit min, run min); further columns are numbers, or texts of each job."""
-    submit, nodes, limit, run = (np.array(column) for column in zip(*jobs, strict=True))
-    labels, numbers = {}, {}
-    for name, given in columns.items():
-        if any(isinstance(one, str) for one in given):
-            labels[name] = [one for one in given if one]
-            numbers[name] = np.array([labels[name].index(one) if one else -1 for one in given])
-        else:
-            numbers[name] = np.array(given)
-    asked: dict[str, Any] = {
-        "min_nodes": nodes, "max_nodes": nodes, "cpus": 4 * nodes, "tasks": 4 * nodes,
-        "cpus_per_task": np.ones_like(nodes), "exclusive": np.ones_like(nodes),
-    } | numbers  # fmt: skip
-    return headway.Workload.from_arrays(
-        unit="s",
-        submit=submit,
-        procs=4 * nodes,
-        runtime=run * MINUTE,
-        walltime=limit * MINUTE,
-        header=Header([f"; UnixStartTime: {BEGAN}"]),
-        labels=labels,
-        **asked,
-    )
-
-
-def simulated(jobs: headway.Workload, on: Site) -> Schedule:
-    return headway.simulate(jobs, on.platform(), UNDISTURBED)
-
-
-def starts(jobs: headway.Workload, on: Site) -> list[int]:
-    return [int(one) // 1_000_000 for one in simulated(jobs, on).start]
+from headway.site.model import Association, Limits, NodeEvent, Qos, Reservation
+from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts
 
 
 def test_two_tasks_of_an_array_at_a_time() -> None:

@@ -133,15 +133,18 @@ def add_pieces(
     away = np.where(suspended, np.minimum(end + out, back), end)
     loads = (begun > start) & (lead == LOADING)
     swaps_in = (begun > start) & resumed
+    aside = resumed & (end == start) & (ended != DONE)  # ended while it was suspended
     # For each entry of the log, what it does one after the other, and which of it is real.
     states = np.array([STATES.index(name) for name in (LOADING, SWAP_IN, "running", SWAP_OUT, "suspended")])
     begins = np.stack([start, start, begun, end, away], axis=1)
     ends = np.stack([begun, begun, end, away, back], axis=1)
-    real = np.stack([loads, swaps_in, (end > begun) | ~(loads | swaps_in), away > end, suspended], axis=1)
+    real = np.stack(
+        [loads, swaps_in, ((end > begun) | ~(loads | swaps_in)) & ~aside, away > end, suspended], axis=1
+    )
     entry, part = np.nonzero(real)
     how = np.broadcast_to(ended[:, None], real.shape).copy()
     how[:, :2] = np.where(real[:, 2:3], DONE, how[:, :2])
-    how[:, 3], how[:, 4] = DONE, RESUMED
+    how[:, 3], how[:, 4] = DONE, np.where(np.append(aside[1:], False), np.append(ended[1:], 0), RESUMED)
     run, row = runs_within(job, suspended), order[job]
     pieces = Pieces(
         job=row[entry],
@@ -251,8 +254,17 @@ def as_limited(columns: dict[str, Any], state: State, order: Column, run: Column
     """The walltimes that jobs ran with; a job that was ended for its time, late or early, had what it got."""
     walltime = np.empty(len(order), np.int64)
     walltime[order] = limit
-    took = columns["end"] - columns["start"]
+    took = columns["end"] - columns["start"] - suspended_time(columns)
     return np.where(run < 0, walltime, np.where(columns["killed"], took, np.maximum(walltime, took)))
+
+
+def suspended_time(columns: dict[str, Any]) -> Column:
+    """How long each job was suspended in its final run (µs)."""
+    spent, pieces = np.zeros(len(columns["end"]), np.int64), columns.get("pieces")
+    if pieces is not None:
+        away = pieces.final(len(spent)) & (pieces.state == STATES.index("suspended"))
+        np.add.at(spent, pieces.job[away], (pieces.end - pieces.start)[away])
+    return spent
 
 
 def select_jobs(columns: dict[str, Any], ran: npt.NDArray[np.bool_]) -> dict[str, Any]:
@@ -301,7 +313,7 @@ def with_lost(columns: dict[str, Any], workload: Workload, state: State, order: 
         return workload
     runtime = columns.get("runtime", workload.runtime).copy()
     lost = np.isin(ended, GIVEN_UP)
-    runtime[lost] = (columns["end"] - columns["start"])[lost]
+    runtime[lost] = (columns["end"] - columns["start"] - suspended_time(columns))[lost]
     columns["runtime"] = runtime
     entries = [
         LedgerEntry.of(rule, action, workload.job[ended == how], dropped=False)

@@ -35,12 +35,14 @@ from headway.engine.tables import (
     SHARE_ROWS,
     SHARES,
     SIZE,
+    SUSPENDED,
     WAITING,
     WAITS,
 )
 from headway.jit import entry
 from headway.policies.prepare import Arrivals
 from headway.policies.slurm.backfill import backfill_cycle
+from headway.policies.slurm.cores import WORD as CORES
 from headway.policies.slurm.limits import charge
 from headway.policies.slurm.main_loop import main_pass
 from headway.policies.slurm.queue import FOR_RESERVATION, sort_queue
@@ -208,24 +210,38 @@ class Compiled:
             for tres, name in enumerate(names):
                 self.memory.used[holder, tres] = found.used_seconds.get(name, 0.0) if found else 0.0
 
+    def further(self, held: Allocation, job: int, node: int) -> np.ndarray:
+        """What a job holds of the further resources of a node: generic ones, and cores where these count."""
+        memory = self.memory
+        found = np.zeros(memory.gres_total.shape[0], np.int64)
+        found[: memory.gres_asked.shape[0]] = memory.gres_asked[:, job]
+        words = int(memory.settings[Setting.CORE_WORDS])
+        level = int(memory.partitions[Partition.LEVEL, self.partitions[held.partition]])
+        for word in range(words):
+            row = memory.gres_asked.shape[0] + level * words + word
+            found[row] = held.cores[node] >> (CORES * word) & ((1 << CORES) - 1)
+        return found
+
     def lay_running(self, held: Allocation) -> None:
         state, memory = self.state, self.memory
         job, run, count = self.place_of(held.job), int(state.clock[RUNS]), int(state.clock[SHARES])
-        state.jobs[PHASE, job], state.jobs[RUN, job] = RUNNING, run
+        state.jobs[PHASE, job], state.jobs[RUN, job] = (SUSPENDED if held.suspended else RUNNING), run
         state.runs[R_JOB, run], state.runs[R_SHARE, run], state.runs[R_END, run] = job, count, OPEN
         for node in members(held.nodes):
             cpus, mb = held.cpus[node], held.memory.get(node, 0)
             state.shares[[S_NODE, S_CPUS, S_MEMORY, S_ALONE], count] = node, cpus, mb, held.job.whole
-            state.nodes[N_FREE_CPUS, node] -= cpus
+            if not held.suspended:
+                state.nodes[N_FREE_CPUS, node] -= cpus
+                state.nodes[N_RUNS, node] += 1
+                state.nodes[N_ALONE, node] += held.job.whole
             state.nodes[N_FREE_MEMORY, node] -= mb
-            state.nodes[N_RUNS, node] += 1
-            state.nodes[N_ALONE, node] += held.job.whole
-            state.shares[SHARE_ROWS:, count] = memory.gres_asked[:, job]
-            state.nodes[NODE_ROWS:, node] -= memory.gres_asked[:, job]
+            further = self.further(held, job, node)
+            state.shares[SHARE_ROWS:, count] = further
+            state.nodes[NODE_ROWS:, node] -= further
             count += 1
         state.clock[RUNS], state.clock[SHARES] = run + 1, count
         total = sum(held.cpus.values())
-        state.pools[FREE, 0] -= total
+        state.pools[FREE, 0] -= 0 if held.suspended else total
         at = memory.clock[Clock.RUNNING]
         memory.running[:, at] = held.end, job
         memory.clock[Clock.RUNNING] += 1

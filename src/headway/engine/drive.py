@@ -113,6 +113,8 @@ class Setup:
     """In place of the options, where a policy keeps large tables of its own among them."""
     nodes: Table | None = None
     """[row, node] where nodes have names (rows of :mod:`headway.engine.tables`); nothing of them is taken."""
+    shares_of_cpu: int = 1
+    """How many jobs may get the same CPU of a named node in one instant, one after the other."""
     memory: Any = NO_MEMORY
     """The policy's own tables: a named tuple of a class of its own, tables that the engine never looks at."""
     machine: ChangingMachine | None = None
@@ -141,7 +143,7 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     nodes = None if setup.nodes is None else setup.nodes.copy()
     state = new_state(table, pools, options, queues, room, len(jobs) + room, nodes, memory)
     state.clock[LIVE_ROOM] = room
-    state.clock[NODE_CPUS] = state.nodes[N_CPUS].sum()
+    state.clock[NODE_CPUS] = state.nodes[N_CPUS].sum() * setup.shares_of_cpu
     begin = int(jobs.submit[0]) if len(jobs) else 0
     for pool, size in enumerate(setup.pools[:queues]):
         clear(state.profile, pool, begin, size)

@@ -78,6 +78,15 @@ def hold(state: State, entry: int, sign: int) -> None:
 
 
 @kernel
+def hold_aside(state: State, entry: int, sign: int) -> None:
+    """The same for what a suspended run keeps of a share: memory and further resources, no CPUs."""
+    node = state.shares[S_NODE, entry]
+    state.nodes[N_FREE_MEMORY, node] -= sign * state.shares[S_MEMORY, entry]
+    for further in range(state.shares.shape[0] - SHARE_ROWS):
+        state.nodes[NODE_ROWS + further, node] -= sign * state.shares[SHARE_ROWS + further, entry]
+
+
+@kernel
 def take_shares(state: State, count: int) -> None:
     """Take the proposed shares for the run that was opened last."""
     first = state.clock[SHARES]
@@ -98,6 +107,24 @@ def free_shares(state: State, run: int) -> None:
     """Give back what a run holds."""
     for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
         hold(state, entry, -1)
+
+
+@kernel
+def keep_aside(state: State, run: int, sign: int) -> None:
+    """Let a run that was suspended keep its memory and further resources (sign 1), or no longer (-1)."""
+    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+        hold_aside(state, entry, sign)
+
+
+@kernel
+def propose_again(state: State, run: int) -> int:
+    """Propose the shares that a run had; how many they are."""
+    first, last, count = state.runs[R_SHARE, run], end_of_shares(state, run), 0
+    for entry in range(first, last):
+        for row in range(state.shares.shape[0]):
+            state.shares[row, state.clock[SHARES] + count] = state.shares[row, entry]
+        count += 1
+    return count
 
 
 @kernel

@@ -6,7 +6,7 @@ explanation that names the job and the instant.
 
 from __future__ import annotations
 
-from headway.engine.shares import free_shares, proposed_cpus, take_shares
+from headway.engine.shares import free_shares, keep_aside, propose_again, proposed_cpus, take_shares
 from headway.engine.tables import (
     BY_SUSPENSION,
     DONE,
@@ -187,6 +187,66 @@ def resume(state: State, job: int, lead: int) -> bool:
     log_run(state, job, pool, RESUMED, lead, lead + state.jobs[WALL, job] - kept)
     state.clock[SUSPENDS] -= 1
     state.runs[R_EXPECTED, state.jobs[RUN, job]] += lead - kept
+    return True
+
+
+@kernel
+def suspend_on_nodes(state: State, job: int) -> bool:
+    """Stop a running job on named nodes and keep what it has done: others may have its CPUs meanwhile.
+
+    Its memory and what it holds of further resources stay its own.
+    """
+    if not suspend(state, job):
+        return False
+    keep_aside(state, state.jobs[RUN, job], 1)
+    return True
+
+
+@kernel
+def resume_on_nodes(state: State, job: int, limit: int) -> bool:
+    """Let a suspended job go on with the shares of nodes that it had; it ends by ``limit`` (µs from now)."""
+    if state.jobs[PHASE, job] != SUSPENDED:
+        return refuse(state, NOT_SUSPENDED, job)
+    run = state.jobs[RUN, job]
+    keep_aside(state, run, -1)
+    count = propose_again(state, run)
+    cpus = proposed_cpus(state, count)
+    if cpus < 0 or cpus > state.pools[FREE, 0]:
+        keep_aside(state, run, 1)
+        return refuse(state, NODE_FULL, job)
+    log_run(state, job, 0, RESUMED, 0, limit)
+    take_shares(state, count)
+    state.clock[SUSPENDS] -= 1
+    state.runs[R_EXPECTED, state.jobs[RUN, job]] -= state.jobs[KEPT, job]
+    return True
+
+
+@kernel
+def end_suspended(state: State, job: int, ended: int, again: bool) -> bool:
+    """End a suspended job on named nodes: its work is lost, and it waits ``again`` or for good.
+
+    The log of runs has its end as a run of no length on the same nodes.
+    """
+    if state.jobs[PHASE, job] != SUSPENDED:
+        return refuse(state, NOT_SUSPENDED, job)
+    before = state.jobs[RUN, job]
+    keep_aside(state, before, -1)
+    count = propose_again(state, before)
+    log_run(state, job, 0, RESUMED, 0, 0)
+    state.clock[SHARES] += count
+    run = state.jobs[RUN, job]
+    state.runs[R_END, run] = state.clock[NOW]
+    state.runs[R_ENDED, run] = ended
+    state.pools[FREE, 0] += state.jobs[PROCS, job]
+    state.clock[RUNS_NOW] -= 1
+    state.clock[SUSPENDS] -= 1
+    state.jobs[KEPT, job] = 0
+    if again:
+        state.jobs[PHASE, job] = WAITING
+        state.clock[WAITS] += 1
+    else:
+        state.jobs[PHASE, job] = DONE
+        state.clock[FINISHED] += 1
     return True
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from headway.explain.place import Case
 from headway.explain.words import at, duration
+from headway.schedule.codes import ENDED
 from headway.units import SECOND
 
 FACTORS = (
@@ -88,7 +89,7 @@ def life(case: Case) -> list[str]:
             f"It was started {attempts} times; what came before the last start was lost"
             + (f", the last time because job {taker} took its place." if taker >= 0 else " with its nodes.")
         )
-    elif taker >= 0:
+    elif taker >= 0 and case.pieces.ended[case.own[-1]] == ENDED.index("preempted"):
         said.append(f"Job {taker} took its place, and it did not run again.")
     return said
 

@@ -82,6 +82,8 @@ def sharing(case: Case, piece: int, aside: bool) -> np.ndarray:
 def borrowers(case: Case, piece: int) -> np.ndarray:
     """Urgent jobs that used its processors while it was suspended; without sets all that started then."""
     urgent = case.schedule.workload.get("urgent")
+    if case.schedule.shares is not None:
+        return over_it(case, piece)
     if urgent is None:
         return np.zeros(0, np.int64)
     begin, end = int(case.pieces.start[piece]), int(case.pieces.end[piece])
@@ -91,6 +93,20 @@ def borrowers(case: Case, piece: int) -> np.ndarray:
         return np.flatnonzero(began & urgent)
     users = sharing(case, piece, aside=False)
     return np.asarray(users[urgent[users]])
+
+
+def over_it(case: Case, piece: int) -> np.ndarray:
+    """Jobs of higher tiers that began or went on, on its nodes, when it was suspended."""
+    shares, pieces, site = case.schedule.shares, case.pieces, case.schedule.platform.site
+    codes, names = case.schedule.partition, case.schedule.labels.get("partition", ())
+    if shares is None or site is None or codes is None:
+        return np.zeros(0, np.int64)
+    mine = shares.node[shares.of(case.row)]
+    near = np.unique(shares.job[np.isin(shares.node, mine)])
+    began = pieces.job[(pieces.state == RUNNING) & (pieces.start == pieces.start[piece])]
+    tier = np.array([site.partitions[site.partition_place[name]].tier for name in names], np.int64)
+    higher = near[tier[codes[near]] > tier[codes[case.row]]]
+    return np.asarray(np.intersect1d(higher, began))
 
 
 def urgent(case: Case) -> list[str]:

@@ -56,7 +56,11 @@ def parameters_not_modelled(config: Config) -> Iterator[NotModelled]:
             continue
         if name in PARAMETERS or not (name in DEFAULTS or concerns_no_schedule(key)):
             yield NotModelled(key, value, config.where(key))
-        if name == "preemptmode" and ("SUSPEND" in value.upper() or "GANG" in value.upper()):
+        if (
+            name == "preemptmode"
+            and "GANG" in value.upper()
+            and "prio" not in config.get("PreemptType").lower()
+        ):
             yield NotModelled(f"{key}: nobody is suspended for others", value, config.where(key))
     for flag in config.list("PriorityFlags"):
         if flag not in PRIORITY_FLAGS:
@@ -99,8 +103,8 @@ def name_of(shown: str) -> str:
 def _of_partition(partition: Partition) -> Iterator[tuple[str, str]]:
     if partition.lln:
         yield "LLN", "YES"
-    if partition.oversubscribe in ("YES", "FORCE"):
-        yield "OverSubscribe", partition.oversubscribe
+    if partition.oversubscribe in ("YES", "FORCE") and partition.oversubscribe_count > 1:
+        yield "OverSubscribe", f"{partition.oversubscribe}:{partition.oversubscribe_count}"
     for name, limit in (
         ("MaxMemPerCPU", partition.max_mem_per_cpu_mb), ("MaxMemPerNode", partition.max_mem_per_node_mb),
         ("OverTimeLimit", partition.over_time_limit),

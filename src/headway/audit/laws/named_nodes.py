@@ -1,6 +1,7 @@
 """Jobs on named nodes: no node gives more than it has, and who is to be alone is alone.
 
-What a job holds of a node it holds from its start to its end, both as the schedule has them.
+What a job holds of a node it holds from its start to its end, both as the schedule has them. While it is
+suspended others may have its CPUs; its memory stays its own.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from headway.audit.laws.capacity import overfull
 from headway.audit.on_nodes import Column, OnNodes
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, listed, together
+from headway.schedule import STATES
 from headway.site.model import Node
 from headway.units import seconds_text
 
@@ -55,7 +57,9 @@ def check_cpus(record: Record) -> Finding | None:
     named = record.on_nodes
     if named is None or named.site is None:
         return None
-    return _within(record, named, "node CPUs", named.shares.cpus, "CPUs", lambda node: node.cpus)
+    return _within(
+        record, named, "node CPUs", named.shares.cpus, "CPUs", lambda node: node.cpus, _going(record)
+    )
 
 
 def check_memory(record: Record) -> Finding | None:
@@ -65,7 +69,7 @@ def check_memory(record: Record) -> Finding | None:
         return None
     return _within(
         record, named, "node memory", named.shares.memory_mb, "MB",
-        lambda node: node.memory_mb - node.memory_spec_mb,
+        lambda node: node.memory_mb - node.memory_spec_mb, (np.arange(len(record)), record.start, record.end),
     )  # fmt: skip
 
 
@@ -76,30 +80,32 @@ def check_alone(record: Record) -> Finding | None:
         return None
     shares = named.shares
     alone = shares.alone | np.array(_exclusive(named), np.bool_)[shares.job]
-    findings = []
+    going, findings = _going(record), []
     for name, rows in _by_node(named):
-        jobs, lonely = shares.job[rows], shares.job[rows[alone[rows]]]
-        disturbed = lonely[_met(record, jobs, lonely) > 0]
-        findings.append(found(disturbed.tolist(), _meeting(record, name, jobs)))
+        share, jobs, start, end = _intervals(going, rows, shares.job)
+        lonely = np.flatnonzero(alone[share])
+        disturbed = lonely[_met(start, end, lonely) > 0]
+        findings.append(found(disturbed.tolist(), _meeting(record, name, (jobs, start, end))))
     return together(*findings)
 
 
-def _met(record: Record, jobs: Column, lonely: Column) -> Column:
-    """How many others of the jobs on a node run at the same time as each lonely one."""
-    starts, ends = np.sort(record.start[jobs]), np.sort(record.end[jobs])
-    begun = np.searchsorted(starts, record.end[lonely], side="left")
-    over = np.searchsorted(ends, record.start[lonely], side="right")
-    itself = np.where(record.end[lonely] > record.start[lonely], 1, -1)
+def _met(start: Column, end: Column, lonely: Column) -> Column:
+    """How many other stretches of running on a node lie in the same time as each lonely one."""
+    begun = np.searchsorted(np.sort(start), end[lonely], side="left")
+    over = np.searchsorted(np.sort(end), start[lonely], side="right")
+    itself = np.where(end[lonely] > start[lonely], 1, -1)
     return np.asarray(begun - over - itself)
 
 
-def _meeting(record: Record, name: str, jobs: Column) -> Callable[[int], Fault]:
+def _meeting(record: Record, name: str, held: tuple[Column, Column, Column]) -> Callable[[int], Fault]:
+    jobs, start, end = held
+
     def describe(own: int) -> Fault:
-        meets = (record.start[jobs] < record.end[own]) & (record.end[jobs] > record.start[own])
-        others = record.job[jobs[meets & (jobs != own)]].tolist()
-        job = record.job[own]
+        meets = (start < end[own]) & (end > start[own])
+        others = record.job[np.unique(jobs[meets & (jobs != jobs[own])])].tolist()
+        job = record.job[jobs[own]]
         message = f"job {job} is to be alone on {name} and meets {listed(others)}"
-        return fault("exclusive nodes", record.start[own], (job, *others), message)
+        return fault("exclusive nodes", start[own], (job, *others), message)
 
     return describe
 
@@ -123,19 +129,54 @@ def _by_node(named: OnNodes) -> Iterator[tuple[str, Column]]:
         yield named.shares.names[code], order[first:last]
 
 
+def _going(record: Record) -> tuple[Column, Column, Column]:
+    """Job (row), start and end of whatever holds CPUs in a final run, by job."""
+    everything, pieces = np.arange(len(record)), record.pieces
+    if pieces is None or not pieces.is_resumed:
+        return everything, record.start, record.end
+    mine = pieces.final(len(record)) & pieces.holding
+    suspended = np.zeros(len(record), np.bool_)
+    suspended[pieces.job[pieces.state == STATES.index("suspended")]] = True
+    mine &= suspended[pieces.job]
+    once = everything[~suspended]
+    job = np.concatenate([pieces.job[mine], once])
+    order = np.argsort(job, kind="stable")
+    start = np.concatenate([pieces.start[mine], record.start[once]])
+    end = np.concatenate([pieces.end[mine], record.end[once]])
+    return job[order], start[order], end[order]
+
+
+def _intervals(
+    held: tuple[Column, Column, Column], rows: Column, job_of: Column
+) -> tuple[Column, Column, Column, Column]:
+    """Share, job, start and end of whatever is held of a node, whose shares are `rows`."""
+    jobs, start, end = held
+    first = np.searchsorted(jobs, job_of[rows])
+    count = np.searchsorted(jobs, job_of[rows], side="right") - first
+    share = np.repeat(rows, count)
+    place = np.arange(len(share)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first, count)
+    return share, jobs[place], start[place], end[place]
+
+
 def _within(
-    record: Record, named: OnNodes, law: str, held: Column, unit: str, size: Callable[[Node], int]
+    record: Record,
+    named: OnNodes,
+    law: str,
+    amount: Column,
+    unit: str,
+    size: Callable[[Node], int],
+    held: tuple[Column, Column, Column],
 ) -> Finding:
-    """No node gives more than its size."""
+    """No node gives more than its size; `held` has whose share is held from when to when."""
     assert named.site is not None
     findings = []
     for name, rows in _by_node(named):
         place = named.site.node_place.get(name)
         if place is None:
             continue  # the invariant of partitions names it
-        jobs = named.shares.job[rows]
-        start, end, have = record.start[jobs], record.end[jobs], size(named.site.nodes[place])
-        instants, needs = overfull(start, end, held[rows], have)
+        share, jobs, start, end = _intervals(held, rows, named.shares.job)
+        have = size(named.site.nodes[place])
+        instants, needs = overfull(start, end, amount[share], have)
         findings.append(found(range(len(instants)), _describe(
             record, law, name, unit, have, (jobs, start, end), (instants, needs)
         )))  # fmt: skip

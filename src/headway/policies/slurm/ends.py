@@ -24,6 +24,7 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel, routine
+from headway.policies.slurm.cores import suspends
 from headway.policies.slurm.preemption import is_preemptable, shares_partition
 from headway.policies.slurm.selection import select, whole_nodes
 from headway.policies.slurm.tables import Clock, Job, Memory, Preemption, Scratch, Setting, Work
@@ -177,7 +178,7 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool) -> int
     """When a job could start on the set WINDOW, with the nodes in the row TAKEN; -1 where it never could."""
     memory = state.memory
     least, idle = memory.jobs[Job.MIN_NODES, job], FREE_ENOUGH
-    if whole_nodes(memory, job, part):
+    if whole_nodes(memory, job, part) and not suspends(memory):
         idle = idle_in_window(state)
     if idle >= least and select(state, state.nodes, Scratch.WINDOW, job, part) > 0:
         return now

@@ -40,8 +40,9 @@ def add_usage(memory: Memory, holder: int, job: int, seconds: float) -> None:
 @routine
 def use(memory: Memory, job: int, until: int) -> None:
     """Charge what a job has run since the last calculation to its association, those above, and its QOS."""
-    seconds = until - max(memory.jobs[Job.STARTED, job], memory.clock[Clock.PRIORITY_LAST])
-    if seconds <= 0:
+    since = max(memory.jobs[Job.STARTED, job], memory.jobs[Job.RESUMED_AT, job])
+    seconds = until - max(since, memory.clock[Clock.PRIORITY_LAST])
+    if seconds <= 0 or memory.jobs[Job.SUSPENDED_AT, job] != UNSET:
         return
     decayed = seconds * memory.weights[Weight.DECAY] ** seconds
     of_job = memory.jobs[Job.QOS, job]

@@ -22,7 +22,8 @@ from headway.engine.tables import (
     Table,
 )
 from headway.jit import kernel, routine
-from headway.policies.slurm.tables import UNSET, Job, Memory, Node, Partition, Setting, Work
+from headway.policies.slurm.cores import imagine_suspended, propose_cores, suspends
+from headway.policies.slurm.tables import UNSET, Job, Level, Memory, Node, Partition, Setting, Work
 
 MANY_NODES = 1 << 40
 """A job that gave no largest number of nodes."""
@@ -345,7 +346,40 @@ def most_nodes(memory: Memory, job: int, part: int) -> int:
 
 @routine
 def select(state: State, table: Table, candidates: int, job: int, part: int) -> int:
-    """Choose nodes for a job among the set number ``candidates``; how many, 0 where it does not fit."""
+    """Choose nodes for a job among the set number ``candidates``; how many, 0 where it does not fit.
+
+    Where jobs are suspended for others, on cores that nobody holds; else on those of lower tiers, and of
+    these as few tiers as will do.
+    """
+    memory = state.memory
+    if not suspends(memory):
+        return select_on(state, table, candidates, job, part)
+    found = select_over(state, table, candidates, job, part, 0)
+    if found > 0:
+        return found
+    bound = memory.partitions[Partition.TIER, part]
+    if select_over(state, table, candidates, job, part, bound) == 0:
+        return 0
+    for level in range(memory.levels.shape[1] - 1, -1, -1):
+        tier = memory.levels[Level.TIER, level]
+        if tier >= bound or memory.levels[Level.FIRM, level] > 0:
+            continue
+        if select_over(state, table, candidates, job, part, tier) == 0:
+            break
+        bound = tier
+    return select_over(state, table, candidates, job, part, bound)
+
+
+@routine
+def select_over(state: State, table: Table, candidates: int, job: int, part: int, bound: int) -> int:
+    """Choose nodes for a job as if lower tiers under ``bound`` gave way."""
+    imagine_suspended(state, table, part, bound)
+    return select_on(state, state.memory.imagined, candidates, job, part)
+
+
+@routine
+def select_on(state: State, table: Table, candidates: int, job: int, part: int) -> int:
+    """Choose nodes for a job on what a table has free."""
     memory, required = state.memory, state.memory.jobs[Job.REQUIRED, job]
     if asks_gres(memory, job) > 0:
         lighten(state, table, candidates, job, part)
@@ -410,5 +444,7 @@ def propose_taken(state: State, job: int, part: int) -> int:
         propose(state, count, node, taken, memory_taken(state, job, part, node, taken), int(whole))
         for resource in range(memory.gres_asked.shape[0]):
             propose_further(state, count, resource, memory.gres_asked[resource, job])
+        if suspends(memory):
+            propose_cores(state, count, node, taken, part)
         count += 1
     return count

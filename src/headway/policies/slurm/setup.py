@@ -20,11 +20,18 @@ from headway.engine.tables import (
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.slurm.bits import packed, words_for
 from headway.policies.slurm.fairshare import PARENT
+from headway.policies.slurm.levels import (
+    core_words,
+    further_total,
+    level_of,
+    level_table,
+    mode_of,
+    suspends,
+)
 from headway.policies.slurm.life import (
     Life,
     gres_asked,
     gres_names,
-    gres_total,
     happenings,
     licence_tables,
     reservation_tables,
@@ -41,7 +48,6 @@ from headway.policies.slurm.tables import (
     Holder,
     Job,
     Memory,
-    Mode,
     Node,
     Partition,
     Plan,
@@ -83,7 +89,10 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
         (Setting.LATE, "late"),
     ):  # fmt: skip
         memory.settings[setting] = round(1000 * float(str(params[name])))
-    setup = Setup((site.cpus,), hook, memory=memory, nodes=node_table(site))
+    levels = memory.levels.shape[1]
+    setup = Setup(
+        (site.cpus,), hook, memory=memory, nodes=node_table(site), shares_of_cpu=levels + 1 if levels else 1
+    )
     resources = [*NAMED, *other_resources(site)]
     return Prepared(
         setup,
@@ -98,7 +107,7 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
 
 def node_table(site: Site) -> Table:
     """The engine's table of nodes; their generic resources are the further rows."""
-    further = gres_total(site)
+    further = further_total(site)
     table = np.zeros((NODE_ROWS + len(further), len(site.nodes)), np.int64)
     table[NODE_ROWS:] = further
     table[N_CPUS] = table[N_FREE_CPUS] = [node.cpus for node in site.nodes]
@@ -127,7 +136,8 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     jobs[Job.LICENCES] = licences_asked.any(axis=0)
     limited = [f"gres/{name}" for name in gres_names(site)]
     words, in_partition = words_for(nodes), members(site)
-    room = min(jobs.shape[1], nodes) + 1
+    room, levels = min(jobs.shape[1], nodes) + 1, level_table(site)
+    most = min(jobs.shape[1], site.cpus * max(levels.shape[1], 1)) + 1  # jobs that run or are suspended
     return Memory(
         clock=clocks(settings, first, seed),
         settings=settings,
@@ -147,7 +157,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         usage=usage_rows(site),
         used=np.zeros((max(holders, 1), len(resources)), np.float64),
         queue=np.zeros((len(Record), queue), np.int64),
-        running=np.zeros((2, min(jobs.shape[1], site.cpus) + 1), np.int64),
+        running=np.zeros((2, most), np.int64),
         epilogs=np.zeros((2, jobs.shape[1] + 1), np.int64),
         trial=node_table(site),
         work=np.zeros((len(Work), nodes), np.int64),
@@ -162,16 +172,19 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         happenings=happenings(site, reservations, requests.life.releases),
         reservations=reservations,
         reserved=reserved,
-        gres_total=gres_total(site),
+        gres_total=further_total(site),
         gres_asked=gres_asked(site, requests.count, requests.life),
         gres_tres=np.array([resources.index(n) if n in resources else UNSET for n in limited], np.int64),
         licences=licences,
         licences_asked=licences_asked,
         required=requests.life.required,
+        levels=levels,
+        imagined=node_table(site),
+        going=np.zeros((core_words(site), nodes), np.int64),
         may_preempt=may_preempt(site),
-        victims=np.zeros((len(Victim), min(jobs.shape[1], site.cpus) + 1), np.int64),
-        graces=np.zeros((2, min(jobs.shape[1], site.cpus) + 1), np.int64),
-        returned=np.zeros(min(jobs.shape[1], site.cpus) + 1, np.int64),
+        victims=np.zeros((len(Victim), most), np.int64),
+        graces=np.zeros((2, most), np.int64),
+        returned=np.zeros(most, np.int64),
         words_members=packed(in_partition, nodes),
         words_features=packed(requests.features, nodes),
         words_sets=np.zeros((len(Scratch), words), np.int64),
@@ -191,19 +204,6 @@ def may_preempt(site: Site) -> Table:
             if name in site.qos_place:
                 table[place, site.qos_place[name]] = 1
     return table
-
-
-def mode_of(site: Site, text: str) -> int:
-    """How jobs are preempted where a QOS or partition says this; as the site has it where it says nothing.
-
-    Suspending is not modelled: where a site does it, nobody is preempted.
-    """
-    given = text.upper()
-    if given in ("", "CLUSTER", "(NULL)"):
-        given = site.config.get("PreemptMode").upper()
-    if "REQUEUE" in given:
-        return Mode.REQUEUE
-    return Mode.CANCEL if "CANCEL" in given else Mode.OFF
 
 
 def clocks(settings: Table, first: int, seed: int) -> Table:
@@ -287,6 +287,7 @@ def settings_of(site: Site) -> Table:
     row[Setting.MINUTES_END_JOBS] = row[Setting.ENFORCE] and any(one.grp_tres_mins for one in limits)
     row[Setting.PREEMPT_REORDERS] = number("preempt_reorder_count")
     row[Setting.YOUNGEST_FIRST] = "preempt_youngest_first" in site.scheduler
+    row[Setting.CORE_WORDS] = core_words(site)
     row[Setting.STRICT_ORDER] = "preempt_strict_order" in site.scheduler
     return row
 
@@ -357,6 +358,7 @@ def partition_rows(site: Site) -> Table:
                 }
             )
             <= 1,
+            level_of(site, partition) if suspends(site) else 0,
         ]
     return rows
 

@@ -3,8 +3,8 @@
 Two loops start jobs. The main loop runs when nodes come free, a few seconds after a submission, and once a
 minute in full; backfill runs every half minute if something has changed. Within one second::
 
-    ends -> epilogs (nodes come free) -> submissions -> nodes, holds, reservations -> priorities
-         -> a pass of the main loop -> backfill
+    ends (suspended jobs go on) -> epilogs (nodes come free) -> submissions -> nodes, holds, reservations
+         -> priorities -> a pass of the main loop -> backfill
 """
 
 from __future__ import annotations
@@ -22,17 +22,20 @@ from headway.engine.tables import (
     R_JOB,
     RUN,
     RUNS_NOW,
+    SUSPENDS,
     WAITING,
     State,
 )
 from headway.engine.verbs import turn_away, wake
 from headway.jit import kernel
 from headway.policies.slurm.backfill import backfill_cycle
+from headway.policies.slurm.ending import completing, draw, finish, second_of
+from headway.policies.slurm.gang import settle
 from headway.policies.slurm.happenings import next_happening, take_back, take_happenings
 from headway.policies.slurm.main_loop import main_pass
 from headway.policies.slurm.priority import calculate, prioritise, renew_records
 from headway.policies.slurm.queue import enqueue
-from headway.policies.slurm.starting import completing, draw, end_by_minutes, finish, second_of, take_graces
+from headway.policies.slurm.starting import end_by_minutes, take_graces
 from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Outcome, Setting
 from headway.units import NEVER, SECOND
 
@@ -255,6 +258,8 @@ def ask_to_wake(state: State, now: int) -> None:
     more = state.clock[RUNS_NOW] > 0 or state.clock[LAST_NEW] < state.jobs.shape[1]
     if (more or clock[Clock.PENDING] > 0) and next_happening(memory) < NEVER:
         wake_at(state, next_happening(memory))
+    if state.clock[SUSPENDS] > 0 and clock[Clock.UNSETTLED] > 0:
+        wake_at(state, now + 1)
     if clock[Clock.GRACES] > 0:
         wake_at(state, max(memory.graces[0, 0], now + 1))
     if memory.settings[Setting.MINUTES_END_JOBS] > 0 and state.clock[RUNS_NOW] > 0:
@@ -275,6 +280,7 @@ def slurm(t: int, state: State) -> None:
     now = t // SECOND + state.memory.settings[Setting.ORIGIN]
     catch_up(state.memory, now)
     take_ends(state, now)
+    settle(state, now)
     epilogs = take_epilogs(state, now)
     take_submissions(state, now)
     take_happenings(state, now)

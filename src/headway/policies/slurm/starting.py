@@ -1,15 +1,11 @@
-"""Starting and ending a job: nodes, limits, counters and lists change together."""
+"""Starting a job: nodes, limits, counters and lists change together; and making others go for it."""
 
 from __future__ import annotations
 
-import math
-
 from headway.engine.heap import pop, push
-from headway.engine.shares import end_of_shares
 from headway.engine.tables import (
     AT_WALLTIME,
     BACKFILL,
-    BY_PREEMPTION,
     HEAD,
     IMMEDIATE,
     N_ALONE,
@@ -21,22 +17,21 @@ from headway.engine.tables import (
     NODE_ROWS,
     PHASE,
     PLAN,
-    R_SHARE,
-    RUN,
     RUNNING,
     S_MEMORY,
-    S_NODE,
     SHARES,
     State,
 )
-from headway.engine.verbs import kill, lose, start_on_nodes
+from headway.engine.verbs import start_on_nodes
 from headway.jit import kernel, routine
 from headway.policies.slurm.calendar import lay_allowed, seconds_left
+from headway.policies.slurm.cores import suspends
+from headway.policies.slurm.ending import make_go, take_off
 from headway.policies.slurm.ends import forget_running, note_running
-from headway.policies.slurm.fairshare import use
+from headway.policies.slurm.gang import make_room
 from headway.policies.slurm.independence import count_task, take_licences
 from headway.policies.slurm.limits import after_selection, billed, charge, hold_by_limit, minutes_used_up
-from headway.policies.slurm.preemption import grace, is_pausing, victim_mode
+from headway.policies.slurm.preemption import grace, is_pausing
 from headway.policies.slurm.priority import tres_of
 from headway.policies.slurm.queue import leave_queue
 from headway.policies.slurm.selection import propose_taken, reset_weights, select
@@ -45,7 +40,6 @@ from headway.policies.slurm.tables import (
     Clock,
     Job,
     Memory,
-    Mode,
     Node,
     Outcome,
     Preemption,
@@ -63,23 +57,6 @@ MAIN, FILLING = range(2)
 """Which loop starts a job."""
 CHECKS_EVERY = 30
 """Seconds between two looks at jobs whose time is over."""
-MODULUS = (1 << 31) - 1
-"""Of the sequence of numbers that a seed gives (Park and Miller)."""
-
-
-@kernel
-def draw(memory: Memory, mean: int) -> int:
-    """A time in ms with an exponential distribution, from the seed's sequence; 0 where the mean is."""
-    if mean == 0:
-        return 0
-    memory.clock[Clock.DRAWN] = memory.clock[Clock.DRAWN] * 48271 % MODULUS
-    return int(-mean * math.log(memory.clock[Clock.DRAWN] / MODULUS))
-
-
-@kernel
-def second_of(ms: int) -> int:
-    """The first whole second that is not before a time in ms."""
-    return -(-ms // 1000)
 
 
 @kernel
@@ -201,6 +178,8 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
         memory.jobs[Job.REASON, job] = Reason.RESOURCES
         return BUSY
     tres_of(memory, job, cpus, mb, count, billed(memory, part, cpus, mb, count))
+    if suspends(memory):
+        make_room(state, job, part, count, now)
     begin(state, job, part, now, loop, count, minutes)
     return STARTED
 
@@ -216,6 +195,7 @@ def begin(state: State, job: int, part: int, now: int, loop: int, count: int, mi
     start_on_nodes(state, job, count, why, 0, limit)
     memory.jobs[Job.PARTITION, job] = part
     memory.jobs[Job.STARTED, job] = now
+    memory.jobs[Job.RESUMED_AT, job] = UNSET
     memory.jobs[Job.ENDS, job] = now + seconds
     memory.jobs[Job.LENGTH, job] = minutes
     memory.jobs[Job.LOOP, job] = loop
@@ -230,53 +210,6 @@ def begin(state: State, job: int, part: int, now: int, loop: int, count: int, mi
     memory.clock[Clock.STAMP] = memory.clock[Clock.CHANGED] = now
 
 
-@kernel
-def completing(state: State, run: int, sign: int) -> None:
-    """Let the nodes of a run that ended be completing (1), or no longer (-1)."""
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-        state.memory.nodes[Node.COMPLETING, state.shares[S_NODE, entry]] += sign
-
-
-@routine
-def finish(state: State, job: int, run: int, now: int) -> None:
-    """Let a job that ended leave the lists and counters; its last piece of usage is charged at once.
-
-    Its nodes are completing until the epilog is over.
-    """
-    memory = state.memory
-    use(memory, job, now)
-    charge(memory, job, -1)
-    count_task(memory, job, -1)
-    take_licences(memory, job, -1)
-    forget_running(memory, job)
-    completing(state, run, 1)
-    over = second_of(1000 * now + draw(memory, memory.settings[Setting.EPILOG]))
-    push(memory.epilogs, 0, memory.clock[Clock.COMPLETING], over, run)
-    memory.clock[Clock.COMPLETING] += 1
-    memory.clock[Clock.STAMP] = memory.clock[Clock.CHANGED] = now
-
-
-@routine
-def take_off(state: State, job: int, now: int, requeues: bool, how: int) -> None:
-    """End a running job from outside: it waits again from the beginning, or is lost."""
-    memory, run = state.memory, state.jobs[RUN, job]
-    finish(state, job, run, now)
-    if not requeues:
-        lose(state, job, how)
-        return
-    kill(state, job, how)
-    memory.jobs[Job.OUTCOME, job] = Outcome.PENDING
-    memory.jobs[Job.BEGIN, job] = max(
-        memory.jobs[Job.BEGIN, job], now + memory.settings[Setting.REQUEUE_WAIT]
-    )
-    memory.jobs[Job.ACCRUED, job] = memory.jobs[Job.BEGIN, job]
-    memory.jobs[Job.ENTERED, job] = now
-    memory.jobs[Job.REASON, job] = Reason.BEGIN_TIME
-    memory.returned[memory.clock[Clock.RETURNED]] = job
-    memory.clock[Clock.RETURNED] += 1
-    memory.clock[Clock.PENDING] += 1
-
-
 @routine
 def preempt(state: State, job: int, now: int) -> None:
     """End the victims of a job; it starts when their nodes are free."""
@@ -289,15 +222,6 @@ def preempt(state: State, job: int, now: int) -> None:
         else:
             make_go(state, victim, now)
     memory.jobs[Job.TOOK_VICTIMS, job] = now
-
-
-@kernel
-def make_go(state: State, victim: int, now: int) -> None:
-    """End a victim: it waits again, or is lost."""
-    memory = state.memory
-    requeues = victim_mode(memory, victim) == Mode.REQUEUE and memory.jobs[Job.REQUEUES, victim] > 0
-    memory.jobs[Job.GOES_AT, victim] = UNSET
-    take_off(state, victim, now, requeues, BY_PREEMPTION)
 
 
 @kernel

@@ -128,7 +128,13 @@ class Job(IntEnum):
     """The time limit in minutes that it runs with: backfill may have shortened it."""
     PREEMPTED_BY = 59
     """The job that last took its place; -1: none."""
-    HOLDS = 60
+    SUSPENDED_AT = 60
+    """Since when it is suspended; -1: it is not."""
+    RESUMED_AT = 61
+    """When it last went on after a suspension; -1: never."""
+    GOES_ON = 62
+    """Whether it may run while jobs of higher tiers do; set anew for each such question."""
+    HOLDS = 63
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 
@@ -268,6 +274,16 @@ class Partition(IntEnum):
     GRACE = 18
     ALIKE = 19
     """Whether all its nodes have the same CPUs, memory and weight."""
+    LEVEL = 20
+    """Which of the levels its jobs are on, where jobs are suspended for others."""
+
+
+class Level(IntEnum):
+    """Jobs that never share a core, where jobs are suspended for others: the same tier, the same rule."""
+
+    TIER = 0
+    FIRM = 1
+    """Whether its jobs give way to nobody (PreemptMode=OFF)."""
 
 
 class Record(IntEnum):
@@ -359,6 +375,8 @@ class Clock(IntEnum):
     """Entries in the heap of victims that have some time left."""
     VICTIMS = 28
     """Entries in the list of jobs that may be preempted."""
+    UNSETTLED = 30
+    """Whether jobs were suspended since it was last found out who may go on."""
 
 
 class Setting(IntEnum):
@@ -442,6 +460,8 @@ class Setting(IntEnum):
     PREEMPT_REORDERS = 56
     YOUNGEST_FIRST = 57
     STRICT_ORDER = 58
+    CORE_WORDS = 59
+    """Words that the CPUs of a node take as bits, where jobs are suspended for others."""
 
 
 class Weight(IntEnum):
@@ -524,6 +544,7 @@ class Mode(IntEnum):
     OFF = 0
     REQUEUE = 1
     CANCEL = 2
+    SUSPEND = 3
 
 
 class Cap(IntEnum):
@@ -628,7 +649,8 @@ class Memory(NamedTuple):
     reserved: Sets
     """[reservation, node] its nodes."""
     gres_total: Table
-    """[resource, node] generic resources of nodes."""
+    """[resource, node] generic resources of nodes; then, where jobs are suspended for others, for each level
+    the CPUs of nodes as bits, the engine's further rows."""
     gres_asked: Table
     """[resource, job] what jobs want of each node of its generic resources, the engine's further rows."""
     gres_tres: Table
@@ -639,6 +661,12 @@ class Memory(NamedTuple):
     """[licence, job]"""
     required: Sets
     """[set, node] nodes that jobs must have; the first is empty."""
+    levels: Table
+    """[Level, level] from the lowest tier up; none where nobody is suspended for others."""
+    imagined: Table
+    """[engine's node row, node] what would be free if jobs of lower levels were suspended."""
+    going: Table
+    """[word, node] CPUs of jobs that go on, as bits."""
     may_preempt: Table
     """[QOS, QOS] whether jobs of the one may preempt those of the other."""
     victims: Table

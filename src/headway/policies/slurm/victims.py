@@ -11,9 +11,9 @@ from headway.engine.shares import end_of_shares
 from headway.engine.tables import R_SHARE, RUN, S_NODE, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.ends import copy_nodes, imagine_ended
-from headway.policies.slurm.preemption import cost, is_preemptable, shares_partition
+from headway.policies.slurm.preemption import cost, is_preemptable, shares_partition, victim_mode
 from headway.policies.slurm.selection import select
-from headway.policies.slurm.tables import Clock, Memory, Scratch, Setting, Victim, Work
+from headway.policies.slurm.tables import Clock, Memory, Mode, Scratch, Setting, Victim, Work
 
 LAST_REMOVED = 99_999
 """A rank before all others."""
@@ -61,7 +61,11 @@ def list_victims(state: State, job: int, part: int, now: int) -> int:
     memory, count = state.memory, 0
     for place in range(memory.clock[Clock.RUNNING]):
         running = memory.running[1, place]
-        if is_preemptable(memory, job, part, running, now) and shares_partition(state, running, part):
+        if (
+            victim_mode(memory, running) != Mode.SUSPEND  # the job is on its cores already, or cannot be
+            and is_preemptable(memory, job, part, running, now)
+            and shares_partition(state, running, part)
+        ):
             memory.victims[Victim.JOB, count] = running
             memory.victims[Victim.COST, count] = cost(memory, running)
             count += 1

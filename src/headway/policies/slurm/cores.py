@@ -1,0 +1,135 @@
+"""Which cores of nodes jobs hold, where jobs are suspended for others; as bits, WORD of them to a word.
+
+A level's free cores are further rows of the engine's nodes, and the cores of a run are the same rows of its
+shares: what a job holds of a level nobody else of that level does, so taking it away is a subtraction.
+"""
+
+from __future__ import annotations
+
+from headway.engine.shares import end_of_shares, propose_further
+from headway.engine.tables import (
+    N_ALONE,
+    N_CPUS,
+    N_FREE_CPUS,
+    N_RUNS,
+    NODE_ROWS,
+    R_SHARE,
+    RUN,
+    S_NODE,
+    SHARE_ROWS,
+    SHARES,
+    State,
+    Table,
+)
+from headway.jit import count_bits, kernel
+from headway.policies.slurm.tables import Job, Level, Memory, Partition, Setting
+
+WORD = 62
+"""CPUs in a word: as many bits as are never a sign."""
+
+
+@kernel
+def suspends(memory: Memory) -> bool:
+    """Whether jobs are suspended for others."""
+    return memory.levels.shape[1] > 0
+
+
+@kernel
+def row_of(memory: Memory, level: int, word: int) -> int:
+    """The place of a word of a level among the further rows of nodes and shares."""
+    return int(memory.gres_asked.shape[0] + level * memory.settings[Setting.CORE_WORDS] + word)
+
+
+@kernel
+def level_in(memory: Memory, job: int) -> int:
+    """The level of a running or suspended job."""
+    return int(memory.partitions[Partition.LEVEL, memory.jobs[Job.PARTITION, job]])
+
+
+@kernel
+def stays(memory: Memory, level: int, part: int, bound: int) -> bool:
+    """Whether a job of a partition leaves the cores of a level alone: it cannot have them, or need not."""
+    tier = memory.levels[Level.TIER, level]
+    firm = memory.levels[Level.FIRM, level] > 0 or tier >= memory.partitions[Partition.TIER, part]
+    return bool(firm or tier >= bound)
+
+
+@kernel
+def imagine_suspended(state: State, table: Table, part: int, bound: int) -> None:
+    """Let the table IMAGINED have what a job of a partition could use if tiers under ``bound`` gave way.
+
+    The cores that are not to be used stand in its rows of the first level.
+    """
+    memory = state.memory
+    for row in range(NODE_ROWS + memory.gres_asked.shape[0]):
+        for node in range(state.nodes.shape[1]):
+            memory.imagined[row, node] = table[row, node]
+    for node in range(state.nodes.shape[1]):
+        count = 0
+        for word in range(memory.settings[Setting.CORE_WORDS]):
+            used = 0
+            for level in range(memory.levels.shape[1]):
+                row = row_of(memory, level, word)
+                if stays(memory, level, part, bound):
+                    used |= memory.gres_total[row, node] - table[NODE_ROWS + row, node]
+            memory.imagined[NODE_ROWS + row_of(memory, 0, word), node] = used
+            count += count_bits(used)
+        memory.imagined[N_FREE_CPUS, node] = memory.imagined[N_CPUS, node] - count
+        memory.imagined[N_RUNS, node] = count
+        memory.imagined[N_ALONE, node] = 0
+
+
+@kernel
+def propose_cores(state: State, place: int, node: int, cpus: int, part: int) -> None:
+    """Let the share number ``place`` have the first cores of its node that are not to be left alone."""
+    memory = state.memory
+    level, left = memory.partitions[Partition.LEVEL, part], cpus
+    for word in range(memory.settings[Setting.CORE_WORDS]):
+        used, bits = memory.imagined[NODE_ROWS + row_of(memory, 0, word), node], 0
+        free = memory.gres_total[row_of(memory, level, word), node] & ~used
+        for bit in range(WORD):
+            if left > 0 and free >> bit & 1:
+                bits |= 1 << bit
+                left -= 1
+        propose_further(state, place, row_of(memory, level, word), bits)
+
+
+@kernel
+def cores_of_share(state: State, entry: int, level: int, word: int) -> int:
+    """The cores of a share, of one word."""
+    return int(state.shares[SHARE_ROWS + row_of(state.memory, level, word), entry])
+
+
+@kernel
+def meets_proposed(state: State, job: int, count: int, part: int) -> bool:
+    """Whether a running job has a core that was proposed for the one that is to start next."""
+    memory, run, first = state.memory, state.jobs[RUN, job], state.clock[SHARES]
+    theirs, mine = level_in(memory, job), memory.partitions[Partition.LEVEL, part]
+    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+        for other in range(first, first + count):
+            if state.shares[S_NODE, other] != state.shares[S_NODE, entry]:
+                continue
+            for word in range(memory.settings[Setting.CORE_WORDS]):
+                if cores_of_share(state, entry, theirs, word) & cores_of_share(state, other, mine, word):
+                    return True
+    return False
+
+
+@kernel
+def meets_going(state: State, job: int) -> bool:
+    """Whether a job has a core of one that goes on."""
+    memory, run, level = state.memory, state.jobs[RUN, job], level_in(state.memory, job)
+    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+        for word in range(memory.settings[Setting.CORE_WORDS]):
+            if cores_of_share(state, entry, level, word) & memory.going[word, state.shares[S_NODE, entry]]:
+                return True
+    return False
+
+
+@kernel
+def add_going(state: State, job: int) -> None:
+    """Let a job go on."""
+    memory, run, level = state.memory, state.jobs[RUN, job], level_in(state.memory, job)
+    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+        for word in range(memory.settings[Setting.CORE_WORDS]):
+            memory.going[word, state.shares[S_NODE, entry]] |= cores_of_share(state, entry, level, word)

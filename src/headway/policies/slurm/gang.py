@@ -1,0 +1,105 @@
+"""Jobs that are suspended for others, and go on when those have ended.
+
+A job starts on top of jobs of lower tiers in the same pass in which it is found to fit; these are suspended,
+or go for good where their partition says so. Whenever a job ends it is found out anew who goes on, from the
+highest tier down: those who meet nobody who does on any of their cores.
+"""
+
+from __future__ import annotations
+
+from headway.engine.tables import PHASE, R_END, R_LIMIT, R_START, RUN, RUNNING, SUSPENDED, SUSPENDS, State
+from headway.engine.verbs import resume_on_nodes, suspend_on_nodes
+from headway.jit import kernel, routine
+from headway.policies.slurm.calendar import seconds_left
+from headway.policies.slurm.cores import add_going, level_in, meets_going, meets_proposed
+from headway.policies.slurm.ending import make_go
+from headway.policies.slurm.ends import forget_running, note_running
+from headway.policies.slurm.fairshare import use
+from headway.policies.slurm.preemption import victim_mode
+from headway.policies.slurm.tables import UNSET, Clock, Job, Mode
+from headway.units import SECOND
+
+
+@routine
+def put_aside(state: State, job: int, now: int) -> None:
+    """Suspend a job; one that may not be goes for good, or waits again."""
+    memory = state.memory
+    if victim_mode(memory, job) != Mode.SUSPEND:
+        make_go(state, job, now)
+        return
+    use(memory, job, now)
+    suspend_on_nodes(state, job)
+    memory.jobs[Job.SUSPENDED_AT, job] = now
+    memory.clock[Clock.STAMP] = memory.clock[Clock.CHANGED] = now
+
+
+@routine
+def make_room(state: State, job: int, part: int, count: int, now: int) -> None:
+    """Suspend those who have cores that were proposed for a job."""
+    memory, place = state.memory, 0
+    while place < memory.clock[Clock.RUNNING]:
+        other = memory.running[1, place]
+        if state.jobs[PHASE, other] == RUNNING and meets_proposed(state, other, count, part):
+            before = memory.clock[Clock.RUNNING]
+            memory.jobs[Job.PREEMPTED_BY, other] = job
+            put_aside(state, other, now)
+            memory.clock[Clock.UNSETTLED] = 1
+            if memory.clock[Clock.RUNNING] < before:
+                continue
+        place += 1
+
+
+@routine
+def go_on(state: State, job: int, now: int) -> None:
+    """Let a suspended job run on; what it has waited is added to its end."""
+    memory, run = state.memory, state.jobs[RUN, job]
+    left = state.runs[R_LIMIT, run] - (state.runs[R_END, run] - state.runs[R_START, run])
+    limit = min(left, seconds_left(memory, job, now) * SECOND)
+    end = memory.jobs[Job.ENDS, job] + now - memory.jobs[Job.SUSPENDED_AT, job]
+    resume_on_nodes(state, job, limit)
+    memory.jobs[Job.SUSPENDED_AT, job], memory.jobs[Job.RESUMED_AT, job] = UNSET, now
+    forget_running(memory, job)
+    memory.jobs[Job.ENDS, job] = end
+    note_running(memory, job, end)
+    memory.clock[Clock.STAMP] = memory.clock[Clock.CHANGED] = now
+
+
+@kernel
+def find_out(state: State) -> None:
+    """Note for each job that runs or is suspended whether it goes on, from the highest level down."""
+    memory = state.memory
+    for word in range(memory.going.shape[0]):
+        for node in range(memory.going.shape[1]):
+            memory.going[word, node] = 0
+    for level in range(memory.levels.shape[1] - 1, -1, -1):
+        for place in range(memory.clock[Clock.RUNNING]):
+            job = memory.running[1, place]
+            if level_in(memory, job) == level:
+                goes_on = not meets_going(state, job)
+                memory.jobs[Job.GOES_ON, job] = goes_on
+                if goes_on:
+                    add_going(state, job)
+
+
+@routine
+def settle(state: State, now: int) -> None:
+    """Let suspended jobs go on that can, and suspend others under them."""
+    memory = state.memory
+    if state.clock[SUSPENDS] == 0 or memory.clock[Clock.UNSETTLED] == 0:
+        return
+    memory.clock[Clock.UNSETTLED] = 0
+    find_out(state)
+    place = 0
+    while place < memory.clock[Clock.RUNNING]:
+        job, before = memory.running[1, place], memory.clock[Clock.RUNNING]
+        if memory.jobs[Job.GOES_ON, job] == 0 and state.jobs[PHASE, job] == RUNNING:
+            put_aside(state, job, now)
+        if memory.clock[Clock.RUNNING] == before:
+            place += 1
+    place = 0
+    while place < memory.clock[Clock.RUNNING]:
+        job = memory.running[1, place]
+        if memory.jobs[Job.GOES_ON, job] > 0 and state.jobs[PHASE, job] == SUSPENDED:
+            go_on(state, job, now)  # its place in the list changes
+        else:
+            place += 1

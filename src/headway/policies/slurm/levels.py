@@ -1,0 +1,78 @@
+"""From a site to levels: jobs that never share a core, where jobs are suspended for others.
+
+Jobs of one tier never meet on a core; a job of a higher tier may start on the cores of one below, which is
+then suspended and keeps its memory. So each core is, on each level, free or one job's::
+
+    level 2   tier 10                          |  job 9 runs   |
+    level 1   tier 2     | job 7 | cancelled   |
+    level 0   tier 1          | job 4 runs     | job 4 waits   | job 4 goes on
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.engine.tables import Table
+from headway.policies.slurm.cores import WORD
+from headway.policies.slurm.life import gres_total
+from headway.policies.slurm.tables import Level, Mode
+from headway.site import Site
+from headway.site.model import Partition
+
+
+def suspends(site: Site) -> bool:
+    """Whether jobs are suspended for those of higher tiers: PreemptMode=SUSPEND,GANG, by partitions."""
+    by_tier = "prio" in site.config.get("PreemptType").lower()
+    return by_tier and "GANG" in site.config.get("PreemptMode").upper()
+
+
+def mode_of(site: Site, text: str) -> int:
+    """How jobs are preempted where a QOS or partition says this; as the site has it where it says nothing.
+
+    Jobs are suspended by partitions of a higher tier only: where it goes by QOS nobody is preempted.
+    """
+    given = text.upper()
+    if given in ("", "CLUSTER", "(NULL)"):
+        given = site.config.get("PreemptMode").upper()
+    if "REQUEUE" in given:
+        return Mode.REQUEUE
+    if "SUSPEND" in given and suspends(site):
+        return Mode.SUSPEND
+    return Mode.CANCEL if "CANCEL" in given else Mode.OFF
+
+
+def level_of(site: Site, partition: Partition) -> int:
+    """The level of a partition's jobs."""
+    return levels(site).index(_tier_and_rule(site, partition))
+
+
+def levels(site: Site) -> list[tuple[int, bool]]:
+    """Tier and whether its jobs give way to nobody, of each level, from the lowest tier up."""
+    return sorted({_tier_and_rule(site, partition) for partition in site.partitions})
+
+
+def _tier_and_rule(site: Site, partition: Partition) -> tuple[int, bool]:
+    return partition.tier, mode_of(site, partition.preempt_mode) == Mode.OFF
+
+
+def level_table(site: Site) -> Table:
+    """[Level, level]; none where nobody is suspended for others."""
+    found = levels(site) if suspends(site) else []
+    return np.array(found, np.int64).reshape(-1, len(Level)).T.copy()
+
+
+def core_words(site: Site) -> int:
+    """Words that the CPUs of the largest node take as bits; 0 where nobody is suspended for others."""
+    largest = max((node.cpus for node in site.nodes), default=0)
+    return -(-largest // WORD) if suspends(site) else 0
+
+
+def further_total(site: Site) -> Table:
+    """[row, node] generic resources of nodes, then for each level the CPUs of nodes as bits."""
+    words = core_words(site)
+    cores = [
+        [(1 << min(max(node.cpus - WORD * word, 0), WORD)) - 1 for node in site.nodes]
+        for word in range(words)
+    ]
+    rows = np.array(cores * level_table(site).shape[1], np.int64).reshape(-1, len(site.nodes))
+    return np.vstack([gres_total(site), rows])
