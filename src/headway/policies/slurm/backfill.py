@@ -37,9 +37,14 @@ from headway.policies.slurm.plan_table import (
     clear_table,
     collides,
     cut_window,
+    fold,
+    go_ahead,
     hold,
+    is_behind,
     is_full,
+    kind_of,
     lacks_until,
+    lay_folded,
     lay_widest,
     lay_window,
     next_rise,
@@ -68,7 +73,14 @@ from headway.policies.slurm.tables import (
     Setting,
     Work,
 )
-from headway.policies.slurm.whole import counts_nodes, earliest_whole, enough_over, note_running_sets, over_by
+from headway.policies.slurm.whole import (
+    counts_nodes,
+    earliest_whole,
+    enough_over,
+    idle_after,
+    note_running_sets,
+    over_by,
+)
 from headway.units import SECOND
 
 GO_ON, STOP = True, False
@@ -191,22 +203,6 @@ def when_and_where(state: State, job: int, part: int, now: int, only_now: bool) 
     return start
 
 
-@kernel
-def starts_later(memory: Memory, slot: int, end: int, t: int, least: int, enough: int) -> bool:
-    """Whether a job on whole nodes cannot start by ``t`` on nodes free of plans from ``slot`` until ``end``.
-
-    ``enough``: the running job with whose end it could if there were no plans.
-    """
-    sets, over, place = memory.words_sets, memory.words_over, over_by(memory, t)
-    if place < enough:
-        return True
-    for word in range(sets.shape[1]):
-        idle = over[place, word] if place >= 0 else sets[Scratch.IDLE, word]
-        sets[Scratch.WINDOW, word] = sets[Scratch.WIDEST, word] & idle
-    cut_window(memory, slot, end)
-    return size_of(sets, Scratch.WINDOW) < least
-
-
 @routine
 def some_window_fits(memory: Memory, now: int, minutes: int, least: int) -> bool:
     """Whether one of the windows of a job that found no start had as many nodes as it wants."""
@@ -245,8 +241,10 @@ def search(state: State, place: int, now: int) -> bool:
     )
     least, plain = memory.jobs[Job.MIN_NODES, job], memory.settings[Setting.PLAIN] > 0
     later, slot, lacks, seen, counted, skipped = now, 0, 0, END, False, False
+    folded = reach = END
     any_reserved = memory.reservations.shape[1] > 0
     lay_widest(memory, job, part)
+    kind = kind_of(memory, job, part)
     preempts = memory.settings[Setting.PREEMPTION] != Preemption.OFF
     known = memory.jobs[Job.SIZED, job] > 0 and not only_now and not plain and not preempts
     by_count = known and not any_reserved and counts_nodes(memory, job, part)
@@ -263,17 +261,28 @@ def search(state: State, place: int, now: int) -> bool:
             lacks, seen = 0, END
         end = 60 * minutes + max(begin, now)
         slot = slot_at(memory, slot, begin)
-        seen = survey(memory, seen, end)
+        seen = survey(memory, seen, end, least, kind)
         later = next_rise(memory, slot, end)
         if any_reserved:
             later = end_of_reservation(memory, job, part, begin, minutes, now, later)
         if lacks <= begin and not plain:
-            lacks = lacks_until(memory, slot, end, least)
+            lacks = lacks_until(memory, seen, end, least)
         if lacks <= begin:
-            if later > 0 and by_count and starts_later(memory, slot, end, later, least, enough):
+            over = over_by(memory, later) if later > 0 and by_count else enough
+            if over < enough:
                 skipped = True
                 continue
-            lay_window(memory, slot, end)
+            if plain or slot == END:
+                lay_window(memory, slot, end)
+            else:
+                if is_behind(memory, slot, folded):
+                    folded = reach = fold(memory, slot, end)
+                else:
+                    reach = go_ahead(memory, reach, end)
+                lay_folded(memory, slot)
+            if later > 0 and by_count and idle_after(memory, over) < least:
+                skipped = True
+                continue
         if lacks > begin or size_of(memory.words_sets, Scratch.WINDOW) < least:
             if later > 0 and not only_now:
                 continue

@@ -9,11 +9,13 @@ Running jobs are not in it. Every cycle begins with one empty stretch and forget
 from __future__ import annotations
 
 from headway.jit import kernel, routine
-from headway.policies.slurm.bits import common_nodes, copy_set
+from headway.policies.slurm.bits import ALL, ONE, common_nodes, copy_set
 from headway.policies.slurm.tables import Clock, Job, Memory, Scratch, Setting, Slot
 
 END = -1
 """NEXT of the last stretch."""
+KINDS = 63
+"""Kinds of jobs for which it is kept what a survey of the stretches found: as many as a word has bits."""
 
 
 @kernel
@@ -29,6 +31,7 @@ def clear_table(memory: Memory, now: int) -> None:
     memory.slots[Slot.BEGIN, 0] = rounded(memory, now)
     memory.slots[Slot.END, 0] = rounded(memory, now + memory.settings[Setting.BF_WINDOW])
     memory.slots[Slot.NEXT, 0] = END
+    memory.slots[Slot.KNOWN, 0] = 0
     memory.clock[Clock.SLOTS] = 1
     for word in range(memory.words_free.shape[1]):
         memory.words_free[0, word] = memory.words_sets[Scratch.USABLE, word]
@@ -45,6 +48,7 @@ def split(memory: Memory, slot: int, t: int) -> int:
     slots[Slot.NEXT, new] = slots[Slot.NEXT, slot]
     slots[Slot.END, slot] = t
     slots[Slot.NEXT, slot] = new
+    slots[Slot.KNOWN, slot] = slots[Slot.KNOWN, new] = 0
     for word in range(memory.words_free.shape[1]):
         memory.words_free[new, word] = memory.words_free[slot, word]
     return int(new)
@@ -83,11 +87,13 @@ def hold(memory: Memory, start: int, end: int, nodes: int) -> None:
     if slots[Slot.END, slot] > start:
         slot = split(memory, slot, start)
     else:
+        slots[Slot.KNOWN, slot] = 0
         slot = slots[Slot.NEXT, slot]
         if slot == END:
             return
     last = slot
     while slot != END:
+        slots[Slot.KNOWN, slot] = 0
         if end < slots[Slot.END, slot]:
             split(memory, slot, end)
         for word in range(memory.words_free.shape[1]):
@@ -112,6 +118,7 @@ def join_equal(memory: Memory, before: int, last: int, end: int) -> None:
         if equally_free(memory, here, behind):
             slots[Slot.END, here] = slots[Slot.END, behind]
             slots[Slot.NEXT, here] = slots[Slot.NEXT, behind]
+            slots[Slot.KNOWN, here] = 0
             return
         if reached and here == last:
             return
@@ -128,21 +135,50 @@ def lay_widest(memory: Memory, job: int, part: int) -> None:
 
 
 @kernel
-def survey(memory: Memory, last: int, end: int) -> int:
-    """Count what the stretches behind ``last`` (END: all) have for a job, as far as one behind ``end``.
+def kind_of(memory: Memory, job: int, part: int) -> int:
+    """The kind of a job: jobs of a kind could have the same nodes. The last one is for all that have none.
 
-    That is how many nodes of WIDEST are free in each, and whether some come free behind it. The last stretch
-    that is counted now.
+    What reservations leave to a job is its own.
     """
-    sets, free, slots = memory.words_sets, memory.words_free, memory.slots
+    kinds = memory.surveys.shape[1] - 1
+    if memory.reservations.shape[1] > 0 or memory.settings[Setting.PLAIN] > 0:
+        return kinds
+    return min(part * memory.features.shape[0] + memory.jobs[Job.FEATURES, job], kinds)
+
+
+@kernel
+def count_stretch(memory: Memory, slot: int, kind: int) -> None:
+    """Count how many nodes of WIDEST are free in a stretch, and see whether some come free behind it."""
+    sets, free = memory.words_sets, memory.words_free
+    following, more = memory.slots[Slot.NEXT, slot], 0
+    if following != END:
+        for word in range(sets.shape[1]):
+            more |= sets[Scratch.WIDEST, word] & free[following, word] & ~free[slot, word]
+    memory.surveys[slot, kind] = 2 * common_nodes(sets, Scratch.WIDEST, free, slot) + (more != 0)
+    if kind < memory.surveys.shape[1] - 1:
+        memory.slots[Slot.KNOWN, slot] |= ONE << kind
+
+
+@kernel
+def survey(memory: Memory, last: int, end: int, least: int, kind: int) -> int:
+    """Learn what the stretches behind ``last`` (END: all) have for a job, as far as one behind ``end``.
+
+    That is how many nodes of WIDEST are free in each, whether some come free behind it, and where the job
+    last found fewer than it wants. The last stretch that is known now. What earlier jobs of its kind found
+    out still holds where no plan has been entered since.
+    """
+    slots = memory.slots
     while last == END or (slots[Slot.BEGIN, last] <= end and slots[Slot.NEXT, last] != END):
+        lacked = 0
+        if last != END:
+            lacked = slots[Slot.END, last] if slots[Slot.FREE, last] < least else slots[Slot.LACKED, last]
         last = 0 if last == END else slots[Slot.NEXT, last]
-        following, more = slots[Slot.NEXT, last], 0
-        slots[Slot.FREE, last] = common_nodes(sets, Scratch.WIDEST, free, last)
-        if following != END:
-            for word in range(sets.shape[1]):
-                more |= sets[Scratch.WIDEST, word] & free[following, word] & ~free[last, word]
-        slots[Slot.RISES, last] = more != 0
+        if (slots[Slot.KNOWN, last] >> kind) & 1 == 0:
+            count_stretch(memory, last, kind)
+        found = memory.surveys[last, kind]
+        slots[Slot.FREE, last] = found >> 1
+        slots[Slot.RISES, last] = found & 1
+        slots[Slot.LACKED, last] = lacked
     return last
 
 
@@ -155,14 +191,15 @@ def slot_at(memory: Memory, slot: int, t: int) -> int:
 
 
 @kernel
-def lacks_until(memory: Memory, slot: int, end: int, least: int) -> int:
-    """The end of the last stretch from ``slot`` until ``end`` with fewer than ``least`` nodes; 0: none."""
-    lacks = 0
-    while slot != END and memory.slots[Slot.BEGIN, slot] <= end:
-        if memory.slots[Slot.FREE, slot] < least:
-            lacks = memory.slots[Slot.END, slot]
-        slot = memory.slots[Slot.NEXT, slot]
-    return int(lacks)
+def lacks_until(memory: Memory, last: int, end: int, least: int) -> int:
+    """The end of the last stretch that begins by ``end`` and has fewer than ``least`` nodes; 0: none.
+
+    ``last``: as far as the stretches are known, which is one behind ``end``.
+    """
+    slots = memory.slots
+    if slots[Slot.BEGIN, last] <= end and slots[Slot.FREE, last] < least:
+        return int(slots[Slot.END, last])
+    return int(slots[Slot.LACKED, last])
 
 
 @kernel
@@ -200,6 +237,54 @@ def cut_window(memory: Memory, slot: int, end: int) -> None:
         for word in range(sets.shape[1]):
             sets[Scratch.WINDOW, word] &= free[slot, word]
         slot = memory.slots[Slot.NEXT, slot]
+
+
+@kernel
+def fold(memory: Memory, slot: int, end: int) -> int:
+    """Lay for each stretch from ``slot`` until ``end`` the nodes free in it and all behind it; the last one.
+
+    The windows of a search only move on, so each of them is one such set, cut by the stretches AHEAD of them.
+    """
+    slots, free, folded, count = memory.slots, memory.words_free, memory.words_folded, 0
+    while slot != END and slots[Slot.BEGIN, slot] <= end:
+        slots[Slot.ORDER, count] = slot
+        slot = slots[Slot.NEXT, slot]
+        count += 1
+    last = slots[Slot.ORDER, count - 1]
+    copy_set(free, last, folded, last)
+    for place in range(count - 2, -1, -1):
+        here, behind = slots[Slot.ORDER, place], slots[Slot.ORDER, place + 1]
+        for word in range(free.shape[1]):
+            folded[here, word] = free[here, word] & folded[behind, word]
+    for word in range(free.shape[1]):
+        memory.words_sets[Scratch.AHEAD, word] = ALL
+    return int(last)
+
+
+@kernel
+def go_ahead(memory: Memory, last: int, end: int) -> int:
+    """Let the stretches behind ``last`` until ``end`` be AHEAD of the folded ones, too; the last one."""
+    slots, sets, behind = memory.slots, memory.words_sets, memory.slots[Slot.NEXT, last]
+    while behind != END and slots[Slot.BEGIN, behind] <= end:
+        for word in range(sets.shape[1]):
+            sets[Scratch.AHEAD, word] &= memory.words_free[behind, word]
+        last, behind = behind, slots[Slot.NEXT, behind]
+    return int(last)
+
+
+@kernel
+def is_behind(memory: Memory, slot: int, folded: int) -> bool:
+    """Whether a stretch lies behind those that are folded as far as ``folded`` (END: none are)."""
+    return bool(folded == END or memory.slots[Slot.END, folded] < memory.slots[Slot.END, slot])
+
+
+@kernel
+def lay_folded(memory: Memory, slot: int) -> None:
+    """The window that begins with a folded stretch into the set WINDOW, as :func:`lay_window` does."""
+    sets = memory.words_sets
+    for word in range(sets.shape[1]):
+        here = memory.words_folded[slot, word] & sets[Scratch.AHEAD, word]
+        sets[Scratch.WINDOW, word] = here & sets[Scratch.WIDEST, word]
 
 
 @routine

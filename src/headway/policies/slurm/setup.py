@@ -36,6 +36,7 @@ from headway.policies.slurm.life import (
     licence_tables,
     reservation_tables,
 )
+from headway.policies.slurm.plan_table import KINDS
 from headway.policies.slurm.priority import BASIC
 from headway.policies.slurm.record import notes, on_nodes, warm_up_days, warm_up_remark, why_refused
 from headway.policies.slurm.selection import LIGHTER
@@ -163,6 +164,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         work=np.zeros((len(Work), nodes), np.int64),
         sets=np.zeros((len(Scratch), nodes), np.uint8),
         slots=np.zeros((len(Slot), slots), np.int64),
+        surveys=np.zeros((slots, min(len(in_partition) * len(requests.features), KINDS) + 1), np.int64),
         plans=np.zeros((len(Plan), plans), np.int64),
         counts=np.zeros((len(Count), counted), np.int64),
         billing=billing(site, resources),
@@ -189,6 +191,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         words_features=packed(requests.features, nodes),
         words_sets=np.zeros((len(Scratch), words), np.int64),
         words_free=np.zeros((slots, words), np.int64),
+        words_folded=np.zeros((slots, words), np.int64),
         words_planned=np.zeros((plans, words), np.int64),
         words_held=np.zeros((room, words), np.int64),
         words_over=np.zeros((room, words), np.int64),

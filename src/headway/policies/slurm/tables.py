@@ -307,6 +307,12 @@ class Slot(IntEnum):
     """How many nodes that the job at hand could have are free of plans in it."""
     RISES = 4
     """Whether a node that the job at hand could have is free in the next slot and not in this one."""
+    LACKED = 5
+    """The end of the last slot before this one with fewer nodes than the job at hand wants; 0: none."""
+    KNOWN = 6
+    """For which kinds of jobs FREE and RISES are kept in ``surveys``: a bit for each kind."""
+    ORDER = 7
+    """Not of a slot: the slots of a window one after the other."""
 
 
 class Plan(IntEnum):
@@ -630,6 +636,8 @@ class Memory(NamedTuple):
     """[Scratch, node] sets that a search works on."""
     slots: Table
     """[Slot, record]"""
+    surveys: Table
+    """[slot, kind of jobs] what was found out about a slot: 2 x FREE + RISES."""
     plans: Table
     """[Plan, place] the plans of the present cycle."""
     counts: Table
@@ -683,6 +691,8 @@ class Memory(NamedTuple):
     """[Scratch, word] sets that a search works on."""
     words_free: Table
     """[slot, word] nodes of a slot that are free of plans."""
+    words_folded: Table
+    """[slot, word] nodes that are free of plans in a slot and in all behind it that are folded with it."""
     words_planned: Table
     """[place, word] the nodes of the plans."""
     words_held: Table
@@ -761,6 +771,8 @@ class Scratch(IntEnum):
     IDLE = 7
     """Nodes on which nothing runs."""
     COMPLETING = 8
+    AHEAD = 11
+    """Nodes free of plans in the slots of a window behind those whose sets are folded."""
     OPEN = 9
     """Nodes on which something could start: usable, not completing, with something free."""
     TAKEN = 10
