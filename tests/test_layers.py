@@ -24,7 +24,7 @@ LAYERS = (
     ("schedule",),
     ("simulate", "outcome"),
     ("audit", "metrics", "explain", "check", "replay"),
-    ("figures", "campaign", "papers", "report", "export", "what_if", "forecast"),
+    ("figures", "campaign", "papers", "report", "export", "what_if", "forecast", "streams"),
     ("live", "batsim", "gym"),
     ("cli", "__main__"),
 )

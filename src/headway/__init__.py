@@ -35,6 +35,7 @@ _HOMES = {
     "policy": "headway.policies.spec",
     "read": "headway.workload",
     "simulate": "headway.simulate",
+    "simulate_stream": "headway.streams",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from headway.schedule import Schedule as Schedule
     from headway.simulate import simulate as simulate
     from headway.site import Site as Site
+    from headway.streams import simulate_stream as simulate_stream
     from headway.units import SECOND as SECOND
     from headway.workload import Workload as Workload
     from headway.workload.read import read as read

@@ -147,6 +147,14 @@ Out: TypeAlias = Annotated[
 Force: TypeAlias = Annotated[
     bool, typer.Option("--force", help="Replace files in a folder that is not empty.")
 ]
+Stream: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--stream",
+        help="Read, simulate and write as it goes, for an SWF log larger than memory; for strict orders, "
+        "easy and conservative. Quantiles of the summary are then estimates with a stated error.",
+    ),
+]
 Spreadsheet: TypeAlias = Annotated[
     bool,
     typer.Option(

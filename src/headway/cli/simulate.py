@@ -22,12 +22,14 @@ def simulate(
     out: options.Out = None,
     force: options.Force = False,
     spreadsheet: options.Spreadsheet = False,
+    stream: options.Stream = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Simulate one policy on a log.
 
     Prints the ledger (what was odd in the log and what was done about it) and the summary with units.
+    A log larger than memory: headway simulate huge.swf.gz --policy easy --stream --out result
     """
     from headway.cli.inputs import checked
     from headway.cli.outages import WantedOutages
@@ -37,6 +39,12 @@ def simulate(
     outages = WantedOutages.parse(events, failures, on_failure)
     if out is not None:
         refuse_occupied(out, force)
+    if stream:
+        from headway.cli.streams import check_whole_machine, simulate_as_it_goes
+
+        check_whole_machine(trace, site=site, annotations=annotations, outages=outages)
+        simulate_as_it_goes(trace, spec, procs, platform, rules, seed, out, force, spreadsheet, json, quiet)
+        return
 
     from headway.cli.runs import Inputs
 

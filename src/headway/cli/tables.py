@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from headway.metrics.comparison import Comparison, Row
     from headway.schedule import Schedule
+    from headway.streams import Streamed
     from headway.workload import Ledger, Source
 
 UNITS = {metric.name: metric.unit for metric in METRICS}
@@ -66,7 +67,7 @@ def not_modelled_table(console: Console, source: Source, policy: str = "") -> No
     console.print()
 
 
-def summary_table(console: Console, schedule: Schedule, summary: Mapping[str, Any]) -> None:
+def summary_table(console: Console, schedule: Schedule | Streamed, summary: Mapping[str, Any]) -> None:
     """Every number of a summary with its unit."""
     console.print(f"{schedule.policy} on {schedule.capacity:,} processors", style="bold", markup=False)
     table = Table(box=None, pad_edge=False, show_header=False)

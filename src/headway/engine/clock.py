@@ -28,6 +28,7 @@ from headway.engine.tables import (
     HORIZON,
     INSTANTS,
     KEPT,
+    KNOWN_UNTIL,
     LAST_NEW,
     LIVE_ROOM,
     NONE,
@@ -35,6 +36,7 @@ from headway.engine.tables import (
     OPEN,
     OUTLIVES,
     PASS,
+    PAUSE,
     PHASE,
     R_END,
     R_JOB,
@@ -176,7 +178,8 @@ def step(state: State, world: World) -> int:
     """Close the present instant and open the next: ends, then arrivals; then it is the policy's turn.
 
     Where the world has something to tell at that instant, EVENT is returned first: the instant is open, and
-    the next call is the policy's turn.
+    the next call is the policy's turn. PAUSE is returned before an instant at which jobs may arrive that are
+    not in the table yet.
     """
     clock = state.clock
     if clock[HELD] > 0:
@@ -188,6 +191,8 @@ def step(state: State, world: World) -> int:
     t = min(next_end(state, world), clock[WAKE])
     if clock[LAST_NEW] < state.jobs.shape[1]:
         t = min(t, state.jobs[SUBMIT, clock[LAST_NEW]])
+    if t >= clock[KNOWN_UNTIL]:
+        return PAUSE
     tells = t >= clock[HORIZON]
     if tells:
         if t == NEVER and (clock[HORIZON] == NEVER or clock[WAITS] == 0):

@@ -50,9 +50,11 @@ from headway.engine.tables import (
     FINISHED,
     FIRST_NEW,
     GROW,
+    KNOWN_UNTIL,
     LAST_NEW,
     NONE,
     NOW,
+    PAUSE,
     PHASE,
     PROMISE,
     RUN,
@@ -112,6 +114,17 @@ class Driver:
         if code == BROKEN:
             raise self.refusal()
         return code != FINISH
+
+    def run_until(self, t: int, progress: Progress | None = None, batch: int = BATCH) -> None:
+        """Run the compiled policy through every instant before ``t``; the table has all jobs until then."""
+        self.state.clock[KNOWN_UNTIL] = t
+        loop = self._loop or compiled_loop(self.setup.memory)
+        while (code := loop(self.hook, self.state, self.world, batch)) not in (PAUSE, FINISH):
+            if code == BROKEN:
+                raise self.refusal()
+            if code in (GROW, EVENT):
+                self.prepare_for(code)
+            self.report(progress)
 
     def next(self) -> bool:
         """Close the present instant and open the next: ends, then arrivals. False if none is to come."""

@@ -120,6 +120,7 @@ DUE_JOB, PINS, SUMMARY, POOL_LISTS = DUE + 1, DUE + 2, DUE + 3, 7
 
 # Entries of `clock`. HORIZON is when the world next has something to tell beside ends and arrivals, HELD is 2
 # while it tells, and 1 in the policy's turn after that; CHANGES and RETURNS are what it told at this instant.
+# Arrivals before KNOWN_UNTIL are in the table of jobs; no instant from then on is opened.
 (
     NOW,
     FIRST_NEW,
@@ -146,11 +147,15 @@ DUE_JOB, PINS, SUMMARY, POOL_LISTS = DUE + 1, DUE + 2, DUE + 3, 7
     HELD,
     CHANGES,
     RETURNS,
-) = range(25)
-CLOCK_ENTRIES = 25
+    KNOWN_UNTIL,
+) = range(26)
+CLOCK_ENTRIES = 26
+
+ALL_KNOWN = NEVER + 1
+"""``KNOWN_UNTIL`` where no more jobs come than those in the table."""
 
 # What step returns.
-PASS, TICK, GROW, FINISH, BROKEN, EVENT = range(6)
+PASS, TICK, GROW, FINISH, BROKEN, EVENT, PAUSE = range(7)
 
 # Faults: verbs that were refused.
 NONE, NOT_WAITING, TOO_WIDE, NOT_RUNNING, SLEPT, BAD_KEY, NOT_SUSPENDED, TOO_FAR, NODE_FULL = range(9)
@@ -242,7 +247,7 @@ def new_state(
     named = np.zeros((NODE_ROWS, 0), np.int64) if nodes is None else nodes
     held = SHARE_ROWS + len(named) - NODE_ROWS
     clock = np.zeros(CLOCK_ENTRIES, np.int64)
-    clock[HORIZON] = NEVER
+    clock[HORIZON], clock[KNOWN_UNTIL] = NEVER, ALL_KNOWN
     return State(
         clock=clock,
         jobs=jobs,

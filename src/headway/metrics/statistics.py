@@ -38,10 +38,10 @@ def exact_sum(values: Ratios) -> float:
     if len(values) < FEW:
         return math.fsum(values.tolist())
     blocks = (values[place : place + BLOCK] for place in range(0, len(values), BLOCK))
-    return math.fsum(chain.from_iterable(map(_exact_parts, blocks)))
+    return math.fsum(chain.from_iterable(map(exact_parts, blocks)))
 
 
-def _exact_parts(values: Ratios) -> list[float]:
+def exact_parts(values: Ratios) -> list[float]:
     """Fewer numbers with exactly the same sum.
 
     Adding and taking away a large power of two leaves of each value what is above a common lowest digit. So
@@ -49,7 +49,7 @@ def _exact_parts(values: Ratios) -> list[float]:
     way. The idea is in Rump, Ogita and Oishi, Accurate floating-point summation, SIAM J. Sci. Comput., 2008.
     """
     parts: list[float] = []
-    while largest := max(float(values.max()), -float(values.min())):
+    while len(values) and (largest := max(float(values.max()), -float(values.min()))):
         if not largest < HUGE:
             return [*parts, *values.tolist()]
         coarse = math.ldexp(1.0, math.frexp(largest)[1] + (len(values) + 1).bit_length())

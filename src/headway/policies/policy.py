@@ -100,6 +100,14 @@ class Policy:
                 "on nodes"
             )
 
+    def refuse_stream(self) -> None:
+        """Most policies keep notes of jobs, or ranks among them, for which they must see the whole log."""
+        raise UsageError(
+            f"{self.spec.name} cannot schedule a stream: it keeps notes of jobs that have ended, or must "
+            "know all jobs beforehand; leave out --stream, or give fcfs or another strict order, easy or "
+            "conservative"
+        )
+
     def pools(self, platform: Platform) -> tuple[Pool, ...]:
         """Its processors on a platform, the pool that jobs are submitted to first."""
         return (Pool(0, "", platform.total_procs),)

@@ -68,7 +68,7 @@ def read(
     """
     if format is not None and format not in READERS:
         raise UsageError(f"there is no format {format!r}; the formats are {', '.join(READERS)}")
-    copy = _registered(path) if isinstance(path, str) else None
+    copy = registered(path) if isinstance(path, str) else None
     if copy is not None:
         path = copy.path
     if format is None:
@@ -86,7 +86,7 @@ def read(
 
 def read_requests(path: str, rules: Mapping[str, str]) -> Workload:
     """A log with what Slurm knew of each request where it is output of sacct; as `read` does otherwise."""
-    if _registered(path) is not None:
+    if registered(path) is not None:
         return read(path, format=None, compiled=None, **rules)
     with looked_at(path) as (first, source):
         format = recognised(first, path) or "swf"
@@ -98,7 +98,7 @@ def read_requests(path: str, rules: Mapping[str, str]) -> Workload:
         return reader(source, rules, requests=True)
 
 
-def _registered(name: str) -> Copy | None:
+def registered(name: str) -> Copy | None:
     """The registered copy a name stands for; None where it is a file or no dataset."""
     if name == "-" or os.path.exists(name):
         return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -18,7 +19,7 @@ from headway.workload.rules import choose
 from headway.workload.stream import LogStream
 from headway.workload.swf_fields import FIELDS, SCALE, job_line
 from headway.workload.swf_lines import Ints, Lines
-from headway.workload.swf_rules import apply_rules
+from headway.workload.swf_rules import Before, apply_rules
 from headway.workload.table import Workload
 
 Parser = Callable[[bytes, int], Lines]
@@ -55,6 +56,41 @@ def read_swf(
         source=Source(stream.name, stream.sha256, "swf"),
         rules=chosen,
     )
+
+
+def read_swf_in_parts(
+    path: str | os.PathLike[str] | BinaryIO,
+    rules: Mapping[str, str] | None = None,
+    *,
+    chunks: int = 8,
+    compiled: bool | None = None,
+) -> Iterator[Workload]:
+    """Read an SWF log in parts of so many chunks of text (about 10,000 jobs each); see :func:`read_swf`.
+
+    Each part has the comments up to there and a ledger of its own; the last one has the digest of the whole
+    log. What can only be known of a whole log is an error that names the line: pieces of checkpointed jobs,
+    and job numbers that do not rise.
+    """
+    chosen = choose(rules or {})
+    stream = LogStream(path)
+    source = Source(stream.name, format="swf")
+    log, before, jobs = _Columns(stream.name), Before(), 0
+
+    def part(source: Source) -> Workload:
+        columns, ledger = apply_rules(
+            log.columns(), log.lines(), log.flags(), chosen, stream.name, before=before
+        )
+        return Workload(columns, header=Header(log.comments), ledger=ledger, source=source, rules=chosen)
+
+    for chunk, text in enumerate(stream, start=1):
+        log.add(text, _parser(compiled, chunk))
+        if log.jobs and chunk % chunks == 0:
+            jobs += log.jobs
+            yield part(source)
+            log = log.continued()
+    if not jobs + log.jobs:
+        raise InputError("has no job lines; is it a complete SWF log?", file=stream.name)
+    yield part(replace(source, sha256=stream.sha256))
 
 
 def _parser(compiled: bool | None, chunk: int) -> Parser:
@@ -108,6 +144,12 @@ class _Columns:
         self._lines = _Growing(dtype=np.uint32)
         self._flags = _Growing(dtype=np.uint8)
         self._line = 1
+
+    def continued(self) -> _Columns:
+        """Empty columns for the part of the log that follows."""
+        following = _Columns(self.name)
+        following.comments, following._line = self.comments, self._line
+        return following
 
     def add(self, text: bytes, parser: Parser) -> None:
         """Parse a chunk of whole lines that follows those already added."""

@@ -22,6 +22,8 @@ PIECES = (2, 4)
 """Least and greatest status of a piece; the last piece has 3 (done) or 4 (failed)."""
 SUMMARIES = (0, 1, 5)
 
+_STATUS = [field.name for field in FIELDS].index("status")
+
 ADDED = ("runtime", "cpu_time")
 LARGEST_OF = ("allocated", "requested_procs", "requested_time", "used_memory_kb", "requested_memory_kb")
 LAST_OF = ("status",)
@@ -78,6 +80,22 @@ def join_partial(log: Reading) -> None:
     action = "pieces of a job without a summary line: joined into one job"
     log.entries.append(LedgerEntry.of("partial", action, job[np.sort(firsts)], dropped=False))
     _drop(log, merged, "further pieces of a job: part of the joined job")
+
+
+def refuse_partial(log: Reading) -> None:
+    """Complain of pieces in a log that is read in parts: the other pieces may stand anywhere in it."""
+    status = log.columns.get("status")
+    if status is None:
+        return
+    piece = (status >= PIECES[0]) & (status <= PIECES[1])
+    if piece.any():
+        raise InputError(
+            "a piece of a checkpointed job, whose other pieces may stand anywhere in the log; join them with "
+            "'headway convert', or simulate the log without --stream",
+            file=log.file,
+            line=int(log.line[np.argmax(piece)]),
+            field=log.place(_STATUS),
+        )
 
 
 def _join(log: Reading, pieces: np.ndarray, starts: np.ndarray, firsts: np.ndarray) -> None:

@@ -7,6 +7,7 @@ before it left.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.rules import RULES
 from headway.workload.swf_fields import EXTRA, FIELDS, MISSING, ROUNDED, place
 from headway.workload.swf_lines import Ints, Mask
-from headway.workload.swf_partial import join_partial
+from headway.workload.swf_partial import join_partial, refuse_partial
 from headway.workload.table import ALWAYS, OPTIONAL, Column
 
 _INDEX = {field.name: index for index, field in enumerate(FIELDS)}
@@ -31,6 +32,18 @@ _MADE_FROM = {"requested_procs": "procs", "requested_time": "walltime", "request
 """The log's own value, and the column that rules make of it."""
 
 
+@dataclass
+class Before:
+    """What the parts of a log above this one have left, where a log is read in parts."""
+
+    job: int = -1
+    """The largest job number."""
+    submit: int = 0
+    """The latest submission (µs)."""
+    runtime: float = 0.0
+    """The sum of the run times (µs)."""
+
+
 class Reading:
     """A log while rules are applied: its columns, which lines still stand for a job, what happened so far."""
 
@@ -41,7 +54,10 @@ class Reading:
         rules: Mapping[str, str],
         file: str,
         place: Callable[[int], str] = place,
+        before: Before | None = None,
     ) -> None:
+        self.before = before
+        """None where this is the whole log."""
         self.columns = columns
         self.line = line
         self.rules = rules
@@ -88,15 +104,20 @@ def apply_rules(
     *,
     place: Callable[[int], str] = place,
     also: tuple[str, ...] = (),
+    before: Before | None = None,
 ) -> tuple[dict[str, Ints], Ledger]:
     """Columns of the jobs to be scheduled, in file order, and the ledger of all job lines.
 
     `columns` are the log's fields, times in µs, and are changed in place. `place` names a field in errors;
-    `also` names columns that no rule knows and that go with their jobs all the same.
+    `also` names columns that no rule knows and that go with their jobs all the same. Of a log that is read in
+    parts, `before` holds what the parts above have left, and is brought up to this one.
     """
-    log = Reading(columns, line, rules, file, place)
+    log = Reading(columns, line, rules, file, place, before)
     _as_written(log, flags)
-    join_partial(log)
+    if before is None:
+        join_partial(log)
+    else:
+        refuse_partial(log)
     _no_job(log)
     columns["procs"] = _procs(log)
     _times(log)
@@ -189,7 +210,7 @@ def _times(log: Reading) -> None:
         runtime[zero] = SECOND
     walltime = log.get("requested_time").copy()
     missing = walltime <= 0
-    whole = " in the whole log" if missing[log.alive].all() else ""
+    whole = " in the whole log" if log.before is None and missing[log.alive].all() else ""
     done = "the run time stands for it"
     missing = log.act(
         "no_estimate", missing, _INDEX["requested_time"], f"no requested time{whole}", runtime=done
@@ -210,8 +231,10 @@ def _ends(log: Reading) -> None:
     kept = np.flatnonzero(log.alive)
     if not len(kept):
         return
-    ends = np.cumsum(log.get("runtime")[kept], dtype=np.float64)
-    ends += log.get("submit")[kept].max()
+    before = log.before or Before()
+    ends = before.runtime + np.cumsum(log.get("runtime")[kept], dtype=np.float64)
+    before.runtime = float(ends[-1])
+    ends += max(int(log.get("submit")[kept].max()), before.submit)
     if ends[-1] > LATEST:
         raise InputError(
             "the run times up to this job add up to more than can be kept; correct them",
@@ -226,7 +249,22 @@ def _unique_jobs(log: Reading) -> None:
     job = log.get("job")
     kept = np.flatnonzero(log.alive)
     ids = job[kept]
-    if not len(ids) or (ids[0] >= 0 and (np.diff(ids) > 0).all()):
+    if not len(ids):
+        return
+    above = -1 if log.before is None else log.before.job
+    rises = np.diff(ids, prepend=above) > 0
+    if log.before is not None:
+        log.before.job = int(ids[-1])
+        if not rises.all():
+            raise InputError(
+                f"job {ids[np.argmin(rises)]} stands below a job with the same or a larger number, so it may "
+                "be there twice; a log that is read in parts needs rising numbers: write it anew with "
+                "'headway convert', or simulate it without --stream",
+                file=log.file,
+                line=int(log.line[kept[np.argmin(rises)]]),
+                field=log.place(_INDEX["job"]),
+            )
+    if rises.all():
         return
     again = np.ones(len(ids), dtype=np.bool_)
     again[np.unique(ids, return_index=True)[1]] = False
@@ -256,9 +294,12 @@ def _submit_order(log: Reading) -> None:
     """Mention jobs submitted before one that stands above them; rows stay in file order."""
     submit = log.get("submit")
     kept = submit[log.alive]
-    if len(kept) and (np.diff(kept) < 0).any():
+    above = 0 if log.before is None else log.before.submit
+    if log.before is not None and len(kept):
+        log.before.submit = max(above, int(kept.max()))
+    if len(kept) and (np.diff(kept, prepend=above) < 0).any():
         early = np.zeros(len(submit), dtype=np.bool_)
-        early[log.alive] = kept < np.maximum.accumulate(kept)
+        early[log.alive] = kept < np.maximum(np.maximum.accumulate(kept), above)
         done = "scheduled in order of submit"
         log.act("out_of_order", early, _INDEX["submit"], "submitted before a job above it", sort=done)
 

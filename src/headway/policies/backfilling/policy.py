@@ -71,6 +71,9 @@ class Easy(Baseline, Queue):
                     f"leave out {name} or the dialect"
                 )
 
+    def refuse_stream(self) -> None:
+        self.refuse_inside("on a stream (--stream)")
+
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.backfilling.setup import easy, easy_in_dialect
 
@@ -113,6 +116,9 @@ class Conservative(Baseline, Policy):
 
     def params_inside(self) -> dict[str, object]:
         return {**super().params_inside(), "compress": "scratch"}  # plans are made anew at every event
+
+    def refuse_stream(self) -> None:
+        pass
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.backfilling.setup import conservative

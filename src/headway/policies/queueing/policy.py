@@ -38,6 +38,9 @@ class Strict(Queue):
 
         return strict(self.spec, arrivals, procs)
 
+    def refuse_stream(self) -> None:
+        pass
+
     def laws(self, seen: Seen) -> tuple[str, ...]:
         return before_maintenance(seen)
 

@@ -1,0 +1,76 @@
+"""``headway simulate --stream``: a log larger than memory."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+from headway.cli.display import Display
+from headway.cli.frame import Interrupted
+from headway.cli.inputs import chosen_platform, names_site
+from headway.cli.outages import WantedOutages
+from headway.errors import UsageError
+from headway.policies.spec import Spec
+
+
+def check_whole_machine(
+    trace: str, *, site: Path | None, annotations: Path | None, outages: WantedOutages
+) -> None:
+    """Complain about what a stream cannot take into account."""
+    if site is not None or names_site(trace):
+        raise UsageError("a site is not simulated as a stream; leave out --stream, or give an SWF log alone")
+    if annotations is not None:
+        raise UsageError("--annotations may name jobs anywhere in the log; leave them out, or --stream")
+    if outages.files or outages.failures is not None:
+        raise UsageError("a stream knows no processors that come and go; leave out --stream or the events")
+
+
+def simulate_as_it_goes(
+    trace: str,
+    spec: Spec,
+    procs: int | None,
+    platform: str | None,
+    rules: dict[str, str],
+    seed: int,
+    out: Path | None,
+    force: bool,
+    spreadsheet: bool,
+    json: bool,
+    quiet: bool,
+) -> None:
+    """Run, then print what is known at the end."""
+    from headway.streams import simulate_stream
+
+    display = Display(quiet)
+    with display.working(f"{spec.brief}, {trace} as it is read") as progress:
+        result = simulate_stream(
+            trace,
+            chosen_platform(procs, platform),
+            spec,
+            rules=rules,
+            out=out,
+            force=force,
+            spreadsheet=spreadsheet,
+            progress=progress,
+            notify=display.say,
+            provenance={"seed": seed, "command": shlex.join(["headway", *sys.argv[1:]])},
+        )
+    if json:
+        from headway.cli.display import print_json
+
+        print_json(result.summary | {"policy": result.policy, "ledger": result.ledger.rows()})
+    elif not quiet:
+        from headway.cli.display import output
+        from headway.cli.tables import ledger_table, summary_table
+
+        console = output()
+        ledger_table(console, result.ledger)
+        summary_table(console, result, result.summary)
+        estimates = ", ".join(result.summary["sketched"])
+        console.print(f"\nestimates, from a histogram with an error below 0.01 %: {estimates}", markup=False)
+        if out is not None:
+            console.print(f"\nwritten to {out}", markup=False)
+    if result.interrupted:
+        kept = "" if out is None else f" are in {out}"
+        raise Interrupted(f"the {result.jobs:,} jobs that had ended{kept or ' were summed up'}")

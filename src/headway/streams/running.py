@@ -1,0 +1,284 @@
+"""Simulates a log that is larger than memory.
+
+    part of the log ──> window of arrivals ──> engine ──> jobs that ended ──> rows in order ──> files, sums
+
+The clock stops before the first instant at which a job may arrive that has not been read. Then the jobs that
+have ended leave the tables, the next arrivals take their place, and it goes on. So memory depends on the jobs
+in the system, not on those in the log.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.engine.tables import ALL_KNOWN
+from headway.errors import UsageError
+from headway.platform import Platform
+from headway.policies.spec import Spec, parse_spec
+from headway.schedule import Schedule
+from headway.schedule.files import NAMES, RUN, SUMMARY, digest, run_record, write_json
+from headway.schedule.folder import refuse_occupied, whole_folder
+from headway.streams.arriving import LOOKAHEAD, ROW, Arriving
+from headway.streams.rows import BLOCK, IN_MEMORY, Rows
+from headway.streams.simulating import Simulation
+from headway.streams.summing import Summing
+from headway.streams.table_file import ScheduleFile
+from headway.workload import Ledger, LedgerEntry, Workload
+from headway.workload.formats import looked_at, recognised
+from headway.workload.read import registered
+from headway.workload.swf import read_swf_in_parts
+from headway.workload.table import ALWAYS
+
+Table = npt.NDArray[np.int64]
+Notify = Callable[[str], None]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is held in memory, in jobs or rows; none of it changes a result."""
+
+    window: int = 200_000
+    """Jobs that arrive in one window, or as many as are in the system where these are more."""
+    lookahead: int = LOOKAHEAD
+    block: int = BLOCK
+    blocks: int = IN_MEMORY
+    chunks: int = 8
+    """Chunks of text in a part of the log."""
+
+
+SIZES = Sizes()
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """What is left of a run when its rows have been written."""
+
+    policy: str
+    capacity: int
+    jobs: int
+    """Rows of the schedule."""
+    summary: dict[str, Any]
+    ledger: Ledger
+    interrupted: bool = False
+    """Whether the run was interrupted: then all this is of the jobs that had ended."""
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+
+def simulate_stream(
+    path: str | BinaryIO,
+    platform: Platform | int | None,
+    policy: str | Spec,
+    *,
+    rules: Mapping[str, str] | None = None,
+    out: str | Path | None = None,
+    force: bool = False,
+    spreadsheet: bool = False,
+    tau: float = 10,
+    progress: Progress | None = None,
+    notify: Notify | None = None,
+    provenance: Mapping[str, Any] | None = None,
+    sizes: Sizes = SIZES,
+) -> Streamed:
+    """Simulate an SWF log, plain or gzipped, while it is read; the schedule goes to the folder ``out``.
+
+    Without a platform the machine is the one in the log's header. An interrupt ends the run in order: what
+    had ended is written and summed up, and ``interrupted`` is true. ``progress`` is told (jobs
+    that have ended, jobs read).
+    """
+    spec = parse_spec(policy)
+    spec.policy.refuse_stream()
+    copy = registered(path) if isinstance(path, str) else None
+    if copy is not None:
+        path = str(copy.path)
+    with ExitStack() as stack:
+        first, begun = stack.enter_context(looked_at(path))
+        format = recognised(first, str(path)) or "swf"
+        if format != "swf":
+            raise UsageError(f"{path}: only SWF is read as a stream, this is {format}; leave out --stream")
+        parts = read_swf_in_parts(begun, rules, chunks=sizes.chunks)
+        run = Run(parts, platform, spec, tau, sizes, notify)
+        folder = None
+        if out is not None:
+            refuse_occupied(Path(out), force)
+            folder = stack.enter_context(whole_folder(Path(out), force, stale=NAMES))
+        away = Path(stack.enter_context(TemporaryDirectory(dir=folder, prefix="rows-")))
+        file = None if folder is None else stack.enter_context(closing(ScheduleFile(folder, spreadsheet)))
+        return run.whole(away, folder, file, progress, dict(provenance or {}))
+
+
+class Run:
+    """One simulation of a stream."""
+
+    def __init__(
+        self,
+        parts: Iterator[Workload],
+        platform: Platform | int | None,
+        spec: Spec,
+        tau: float,
+        sizes: Sizes,
+        notify: Notify | None,
+    ) -> None:
+        part = next(parts)
+        self.machine = machine_of(platform, part)
+        policy = spec.policy.on(self.machine, part)
+        policy.refuse_stream()
+        if self.machine.outages is not None:
+            raise UsageError("a stream knows no processors that come and go; leave them out, or --stream")
+        self.spec, self.sizes, self.tau = policy.spec, sizes, tau
+        self.capacity = policy.pools(self.machine)[0].procs
+        self.arriving = Arriving(chain([part], parts), self.capacity, sizes.lookahead)
+        self.simulation = Simulation(policy, self.machine, part.header.unix_start or 0, notify)
+        self.sums = Summing(self.capacity, tau)
+
+    def whole(
+        self,
+        away: Path,
+        folder: Path | None,
+        file: ScheduleFile | None,
+        progress: Progress | None,
+        provenance: dict[str, Any],
+    ) -> Streamed:
+        """Simulate to the end, or until an interrupt; rows that wait for their turn lie in ``away``."""
+        wall, cpu = time.perf_counter(), time.thread_time()
+        rows = Rows(away, self.sizes.block, self.sizes.blocks)
+        interrupted = False
+        try:
+            self._simulate(rows, file, progress)
+        except KeyboardInterrupt:
+            interrupted = True
+            self._collect(rows)
+            self._hand_on(rows.ended(), file)
+        ledger = self._ledger(rows, interrupted)
+        if folder is not None and file is not None:
+            interrupted = not file.finish(self._schedule({}, ledger)) or interrupted
+        summary = self.sums.summary(ledger.dropped)
+        timing = {"wall_seconds": time.perf_counter() - wall, "cpu_seconds": time.thread_time() - cpu}
+        made = {**self.simulation.counts(), "stream": True, "interrupted": interrupted, "timing": timing}
+        record = provenance | made
+        if folder is not None:
+            self._save(folder, summary, ledger, rows.given, record)
+        return Streamed(str(self.spec), self.capacity, rows.given, summary, ledger, interrupted, record)
+
+    def _simulate(self, rows: Rows, file: ScheduleFile | None, progress: Progress | None) -> None:
+        until = 0
+        while until < ALL_KNOWN:
+            with unbroken():
+                window = self.arriving.window(max(self.sizes.window, self.simulation.in_system))
+                rows.add(window.columns, window.columns[ROW])
+                self.simulation.begin(window)
+                until = window.until
+            self.simulation.run_until(until)
+            with unbroken():
+                self._collect(rows)
+                self._hand_on(rows.complete(last=until == ALL_KNOWN), file)
+            if progress is not None:
+                progress(rows.read - self.simulation.in_system, rows.read)
+        self.simulation.finish()
+
+    def _collect(self, rows: Rows) -> None:
+        """Note what became of the jobs that have ended."""
+        ended, outcome = self.simulation.collect()
+        if outcome:
+            self.sums.queue.add(*self.simulation.came_and_went())
+            rows.end(ended, outcome)
+
+    def _hand_on(self, blocks: Iterator[dict[str, Table]], file: ScheduleFile | None) -> None:
+        """Sum up rows that are complete, and write them."""
+        for columns in blocks:
+            if len(columns[ALWAYS[0]]):
+                schedule = self._schedule(columns, None)
+                self.sums.add(schedule)
+                if file is not None:
+                    file.add(schedule, self.sums.partitions)
+
+    def _schedule(self, columns: Mapping[str, Table], ledger: Ledger | None) -> Schedule:
+        """A block of rows, or none, as a schedule."""
+        last = self.arriving.last
+        assert last is not None
+        none = np.zeros(0, np.int64)
+        jobs = {name: columns.get(name, none) for name in ALWAYS}
+        if ledger is not None:  # of all jobs, of which none is here
+            ledger = Ledger(ledger.dropped, ledger.entries)
+        return Schedule(
+            workload=Workload(
+                jobs, header=last.header, ledger=ledger, source=last.source, rules=last.rules
+            ),
+            platform=self.machine,
+            policy=str(self.spec),
+            start=columns.get("start", none),
+            end=columns.get("end", none),
+            why=columns.get("why", none).astype(np.uint8),
+            killed=columns.get("killed", none) > 0,
+            promise=columns.get("promise", none),
+            promise_kind=self.simulation.promise_kind,
+            capacity=self.capacity,
+        )
+
+    def _ledger(self, rows: Rows, interrupted: bool) -> Ledger:
+        """The ledger of what was read; after an interruption not all of it has been scheduled."""
+        ledger = self.arriving.ledger
+        left = self.arriving.jobs - rows.given
+        if not interrupted or not left:
+            return ledger
+        action = "read, but had not ended when the run was interrupted: left out"
+        return ledger.with_entries(LedgerEntry("interrupted", action, left, dropped=True))
+
+    def _save(
+        self, folder: Path, summary: dict[str, Any], ledger: Ledger, jobs: int, provenance: dict[str, Any]
+    ) -> None:
+        """Write summary.json and run.json."""
+        write_json(folder / SUMMARY, summary)
+        written = {name: digest(folder / name) for name in NAMES if (folder / name).is_file()}
+        empty = self._schedule({}, ledger)
+        empty.provenance = provenance
+        counted = {"jobs": jobs, "jobs_in_log": ledger.total}
+        write_json(folder / RUN, run_record(empty) | counted | {"files": written})
+
+
+def machine_of(platform: Platform | int | None, part: Workload) -> Platform:
+    """The machine asked for, or that of the log's header."""
+    if isinstance(platform, Platform):
+        return platform
+    procs = part.header.max_procs if platform is None else platform
+    if procs is None:
+        raise UsageError(
+            f"{part.source.name}: the header has neither MaxProcs nor MaxNodes, so the machine's size is not "
+            "known; give --procs N or --platform FILE"
+        )
+    return Platform.procs(procs)
+
+
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """Let an interrupt wait until the block has ended, so that nothing is done by half."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, frame: came.append((number, frame))) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+    for number, frame in came:
+        handler = signal.getsignal(number)
+        if callable(handler):
+            handler(number, frame)
+        else:
+            signal.raise_signal(number)
