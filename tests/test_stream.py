@@ -7,6 +7,7 @@ import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -74,7 +75,7 @@ def both(folder: Path, text: str, policy: str) -> tuple[Path, Path, Streamed]:
     return whole, stream, simulate_stream(str(log), 16, policy, out=stream, force=True, sizes=SMALL)
 
 
-def told(folder: Path) -> tuple[dict[str, object], dict[str, object]]:
+def told(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return json.loads((folder / "summary.json").read_text()), json.loads((folder / "run.json").read_text())
 
 

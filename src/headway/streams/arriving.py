@@ -98,9 +98,9 @@ class Arriving:
             return
         early = part.submit < self._released
         if early.any():
-            row = int(np.argmax(early))
+            first = int(np.argmax(early))
             raise InputError(
-                f"job {part.job[row]} was submitted at {seconds_text(int(part.submit[row]))} s, before jobs "
+                f"job {part.job[first]} was submitted at {seconds_text(int(part.submit[first]))} s, before jobs "
                 f"that stand more than {self._lookahead:,} lines above it; sort the log by submit time, or "
                 "simulate it without --stream",
                 file=part.source.name,

@@ -276,9 +276,9 @@ def unbroken() -> Iterator[None]:
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
-    for number, frame in came:
-        handler = signal.getsignal(number)
-        if callable(handler):
-            handler(number, frame)
+    for heard, frame in came:
+        found = signal.getsignal(heard)
+        if callable(found):
+            found(heard, frame)
         else:
-            signal.raise_signal(number)
+            signal.raise_signal(heard)
