@@ -99,8 +99,9 @@ class Arriving:
         early = part.submit < self._released
         if early.any():
             first = int(np.argmax(early))
+            at = seconds_text(int(part.submit[first]))
             raise InputError(
-                f"job {part.job[first]} was submitted at {seconds_text(int(part.submit[first]))} s, before jobs "
+                f"job {part.job[first]} was submitted at {at} s, before jobs "
                 f"that stand more than {self._lookahead:,} lines above it; sort the log by submit time, or "
                 "simulate it without --stream",
                 file=part.source.name,
