@@ -192,6 +192,15 @@ def of_live(rows: Sequence[Row]) -> Iterator[Line]:
         yield at_most(f"live, {row['work']}", on, number(row, "CPU s"), "CPU s", bar)
 
 
+def of_gym(rows: Sequence[Row]) -> Iterator[Line]:
+    """Environments: one from Python, and a vector on two threads by what the two cores can do at most."""
+    for row in rows:
+        threads = int(number(row, "threads"))
+        bar = 20_000 if threads == 1 else 500_000
+        figure = number(row, "steps/s on idle cores, at most")
+        yield at_least("Gymnasium", str(row["environment"]), figure, f"steps in {threads} CPU s", bar)
+
+
 BARS: dict[str, Callable[[Sequence[Row]], Iterator[Line]]] = {
     "logs": of_logs,
     "synthetic": of_synthetic,
@@ -207,6 +216,7 @@ BARS: dict[str, Callable[[Sequence[Row]], Iterator[Line]]] = {
     "slurm": of_slurm,
     "slurm-months": of_slurm_months,
     "live": of_live,
+    "gym": of_gym,
 }
 """Sections of the table, in its order."""
 

@@ -22,6 +22,8 @@ from headway.workload.transform import apply
 WIDTHS = [OF_SCORE, 16, 1]
 SIZE = sum(a * b + b for a, b in pairwise(WIDTHS))
 PAIRS, EPISODES, JOBS, WINDOW = 16, 4, 128, 16
+SLOTS = 128
+"""The network scores any number of jobs: the policy looks at more of them than training does."""
 STEP, SPREAD = 0.1, 0.15
 
 
@@ -104,6 +106,6 @@ if __name__ == "__main__":
     path, generations = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 100
     log = headway.read(path)
     procs = log.header.max_procs
-    network = from_flat(train(log, procs, generations), WIDTHS, task="choose", window=WINDOW, may_wait=False)
+    network = from_flat(train(log, procs, generations), WIDTHS, task="choose", window=SLOTS, may_wait=False)
     network.save("agent.npz")
     judge(log, procs, ["agent.npz", "easy", "easy(backfill=sjf)", "easy(order=f1)", "sjf", "fcfs"])

@@ -18,7 +18,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 from torch import nn
-from train_agent import judge
+from train_agent import SLOTS, judge
 
 import headway
 from headway.gym import SchedulingVectorEnv
@@ -112,7 +112,7 @@ def network_of(model, task):
         tuple(part.detach().numpy().astype(np.float64) for part in (layer.weight, layer.bias))
         for layer in layers
     )
-    return Network(arrays, task=task, window=WINDOW, kind="shared", activation="tanh", may_wait=False)
+    return Network(arrays, task=task, window=SLOTS, kind="shared", activation="tanh", may_wait=False)
 
 
 def train(log, procs, task, steps, seed):

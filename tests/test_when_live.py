@@ -47,7 +47,8 @@ def test_when_begins_with_the_queue_as_squeue_shows_it(
     slurm: SlurmCluster, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for procs, minutes in ((4, 10), (3, 20)):
-        slurm.run("sbatch", "--output=/dev/null", f"--ntasks={procs}", f"--time={minutes}", "--wrap", "sleep 600")
+        words = ("sbatch", "--output=/dev/null", f"--ntasks={procs}", f"--time={minutes}")
+        slurm.run(*words, "--wrap", "sleep 600")
     end = time.monotonic() + 60
     while slurm.run("squeue", "-h", "-o", "%t").split() != ["PD", "R"] and time.monotonic() < end:
         time.sleep(0.2)
