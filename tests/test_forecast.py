@@ -297,6 +297,8 @@ def test_shorter_and_smaller_jobs_have_better_chances(record: Record) -> None:
     assert by_name["half the processors"].wait(0.5) <= found.main.wait(0.5)
     assert by_name["submitted 6 h later"].forecast.submit == now + 6 * 3600 * SECOND
     assert (by_name["submitted 6 h later"].forecast.waits >= 0).all()
+    for told in (found.main, *found.others):
+        assert all(told.end(level) >= told.forecast.submit + told.wait(level) for level in LEVELS), told.name
 
 
 def test_a_queue_that_is_watched_is_a_record_too(record: Record) -> None:

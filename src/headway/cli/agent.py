@@ -22,7 +22,7 @@ def agent(
         bool, typer.Option("--dry-run", help="Say what would be done with each task, and do nothing.")
     ] = False,
 ) -> None:
-    """Give tasks to the cluster that completes them first, and move waiting ones to better ones.
+    """Give tasks to the best clusters, and move waiting ones.
 
     Everything is journalled before it is done: an agent that was killed goes on where it was. Clients are
     `headway submit`, `status`, `queue` and `cancel`; the page is at the address `page` of GRID.toml.

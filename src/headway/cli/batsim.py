@@ -54,7 +54,7 @@ def batsim(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int | None:
-    """Run a scheduler that speaks Batsim's protocol, as Batsim would, on a log.
+    """Run a scheduler that speaks Batsim's protocol on a log.
 
     Jobs are delays. With --out the folder has Batsim's files (out_jobs.csv, out_schedule.csv,
     out_machine_states.csv) beside ours. The schedule is audited.

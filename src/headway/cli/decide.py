@@ -19,7 +19,7 @@ def decide(
     ] = "tcp://*:28000",
     quiet: options.Quiet = False,
 ) -> None:
-    """Put a policy behind Batsim: it listens, Batsim asks, it decides, until the simulation ends."""
+    """Put a policy behind Batsim. It listens, Batsim asks, it decides, until the simulation ends."""
     from headway.batsim.decide import Decider
     from headway.batsim.exchange import zmq
     from headway.batsim.messages import parse

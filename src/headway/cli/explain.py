@@ -46,7 +46,7 @@ def explain(
     ] = True,
     json: options.Json = False,
 ) -> None:
-    """Explain why a job waited, and what would have let it start earlier.
+    """Explain why a job waited, and what would have helped.
 
     Without a number: headway explain result --longest, or headway explain result --user NAME
     """

@@ -44,10 +44,11 @@ def forecast(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Walk through a log, forecast a sample of its jobs at submission, and compare with what happened.
+    """Check forecasts of starts against what a log recorded.
 
-    Shows how often the 50 % and 90 % intervals held, pinball loss and errors of the median, beside the
-    policy's own plan, the recent median wait of like jobs, and QBETS' bounds.
+    Walks through the log and forecasts a sample of its jobs at their submission. Shows how often the 50 % and
+    90 % intervals held, pinball loss and errors of the median, beside the policy's own plan, the recent
+    median wait of like jobs, and QBETS' bounds.
     """
     from headway.cli.inputs import check_choices, parse_rules
     from headway.schedule.folder import refuse_occupied

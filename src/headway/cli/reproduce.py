@@ -61,7 +61,7 @@ def reproduce(
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Reproduce a paper: its campaign, figures and claims, with a verdict on each.
+    """Reproduce a paper, with a verdict on each of its claims.
 
     Without logs it runs on generated ones. Papers know the logs they used by name: redirection curie,
     intrepid and ricc; deadline hpc2n, sdsc-blue and sdsc-ds; urgent sdsc-blue and lanl; reallocation

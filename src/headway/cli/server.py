@@ -18,7 +18,7 @@ def server(
     ],
     control: Control = False,
 ) -> None:
-    """Stand in front of one cluster: estimate, submit, cancel for the agent.
+    """Serve one cluster of a grid: estimate, submit, cancel.
 
     The cluster is a Slurm, this machine with so many slots, or a simulation, as GRID.toml says. It listens on
     a Unix socket that only you can open, unless the file says otherwise.

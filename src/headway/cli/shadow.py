@@ -42,10 +42,11 @@ def shadow(
     ] = 0,
     json: options.Json = False,
 ) -> None:
-    """Watch a Slurm cluster read-only, and ask policies what they would do now.
+    """Watch a Slurm cluster, and ask policies what they would do.
 
-    Each look is added to a log: what waits, what Slurm started since the last look, what each policy would
-    start at this moment. `headway shadow LOG.jsonl` compares the two afterwards.
+    It changes nothing on the cluster. Each look is added to a log: what waits, what Slurm started since the
+    last look, what each policy would start at this moment. `headway shadow LOG.jsonl` compares the two
+    afterwards.
     """
     if grid.suffix == ".jsonl":
         return _compare(grid, json)

@@ -38,7 +38,7 @@ def queue(
     ] = 40,
     json: options.Json = False,
 ) -> None:
-    """List the last tasks of a grid: where each is, and when it starts and ends."""
+    """List the last tasks of a grid, with places and times."""
     from rich.table import Table
 
     from headway.cli.display import output, print_json
@@ -82,7 +82,7 @@ def status(
     grid: OfGrid = None,
     json: options.Json = False,
 ) -> int:
-    """Say what became of tasks, and what was decided about each and why.
+    """Say what became of tasks, and what was decided and why.
 
     Without a task: how many there are in each state. With --wait it answers when the tasks have ended, and
     gives up with a sentence when --timeout has passed.
@@ -169,7 +169,7 @@ def _answer(said: dict[str, Any]) -> str:
 
 @command("cancel", example="headway cancel 7 --grid grid.toml")
 def cancel(task: Number, grid: OfGrid = None, json: options.Json = False) -> None:
-    """Take a task back; one that runs is killed, where the grid allows it."""
+    """Take a task back. One that runs is killed if the grid allows it."""
     from headway.cli.display import output, print_json
 
     found = ask(chosen(grid), "cancel", task=task)

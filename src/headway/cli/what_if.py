@@ -53,10 +53,10 @@ def what_if(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show what a change would do: more nodes, another limit, another policy, more jobs.
+    """Show what a change of nodes, limits, policy or jobs would do.
 
     Base and variants run over the same log. Says who gains and who loses by how much, and how sure that is:
-    over weeks, over phases of the controller's clocks, and by how true the base is.
+    over weeks, over phases of the controller's clocks, and by how close the base comes to the log.
     """
     if list_changes:
         _list()

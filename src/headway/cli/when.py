@@ -97,10 +97,11 @@ def when(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show when a job will start, as chances from some hundred simulated futures.
+    """Show when a job will start, as chances.
 
-    Looks only at what was known at the instant: who runs and waits, how long jobs ran that have ended, who
-    came at such hours. The policy in force goes on from there. What past forecasts got wrong is put right.
+    The chances come from some hundred simulated futures. They know only what was known at the instant: who
+    runs and waits, how long jobs ran that have ended, who came at such hours. The policy in force goes on
+    from there. What past forecasts got wrong is put right.
     """
     from headway.cli.grids import microseconds_of
     from headway.cli.inputs import check_choices, parse_rules

@@ -15,7 +15,7 @@ import numpy as np
 from headway.errors import UsageError
 from headway.forecast.check import walk
 from headway.forecast.correction import Correction
-from headway.forecast.forecast import DRAWS, Forecast, NeverStarts, Outlook
+from headway.forecast.forecast import DRAWS, Forecast, NeverStarts, Outlook, quantile
 from headway.forecast.instant import Instant
 from headway.forecast.levels import LEVELS, Column
 from headway.forecast.record import Record
@@ -60,10 +60,16 @@ class Told:
         return int(self.quantiles[int(np.argmin(abs(LEVELS - level)))])
 
     def end(self, level: float) -> int:
-        """The end that is not exceeded with this probability (µs): draws are moved as starts are."""
-        told = np.interp(ranks(self.forecast.waits), LEVELS, self.quantiles.astype(np.float64))
-        ends = np.sort(self.forecast.submit + told.astype(np.int64) + self.forecast.run_times)
-        return int(ends[min(int(np.ceil(level * len(ends))) - 1, len(ends) - 1)])
+        """The end that is not exceeded with this probability (µs): draws are moved as starts are.
+
+        No job ends before it starts, so none is told to, although both are made of few draws.
+        """
+        waits = self.forecast.waits
+        if self.is_corrected:
+            told = np.interp(ranks(waits), LEVELS, self.quantiles.astype(np.float64))
+            waits = told.astype(np.int64)
+        end = quantile(waits + self.forecast.run_times, level)
+        return self.forecast.submit + max(end, self.wait(level))
 
     def chance(self, within: int) -> float:
         """The probability to start no later than so long after the submission."""

@@ -119,8 +119,9 @@ def _of_partition(partition: Partition) -> Iterator[tuple[str, str]]:
         if listed is not None:
             yield name, ",".join(listed)
     if partition.max_cpus_per_node is not None:
-        yield "MaxCPUsPerNode over several jobs (each job keeps to it by itself)", str(
-            partition.max_cpus_per_node
+        yield (
+            "MaxCPUsPerNode over several jobs (each job keeps to it by itself)",
+            str(partition.max_cpus_per_node),
         )
     if partition.root_only:
         yield "RootOnly", "YES"
