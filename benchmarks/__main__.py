@@ -26,6 +26,7 @@ from benchmarks import (
     reallocation,
     redirection,
     slurm_site,
+    streams,
     sweeps,
     urgent,
 )
@@ -33,7 +34,7 @@ from benchmarks.rates import Row
 
 TRACES = Path(os.environ.get("HEADWAY_TRACES", Path(__file__).parents[2] / "shared" / "traces"))
 
-ON_REQUEST = ("slurm-months",)
+ON_REQUEST = ("slurm-months", "stream-whole")
 """Sections that take minutes and run only by name."""
 
 Sections = dict[str, tuple[str, Callable[[], Iterator[Row]]]]
@@ -71,6 +72,11 @@ def sections(traces: Path, quick: bool) -> Sections:
             lambda: commands.all_commands(folder, quick),
         ),
         "memory": ("Memory", lambda: memory.peaks(sizes)),
+        "streams": (
+            "Streams: growth at n, 2 n and 4 n",
+            lambda: streams.growth(streams.QUICK if quick else streams.SIZES),
+        ),
+        "stream-whole": ("A stream of 44 million jobs", lambda: streams.growth(streams.WHOLE)),
         "sweeps": ("Sweeps", lambda: sweeps.all_sweeps(folder, quick)),
         "deadline": ("Deadlines: DBF against conservative", lambda: deadline.on_logs(folder, quick)),
         "redirection": ("Redirection against EASY", lambda: redirection.on_logs(folder, quick)),

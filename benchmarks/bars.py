@@ -102,6 +102,17 @@ def of_memory(rows: Sequence[Row]) -> Iterator[Line]:
         yield at_most("memory", f"{jobs:,} jobs, EASY", number(row, "peak GB, simulated"), "GB", bar)
 
 
+def of_streams(rows: Sequence[Row]) -> Iterator[Line]:
+    """Memory stays while the log grows, and the time of twice as many jobs is about twice as long."""
+    for row in rows:
+        on = f"{int(number(row, 'jobs')):,} jobs, EASY, at most {int(number(row, 'most waiting')):,} waiting"
+        yield at_most("stream, memory", on, number(row, "peak GB"), "GB", 2.0)
+        yield Line("stream, time", on, number(row, "CPU s"), "CPU s")
+        growth = number(row, "times the row before")
+        if growth:
+            yield at_most("stream, twice the jobs", on, growth, "times", 2.2)
+
+
 def of_sweeps(rows: Sequence[Row]) -> Iterator[Line]:
     """A campaign on two workers against one, and the campaign of the paper on redirection."""
     for row in rows:
@@ -111,6 +122,13 @@ def of_sweeps(rows: Sequence[Row]) -> Iterator[Line]:
         elif row["kind"] == "campaign":
             bar = 30.0 if row["bar"] else None
             yield at_most("campaign of redirection", str(row["on"]), number(row, "value"), "s wall", bar)
+        elif row["kind"] == "small cells":
+            bar = 1000.0 if row["bar"] else None
+            rate = number(row, "value")
+            yield at_least("sweep, small cells, 2 workers", str(row["on"]), rate, "cells/s", bar)
+        elif row["kind"] == "Python's share":
+            bar = 0.33 if row["bar"] else None
+            yield at_most("sweep, Python's share of a cell", str(row["on"]), number(row, "value"), "", bar)
         elif row["kind"] == "paper":
             yield Line("reproduce redirection, everything", str(row["on"]), number(row, "value"), "s wall")
         else:
@@ -207,6 +225,8 @@ BARS: dict[str, Callable[[Sequence[Row]], Iterator[Line]]] = {
     "reading": of_reading,
     "commands": of_commands,
     "memory": of_memory,
+    "streams": of_streams,
+    "stream-whole": of_streams,
     "sweeps": of_sweeps,
     "deadline": of_deadline,
     "urgent": of_urgent,

@@ -15,6 +15,8 @@ import headway
 from benchmarks import campaign_workers
 from benchmarks.rates import Row
 
+SMALL_MODEL = "lublin(jobs=500, procs=128, load=0.9, seed={seed})"
+SMALL_POLICIES = ("fcfs", "sjf", "easy", "easy(backfill=sjf)", "conservative")
 MODEL = "lublin(jobs=2000, procs=128, load=0.9, estimates=tsafrir, seed={seed})"
 
 
@@ -43,7 +45,37 @@ def all_sweeps(folder: Path | None, quick: bool) -> Iterator[Row]:
         yield from _workers(folder, campaign_workers.LOGS, 3 if quick else 20, Path(scratch) / "small", False)
         if folder and not quick:
             yield from _workers(folder, campaign_workers.LARGE, 20, Path(scratch) / "large", True)
+        yield from _cells(500 if quick else 20_000, Path(scratch) / "cells")
         yield from _paper(folder, quick, Path(scratch))
+
+
+def _cells(cells: int, scratch: Path) -> Iterator[Row]:
+    """Many small cells on two workers: cells a second, and what part of a cell's time is spent in Python."""
+    replications = max(cells // len(SMALL_POLICIES), 1)
+    made = headway.Campaign(
+        workloads=[SMALL_MODEL], policies=list(SMALL_POLICIES), replications=replications, tau=60
+    )
+    begin = time.perf_counter()
+    found: Any = made.run(scratch, workers=2)
+    rate = len(found) / (time.perf_counter() - begin)
+    on = f"{len(found):,} cells of 500 jobs"
+    yield {"kind": "small cells", "on": on, "value": round(rate, 1), "bar": cells == 20_000}
+    yield {"kind": "Python's share", "on": on, "value": round(python_share(), 2), "bar": cells == 20_000}
+
+
+def python_share() -> float:
+    """The part of a small cell's CPU time outside the simulation proper, over each policy, best of five."""
+    from headway.campaign.measure import Settings, Task, run_task
+    from headway.platform import Platform
+    from headway.workload.models import lublin
+
+    log, machine = lublin(jobs=500, procs=128, seed=1, load=0.9), Platform.procs(128)
+    tasks = [Task(policy, machine, policy, None, 0, 128) for policy in SMALL_POLICIES]
+    shares = []
+    for _ in range(6):
+        outcomes = [run_task(task, log, Settings(tau=60)) for task in tasks]
+        shares.append(sum(o.python for o in outcomes) / sum(o.seconds for o in outcomes))
+    return min(shares[1:])
 
 
 def _workers(

@@ -92,7 +92,7 @@ def outcome(
     if lead == SWAP_IN:
         columns["start"] += log[R_LEAD, last]
     started = np.count_nonzero(state.jobs[RUN] >= 0)
-    several = state.clock[RUNS] > started or np.isin(log[R_ENDED], GIVEN_UP).any()
+    several = state.clock[RUNS] > started or given_up(log[R_ENDED]).any()
     if several or (lead == LOADING and log[R_LEAD].any()) or (sets and sets.of_run):
         add_pieces(columns, state, order, bool(pools) or nodes is not None, lead, sets)
     if nodes is not None:
@@ -101,6 +101,12 @@ def outcome(
         if pieces is not None:
             pieces.node, pieces.group = nodes[pieces.group], None
     return columns
+
+
+def given_up(ended: Column) -> npt.NDArray[np.bool_]:
+    """Which runs ended in a way after which their job runs again, or is lost."""
+    failed, preempted = GIVEN_UP
+    return np.asarray((ended == failed) | (ended == preempted))  # np.isin takes longer than small simulations
 
 
 def add_pieces(
@@ -112,7 +118,7 @@ def add_pieces(
     """
     log = state.runs[:, : state.clock[RUNS]]
     some = np.bincount(log[R_JOB], minlength=len(order))[log[R_JOB]] > 1
-    some |= np.isin(log[R_ENDED], GIVEN_UP)
+    some |= given_up(log[R_ENDED])
     if lead == LOADING:
         some |= log[R_LEAD] > 0
     if sets is not None:
@@ -309,10 +315,10 @@ def with_lost(columns: dict[str, Any], workload: Workload, state: State, order: 
     last = np.empty(len(order), np.int64)
     last[order] = state.jobs[RUN]
     ended = np.where(last < 0, -1, state.runs[R_ENDED, last])
-    if not np.isin(ended, GIVEN_UP).any():
+    if not given_up(ended).any():
         return workload
     runtime = columns.get("runtime", workload.runtime).copy()
-    lost = np.isin(ended, GIVEN_UP)
+    lost = given_up(ended)
     runtime[lost] = (columns["end"] - columns["start"] - suspended_time(columns))[lost]
     columns["runtime"] = runtime
     entries = [

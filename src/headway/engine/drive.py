@@ -183,9 +183,30 @@ def grow(state: State, world: World) -> tuple[State, World]:
     return larger._replace(runs=runs, shares=shares, **kept), larger_world
 
 
+Kind = tuple[type, tuple[tuple[str, int], ...]]
+"""Class of a memory, and the type and dimensions of each of its tables: all that compiled code depends on."""
+
+
 def hook_signature(memory: Any = NO_MEMORY) -> Any:
     """The type of a compiled policy with such a memory: nothing from (instant, state)."""
-    return jit.types.void(jit.types.int64, jit.type_of(_prototype(memory)[0]))
+    return _signature_over(_kind_of(memory))
+
+
+def _kind_of(memory: Any) -> Kind:
+    return type(memory), tuple((table.dtype.str, table.ndim) for table in memory)
+
+
+@cache
+def _state_over(kind: Kind) -> Any:
+    """The type of a state with such a memory; asking the compiler takes longer than a small simulation."""
+    made, tables = kind
+    memory = made(*(np.zeros((0,) * dimensions, dtype) for dtype, dimensions in tables))
+    return jit.type_of(_prototype(memory)[0])
+
+
+@cache
+def _signature_over(kind: Kind) -> Any:
+    return jit.types.void(jit.types.int64, _state_over(kind))
 
 
 def _prototype(memory: Any) -> tuple[State, World]:
@@ -195,15 +216,17 @@ def _prototype(memory: Any) -> tuple[State, World]:
 
 def compiled_loop(memory: Any = NO_MEMORY) -> Callable[..., int]:
     """The loop, compiled once for every kind of memory: policies are passed to it as values."""
-    return clockwork.loop if jit.INTERPRETED else _loop_over(jit.type_of(_prototype(memory)[0]))
+    return clockwork.loop if jit.INTERPRETED else _loop_over(_kind_of(memory))
 
 
 @cache
-def _loop_over(state: Any) -> Callable[..., int]:
-    """The loop for a type of state."""
-    hook = jit.function_type(jit.types.void(jit.types.int64, state))
+def _loop_over(kind: Kind) -> Callable[..., int]:
+    """The loop for a kind of memory."""
     world = jit.type_of(_prototype(NO_MEMORY)[1])
-    return jit.with_signature(jit.types.int64(hook, state, world, jit.types.int64))(clockwork.loop)
+    hook = jit.function_type(_signature_over(kind))
+    return jit.with_signature(jit.types.int64(hook, _state_over(kind), world, jit.types.int64))(
+        clockwork.loop
+    )
 
 
 @cache
@@ -220,12 +243,12 @@ def compiled_hook(
 ) -> Callable[[int, State], None]:
     """A policy compiled for the loop."""
     done = jit.INTERPRETED or hasattr(hook, "py_func")
-    return hook if done else _compiled_as(hook, hook_signature(memory))
+    return hook if done else _compiled_as(hook, _kind_of(memory))
 
 
 @cache
-def _compiled_as(hook: Callable[[int, State], None], signature: Any) -> Callable[[int, State], None]:
-    return jit.with_signature(signature)(hook)
+def _compiled_as(hook: Callable[[int, State], None], kind: Kind) -> Callable[[int, State], None]:
+    return jit.with_signature(_signature_over(kind))(hook)
 
 
 @cache
