@@ -14,6 +14,7 @@ from benchmarks import (
     bars,
     commands,
     deadline,
+    depth,
     gym,
     live,
     machine,
@@ -66,6 +67,7 @@ def sections(traces: Path, quick: bool) -> Sections:
     found: Sections = {
         "logs": ("EASY and conservative, every log", lambda: rates.on_logs(folder, quick)),
         "synthetic": ("EASY, synthetic loads", lambda: rates.on_synthetic_loads(quick)),
+        "depth": ("Deep queues: n, 2 n and 4 n jobs at once", lambda: depth.in_deep_queues(quick)),
         "reading": ("Reading SWF", lambda: reading.on_all_readers(folder, quick)),
         "commands": (
             "Command line, warm and on an empty cache",

@@ -78,6 +78,18 @@ def of_synthetic(rows: Sequence[Row]) -> Iterator[Line]:
         yield at_least(work, on, number(row, "jobs/CPU s"), "jobs/CPU s", 500_000 if deep else None)
 
 
+def of_depth(rows: Sequence[Row]) -> Iterator[Line]:
+    """Growth where twice as many jobs wait; other orders at most three times what order of arrival takes."""
+    for row in rows:
+        policy, jobs = str(row["policy"]), number(row, "n")
+        on = f"{policy}, {4 * jobs:,.0f} jobs at once over {2 * jobs:,.0f}"
+        bar = None if policy == "conservative" else 3.0
+        yield at_most("growth with twice as many waiting", on, number(row, "growth"), "times", bar)
+        if row["over plain"] and row["plain"] != policy:
+            on = f"{4 * jobs:,.0f} jobs at once, over {row['plain']}"
+            yield at_most(f"deep queue, {policy}", on, number(row, "over plain"), "times", 3.0)
+
+
 def of_reading(rows: Sequence[Row]) -> Iterator[Line]:
     """Lines of SWF per second, with and without kernels."""
     for row in rows:
@@ -222,6 +234,7 @@ def of_gym(rows: Sequence[Row]) -> Iterator[Line]:
 BARS: dict[str, Callable[[Sequence[Row]], Iterator[Line]]] = {
     "logs": of_logs,
     "synthetic": of_synthetic,
+    "depth": of_depth,
     "reading": of_reading,
     "commands": of_commands,
     "memory": of_memory,

@@ -39,6 +39,15 @@ def test_conservative_has_bars_on_three_logs() -> None:
     ]  # fmt: skip
 
 
+def test_a_deep_queue_is_judged_by_growth_and_by_the_order_of_arrival() -> None:
+    row = {"policy": "sjf", "n": 10, "growth": 2.1, "plain": "fcfs", "over plain": 3.5}
+    plain = row | {"policy": "fcfs", "growth": 3.1, "over plain": 1.0}
+    alone = row | {"policy": "conservative", "growth": 7, "over plain": ""}
+    assert verdicts("depth", row, plain, alone) == [
+        ("at most 3", "met"), ("at most 3", "missed"), ("at most 3", "missed"), ("", ""),
+    ]  # fmt: skip
+
+
 def test_the_bars_of_the_papers() -> None:
     dbf = {"workload": "HPC2N", "ratio": 0.49, "jobs/CPU s": 50_000}
     assert verdicts("deadline", dbf) == [("at least 0.5", "missed"), ("at least 50,000", "met")]

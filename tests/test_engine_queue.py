@@ -88,23 +88,45 @@ def test_a_line_is_a_sorted_list(seed: int, keys: int, jobs: int, join: float, q
     play(seed, keys, jobs, 150, join, q)
 
 
+@pytest.mark.parametrize("falling", [False, True])
+def test_many_join_at_one_place(falling: bool) -> None:
+    """Each before all others, or all between two: the line stays sorted, and no job moves far each time."""
+    jobs = 3000
+    zero = np.zeros(jobs, np.int64)
+    state, _ = make_state(Jobs(zero, zero + 1, zero, zero, zero), Setup((1,), lambda t, s: None))
+    state.jobs[KEY] = -np.arange(jobs) if falling else 1
+    state.jobs[KEY, :1000] = np.arange(1000) // 500 * 2
+    for job in range(jobs):
+        move(state, 0, ENTER, job, 0, 0, 0)
+    line = standing(state, 0)
+    assert line == np.lexsort((np.arange(jobs), state.jobs[KEY])).tolist()
+    for job in line[::2]:
+        move(state, 0, LEAVE, job, 0, 0, 0)
+    assert standing(state, 0) == line[1::2]
+
+
 @pytest.mark.parametrize("keys", [1, 50, 10**6])
 def test_a_long_line(keys: int) -> None:
     play(keys, keys, 600, 2500, 0.5, 0)
 
 
 @pytest.mark.parametrize(
-    ("widest", "room"),
-    [(8, 5000), (1000, 5000), (1 << 20, 5000), (30, 95), (30, 100), (30, 130)],  # the last have little room
+    ("widest", "room", "keys"),
+    [
+        *((8, 5000, 1), (1000, 5000, 1), (1 << 20, 5000, 1)),  # jobs join at the end
+        *((1000, 5000, 3), (1 << 20, 5000, 10**6)),  # jobs join anywhere, many at the same few places
+        *((30, 95, 1), (30, 100, 1), (30, 130, 1), (30, 130, 50)),  # these have little room
+    ],
 )
-def test_a_search_in_a_deep_line(widest: int, room: int) -> None:
-    """Jobs join at the end and leave anywhere; searches begin anywhere, for jobs of every size."""
+def test_a_search_in_a_deep_line(widest: int, room: int, keys: int) -> None:
+    """Jobs join where their keys belong, leave anywhere; searches begin anywhere, for jobs of every size."""
     random = np.random.default_rng(widest)
     jobs = 5000
     procs = np.floor(2 ** random.uniform(0, np.log2(widest), jobs)).astype(np.int64)
     plan = random.integers(0, 10**6, jobs)
     zero = np.zeros(jobs, np.int64)
     state, _ = make_state(Jobs(zero, procs, plan, plan, plan), Setup((widest,), lambda t, s: None), room)
+    state.jobs[KEY] = random.integers(0, keys, jobs)
     line = np.zeros(0, np.int64)
     came = deepest = found = deep = 0
     while came < jobs or len(line):
@@ -112,6 +134,9 @@ def test_a_search_in_a_deep_line(widest: int, room: int) -> None:
         for job in range(came, came + batch):
             move(state, 0, ENTER, job, 0, 0, 0)
         line = np.concatenate([line, np.arange(came, came + batch)])
+        line = line[np.lexsort((line, state.jobs[KEY, line]))]
+        if room == jobs:
+            assert standing(state, 0) == line.tolist()
         came += batch
         deepest = max(deepest, len(line))
         for _ in range(10 if room == jobs else 2):

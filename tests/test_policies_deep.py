@@ -1,6 +1,9 @@
-"""EASY with thousands of jobs waiting, against a plain scan of the whole queue with array operations."""
+"""Thousands of jobs waiting, against a plain scan of the whole queue or a sorted list."""
 
 from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -28,11 +31,11 @@ def flood(jobs: int, procs: int, seed: int) -> Workload:
     )
 
 
-def scan(log: Workload, procs: int, shortest_first: bool) -> tuple[Ints, int]:
+def scan(log: Workload, procs: int, shortest_first: bool, order: str = "fcfs") -> tuple[Ints, int]:
     """The starts under EASY, and the longest queue. At each event every waiting job is looked at."""
-    order = np.argsort(log.submit, kind="stable")
-    submit, size, plan = log.submit[order], log.procs[order], log.walltime[order]
-    length = np.minimum(log.runtime, log.walltime)[order]
+    coming = np.argsort(log.submit, kind="stable")
+    submit, size, plan = log.submit[coming], log.procs[coming], log.walltime[coming]
+    length = np.minimum(log.runtime, log.walltime)[coming]
     start = np.full(len(log), -1)
     waiting = np.zeros(len(log), np.int64)[:0]
     running: list[int] = []
@@ -45,6 +48,8 @@ def scan(log: Workload, procs: int, shortest_first: bool) -> tuple[Ints, int]:
         running = [j for j, end in zip(running, ends, strict=True) if end > t]
         last = int(np.searchsorted(submit, t, side="right"))
         waiting = np.concatenate([waiting, np.arange(arrived, last)])
+        if order == "sjf":
+            waiting = waiting[np.lexsort((waiting, plan[waiting]))]
         arrived, longest = last, max(longest, len(waiting))
 
         def begin(j: int) -> None:
@@ -81,7 +86,7 @@ def scan(log: Workload, procs: int, shortest_first: bool) -> tuple[Ints, int]:
                 extra -= int(size[j])
         waiting = waiting[~np.isin(waiting, list(begun))]
     in_file_order = np.empty(len(log), np.int64)
-    in_file_order[order] = start
+    in_file_order[coming] = start
     return in_file_order, longest
 
 
@@ -104,3 +109,47 @@ def test_every_job_at_once() -> None:
     expected, longest = scan(together, 64, shortest_first=False)
     assert longest == 3000
     assert np.array_equal(headway.simulate(together, 64, "easy").start, expected)
+
+
+@pytest.mark.long
+def test_the_shortest_first_in_a_very_deep_queue() -> None:
+    log = flood(4000, 300, seed=3)
+    expected, longest = scan(log, 300, shortest_first=True, order="sjf")
+    assert longest > 1000
+    assert np.array_equal(headway.simulate(log, 300, "easy(order=sjf, backfill=sjf)").start, expected)
+
+
+def strict(log: Workload, procs: int, key: Ints) -> Ints:
+    """The starts in a strict order of keys: a sorted list, the first waits until it fits."""
+    submit, size = log.submit.tolist(), log.procs.tolist()
+    length = np.minimum(log.runtime, log.walltime).tolist()
+    coming = np.argsort(log.submit, kind="stable").tolist()[::-1]
+    start = [-1] * len(log)
+    line: list[tuple[int, int, int]] = []
+    running: list[tuple[int, int]] = []
+    while coming or line:
+        t = min([end for end, _ in running[:1]] + [submit[j] for j in coming[-1:]])
+        running = [each for each in running if each[0] > t]
+        while coming and submit[coming[-1]] == t:
+            j = coming.pop()
+            insort(line, (int(key[j]), submit[j], j))
+        while line and size[line[0][2]] <= procs - sum(size[j] for _, j in running):
+            j = line.pop(0)[2]
+            start[j] = t
+            insort(running, (t + length[j], j))
+    return np.array(start)
+
+
+@pytest.mark.parametrize(
+    ("order", "key"),
+    [
+        ("sjf", lambda log: log.walltime),
+        ("lqf", lambda log: -log.procs),
+        ("saf", lambda log: log.walltime * log.procs),
+    ],
+)
+def test_a_strict_order_with_thousands_waiting(order: str, key: Callable[[Workload], Ints]) -> None:
+    log = flood(3000, 300, seed=5)
+    made = headway.simulate(log, 300, order)
+    assert np.array_equal(made.start, strict(log, 300, key(log)))
+    assert made.provenance["max_queue"] > 1000

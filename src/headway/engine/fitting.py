@@ -10,9 +10,10 @@ a job of the class. The powers of two are classes of their own, and what lies be
 No job is of class 0; what stands there is the fewest processors of any job. Four numbers of a block or group
 tell a search whether it may hold a job that fits, so a search costs about the logarithm of the queue.
 
-All of these are bounds from below. Jobs that join at the end are added when the next search comes by. Jobs
-that leave are not taken out; but a search that looked into a block or group in vain makes the four numbers
-exact that led it there. Others stay as they are until somebody asks for them.
+All of these are bounds from below. Jobs that join at the end are added when the next search comes by, those
+that join or move elsewhere at once. Jobs that leave are not taken out; but a search that looked into a block
+or group in vain makes the four numbers exact that led it there. Others stay as they are until somebody asks
+for them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from headway.engine.tables import (
     Q_HEAD,
     Q_PLAN,
     Q_PROCS,
-    Q_SORTED_IN,
+    Q_RESORTED,
     Q_SUMMED,
     Q_TAIL,
     SUMMARY,
@@ -114,6 +115,33 @@ def sum_up(state: State, q: int) -> None:
             if procs != GONE:
                 count_in(state, q, part, own, procs, plan)
     state.pools[Q_SUMMED, q] = state.pools[Q_TAIL, q]
+
+
+@routine
+def include(state: State, q: int, place: int) -> None:
+    """Let the summaries of its block and group include the job at a position."""
+    procs = state.queue[Q_FIELDS * q + Q_PROCS, place]
+    plan = state.queue[Q_FIELDS * q + Q_PLAN, place]
+    own = size_class(procs)
+    for part in (place // GROUP, as_part(state, place // (GROUP * GROUP))):
+        count_in(state, q, part, own, procs, plan)
+
+
+@kernel
+def sum_entry(state: State, q: int, place: int) -> None:
+    """Add the job that came to a position to the summary, if that goes as far."""
+    if place < state.pools[Q_SUMMED, q]:
+        include(state, q, place)
+
+
+@routine
+def sum_stretch(state: State, q: int, low: int, high: int) -> None:
+    """Bring the summary up to date where jobs moved inside [low, high)."""
+    for place in range(low, min(high, state.pools[Q_SUMMED, q])):
+        if place % GROUP == 0 and place + GROUP <= high:
+            clear(state, q, place // GROUP)
+        if state.queue[Q_FIELDS * q + Q_PROCS, place] != GONE:
+            include(state, q, place)
 
 
 @kernel
@@ -218,6 +246,6 @@ def next_fit(state: State, q: int, place: int, free: int, limit: int, extra: int
     It needs at most ``free`` processors, and lasts at most ``limit`` or needs at most ``extra``.
     """
     tail = state.pools[Q_TAIL, q]
-    if tail - place < DEEP or free < 1 or state.pools[Q_SORTED_IN, q]:
+    if tail - place < DEEP or free < 1 or state.pools[Q_RESORTED, q]:
         return scan(state, q, place, tail, free, limit, extra)
     return search(state, q, place, free, limit, extra)

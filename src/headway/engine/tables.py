@@ -55,7 +55,7 @@ OPEN = -1
 # length; jobs that joined since the last pass, and whether processors came free since then; from when to when
 # the profile has more free than when waiting jobs were last looked at. The Q rows are of queues: pool k
 # has queue 2 k in scheduling order, and queue 2 k + 1 where backfilling has its own; up to which position a
-# queue is summed up, and whether jobs ever joined elsewhere than at its end.
+# queue is summed up, and whether it is sorted anew at each pass.
 (
     SIZE,
     FREE,
@@ -69,7 +69,7 @@ OPEN = -1
     Q_TAIL,
     Q_COUNT,
     Q_SUMMED,
-    Q_SORTED_IN,
+    Q_RESORTED,
 ) = range(13)
 POOL_ROWS = 13
 

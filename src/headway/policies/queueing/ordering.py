@@ -32,7 +32,7 @@ from headway.engine.tables import (
     Q_KEY,
     Q_PLAN,
     Q_PROCS,
-    Q_SORTED_IN,
+    Q_RESORTED,
     Q_TAIL,
     RUN,
     SCRATCH,
@@ -202,7 +202,7 @@ def put(state: State, q: int, row: int, place: int, job: int) -> None:
 def reorder(state: State, q: int, row: int, kind: int, t: int) -> None:
     """Sort queue ``q`` by the keys of time ``t`` (bottom-up merge sort of the places)."""
     close_gaps(state, q)
-    state.pools[Q_SORTED_IN, q] = 1
+    state.pools[Q_RESORTED, q] = 1
     count = state.pools[Q_TAIL, q]
     for place in range(count):
         state.keys[place] = present_key(state, kind, t, state.queue[Q_FIELDS * q + Q_JOB, place])
