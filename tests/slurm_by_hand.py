@@ -49,7 +49,7 @@ def log(*jobs: tuple[int, int, int, int], **columns: Any) -> headway.Workload:
     return headway.Workload.from_arrays(
         unit="s",
         submit=submit,
-        procs=4 * nodes,
+        procs=numbers.get("cpus", 4 * nodes),
         runtime=run * MINUTE,
         walltime=limit * MINUTE,
         header=Header([f"; UnixStartTime: {BEGAN}"]),

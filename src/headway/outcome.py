@@ -44,7 +44,7 @@ from headway.engine.tables import (
     WALL,
     State,
 )
-from headway.policies.prepare import UNBOUNDED, OnNodes, Sets, Sites
+from headway.policies.prepare import BOOTING, UNBOUNDED, OnNodes, Sets, Sites
 from headway.schedule import ENDED, STATES, Pieces, Shares
 from headway.workload import LedgerEntry, Workload
 
@@ -89,8 +89,8 @@ def outcome(
     }
     if pools:
         columns |= {"group": log[R_POOL, last], "labels": {"group": tuple(pools)}}
-    if lead == SWAP_IN:
-        columns["start"] += log[R_LEAD, last]
+    if lead in (SWAP_IN, BOOTING):
+        columns["start"] = np.minimum(columns["start"] + log[R_LEAD, last], columns["end"])
     started = np.count_nonzero(state.jobs[RUN] >= 0)
     several = state.clock[RUNS] > started or given_up(log[R_ENDED]).any()
     if several or (lead == LOADING and log[R_LEAD].any()) or (sets and sets.of_run):
@@ -131,7 +131,7 @@ def add_pieces(
     suspended = np.append(job[1:] == job[:-1], False) & (ended == BY_SUSPENSION)
     resumed = np.append(False, suspended[:-1]) if len(job) else suspended
     begun, back = np.minimum(start + ahead, end), np.append(start[1:], 0)
-    if lead == SWAP_IN:
+    if lead in (SWAP_IN, BOOTING):
         start = np.where(resumed, start, begun)  # a delay by preemption is not the job's own
     out = np.append(ahead[1:], 0)
     if sets is not None:

@@ -49,6 +49,7 @@ def write_jobs(run: Run, path: Path) -> None:
             first[row.name] = row
         eligible.setdefault(row.name, row.eligible)
     rows: list[list[str | int]] = []
+    suspended = suspended_times(run)
     for name, row in first.items():
         asked = run.asked[int(name.split("_")[0])]
         job, length = asked.job, asked.run[0]
@@ -56,7 +57,8 @@ def write_jobs(run: Run, path: Path) -> None:
             length = asked.run[tasks_of(asked.options["array"]).index(int(name.split("_")[1]))]
         state = "FAILED" if asked.options.get("exit", "0") != "0" else "COMPLETED"
         start = row.start if row.start > 0 else row.submit
-        length = round(length) if row.attempt != 1 or row.state != "COMPLETED" else row.end - row.start
+        whole = row.end - row.start - suspended.get(name, 0)
+        length = round(length) if row.attempt != 1 or row.state != "COMPLETED" else whole
         rows.append(
             [
                 name, USERS[int(job.user)], job.account, ",".join(job.partitions), job.qos, state, row.submit,
@@ -67,6 +69,18 @@ def write_jobs(run: Run, path: Path) -> None:
     rows.sort(key=lambda row: (row[6], [int(part) for part in str(row[0]).split("_")]))
     text = ["|".join(COLUMNS), *("|".join(str(cell) for cell in row) for row in rows)]
     path.write_text("\n".join(text) + "\n", "utf-8")
+
+
+def suspended_times(run: Run) -> dict[str, int]:
+    """How long jobs were suspended, in seconds; what they elapsed does not count it."""
+    since: dict[str, float] = {}
+    total: dict[str, float] = {}
+    for event in run.events:
+        if event.kind == "suspend":
+            since[event.job] = event.t
+        elif event.kind == "resume":
+            total[event.job] = total.get(event.job, 0) + event.t - since.pop(event.job)
+    return {name: round(spent) for name, spent in total.items()}
 
 
 def submit_line(asked: Asked) -> str:

@@ -15,6 +15,8 @@ from headway.platform import Platform
 
 Table = npt.NDArray[np.int64]
 
+BOOTING = "booting"
+"""The lead of runs whose nodes are switched on for them."""
 UNBOUNDED = 1 << 60
 """``WALL`` (µs) of a job that may go on as long as it needs."""
 
@@ -109,8 +111,8 @@ class Prepared:
     notes: Callable[[State, Table], dict[str, Any]] | None = None
     """What the policy noted of each job, in the engine's order; the table has the log's job numbers."""
     lead: str = ""
-    """What a run does before its program begins, a state of pieces; where it is ``swap_in``, a job that
-    comes first to its processors starts when its program does."""
+    """What a run does before its program begins, a state of pieces; where it is ``swap_in`` or BOOTING, a job
+    that comes first to its processors starts when its program does."""
     sets: Callable[[State], Sets] | None = None
     """Which processors jobs had, where that matters; the schedule then has pieces of all these jobs."""
     remark: str = ""

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from headway.site.site import Site
 
 PARAMETERS = frozenset((
-    "enforcepartlimits", "maxmempercpu", "maxmempernode", "preemptparameters", "priorityusageresetperiod",
+    "maxmempercpu", "maxmempernode", "preemptparameters", "priorityusageresetperiod",
     "prioritysitefactorparameters", "resvoverrun",
 ))  # fmt: skip
 """Parameters that decide a schedule and are not taken into account where they are set."""
 
 PARTS = frozenset((
     "bf_busy_nodes", "bf_licenses", "bf_running_job_reserve", "bf_yield_interval", "bf_yield_sleep",
-    "kill_invalid_depend", "pack_serial_at_end", "reduce_completing_frag",
+    "pack_serial_at_end", "reduce_completing_frag",
 ))  # fmt: skip
 """Parts of SchedulerParameters likewise; a cycle here yields to nobody. The others about a controller that is
 too slow change nothing: the simulated one never is."""
@@ -36,11 +36,10 @@ FLAGS = frozenset(("NODECAY", "OVERPARTQOS", "NORESERVE"))
 PRIORITY_FLAGS = frozenset(("SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE"))
 
 LIMITS = frozenset((
-    "grp_submit", "grp_jobs_accrue", "max_submit", "max_jobs_accrue", "max_jobs_accrue_per_user",
-    "max_jobs_accrue_per_account", "max_submit_per_user", "max_submit_per_account",
+    "grp_jobs_accrue", "max_jobs_accrue", "max_jobs_accrue_per_user", "max_jobs_accrue_per_account",
     "max_tres_run_mins_per_user", "max_tres_run_mins_per_account",
 ))  # fmt: skip
-"""Limits that are not taken into account: at submission, on ageing, and minutes of running jobs by user."""
+"""Limits that are not taken into account: on ageing, and minutes of running jobs by user."""
 
 _OFF = frozenset((
     "", "(NULL)", "NONE", "NO", "N/A", "0", "UNLIMITED", "TOPOLOGY/NONE", "TOPOLOGY/DEFAULT",

@@ -8,8 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headway.site import values
 from headway.site.config import Config
 from headway.site.model import Association, Node, NodeEvent, NotModelled, Partition, Qos, Reservation
+from headway.site.node_names import expanded
 from headway.site.parameters import SCHEDULER
 
 if TYPE_CHECKING:
@@ -65,6 +67,16 @@ class Site:
     def node_place(self) -> Mapping[str, int]:
         """The place of each node in the list, by its name."""
         return {node.name: place for place, node in enumerate(self.nodes)}
+
+    @cached_property
+    def always_on(self) -> frozenset[int]:
+        """Nodes that are never switched off to save power (SuspendExcNodes, SuspendExcParts)."""
+        named = self.config.get("SuspendExcNodes").split(":")[0]
+        found = {self.node_place[name] for name in expanded(named) if name in self.node_place}
+        for name in values.names(self.config.get("SuspendExcParts")):
+            if name in self.partition_place:
+                found.update(self.partitions[self.partition_place[name]].nodes)
+        return frozenset(found)
 
     @cached_property
     def partition_place(self) -> Mapping[str, int]:

@@ -55,6 +55,7 @@ from headway.policies.slurm.plan_table import (
 from headway.policies.slurm.queue import GONE, close_gaps, holds_back, shortest_in
 from headway.policies.slurm.selection import fewest_nodes, whole_nodes
 from headway.policies.slurm.starting import BUSY, FILLING, STARTED, try_start
+from headway.policies.slurm.submission import by_deadline, cancel, is_too_late
 from headway.policies.slurm.tables import (
     UNSET,
     Array,
@@ -230,7 +231,7 @@ def search(state: State, place: int, now: int) -> bool:
     """Find a start for the record at ``place`` and plan or start the job; whether the cycle goes on."""
     memory = state.memory
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
-    minutes = shortest_in(memory, job, part)
+    minutes = by_deadline(memory, job, now, shortest_in(memory, job, part))
     only_now = (
         not holds_back(memory, place, now, priority_bound(memory, job))
         or (
@@ -421,7 +422,7 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
     begin_cycle(state, now)
     note_nodes(state)
     note_ends(state)
-    last, plans, starts = memory.clock[Clock.QUEUED] - 1, -1, 0
+    last, plans, starts, left = memory.clock[Clock.QUEUED] - 1, -1, 0, 0
     number = memory.clock[Clock.CYCLES]
     for place in range(memory.clock[Clock.QUEUED]):
         if memory.clock[Clock.SEARCHED] >= memory.settings[Setting.BF_MAX_TEST]:
@@ -437,6 +438,10 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
         if job == GONE or not eligible(memory, job, now) or memory.partitions[Partition.UP, part] == 0:
             continue
         if array_is_full(memory, job) or refused_before(memory, job, part, Array.REFUSED_CYCLE, number):
+            continue
+        if is_too_late(memory, job, part, now):
+            cancel(state, job, Reason.DEADLINE, now)
+            left += 1
             continue
         if not licences_free(memory, job):
             memory.jobs[Job.REASON, job] = Reason.LICENCES
@@ -458,5 +463,5 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
                 refuse_array(memory, job, part, Array.REFUSED_CYCLE, number)
         if 0 < memory.settings[Setting.BF_MAX_START] <= memory.clock[Clock.CYCLE_STARTS]:
             break
-    if memory.clock[Clock.CYCLE_STARTS] > 0:
+    if memory.clock[Clock.CYCLE_STARTS] + left > 0:
         close_gaps(memory)

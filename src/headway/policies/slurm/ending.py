@@ -13,7 +13,9 @@ from headway.policies.slurm.ends import forget_running
 from headway.policies.slurm.fairshare import use
 from headway.policies.slurm.independence import count_task, take_licences
 from headway.policies.slurm.limits import charge
+from headway.policies.slurm.power import note_idle_since
 from headway.policies.slurm.preemption import victim_mode
+from headway.policies.slurm.submission import count_submitted
 from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Mode, Node, Outcome, Reason, Setting
 
 MODULUS = (1 << 31) - 1
@@ -56,6 +58,7 @@ def finish(state: State, job: int, run: int, now: int) -> None:
     take_licences(memory, job, -1)
     forget_running(memory, job)
     completing(state, run, 1)
+    note_idle_since(state, run, now)
     over = second_of(1000 * now + draw(memory, memory.settings[Setting.EPILOG]))
     push(memory.epilogs, 0, memory.clock[Clock.COMPLETING], over, run)
     memory.clock[Clock.COMPLETING] += 1
@@ -77,6 +80,7 @@ def take_off(state: State, job: int, now: int, requeues: bool, how: int) -> None
             lose(state, job, how)
     memory.jobs[Job.SUSPENDED_AT, job] = UNSET
     if not requeues:
+        count_submitted(memory, job, -1)
         return
     memory.jobs[Job.OUTCOME, job] = Outcome.PENDING
     memory.jobs[Job.BEGIN, job] = max(

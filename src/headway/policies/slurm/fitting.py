@@ -11,7 +11,11 @@ from headway.workload import Workload
 
 
 def can_run(workload: Workload, site: Site) -> npt.NDArray[np.bool_]:
-    """For each job whether one of its partitions has the nodes, CPUs, memory and time that it asks for."""
+    """For each job whether one of its partitions has the nodes, CPUs, memory and time that it asks for.
+
+    With EnforcePartLimits=ALL, or YES, every partition that it names must have them, else Slurm refuses it.
+    """
+    in_all = site.config.get("EnforcePartLimits").upper() in ("ALL", "YES")
     names = list(workload.labels.get("partition", ()))
     codes = np.where(workload.partition < 0, len(names), workload.partition)
     fits = np.zeros(len(workload), np.bool_)
@@ -20,8 +24,8 @@ def can_run(workload: Workload, site: Site) -> npt.NDArray[np.bool_]:
         rows = codes == code
         wanted = names[code].split(",") if 0 <= code < len(names) else [default.name]
         known = [name for name in wanted if name in site.partition_place] or [default.name]
-        for name in known:
-            fits[rows] |= _fits(workload, site, site.partition_place[name])[rows]
+        each = [_fits(workload, site, site.partition_place[name])[rows] for name in known]
+        fits[rows] = np.all(each, axis=0) if in_all else np.any(each, axis=0)
     return fits
 
 

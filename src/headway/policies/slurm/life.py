@@ -52,6 +52,9 @@ class Life:
 
     def fill(self, rows: Table) -> None:
         """Fill the rows of jobs that belong here."""
+        submit, texts, codes = rows[Job.BEGIN].copy(), self.labels("end_by"), self.column("end_by", UNSET)
+        for job in np.flatnonzero((codes >= 0) & (codes < len(texts))).tolist():
+            rows[Job.DEADLINE, job] = moment(texts[codes[job]], int(submit[job]), UNSET)
         self.fill_arrays(rows)
         self.fill_begins(rows)
         self.fill_dependencies(rows)
@@ -63,6 +66,8 @@ class Life:
         by_default = self.site.config.number("JobRequeue") > 0
         rows[Job.REQUEUES] = np.where(asked == UNSET, by_default, asked > 0)
         places = {one.name: place for place, one in enumerate(self.site.reservations)}
+        asked = self.column("kill_invalid", UNSET)
+        rows[Job.KILL_INVALID] = np.where(asked == UNSET, "kill_invalid_depend" in self.site.scheduler, asked)
         rows[Job.RESERVATION] = self.coded("reservation", lambda name: places.get(name, UNSET), UNSET)
         rows[Job.REQUIRED] = self.coded("required_nodes", self.required_set, 0)
 
@@ -120,7 +125,8 @@ class Life:
         texts, codes = self.labels("begin"), self.column("begin", UNSET)
         rows[Job.BEGIN] = np.where(held | (depends & ~asked), submit, later)
         for job in np.flatnonzero(asked & (eligible <= submit)).tolist():
-            rows[Job.BEGIN, job] = max(begin_time(texts[codes[job]], int(submit[job])), int(submit[job]))
+            at = int(submit[job])
+            rows[Job.BEGIN, job] = max(moment(texts[codes[job]], at, at), at)
         rows[Job.HELD] = rows[Job.KEPT_BACK] = held
         self.releases = [(int(later[job]), What.RELEASE, job) for job in np.flatnonzero(held).tolist()]
 
@@ -196,22 +202,32 @@ class Life:
         return found
 
 
-def begin_time(text: str, submit: int) -> int:
-    """The second since 1970 that ``--begin`` names; that of the submission where it cannot be told.
+def moment(text: str, submit: int, otherwise: int) -> int:
+    """The second since 1970 that ``--begin`` or ``--deadline`` names; ``otherwise`` where it cannot be told.
 
-    >>> begin_time("now+1hour", 1000), begin_time("now+90", 1000), begin_time("1700000000", 1000)
+    A time of day is the next one after the submission. Times are UTC, as those of the log are taken to be.
+
+    >>> moment("now+1hour", 1000, 0), moment("now+90", 1000, 0), moment("1700000000", 1000, 0)
     (4600, 1090, 1700000000)
+    >>> moment("00:30", 1000, 0), moment("00:10", 1000, 0), moment("1970-01-02", 1000, 0), moment("?", 1, 7)
+    (1800, 87000, 86400, 7)
     """
+    given = text.strip().lower()
     scale = {"": 1, "second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
-    if match := re.fullmatch(r"now\+(\d+)([a-z]*?)s?", text.strip().lower()):
-        return submit + int(match[1]) * scale.get(match[2], 1)
-    if text.strip().isdigit():
-        return int(text)
+    if match := re.fullmatch(r"now(?:\+(\d+)([a-z]*?)s?)?", given):
+        return submit + int(match[1] or 0) * scale.get(match[2] or "", 1)
+    if given.isdigit() and len(given) > 8:
+        return int(given)
+    named = {"midnight": "00:00", "noon": "12:00", "fika": "15:00", "teatime": "16:00"}
+    if match := re.fullmatch(r"(\d{1,2}):(\d\d)(?::(\d\d))?\s*(am|pm)?", named.get(given, given)):
+        hour = int(match[1]) % 12 + 12 * (match[4] == "pm") if match[4] else int(match[1])
+        second = hour * 3600 + int(match[2]) * 60 + int(match[3] or 0)
+        return submit + (second - submit) % DAY
     try:
-        moment = datetime.fromisoformat(text.strip())
+        found = datetime.fromisoformat(text.strip().upper())
     except ValueError:
-        return submit
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+        return otherwise
+    return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
 
 
 def instances(one: Reserved, last: int) -> list[tuple[int, int]]:

@@ -14,6 +14,7 @@ from headway.policies.slurm.independence import (
 from headway.policies.slurm.limits import before_selection, hold_by_limit
 from headway.policies.slurm.queue import GONE, close_gaps, holds_back, minutes_in
 from headway.policies.slurm.starting import LIMITED, MAIN, PASSED_OVER, STARTED, try_start
+from headway.policies.slurm.submission import by_deadline, cancel, is_hopeless, is_too_late
 from headway.policies.slurm.tables import (
     UNSET,
     Array,
@@ -32,6 +33,8 @@ from headway.policies.slurm.tables import (
 
 TOO_FEW = 4
 """A job for which the pass has too few nodes left in its partition."""
+CANCELLED = 5
+"""A job whose deadline cannot be met any more."""
 
 
 @kernel
@@ -111,11 +114,18 @@ def main_pass(state: State, now: int, full: bool) -> bool:
     """
     memory = state.memory
     begin_pass(memory)
-    tested = starts = 0
+    tested = starts = left = 0
     number, stamped = memory.clock[Clock.PASSES], False
     for place in range(memory.clock[Clock.QUEUED]):
         job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
-        if job == GONE or not eligible(memory, job, now) or not is_open(memory, job, part):
+        if job == GONE:
+            continue
+        if not eligible(memory, job, now):
+            if is_hopeless(memory, job):
+                cancel(state, job, Reason.NEVER_SATISFIED, now)
+                left += 1
+            continue
+        if not is_open(memory, job, part):
             continue
         if 0 < memory.settings[Setting.MAX_STARTS] <= starts:
             break
@@ -142,6 +152,9 @@ def main_pass(state: State, now: int, full: bool) -> bool:
         if outcome == STARTED:
             starts += 1
             continue
+        if outcome == CANCELLED:
+            left += 1
+            continue
         refuse_array(memory, job, part, Array.REFUSED_PASS, number)
         if outcome == TOO_FEW:
             stamped = True
@@ -149,7 +162,7 @@ def main_pass(state: State, now: int, full: bool) -> bool:
             fail_partition(memory, part)
         elif outcome != PASSED_OVER and outcome != LIMITED:
             hold_up(memory, place, now)
-    if starts > 0:
+    if starts + left > 0:
         close_gaps(memory)
     return stamped
 
@@ -159,6 +172,9 @@ def test(state: State, place: int, now: int) -> int:
     """Start the job of a record if it can be: STARTED, or why not."""
     memory = state.memory
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+    if is_too_late(memory, job, part, now):
+        cancel(state, job, Reason.DEADLINE, now)
+        return CANCELLED
     reason = before_selection(memory, job, part)
     if reason != Reason.NONE:
         hold_by_limit(memory, job, reason)
@@ -169,4 +185,5 @@ def test(state: State, place: int, now: int) -> int:
     if not licences_free(memory, job):
         memory.jobs[Job.REASON, job] = Reason.LICENCES
         return PASSED_OVER
-    return try_start(state, Scratch.AVAILABLE, job, part, now, MAIN, minutes_in(memory, job, part))
+    minutes = by_deadline(memory, job, now, minutes_in(memory, job, part))
+    return try_start(state, Scratch.AVAILABLE, job, part, now, MAIN, minutes)

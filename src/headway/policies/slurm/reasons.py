@@ -29,6 +29,7 @@ PLAIN = {
     Reason.LICENCES: "Licenses",
     Reason.NODES_AWAY: "ReqNodeNotAvail",
     Reason.DEADLINE: "DeadLine",
+    Reason.SUBMIT_LIMIT: "AssocMaxSubmitJobLimit",
 }
 
 FORMS = {

@@ -73,6 +73,8 @@ REFUSED = {
     Reason.HELD: ("held", "held and never released: not run"),
     Reason.RESERVATION: ("reservation", "its reservation was over before it could start: not run"),
     Reason.NODES_AWAY: ("nodes", "the nodes that it needs never came back: not run"),
+    Reason.DEADLINE: ("deadline", "could not end by its --deadline any more: cancelled by Slurm, not run"),
+    Reason.SUBMIT_LIMIT: ("submission", "more jobs than a limit on submission allows: refused, not run"),
     Reason.LICENCES: ("licences", "asks for more licences than there are: it would wait for ever, not run"),
 }
 """Rule and action of the ledger for jobs that would wait for ever, by the last reason."""

@@ -23,7 +23,18 @@ from headway.engine.tables import (
 )
 from headway.jit import kernel, routine
 from headway.policies.slurm.cores import imagine_suspended, propose_cores, suspends
-from headway.policies.slurm.tables import UNSET, Job, Level, Memory, Node, Partition, Setting, Work
+from headway.policies.slurm.tables import (
+    UNSET,
+    Choice,
+    Job,
+    Level,
+    Memory,
+    Node,
+    Partition,
+    Scratch,
+    Setting,
+    Work,
+)
 
 MANY_NODES = 1 << 40
 """A job that gave no largest number of nodes."""
@@ -353,7 +364,7 @@ def select(state: State, table: Table, candidates: int, job: int, part: int) -> 
     """
     memory = state.memory
     if not suspends(memory):
-        return select_on(state, table, candidates, job, part)
+        return select_part(state, table, candidates, job, part)
     found = select_over(state, table, candidates, job, part, 0)
     if found > 0:
         return found
@@ -374,13 +385,55 @@ def select(state: State, table: Table, candidates: int, job: int, part: int) -> 
 def select_over(state: State, table: Table, candidates: int, job: int, part: int, bound: int) -> int:
     """Choose nodes for a job as if lower tiers under ``bound`` gave way."""
     imagine_suspended(state, table, part, bound)
-    return select_on(state, state.memory.imagined, candidates, job, part)
+    return select_part(state, state.memory.imagined, candidates, job, part)
 
 
 @routine
-def select_on(state: State, table: Table, candidates: int, job: int, part: int) -> int:
-    """Choose nodes for a job on what a table has free."""
+def select_part(state: State, table: Table, candidates: int, job: int, part: int) -> int:
+    """Choose nodes for a job on what a table has free, as the parts of its constraint want them."""
     memory, required = state.memory, state.memory.jobs[Job.REQUIRED, job]
+    row = memory.jobs[Job.FEATURES, job]
+    first, parts = memory.choices[Choice.FIRST, row], memory.choices[Choice.PARTS, row]
+    if parts == 0:
+        return select_on(state, table, candidates, job, part, required)
+    if memory.choices[Choice.NODES, first] > 0:
+        if not require_counted(state, table, candidates, job, part):
+            return 0
+        return select_on(state, table, candidates, job, part, memory.required.shape[0] - 1)
+    for choice in range(first, first + parts):
+        for node in range(memory.nodes.shape[1]):
+            memory.sets[Scratch.CHOICE, node] = memory.sets[candidates, node] & memory.features[choice, node]
+        found = select_on(state, table, Scratch.CHOICE, job, part, required)
+        if found > 0:
+            return found
+    return 0
+
+
+@routine
+def require_counted(state: State, table: Table, candidates: int, job: int, part: int) -> bool:
+    """Choose as many nodes of each part as it wants into the last set of required nodes; whether it goes."""
+    memory, row = state.memory, state.memory.jobs[Job.FEATURES, job]
+    first, last = memory.choices[Choice.FIRST, row], memory.required.shape[0] - 1
+    for node in range(memory.nodes.shape[1]):
+        memory.required[last, node] = memory.required[memory.jobs[Job.REQUIRED, job], node]
+    for choice in range(first, first + memory.choices[Choice.PARTS, row]):
+        for node in range(memory.nodes.shape[1]):
+            here = memory.sets[candidates, node] & memory.features[choice, node]
+            memory.sets[Scratch.CHOICE, node] = here & (1 - memory.required[last, node])
+        lay_offers(state, table, Scratch.CHOICE, job, part, False)
+        count, whole = memory.choices[Choice.NODES, choice], whole_nodes(memory, job, part)
+        if fit(memory, count, count, count, count, whole) == 0:
+            return False
+        for node in range(memory.nodes.shape[1]):
+            if memory.work[Work.TAKEN, node] > 0:
+                memory.required[last, node] = 1
+    return True
+
+
+@routine
+def select_on(state: State, table: Table, candidates: int, job: int, part: int, required: int) -> int:
+    """Choose nodes for a job, with those of a set of required ones."""
+    memory = state.memory
     if asks_gres(memory, job) > 0:
         lighten(state, table, candidates, job, part)
     if required == 0:

@@ -17,8 +17,9 @@ from headway.engine.tables import (
     NODE_ROWS,
     Table,
 )
-from headway.policies.prepare import Arrivals, Prepared
+from headway.policies.prepare import BOOTING, Arrivals, Prepared
 from headway.policies.slurm.bits import packed, words_for
+from headway.policies.slurm.constraints import Constraint, Features
 from headway.policies.slurm.fairshare import PARENT
 from headway.policies.slurm.levels import (
     core_words,
@@ -43,6 +44,7 @@ from headway.policies.slurm.selection import LIGHTER
 from headway.policies.slurm.tables import (
     UNSET,
     Cap,
+    Choice,
     Clock,
     Count,
     Factor,
@@ -98,6 +100,7 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
     return Prepared(
         setup,
         arrivals.walltime,
+        lead=BOOTING,
         notes=lambda state, numbers: notes(state, resources, numbers),
         on_nodes=lambda state: on_nodes(state, site, resources),
         refused=why_refused,
@@ -144,22 +147,25 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         settings=settings,
         weights=weights_of(site),
         jobs=jobs,
-        nodes=node_rows(site),
+        nodes=node_rows(site, first),
         partitions=partition_rows(site),
         members=in_partition,
         lists=padded(requests.partition_lists),
         features=requests.features,
+        choices=requests.choices,
         factors=factors(site, holders),
         holders=holder_rows(site),
         caps=caps(site, resources),
         held=np.zeros((max(holders, 1), len(resources)), np.int64),
         users=np.zeros((max(len(site.qos), 1) * max(users, 1), len(resources) + 1), np.int64),
         accounts=np.zeros((max(len(site.qos), 1) * max(accounts, 1), len(resources) + 1), np.int64),
+        submitted_by_user=np.zeros(max(len(site.qos), 1) * max(users, 1), np.int64),
+        submitted_by_account=np.zeros(max(len(site.qos), 1) * max(accounts, 1), np.int64),
         usage=usage_rows(site),
         used=np.zeros((max(holders, 1), len(resources)), np.float64),
         queue=np.zeros((len(Record), queue), np.int64),
         running=np.zeros((2, most), np.int64),
-        epilogs=np.zeros((2, jobs.shape[1] + 1), np.int64),
+        epilogs=np.zeros((2, jobs.shape[1] + nodes + 1), np.int64),
         trial=node_table(site),
         work=np.zeros((len(Work), nodes), np.int64),
         sets=np.zeros((len(Scratch), nodes), np.uint8),
@@ -179,7 +185,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         gres_tres=np.array([resources.index(n) if n in resources else UNSET for n in limited], np.int64),
         licences=licences,
         licences_asked=licences_asked,
-        required=requests.life.required,
+        required=np.vstack([requests.life.required, np.zeros_like(requests.life.required[:1])]),
         levels=levels,
         imagined=node_table(site),
         going=np.zeros((core_words(site), nodes), np.int64),
@@ -290,6 +296,9 @@ def settings_of(site: Site) -> Table:
     row[Setting.MINUTES_END_JOBS] = row[Setting.ENFORCE] and any(one.grp_tres_mins for one in limits)
     row[Setting.PREEMPT_REORDERS] = number("preempt_reorder_count")
     row[Setting.YOUNGEST_FIRST] = "preempt_youngest_first" in site.scheduler
+    after = config.seconds("SuspendTime") if config.get("SuspendProgram") else None
+    row[Setting.POWER_AFTER] = UNSET if after is None or after < 0 else after
+    row[Setting.BOOT_TAKES] = config.seconds("ResumeTimeout") or 0
     row[Setting.CORE_WORDS] = core_words(site)
     row[Setting.STRICT_ORDER] = "preempt_strict_order" in site.scheduler
     return row
@@ -315,9 +324,11 @@ def weights_of(site: Site) -> npt.NDArray[np.float64]:
     return row
 
 
-def node_rows(site: Site) -> Table:
-    """What nodes have beyond the engine's rows."""
+def node_rows(site: Site, first: int) -> Table:
+    """What nodes have beyond the engine's rows; all of them became idle at the ``first`` submission."""
     rows = np.zeros((len(Node), len(site.nodes)), np.int64)
+    rows[Node.IDLE_SINCE], rows[Node.SAVES_POWER] = first, 1
+    rows[Node.SAVES_POWER, sorted(site.always_on)] = 0
     rows[Node.WEIGHT] = [node.weight for node in site.nodes]
     rows[Node.SET_WEIGHT] = rows[Node.WEIGHT] * LIGHTER + LIGHTER - 1
     by_core = "CR_CPU" not in site.config.get("SelectTypeParameters").upper()
@@ -406,7 +417,16 @@ def holder_rows(site: Site) -> Table:
     """QOS, then associations: shares, tree and limits that are no resources."""
     qos, count = len(site.qos), len(site.qos) + len(site.associations)
     rows = np.full((len(Holder), max(count, 1)), UNSET, np.int64)
-    rows[[Holder.IS_USER, Holder.RUNNING, Holder.NO_DECAY, Holder.OVER_PARTITION, Holder.NO_RESERVE]] = 0
+    rows[
+        [
+            Holder.SUBMITTED,
+            Holder.IS_USER,
+            Holder.RUNNING,
+            Holder.NO_DECAY,
+            Holder.OVER_PARTITION,
+            Holder.NO_RESERVE,
+        ]
+    ] = 0
     for h, one in enumerate(site.qos):
         flags = {flag.upper() for flag in one.flags}
         rows[Holder.NO_DECAY, h] = "NODECAY" in flags
@@ -434,6 +454,10 @@ def _limits(rows: Table, h: int, limits: Limits) -> None:
         (Holder.MAX_WALL, limits.max_wall_minutes),
         (Holder.MAX_JOBS_USER, limits.max_jobs_per_user),
         (Holder.MAX_JOBS_ACCOUNT, limits.max_jobs_per_account),
+        (Holder.GRP_SUBMIT, limits.grp_submit),
+        (Holder.MAX_SUBMIT, limits.max_submit),
+        (Holder.MAX_SUBMIT_USER, limits.max_submit_per_user),
+        (Holder.MAX_SUBMIT_ACCOUNT, limits.max_submit_per_account),
     ):
         rows[row, h] = _or_unset(value)
 
@@ -510,6 +534,7 @@ class Requests:
         self.count = len(arrivals.submit)
         self.partition_lists: list[list[int]] = []
         self.features = np.ones((1, len(site.nodes)), np.uint8)
+        self.choices = np.zeros((len(Choice), 1), np.int64)
         self.users = int(self.column("user", 0).max(initial=-1)) + 1 or 1
         self.accounts = int(self.column("account", 0).max(initial=-1)) + 1 or 1
         self.life = Life(site, self.count, arrivals.origin, self.column, self.labels)
@@ -573,24 +598,25 @@ class Requests:
         wanted = np.where(wanted < len(names), wanted, UNSET)
         without = np.where(without < len(excluded), without, UNSET)
         pairs, place = np.unique(np.stack([wanted, without], axis=1), axis=0, return_inverse=True)
-        rows = [self.features[0]]
+        rows, choices, parts = [self.features[0]], [(0, 0, 0)], []
         for constraint, less in pairs.tolist():
-            row = self.allowed(names[constraint] if constraint >= 0 else "").copy()
+            found = Constraint.of(names[constraint] if constraint >= 0 else "")
+            barred = np.ones_like(self.features[0])
             if less >= 0:
-                row[self.life.node_places(excluded[less])] = 0
-            rows.append(row)
-        self.features = np.vstack(rows)
+                barred[self.life.node_places(excluded[less])] = 0
+            rows.append(self.having(found.allowed) & barred)
+            choices.append((1 + len(pairs) + len(parts), len(found.parts), 0))
+            parts += [(self.having(words) & barred, count) for words, count in found.parts]
+        self.features = np.vstack([*rows, *(row for row, _ in parts)])
+        choices += [(0, 0, count) for _, count in parts]
+        self.choices = np.array(choices, np.int64).T.copy()
         return np.asarray(place, np.int64).reshape(-1) + 1
 
-    def allowed(self, constraint: str) -> npt.NDArray[np.uint8]:
-        """Nodes with the features of ``a&b`` or ``a|b``; all nodes where counts or brackets are asked for."""
-        if not constraint or set(constraint) & set("[]()*"):
-            return self.features[0]
-        row = np.zeros_like(self.features[0])
-        for node, one in enumerate(self.site.nodes):
-            wanted = (set(choice.replace(",", "&").split("&")) for choice in constraint.split("|"))
-            row[node] = any(choice <= set(one.features) for choice in wanted)
-        return row
+    def having(self, words: Features) -> npt.NDArray[np.uint8]:
+        """Nodes that have all features of one of several sets."""
+        return np.array(
+            [any(one <= set(node.features) for one in words) for node in self.site.nodes], np.uint8
+        )
 
     def partitions(self) -> Table:
         """Which list of partitions each job has; lists that name none are the default partition."""

@@ -36,7 +36,8 @@ from headway.policies.slurm.main_loop import main_pass
 from headway.policies.slurm.priority import calculate, prioritise, renew_records
 from headway.policies.slurm.queue import enqueue
 from headway.policies.slurm.starting import end_by_minutes, take_graces
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Outcome, Setting
+from headway.policies.slurm.submission import count_submitted, refuse_submission
+from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node, Outcome, Setting
 from headway.units import NEVER, SECOND
 
 WEEK = 7 * 24 * 3600
@@ -45,7 +46,8 @@ WEEK = 7 * 24 * 3600
 @kernel
 def waits_for_epilogs(memory: Memory) -> bool:
     """Whether both loops wait for jobs that are completing (CompleteWait)."""
-    return bool(memory.settings[Setting.COMPLETE_WAIT] > 0 and memory.clock[Clock.COMPLETING] > 0)
+    completing = memory.clock[Clock.COMPLETING] - memory.clock[Clock.BOOTING]
+    return bool(memory.settings[Setting.COMPLETE_WAIT] > 0 and completing > 0)
 
 
 @kernel
@@ -54,6 +56,7 @@ def take_ends(state: State, now: int) -> None:
     for i in range(state.clock[ENDED]):
         run = state.lists[ENDED_RUNS, i]
         finish(state, state.runs[R_JOB, run], run, now)
+        count_submitted(state.memory, state.runs[R_JOB, run], -1)
 
 
 @kernel
@@ -63,9 +66,13 @@ def take_epilogs(state: State, now: int) -> bool:
     clock, any_free = memory.clock, False
     while clock[Clock.COMPLETING] > 0 and memory.epilogs[0, 0] <= now:
         run = memory.epilogs[1, 0]
-        completing(state, run, -1)
-        job = state.runs[R_JOB, run]
-        if state.jobs[PHASE, job] == DONE and state.jobs[RUN, job] == run:
+        if run < 0:
+            memory.nodes[Node.COMPLETING, -1 - run] -= 1
+            clock[Clock.BOOTING] -= 1
+        else:
+            completing(state, run, -1)
+        job = state.runs[R_JOB, max(run, 0)]
+        if run >= 0 and state.jobs[PHASE, job] == DONE and state.jobs[RUN, job] == run:
             well = state.runs[R_ENDED, run] == BY_ITSELF and memory.jobs[Job.SUCCEEDS, job] > 0
             memory.jobs[Job.OUTCOME, job] = Outcome.WELL if well else Outcome.BADLY
         pop(memory.epilogs, 0, clock[Clock.COMPLETING])
@@ -85,6 +92,8 @@ def take_submissions(state: State, now: int) -> None:
     memory = state.memory
     clock, first = memory.clock, memory.clock[Clock.QUEUED]
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        if refuse_submission(state, job):
+            continue
         memory.jobs[Job.ENTERED, job] = now
         memory.jobs[Job.ACCRUED, job] = max(now, memory.jobs[Job.BEGIN, job])
         if memory.jobs[Job.KEPT_BACK, job] > 0:

@@ -31,6 +31,7 @@ from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.gang import make_room
 from headway.policies.slurm.independence import count_task, take_licences
 from headway.policies.slurm.limits import after_selection, billed, charge, hold_by_limit, minutes_used_up
+from headway.policies.slurm.power import switch_on
 from headway.policies.slurm.preemption import grace, is_pausing
 from headway.policies.slurm.priority import tres_of
 from headway.policies.slurm.queue import leave_queue
@@ -188,21 +189,21 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
 def begin(state: State, job: int, part: int, now: int, loop: int, count: int, minutes: int) -> None:
     """Let a job run on the nodes that were proposed."""
     memory = state.memory
-    seconds = minutes * 60
-    state.jobs[PLAN, job] = seconds * SECOND
-    limit = min(seconds + memory.settings[Setting.OVER_TIME], seconds_left(memory, job, now)) * SECOND
+    seconds, boot = minutes * 60, switch_on(state, count, now)
+    state.jobs[PLAN, job] = (boot + seconds) * SECOND
+    limit = min(boot + seconds + memory.settings[Setting.OVER_TIME], seconds_left(memory, job, now)) * SECOND
     why = BACKFILL if loop == FILLING else (IMMEDIATE if now <= memory.jobs[Job.ENTERED, job] else HEAD)
-    start_on_nodes(state, job, count, why, 0, limit)
+    start_on_nodes(state, job, count, why, boot * SECOND, limit)
     memory.jobs[Job.PARTITION, job] = part
     memory.jobs[Job.STARTED, job] = now
-    memory.jobs[Job.RESUMED_AT, job] = UNSET
-    memory.jobs[Job.ENDS, job] = now + seconds
+    memory.jobs[Job.RESUMED_AT, job] = UNSET if boot == 0 else now + boot
+    memory.jobs[Job.ENDS, job] = now + boot + seconds
     memory.jobs[Job.LENGTH, job] = minutes
     memory.jobs[Job.LOOP, job] = loop
     memory.jobs[Job.OUTCOME, job] = Outcome.RUNS
     memory.jobs[Job.ATTEMPTS, job] += 1
     memory.clock[Clock.PENDING] -= 1
-    note_running(memory, job, now + seconds)
+    note_running(memory, job, now + boot + seconds)
     charge(memory, job, 1)
     count_task(memory, job, 1)
     take_licences(memory, job, 1)

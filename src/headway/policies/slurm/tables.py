@@ -134,7 +134,11 @@ class Job(IntEnum):
     """When it last went on after a suspension; -1: never."""
     GOES_ON = 62
     """Whether it may run while jobs of higher tiers do; set anew for each such question."""
-    HOLDS = 63
+    DEADLINE = 63
+    """When it must have ended; -1: it has no deadline."""
+    KILL_INVALID = 64
+    """Whether it is cancelled when a dependency can never be met; else it waits for ever."""
+    HOLDS = 65
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 
@@ -163,6 +167,8 @@ class Array(IntEnum):
     PLANS = 6
     PRIORITY = 7
     """Of all its tasks where priority is the order of submission; -1: none has come yet."""
+    TURNED_AWAY = 8
+    """Whether it was refused at its submission, all of it."""
 
 
 class Dependency(IntEnum):
@@ -242,6 +248,10 @@ class Node(IntEnum):
     """1: yes; less: it is down or drained, for so many reasons at once."""
     COMPLETING = 3
     """Runs that ended on it whose epilog is not over."""
+    IDLE_SINCE = 5
+    """When the last job on it ended."""
+    SAVES_POWER = 6
+    """Whether it is switched off when it has been idle for long."""
     SET_WEIGHT = 4
     """Its weight as the last tests left it: jobs with generic resources make nodes lighter for others."""
 
@@ -381,6 +391,8 @@ class Clock(IntEnum):
     """Entries in the heap of victims that have some time left."""
     VICTIMS = 28
     """Entries in the list of jobs that may be preempted."""
+    BOOTING = 31
+    """Nodes that are coming back, among the entries in the heap of epilogs."""
     UNSETTLED = 30
     """Whether jobs were suspended since it was last found out who may go on."""
 
@@ -466,6 +478,10 @@ class Setting(IntEnum):
     PREEMPT_REORDERS = 56
     YOUNGEST_FIRST = 57
     STRICT_ORDER = 58
+    POWER_AFTER = 60
+    """How long a node is idle before it is switched off; -1: none ever is."""
+    BOOT_TAKES = 61
+    """How long a node takes to come back (ResumeTimeout)."""
     CORE_WORDS = 59
     """Words that the CPUs of a node take as bits, where jobs are suspended for others."""
 
@@ -486,6 +502,16 @@ class Weight(IntEnum):
     TRES_NODE = 9
     TRES_BILLING = 10
     DAMPENING = 11
+
+
+class Choice(IntEnum):
+    """How a constraint chooses nodes: its parts are further sets of nodes with features."""
+
+    FIRST = 0
+    PARTS = 1
+    """0: any of the allowed nodes."""
+    NODES = 2
+    """Of a part: how many nodes are to be of it; 0: all, or all of another part."""
 
 
 class Factor(IntEnum):
@@ -534,6 +560,13 @@ class Holder(IntEnum):
     PREEMPT = 17
     """:class:`Mode` of preempting jobs of a QOS."""
     GRACE = 18
+    SUBMITTED = 19
+    """Jobs that wait or run."""
+    GRP_SUBMIT = 20
+    MAX_SUBMIT = 21
+    """Of an association."""
+    MAX_SUBMIT_USER = 22
+    MAX_SUBMIT_ACCOUNT = 23
 
 
 class Preemption(IntEnum):
@@ -606,6 +639,8 @@ class Memory(NamedTuple):
     """[list of partitions, place] partitions of a job; -1 behind the last."""
     features: Sets
     """[features, node] nodes that a constraint allows."""
+    choices: Table
+    """[Choice, features] how nodes with features are chosen."""
     factors: Numbers
     """[Factor, partition | QOS | association]"""
     holders: Table
@@ -618,6 +653,10 @@ class Memory(NamedTuple):
     """[QOS x users + user, resource, then running jobs] what a user's jobs of a QOS hold."""
     accounts: Table
     """[QOS x accounts + account, resource, then running jobs]"""
+    submitted_by_user: Table
+    """[QOS x users + user] jobs that wait or run."""
+    submitted_by_account: Table
+    """[QOS x accounts + account]"""
     usage: Numbers
     """[Usage, holder]"""
     used: Numbers
@@ -627,7 +666,7 @@ class Memory(NamedTuple):
     running: Table
     """[end by limit | job, place] sorted by the end, then by the start."""
     epilogs: Table
-    """[time | run, place] a heap of nodes that become free."""
+    """[time | run, place] a heap of nodes that become free; -1 - node where one is switched on."""
     trial: Table
     """[engine's node row, node] what would be free if some running jobs were over."""
     work: Table
@@ -777,6 +816,8 @@ class Scratch(IntEnum):
     """Nodes on which something could start: usable, not completing, with something free."""
     TAKEN = 10
     """Nodes that were chosen."""
+    CHOICE = 11
+    """Nodes of one part of a constraint."""
 
 
 class Reason(IntEnum):
@@ -822,3 +863,4 @@ class Reason(IntEnum):
     LICENCES = 37
     NODES_AWAY = 38
     DEADLINE = 39
+    SUBMIT_LIMIT = 40

@@ -23,6 +23,7 @@ from headway.policies.slurm.selection import (
 )
 from headway.policies.slurm.tables import (
     UNSET,
+    Choice,
     Clock,
     Job,
     Memory,
@@ -39,13 +40,14 @@ from headway.policies.slurm.tables import (
 def counts_nodes(memory: Memory, job: int, part: int) -> bool:
     """Whether a job takes whole nodes that are all alike, and the sets of running jobs are at hand.
 
-    Preemption, named nodes and generic resources make nodes unlike for a job.
+    Preemption, named nodes, choices of features and generic resources make nodes unlike for a job.
     """
     return bool(
         memory.settings[Setting.PLAIN] == 0
         and memory.partitions[Partition.ALIKE, part] > 0
         and memory.settings[Setting.PREEMPTION] == Preemption.OFF
         and memory.jobs[Job.REQUIRED, job] == 0
+        and memory.choices[Choice.PARTS, memory.jobs[Job.FEATURES, job]] == 0
         and memory.gres_asked.shape[0] == 0
         and memory.clock[Clock.RUNNING] <= memory.words_over.shape[0]
         and whole_nodes(memory, job, part)

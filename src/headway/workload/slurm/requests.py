@@ -24,12 +24,13 @@ Ints = npt.NDArray[np.int64]
 NUMBERS = (
     "min_nodes", "max_nodes", "tasks", "cpus_per_task", "tasks_per_node", "memory_node_mb",
     "memory_cpu_mb", "exclusive", "time_min", "nice", "array_limit", "held", "requeue", "contiguous",
+    "kill_invalid",
 )  # fmt: skip
 """Columns of whole numbers that a submit line gives; `time_min` in µs."""
 
 TEXTS = (
     "partition", "constraint", "gres", "licenses", "reservation", "dependency", "required_nodes",
-    "excluded_nodes", "begin", "name",
+    "excluded_nodes", "begin", "end_by", "name",
 )  # fmt: skip
 """Columns of text that a submit line gives."""
 
@@ -96,10 +97,12 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
     for option, name in (
         ("partition", "partition"), ("constraint", "constraint"), ("licenses", "licenses"),
         ("reservation", "reservation"), ("dependency", "dependency"), ("nodelist", "required_nodes"),
-        ("exclude", "excluded_nodes"), ("begin", "begin"),
+        ("exclude", "excluded_nodes"), ("begin", "begin"), ("deadline", "end_by"),
     ):  # fmt: skip
         if given.get(option):
             asked[name] = given[option]
+    if given.get("kill-on-invalid-dep", "").lower() in ("yes", "no"):
+        asked["kill_invalid"] = int(given["kill-on-invalid-dep"].lower() == "yes")
     asked["gres"] = _gres(given)
     if "singleton" in given.get("dependency", ""):
         asked["name"] = given.get("job-name", "")

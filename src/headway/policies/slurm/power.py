@@ -1,0 +1,51 @@
+"""Nodes that are switched off when they have been idle for long (SuspendTime), and on again for a job.
+
+A job that gets such a node has it at once, and begins when it is up (ResumeTimeout later). Until then the
+node is to others as one whose epilog is not over.
+"""
+
+from __future__ import annotations
+
+from headway.engine.heap import push
+from headway.engine.shares import end_of_shares
+from headway.engine.tables import N_RUNS, R_SHARE, S_NODE, SHARES, State
+from headway.jit import kernel, routine
+from headway.policies.slurm.tables import UNSET, Clock, Node, Setting
+
+
+@kernel
+def is_off(state: State, node: int, now: int) -> bool:
+    """Whether a node is switched off."""
+    memory = state.memory
+    after = memory.settings[Setting.POWER_AFTER]
+    return bool(
+        after != UNSET
+        and memory.nodes[Node.SAVES_POWER, node] > 0
+        and state.nodes[N_RUNS, node] == 0
+        and memory.nodes[Node.COMPLETING, node] == 0
+        and now - memory.nodes[Node.IDLE_SINCE, node] >= after
+    )
+
+
+@routine
+def switch_on(state: State, count: int, now: int) -> int:
+    """Switch on those of the proposed nodes that are off; how long they take, in seconds."""
+    memory, takes = state.memory, 0
+    if memory.settings[Setting.POWER_AFTER] == UNSET:
+        return 0
+    for entry in range(state.clock[SHARES], state.clock[SHARES] + count):
+        node = state.shares[S_NODE, entry]
+        if is_off(state, node, now):
+            takes = memory.settings[Setting.BOOT_TAKES]
+            memory.nodes[Node.COMPLETING, node] += 1
+            push(memory.epilogs, 0, memory.clock[Clock.COMPLETING], now + takes, -1 - node)
+            memory.clock[Clock.COMPLETING] += 1
+            memory.clock[Clock.BOOTING] += 1
+    return int(takes)
+
+
+@kernel
+def note_idle_since(state: State, run: int, now: int) -> None:
+    """Note when the nodes of a run that ended became idle, if they did."""
+    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+        state.memory.nodes[Node.IDLE_SINCE, state.shares[S_NODE, entry]] = now

@@ -1,0 +1,175 @@
+"""Deadlines, hopeless dependencies, limits on submission, constraints with choices, nodes that are switched
+off: each on a site small enough to be worked out by hand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import headway
+from headway.policies.slurm.constraints import Constraint
+from headway.schedule import Schedule
+from headway.site import Site
+from headway.site.model import Association, Limits, Node, Qos
+from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts
+
+
+def refused(schedule: Schedule) -> dict[str, tuple[int, ...]]:
+    """Jobs that did not run, by the rule of the ledger."""
+    found: dict[str, tuple[int, ...]] = {}
+    for entry in schedule.workload.ledger.entries:
+        if entry.dropped:
+            found[entry.rule] = tuple(sorted(found.get(entry.rule, ()) + entry.jobs))
+    return found
+
+
+def test_a_job_that_could_not_end_by_its_deadline_is_cancelled() -> None:
+    """Both wait for 30 min; then the second has 15 min left for its 20, the third 25."""
+    jobs = log((0, 4, 30, 30), (1, 4, 20, 5), (2, 4, 20, 5), end_by=["", "now+45minutes", "now+55minutes"])
+    schedule = simulated(jobs, site())
+    assert refused(schedule) == {"deadline": (2,)}
+    assert schedule.workload.job.tolist() == [1, 3]
+    assert 1800 <= int(schedule.start[1]) // 10**6 < 1800 + MINUTE
+    assert headway.audit(schedule).ok
+
+
+def test_a_job_that_accepts_less_time_is_cut_to_its_deadline() -> None:
+    """It has 40 min left and asks for 60, or at least 10: the main loop gives it the 39 whole ones."""
+    jobs = log((0, 1, 60, 50), end_by=["now+40minutes"], time_min=[600])
+    schedule = simulated(jobs, site())
+    assert refused(schedule) == {}
+    assert 38 * MINUTE <= schedule.walltime[0] // 10**6 <= 42 * MINUTE  # it is killed up to a minute late
+    assert schedule.killed[0]
+
+
+def test_those_who_depend_on_a_cancelled_job_go_by_what_they_asked() -> None:
+    jobs = log(
+        (0, 4, 30, 30), (1, 4, 20, 5), (2, 1, 5, 5), (3, 1, 5, 5), end_by=["", "now+40minutes", "", ""],
+        dependency=["", "", "afterany:2", "afterok:2"],
+    )  # fmt: skip
+    schedule = simulated(jobs, site())
+    assert refused(schedule) == {"deadline": (2,), "dependency": (4,)}
+    assert 3 in schedule.workload.job
+
+
+@pytest.mark.parametrize(("scheduler", "asked"), [({"kill_invalid_depend": ""}, -1), ({}, 1)])
+def test_a_hopeless_dependency_is_cancelled_where_site_or_job_say_so(
+    scheduler: dict[str, str], asked: int
+) -> None:
+    """The job is cancelled when the other one has failed, so that a third one need not wait for ever."""
+    jobs = log(
+        (0, 1, 10, 10), (1, 1, 10, 10), (2, 1, 10, 10), dependency=["", "afterok:1", "afterany:2"],
+        status=[0, 1, 1], kill_invalid=[-1, asked, -1],
+    )  # fmt: skip
+    schedule = simulated(jobs, site(scheduler=scheduler))
+    assert refused(schedule) == {"dependency": (2,)}
+    assert 600 <= int(schedule.start[1]) // 10**6 <= 600 + 2 * MINUTE
+    without = simulated(jobs, site()) if asked < 0 else simulated(
+        jobs.with_columns(kill_invalid=[-1, 0, -1]), site(scheduler={"kill_invalid_depend": ""})
+    )  # fmt: skip
+    assert refused(without) == {"dependency": (2, 3)}
+
+
+def limited(**limits: Any) -> Site:
+    enforced = {"AccountingStorageEnforce": "limits", "AccountingStorageType": "accounting_storage/slurmdbd"}
+    associations = (
+        Association("root", parent=-1), Association("a", parent=0),
+        Association("a", user="u", parent=1, limits=Limits(**limits)),
+    )  # fmt: skip
+    return site(enforced, associations=associations, qos=(Qos("normal"),))
+
+
+def test_more_jobs_than_may_be_submitted_are_refused() -> None:
+    """MaxSubmitJobs=2: the third is one too many; the fourth comes when the first has ended."""
+    jobs = log(
+        (0, 1, 10, 10), (1, 4, 10, 10), (2, 1, 10, 10), (1500, 1, 10, 10),
+        user=["u"] * 4, account=["a"] * 4, qos=["normal"] * 4,
+    )  # fmt: skip
+    assert refused(simulated(jobs, limited(max_submit=2))) == {"submission": (3,)}
+    assert refused(simulated(jobs, limited(max_submit=3))) == {}
+
+
+def test_an_array_is_refused_as_a_whole() -> None:
+    jobs = log(
+        *[(0, 1, 10, 10)] * 4, (1, 1, 10, 10), array=[7] * 4 + [-1], array_task=[0, 1, 2, 3, -1],
+        user=["u"] * 5, account=["a"] * 5, qos=["normal"] * 5,
+    )  # fmt: skip
+    schedule = simulated(jobs, limited(max_submit=3))
+    assert refused(schedule) == {"submission": (1, 2, 3, 4)}
+
+
+def coloured(*colours: str) -> Site:
+    nodes = tuple(Node(f"n{k}", 4, features=tuple(one.split())) for k, one in enumerate(colours, 1))
+    return site(nodes=nodes)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "nodes"),
+    [("red|blue", "n[1-2]"), ("[red|blue]", "n[2-3]"), ("big&[red|blue]", "n[3-4]")],
+)
+def test_all_nodes_of_one_alternative(constraint: str, nodes: str) -> None:
+    """Red is n1 alone, and n4; blue are n2 and n3; big are n3 and n4."""
+    on = coloured("red", "blue", "blue big", "blue big")
+    schedule = simulated(log((0, 2, 10, 10), constraint=[constraint]), on)
+    assert schedule.shares is not None and schedule.shares.nodes_of(0) == nodes
+
+
+def test_an_alternative_that_is_busy_leaves_the_other() -> None:
+    """Two red and two blue nodes: the first job has the red ones, the second takes the blue ones at once, the
+    third waits for either."""
+    jobs = log((0, 2, 10, 10), (1, 2, 20, 20), (2, 2, 10, 10), constraint=["[red|blue]"] * 3)
+    first, second, third = starts(jobs, coloured("red", "blue", "red", "blue"))
+    assert second < MINUTE and first + 600 <= third < first + 660
+
+
+@pytest.mark.parametrize(
+    ("constraint", "nodes"), [("red*1&blue*2", "n[2-4]"), ("blue*1&red*1", "n[1,3-4]"), ("red*2", "n[1-2,4]")]
+)
+def test_as_many_nodes_of_each_feature_as_asked(constraint: str, nodes: str) -> None:
+    """Three nodes of four: red are n1 and n4, blue n2 and n3; what is not counted may be any."""
+    schedule = simulated(log((0, 3, 10, 10), constraint=[constraint]), coloured("red", "blue", "blue", "red"))
+    assert schedule.shares is not None
+    chosen = schedule.shares.node.tolist()
+    for part in Constraint.of(constraint).parts:
+        (words,), count = part
+        have = sum(words <= set(("red", "blue", "blue", "red")[node].split()) for node in chosen)
+        assert have >= count
+    assert len(chosen) == 3
+
+
+def test_a_constraint_that_is_not_modelled_is_told_by_job() -> None:
+    schedule = simulated(log((0, 1, 10, 10), constraint=["(red|blue)&big"]), coloured("red", "", "", ""))
+    entry = next(one for one in schedule.workload.ledger.entries if one.rule == "constraint")
+    assert entry.jobs == (1,) and not entry.dropped
+
+
+SAVES = {"SuspendProgram": "/bin/off", "SuspendTime": "300", "ResumeTimeout": "120"}
+
+
+def test_a_node_that_was_switched_off_takes_its_time_to_come_back() -> None:
+    """n1 is off 300 s after the first job's end; the second job gets it in the next pass and begins 120 s
+    later. The third, ten minutes after, finds it warm."""
+    jobs = log((0, 1, 10, 10), (2000, 4, 10, 10), (2800, 1, 10, 10))
+    off = starts(jobs, site(SAVES))
+    on = starts(jobs, site())
+    assert off[0] == on[0]
+    assert off[1] == on[1] + 120 and off[2] == on[2]
+    schedule = simulated(jobs, site(SAVES))
+    assert (schedule.end - schedule.start == 600 * 10**6).all()
+    assert headway.audit(schedule).ok
+
+
+def test_nodes_that_are_never_switched_off() -> None:
+    jobs = log((0, 1, 10, 10), (2000, 1, 10, 10))
+    kept = SAVES | {"SuspendExcNodes": "n[1-2]"}
+    assert starts(jobs, site(kept)) == starts(jobs, site())
+    assert starts(jobs, site(SAVES | {"SuspendExcParts": "main"})) == starts(jobs, site())
+
+
+def test_deadlines_are_told_by_explain_s_ledger_in_plain_words() -> None:
+    jobs = log((0, 4, 30, 30), (1, 4, 20, 5), end_by=["", str(BEGAN + 600)])
+    entry = simulated(jobs, replace(site())).workload.ledger.entries[-1]
+    assert "--deadline" in entry.action and entry.jobs == (2,)
