@@ -42,6 +42,7 @@ def assert_alike(score: compare.Score, share: float) -> None:
         ("b-resv-a", 1200, 1260),
         ("c-node", 900, 960),
         ("d-qos-a", 700, 760),
+        ("d-gang", 600, 660),
         ("f-limits", 3000, 3100),
         ("site-a", 3000, 3030),
     ],
@@ -57,7 +58,7 @@ def test_whole_recorded_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["c-node", "d-qos-a", "f-limits", "site-a"])
+@pytest.mark.parametrize("name", ["c-node", "d-qos-a", "d-gang", "f-limits", "site-a"])
 def test_whole_recorded_run_with_what_was_not_recorded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few passes saw an epilog, a requeue or a release whose second was not recorded."""
     score = driven(name, monkeypatch)

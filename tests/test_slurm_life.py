@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import headway
-from headway.schedule import Schedule
+from headway.schedule import STATES, Schedule
 from headway.site import Site
 from headway.units import SECOND
 from truth.as_site import write_site
@@ -28,6 +28,7 @@ def simulated(name: str, folder: Path, seed: int = 1) -> Schedule:
         ("b-resv-a", 0.70, 0.10),
         ("c-node", 0.50, 0.20),
         ("d-qos-a", 0.60, 0.20),
+        ("d-gang", 0.80, 0.20),
         ("f-limits", 0.60, 0.15),
         ("site-a", 0.45, 0.31),
     ],
@@ -43,6 +44,15 @@ def test_as_near_as_another_real_run(name: str, within: float, error: float, tmp
         wait.append((start - submit).mean() / (recorded - submit).mean())
     assert np.mean(near) >= within
     assert abs(np.mean(wait) - 1) <= error
+
+
+def test_suspensions_of_a_recorded_run_keep_every_law(tmp_path: Path) -> None:
+    """Among them that no more CPUs are used at once than there are, and that memory stays with the suspended;
+    about as many are suspended as in the recorded run, which had 25 suspensions."""
+    schedule = simulated("d-gang", tmp_path)
+    assert headway.audit(schedule).ok
+    assert schedule.pieces is not None
+    assert 13 <= (schedule.pieces.state == STATES.index("suspended")).sum() <= 50
 
 
 def test_nobody_runs_into_a_maintenance(tmp_path: Path) -> None:

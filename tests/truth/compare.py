@@ -73,11 +73,11 @@ def drive(run: Run, prepare: Preparer | None = None, *, first: int = 0, last: in
     for number, (moment, world) in enumerate(follow(run)):
         prepare.note_submissions(world)
         prepare.use(world, moment.t)
-        score.victims += len(moment.victims)
         if number < first:
             continue
         if last is not None and number >= last:
             break
+        score.victims += len(moment.victims)
         if moment.kind == "bf":
             compare_cycle(run, world, moment, prepare, score)
         else:

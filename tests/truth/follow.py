@@ -215,12 +215,12 @@ def spread(job: Job, nodes: int) -> dict[int, int]:
 
 
 def victims_after(run: Run, k: int) -> frozenset[str]:
-    """Jobs preempted between the pass at this place among the events and the next one."""
+    """Jobs preempted or suspended between the pass at this place among the events and the next one."""
     victims = set()
     for event in run.events[k + 1 :]:
         if event.kind in ("main", "full", "bf"):
             break
-        if event.kind.startswith("preempt_"):
+        if event.kind.startswith("preempt_") or event.kind == "suspend":
             victims.add(event.job)
     return frozenset(victims)
 

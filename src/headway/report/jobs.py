@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.figures.bands import Bands, bands
+from headway.figures.outages import all_away
 from headway.figures.painting import strips
 from headway.metrics.over_time import waiting_intervals
 from headway.report.columns import Packed, packed, packed_times
@@ -105,18 +106,16 @@ def schedule_data(schedule: Schedule, jobs: JobTable, rows: Ints) -> dict[str, A
 
 
 def _outages(schedule: Schedule, where: Bands) -> dict[str, Any]:
-    """Maintenance, and processors that are down or drain: [kind, from, to (s), lowest, how many]."""
-    outages = schedule.platform.outages
-    if outages is None or len(where.names) > 1 or not len(schedule):
-        return {}
-    last = int(schedule.end.max())
+    """Maintenance, what was reserved, and processors that are down or drain: [kind, from, to (s), lowest, how
+    many].
+    """
+    last = int(schedule.end.max()) if len(schedule) else 0
     drawn = [
-        [o.kind, o.start / SECOND, min(last, last if o.end is None else o.end) / SECOND, low, high - low]
-        for o in outages.outages
-        if o.start < last
-        for low, high in o.processors
+        [away.kind, away.start / SECOND, min(last, away.end) / SECOND, away.low, away.high - away.low]
+        for away in all_away(schedule, where)
+        if away.start < last and away.end > 0
     ]
-    return {"outages": drawn[:MOST_OUTAGES]}
+    return {"outages": drawn[:MOST_OUTAGES]} if drawn else {}
 
 
 def _job_columns(schedule: Schedule, jobs: JobTable, rows: Ints) -> dict[str, Packed]:

@@ -52,6 +52,7 @@ class Strips {
       [this.aside.length > 0, "pale", "suspended"],
       [lost, "pale", "lost: killed to start again"],
       [kinds.has("maintenance"), "hatched", "maintenance"],
+      [kinds.has("reserved"), "hatched", "reserved"],
       [kinds.has("down"), "down", "down"],
       [kinds.has("drain"), "pale", "drains"],
     ].filter(([there]) => there);
@@ -203,17 +204,19 @@ class Gantt extends TimeChart {
         if (end < from || begin > to) continue;
         const x = Math.max(this.x(begin), -4), w = Math.max(Math.min(this.x(end), this.width + 4) - x, 0.6);
         const y = this.y(low + size), h = Math.max((size / this.span) * this.depth, 0.4);
-        g.globalAlpha = kind === "drain" ? 0.18 : kind === "down" ? 0.8 : 0.45;
+        g.globalAlpha = kind === "drain" || kind === "reserved" ? 0.18 : kind === "down" ? 0.8 : 0.45;
         g.fillStyle = kind === "down" ? theme.ink : theme.soft;
         g.fillRect(x, y, w, h);
-        if (kind === "maintenance") { g.fillStyle = hatched; g.fillRect(x, y, w, h); }
+        if (kind === "maintenance" || kind === "reserved") { g.fillStyle = hatched; g.fillRect(x, y, w, h); }
         g.globalAlpha = 1;
       }
     });
   }
   // The outage of a processor at an instant, in words; null where it is there.
   outage(t, processor) {
-    const words = { maintenance: "under maintenance", down: "down", drain: "drains: takes no new jobs" };
+    const words = {
+      maintenance: "under maintenance", down: "down", drain: "drains: takes no new jobs", reserved: "reserved",
+    };
     const found = (this.schedule.data.outages || []).find(([, begin, end, low, size]) =>
       t >= begin && t < end && processor >= low && processor < low + size);
     return found ? words[found[0]] : null;

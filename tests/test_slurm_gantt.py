@@ -1,0 +1,47 @@
+"""Gantt charts of Slurm runs: what was reserved and which nodes were lost is drawn on their bands."""
+
+from __future__ import annotations
+
+from headway.figures.bands import bands
+from headway.figures.gantt import gantt
+from headway.figures.outages import Away, all_away
+from headway.report.jobs import job_table, schedule_data
+from headway.site.model import NodeEvent, Reservation
+from slurm_by_hand import BEGAN, log, simulated, site
+
+HOUR = 3600 * 10**6
+
+
+def test_reservations_and_lost_nodes_stand_on_their_nodes() -> None:
+    """Nodes have four CPUs each: n2 is processors 4 to 7, n3 and n4 are 8 to 15."""
+    on = site(
+        reservations=(
+            Reservation("work", BEGAN + 3600, BEGAN + 7200, (2, 3), flags=("MAINT",)),
+            Reservation("class", BEGAN, BEGAN + 3600, (0,), flags=("DAILY",)),
+        ),
+        events=(
+            NodeEvent("n2", BEGAN + 600, BEGAN + 900, "DOWN"),
+            NodeEvent("n1", BEGAN + 1800, None, "DRAIN"),
+        ),
+    )
+    schedule = simulated(log((0, 1, 10, 10), (1, 2, 10, 10), (90_000, 1, 10, 10)), on)
+    shown = bands(schedule)
+    found = all_away(schedule, shown)
+    day = 24 * HOUR
+    assert Away("maintenance", 8, 16, HOUR, 2 * HOUR) in found
+    assert [one for one in found if one.kind == "reserved"] == [
+        Away("reserved", 0, 4, 0, HOUR), Away("reserved", 0, 4, day, day + HOUR)
+    ]  # fmt: skip
+    assert Away("down", 4, 8, 600 * 10**6, 900 * 10**6) in found
+    assert [one.kind for one in found].count("drain") == 1
+    axes = gantt(schedule).axes[0]
+    legend = axes.get_legend()
+    assert legend is not None
+    assert {"maintenance", "reserved", "down", "drain"} <= {text.get_text() for text in legend.get_texts()}
+    data = schedule_data(schedule, job_table([schedule]), job_table([schedule]).rows[0])
+    assert ["down", 600.0, 900.0, 4, 4] in data["outages"]
+
+
+def test_without_any_nothing_is_drawn() -> None:
+    schedule = simulated(log((0, 1, 10, 10)), site())
+    assert all_away(schedule, bands(schedule)) == []
