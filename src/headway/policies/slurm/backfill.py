@@ -378,6 +378,8 @@ def may_start(memory: Memory, place: int, now: int) -> bool:
         return waits_for_a_start(memory, job)
     if memory.jobs[Job.SIZED, job] < 1 or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
         return True  # its search changes its priority, or it takes the place of others
+    if memory.jobs[Job.DEADLINE, job] != UNSET:
+        return True  # it may have to be cancelled
     sets, features, count = memory.words_sets, memory.jobs[Job.FEATURES, job], 0
     open_nodes = Scratch.IDLE if whole_nodes(memory, job, part) else Scratch.OPEN
     least, end = fewest_nodes(memory, job, part), now + 60 * shortest_in(memory, job, part)

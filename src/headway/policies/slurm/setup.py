@@ -598,7 +598,8 @@ class Requests:
         wanted = np.where(wanted < len(names), wanted, UNSET)
         without = np.where(without < len(excluded), without, UNSET)
         pairs, place = np.unique(np.stack([wanted, without], axis=1), axis=0, return_inverse=True)
-        rows, choices, parts = [self.features[0]], [(0, 0, 0)], []
+        rows, choices = [self.features[0]], [(0, 0, 0)]
+        parts: list[tuple[npt.NDArray[np.uint8], int]] = []
         for constraint, less in pairs.tolist():
             found = Constraint.of(names[constraint] if constraint >= 0 else "")
             barred = np.ones_like(self.features[0])
