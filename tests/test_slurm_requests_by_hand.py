@@ -146,7 +146,7 @@ def test_a_constraint_that_is_not_modelled_is_told_by_job() -> None:
     assert entry.jobs == (1,) and not entry.dropped
 
 
-SAVES = {"SuspendProgram": "/bin/off", "SuspendTime": "300", "ResumeTimeout": "120"}
+SAVES = {"SuspendTime": "300 sec", "ResumeTimeout": "120 sec"}
 
 
 def test_a_node_that_was_switched_off_takes_its_time_to_come_back() -> None:

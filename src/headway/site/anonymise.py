@@ -27,10 +27,10 @@ _NAMED = {
     "user": "user", "users": "user", "account": "account", "accounts": "account", "allowaccounts": "account",
     "denyaccounts": "account", "parentname": "account", "partition": "partition",
     "partitionname": "partition", "qos": "qos", "allowqos": "qos", "denyqos": "qos", "defaultqos": "qos",
-    "defqos": "qos", "preempt": "qos", "cluster": "cluster", "clustername": "cluster",
+    "defqos": "qos", "preempt": "qos", "suspendexcparts": "partition", "cluster": "cluster", "clustername": "cluster",
     "allowgroups": "group", "groups": "group", "reservationname": "resv", "reservation": "resv",
 }  # fmt: skip
-_HOSTS = ("nodename", "nodes", "nodelist", "nodenames", "nodeset")
+_HOSTS = ("nodename", "nodes", "nodelist", "nodenames", "nodeset", "suspendexcnodes")
 _FEATURES = ("feature", "features", "availablefeatures")
 _MODES = (
     "preemptmode",
@@ -55,12 +55,13 @@ _NUMBERS = frozenset((
     "normusage", "effectvusage", "levelfs", "usagefactor", "usagethres", "limitfactor", "minpriothres",
     "preemptexempttime", "id", "unusedwall",
     *(name.lower() for field, names in NAMES.items() if "tres" not in field for name in names),
-    *(key for key, value in DEFAULTS.items() if re.fullmatch(r"[\d-]+|NO|NONE|", value)),
+    *(key for key, value in DEFAULTS.items() if re.fullmatch(r"[\d-]+|NO|NONE|INFINITE|", value)),
 ))  # fmt: skip
 _NO_NUMBERS = frozenset((
     "authinfo", "clustername", "licenses", "preemptparameters", "priorityflags", "grestypes",
     "accountingstorageenforce", "accountingstoragetres", "priorityweighttres", "schedulerparameters",
-    "slurmctldparameters", "prioritysitefactorparameters", "accountingstoragetype",
+    "slurmctldparameters", "prioritysitefactorparameters", "accountingstoragetype", "suspendexcnodes",
+    "suspendexcparts",
 ))  # fmt: skip
 _LINE_OF_SDIAG = re.compile(r"\s*[A-Za-z][A-Za-z ()/_-]{2,60}:\s+[\d.]+\s*")
 

@@ -20,8 +20,7 @@ DEFAULTS: dict[str, str] = {
     "resvoverrun": "0", "returntoservice": "0", "schedulerparameters": "", "schedulertype": "sched/backfill",
     "selecttype": "select/cons_tres", "selecttypeparameters": "CR_Core_Memory", "slurmdtimeout": "300",
     "accountingstoragetres": "", "grestypes": "", "slurmctldparameters": "",
-    "suspendtime": "INFINITE", "suspendprogram": "", "resumetimeout": "60", "suspendexcnodes": "",
-    "suspendexcparts": "",
+    "suspendtime": "INFINITE", "resumetimeout": "60", "suspendexcnodes": "", "suspendexcparts": "",
 }  # fmt: skip
 """Parameters that a simulation takes into account, in lower case, with Slurm's defaults."""
 

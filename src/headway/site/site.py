@@ -68,10 +68,19 @@ class Site:
         """The place of each node in the list, by its name."""
         return {node.name: place for place, node in enumerate(self.nodes)}
 
+    @property
+    def off_after(self) -> int | None:
+        """Seconds after which an idle node is switched off to save power (SuspendTime); None: never."""
+        text = self.config.get("SuspendTime")
+        if values.nothing(text) or text.startswith("-"):
+            return None
+        return self.config.seconds("SuspendTime")
+
     @cached_property
     def always_on(self) -> frozenset[int]:
         """Nodes that are never switched off to save power (SuspendExcNodes, SuspendExcParts)."""
-        named = self.config.get("SuspendExcNodes").split(":")[0]
+        given = self.config.get("SuspendExcNodes")
+        named = "" if values.nothing(given) else given.split(":")[0]
         found = {self.node_place[name] for name in expanded(named) if name in self.node_place}
         for name in values.names(self.config.get("SuspendExcParts")):
             if name in self.partition_place:

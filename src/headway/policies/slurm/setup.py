@@ -296,8 +296,7 @@ def settings_of(site: Site) -> Table:
     row[Setting.MINUTES_END_JOBS] = row[Setting.ENFORCE] and any(one.grp_tres_mins for one in limits)
     row[Setting.PREEMPT_REORDERS] = number("preempt_reorder_count")
     row[Setting.YOUNGEST_FIRST] = "preempt_youngest_first" in site.scheduler
-    after = config.seconds("SuspendTime") if config.get("SuspendProgram") else None
-    row[Setting.POWER_AFTER] = UNSET if after is None or after < 0 else after
+    row[Setting.POWER_AFTER] = _or_unset(site.off_after)
     row[Setting.BOOT_TAKES] = config.seconds("ResumeTimeout") or 0
     row[Setting.CORE_WORDS] = core_words(site)
     row[Setting.STRICT_ORDER] = "preempt_strict_order" in site.scheduler
