@@ -27,7 +27,8 @@ _NAMED = {
     "user": "user", "users": "user", "account": "account", "accounts": "account", "allowaccounts": "account",
     "denyaccounts": "account", "parentname": "account", "partition": "partition",
     "partitionname": "partition", "qos": "qos", "allowqos": "qos", "denyqos": "qos", "defaultqos": "qos",
-    "defqos": "qos", "preempt": "qos", "suspendexcparts": "partition", "cluster": "cluster", "clustername": "cluster",
+    "suspendexcparts": "partition",
+    "defqos": "qos", "preempt": "qos", "cluster": "cluster", "clustername": "cluster",
     "allowgroups": "group", "groups": "group", "reservationname": "resv", "reservation": "resv",
 }  # fmt: skip
 _HOSTS = ("nodename", "nodes", "nodelist", "nodenames", "nodeset", "suspendexcnodes")
