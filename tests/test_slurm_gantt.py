@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from matplotlib.collections import LineCollection
+
 from headway.figures.bands import bands
 from headway.figures.gantt import gantt
 from headway.figures.outages import Away, all_away
 from headway.report.jobs import job_table, schedule_data
 from headway.site.model import NodeEvent, Reservation
 from slurm_by_hand import BEGAN, log, simulated, site
+from test_slurm_gang import gang
 
 HOUR = 3600 * 10**6
 
@@ -40,6 +43,26 @@ def test_reservations_and_lost_nodes_stand_on_their_nodes() -> None:
     assert {"maintenance", "reserved", "down", "drain"} <= {text.get_text() for text in legend.get_texts()}
     data = schedule_data(schedule, job_table([schedule]), job_table([schedule]).rows[0])
     assert ["down", 600.0, 900.0, 4, 4] in data["outages"]
+
+
+def test_the_dotted_lines_of_a_suspended_job_stay_on_its_nodes() -> None:
+    """A job on four nodes is suspended for one on two of them: four lines, each on the middle of its node."""
+    given = log(
+        (0, 4, 30, 30), (600, 2, 20, 10), partition=["low", "top"], memory_node_mb=[1000] * 2
+    )  # fmt: skip
+    schedule = simulated(given, gang())
+    lines = [one for one in gantt(schedule).axes[0].collections if isinstance(one, LineCollection)]
+    (dotted,) = [one.get_segments() for one in lines if len(one.get_segments()) == 4]
+    assert sorted((a[1], b[1]) for a, b in dotted) == [(2.0, 2.0), (6.0, 6.0), (10.0, 10.0), (14.0, 14.0)]
+
+
+def test_runs_that_were_lost_stand_on_no_node() -> None:
+    """n1 is lost while the job runs there, and it begins anew elsewhere: one rectangle, on its last node."""
+    lost = NodeEvent("n1", BEGAN + 300, None, "DOWN")
+    schedule = simulated(log((0, 1, 30, 20)), site(events=(lost,)))
+    shown = bands(schedule)
+    assert schedule.pieces is not None and len(schedule.pieces) == 2
+    assert [shown.names[band] for band in shown.band] == ["n2"] and shown.start[0] == schedule.start[0]
 
 
 def test_without_any_nothing_is_drawn() -> None:

@@ -90,7 +90,11 @@ def bands(schedule: Schedule) -> Bands:
 
 
 def _named_nodes(schedule: Schedule, shares: Shares, pieces: Pieces, holds: Ints) -> Bands:
-    """A band for each named node; what a job holds of several is a piece in each."""
+    """A band for each named node; what a job holds of several is a piece in each.
+
+    Only final runs are shown: which nodes a run had that was lost is not kept.
+    """
+    holds = holds[pieces.final(len(schedule))[holds]]
     bounds = shares.bounds(len(schedule))
     count = np.diff(bounds)[pieces.job[holds]]
     piece = np.repeat(holds, count)
@@ -112,7 +116,7 @@ def _named_nodes(schedule: Schedule, shares: Shares, pieces: Pieces, holds: Ints
         start=pieces.start[piece],
         end=pieces.end[piece],
         procs=shares.cpus[share],
-        lost=~pieces.final(len(schedule))[piece],
+        lost=np.zeros(len(piece), np.bool_),
         processors=None,
     )
 

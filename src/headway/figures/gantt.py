@@ -167,11 +167,12 @@ def _suspensions(
         return
     first = np.unique(piece, return_index=True)[1]  # the first strip of each piece
     key = piece[first]
-    order = key[np.lexsort((shown.start[key], shown.job[key]))]
+    order = key[np.lexsort((shown.start[key], shown.band[key], shown.job[key]))]
     height = dict(zip(key.tolist(), middle[first].tolist(), strict=True))
     lines = []
     for one, other in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):
-        if shown.job[one] == shown.job[other] and shown.end[one] < shown.start[other] and not shown.lost[one]:
+        same = shown.job[one] == shown.job[other] and shown.band[one] == shown.band[other]
+        if same and shown.end[one] < shown.start[other] and not shown.lost[one]:
             times = axis.scaled(np.array([shown.end[one], shown.start[other]]))
             lines.append([(times[0], height[one]), (times[1], height[other])])
     axes.add_collection(LineCollection(lines, colors=BLACK, linewidths=0.8, linestyles=":"))
