@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.errors import UsageError
+from headway.policies.spec import parse_spec
 from headway.schedule import Schedule, Shares
 from headway.schedule.pieces import NONE
 from headway.workload import Workload
@@ -57,6 +59,19 @@ def on_nodes_of(schedule: Schedule, log: Workload, chosen: Column, rows: Column)
     codes, labels = schedule.partition, schedule.labels.get("partition", ())
     asked = _names(log, "partition", rows)
     ran = asked if codes is None else [labels[c] if c >= 0 else "" for c in codes[chosen].tolist()]
+    if not keeps_rules(schedule.policy):
+        site, unnamed = schedule.platform.site, [""] * len(rows)
+        return OnNodes(
+            shares,
+            None if site is None else replace(site, qos=(), associations=(), events=(), reservations=()),
+            partition=ran,
+            constraint=_names(log, "constraint", rows),
+            reservation=None,
+            qos=unnamed,
+            account=unnamed,
+            user=unnamed,
+            dependency=unnamed,
+        )
     return OnNodes(
         shares,
         schedule.platform.site,
@@ -70,6 +85,17 @@ def on_nodes_of(schedule: Schedule, log: Workload, chosen: Column, rows: Column)
         array=_numbers(log, "array", rows),
         array_limit=_numbers(log, "array_limit", rows),
     )
+
+
+def keeps_rules(policy: str) -> bool:
+    """Whether a policy keeps to the rules of a site beside its nodes and partitions: limits, reservations.
+
+    EASY and conservative backfilling on its nodes do not look at them.
+    """
+    try:
+        return "nodes" not in parse_spec(policy).params
+    except UsageError:
+        return True
 
 
 def _numbers(log: Workload, name: str, rows: Column) -> Column | None:

@@ -6,6 +6,17 @@ from headway.policies.entry import Parameter, PolicyInfo
 from headway.policies.queueing.description import ON_NODES, ORDERS, URGENT
 from headway.policies.references import FEITELSON_1998, LIFKA_1995, MUALEM_2001, TSAFRIR_2007
 
+NAMED_NODES = Parameter(
+    "nodes",
+    "on a Slurm site: processors are counted (count), or jobs get named nodes of their partition with their "
+    "features, as Slurm would choose them, each node as a whole (whole) or CPUs and memory of it (shared); "
+    "in order of arrival, reservations made anew at each event, no priorities, limits or reservations of "
+    "the site",
+    "count",
+    ("count", "whole", "shared"),
+    optional=True,
+)
+
 EASY = PolicyInfo(
     "easy",
     "EASY (aggressive) backfilling: later jobs may go first if the head of the queue is not delayed",
@@ -50,6 +61,7 @@ EASY = PolicyInfo(
             optional=True,
         ),
         URGENT,
+        NAMED_NODES,
         *ON_NODES[1:],
     ),
     details=(
@@ -81,6 +93,7 @@ CONSERVATIVE = PolicyInfo(
             ("closed", "open"),
         ),
         URGENT,
+        NAMED_NODES,
         *ON_NODES[1:],
     ),
     aliases=("cbf",),

@@ -22,6 +22,18 @@ OF_DIALECTS = {**PLAIN, "backfill": "fcfs", "depth": "1", "urgent": "ignore"}
 """What the parameters are in the dialects of other simulators."""
 
 
+def names_nodes(policy: Policy) -> bool:
+    """Whether jobs get named nodes of a site, not counted processors."""
+    return str(policy.params.get("nodes", "count")) != "count"
+
+
+def on_named_nodes(policy: Policy) -> Policy:
+    """The policy as it gives jobs named nodes."""
+    from headway.policies.backfilling.named_nodes_setup import OnNamedNodes
+
+    return OnNamedNodes(policy.spec)
+
+
 class Easy(Baseline, Queue):
     """EASY backfilling."""
 
@@ -50,6 +62,8 @@ class Easy(Baseline, Queue):
         return ("job", *super().columns) if self.dialect.startswith("batsched") else super().columns
 
     def on(self, platform: Platform, workload: Workload) -> Policy:
+        if names_nodes(self):
+            return on_named_nodes(self).on(platform, workload)
         if self.dialect != "textbook":
             self.refuse_variants()
         return super().on(platform, workload)
@@ -100,6 +114,9 @@ class Easy(Baseline, Queue):
         kind = Kind.EASY if self.params["depth"] == 1 else Kind.DEEP
         return Group(kind, lambda options: easy_in_turn(self.spec, options))
 
+    def seen_as(self, seen: Seen) -> Policy:
+        return on_named_nodes(self) if names_nodes(self) else super().seen_as(seen)
+
     def laws(self, seen: Seen) -> tuple[str, ...]:
         if seen.outages is not None:
             by_walltime = self.params.get("estimate", "requested") == "requested"
@@ -113,6 +130,14 @@ class Conservative(Baseline, Policy):
 
     takes_outages = True
     form_inside = "ConservativeInside"
+
+    def on(self, platform: Platform, workload: Workload) -> Policy:
+        if names_nodes(self):
+            return on_named_nodes(self).on(platform, workload)
+        return super().on(platform, workload)
+
+    def seen_as(self, seen: Seen) -> Policy:
+        return on_named_nodes(self) if names_nodes(self) else super().seen_as(seen)
 
     def params_inside(self) -> dict[str, object]:
         return {**super().params_inside(), "compress": "scratch"}  # plans are made anew at every event

@@ -675,6 +675,12 @@ class Memory(NamedTuple):
     """[Scratch, node] sets that a search works on."""
     slots: Table
     """[Slot, record]"""
+    least: Table
+    """[engine's node row, node] the least that is free over a time (EASY and conservative on named nodes)."""
+    instant: Table
+    """[engine's node row, node] what is free at an instant of it."""
+    claims: Table
+    """[place x node rows + node row, node] what a reservation of theirs changes."""
     surveys: Table
     """[slot, kind of jobs] what was found out about a slot: 2 x FREE + RISES."""
     plans: Table

@@ -1,0 +1,134 @@
+"""EASY and conservative backfilling on the named nodes of a site are those of a plain twin, node for node."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import headway
+from headway.site import Site
+from headway.site.config import Config
+from headway.site.model import Association, Limits, Node, Partition, Qos
+from headway.workload.header import Header
+from twins.named_nodes import Placed, simulate_on_nodes
+from twins.slurm import machine as plain
+
+SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 12))]
+KINDS = (Node("", 4, memory_mb=8000), Node("", 8, memory_mb=16000, weight=2, features=("large",)))
+
+
+def random_site(seed: int) -> Site:
+    """Two kinds of nodes, two partitions that overlap, and a limit that these policies do not look at."""
+    draw = np.random.default_rng(seed)
+    kinds = np.sort(draw.integers(0, 2, 9))
+    kinds[-1] = 1
+    return Site(
+        "random",
+        tuple(replace(KINDS[kind], name=f"n{k}") for k, kind in enumerate(kinds.tolist())),
+        (
+            Partition("batch", tuple(range(9)), is_default=True),
+            Partition("part", tuple(range(3, 9)), max_minutes=120),
+        ),
+        qos=(Qos("normal", limits=Limits(max_tres_per_user={"cpu": 4})),),
+        associations=(Association("root"), Association("a", "u0", parent=0)),
+        config=Config.of({
+            "SelectTypeParameters": "CR_CPU_Memory" if seed % 2 else "CR_CPU",
+            "AccountingStorageEnforce": "limits",
+        }),
+    )  # fmt: skip
+
+
+def random_jobs(seed: int, count: int = 40) -> headway.Workload:
+    draw = np.random.default_rng(seed + 100)
+    wide = draw.choice([1, 1, 1, 2, 3, 4], count)
+    each = draw.integers(1, 5, count)
+    walltime = draw.choice([60, 300, 1800, 3600, 7200], count)
+    large = (draw.random(count) < 0.15) & (wide == 1)
+    return headway.Workload.from_arrays(
+        unit="s",
+        submit=np.sort(draw.integers(0, 3600, count)),
+        procs=wide * each,
+        runtime=(walltime * draw.random(count)).astype(int) + 1,
+        walltime=walltime,
+        user=np.zeros(count, np.int64),
+        account=np.zeros(count, np.int64),
+        qos=np.zeros(count, np.int64),
+        partition=draw.integers(0, 2, count),
+        min_nodes=wide,
+        max_nodes=wide,
+        cpus=wide * each,
+        tasks=wide * each,
+        cpus_per_task=np.ones(count, np.int64),
+        memory_node_mb=draw.choice([500, 3000, 7000], count),
+        exclusive=(draw.random(count) < 0.2).astype(np.int64),
+        constraint=np.where(large, 0, -1),
+        header=Header(["; UnixStartTime: 1700000000"]),
+        labels={
+            "partition": ["batch", "part"], "user": ["u0"], "account": ["a"], "qos": ["normal"],
+            "constraint": ["large"],
+        },
+    )  # fmt: skip
+
+
+def twin_of(site: Site, log: headway.Workload, whole: bool, depth: int) -> Placed:
+    """The same site and jobs as the twin knows them."""
+    machine = plain.Machine(
+        tuple(
+            plain.Node(one.name, one.cpus, one.memory_mb, one.weight, frozenset(one.features))
+            for one in site.nodes
+        ),
+        {one.name: plain.Partition(one.name, plain.node_set(one.nodes)) for one in site.partitions},
+        plain.Settings(counts_memory="MEMORY" in site.config.get("SelectTypeParameters").upper()),
+    )
+    wishes = [
+        (
+            plain.Job(
+                row,
+                int(log.submit[row]) // 10**6,
+                int(log.columns["min_nodes"][row]),
+                int(log.columns["cpus"][row]),
+                int(log.walltime[row]) // 10**6,
+                (log.labels["partition"][int(log.partition[row])],),
+                whole=whole or bool(log.columns["exclusive"][row]),
+                memory=int(log.columns["memory_node_mb"][row]),
+                features=frozenset(["large"] if log.columns["constraint"][row] == 0 else []),
+            ),
+            int(log.runtime[row]) // 10**6,
+        )
+        for row in range(len(log))
+    ]
+    return simulate_on_nodes(machine, wishes, depth)
+
+
+@pytest.mark.parametrize("nodes", ["whole", "shared"])
+@pytest.mark.parametrize(("policy", "depth"), [("easy", 1), ("easy(depth=3)", 3), ("conservative", 500)])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nodes_and_starts_are_those_of_the_twin(seed: int, policy: str, depth: int, nodes: str) -> None:
+    site, log = random_site(seed), random_jobs(seed)
+    spec = policy[:-1] + f", nodes={nodes})" if policy.endswith(")") else f"{policy}(nodes={nodes})"
+    made = headway.simulate(log, site.platform(), spec)
+    assert made.shares is not None
+    expected = twin_of(site, made.workload, nodes == "whole", depth)
+    for row in range(len(made)):
+        start, cpus = expected[row]
+        here = made.shares.of(row)
+        found = dict(zip(made.shares.node[here].tolist(), made.shares.cpus[here].tolist(), strict=True))
+        assert (int(made.start[row]) // 10**6, found) == (start, cpus), f"job {row}"
+    audit = headway.audit(made)
+    assert audit.ok, audit
+    assert {"node CPUs", "exclusive nodes", "partition nodes"} <= {one.name for one in audit.laws}
+
+
+def test_a_machine_without_nodes_is_refused_with_the_reason() -> None:
+    log = random_jobs(0)
+    with pytest.raises(headway.UsageError, match="nodes=whole needs a site"):
+        headway.simulate(log, headway.Platform.procs(64), "easy(nodes=whole)")
+    with pytest.raises(headway.UsageError, match="for order=fcfs only"):
+        headway.simulate(log, random_site(0).platform(), "easy(order=sjf, nodes=whole)")
+
+
+def test_without_the_parameter_processors_are_counted() -> None:
+    made = headway.simulate(random_jobs(0), random_site(0).platform(), "easy")
+    assert made.shares is None
