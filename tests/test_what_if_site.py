@@ -101,7 +101,8 @@ def test_a_fifth_more_jobs() -> None:
 def test_the_answer_says_how_true_the_base_is() -> None:
     said = " ".join(sentences(asked("nodes=+10%")))
     assert "95 % interval over 7 weeks" in said
-    assert "How true the base is: its mean wait is" in said and "of its starts are within ten minutes" in said
+    assert "How close the base comes: its mean wait is" in said
+    assert "of its starts are within ten minutes" in said
     assert said.endswith("and whatever is not modelled.") or "not modelled of the site" in said
 
 
@@ -174,5 +175,5 @@ def test_the_command_and_its_page(
     assert {one["kind"] for one in found[0]["classes"]} == {"size", "partition", "account", "qos", "user"}
     page = (tmp_path / "page.html").read_text()
     assert "What if: nodes=+10%, or jobs=+20%, or policy=easy" in page
-    assert "Who gains and who loses" in page and "How true the base is" in page
+    assert "Who gains and who loses" in page and "How close the base comes" in page
     assert headway(*command, "--report", "page.html").status == 2

@@ -27,7 +27,7 @@ def zmq() -> Any:
         import zmq as library
     except ImportError:
         raise UsageError(
-            "Batsim's protocol goes over ZeroMQ, which is not installed: pip install 'headway[batsim]'"
+            "Batsim's protocol goes over ZeroMQ, which is not installed: pip install '.[batsim]'"
         ) from None
     return library
 

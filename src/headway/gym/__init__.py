@@ -4,7 +4,7 @@
     env = headway.gym.SchedulingEnv(headway.read("log.swf"), procs=128, task="choose", reward="bsld")
     many = headway.gym.SchedulingVectorEnv(log, procs=128, sessions=256)
 
-Needs the extra ``rl``: ``pip install 'headway[rl]'``.
+Needs the extra ``rl``: ``pip install '.[rl]'``.
 """
 
 from __future__ import annotations

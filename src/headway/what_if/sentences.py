@@ -31,7 +31,7 @@ def findings(found: Answer) -> list[str]:
 
 
 def cautions(found: Answer) -> list[str]:
-    """What holds for every change of the same base: how true it is, and what it does not know."""
+    """What holds for every change of the same base: how close it comes, and what it does not know."""
     return [*_truth(found), _unknown(found)]
 
 
@@ -137,9 +137,9 @@ def _truth(found: Answer) -> list[str]:
     band = f" ({min(offs):+.0%} to {max(offs):+.0%})" if len(offs) > 1 else ""
     bound = max(abs(one) for one in offs)
     return [
-        f"How true the base is: its mean wait is {abs(off):.0%} {way} than the recorded one{band}, and "
-        f"{true.overall['within_600']:.0%} of its starts are within ten minutes of the recorded ones; do not "
-        f"trust changes smaller than {bound:.0%}."
+        f"How close the base comes: its mean wait is {abs(off):.0%} {way} than the recorded one{band}, "
+        f"and {true.overall['within_600']:.0%} of its starts are within ten minutes of the recorded ones; "
+        f"do not trust changes smaller than {bound:.0%}."
     ]
 
 
