@@ -62,7 +62,7 @@ def of_logs(rows: Sequence[Row]) -> Iterator[Line]:
             bar = 2_000_000 if number(row, "mean queue per pass") < 100 else 1000 * BATSIM
             yield at_least("EASY", queue, rate, "jobs/CPU s", 1_000_000 if "RICC" in name else bar)
         elif "RICC" in name:
-            yield at_most("conservative, whole log", name, number(row, "CPU s"), "CPU s", 60)
+            yield at_most("conservative, whole log", name, number(row, "CPU s"), "CPU s", 10)
         else:
             known = next((bar for log, bar in rates.items() if name.startswith(log)), None)
             yield at_least("conservative", queue, rate, "jobs/CPU s", known)
@@ -83,8 +83,7 @@ def of_depth(rows: Sequence[Row]) -> Iterator[Line]:
     for row in rows:
         policy, jobs = str(row["policy"]), number(row, "n")
         on = f"{policy}, {4 * jobs:,.0f} jobs at once over {2 * jobs:,.0f}"
-        bar = None if policy == "conservative" else 3.0
-        yield at_most("growth with twice as many waiting", on, number(row, "growth"), "times", bar)
+        yield at_most("growth with twice as many waiting", on, number(row, "growth"), "times", 3.0)
         if row["over plain"] and row["plain"] != policy:
             on = f"{4 * jobs:,.0f} jobs at once, over {row['plain']}"
             yield at_most(f"deep queue, {policy}", on, number(row, "over plain"), "times", 3.0)

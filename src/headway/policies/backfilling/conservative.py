@@ -24,12 +24,11 @@ from headway.engine.reservations import (
     NOT_RESERVED,
     beyond_pins,
     bring_forward,
-    earliest_start,
     forget,
     give_up,
     length_of_hole,
     next_due,
-    reserve,
+    reserve_by,
     reserved_start,
 )
 from headway.engine.tables import (
@@ -165,9 +164,7 @@ def place_anew(t: int, state: State, k: int) -> None:
 @kernel
 def reserve_earliest(t: int, state: State, k: int, job: int) -> None:
     """Reserve the earliest time at which a job fits; none where too few processors are there for ever."""
-    at = earliest_start(state, k, job, t, NEVER, option(state, k, HOLE))
-    if at < NEVER:
-        reserve(state, k, job, at)
+    reserve_by(state, k, job, t, option(state, k, HOLE), NEVER - 1)
 
 
 @kernel
