@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 SITE ?= site
 
-.PHONY: demo test test-all bounds untuned fuzz audit lint types check bench docs release lock clean
+.PHONY: demo test test-all bounds untuned mutants fuzz audit lint types check bench docs release lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/headway demo
@@ -33,6 +33,10 @@ untuned: $(VENV)/.test-installed
 # Damaged inputs of every kind, for minutes (FUZZ="--mutants 10000 --kind SWF" for more of some).
 fuzz: $(VENV)/.test-installed
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
+
+# One change in a kernel at a time: do the tests notice? (MUTANTS="--mutants 50 --under policies/deadline --seed 3")
+mutants: $(VENV)/.test-installed
+	$(BIN)/python tests/mutants.py $(MUTANTS)
 
 # Known faults of what is installed; says so where no advisory service can be asked.
 audit: $(VENV)/.test-installed

@@ -1,0 +1,149 @@
+"""Change one thing in a kernel, and see whether a test notices.
+
+    python tests/mutants.py --mutants 20 --under policies/deadline
+
+A mutant is a function of its number and the seed: a comparison that is shifted or turned round, a sum that is
+a difference, an ``and`` that is an ``or``, a call that is left out. Tests run on a copy of the source, those
+of the room, and compile it anew; a mutant that no test notices survives, and is shown. Some that survive
+change nothing, such as a shortcut that is not taken: look at each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+SOURCE = HERE.parent / "src"
+KERNELS = {"kernel", "routine", "entry", "woven", "with_signature"}
+TESTS = {
+    "engine": "engine queue ends profile stretch verbs driver policies twins",
+    "backfilling": "policies_golden policies_twins policies_deep dialects learned",
+    "queueing": "policies_golden_strict policies_twins twins_queue",
+    "deadline": "dbf",
+    "redirection": "redirection group_size",
+    "urgent": "ujfb urgent",
+    "nodes": "nodes",
+    "grid": "grid",
+    "slurm": "slurm_bits slurm_instances slurm_life_by_hand slurm_policy slurm_quick",
+    "own": "user_policy check",
+    "agent": "gym",
+}
+"""Words in the names of the tests of each room."""
+FLIPPED: dict[type, Any] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.And: ast.Or, ast.Or: ast.And, ast.FloorDiv: ast.Mult,
+}  # fmt: skip
+
+
+def kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            calls = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
+            if {getattr(each, "id", "") for each in calls} & KERNELS:
+                yield node
+
+
+def changed(node: ast.AST) -> ast.AST | None:
+    """What a node becomes, None where nothing is tried."""
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in FLIPPED:
+        return ast.Compare(node.left, [FLIPPED[type(node.ops[0])](), *node.ops[1:]], node.comparators)
+    if isinstance(node, ast.BinOp) and type(node.op) in FLIPPED:
+        return ast.BinOp(node.left, FLIPPED[type(node.op)](), node.right)
+    if isinstance(node, ast.BoolOp):
+        return ast.BoolOp(FLIPPED[type(node.op)](), node.values)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return ast.Pass()
+    return None
+
+
+def mutants(folder: Path) -> list[tuple[Path, ast.AST, ast.AST]]:
+    """Every change of every kernel below a folder."""
+    found = []
+    for path in sorted(folder.rglob("*.py")):
+        for function in kernels(ast.parse(path.read_text("utf-8"))):
+            for statement in function.body:
+                for node in ast.walk(statement):
+                    if (after := changed(node)) is not None:
+                        found.append((path, node, after))
+    return found
+
+
+def text_with(path: Path, node: ast.AST, after: ast.AST) -> str:
+    """The file with a node replaced."""
+    place = node
+    assert isinstance(place, (ast.expr, ast.stmt)) and place.end_lineno and place.end_col_offset
+    lines = path.read_bytes().splitlines(keepends=True)
+    first, last = place.lineno - 1, place.end_lineno - 1
+    words = ast.unparse(ast.fix_missing_locations(after))
+    new = words if isinstance(after, ast.Pass) else f"({words})"
+    whole = lines[first][: place.col_offset] + new.encode() + lines[last][place.end_col_offset :]
+    return b"".join([*lines[:first], whole, *lines[last + 1 :]]).decode()
+
+
+def tests_of(path: Path) -> list[str]:
+    room = path.relative_to(SOURCE / "headway").parts
+    words = TESTS.get(room[1] if room[0] == "policies" else room[0], TESTS["engine"]).split()
+    return sorted(str(file) for file in HERE.glob("test_*.py") if any(word in file.name for word in words))
+
+
+def passes(path: Path, text: str, seconds: float) -> bool:
+    """Whether every test of a file's room passes with this text in the file."""
+    with tempfile.TemporaryDirectory() as place:
+        copy = Path(place) / "src"
+        shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        (copy / path.relative_to(SOURCE)).write_text(text, "utf-8")
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join([str(copy), str(HERE)]),
+            "HEADWAY_CACHE_DIR": place,
+        }
+        words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not long"]
+        words += tests_of(path)
+        try:
+            done = subprocess.run(
+                words, env=environment, cwd=HERE.parent, timeout=seconds, stdout=subprocess.DEVNULL
+            )
+        except subprocess.TimeoutExpired:
+            return False  # a loop without end is noticed
+        return done.returncode == 0
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="mutants", description=__doc__)
+    options.add_argument("--mutants", type=int, default=20)
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--under", default="engine,policies", help="folders below src/headway, with commas")
+    options.add_argument("--seconds", type=float, default=1800, help="what a mutant's tests may take at most")
+    given = options.parse_args()
+    every = [mutant for name in given.under.split(",") for mutant in mutants(SOURCE / "headway" / name)]
+    chosen = random.Random(given.seed).sample(every, min(given.mutants, len(every)))
+    for tests, path in {tuple(tests_of(path)): path for path, _, _ in chosen}.items():
+        if not passes(path, path.read_text("utf-8"), given.seconds):
+            say(f"the tests fail without any change: {' '.join(tests)}")
+            return 1
+    alive = 0
+    for number, (path, node, after) in enumerate(chosen, 1):
+        survives = passes(path, text_with(path, node, after), given.seconds)
+        alive += survives
+        line = f"{path.relative_to(SOURCE)}:{getattr(node, 'lineno', 0)}"
+        told = "SURVIVES" if survives else "noticed"
+        say(f"{number}: {told} {line}: {ast.unparse(node)!r} -> {ast.unparse(after)!r}")
+    say(f"{len(chosen)} of {len(every)} mutants tried: {len(chosen) - alive} noticed, {alive} survive")
+    return 0
+
+
+def say(words: str) -> None:
+    print(words, flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    sys.exit(main())
