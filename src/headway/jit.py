@@ -16,38 +16,39 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, TypeVar
 
-import numba
-import numba.extending
-from llvmlite import ir
-from numba.core import types as types
-
 from headway import jit_cache
-from headway import jit_tuning as tuning
-from headway.jit_tables import pass_by_address
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Tuple = TypeVar("Tuple", bound=type)
 
 
-njit: Any = numba.njit  # untyped here: `_nrt` is a private option that numba's types do not know
-
 KEPT = jit_cache.keeping().folder
 """The folder of compiled kernels, None where there is none that is ours alone."""
 
-INTERPRETED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009  (set at run time)
-"""True when kernels run as plain Python."""
+INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+"""True when kernels run as plain Python; then numba is not even imported."""
 
 TUNED = not INTERPRETED and not os.environ.get(jit_cache.UNTUNED)
 """False where numba is to compile as it would by itself, to see that the results are the same."""
 
+numba: Any = None
+types: Any = None
+njit: Any = None
+"""numba's own, where kernels are compiled; untyped, because its types do not know the option `_nrt`."""
+
+if not INTERPRETED:
+    numba, types = import_module("numba"), import_module("numba.core.types")
+    njit = numba.njit
+    jit_cache.share()
+tuning: Any = None
 if TUNED:
+    tuning = import_module("headway.jit_tuning")
     tuning.count_from_the_front()
     tuning.leave_inner_code_raw()
     tuning.ask_once()
-if not INTERPRETED:
-    jit_cache.share()
 
 
 def kept(function: Function, *signature: Any, **options: Any) -> Function:
@@ -66,24 +67,33 @@ def kept(function: Function, *signature: Any, **options: Any) -> Function:
 
 def unkept(function: Function, *signature: Any, **options: Any) -> Function:
     """Compile for this process."""
+    if INTERPRETED:
+        return function
     compiled: Function = njit(*signature, **options)(function)
     return compiled
 
 
 def kernel(function: Function) -> Function:
     """Compile a helper on first use, inlined into its callers. It must not allocate."""
-    compiled: Function = njit(
-        nogil=True, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )(function)
-    return tuning.for_any_number(compiled) if TUNED else compiled
+    return _inner(function, forceinline=True)
 
 
 def routine(function: Function) -> Function:
     """Compile a larger kernel that is called, not inlined. It must not allocate."""
     # Said here, because what is not said is taken over from the kernel that is being compiled.
-    compiled: Function = njit(
-        nogil=True, _nrt=False, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )(function)
+    return _inner(function, forceinline=False)
+
+
+def _inner(function: Function, forceinline: bool) -> Function:
+    """Compile what only other kernels call."""
+    compiled = unkept(
+        function,
+        nogil=True,
+        _nrt=False,
+        forceinline=forceinline,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+    )
     return tuning.for_any_number(compiled) if TUNED else compiled
 
 
@@ -115,7 +125,7 @@ def function_type(signature: Any) -> Any:
     return types.FunctionType(signature)
 
 
-class Addressed(types.WrapperAddressProtocol):
+class Addressed(object if INTERPRETED else types.WrapperAddressProtocol):  # type: ignore[misc]
     """A compiled function that is handed over as a value again and again: its address is looked up once."""
 
     def __init__(self, compiled: Any, signature: Any) -> None:
@@ -149,12 +159,12 @@ def _one_instruction(name: str, *more: Any) -> Any:
 
         return types.int64(types.int64), emit
 
-    intrinsic: Any = numba.extending.intrinsic
-    return intrinsic(word_to_number)
+    return import_module("numba.extending").intrinsic(word_to_number)
 
 
 def _false(builder: Any) -> Any:
     """Zero has a lowest bit, too: 64."""
+    ir = import_module("llvmlite.ir")
     return ir.Constant(ir.IntType(1), 0)
 
 
@@ -165,14 +175,13 @@ lowest_bit: Any = _lowest_bit if INTERPRETED else _one_instruction("cttz", _fals
 def by_address(named: Tuple) -> Tuple:
     """A class of named tuples of tables, which compiled functions pass on by their address."""
     if TUNED:
-        pass_by_address(named)
+        import_module("headway.jit_tables").pass_by_address(named)
     return named
 
 
 def type_of(value: Any) -> Any:
     """numba's type of a value such as a tuple of tables."""
-    typeof: Any = numba.typeof
-    return typeof(value)
+    return numba.typeof(value)
 
 
 def in_cache(function: Callable[..., Any]) -> bool:

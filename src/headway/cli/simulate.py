@@ -46,10 +46,12 @@ def simulate(
         simulate_as_it_goes(trace, spec, procs, platform, rules, seed, out, force, spreadsheet, json, quiet)
         return
 
+    from headway.cli.first_use import interpreted_meanwhile
     from headway.cli.runs import Inputs
 
     inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet, site=site, outages=outages)
-    schedule = inputs.run(spec, seed)
+    with interpreted_meanwhile(spec, trace, len(inputs.workload), inputs.display):
+        schedule = inputs.run(spec, seed)
     summary = schedule.summary()
     if out is not None:
         schedule.save(out, force=force, spreadsheet=spreadsheet)

@@ -189,7 +189,7 @@ Kind = tuple[type, tuple[tuple[str, int], ...]]
 
 def hook_signature(memory: Any = NO_MEMORY) -> Any:
     """The type of a compiled policy with such a memory: nothing from (instant, state)."""
-    return _signature_over(_kind_of(memory))
+    return None if jit.INTERPRETED else _signature_over(_kind_of(memory))
 
 
 def _kind_of(memory: Any) -> Kind:
@@ -232,6 +232,8 @@ def _loop_over(kind: Kind) -> Callable[..., int]:
 @cache
 def compiled_keyed_loop() -> Callable[..., int]:
     """The loop that lets a user's keys be computed before each pass."""
+    if jit.INTERPRETED:
+        return clockwork.keyed_loop
     state, world = make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None))
     hook = jit.function_type(hook_signature())
     signature = jit.types.int64(hook, hook, jit.type_of(state), jit.type_of(world), jit.types.int64)

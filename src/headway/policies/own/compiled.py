@@ -147,11 +147,10 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that a compiled policy calls: inlined there, and it looks where it reads and writes."""
     from headway import jit
 
-    done: Callable[..., Any] = jit.njit(
-        nogil=True, _nrt=False, boundscheck=True, forceinline=True, no_cpython_wrapper=True,
+    return jit.unkept(
+        function, nogil=True, _nrt=False, boundscheck=True, forceinline=True, no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
-    )(function)  # fmt: skip
-    return done
+    )  # fmt: skip
 
 
 def may_be_kept(hook: Callable[..., Any]) -> bool:

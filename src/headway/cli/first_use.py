@@ -1,0 +1,91 @@
+"""The first simulation on a machine: interpreted, while its kernels are compiled beside it.
+
+Compiling takes ten seconds and more, and is done once for a machine. Interpreted, a few thousand jobs take a
+second or two. So both begin at once, and whichever is ready first gives the answer; they give the same one.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headway.cli.display import Display
+    from headway.policies.spec import Spec
+
+MOST_JOBS = 30_000
+"""Longer logs wait for the kernels."""
+ROOMS = ("backfilling", "queueing")
+"""Policies that do not take long when they are interpreted."""
+CLEAR_LINE = "\r\x1b[2K\x1b[?25h"
+OFF = "HEADWAY_FIRST_USE"
+"""Set to `compile`, it makes the first use wait for the kernels like every other."""
+
+
+@contextmanager
+def interpreted_meanwhile(spec: Spec, trace: str, jobs: int, display: Display) -> Iterator[None]:
+    """Let what is simulated inside run interpreted where nothing has been compiled on this machine yet.
+
+    If the kernels are ready first, the command begins anew with them.
+    """
+    if not is_first_use(spec, trace, jobs):
+        yield
+        return
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
+    compiling = compile_beside(spec)
+    display.say("first use: interpreted, while the kernels are compiled for the next time ...")
+    done = Event()
+    watcher = Thread(target=begin_anew_when_compiled, args=(compiling, done), daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def is_first_use(spec: Spec, trace: str, jobs: int) -> bool:
+    """Whether nothing has been compiled, here or in this process, and interpreting will do."""
+    from headway import jit_cache
+
+    is_decided = os.environ.get("NUMBA_DISABLE_JIT") or os.environ.get(OFF) == "compile"
+    if is_decided or "headway.jit" in sys.modules:
+        return False
+    if jobs > MOST_JOBS or not Path(trace).is_file() or not os.access(sys.executable, os.X_OK):
+        return False  # what comes through a pipe cannot be read a second time
+    if type(spec.policy).__module__.split(".")[2] not in ROOMS or not hasattr(os, "fork"):
+        return False
+    kept = jit_cache.keeping().folder
+    return kept is not None and not any(kept.rglob("*.nbi"))
+
+
+def compile_beside(spec: Spec) -> subprocess.Popen[bytes]:
+    """A process of its own that compiles the policy; it goes on when this one has ended."""
+    environment = {key: value for key, value in os.environ.items() if key != "NUMBA_DISABLE_JIT"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "headway", "cache", "warm", str(spec), "--workers", "1"],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def begin_anew_when_compiled(compiling: subprocess.Popen[bytes], done: Event) -> None:
+    """Replace this process by one with kernels, unless what it does is done before they are there."""
+    while not done.wait(0.1):
+        if compiling.poll() is not None:
+            if compiling.returncode == 0:
+                del os.environ["NUMBA_DISABLE_JIT"]
+                if sys.stderr.isatty():
+                    sys.stderr.write(CLEAR_LINE)  # the bar that is being drawn
+                    sys.stderr.flush()
+                os.execv(sys.executable, sys.orig_argv)
+            return
