@@ -255,7 +255,7 @@ def settings_of(site: Site) -> Table:
         row[setting] = number(name)
     for setting, name in (
         (Setting.BF_ONE_RESERVATION, "bf_one_resv_per_job"), (Setting.DEFER, "defer"),
-        (Setting.BF_RUNNING_RESERVE, "bf_running_job_reserve"), (Setting.LIMIT_STOPS, "assoc_limit_stop"),
+        (Setting.LIMIT_STOPS, "assoc_limit_stop"),
     ):  # fmt: skip
         row[setting] = name in site.scheduler
     row[Setting.BF_WINDOW] = 60 * number("bf_window")

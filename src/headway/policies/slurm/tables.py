@@ -418,7 +418,6 @@ class Setting(IntEnum):
     BF_MIN_AGE = 15
     BF_PART_RESERVE = 16
     BF_ONE_RESERVATION = 17
-    BF_RUNNING_RESERVE = 18
     BF_TABLE = 19
     """Records the plan table may have (bf_node_space_size)."""
     BF_WINDOW_LINEAR = 20
@@ -480,7 +479,7 @@ class Setting(IntEnum):
     STRICT_ORDER = 58
     POWER_AFTER = 60
     """How long a node is idle before it is switched off; -1: none ever is."""
-    BOOT_TAKES = 61
+    BOOT_TAKES = 18
     """How long a node takes to come back (ResumeTimeout)."""
     CORE_WORDS = 59
     """Words that the CPUs of a node take as bits, where jobs are suspended for others."""
@@ -551,8 +550,6 @@ class Holder(IntEnum):
     MAX_WALL = 11
     MAX_JOBS_USER = 12
     MAX_JOBS_ACCOUNT = 13
-    ANY_LIMIT = 14
-    """Whether it sets any limit at all."""
     PRIORITY = 15
     """Of a QOS."""
     EXEMPT = 16
@@ -566,7 +563,7 @@ class Holder(IntEnum):
     MAX_SUBMIT = 21
     """Of an association."""
     MAX_SUBMIT_USER = 22
-    MAX_SUBMIT_ACCOUNT = 23
+    MAX_SUBMIT_ACCOUNT = 14
 
 
 class Preemption(IntEnum):
