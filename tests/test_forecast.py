@@ -413,7 +413,7 @@ def test_forecast_check_writes_scores_sample_and_figures(log: Path, tmp_path: Pa
         "job,submit,procs,wait,plan,recent,bound,waiting,simulated"
     )
     shown = run("forecast", "check", str(log), "--procs", "32", "--jobs", "30", "--draws", "10").out
-    assert "policy's own plan" in shown and "QBETS" in shown and "in 90% interval" in shown
+    assert "policy's own plan" in shown and "QBETS" in shown and "ties" in shown
     refused = run("forecast", "guess", log)
     assert refused.status == 2 and "headway forecast check TRACE" in refused.err
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from headway.errors import UsageError
 from headway.units import SECOND
 from instances import MODES, jobs_of, simulated
 from twins.jobs import Result
@@ -164,3 +165,29 @@ def test_jobs_of_no_length_take_turns(mode: str) -> None:
     results = simulated(jobs, 4, f"conservative(compress={mode})")
     assert starts(results) == [0, 0, 6 if mode == "none" else 0]
     assert promises(results) == [0, 0, 6]
+
+
+def test_estimates_that_nobody_outlives() -> None:
+    # Planned with real run times every job ends as planned: the same as if everybody had asked for them. A
+    # request times two is the same as if everybody had asked for twice as much, and promises tell it.
+    rows = [(0, 3, 10, 6), (1, 4, 5, 5), (2, 2, 5, 2), (3, 1, 7, 2), (4, 2, 9, 9), (7, 2, 3, 3)]
+    for estimate, asked in (("exact", lambda row: row[3]), ("2", lambda row: 2 * row[2])):
+        made = simulated(jobs_of(*rows), 4, f"conservative(estimate={estimate})")
+        alike = simulated(jobs_of(*((*row[:2], asked(row), row[3]) for row in rows)), 4, "conservative")
+        assert (starts(made), promises(made)) == (starts(alike), promises(alike)), estimate
+    # 4 processors. A ends at 6, as B (4) and C, beside nobody, know: B 6, C 11. D (1) is beside A, from 3 on.
+    made = simulated(jobs_of(*rows[:4]), 4, "conservative(estimate=exact)")
+    assert starts(made) == promises(made) == [0, 6, 11, 3]
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("conservative(estimate=0.5)", "estimate must be"),
+        ("conservative(estimate=average2)", "estimate must be"),
+        ("redirection(principal=conservative(estimate=exact))", "cannot be in a group of redirection"),
+    ],
+)
+def test_estimates_that_would_break_promises_are_refused(spec: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        simulated(jobs_of((0, 1, 1, 1)), 4, spec)

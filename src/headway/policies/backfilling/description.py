@@ -92,6 +92,16 @@ CONSERVATIVE = PolicyInfo(
             "closed",
             ("closed", "open"),
         ),
+        Parameter(
+            "estimate",
+            "the time the scheduler plans with: as requested, the real run time (exact), or the request "
+            "times a factor of at least 1; estimates that a job may outlive would break the promises behind it",
+            "requested",
+            ("requested", "exact"),
+            float,
+            low=1,
+            optional=True,
+        ),
         URGENT,
         NAMED_NODES,
         *ON_NODES[1:],

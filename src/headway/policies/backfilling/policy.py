@@ -133,11 +133,29 @@ class Conservative(Baseline, Policy):
 
     def on(self, platform: Platform, workload: Workload) -> Policy:
         if names_nodes(self):
+            self.refuse_estimate("on named nodes")
             return on_named_nodes(self).on(platform, workload)
         return super().on(platform, workload)
 
     def seen_as(self, seen: Seen) -> Policy:
         return on_named_nodes(self) if names_nodes(self) else super().seen_as(seen)
+
+    @property
+    def estimate(self) -> object:
+        """What it plans with."""
+        return self.params.get("estimate", "requested")
+
+    def refuse_estimate(self, where: str) -> None:
+        """Other estimates than requests are for whole logs on machines that stay as they are."""
+        if self.estimate != "requested":
+            raise UsageError(
+                f"conservative: estimate={self.estimate} cannot be {where}; leave out the estimate"
+            )
+
+    def refuse_outages(self, platform: Platform) -> None:
+        if platform.outages is not None:
+            self.refuse_estimate("on processors that come and go")
+        super().refuse_outages(platform)
 
     def params_inside(self) -> dict[str, object]:
         return {**super().params_inside(), "compress": "scratch"}  # plans are made anew at every event
@@ -151,6 +169,7 @@ class Conservative(Baseline, Policy):
         return conservative(self.spec, arrivals, procs)
 
     def as_local(self) -> Local:
+        self.refuse_estimate("in a cluster that jobs join one by one")
         from headway.engine.local import Local
         from headway.engine.tables import RESERVATION
         from headway.policies.backfilling.withdrawal import of_conservative
@@ -158,6 +177,7 @@ class Conservative(Baseline, Policy):
         return Local(of_conservative, catches_up=True, in_turn=RESERVATION)
 
     def as_group(self) -> Group:
+        self.refuse_estimate("in a group of redirection")
         return Group(Kind.CONSERVATIVE)
 
     def laws(self, seen: Seen) -> tuple[str, ...]:

@@ -147,9 +147,7 @@ def planned_times(estimate: object, arrivals: Arrivals) -> Table:
     if longest * numerator >= 1 << 62:
         exact = [(-(-int(w) * numerator // denominator)) for w in arrivals.walltime]
         if max(exact) >= 1 << 60:
-            raise UsageError(
-                f"easy: estimate={estimate} plans with times that are too long; give a smaller one"
-            )
+            raise UsageError(f"estimate={estimate} plans with times that are too long; give a smaller one")
         return np.array(exact, np.int64)
     return -(-arrivals.walltime * numerator // denominator)
 
@@ -165,6 +163,7 @@ def conservative(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     compress = spec.word("compress")
     hole_open = int(spec.params["hole"] == "open")
     options = (FIXED, AS_ORDER, NO_AGE, COMPRESSION.index(compress), hole_open)
-    fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, first_class(spec, arrivals))
+    plan = planned_times(spec.params.get("estimate", "requested"), arrivals)
+    fill = ordered(arrivals, plan, {KEY: "fcfs"}, first_class(spec, arrivals))
     setup = Setup((procs,), hook, options, prepare=fill)
-    return Prepared(setup, arrivals.walltime, "told" if compress == "scratch" else "start")
+    return Prepared(setup, plan, "told" if compress == "scratch" else "start")
