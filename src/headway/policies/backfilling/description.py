@@ -95,7 +95,7 @@ CONSERVATIVE = PolicyInfo(
         Parameter(
             "estimate",
             "the time the scheduler plans with: as requested, the real run time (exact), or the request "
-            "times a factor of at least 1; estimates that a job may outlive would break the promises behind it",
+            "times a factor of at least 1; estimates that a job may outlive would break promises",
             "requested",
             ("requested", "exact"),
             float,

@@ -161,7 +161,7 @@ class Conservative(Baseline, Policy):
         return {**super().params_inside(), "compress": "scratch"}  # plans are made anew at every event
 
     def refuse_stream(self) -> None:
-        pass
+        self.refuse_estimate("where a log is simulated as it is read")
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.backfilling.setup import conservative
