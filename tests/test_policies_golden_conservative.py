@@ -171,9 +171,11 @@ def test_estimates_that_nobody_outlives() -> None:
     # Planned with real run times every job ends as planned: the same as if everybody had asked for them. A
     # request times two is the same as if everybody had asked for twice as much, and promises tell it.
     rows = [(0, 3, 10, 6), (1, 4, 5, 5), (2, 2, 5, 2), (3, 1, 7, 2), (4, 2, 9, 9), (7, 2, 3, 3)]
-    for estimate, asked in (("exact", lambda row: row[3]), ("2", lambda row: 2 * row[2])):
+    as_it_runs = [(submit, procs, run, run) for submit, procs, _, run in rows]
+    doubled = [(submit, procs, 2 * request, run) for submit, procs, request, run in rows]
+    for estimate, other in (("exact", as_it_runs), ("2", doubled)):
         made = simulated(jobs_of(*rows), 4, f"conservative(estimate={estimate})")
-        alike = simulated(jobs_of(*((*row[:2], asked(row), row[3]) for row in rows)), 4, "conservative")
+        alike = simulated(jobs_of(*other), 4, "conservative")
         assert (starts(made), promises(made)) == (starts(alike), promises(alike)), estimate
     # 4 processors. A ends at 6, as B (4) and C, beside nobody, know: B 6, C 11. D (1) is beside A, from 3 on.
     made = simulated(jobs_of(*rows[:4]), 4, "conservative(estimate=exact)")
