@@ -132,12 +132,22 @@ class Addressed(object if INTERPRETED else types.WrapperAddressProtocol):  # typ
         self._compiled, self._signature = compiled, signature
         made = compiled.get_compile_result(signature)
         self._address = made.library.get_pointer_to_function(made.fndesc.llvm_cfunc_wrapper_name)
+        self.type = function_type(signature)
 
     def __wrapper_address__(self) -> int:
         return int(self._address)
 
     def signature(self) -> Any:
         return self._signature
+
+
+def _type_of_addressed(value: Addressed, context: Any) -> Any:
+    """Known from the beginning: to make it anew at each call takes longer than many a call."""
+    return value.type
+
+
+if not INTERPRETED:
+    import_module("numba.extending").typeof_impl.register(Addressed, _type_of_addressed)
 
 
 def _count_bits(word: Any) -> int:

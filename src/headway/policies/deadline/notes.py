@@ -80,6 +80,13 @@ def give_log(options: Table, k: int, jobs: int, begin: int) -> int:
     return FIELDS * room
 
 
+def without_log(options: Table) -> Table:
+    """DBF's options with space for one displacement, which is all that a trial needs."""
+    short = options[: int(options[LOG]) + FIELDS].copy()
+    short[LOG_ROOM] = 1
+    return short
+
+
 def entries(state: State, k: int) -> Table:
     """[entry, field] the displacements noted in the log of a pool, in order of time."""
     begin, told, room = (int(state.options[k * STRIDE + note]) for note in (LOG, DISPLACEMENTS, LOG_ROOM))

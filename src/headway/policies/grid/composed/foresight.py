@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from headway.engine.driver import Driver
+from headway.engine.heap import push
 from headway.engine.side_by_side import open_at
 from headway.engine.tables import (
     DONE,
@@ -35,8 +36,10 @@ from headway.engine.tables import (
     SUSPENDED,
     WAITING,
     State,
+    Table,
     World,
 )
+from headway.jit import entry, kernel
 from headway.policies.grid.composed.cluster import Cluster, Shape
 from headway.units import NEVER
 
@@ -50,38 +53,34 @@ class Copy(Driver):
     def __init__(self, cluster: Cluster) -> None:
         self.__dict__.update(vars(cluster))
         self.cluster, self.hook = cluster, cluster.hook_as_value
+        self.lists = np.array(cluster.kind.not_of_jobs, np.int64)
+        """Rows of the table of jobs whose columns are not jobs."""
         self.first_job = self.first_run = self.touched = 0
         self.tables: tuple[int, ...] = ()
         self.over = False
 
     def renew(self, t: int) -> None:
         """Be the cluster as it is at ``t``, before the policy's turn."""
-        source = self.cluster.state
-        sizes = tuple(table.shape[1] for table in (source.jobs, source.runs, source.queue, source.changes))
+        source, cluster = self.cluster.state, self.cluster
+        tables = (source.jobs, source.runs, source.queue, source.changes, cluster.world.ends)
+        sizes = tuple(table.shape[1] for table in tables)
         if self.tables != sizes:
-            self.state = _alike(source, self.cluster)
+            self.state = _alike(source, cluster)
+            ends = np.zeros_like(cluster.world.ends)
+            self.world = World(cluster.requested.copy(), ends, np.zeros(1, np.int64))
             self.tables, self.first_job, self.first_run = sizes, 0, 0
         state = self.state
-        for name in ("clock", "pools", "queue", "lists", "keys", "changes"):
-            np.copyto(getattr(state, name), getattr(source, name))
-        mine, theirs = (*state.profile, *state.memory), (*source.profile, *source.memory)
-        for table, original in zip(mine, theirs, strict=True):
+        for table, original in zip(state.memory, source.memory, strict=True):
             np.copyto(table, original)
-        shorten = self.cluster.kind.trial_options
+        shorten = cluster.kind.trial_options
         np.copyto(state.options, source.options if shorten is None else shorten(source.options))
-        jobs, runs = int(source.clock[LAST_NEW]), int(source.clock[RUNS])
-        upto = min(max(jobs + 1, self.touched), sizes[0])
-        state.jobs[:, self.first_job : upto] = source.jobs[:, self.first_job : upto]
-        others = list(self.cluster.kind.not_of_jobs)
-        state.jobs[others, :upto] = source.jobs[others, :upto]
-        state.runs[:, self.first_run : runs] = source.runs[:, self.first_run : runs]
-        phase, ends = source.jobs[PHASE, self.first_job : jobs], source.runs[R_END, self.first_run : runs]
-        self.first_job += _leading((phase == WAITING) | (phase == RUNNING) | (phase == SUSPENDED))
-        self.first_run += _leading(ends == OPEN)
-        self.touched = jobs + 1
-        self.world = _as_requested(state, self.cluster, self.first_run, runs)
+        upto = min(max(int(source.clock[LAST_NEW]) + 1, self.touched), sizes[0])
+        self.touched = int(source.clock[LAST_NEW]) + 1
+        self.first_job, self.first_run = copy_changed(
+            source, state, self.world, cluster.requested, self.lists, self.first_job, self.first_run, upto
+        )
         self.over = False
-        if not self.cluster.is_open:
+        if not cluster.is_open:
             while open_at(self.state, self.world, t) == GROW:
                 self.grow()
 
@@ -124,11 +123,6 @@ class Copy(Driver):
         self.tables = ()
 
 
-def _leading(live: np.ndarray) -> int:
-    """How many entries stand before the first that is true."""
-    return int(np.argmax(live)) if live.any() else len(live)
-
-
 def _alike(source: State, cluster: Cluster) -> State:
     """Empty tables of the same sizes."""
     shorten = cluster.kind.trial_options
@@ -141,18 +135,74 @@ def _alike(source: State, cluster: Cluster) -> State:
     return State(**made, profile=profile, options=np.zeros_like(options), memory=memory)
 
 
-def _as_requested(state: State, cluster: Cluster, first: int, runs: int) -> World:
-    """A world in which the open runs of a state last as long as was requested, and so do those to come.
+@kernel
+def copy_whole(source: Table, target: Table) -> None:
+    """Copy a table of two dimensions."""
+    for row in range(source.shape[0]):
+        for place in range(source.shape[1]):
+            target[row, place] = source[row, place]
 
-    Runs that the last turn started are foreseen by the engine itself.
+
+@kernel
+def copy_part(source: Table, target: Table, begin: int, end: int) -> None:
+    """Copy some columns of a table."""
+    for row in range(source.shape[0]):
+        for column in range(begin, end):
+            target[row, column] = source[row, column]
+
+
+@entry
+def copy_changed(
+    source: State,
+    target: State,
+    world: World,
+    requested: Table,
+    lists: Table,
+    first_job: int,
+    first_run: int,
+    upto: int,
+) -> tuple[int, int]:
+    """Copy what may have changed since the last copy, of jobs up to column ``upto``.
+
+    Returns the first job and the first run that are not over. In the world of the copy runs last as long as
+    was requested; those that the last turn started are foreseen by the engine itself.
     """
-    state.clock[FRESH] = runs
-    requested = cluster.requested
-    open_runs = first + np.flatnonzero(state.runs[R_END, first:runs] == OPEN)
-    job = state.runs[R_JOB, open_runs]
-    needed = state.runs[R_LEAD, open_runs] + requested[job] - state.jobs[KEPT, job]
-    ends = state.runs[R_START, open_runs] + np.minimum(needed, state.runs[R_LIMIT, open_runs])
-    order = np.argsort(ends, kind="stable")  # a sorted list is a heap
-    heap = np.zeros_like(cluster.world.ends)
-    heap[:, : len(order)] = ends[order], open_runs[order]
-    return World(runtime=requested.copy(), ends=heap, size=np.array([len(order)], np.int64))
+    jobs, runs = source.clock[LAST_NEW], source.clock[RUNS]
+    for place in range(len(source.clock)):
+        target.clock[place] = source.clock[place]
+    for place in range(len(source.keys)):
+        target.keys[place] = source.keys[place]
+    copy_whole(source.pools, target.pools)
+    copy_whole(source.queue, target.queue)
+    copy_whole(source.lists, target.lists)
+    copy_whole(source.changes, target.changes)
+    copy_whole(source.profile.steps, target.profile.steps)
+    copy_whole(source.profile.blocks, target.profile.blocks)
+    copy_part(source.jobs, target.jobs, first_job, upto)
+    for i in range(len(lists)):
+        for column in range(first_job):
+            target.jobs[lists[i], column] = source.jobs[lists[i], column]
+    copy_part(source.runs, target.runs, first_run, runs)
+    for column in range(first_job, upto):
+        world.runtime[column] = requested[column]
+    while first_job < jobs and not is_here(source.jobs[PHASE, first_job]):
+        first_job += 1
+    while first_run < runs and source.runs[R_END, first_run] != OPEN:
+        first_run += 1
+    target.clock[FRESH] = runs
+    count = 0
+    for run in range(first_run, runs):
+        if target.runs[R_END, run] == OPEN:
+            job = target.runs[R_JOB, run]
+            needed = target.runs[R_LEAD, run] + requested[job] - target.jobs[KEPT, job]
+            end = target.runs[R_START, run] + min(needed, target.runs[R_LIMIT, run])
+            push(world.ends, 0, count, end, run)
+            count += 1
+    world.size[0] = count
+    return first_job, first_run
+
+
+@kernel
+def is_here(phase: int) -> bool:
+    """Whether a job in a phase waits, runs or is suspended."""
+    return bool(phase in (WAITING, RUNNING, SUSPENDED))
