@@ -1,9 +1,9 @@
-"""Policies on nodes: against the plain twin, in a light and in a saturated week of Rackham.
+"""Policies on nodes: against the plain reference, in a light and in a saturated week of Rackham.
 
 In the light week the queue stays under 50 under the rule that is measured: its jobs are spread over more
 weeks until it does, and no session has more than 12 jobs, because LEA keeps a session waiting for the node
 that has its file. In the saturated week more work is offered than the machine can do, and thousands of jobs
-wait. The last column is a ratio: plain twin over simulator, rate over the bar, bar over time.
+wait. The last column is a ratio: plain reference over simulator, rate over the bar, bar over time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def on_rackham(quick: bool) -> Iterator[Row]:
     """All rows; ``quick``: a twentieth of the jobs on the small machine."""
     platform = Platform.load("rackham-small" if quick else "rackham")
     jobs = JOBS // 20 if quick else JOBS
-    yield from against_the_twin(60 if quick else 150)
+    yield from against_the_reference(60 if quick else 150)
     for rule in TEN:
         yield light(platform, jobs, rule)
     saturated = week(platform, jobs, 7, load=1.3, longest=300)
@@ -74,19 +74,19 @@ def row(name: str, made: Schedule, ratio: float) -> Row:
     }
 
 
-def against_the_twin(jobs: int) -> Iterator[Row]:
-    """The compiled simulator and the plain twin on the same short queue, which must come out equal."""
+def against_the_reference(jobs: int) -> Iterator[Row]:
+    """The compiled simulator and the plain reference on the same short queue, which must come out equal."""
     sys.path.insert(0, str(TESTS))
-    from nodes_twin import by_twin, check, platform_of, workload_of
-    from test_nodes_twin import long_queue
-    from twins.nodes import Node
+    from nodes_reference import by_reference, check, platform_of, workload_of
+    from reference.nodes import Node
+    from test_nodes_equal import long_queue
 
     nodes = [Node(4, Fraction(8), Fraction(1))] * 3
     queue = long_queue(jobs, need=0)
     for rule in TEN:
         check(queue, nodes, rule)
         begin = time.process_time()
-        by_twin(queue, nodes, rule)
+        by_reference(queue, nodes, rule)
         slow = time.process_time() - begin
         made = best(workload_of(queue), platform_of(nodes), rule, repeats=5)
-        yield row("plain twin / headway", made, slow / cpu_seconds(made))
+        yield row("plain reference / headway", made, slow / cpu_seconds(made))

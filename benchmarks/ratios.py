@@ -1,4 +1,4 @@
-"""Ratios taken within one run: against the plain twin, between sizes, between loads, two threads to one."""
+"""Ratios taken within one run: against the plain reference, of sizes, of loads, of two threads to one."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from headway.workload.models import lublin
 TESTS = Path(__file__).parents[1] / "tests"
 
 
-def against_the_twin(jobs: int) -> Iterator[Row]:
-    """The compiled simulator and the naive twin in plain Python, on the same small workload."""
+def against_the_reference(jobs: int) -> Iterator[Row]:
+    """The compiled simulator and the naive reference in plain Python, on the same small workload."""
     sys.path.insert(0, str(TESTS))
-    from instances import by_twin, jobs_in
+    from instances import by_reference, jobs_in
 
     warm_up()
     log = lublin(jobs=jobs, procs=PROCS, seed=1, load=1.0)
     for policy in ("fcfs", "easy", "conservative"):
         begin = time.process_time()
-        twin = by_twin(jobs_in(log), PROCS, policy)
+        reference = by_reference(jobs_in(log), PROCS, policy)
         slow = time.process_time() - begin
         made = best(log, PROCS, policy, repeats=5)
-        assert [result.start for result in twin] == made.start.tolist(), "the twin disagrees"
-        yield ratio(f"{policy}: plain twin / headway, {jobs} jobs", slow, cpu_seconds(made))
+        assert [result.start for result in reference] == made.start.tolist(), "the reference disagrees"
+        yield ratio(f"{policy}: plain reference / headway, {jobs} jobs", slow, cpu_seconds(made))
 
 
 def ratio(name: str, first: float, second: float) -> Row:
@@ -81,7 +81,7 @@ def between_threads(quick: bool) -> Iterator[Row]:
 
 def all_ratios(quick: bool) -> Iterator[Row]:
     """Every ratio."""
-    yield from against_the_twin(300 if quick else 1500)
+    yield from against_the_reference(300 if quick else 1500)
     yield from between_sizes(quick)
     yield from between_loads(quick)
     yield from between_threads(quick)

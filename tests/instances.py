@@ -1,4 +1,4 @@
-"""Jobs for tests of the simulator: small instances, the twin of each spec, and busy workloads."""
+"""Jobs for tests of the simulator: small instances, the reference of each spec, and busy workloads."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from headway.policies.spec import parse_spec
 from headway.schedule import WHY, Schedule
 from headway.units import SECOND
 from headway.workload import Workload
-from twins.conservative import simulate_conservative
-from twins.easy import simulate_easy
-from twins.jobs import Job, Result
-from twins.laws import stretched
-from twins.strict import simulate_strict
+from reference.conservative import simulate_conservative
+from reference.easy import simulate_easy
+from reference.jobs import Job, Result
+from reference.laws import stretched
+from reference.strict import simulate_strict
 
 Row = tuple[int, int, int, int]
 """submit, procs, walltime, runtime; times in seconds."""
@@ -67,14 +67,14 @@ def log_of(jobs: Sequence[Job], **columns: Any) -> Workload:
 
 
 def jobs_in(log: Workload) -> list[Job]:
-    """The jobs of a workload as the twins know them."""
+    """The jobs of a workload as the references know them."""
     urgent = log.urgent if "urgent" in log else np.zeros(len(log), np.bool_)
     columns = zip(log.job, log.submit, log.procs, log.walltime, log.runtime, urgent, strict=True)
     return [Job(int(i), int(r), int(q), int(w), int(p), urgent=bool(u)) for i, r, q, w, p, u in columns]
 
 
 def results_of(made: Schedule) -> list[Result]:
-    """A schedule in the words of the twins."""
+    """A schedule in the words of the references."""
     promise = made.promise if made.promise is not None else np.full(len(made.start), -1)
     rows = zip(made.start, made.end, made.killed, made.why, promise, strict=True)
     return [Result(int(s), int(e), bool(k), WHY[w], int(p) if p >= 0 else None) for s, e, k, w, p in rows]
@@ -85,8 +85,8 @@ def simulated(jobs: Sequence[Job], m: int, spec: str) -> list[Result]:
     return results_of(headway.simulate(log_of(jobs), m, spec))
 
 
-def by_twin(jobs: Sequence[Job], m: int, spec: str) -> list[Result]:
-    """What the plain twin of the spec makes of the jobs."""
+def by_reference(jobs: Sequence[Job], m: int, spec: str) -> list[Result]:
+    """What the plain reference of the spec makes of the jobs."""
     parsed = parse_spec(spec)
     options: dict[str, Any] = dict(parsed.params)
     if parsed.name == "conservative":

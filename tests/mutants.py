@@ -26,9 +26,9 @@ HERE = Path(__file__).parent
 SOURCE = HERE.parent / "src"
 KERNELS = {"kernel", "routine", "entry", "woven", "with_signature"}
 TESTS = {
-    "engine": "engine queue ends profile stretch verbs driver policies twins",
-    "backfilling": "policies_golden policies_twins policies_deep dialects learned",
-    "queueing": "policies_golden_strict policies_twins twins_queue",
+    "engine": "engine queue ends profile stretch verbs driver policies reference",
+    "backfilling": "policies_golden policies_equal policies_deep dialects learned",
+    "queueing": "policies_golden_strict policies_equal reference_queue",
     "deadline": "dbf",
     "redirection": "redirection group_size",
     "urgent": "ujfb urgent",

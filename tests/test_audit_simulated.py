@@ -14,8 +14,8 @@ from headway.platform import Platform
 from headway.policies.catalogue import POLICIES
 from headway.schedule import Schedule
 from headway.workload import Workload
-from twins.instances import job_lists
-from twins.jobs import Job
+from reference.instances import job_lists
+from reference.jobs import Job
 
 M = 6
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import headway
-from dbf_twin import check, made
+from dbf_reference import check, made
 from headway.audit import audit
 from headway.errors import UsageError
 from headway.explain import explain
 from headway.schedule import WHY, Schedule
 from headway.units import SECOND
 from headway.workload.transform import apply
+from reference.jobs import Job
+from reference.laws import stretched
 from traces import trace
-from twins.jobs import Job
-from twins.laws import stretched
 
 # m = 2, all jobs 2 wide. A 0-10. N (w 5, deadline 30): provisionally 10-15. P (w 10) at 2 goes before it: P
 # 10-20, N 20-25. Q (w 10) at 3: Q 20-30 would push N to 35: late. N is promoted to 20-25, Q follows at 25.
@@ -33,7 +33,7 @@ TOO_LATE = stretched([Job(1, 0, 2, 10, 10), Job(2, 1, 2, 5, 5, deadline=12), Job
 LITERAL_MISSES = stretched(
     [Job(1, 0, 2, 2, 2, deadline=3), Job(2, 0, 2, 1, 1, deadline=3), Job(3, 0, 2, 1, 1)], SECOND
 )
-# The working stands beside the same jobs in test_twins_dbf.py: E and N cannot be found their places again.
+# The working stands beside the same jobs in test_reference_dbf.py: E and N cannot find their places again.
 NET = stretched(
     [
         Job(1, 0, 3, 1, 1, deadline=5),

@@ -1,4 +1,4 @@
-"""EASY in the dialects of other simulators: against plain twins, and on instances worked by hand."""
+"""EASY in the dialects of other simulators: against plain references, and on instances worked by hand."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hypothesis import given, settings
 import headway
 from headway.errors import UsageError
 from instances import busy, jobs_in, jobs_of, log_of, simulated
-from twins.dialects import DIALECTS, simulate_dialect
-from twins.instances import job_lists
-from twins.jobs import Job, Result
-from twins.laws import stretched
+from reference.dialects import DIALECTS, simulate_dialect
+from reference.instances import job_lists
+from reference.jobs import Job, Result
+from reference.laws import stretched
 
 M = 6
 OTHERS = tuple(name for name in DIALECTS if name != "textbook")
@@ -36,7 +36,7 @@ def starts(dialect: str, *rows: tuple[int, int, int, int], m: int = 4) -> list[i
 
 @settings(max_examples=150)
 @given(jobs=job_lists(M, max_jobs=14, zero=False).map(that_take_time))
-def test_every_dialect_is_its_twin(jobs: list[Job]) -> None:
+def test_every_dialect_is_its_reference(jobs: list[Job]) -> None:
     jobs = stretched(jobs, 1_000_000)
     for dialect in DIALECTS:
         assert in_dialect(jobs, M, dialect) == simulate_dialect(jobs, M, dialect), dialect

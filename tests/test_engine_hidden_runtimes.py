@@ -14,9 +14,9 @@ from headway.engine.tables import State, World
 from headway.units import SECOND
 from headway.workload import Workload
 from instances import SPECS, busy, simulated
-from twins.instances import job_lists
-from twins.jobs import Job, Result
-from twins.laws import stretched
+from reference.instances import job_lists
+from reference.jobs import Job, Result
+from reference.laws import stretched
 
 M = 6
 BLIND = tuple(spec for spec in SPECS if "exact" not in spec)

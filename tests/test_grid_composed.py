@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headway
-from grid_twin import grid_log, platform_of
+from grid_reference import grid_log, platform_of
 from headway import jit
 from headway.audit import audit
 from headway.explain import explain
@@ -29,10 +29,10 @@ from headway.policies.grid.composed.gathering import own_numbers
 from headway.schedule import Schedule
 from headway.workload import Workload
 from instances import log_of
-from test_grid_twin import JOBS, SITES, busy_tasks
-from twins.grid import Cluster as Site
-from twins.instances import job_lists
-from twins.jobs import Job
+from reference.grid import Cluster as Site
+from reference.instances import job_lists
+from reference.jobs import Job
+from test_grid_equal import JOBS, SITES, busy_tasks
 
 MOVES = ("job", "time", "source", "target", "before", "after", "procs_before", "procs_after")
 COUNTS = ("moves", "moved_tasks", "reallocation_events", "resubmissions", "put_back_tasks", "most_put_back")

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headway
-from grid_twin import check, grid_log, made, platform_of
+from grid_reference import check, grid_log, made, platform_of
 from headway.audit import audit
 from headway.errors import UsageError
 from headway.units import SECOND
 from instances import log_of
-from test_grid_twin import PARALLEL, SITES, busy_tasks
-from twins.grid import Cluster
-from twins.instances import job_lists
-from twins.jobs import Job
-from twins.laws import stretched
+from reference.grid import Cluster
+from reference.instances import job_lists
+from reference.jobs import Job
+from reference.laws import stretched
+from test_grid_equal import PARALLEL, SITES, busy_tasks
 
 LOCAL = st.sampled_from([False, False, True])
 JOBS = job_lists(
@@ -67,7 +67,7 @@ TWO = (Cluster("a", 1), Cluster("b", 1))
 
 
 def check_transfers(jobs: list[Job], spec: str) -> None:
-    """Job for job as the twin, and no fault."""
+    """Job for job as the reference, and no fault."""
     schedule, _ = check(jobs, SITES, spec)
     verdict = audit(schedule)
     assert verdict.ok, verdict.faults

@@ -1,6 +1,6 @@
 """What a composed grid foresees is what a whole copy of the cluster does when it runs ahead.
 
-The grid copies only what may have changed since its last copy. The twin here copies every table, lets each
+The grid copies only what may have changed since its last copy. The reference copies every table, lets each
 job last as long as it asked for, and steps on one instant at a time.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import headway
-from grid_twin import grid_log, platform_of
+from grid_reference import grid_log, platform_of
 from headway.engine.clock import one_step
 from headway.engine.drive import grow
 from headway.engine.driver import copied
@@ -42,7 +42,7 @@ from headway.policies.grid.composed.server import Answer, ClusterServer
 from headway.units import NEVER
 from headway.workload import Workload
 from test_grid_composed import BUSY_SITES
-from test_grid_twin import busy_tasks
+from test_grid_equal import busy_tasks
 
 
 def whole_copy(cluster: Cluster, more: int) -> tuple[State, World]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 import headway
-from grid_twin import grid_log, made
+from grid_reference import grid_log, made
 from headway.audit import audit
 from headway.errors import HeadwayError
 from headway.explain import explain
@@ -29,9 +29,9 @@ from headway.platform import Cluster, Platform
 from headway.schedule import WHY, Schedule
 from headway.workload import Workload
 from instances import log_of
-from twins.grid import Cluster as Site
-from twins.instances import job_lists
-from twins.jobs import Job
+from reference.grid import Cluster as Site
+from reference.instances import job_lists
+from reference.jobs import Job
 
 PAIR = (Site("a", 2), Site("b", 2))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import headway
-from grid_twin import grid_log
+from grid_reference import grid_log
 from headway.audit import audit
 from headway.errors import HeadwayError
 from headway.explain import explain
@@ -16,8 +16,8 @@ from headway.papers.reallocation.examples import MINUTE
 from headway.platform import Cluster, Platform
 from headway.schedule import WHY, Schedule
 from headway.workload import Workload
+from reference.jobs import Job
 from test_grid_golden import minutes, moves_of, places, spans
-from twins.jobs import Job
 
 PAIR = Platform((Cluster("a", procs=2), Cluster("b", procs=2)))
 EVENTS = "period=600, threshold=60"

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from headway.errors import UsageError
 from headway.policies.grid import agent as source
 from headway.policies.grid.middleware import NO_ANSWER, SOURCES, STARTED, Agent, over_python
-from twins.grid import Cluster, Grid, Site, simulate_reallocation
-from twins.instances import job_lists
-from twins.jobs import Job
-from twins.loop import drive, soonest
+from reference.grid import Cluster, Grid, Site, simulate_reallocation
+from reference.instances import job_lists
+from reference.jobs import Job
+from reference.loop import drive, soonest
 
 REQUESTS = {"cancel", "estimate", "submit"}
 SITES = (Cluster("a", 5), Cluster("b", 3, Fraction(6, 5)), Cluster("c", 4, Fraction(7, 5)))
 
 
 class Front:
-    """A server in front of a cluster of the plain twin."""
+    """A server in front of a cluster of the plain reference."""
 
     def __init__(self, site: Site, log: list[str]) -> None:
         self.site, self.now, self.disturbed, self.log = site, 0, False, log
@@ -58,7 +58,7 @@ class Front:
 
 
 def run_outside(jobs: list[Job], heuristic: str, mode: str, oldest: int) -> tuple[Grid, list[str]]:
-    """The twin's clusters under the real agent; nothing compiled, nothing of the engine."""
+    """The reference's clusters under the real agent; nothing compiled, nothing of the engine."""
     sites = [Site(cluster, jobs, "binary", "conservative", "early") for cluster in SITES]
     log: list[str] = []
     fronts = [Front(site, log) for site in sites]

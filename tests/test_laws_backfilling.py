@@ -25,9 +25,9 @@ from headway.engine.tables import (
 )
 from headway.units import SECOND
 from instances import MODES, simulated
-from twins.instances import job_lists
-from twins.jobs import Job, Result
-from twins.laws import stretched, times
+from reference.instances import job_lists
+from reference.jobs import Job, Result
+from reference.laws import stretched, times
 
 M = 6
 LISTS = job_lists(M, max_jobs=12)

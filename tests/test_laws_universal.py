@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from headway.units import SECOND
 from instances import SPECS, simulated
-from twins.instances import job_lists
-from twins.jobs import Job, Result
-from twins.laws import check_schedule, shifted, stretched, times, widened
+from reference.instances import job_lists
+from reference.jobs import Job, Result
+from reference.laws import check_schedule, shifted, stretched, times, widened
 
 M = 6
 LISTS = job_lists(M, max_jobs=12, urgent=st.booleans())

@@ -19,7 +19,7 @@ Row = tuple[int, int, int, int, int]
 
 @dataclass
 class Run:
-    """A running job as the twin sees it."""
+    """A running job as the reference sees it."""
 
     job: int
     start: int
@@ -30,7 +30,7 @@ class Run:
 
 
 @dataclass
-class Twin:
+class Reference:
     """EASY with estimates from the last two runs of a user, one instant after the other."""
 
     rows: list[Row]
@@ -141,7 +141,7 @@ def test_as_the_definition(way: str, backfill: str) -> None:
     for seed in range(12):
         rows = jobs(seed)
         found = schedule(rows, f"easy(estimate={way}, backfill={backfill})")
-        assert (found.start // SECOND).tolist() == Twin(rows, 10, way, backfill).run()
+        assert (found.start // SECOND).tolist() == Reference(rows, 10, way, backfill).run()
         differ += found.start.tolist() != schedule(rows, f"easy(backfill={backfill})").start.tolist()
         assert headway.audit(found).ok
     assert differ > 6

@@ -1,4 +1,4 @@
-"""EASY and conservative backfilling on the named nodes of a site are those of a plain twin, node for node."""
+"""EASY and conservative backfilling on the named nodes of a site equal a plain reference, node for node."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Association, Limits, Node, Partition, Qos
 from headway.workload.header import Header
-from twins.named_nodes import Placed, simulate_on_nodes
-from twins.slurm import machine as plain
+from reference.named_nodes import Placed, simulate_on_nodes
+from reference.slurm import machine as plain
 
 SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 12))]
 KINDS = (Node("", 4, memory_mb=8000), Node("", 8, memory_mb=16000, weight=2, features=("large",)))
@@ -72,8 +72,8 @@ def random_jobs(seed: int, count: int = 40) -> headway.Workload:
     )  # fmt: skip
 
 
-def twin_of(site: Site, log: headway.Workload, whole: bool, depth: int) -> Placed:
-    """The same site and jobs as the twin knows them."""
+def reference_of(site: Site, log: headway.Workload, whole: bool, depth: int) -> Placed:
+    """The same site and jobs as the reference knows them."""
     machine = plain.Machine(
         tuple(
             plain.Node(one.name, one.cpus, one.memory_mb, one.weight, frozenset(one.features))
@@ -105,12 +105,12 @@ def twin_of(site: Site, log: headway.Workload, whole: bool, depth: int) -> Place
 @pytest.mark.parametrize("nodes", ["whole", "shared"])
 @pytest.mark.parametrize(("policy", "depth"), [("easy", 1), ("easy(depth=3)", 3), ("conservative", 500)])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_nodes_and_starts_are_those_of_the_twin(seed: int, policy: str, depth: int, nodes: str) -> None:
+def test_nodes_and_starts_are_those_of_the_reference(seed: int, policy: str, depth: int, nodes: str) -> None:
     site, log = random_site(seed), random_jobs(seed)
     spec = policy[:-1] + f", nodes={nodes})" if policy.endswith(")") else f"{policy}(nodes={nodes})"
     made = headway.simulate(log, site.platform(), spec)
     assert made.shares is not None
-    expected = twin_of(site, made.workload, nodes == "whole", depth)
+    expected = reference_of(site, made.workload, nodes == "whole", depth)
     for row in range(len(made)):
         start, cpus = expected[row]
         here = made.shares.of(row)

@@ -26,10 +26,10 @@ from headway.policies.spec import parse_spec
 from headway.schedule import STATES, Schedule
 from headway.units import SECOND
 from headway.workload import Workload
-from nodes_twin import file_jobs, node_lists, platform_of, simulated, workload_of
-from test_nodes_twin import NAMED, OTHERS, long_queue
-from twins.jobs import Job
-from twins.nodes import Node
+from nodes_reference import file_jobs, node_lists, platform_of, simulated, workload_of
+from reference.jobs import Job
+from reference.nodes import Node
+from test_nodes_equal import NAMED, OTHERS, long_queue
 
 NODES = [
     Node(4, Fraction(8), Fraction(1)),

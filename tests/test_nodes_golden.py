@@ -1,4 +1,4 @@
-"""Policies on nodes on instances worked by hand, each for the simulator and for its plain twin.
+"""Policies on nodes on instances worked by hand, each for the simulator and for its plain reference.
 
 Every term of the score, every presence, every match, windows, memory sizes, both levels of area filling.
 """
@@ -15,10 +15,10 @@ import pytest
 from headway.audit import audit
 from headway.errors import InputError
 from headway.policies.nodes.areas import fill_level, planned_areas, planned_cores
-from nodes_twin import by_twin, simulated
-from twins import size_classes
-from twins.jobs import SECOND, Job
-from twins.nodes import Node
+from nodes_reference import by_reference, simulated
+from reference import size_classes
+from reference.jobs import SECOND, Job
+from reference.nodes import Node
 
 
 def node(cores: int = 4, memory: int = 128) -> Node:
@@ -63,8 +63,8 @@ def by_the_simulator(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> O
     )
 
 
-def by_the_twin(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Outcome:
-    placed = by_twin(jobs, nodes, spec)
+def by_the_reference(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Outcome:
+    placed = by_reference(jobs, nodes, spec)
     return Outcome(
         placed.nodes,
         [(result.start // SECOND, result.end // SECOND) for result in placed.results],
@@ -75,7 +75,7 @@ def by_the_twin(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Outcom
     )
 
 
-@pytest.fixture(params=[by_the_simulator, by_the_twin])
+@pytest.fixture(params=[by_the_simulator, by_the_reference])
 def made(request: pytest.FixtureRequest) -> Made:
     def numbered(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Outcome:
         found: Outcome = request.param([replace(one, id=k + 1) for k, one in enumerate(jobs)], nodes, spec)

@@ -1,4 +1,4 @@
-"""A machine whose processors come and go: by hand, against a plain twin, and against the audit."""
+"""A machine whose processors come and go: by hand, against a plain reference, and against the audit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import headway
 from headway.platform import Outage, Outages, Platform
 from headway.units import SECOND
-from outages_twin import Job, Loss, Twin
+from outages_reference import Job, Loss, Reference
 from small_schedules import workload
 
 
@@ -166,15 +166,15 @@ CASES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("on_failure", ["requeue", "lost"])
 @pytest.mark.parametrize("policy", CASES)
-def test_random_instances_as_the_twin_has_them(policy: str, on_failure: str) -> None:
+def test_random_instances_as_the_reference_has_them(policy: str, on_failure: str) -> None:
     random_ = random.Random(f"{policy} {on_failure}")
     for _ in range(25):
         jobs, size, losses = instance(random_)
         if not losses:
             continue
-        twin = Twin(jobs, size, losses, lost=on_failure == "lost", **CASES[policy])
+        reference = Reference(jobs, size, losses, lost=on_failure == "lost", **CASES[policy])
         expected = sorted(
-            (run.job + 1, run.start, run.end, run.failed, frozenset(run.procs)) for run in twin.run()
+            (run.job + 1, run.start, run.end, run.failed, frozenset(run.procs)) for run in reference.run()
         )
         found = run(jobs, size, losses, policy, on_failure)
         rows = [(j, s, e, how == "failed", numbers(p)) for j, s, e, p, how in attempts(found)]

@@ -7,7 +7,7 @@ import pytest
 from headway.errors import UsageError
 from headway.units import SECOND
 from instances import MODES, jobs_of, simulated
-from twins.jobs import Result
+from reference.jobs import Result
 
 Seconds = list[float | None]
 

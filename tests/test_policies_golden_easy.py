@@ -6,7 +6,7 @@ import pytest
 
 from headway.units import SECOND
 from instances import jobs_of, simulated
-from twins.jobs import Job, Result
+from reference.jobs import Job, Result
 
 Seconds = list[float | None]
 

@@ -32,8 +32,8 @@ from headway.engine.reservations import (
 from headway.engine.tables import NOW, PLAN, PROCS, RESERVED, State
 from headway.jit import entry
 from headway.units import NEVER
-from twins.profile import Booking
-from twins.profile import Profile as Twin
+from reference.profile import Booking
+from reference.profile import Profile as Reference
 
 Table = npt.NDArray[np.int64]
 
@@ -104,10 +104,10 @@ class Story:
 
     def take(self, horizon: int) -> None:
         """Take processors as early as they are free, or at one time if they are."""
-        twin = Twin(self.m, self.bookings)
+        reference = Reference(self.m, self.bookings)
         x = self.now + self.number(0, 1) * self.number(0, horizon)
         procs, duration = self.number(1, self.m), self.number(1, horizon)
-        begin = twin.earliest(x, procs, duration)
+        begin = reference.earliest(x, procs, duration)
         if self.number(0, 1):
             self.note(TAKE, x, self.now, procs, duration, begin)
         else:
@@ -118,23 +118,23 @@ class Story:
 
     def ask(self, horizon: int) -> None:
         """Pose a question and answer it from the list of bookings."""
-        twin = Twin(self.m, self.bookings)
+        reference = Reference(self.m, self.bookings)
         x = self.now + self.number(0, horizon)
         procs, duration = self.number(1, self.m), self.number(0, horizon)
         what = self.number(EARLIEST, LEVEL)
         answer, y = 0, 0
         if what == EARLIEST:
-            answer = twin.earliest(x, procs, duration)
+            answer = reference.earliest(x, procs, duration)
         elif what == EARLIEST_BEFORE:
             y = x + self.number(0, horizon)
             candidates = sorted({x} | {e for _, e, _ in self.bookings if x < e < y})
             answer = min(
-                (s for s in candidates if s < y and twin.fits(s, min(duration, y - s), procs)), default=y
+                (s for s in candidates if s < y and reference.fits(s, min(duration, y - s), procs)), default=y
             )
         elif what == FITS:
-            answer = int(twin.fits(x, duration, procs))
+            answer = int(reference.fits(x, duration, procs))
         else:
-            answer = self.m - twin.used(x)
+            answer = self.m - reference.used(x)
         self.note(what, x, y, procs, duration, answer)
 
 
@@ -260,7 +260,7 @@ def test_reservations(seed: int, m: int, hole: str) -> None:
     def place(job: int, after: int = 0) -> int:
         held = {**reserved, **running}
         booked = [(s, s + int(plan[j]), int(procs[j])) for j, s in held.items() if j != job]
-        return Twin(m, booked).earliest(max(now, after), int(procs[job]), int(plan[job]), hole)
+        return Reference(m, booked).earliest(max(now, after), int(procs[job]), int(plan[job]), hole)
 
     def move(what: int, job: int = 0, by: int = NEVER) -> int:
         return int(reserve_and_ask(state, what, job, now, more, by))

@@ -1,4 +1,4 @@
-"""Redirection with groups under DBF against the plain twin, job for job, and what follows from both."""
+"""Redirection with groups under DBF against the plain reference, job for job, and what follows from both."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headway
-from dbf_twin import COMPRESSIONS
-from dbf_twin import made as by_dbf
+from dbf_reference import COMPRESSIONS
+from dbf_reference import made as by_dbf
 from headway import jit
 from headway.audit import audit
 from headway.explain import explain
@@ -23,12 +23,12 @@ from headway.platform import Cluster, Platform
 from headway.schedule import Schedule
 from headway.units import SECOND
 from instances import log_of
-from redirection_twin import GROUPS, by_twin, check, made, tried
-from test_dbf_twin import busy_jobs
-from test_redirection_twin import PARAMETERS, M, spec_of
-from twins.instances import job_lists
-from twins.jobs import Job
-from twins.laws import stretched
+from redirection_reference import GROUPS, by_reference, check, made, tried
+from reference.instances import job_lists
+from reference.jobs import Job
+from reference.laws import stretched
+from test_dbf_equal import busy_jobs
+from test_redirection_equal import PARAMETERS, M, spec_of
 
 DEADLINES = st.one_of(st.none(), st.integers(0, 50))
 DBF = st.builds(
@@ -171,7 +171,7 @@ def test_another_cluster_of_another_speed(
     two = Platform((Cluster("a", procs=3), Cluster("b", procs=2, speed=speed)))
     spec = f"redirection(theta={theta}, group=2, filter=none, principal={pair[0]}, redirected={pair[1]})"
     schedule, found = made(jobs, two, spec)
-    expected = by_twin(jobs, 3, spec, 1 / Fraction(str(speed)))
+    expected = by_reference(jobs, 3, spec, 1 / Fraction(str(speed)))
     for one, other in zip(found.results, expected.results, strict=True):
         assert one is not None and other is not None
         assert (one.start, one.end, one.killed) == (other.start, other.end, other.killed)
@@ -240,7 +240,7 @@ def test_every_pair_interpreted() -> None:
     if jit.INTERPRETED:
         pytest.skip("they have all pairs here already")
     here = Path(__file__)
-    files = [here.name, "test_redirection_twin.py"]
+    files = [here.name, "test_redirection_equal.py"]
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-k", "pair or policies", *files]
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(

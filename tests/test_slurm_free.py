@@ -1,16 +1,16 @@
-"""The twin left to itself on recorded submissions and run times."""
+"""The reference left to itself on recorded submissions and run times."""
 
 from __future__ import annotations
 
 import pytest
 
+from reference.slurm.loop import Clocks
 from truth.free import free_run
 from truth.runs import load
-from twins.slurm.loop import Clocks
 
 
 def test_recorded_passes_give_the_recorded_schedule() -> None:
-    """With the seconds of Slurm's passes the twin's own state stays on the recorded path to the end."""
+    """With the seconds of Slurm's passes the reference's own state stays on the recorded path to the end."""
     nearness = free_run(load("e-share-a"), Clocks(epilog=0), recorded_passes=True)
     assert nearness.within_60 == 1.0
     assert abs(nearness.wait_error) < 0.001

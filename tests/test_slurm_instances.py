@@ -1,4 +1,4 @@
-"""On small random sites the compiled policy decides, pass by pass, what the plain twin decides."""
+"""On small random sites the compiled policy decides, pass by pass, what the plain reference decides."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from reference.slurm import loop
+from reference.slurm.backfill import Cycle, backfill_cycle
+from reference.slurm.instances import USERS, Instance, Wish, instance
+from reference.slurm.loop import Clocks, Outcome, Simulation
+from reference.slurm.machine import Job
+from reference.slurm.main import main_pass
+from reference.slurm.state import Start, State
 from truth.accounts import UIDS, load_multifactor
 from truth.compiled import Compiled
 from truth.conf import load_machine
 from truth.runs import Asked, Run
-from twins.slurm import loop
-from twins.slurm.backfill import Cycle, backfill_cycle
-from twins.slurm.instances import USERS, Instance, Wish, instance
-from twins.slurm.loop import Clocks, Outcome, Simulation
-from twins.slurm.machine import Job
-from twins.slurm.main import main_pass
-from twins.slurm.state import Start, State
 
 
 def job_of(wish: Wish, conf_memory: int, accounting: bool) -> Job:
@@ -50,7 +50,7 @@ def run_of(made: Instance, folder: Path) -> Run:
 
 
 class Beside:
-    """The twin's two passes, each with the compiled policy asked the same question first."""
+    """The reference's two passes, each with the compiled policy asked the same question first."""
 
     def __init__(self, run: Run) -> None:
         self.compiled = Compiled(run)

@@ -1,4 +1,4 @@
-"""Priorities by the twin's formula beside those that real Slurm logged."""
+"""Priorities by the reference's formula beside those that real Slurm logged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from truth.standing import compare_priorities
     [("e-share-a", 0, 0), ("sdsc-a", 100, 0), ("mix-a", 100, 4)],
 )
 def test_priority_at_submission(name: str, phase: int, missed: int) -> None:
-    """Exact, but where a calculation fell between the twin's second and the real one."""
+    """Exact, but where a calculation fell between the reference's second and the real one."""
     rows = [row for row in compare_priorities(load(name), phase) if not row[2]]
     assert len(rows) == len(load(name).asked)
     assert sum(logged != mine for *_, logged, mine in rows) <= missed

@@ -1,4 +1,4 @@
-"""The twin of Slurm's two loops, given the recorded state, decides what real Slurm decided."""
+"""The reference of Slurm's two loops, given the recorded state, decides what real Slurm decided."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from headway.units import SECOND
 from headway.workload import RULES, Workload, read, read_swf
 from headway.workload.rules import MEANING
 from headway.workload.table import OPTIONAL
+from swf_reference import NAMES, Reference
 from swf_texts import CHOSEN, TEXTS
-from swf_twin import NAMES, Twin
 
 SOUND = "1 10 5 100 4 -1 -1 4 200 -1 1 7 8 -1 2 3 -1 -1"
 
@@ -305,21 +305,21 @@ def test_rules_and_formats_that_do_not_exist_are_refused_with_those_that_do(tmp_
 
 @settings(max_examples=200, deadline=None)
 @given(TEXTS, CHOSEN)
-def test_reads_as_the_line_by_line_twin_does(text: str, rules: dict[str, str]) -> None:
-    workload, twin = from_text(text, **rules), Twin(text, **rules)
+def test_reads_as_the_line_by_line_reference_does(text: str, rules: dict[str, str]) -> None:
+    workload, reference = from_text(text, **rules), Reference(text, **rules)
     ledger = workload.ledger
-    assert ledger.total == twin.total == ledger.kept + ledger.dropped
+    assert ledger.total == reference.total == ledger.kept + ledger.dropped
     assert len(workload) == ledger.kept
     dropped: Counter[str] = Counter()
     mentioned: Counter[str] = Counter()
     for entry in ledger:
         (dropped if entry.dropped else mentioned)[entry.rule] += entry.count
         assert len(entry.jobs) == min(entry.count, 20)
-    assert +dropped == +twin.dropped
-    assert +mentioned == +twin.mentioned
+    assert +dropped == +reference.dropped
+    assert +mentioned == +reference.mentioned
     for name in {*workload.columns, *OPTIONAL} & {*NAMES, "procs", "walltime", "memory_kb"}:
         if name in workload or not name.startswith("requested"):
             found = workload.columns[name].tolist() if name in workload else [-1] * len(workload)
-            assert found == [job[name] for job in twin.jobs], name
+            assert found == [job[name] for job in reference.jobs], name
     for raw, made in (("requested_procs", "procs"), ("requested_time", "walltime")):
-        assert (raw in workload) == any(job[raw] != job[made] for job in twin.jobs)
+        assert (raw in workload) == any(job[raw] != job[made] for job in reference.jobs)

@@ -1,4 +1,4 @@
-"""UJFB over DBF: by hand, against its twin, and as what is left without deadlines or without urgent jobs."""
+"""UJFB over DBF: by hand, against its reference, and what is left without deadlines or urgent jobs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from headway.explain import explain
 from headway.metrics.summary import summarise
 from headway.schedule import Schedule
 from instances import busy
-from twins.instances import job_lists
-from twins.jobs import Job
+from reference.instances import job_lists
+from reference.jobs import Job
 from ujfb_by_hand import Row, run, times
-from ujfb_twin import check_deadlines, made
+from ujfb_reference import check_deadlines, made
 
 M = 6
 OVER_DBF = "ujfb(swap=1, regular=dbf)"

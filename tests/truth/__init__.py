@@ -1,5 +1,5 @@
-"""Schedules recorded from real Slurm, and the twin of tests/twins/slurm driven by their state.
+"""Schedules recorded from real Slurm, and the reference of tests/reference/slurm driven by their state.
 
 `runs` reads a recorded run, `conf` its configuration; `follow` walks its events and knows at each pass who
-waits, who runs and where; `compare` gives the twin that state and counts what it decides alike.
+waits, who runs and where; `compare` gives the reference that state and counts what it decides alike.
 """

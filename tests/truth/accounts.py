@@ -6,9 +6,9 @@ import re
 import shlex
 from pathlib import Path
 
-from twins.slurm.accounts import Accounts, Association, Counts, Qos
-from twins.slurm.fairshare import Fairness
-from twins.slurm.priority import Multifactor, Weights
+from reference.slurm.accounts import Accounts, Association, Counts, Qos
+from reference.slurm.fairshare import Fairness
+from reference.slurm.priority import Multifactor, Weights
 
 from .conf import Conf, exempt_time, seconds
 from .runs import Run

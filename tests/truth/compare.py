@@ -1,4 +1,4 @@
-"""The twin given the recorded state at each pass: what it decides as Slurm did, and what not."""
+"""The reference given the recorded state at each pass: what it decides as Slurm did, and what not."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 
-from twins.slurm.backfill import Cycle, Plan, backfill_cycle
-from twins.slurm.machine import Allocation, members
-from twins.slurm.main import main_pass
-from twins.slurm.state import State
+from reference.slurm.backfill import Cycle, Plan, backfill_cycle
+from reference.slurm.machine import Allocation, members
+from reference.slurm.main import main_pass
+from reference.slurm.state import State
 
 from .follow import Pass, follow
 from .prepare import Preparer
@@ -148,7 +148,7 @@ def compare_cycle(run: Run, world: World, moment: Pass, prepare: Preparer, score
 
 
 class Likeness:
-    """A cycle of the twin beside the recorded one."""
+    """A cycle of the reference beside the recorded one."""
 
     def __init__(self, cycle: Cycle, moment: Pass, recorded: list[tuple[str, int, int]]) -> None:
         plans = [(name_of(plan.job), self.second(plan, moment, recorded), plan.nodes) for plan in cycle.plans]

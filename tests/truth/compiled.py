@@ -1,4 +1,4 @@
-"""The compiled policy given the recorded state: the same questions that the twin is asked."""
+"""The compiled policy given the recorded state: the same questions that the reference is asked."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ from headway.policies.slurm.tables import (
 from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.units import NEVER, SECOND
+from reference.slurm.backfill import Cycle, Plan
+from reference.slurm.limits import AccountLimits
+from reference.slurm.machine import Allocation, members
+from reference.slurm.machine import Job as ReferenceJob
+from reference.slurm.state import Start
+from reference.slurm.state import State as ReferenceState
 from truth.as_site import USERS, write_site
 from truth.runs import Run
-from twins.slurm.backfill import Cycle, Plan
-from twins.slurm.limits import AccountLimits
-from twins.slurm.machine import Allocation, members
-from twins.slurm.machine import Job as TwinJob
-from twins.slurm.state import Start
-from twins.slurm.state import State as TwinState
 
 WORD = (1 << 64) - 1
 
@@ -129,7 +129,7 @@ class Compiled:
         self.partitions = {one.name: p for p, one in enumerate(site.partitions)}
         self.lists = self.memory.lists.tolist()
 
-    def lay(self, twin: TwinState) -> None:
+    def lay(self, reference: ReferenceState) -> None:
         """Let the tables be as the recorded state is."""
         state, memory = self.state, self.memory
         memory.jobs[:] = self.begin
@@ -139,33 +139,33 @@ class Compiled:
         for row in (Clock.QUEUED, Clock.RUNNING, Clock.COMPLETING, Clock.PENDING):
             memory.clock[row] = 0
         state.clock[RUNS] = state.clock[SHARES] = state.clock[WAITS] = 0
-        state.clock[NOW] = (twin.now - self.origin) * SECOND
+        state.clock[NOW] = (reference.now - self.origin) * SECOND
         state.pools[FREE, 0] = state.pools[SIZE, 0]
         state.nodes[N_FREE_CPUS], state.nodes[N_FREE_MEMORY] = state.nodes[N_CPUS], state.nodes[N_MEMORY]
         state.nodes[N_RUNS] = state.nodes[N_ALONE] = 0
         state.nodes[NODE_ROWS:] = memory.gres_total
-        memory.nodes[Node.COMPLETING] = [twin.completing >> i & 1 for i in range(state.nodes.shape[1])]
-        memory.nodes[Node.USABLE] = [1 - (twin.unusable >> i & 1) for i in range(state.nodes.shape[1])]
-        memory.nodes[Node.SET_WEIGHT] = twin.weights
+        memory.nodes[Node.COMPLETING] = [reference.completing >> i & 1 for i in range(state.nodes.shape[1])]
+        memory.nodes[Node.USABLE] = [1 - (reference.unusable >> i & 1) for i in range(state.nodes.shape[1])]
+        memory.nodes[Node.SET_WEIGHT] = reference.weights
         memory.clock[Clock.RETURNED] = 0
         memory.arrays[1:] = 0
         for name, part in self.partitions.items():
-            memory.partitions[Partition.UP, part] = twin.machine.partitions[name].up
-        self.lay_reservations(twin)
-        self.lay_usage(twin)
-        for held in sorted(twin.running, key=lambda one: (one.end, self.place_of(one.job))):
+            memory.partitions[Partition.UP, part] = reference.machine.partitions[name].up
+        self.lay_reservations(reference)
+        self.lay_usage(reference)
+        for held in sorted(reference.running, key=lambda one: (one.end, self.place_of(one.job))):
             self.lay_running(held)
-        for job in twin.pending:
+        for job in reference.pending:
             for task in job.waiting_tasks or (job.task,):
-                self.lay_waiting(twin, job, self.place[job.id, task])
+                self.lay_waiting(reference, job, self.place[job.id, task])
         lay_order(state)
         memory.clock[Clock.PENDING] = state.clock[WAITS]
 
-    def place_of(self, job: TwinJob) -> int:
+    def place_of(self, job: ReferenceJob) -> int:
         """The place of a job or of one task of an array."""
         return self.place[job.id, job.task]
 
-    def lay_waiting(self, twin: TwinState, job: TwinJob, place: int) -> None:
+    def lay_waiting(self, reference: ReferenceState, job: ReferenceJob, place: int) -> None:
         """Let a job or task wait with a record for each of its partitions."""
         state, memory = self.state, self.memory
         state.jobs[PHASE, place], state.jobs[RUN, place] = WAITING, -1
@@ -173,8 +173,8 @@ class Compiled:
         memory.jobs[[Job.KEPT_BACK, Job.HELD], place] = 0
         memory.jobs[Job.BEGIN, place] = job.eligible or job.submit
         memory.jobs[Job.ENTERED, place] = job.submit
-        if twin.preemption is not None:
-            memory.jobs[Job.TOOK_VICTIMS, place] = twin.preemption.begun.get(job.id, UNSET)
+        if reference.preemption is not None:
+            memory.jobs[Job.TOOK_VICTIMS, place] = reference.preemption.begun.get(job.id, UNSET)
         for k, name in enumerate(job.partitions):
             part, at = self.partitions[name], int(memory.clock[Clock.QUEUED])
             longest = memory.partitions[Partition.MAX_MINUTES, part]
@@ -186,9 +186,9 @@ class Compiled:
             memory.queue[Record.PLACE, at] = k
             memory.clock[Clock.QUEUED] = at + 1
 
-    def lay_reservations(self, twin: TwinState) -> None:
+    def lay_reservations(self, reference: ReferenceState) -> None:
         """Reservations as they stand; the others are not known yet, or no more."""
-        known = {one.name: one for one in getattr(twin.calendar, "reservations", [])}
+        known = {one.name: one for one in getattr(reference.calendar, "reservations", [])}
         for place, one in enumerate(self.site.reservations):
             made = known.get(one.name)
             times = (NEVER, 0, 0) if made is None else (0, made.start, made.end)
@@ -196,14 +196,14 @@ class Compiled:
             self.memory.reservations[rows, place] = times
         self.memory.reservations[Reservation.FAILED] = UNSET
 
-    def lay_usage(self, twin: TwinState) -> None:
+    def lay_usage(self, reference: ReferenceState) -> None:
         """Minutes that accounts have used."""
-        if not isinstance(twin.limits, AccountLimits):
+        if not isinstance(reference.limits, AccountLimits):
             return
         names = ["cpu", "mem", "node", "billing"]
         of = {
             (one.account, "" if not one.user else USERS[int(one.user)]): one
-            for one in twin.limits.accounts.root.walk()
+            for one in reference.limits.accounts.root.walk()
         }
         for holder, one in enumerate(self.site.associations, start=len(self.site.qos)):
             found = of.get((one.account, one.user))
@@ -260,19 +260,19 @@ class Compiled:
             count_running(state, job)
 
     def node_set(self, row: np.ndarray[Any, Any]) -> int:
-        """A row of words as the twin's set."""
+        """A row of words as the reference's set."""
         return sum((int(word) & WORD) << (64 * place) for place, word in enumerate(row))
 
-    def started(self, twin: TwinState, before: int) -> list[Start]:
-        """The runs that were opened since, as the twin tells them; those that were ended are its victims."""
+    def started(self, reference: ReferenceState, before: int) -> list[Start]:
+        """The runs that were opened since, as the reference tells them; those that ended are its victims."""
         state, found = self.state, []
-        jobs = {job.id: job for job in twin.pending}
-        running = {self.place_of(held.job): held for held in twin.running}
+        jobs = {job.id: job for job in reference.pending}
+        running = {self.place_of(held.job): held for held in reference.running}
         for run in range(int(state.clock[RUNS])):
             place = int(state.runs[R_JOB, run])
             if run < before:
                 if state.runs[R_END, run] != OPEN:
-                    twin.preempted.append((running[place].job, running[place]))
+                    reference.preempted.append((running[place].job, running[place]))
                 continue
             last = run + 1 < state.clock[RUNS]
             end = state.runs[R_SHARE, run + 1] if last else state.clock[SHARES]
@@ -283,28 +283,28 @@ class Compiled:
                 job.waiting_tasks = tuple(one for one in job.waiting_tasks if one != task) or (task,)
                 job = replace(job, task=task, waiting_tasks=())
             ends = int(self.memory.jobs[Job.ENDS, place])
-            found.append(Start(job, "", Allocation(job, "", nodes, {}, {}, twin.now, ends)))
-        twin.weights = self.memory.nodes[Node.SET_WEIGHT].tolist()
+            found.append(Start(job, "", Allocation(job, "", nodes, {}, {}, reference.now, ends)))
+        reference.weights = self.memory.nodes[Node.SET_WEIGHT].tolist()
         return found
 
-    def backfill_cycle(self, twin: TwinState) -> Cycle:
-        """What the twin's function of this name gives."""
-        self.lay(twin)
+    def backfill_cycle(self, reference: ReferenceState) -> Cycle:
+        """What the reference's function of this name gives."""
+        self.lay(reference)
         before = int(self.state.clock[RUNS])
-        cycle_at(self.state, twin.now)
-        jobs, cycle = {job.id: job for job in twin.pending}, Cycle()
+        cycle_at(self.state, reference.now)
+        jobs, cycle = {job.id: job for job in reference.pending}, Cycle()
         for k in range(int(self.memory.clock[Clock.PLANS])):
             place, start, end = self.memory.plans[:, k].tolist()
             nodes = self.node_set(self.memory.words_planned[k])
-            waits = start == twin.now + 1 and bool(nodes & twin.completing)
+            waits = start == reference.now + 1 and bool(nodes & reference.completing)
             job = jobs[self.ids[place][0]]
             cycle.plans.append(Plan(job, "", start, end, nodes, held=end >= 0, waits_for_epilog=waits))
-        cycle.starts = self.started(twin, before)
+        cycle.starts = self.started(reference, before)
         return cycle
 
-    def main_pass(self, twin: TwinState, *, full: bool) -> tuple[list[Start], bool]:
-        """What the twin's function of this name gives."""
-        self.lay(twin)
+    def main_pass(self, reference: ReferenceState, *, full: bool) -> tuple[list[Start], bool]:
+        """What the reference's function of this name gives."""
+        self.lay(reference)
         before = int(self.state.clock[RUNS])
-        pass_at(self.state, twin.now, full)
-        return self.started(twin, before), False
+        pass_at(self.state, reference.now, full)
+        return self.started(reference, before), False

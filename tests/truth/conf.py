@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from twins.slurm.machine import Machine, Node, Partition, Settings, node_set
+from reference.slurm.machine import Machine, Node, Partition, Settings, node_set
 
 
 def minutes(text: str) -> int | None:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from twins.slurm.gang import place, spread_cores
-from twins.slurm.machine import Allocation, Job, members
-from twins.slurm.reservations import Reservation
-from twins.slurm.select import plain_weight, select
-from twins.slurm.state import memory_of
-from twins.slurm.usage import Usage
+from reference.slurm.gang import place, spread_cores
+from reference.slurm.machine import Allocation, Job, members
+from reference.slurm.reservations import Reservation
+from reference.slurm.select import plain_weight, select
+from reference.slurm.state import memory_of
+from reference.slurm.usage import Usage
 
 from .runs import Attempt, Event, Run
 from .world import World

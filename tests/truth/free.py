@@ -1,10 +1,10 @@
-"""The twin left to its own clocks on a recorded run's submissions and run times."""
+"""The reference left to its own clocks on a recorded run's submissions and run times."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from twins.slurm.loop import Clocks, Simulation
+from reference.slurm.loop import Clocks, Simulation
 
 from .accounts import load_multifactor
 from .runs import Run

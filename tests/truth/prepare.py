@@ -1,17 +1,17 @@
-"""The state that a recorded pass found, as the twin takes it."""
+"""The state that a recorded pass found, as the reference takes it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from twins.slurm.limits import AccountLimits
-from twins.slurm.machine import Allocation, members
-from twins.slurm.preemption import Preemption
-from twins.slurm.reservations import Reservations
-from twins.slurm.select import lighten, plain_weight
-from twins.slurm.state import State
-from twins.slurm.usage import Usage
+from reference.slurm.limits import AccountLimits
+from reference.slurm.machine import Allocation, members
+from reference.slurm.preemption import Preemption
+from reference.slurm.reservations import Reservations
+from reference.slurm.select import lighten, plain_weight
+from reference.slurm.state import State
+from reference.slurm.usage import Usage
 
 from .accounts import load_multifactor
 from .follow import Pass

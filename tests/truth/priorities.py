@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import replace
 
-from twins.slurm.machine import Job
-from twins.slurm.priority import Multifactor
+from reference.slurm.machine import Job
+from reference.slurm.priority import Multifactor
 
 from .accounts import load_multifactor
 from .runs import Run, beginnings

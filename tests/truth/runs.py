@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from twins.slurm.machine import Job, Machine, node_set
+from reference.slurm.machine import Job, Machine, node_set
 
 from .conf import Conf, expand, load_machine
 

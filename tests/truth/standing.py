@@ -1,4 +1,4 @@
-"""Priorities of a recorded run by the twin's own formula, from its recorded starts and ends.
+"""Priorities of a recorded run by the reference's own formula, from its recorded starts and ends.
 
 Only the phase of the calculations is not recorded; it is one number for a run, because they keep an absolute
 timer.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from twins.slurm.machine import Job
+from reference.slurm.machine import Job
 
 from .accounts import load_multifactor
 from .follow import Follower
@@ -51,7 +51,7 @@ class Standing:
 
 
 def compare_priorities(run: Run, phase: int) -> Iterator[tuple[float, str, str, int, int]]:
-    """For each priority logged: time, job, partition ("" at submission), logged value, the twin's value."""
+    """For each priority logged: time, job, partition ("" at submission), logged and reference's value."""
     standing = Standing(run, phase)
     follower = Follower(run)
     k = 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from twins.slurm.independence import independent
-from twins.slurm.machine import Allocation, Job
-from twins.slurm.reservations import Reservation
+from reference.slurm.independence import independent
+from reference.slurm.machine import Allocation, Job
+from reference.slurm.reservations import Reservation
 
 from .runs import Run
 

@@ -1,4 +1,4 @@
-"""What the twins are given and what they answer."""
+"""What the references are given and what they answer."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ SECOND = 1_000_000
 Job = dict[str, int]
 
 
-class Twin:
+class Reference:
     """Jobs kept, lines dropped per rule, lines mentioned per rule, and the number of job lines."""
 
     def __init__(self, text: str, **rules: str) -> None:

@@ -1,4 +1,4 @@
-"""The twin of UJFB beside the simulator, and small workloads with urgent jobs."""
+"""The reference of UJFB beside the simulator, and small workloads with urgent jobs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from headway.audit.laws.processor_sets import numbers
 from headway.policies.spec import parse_spec
 from headway.schedule import STATES, WHY, Schedule
 from instances import log_of
-from twins.jobs import SECOND, Job
-from twins.urgent import Urgent, simulate_ujfb
-from twins.urgent_deadlines import UrgentDeadlines, simulate_ujfb_dbf
+from reference.jobs import SECOND, Job
+from reference.urgent import Urgent, simulate_ujfb
+from reference.urgent_deadlines import UrgentDeadlines, simulate_ujfb_dbf
 
 KB_PER_GB = 1024 * 1024
 
@@ -27,7 +27,7 @@ def made(jobs: Sequence[Job], m: int, spec: str) -> Schedule:
 
 
 def readings(spec: str) -> dict[str, Any]:
-    """The parameters of a spec as the twins take them."""
+    """The parameters of a spec as the references take them."""
     params = dict(parse_spec(spec).params)
     host, swap = params["host_memory"], params["swap"]
     words = ("preempt", "victims", "idle", "leftover", "borrow", "requeue", "overrun", "reserve")
@@ -41,14 +41,14 @@ def readings(spec: str) -> dict[str, Any]:
     }
 
 
-def by_twin(jobs: Sequence[Job], m: int, spec: str) -> Urgent:
-    """What the plain twin makes of them."""
+def by_reference(jobs: Sequence[Job], m: int, spec: str) -> Urgent:
+    """What the plain reference makes of them."""
     return simulate_ujfb(jobs, m, **readings(spec))
 
 
 def check(jobs: Sequence[Job], m: int, spec: str) -> tuple[Schedule, Urgent]:
     """Compare job for job: starts, ends, kills, why, what was told; then the counts and every piece."""
-    schedule, expected = made(jobs, m, spec), by_twin(jobs, m, spec)
+    schedule, expected = made(jobs, m, spec), by_reference(jobs, m, spec)
     assert schedule.promise_kind == "told"
     compare(jobs, spec, schedule, expected)
     return schedule, expected
@@ -59,14 +59,14 @@ def check_deadlines(jobs: Sequence[Job], m: int, spec: str) -> tuple[Schedule, U
     schedule, expected = made(jobs, m, spec), simulate_ujfb_dbf(jobs, m, **readings(spec))
     assert schedule.promise_kind == "end"
     compare(jobs, spec, schedule, expected.outcome)
-    twin, own = expected.policy, schedule.own
-    assert own["accepted_deadlines"] == len(twin.accepted)
-    assert own["late_on_arrival"] == len(twin.late_on_arrival)
-    assert own["promotions"] == len(twin.promoted)
-    assert own["safety_net"] == twin.safety_net
-    assert own["deadlines_broken"] == len(twin.broken)
+    reference, own = expected.policy, schedule.own
+    assert own["accepted_deadlines"] == len(reference.accepted)
+    assert own["late_on_arrival"] == len(reference.late_on_arrival)
+    assert own["promotions"] == len(reference.promoted)
+    assert own["safety_net"] == reference.safety_net
+    assert own["deadlines_broken"] == len(reference.broken)
     broken = {row: int(by) - 1 for row, by in enumerate(schedule.notes["broken_by"]) if by >= 0}
-    assert broken == twin.broken
+    assert broken == reference.broken
     return schedule, expected
 
 

@@ -1,4 +1,4 @@
-"""The UJF and UJFB twins on hand-worked instances and against their laws."""
+"""The UJF and UJFB references on hand-worked instances and against their laws."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twins.conservative import simulate_conservative
-from twins.instances import job_lists
-from twins.jobs import Job
-from twins.laws import shifted, stretched
-from twins.urgent import Piece, Urgent, simulate_ujf, simulate_ujfb
+from reference.conservative import simulate_conservative
+from reference.instances import job_lists
+from reference.jobs import Job
+from reference.laws import shifted, stretched
+from reference.urgent import Piece, Urgent, simulate_ujf, simulate_ujfb
 
 M = 5
 URGENT = st.sampled_from([False, False, True])

@@ -1,4 +1,4 @@
-"""The audit on schedules of the plain twins: nothing right is called wrong, a broken EASY is found out."""
+"""The audit on schedules of the plain references: nothing right is called wrong, a broken EASY is found."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from headway.audit import Audit, audit
 from headway.platform import Platform
 from headway.schedule import WHY, Schedule
 from headway.workload import Workload
-from twins.conservative import simulate_conservative
-from twins.easy import Easy, simulate_easy
-from twins.instances import job_lists
-from twins.jobs import Job, Result
-from twins.loop import simulate
-from twins.strict import simulate_strict
+from reference.conservative import simulate_conservative
+from reference.easy import Easy, simulate_easy
+from reference.instances import job_lists
+from reference.jobs import Job, Result
+from reference.loop import simulate
+from reference.strict import simulate_strict
 
 M = 6
 

@@ -23,11 +23,11 @@ class Usage:
             self.add(held)
 
     def copy(self) -> Usage:
-        twin = Usage(self.machine)
-        twin.cpus, twin.memory, twin.gpus = self.cpus[:], self.memory[:], self.gpus[:]
-        twin.in_partition = self.in_partition.copy()
-        twin.held = list(self.held)
-        return twin
+        reference = Usage(self.machine)
+        reference.cpus, reference.memory, reference.gpus = self.cpus[:], self.memory[:], self.gpus[:]
+        reference.in_partition = self.in_partition.copy()
+        reference.held = list(self.held)
+        return reference
 
     def add(self, held: Allocation, sign: int = 1, *, keep_memory: bool = False) -> None:
         if self.machine.settings.gang:

@@ -1,4 +1,4 @@
-"""The DBF twin on hand-worked instances and against its laws."""
+"""The DBF reference on hand-worked instances and against its laws."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twins.conservative import simulate_conservative
-from twins.dbf import Deadlines, simulate_dbf
-from twins.instances import job_lists
-from twins.jobs import Job, Result
-from twins.laws import check_schedule, shifted, stretched
+from reference.conservative import simulate_conservative
+from reference.dbf import Deadlines, simulate_dbf
+from reference.instances import job_lists
+from reference.jobs import Job, Result
+from reference.laws import check_schedule, shifted, stretched
 
 M = 4
 DEADLINES = st.one_of(st.none(), st.integers(0, 50))

@@ -1,4 +1,4 @@
-"""The twins of the node policies beside the simulator, and small workloads with files and sizes."""
+"""The references of the node policies beside the simulator, and small workloads with files and sizes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from headway.platform import Cluster, NodeGroup, Platform
 from headway.policies.spec import parse_spec
 from headway.schedule import Schedule
 from headway.workload import Workload
-from twins.easy_nodes import simulate_easy_nodes
-from twins.instances import job_lists
-from twins.jobs import SECOND, Job
-from twins.locality import simulate_locality
-from twins.nodes import Node, Placed
-from twins.size_classes import simulate_area_filling, simulate_backfill_big
+from reference.easy_nodes import simulate_easy_nodes
+from reference.instances import job_lists
+from reference.jobs import SECOND, Job
+from reference.locality import simulate_locality
+from reference.nodes import Node, Placed
+from reference.size_classes import simulate_area_filling, simulate_backfill_big
 
 FILES = {"a": 0, "b": 1, "c": 3, "d": 7, "e": 2}
 PRESENCES = ("contiguous", "until-next-start", "lru")
@@ -57,8 +57,8 @@ def simulated(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Schedule
     return headway.simulate(workload_of(jobs), platform_of(nodes), spec)
 
 
-def by_twin(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Placed:
-    """What the twin makes of them, in µs."""
+def by_reference(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Placed:
+    """What the reference makes of them, in µs."""
     scaled = [
         replace(job, submit=job.submit * SECOND, walltime=job.walltime * SECOND, runtime=job.runtime * SECOND)
         for job in jobs
@@ -85,7 +85,7 @@ def by_twin(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Placed:
 
 def check(jobs: Sequence[Job], nodes: Sequence[Node], spec: str) -> Schedule:
     """Compare job for job: node, start, end, kill, wait for the file; and the loads."""
-    found, expected = simulated(jobs, nodes, spec), by_twin(jobs, nodes, spec)
+    found, expected = simulated(jobs, nodes, spec), by_reference(jobs, nodes, spec)
     assert found.node is not None and len(found) == len(jobs)
     for row, result in enumerate(expected.results):
         got = [

@@ -1,4 +1,4 @@
-"""The twin of a redirection spec, and the simulator's schedule in the twin's words."""
+"""The reference of a redirection spec, and the simulator's schedule in the reference's words."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from headway.policies.spec import Spec, parse_spec
 from headway.schedule import ENDED, Schedule
 from headway.units import SECOND
 from instances import log_of, results_of
-from twins.conservative import Conservative
-from twins.dbf import Dbf
-from twins.depth import DeepEasy
-from twins.easy import Easy
-from twins.jobs import Job
-from twins.loop import Machine, Policy
-from twins.redirection import Redirected, Redirection, simulate_redirection
-from twins.strict import Strict
+from reference.conservative import Conservative
+from reference.dbf import Dbf
+from reference.depth import DeepEasy
+from reference.easy import Easy
+from reference.jobs import Job
+from reference.loop import Machine, Policy
+from reference.redirection import Redirected, Redirection, simulate_redirection
+from reference.strict import Strict
 
 GROUPS = (
     "easy",
@@ -76,8 +76,8 @@ def tried(principal: str, redirected: str) -> bool:
     return jit.INTERPRETED or kind_of(redirected) in SECOND_KINDS[kind_of(principal)]
 
 
-def nested_twin(spec: Spec) -> Callable[[Machine], Policy]:
-    """The twin of a group's policy."""
+def nested_reference(spec: Spec) -> Callable[[Machine], Policy]:
+    """The reference of a group's policy."""
     options: dict[str, Any] = dict(spec.params)
     if spec.name == "conservative":
         return partial(Conservative, **options)
@@ -91,18 +91,19 @@ def nested_twin(spec: Spec) -> Callable[[Machine], Policy]:
     return partial(Easy, **options) if depth == 1 else partial(DeepEasy, depth=depth, **options)
 
 
-def by_twin(jobs: Sequence[Job], m: int, text: str, slower: Fraction = Fraction(1)) -> Redirected:
-    """What the plain twin makes of the jobs; ``slower`` are times in the redirection group over the log's."""
+def by_reference(jobs: Sequence[Job], m: int, text: str, slower: Fraction = Fraction(1)) -> Redirected:
+    """What the plain reference makes of the jobs; ``slower``: times in the second group over the log's."""
     params: dict[str, Any] = dict(parse_spec(text).params)
     assert params.pop("restart") == "scratch"
-    nested: dict[str, Any] = {name: nested_twin(params.pop(name)) for name in ("principal", "redirected")}
+    groups = ("principal", "redirected")
+    nested: dict[str, Any] = {name: nested_reference(params.pop(name)) for name in groups}
     theta = params.pop("theta")
     limit = math.inf if theta == math.inf else int(theta)
     return simulate_redirection(jobs, m, limit, **params, **nested, slower=slower)
 
 
 def made(jobs: Sequence[Job], m: int | Platform, text: str) -> tuple[Schedule, Redirected]:
-    """The simulator's schedule, itself and in the twin's words: refused jobs are None."""
+    """The simulator's schedule, itself and in the reference's words: refused jobs are None."""
     deadline = [-1 if job.deadline is None else job.deadline for job in jobs]
     columns = {"deadline": deadline} if max(deadline, default=-1) >= 0 else {}
     schedule = headway.simulate(log_of(jobs, **columns), m, text)
@@ -124,15 +125,15 @@ def made(jobs: Sequence[Job], m: int | Platform, text: str) -> tuple[Schedule, R
 
 
 def check(jobs: Sequence[Job], m: int, spec: str) -> tuple[Schedule, Redirected]:
-    """Runs, kills, reasons, promises and DBF's counts as the twin has them; the audit finds no fault."""
+    """Runs, kills, reasons, promises and DBF's counts as the reference has them; the audit finds no fault."""
     schedule, found = made(jobs, m, spec)
-    expected = by_twin(jobs, m, spec)
+    expected = by_reference(jobs, m, spec)
     assert found.sizes == expected.sizes
     reserving = any(kind_of(str(each)) in ("conservative", "dbf") for each in nested_specs(spec))
     for job, one, other in zip(jobs, found.results, expected.results, strict=True):
         if reserving and one is not None and other is not None and other.why not in NOT_OUT_OF_TURN:
             assert one.why not in NOT_OUT_OF_TURN
-            other.why = one.why  # of a job that starts out of turn the twin says less
+            other.why = one.why  # of a job that starts out of turn the reference says less
         assert one == other, (job, spec)
     assert found.redirections == expected.redirections
     counts = {

@@ -1,4 +1,4 @@
-"""The grid twins (molding, mapping, reallocation) on hand-worked instances and against their laws."""
+"""The grid references (molding, mapping, reallocation) on hand-worked instances and against their laws."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twins.conservative import simulate_conservative
-from twins.grid import Cluster, Grid, simulate_reallocation
-from twins.instances import job_lists
-from twins.jobs import Job
-from twins.molding import moldable, speedup, time_on, tune
-from twins.strict import simulate_strict
+from reference.conservative import simulate_conservative
+from reference.grid import Cluster, Grid, simulate_reallocation
+from reference.instances import job_lists
+from reference.jobs import Job
+from reference.molding import moldable, speedup, time_on, tune
+from reference.strict import simulate_strict
 
 HEURISTICS = ("mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain")
 SITES = (Cluster("a", 5), Cluster("b", 3, Fraction(6, 5)), Cluster("c", 4, Fraction(7, 5)))

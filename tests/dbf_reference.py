@@ -1,4 +1,4 @@
-"""The twin of DBF beside the simulator, and small workloads with deadlines."""
+"""The reference of DBF beside the simulator, and small workloads with deadlines."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import headway
 from headway.policies.spec import parse_spec
 from headway.schedule import WHY, Schedule
 from instances import log_of
-from twins.dbf import Deadlines, simulate_dbf
-from twins.jobs import Job
+from reference.dbf import Deadlines, simulate_dbf
+from reference.jobs import Job
 
 COMPRESSIONS = ("early", "every", "fixpoint", "none", "scratch")
 

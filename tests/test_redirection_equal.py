@@ -1,4 +1,4 @@
-"""Redirection against its plain twin, job for job: runs, kills, groups, reasons, promises; and its laws."""
+"""Redirection against its reference, job for job: runs, kills, groups, reasons, promises; and its laws."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from headway.policies.spec import parse_spec
 from headway.schedule import ENDED, WHY
 from headway.units import SECOND
 from instances import busy, log_of
-from redirection_twin import GROUPS, check, tried
-from twins.instances import job_lists
-from twins.jobs import Job
-from twins.laws import stretched
-from twins.redirection import CONFLICTS, FILTERS
+from redirection_reference import GROUPS, check, tried
+from reference.instances import job_lists
+from reference.jobs import Job
+from reference.laws import stretched
+from reference.redirection import CONFLICTS, FILTERS
 
 M = 4
 REDIRECTED = WHY.index("redirected")

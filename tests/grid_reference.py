@@ -1,4 +1,4 @@
-"""The twin of the grid beside the simulator, and small workloads of moldable and local jobs."""
+"""The reference of the grid beside the simulator, and small workloads of moldable and local jobs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from headway.schedule import WHY, Schedule
 from headway.units import SECOND
 from headway.workload import Workload
 from instances import log_of
-from twins.grid import Cluster as Site
-from twins.grid import Grid, simulate_reallocation
-from twins.jobs import Job
+from reference.grid import Cluster as Site
+from reference.grid import Grid, simulate_reallocation
+from reference.jobs import Job
 
 
 def grid_log(jobs: Sequence[Job], names: Sequence[str] = ("a", "b", "c")) -> Workload:
@@ -32,7 +32,7 @@ def grid_log(jobs: Sequence[Job], names: Sequence[str] = ("a", "b", "c")) -> Wor
 
 
 def platform_of(sites: Sequence[Site]) -> Platform:
-    """The platform of the twin's clusters."""
+    """The platform of the reference's clusters."""
     return Platform(tuple(Cluster(site.name, float(site.speed), site.procs) for site in sites))
 
 
@@ -42,7 +42,7 @@ def made(jobs: Sequence[Job], sites: Sequence[Site], spec: str) -> Schedule:
 
 
 def expected(jobs: Sequence[Job], sites: Sequence[Site], spec: str) -> Grid:
-    """What the twin makes of them."""
+    """What the reference makes of them."""
     params = dict(parse_spec(spec).params)
     local = params["local"]
     assert isinstance(local, Spec)
@@ -76,20 +76,20 @@ def transfer_of(job: Job, params: Mapping[str, object]) -> int:
 
 def check(jobs: Sequence[Job], sites: Sequence[Site], spec: str) -> tuple[Schedule, Grid]:
     """Compare job for job: starts, ends, kills, promises, clusters, sizes, times, and every move."""
-    schedule, twin = made(jobs, sites, spec), expected(jobs, sites, spec)
+    schedule, reference = made(jobs, sites, spec), expected(jobs, sites, spec)
     names = [site.name for site in sites]
     assert schedule.promise is not None and schedule.moves is not None
-    for row, (job, result) in enumerate(zip(jobs, twin.results, strict=True)):
+    for row, (job, result) in enumerate(zip(jobs, reference.results, strict=True)):
         columns = (schedule.start, schedule.end, schedule.killed, schedule.promise)
         assert [int(column[row]) for column in columns] == [
             result.start, result.end, result.killed, (-1 if result.promise is None else result.promise),
         ], (job, spec)  # fmt: skip
-        assert int(schedule.procs[row]) == twin.procs[row], (job, spec)
+        assert int(schedule.procs[row]) == reference.procs[row], (job, spec)
         if schedule.cluster is not None:
-            assert names[schedule.cluster[row]] == twin.clusters[row], (job, spec)
+            assert names[schedule.cluster[row]] == reference.clusters[row], (job, spec)
         assert (WHY[schedule.why[row]] == "moved") == (result.why == "moved")
     rows = zip(
         *(getattr(schedule.moves, name).tolist() for name in ("job", "time", "source", "target")), strict=True
     )
-    assert [(j, t, names[a], names[b]) for j, t, a, b in rows] == twin.moves, spec
-    return schedule, twin
+    assert [(j, t, names[a], names[b]) for j, t, a, b in rows] == reference.moves, spec
+    return schedule, reference

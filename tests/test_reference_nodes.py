@@ -1,4 +1,4 @@
-"""The node twins (files, scores, size classes, EASY) against their laws; test_nodes_golden has instances."""
+"""The node references (files, scores, size classes, EASY) against laws; instances: test_nodes_golden."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twins.conservative import simulate_conservative
-from twins.easy import simulate_easy
-from twins.easy_nodes import simulate_easy_nodes
-from twins.instances import job_lists
-from twins.jobs import Job
-from twins.locality import simulate_locality
-from twins.nodes import Node, Placed
-from twins.size_classes import planned_areas, simulate_area_filling, simulate_backfill_big
-from twins.strict import simulate_strict
+from reference.conservative import simulate_conservative
+from reference.easy import simulate_easy
+from reference.easy_nodes import simulate_easy_nodes
+from reference.instances import job_lists
+from reference.jobs import Job
+from reference.locality import simulate_locality
+from reference.nodes import Node, Placed
+from reference.size_classes import planned_areas, simulate_area_filling, simulate_backfill_big
+from reference.strict import simulate_strict
 
 locality = partial(simulate_locality, second=1)
 RULES = ("fcfs", "eft", "lea", "leo", "lem")

@@ -1,4 +1,4 @@
-"""The policies on nodes against their plain twins, job for job, in every mode."""
+"""The policies on nodes against their plain references, job for job, in every mode."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes_twin import FILES, MATCHES, PRESENCES, check, file_jobs, node_lists, simulated
-from twins.jobs import Job
-from twins.nodes import Node
+from nodes_reference import FILES, MATCHES, PRESENCES, check, file_jobs, node_lists, simulated
+from reference.jobs import Job
+from reference.nodes import Node
 
 BACKFILLS = st.sampled_from(["none", "conservative"])
 PRESENCE = st.sampled_from(PRESENCES)

@@ -1,4 +1,4 @@
-"""UJFB against its plain twin, job for job, in every mode; and against conservative backfilling."""
+"""UJFB against its plain reference, job for job, in every mode; and against conservative backfilling."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import headway
 from headway.audit import audit
 from instances import busy, log_of, results_of
-from twins.instances import job_lists
-from twins.jobs import SECOND, Job
-from twins.urgent import simulate_ujf
-from ujfb_twin import check, made
+from reference.instances import job_lists
+from reference.jobs import SECOND, Job
+from reference.urgent import simulate_ujf
+from ujfb_reference import check, made
 
 M = 6
 SPECS = st.builds(
@@ -127,7 +127,7 @@ def test_without_urgent_jobs_on_a_deep_queue() -> None:
 
 @settings(max_examples=60)
 @given(jobs=jobs_with_urgent(M))
-def test_ujf_is_its_twin(jobs: list[Job]) -> None:
+def test_ujf_is_its_reference(jobs: list[Job]) -> None:
     found = results_of(headway.simulate(log_of(jobs), M, "ujf"))
     expected = simulate_ujf(jobs, M)
     assert [(r.start, r.end, r.killed) for r in found] == [(r.start, r.end, r.killed) for r in expected]

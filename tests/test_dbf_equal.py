@@ -1,4 +1,4 @@
-"""DBF against its plain twin, job for job, in every mode; and against conservative backfilling."""
+"""DBF against its plain reference, job for job, in every mode; and against conservative backfilling."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import headway
 from dbf_instances import judged
-from dbf_twin import COMPRESSIONS, check, made
+from dbf_reference import COMPRESSIONS, check, made
 from headway.audit import audit
 from headway.policies.deadline import notes as dbf_notes
 from instances import busy, log_of
-from twins.instances import job_lists
-from twins.jobs import Job
+from reference.instances import job_lists
+from reference.jobs import Job
 
 M = 4
 DEADLINES = st.one_of(st.none(), st.integers(0, 50))

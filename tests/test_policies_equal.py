@@ -1,4 +1,4 @@
-"""The simulator against the plain twins, job for job: starts, ends, kills, promises, reasons."""
+"""The simulator against the plain references, job for job: starts, ends, kills, promises, reasons."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headway.units import SECOND
-from instances import CONSERVATIVE, EASY, SPECS, STRICT, busy, by_twin, jobs_in, jobs_of, simulated
-from twins.instances import job_lists
-from twins.jobs import Job
-from twins.laws import stretched
+from instances import CONSERVATIVE, EASY, SPECS, STRICT, busy, by_reference, jobs_in, jobs_of, simulated
+from reference.instances import job_lists
+from reference.jobs import Job
+from reference.laws import stretched
 
 M = 6
 UNITS = st.sampled_from([1, 300_000, SECOND, 60 * SECOND])
@@ -22,8 +22,8 @@ STRICT_SPECS = tuple(spec for spec in SPECS if spec.partition("(")[0] in STRICT)
 
 def check(jobs: list[Job], specs: tuple[str, ...], m: int = M) -> None:
     for spec in specs:
-        made, expected = simulated(jobs, m, spec), by_twin(jobs, m, spec)
-        if spec.startswith("conservative"):  # of a job that starts out of turn the twin says less
+        made, expected = simulated(jobs, m, spec), by_reference(jobs, m, spec)
+        if spec.startswith("conservative"):  # of a job that starts out of turn the reference says less
             for one, other in zip(made, expected, strict=True):
                 assert one.why in ("immediate", "reservation", "backfill")
                 other.why = one.why

@@ -39,7 +39,7 @@ class Run:
 
 
 @dataclass
-class Twin:
+class Reference:
     jobs: Sequence[Job]
     size: int
     losses: Sequence[Loss]

@@ -1,4 +1,4 @@
-"""The queue twins (strict orders, EASY, conservative) on hand-worked instances and against their laws."""
+"""The queue references (strict orders, EASY, conservative) on instances worked by hand and against laws."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twins.conservative import simulate_conservative
-from twins.depth import DeepEasy
-from twins.easy import Easy, planned_time, simulate_easy
-from twins.instances import job_lists
-from twins.jobs import Job, Result
-from twins.laws import check_schedule, shifted, stretched, times, widened
-from twins.loop import simulate
-from twins.orders import KEYS
-from twins.profile import Profile
-from twins.strict import simulate_strict
+from reference.conservative import simulate_conservative
+from reference.depth import DeepEasy
+from reference.easy import Easy, planned_time, simulate_easy
+from reference.instances import job_lists
+from reference.jobs import Job, Result
+from reference.laws import check_schedule, shifted, stretched, times, widened
+from reference.loop import simulate
+from reference.orders import KEYS
+from reference.profile import Profile
+from reference.strict import simulate_strict
 
 M = 5
 MODES = ("early", "every", "fixpoint", "scratch", "none")

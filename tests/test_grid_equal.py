@@ -1,4 +1,4 @@
-"""Reallocation against its plain twin, job for job and move for move."""
+"""Reallocation against its plain reference, job for job and move for move."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headway
-from grid_twin import check, made
+from grid_reference import check, made
 from headway.audit import audit
 from headway.schedule import Schedule
 from headway.units import SECOND
-from twins.grid import Cluster
-from twins.instances import job_lists
-from twins.jobs import Job
+from reference.grid import Cluster
+from reference.instances import job_lists
+from reference.jobs import Job
 
 SITES = (Cluster("a", 5), Cluster("b", 3, Fraction(6, 5)), Cluster("c", 4, Fraction(7, 5)))
 PARALLEL = st.sampled_from([None, Fraction(8, 10), Fraction(99, 100), Fraction(1)])
@@ -111,5 +111,5 @@ def test_a_busy_grid(heuristic: str, mode: str, local: str) -> None:
     spec = (
         f"reallocation(heuristic={heuristic}, mode={mode}, local={local}, period=120, threshold=10, oldest=5)"
     )
-    schedule, twin = check(jobs, sites, spec)
-    assert twin.moves and int(schedule.provenance["max_queue"]) >= 20
+    schedule, reference = check(jobs, sites, spec)
+    assert reference.moves and int(schedule.provenance["max_queue"]) >= 20

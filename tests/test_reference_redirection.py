@@ -1,4 +1,4 @@
-"""The redirection twin on hand-worked instances and against its laws."""
+"""The redirection reference on hand-worked instances and against its laws."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twins.conservative import Conservative
-from twins.easy import Easy, simulate_easy
-from twins.instances import job_lists
-from twins.jobs import Job
-from twins.loop import Machine, Policy
-from twins.redirection import CONFLICTS, FILTERS, Redirected, Redirection, group_sizes, simulate_redirection
-from twins.strict import Strict
+from reference.conservative import Conservative
+from reference.easy import Easy, simulate_easy
+from reference.instances import job_lists
+from reference.jobs import Job
+from reference.loop import Machine, Policy
+from reference.redirection import (
+    CONFLICTS,
+    FILTERS,
+    Redirected,
+    Redirection,
+    group_sizes,
+    simulate_redirection,
+)
+from reference.strict import Strict
 
 BASES: dict[str, Callable[[Machine], Policy]] = {
     "easy": Easy,
