@@ -169,9 +169,12 @@ def test_one_who_is_killed_between_two_renames_leaves_no_mixture(
     assert seen == {"killed", "1", "none"}
 
 
-def headway_process(*given: str, **options: object) -> subprocess.CompletedProcess[str]:
+def headway_process(
+    *given: str, interpreted: bool = True, **options: object
+) -> subprocess.CompletedProcess[str]:
     code = "from headway.cli import main; main()"
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    environment["NUMBA_DISABLE_JIT"] = "1" if interpreted else "0"
     return subprocess.run(  # type: ignore[call-overload,no-any-return]
         [sys.executable, "-c", code, *given], capture_output=True, text=True, env=environment, **options
     )
@@ -193,17 +196,20 @@ def test_closed_standard_streams_are_quiet(run: Headway) -> None:
 
 
 def test_too_little_memory_is_said_in_a_sentence(run: Headway) -> None:
-    for kilobytes in (150_000, 500_000):
+    for kilobytes in (150_000, 250_000, 400_000):
         limit = (kilobytes * 1024, kilobytes * 1024)
         done = headway_process(
-            "simulate", "log.swf", "--policy", "fcfs", "--out", "out", cwd=run.folder,
+            "simulate", "log.swf", "--policy", "fcfs", "--out", "out", cwd=run.folder, interpreted=False,
             preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_AS, limit),
         )  # fmt: skip
+        if done.returncode == 0:  # this is enough, and so is more
+            break
         assert done.returncode == 2, done.stderr
         assert done.stderr.splitlines()[-1].startswith(
             "headway: there is not enough memory for this run; 'ulimit -v'"
         )
         assert "out" not in run.files()
+    assert kilobytes > 150_000
 
 
 def test_sigterm_ends_a_command_as_ctrl_c_does(run: Headway) -> None:
