@@ -10,9 +10,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import reference
 import sample_report
 from mkdocs.structure.files import Files
+
+import reference
 
 SECTIONS = (
     ("tutorial", "Tutorial"),
