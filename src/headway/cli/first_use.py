@@ -39,7 +39,7 @@ def interpreted_meanwhile(spec: Spec, trace: str, jobs: int, display: Display) -
         return
     os.environ["NUMBA_DISABLE_JIT"] = "1"
     compiling = compile_beside(spec)
-    display.say("first use: interpreted, while the kernels are compiled for the next time ...")
+    display.say("first use: this run is interpreted while the kernels are compiled for the next one ...")
     done = Event()
     watcher = Thread(target=begin_anew_when_compiled, args=(compiling, done), daemon=True)
     watcher.start()
