@@ -149,7 +149,7 @@ def test_what_was_measured_is_kept_although_a_later_run_fails(tmp_path: Path) ->
     runs_here.fetch([(week, "eft", 0.1), (week, "lea", 0.1)], lambda p: said.append((p.done, p.total)))
     assert said[-1][1] == 2
     again = Runs(tmp_path)
-    assert len(again.results) == 2 and again.get(week, "eft") == runs_here.get(week, "eft")
+    assert len(again.kept.results) == 2 and again.get(week, "eft") == runs_here.get(week, "eft")
 
 
 def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +162,7 @@ def test_the_whole_reproduction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(tables, "WEIGHTS", ((0, 0), (500, 1)))
     said: list[str] = []
     result = work.reproduce(Request({}, False, tmp_path, said.append))
-    simulated = set(Runs(tmp_path).results)
+    simulated = set(Runs(tmp_path).kept.results)
     verdicts = {claim.claim: claim for claim in result.claims}
     assert verdicts["areas 15, 30, 2 on 5, 3, 2 nodes"].verdict == "agrees"
     assert all(claim.source for claim in result.claims)

@@ -210,7 +210,7 @@ def test_an_interrupt_loses_nothing_that_was_finished(
     assert done.err.split("headway: ")[-1] == (
         "interrupted; what was finished is kept in kept, and the same command goes on from there\n"
     )
-    assert len(json.loads((tmp_path / "kept" / "runs.json").read_text())) == 2
+    assert len(json.loads((tmp_path / "kept" / "runs.json").read_text())["runs"]) == 2
     again = Runs(tmp_path / "kept", lambda text: None)
     for policy in simulated[:2]:
         assert again.get(small(40), Run(policy))["jobs"] == 140

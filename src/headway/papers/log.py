@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
-import numpy as np
-
+from headway.campaign.identity import workload_digest
 from headway.errors import UsageError
 from headway.workload import Workload, read
 
@@ -21,13 +20,10 @@ class Log:
     workload: Workload
     procs: int
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """Of the columns that matter, so that results of another log are not taken for this one's."""
-        found = hashlib.sha256(str(self.procs).encode())
-        for name in ("submit", "procs", "walltime", "runtime"):
-            found.update(np.ascontiguousarray(self.workload.columns[name]).tobytes())
-        return found.hexdigest()[:16]
+        """Of its jobs and machine, so that results of another log are not taken for this one's."""
+        return f"{self.procs} {workload_digest(self.workload)}"
 
 
 SHORT = {"blue": "sdsc-blue", "ds": "sdsc-ds"}

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from headway.figures.style import GREY, WIDTH, house_style, line
 from headway.papers.deadline.logs import Log
-from headway.papers.deadline.runs import Numbers, Run, Runs
+from headway.papers.deadline.runs import Run, Runs
 from headway.papers.deadline.tables import change, share_rows
+from headway.papers.kept import Numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

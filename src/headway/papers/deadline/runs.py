@@ -1,4 +1,4 @@
-"""One run after the other, each measured once and kept in a file."""
+"""One run after the other, each measured once and kept."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from headway.documents import read_json
 from headway.metrics.deadlines import deadlines
 from headway.metrics.ratios import slowdown, walltime_slowdown
 from headway.metrics.sample import Sample
 from headway.metrics.statistics import mean_ratio, mean_time, quantile_time
 from headway.papers.deadline.logs import Log, labelled, prepared
+from headway.papers.kept import KeptRuns, Numbers
 from headway.schedule import Schedule
 from headway.simulate import simulate
-from headway.writing import write_text
 
-NAME = "runs.json"
 KEPT = 3
 """Schedules of conservative backfilling kept in memory: they serve every choice of flexible tasks."""
 
@@ -45,24 +42,16 @@ class Run:
         return json.dumps(said, sort_keys=True)
 
 
-Numbers = dict[str, Any]
-
-
 class Runs:
-    """The results so far, in memory and in a file; what is missing is simulated."""
+    """The results so far; what is missing is simulated."""
 
     def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
-        self.path, self.say = folder / NAME, say
-        self.results: dict[str, Numbers] = read_json(self.path, "remove it") if self.path.exists() else {}
+        self.kept, self.say = KeptRuns(folder, say), say
         self._plain: dict[tuple[str, ...], Schedule] = {}
 
     def get(self, log: Log, run: Run) -> Numbers:
         """The numbers of a run on a log."""
-        key = f"{log.name} {log.digest} {run.key}"
-        if key not in self.results:
-            self.results[key] = self._measure(log, run)
-            write_text(self.path, json.dumps(self.results, indent=0))
-        return self.results[key]
+        return self.kept.get(f"{log.name} {log.digest} {run.key}", lambda: self._measure(log, run))
 
     def _measure(self, log: Log, run: Run) -> Numbers:
         zero = "" if run.zero == "kept" else f", jobs of no length: {run.zero}"

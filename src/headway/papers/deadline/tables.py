@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headway.papers.deadline.logs import THIRDS, Log
-from headway.papers.deadline.runs import Numbers, Run, Runs
+from headway.papers.deadline.runs import Run, Runs
+from headway.papers.kept import Numbers
 
 CASES = (24.0, 72.0)
 """Cases a and b: hours from submission to deadline, at least."""

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from headway.papers.locality.runs import Numbers, Runs, mean
+from headway.papers.kept import Numbers
+from headway.papers.locality.runs import Runs, mean
 from headway.papers.locality.tables import BOTH, REFERENCE, RULES, SCORE, TEN, ratios, short, weight_policy
 from headway.papers.locality.weeks import Group
 from headway.papers.verdicts import Claim, Tested, change_text, direction, number

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import queue
 import threading
@@ -10,46 +9,40 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from headway.campaign import Progress
-from headway.documents import read_json
 from headway.metrics.catalogue import BY_NAME
 from headway.metrics.files import BOUND, file_waits, improvements, stretches
 from headway.metrics.sample import Sample, file_load
+from headway.papers.kept import KeptRuns, Numbers
 from headway.papers.locality.weeks import Group, Week
 from headway.platform import Cluster, Platform
 from headway.schedule import Schedule
 from headway.simulate import simulate
 from headway.units import SECOND
-from headway.writing import write_text
 
-NAME = "runs.json"
 BANDWIDTH = 0.1
 """GB/s to each node, as in the paper."""
 PERCENT = tuple(range(0, 101, 2))
 """Percentiles kept of stretches and waits."""
-Numbers = dict[str, Any]
 Wanted = tuple[Week, str, float]
 
 
 class Runs:
-    """The results so far, in memory and in a file; what is missing is simulated."""
+    """The results so far; what is missing is simulated."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / NAME
-        self.results: dict[str, Numbers] = read_json(self.path, "remove it") if self.path.exists() else {}
+    def __init__(self, folder: Path, say: Callable[[str], None] = lambda text: None) -> None:
+        self.kept = KeptRuns(folder, say)
         self._plain: dict[str, Schedule] = {}
         self._locks: dict[str, threading.Lock] = {}
 
     def get(self, week: Week, policy: str, bandwidth: float = BANDWIDTH) -> Numbers:
         """The numbers of a policy in a week; `bandwidth` in GB/s to each node."""
-        key = _key(week, policy, bandwidth)
-        if key not in self.results:
-            self._keep(key, self._measured(week, policy, bandwidth))
-        return self.results[key]
+        return self.kept.get(
+            _key(week, policy, bandwidth), lambda: self._measured(week, policy, bandwidth)
+        )
 
     def over(self, group: Group, policy: str, bandwidth: float = BANDWIDTH) -> list[Numbers]:
         """The numbers of each week of a kind."""
@@ -60,7 +53,7 @@ class Runs:
 
         The threads are daemons: whoever interrupts does not wait for simulations that nobody will read.
         """
-        missing = {_key(*one): one for one in wanted if _key(*one) not in self.results}
+        missing = {_key(*one): one for one in wanted if _key(*one) not in self.kept.results}
         progress = Progress(skipped=len({_key(*one) for one in wanted}) - len(missing), exact=True)
         progress.total = progress.skipped + len(missing)
         left: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -86,15 +79,11 @@ class Runs:
             key, found = done.get()
             if isinstance(found, Exception):
                 raise found
-            self._keep(key, found)
+            self.kept.keep({key: found})
             progress.done += 1
             progress.seconds = time.monotonic() - begin
             if tell is not None:
                 tell(progress)
-
-    def _keep(self, key: str, found: Numbers) -> None:
-        self.results[key] = found
-        write_text(self.path, json.dumps(self.results, indent=0))
 
     def _measured(self, week: Week, policy: str, bandwidth: float) -> Numbers:
         plain = self._fcfs(week, bandwidth)

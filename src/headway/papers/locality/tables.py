@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from headway.papers.locality.runs import Numbers, Runs, mean, reused
+from headway.papers.kept import Numbers
+from headway.papers.locality.runs import Runs, mean, reused
 from headway.papers.locality.weeks import Group, Week
 
 RULES = ("fcfs", "eft", "lea", "leo", "lem")

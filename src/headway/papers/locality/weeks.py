@@ -10,13 +10,13 @@ do in the same time.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from headway.campaign.identity import workload_digest
 from headway.errors import UsageError
 from headway.platform import Platform
 from headway.units import SECOND
@@ -70,10 +70,8 @@ class Week:
 
     @cached_property
     def digest(self) -> str:
-        found = hashlib.sha256(self.platform.encode())
-        for name in ("submit", "procs", "walltime", "runtime", "file", "file_gb", "needs_node_gb"):
-            found.update(np.ascontiguousarray(self.workload.columns[name]).tobytes())
-        return found.hexdigest()[:16]
+        """Of its jobs, its machine and the part that is judged."""
+        return f"{self.platform} {self.measured} {workload_digest(self.workload)}"
 
 
 @dataclass(frozen=True, eq=False)

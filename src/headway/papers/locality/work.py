@@ -33,7 +33,7 @@ Halves = tuple[Sequence[Week], Sequence[Week]]
 def reproduce(asked: Request) -> Reproduction:
     """Everything in order; each run is kept in the folder as soon as it is measured."""
     traces, quick, folder = asked.traces, asked.quick, asked.folder
-    runs = Runs(folder)
+    runs = Runs(folder, asked.say)
     groups, sized = open_weeks(traces, quick)
     halves = None if quick else searched_weeks(traces, groups)
     narrow = None if quick or traces else other_weeks()

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from headway.metrics.reallocation import impact
-from headway.papers.reallocation.runs import COUPLES, REFERENCE, Numbers, Runs
+from headway.papers.kept import Numbers
+from headway.papers.reallocation.runs import COUPLES, REFERENCE, Runs
 from headway.papers.reallocation.scenarios import Scenario, drawn, jobs_of, platform_of
 from headway.platform import Cluster, Platform
 from headway.schedule import Schedule
@@ -59,10 +60,7 @@ class Beyond:
     def mean(self, key: str, make: Callable[[int], Numbers]) -> Numbers:
         """The mean of each number over the seeds."""
         found = [
-            self.runs.other(
-                f"{key}, {self.scenario.name} {self.scenario.total}, seed {seed}", partial(make, seed)
-            )
-            for seed in self.seeds
+            self.runs.other(key, self.scenario, seed, partial(make, seed)) for seed in self.seeds
         ]
         names = [name for name in found[0] if all(one[name] is not None for one in found)]
         return {name: float(np.mean([one[name] for one in found])) for name in names}

@@ -7,8 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from headway.papers.kept import Numbers
 from headway.papers.reallocation.examples import FIGURE_2_PAPER, figure_2_completions, figure_2_tuned
-from headway.papers.reallocation.runs import COUPLES, Campaign, Numbers
+from headway.papers.reallocation.runs import COUPLES, Campaign
 from headway.papers.reallocation.scenarios import MONTHS, PWA, ROW_SUMS
 from headway.papers.verdicts import Claim, direction, level, share_text
 from headway.workload.models.speedup import amdahl

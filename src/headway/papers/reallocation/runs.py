@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from headway.documents import read_json
+from headway.campaign.identity import workload_digest
 from headway.metrics.reallocation import came, grid_tasks, impact
+from headway.papers.kept import KeptRuns, Numbers
 from headway.papers.reallocation.scenarios import Scenario, drawn, jobs_of, platform_of
 from headway.schedule import Schedule
 from headway.simulate import simulate
 from headway.workload import Workload
-from headway.writing import write_text
-
-NAME = "runs.json"
-Numbers = dict[str, Any]
 
 COUPLES = {
     "MCT-reg": "reallocation(heuristic=mct, mode=regular)",
@@ -41,57 +36,55 @@ class Setting:
     def key(self) -> str:
         kind = "dedicated" if self.dedicated else "shared"
         speeds = "speeds" if self.speeds else "equal"
-        return f"{self.scenario.name} {self.scenario.total} {kind} {speeds} seed {self.seed}"
+        return f"{self.scenario.label} {kind} {speeds} seed {self.seed}"
 
 
-@dataclass
 class Runs:
-    """The results so far, in memory and in a file; what is missing is simulated."""
+    """The results so far; what is missing is simulated."""
 
-    folder: Path
-    traces: Mapping[str, str]
-    say: Callable[[str], None]
-    results: dict[str, Numbers] = field(default_factory=dict)
-    _jobs: dict[str, Workload] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.path.exists():
-            self.results = read_json(self.path, "remove it")
-
-    @property
-    def path(self) -> Path:
-        return self.folder / NAME
+    def __init__(self, folder: Path, traces: Mapping[str, str], say: Callable[[str], None]) -> None:
+        self.kept, self.traces, self.say = KeptRuns(folder, say), traces, say
+        self._jobs: dict[str, Workload] = {}
+        self._digests: dict[str, str] = {}
 
     def jobs(self, scenario: Scenario) -> Workload:
         """The rigid jobs of a scenario; only the last one is kept."""
-        key = f"{scenario.name} {scenario.total}"
-        if key not in self._jobs:
-            self._jobs = {key: jobs_of(scenario, self.traces)}
-        return self._jobs[key]
+        if scenario.label not in self._jobs:
+            self._jobs = {scenario.label: jobs_of(scenario, self.traces)}
+        return self._jobs[scenario.label]
+
+    def digest(self, scenario: Scenario) -> str:
+        """Of its jobs, so that results of another log are not taken for this one's."""
+        if scenario.label not in self._digests:
+            self._digests[scenario.label] = workload_digest(self.jobs(scenario))
+        return self._digests[scenario.label]
 
     def get(self, setting: Setting) -> dict[str, Numbers]:
         """The numbers of the four couples, each against the reference with the same seed."""
-        wanted = {couple: f"{setting.key} {couple}" for couple in COUPLES}
-        if not all(key in self.results for key in wanted.values()):
+        jobs_here = self.digest(setting.scenario)
+        wanted = {couple: f"{setting.key} {jobs_here} {couple}" for couple in COUPLES}
+        if not all(key in self.kept.results for key in wanted.values()):
             self.say(f"{setting.key}: {', '.join(COUPLES)}")
             jobs = drawn(self.jobs(setting.scenario), setting.dedicated, setting.seed)
             machine = platform_of(setting.scenario, setting.speeds)
             reference = simulate(jobs, machine, REFERENCE, notify=self.say)
-            for couple, key in wanted.items():
-                self.results[key] = measure(simulate(jobs, machine, COUPLES[couple]), reference)
-            self.save()
-        return {couple: self.results[key] for couple, key in wanted.items()}
+            self.kept.keep(
+                {
+                    key: measure(simulate(jobs, machine, COUPLES[couple]), reference)
+                    for couple, key in wanted.items()
+                }
+            )
+        return {couple: self.kept.results[key] for couple, key in wanted.items()}
 
-    def other(self, key: str, make: Callable[[], Numbers]) -> Numbers:
-        """The numbers of any other run, by a name of its own."""
-        if key not in self.results:
-            self.say(key)
-            self.results[key] = make()
-            self.save()
-        return self.results[key]
+    def other(self, name: str, scenario: Scenario, seed: int, make: Callable[[], Numbers]) -> Numbers:
+        """The numbers of any other run on a scenario, by a name of its own."""
+        told = f"{name}, {scenario.label}, seed {seed}"
 
-    def save(self) -> None:
-        write_text(self.path, json.dumps(self.results, indent=0))
+        def said() -> Numbers:
+            self.say(told)
+            return make()
+
+        return self.kept.get(f"{told}, {self.digest(scenario)}", said)
 
 
 def measure(schedule: Schedule, reference: Schedule) -> Numbers:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.papers.reallocation.runs import REFERENCE, Numbers
+from headway.papers.kept import Numbers
+from headway.papers.reallocation.runs import REFERENCE
 from headway.platform import Platform
 from headway.schedule import Schedule
 from headway.simulate import simulate

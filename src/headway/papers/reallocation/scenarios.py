@@ -43,6 +43,11 @@ class Scenario:
     def total(self) -> int:
         return sum(self.jobs.values())
 
+    @property
+    def label(self) -> str:
+        """Its name and its jobs: months and days of one name differ in these."""
+        return f"{self.name} {self.total}"
+
 
 MONTHS = (
     ("January", 31, (13084, 583, 488)),

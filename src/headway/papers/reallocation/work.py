@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from headway.figures.style import save
+from headway.papers.kept import Numbers
 from headway.papers.log import by_name
 from headway.papers.reallocation import beyond, claims, figures, page, same_state
 from headway.papers.reallocation.beyond import Beyond
 from headway.papers.reallocation.examples import FIGURE_3, FIGURE_3_SPEC, FIGURE_5, FIGURE_5_SPEC
-from headway.papers.reallocation.runs import COUPLES, REFERENCE, Campaign, Numbers, Runs, campaign
+from headway.papers.reallocation.runs import COUPLES, REFERENCE, Campaign, Runs, campaign
 from headway.papers.reallocation.scenarios import (
     ALIASES,
     DAY,

@@ -1,4 +1,4 @@
-"""One run after the other, each measured once and kept in a file."""
+"""One run after the other, each measured once and kept."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from headway.documents import read_json
 from headway.metrics import ratios
 from headway.metrics.areas import utilization
 from headway.metrics.sample import Sample
 from headway.metrics.urgent import urgent
+from headway.papers.kept import KeptRuns, Numbers
 from headway.papers.log import Log
 from headway.papers.urgent.logs import WIDEST, with_urgent
 from headway.schedule import Schedule
@@ -22,14 +21,11 @@ from headway.simulate import simulate
 from headway.units import SECOND
 from headway.workload import Workload
 from headway.workload.annotations import KB_PER_MB
-from headway.writing import write_text
 
-NAME = "runs.json"
 TABLE, LOG = "table", "log"
 """Where memory sizes come from: drawn from Table 3, or the log's own."""
 PERCENT = tuple(range(0, 101, 2))
 """Percentiles kept of the slowdowns."""
-Numbers = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -59,21 +55,20 @@ class Run:
 
 
 class Runs:
-    """The results so far, in memory and in a file; what is missing is simulated."""
+    """The results so far; what is missing is simulated."""
 
     def __init__(self, folder: Path, say: Callable[[str], None], sizes: str = TABLE) -> None:
-        self.path, self.say, self.sizes = folder / NAME, say, sizes
-        self.results: dict[str, Numbers] = read_json(self.path, "remove it") if self.path.exists() else {}
+        self.kept, self.say, self.sizes = KeptRuns(folder, say), say, sizes
 
     def get(self, log: Log, run: Run) -> Numbers:
         """The numbers of a run on a log."""
         run = replace(run, sizes=run.sizes or self.sizes)
-        key = f"{log.name} {log.digest} {run.key}"
-        if key not in self.results:
+
+        def make() -> Numbers:
             self.say(f"{log.title}: {run}")
-            self.results[key] = measure(simulated(log, run))
-            write_text(self.path, json.dumps(self.results, indent=0))
-        return self.results[key]
+            return measure(simulated(log, run))
+
+        return self.kept.get(f"{log.name} {log.digest} {run.key}", make)
 
 
 def simulated(log: Log, run: Run) -> Schedule:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from headway.papers.kept import Numbers
 from headway.papers.log import Log
 from headway.papers.urgent.logs import DEADLINE, TSUNAMI, share_with_memory
-from headway.papers.urgent.runs import LOG, TABLE, Numbers, Run, Runs, dedicated
+from headway.papers.urgent.runs import LOG, TABLE, Run, Runs, dedicated
 from headway.workload.transform.swap_model import fits, suspects
 
 Table = list[list[str]]

@@ -1,0 +1,62 @@
+"""The runs of a paper, each measured once and kept in a file with the code that made them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from headway.campaign.identity import code_digest
+from headway.documents import read_json
+from headway.errors import InputError
+from headway.writing import write_text
+
+NAME = "runs.json"
+Numbers = dict[str, Any]
+SHOWN_BY = {"claims.py", "drawings.py", "figures.py", "page.py", "tables.py", "verdicts.py"}
+"""Files of a paper that only show what was measured."""
+
+
+class KeptRuns:
+    """Results by key. The key says everything that was simulated: policy, parameters and the log's digest.
+
+    Results of other code are not taken: the file says which code made it, that of the engine and policies
+    and that of the papers' own runs.
+    """
+
+    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
+        self.path, self.say = folder / NAME, say
+        self.results: dict[str, Numbers] = {}
+        if not self.path.exists():
+            return
+        kept = read_json(self.path, "remove it")
+        if not isinstance(kept, dict) or not isinstance(kept.get("runs", {}), dict):
+            raise InputError("is not a file of a paper's runs; remove it", file=self.path)
+        if kept.get("code") == measuring_code():
+            self.results = kept["runs"]
+        else:
+            say(f"{self.path}: made by another version of Headway; its runs are simulated again.")
+
+    def get(self, key: str, make: Callable[[], Numbers]) -> Numbers:
+        """The numbers of a run, measured now if they are not there."""
+        if key not in self.results:
+            self.keep({key: make()})
+        return self.results[key]
+
+    def keep(self, found: dict[str, Numbers]) -> None:
+        """Write results down as soon as they are there."""
+        self.results |= found
+        write_text(self.path, json.dumps({"code": measuring_code(), "runs": self.results}, indent=0))
+
+
+def measuring_code() -> str:
+    """Digest of all code that a paper's numbers depend on."""
+    digest = hashlib.sha256(code_digest().encode())
+    papers = Path(__file__).parent
+    for path in sorted(papers.rglob("*.py")):
+        if path.name not in SHOWN_BY:
+            digest.update(path.relative_to(papers).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
