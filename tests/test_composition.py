@@ -45,7 +45,20 @@ def test_the_mechanism_acts_and_every_law_holds(pair: Pair) -> None:
     assert pair.outer == "ujfb" or (places is not None and set(places.tolist()) == {0, 1})
 
 
-@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.off], ids=lambda pair: pair.name)
+SHORT = {
+    *("redirection over easy", "ujfb over conservative(compress=scratch)"),
+    "reallocation over dbf on 2 clusters",
+}
+"""Pairs that are tried each time; every other one means a kernel more to compile."""
+
+OFF = [
+    pytest.param(pair, id=pair.name, marks=() if pair.name in SHORT else pytest.mark.long)
+    for pair in PAIRS
+    if pair.off
+]
+
+
+@pytest.mark.parametrize("pair", OFF)
 def test_with_nothing_to_do_the_policy_below_is_as_alone(pair: Pair) -> None:
     log = jobs(*([pair.without] if pair.without else []))
     off = headway.simulate(log, machine(pair.off_clusters or pair.clusters), pair.off)

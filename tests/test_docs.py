@@ -13,7 +13,9 @@ from surroundings import ROOT, Surroundings
 LONG = {
     *("docs/how-to/dask-on-slurm.md", "docs/how-to/figures.md", "docs/how-to/own-policy.md"),
     *("docs/explanation/input-files.md", "docs/explanation/urgent.md", "docs/tutorial/first-day.md"),
-    "docs/tutorial/operator.md",
+    *("docs/tutorial/operator.md", "docs/how-to/live.md", "docs/how-to/learning.md"),
+    *("docs/how-to/failures-and-maintenance.md", "docs/reference/composition.md"),
+    "docs/contribute/contribute.md",
 }
 """Pages that take more than some five seconds of a core."""
 

@@ -32,7 +32,7 @@ PREEMPTING = (
 
 def workloads() -> list[tuple[Workload, int]]:
     """A machine with too much to do, full of ties and jobs of no length; and days as the model has them."""
-    return [(busy(120, 24, load=1.4, seed=3), 24), (lublin(jobs=120, procs=64, seed=4), 64)]
+    return [(busy(60, 24, load=1.8, seed=3), 24), (lublin(jobs=60, procs=64, seed=4), 64)]
 
 
 def schedules() -> Arrays:

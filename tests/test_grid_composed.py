@@ -176,6 +176,7 @@ def of_three(policies: list[str]) -> Platform:
     return Platform(tuple(Cluster(c.name, c.speed, c.procs, policy=policy) for c, policy in sites))
 
 
+@pytest.mark.long
 @settings(max_examples=80)
 @given(
     jobs=job_lists(
@@ -237,6 +238,7 @@ json.dump(test_grid_composed.schedules(), open(sys.argv[1], "w"))
 """
 
 
+@pytest.mark.long
 def test_compiled_and_interpreted_runs_agree(tmp_path: Path) -> None:
     import json
 

@@ -124,7 +124,7 @@ def busy_log(count: int, seed: int) -> Workload:
     "local",
     [
         *(f"redirection(theta=1, conflict={rule})" for rule in ("walltime", "counter", "area", "latest")),
-        "redirection(theta=1, principal=dbf)",
+        pytest.param("redirection(theta=1, principal=dbf)", marks=pytest.mark.long),
         "dbf",
         "ujfb",
         "ujfb(regular=dbf)",

@@ -110,6 +110,7 @@ def test_clients_speak_with_the_agent(shell: Headway, monkeypatch: pytest.Monkey
         assert "waited 0.3 s: the agent does not answer" in gone
 
 
+@pytest.mark.long
 def test_a_rehearsal_is_the_simulation(shell: Headway) -> None:
     from headway.workload import write_swf
     from headway.workload.models import generate
