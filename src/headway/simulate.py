@@ -14,10 +14,11 @@ from headway.platform import Platform
 from headway.policies.spec import Spec, parse_spec
 from headway.schedule import Schedule
 from headway.schedule.moves import Moves
-from headway.workload import Workload
+from headway.workload import LedgerEntry, Workload
 
 if TYPE_CHECKING:
     from headway.engine.outages import ChangingMachine
+    from headway.engine.submissions import Submissions
     from headway.engine.tables import State
 
 Progress = Callable[[int, int], None]
@@ -49,8 +50,9 @@ def simulate(
     machine = Platform.procs(platform) if isinstance(platform, int) else platform
     placed = parse_spec(policy).policy.on(machine, workload)
     placed.refuse_outages(machine)
+    placed.refuse_feedback(workload)
     spec, pools = placed.spec, placed.pools(machine)
-    kept = placed.fitting(workload, machine)
+    kept = with_known_leaders(placed.fitting(workload, machine))
     wall, cpu = time.perf_counter(), time.thread_time()
     order = np.argsort(kept.submit, kind="stable")
     submit, size, walltime, runtime = (
@@ -69,7 +71,8 @@ def simulate(
         origin=kept.header.unix_start or 0,
         labels=dict(kept.labels),
     )
-    prepared = placed.prepare(arrivals, machine.clusters[0].procs)
+    prepare = placed.prepare if "follows" not in kept else placed.prepare_joining
+    prepared = prepare(arrivals, machine.clusters[0].procs)
     if notify is not None and prepared.remark:
         notify(prepared.remark)
     if prepared.setup.drive is None or prepared.hooks:
@@ -83,9 +86,13 @@ def simulate(
             setup=replace(prepared.setup, machine=changing),
             sets=lambda state: Sets(changing.processors(state)),
         )
-    state = run(jobs, prepared.setup, progress)
+    submissions = submissions_of(kept, order, placed.not_of_jobs)
+    state = run(jobs, replace(prepared.setup, submissions=submissions), progress)
     while prepared.again is not None and (setup := prepared.again(state)) is not None:
-        state = run(jobs, setup, progress)
+        state = run(jobs, replace(setup, submissions=submissions), progress)
+    if submissions is not None:
+        order = order[submissions.jobs_by_column()]
+        kept = as_submitted(kept, submissions, order)
     timing = {
         "wall_seconds": time.perf_counter() - wall,
         "cpu_seconds": time.thread_time() - cpu,
@@ -133,6 +140,42 @@ def simulate(
             "timing": timing,
         },
     )
+
+
+def with_known_leaders(workload: Workload) -> Workload:
+    """The workload where nobody waits for a job that is not simulated; the ledger has those who would."""
+    follows = workload.get("follows")
+    if follows is None:
+        return workload
+    lost = (follows >= 0) & ~np.isin(follows, workload.job)
+    action = "the job that its user waited for is not simulated: submitted when the log says"
+    entry = LedgerEntry.of("feedback", action, workload.job[lost], dropped=False)
+    told = workload.with_ledger(workload.ledger.with_entries(entry))
+    return told.with_columns(follows=np.where(lost, -1, follows), think=np.where(lost, -1, workload.think))
+
+
+def submissions_of(
+    workload: Workload, order: NDArray[np.int64], not_of_jobs: tuple[int, ...]
+) -> Submissions | None:
+    """Who is submitted after whose end, in the engine's order; None where all are submitted by the log."""
+    from headway.engine.submissions import Submissions
+    from headway.schedule.pieces_file import rows_of
+
+    follows = workload.get("follows")
+    if follows is None:
+        return None
+    place = np.argsort(order, kind="stable")
+    leader = np.full(len(workload), -1, np.int64)
+    leader[follows >= 0] = place[rows_of(workload, follows[follows >= 0])[1]]
+    return Submissions(leader[order], workload.think[order], order, not_of_jobs)
+
+
+def as_submitted(workload: Workload, submissions: Submissions, order: NDArray[np.int64]) -> Workload:
+    """The workload as its jobs were submitted in the simulation, beside the times of the log."""
+    submit = workload.submit.copy()
+    submit[order[: len(submissions.times)]] = submissions.times
+    logged = workload.get("trace_submit")
+    return workload.with_columns(submit=submit, trace_submit=workload.submit if logged is None else logged)
 
 
 def gone(state: State) -> list[int]:

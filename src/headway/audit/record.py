@@ -39,8 +39,9 @@ class Places:
 class Record:
     """One row per claimed job that the log has, at its first mention; times in µs.
 
-    `row` is the job's position in the log, `asked`, `asked_walltime` and `asked_runtime` what the log says,
-    `procs`, `walltime` and `runtime` what the run had. `pieces.job` counts rows of this record.
+    `row` is the job's position in the log, `asked`, `asked_walltime`, `asked_runtime` and `asked_submit` what
+    the log says, `procs`, `walltime`, `runtime` and `submit` what the run had. `pieces.job`
+    counts rows of this record.
     """
 
     row: Column
@@ -49,6 +50,7 @@ class Record:
     asked: Column
     asked_walltime: Column
     asked_runtime: Column
+    asked_submit: Column
     start: Column
     end: Column
     procs: Column
@@ -95,6 +97,10 @@ class Record:
     """When jobs were submitted, where that is more than the jobs of this record say."""
     outages: Outages | None = None
     """Processors that were not there for a time."""
+    follows: Column | None = None
+    """The job, by number, whose end each job's user waited for (-1: nobody); None if none of them does."""
+    think: Column | None = None
+    """The time (µs) from that end to the submission."""
     missing: Sequence[int] = ()
     foreign: Sequence[int] = ()
     repeated: Sequence[int] = ()
@@ -186,8 +192,16 @@ def record_of(schedule: Schedule, workload: Workload | None = None) -> Record:
     counted = [schedule.own.get(name) for name in ("file_loads", "file_reuses")]
     if all(isinstance(count, int) for count in counted):
         record.file_counts = (int(str(counted[0])), int(str(counted[1])))
+    _take_feedback(record, claimed, chosen)
     record.lost = int(schedule.provenance.get("jobs", len(schedule))) - len(schedule)
     return record
+
+
+def _take_feedback(record: Record, claimed: Workload, chosen: Column) -> None:
+    """Jobs that were submitted when others had ended: what the schedule says of that."""
+    if "follows" in claimed:
+        record.submit = claimed.submit[chosen]
+        record.follows, record.think = claimed.follows[chosen], claimed.think[chosen]
 
 
 def _moves_of(schedule: Schedule, chosen: Column) -> Moves | None:
@@ -248,6 +262,7 @@ def asked(log: Workload, rows: Column) -> dict[str, Any]:
             ("asked", "procs"),
             ("asked_walltime", "walltime"),
             ("asked_runtime", "runtime"),
+            ("asked_submit", "trace_submit" if "trace_submit" in log else "submit"),
         )
     }
     return columns | {

@@ -54,6 +54,7 @@ def compare(
     events: options.Events = None,
     failures: options.Failures = None,
     on_failure: options.OnFailure = None,
+    feedback: options.Feedback = None,
     seed: options.Seed = 0,
     unequal: Annotated[
         bool,
@@ -100,7 +101,9 @@ def compare(
     if out is not None:
         refuse_occupied(out, force)
     fixed = next((size.procs for size in sizes if not size.relative), None)
-    inputs = Inputs.read(trace, fixed, platform, annotations, rules, quiet=quiet, site=site, outages=outages)
+    inputs = Inputs.read(
+        trace, fixed, platform, annotations, rules, quiet=quiet, site=site, outages=outages, feedback=feedback
+    )
     bases = machine_sizes(inputs.platform, sizes)
     runs = [
         (spec, machine)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.errors import UsageError
+from headway.plain import one_line
 from headway.platform import Platform
 
 if TYPE_CHECKING:
+    from headway.grammar import Call
     from headway.policies.spec import Spec
     from headway.site import Site
     from headway.workload import Workload
+
+FEEDBACK = ("sessions", "fields")
+"""How --feedback finds the job that a user waited for."""
 
 
 def parse_rules(given: Sequence[str] | None) -> dict[str, str]:
@@ -82,6 +88,19 @@ def log_platform(workload: Workload) -> Platform:
             "size is not known; give --procs N or --platform FILE"
         )
     return Platform.procs(procs)
+
+
+def feedback_call(text: str) -> Call:
+    """What --feedback asks for, as the transformation of that name."""
+    from headway.grammar import parse_call
+
+    call = parse_call(text)
+    if call.name not in FEEDBACK or call.args or set(call.kwargs) - {"think"}:
+        raise UsageError(
+            f"--feedback must be {' or '.join(FEEDBACK)}, or say how long users think at most, as in "
+            f"'sessions(think=10min)', not {one_line(text, 60)!r}"
+        )
+    return replace(call, name="feedback", kwargs={"by": call.name, **call.kwargs})
 
 
 def names_site(trace: str) -> bool:

@@ -106,6 +106,15 @@ OnFailure: TypeAlias = Annotated[
         help="What becomes of a job that loses its processors: requeue (the default) or lost.",
     ),
 ]
+Feedback: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--feedback",
+        metavar="RULE",
+        help="Submit jobs after the simulated end of the job that their user waited for: sessions, "
+        "'sessions(think=10min)' or fields.",
+    ),
+]
 PolicyInForce: TypeAlias = Annotated[
     str,
     typer.Option("--policy", metavar="SPEC", help="Policy in force; slurm(seed=1) for a site, else easy."),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import headway
 from headway.cli.display import Display
-from headway.cli.inputs import chosen_platform, log_platform, read_workload, site_of
+from headway.cli.inputs import chosen_platform, feedback_call, log_platform, read_workload, site_of
 from headway.cli.outages import NONE, WantedOutages
 from headway.platform import Platform
 from headway.policies.spec import Spec
@@ -37,13 +37,19 @@ class Inputs:
         quiet: bool,
         site: Path | None = None,
         outages: WantedOutages = NONE,
+        feedback: str | None = None,
     ) -> Inputs:
         """Read the log; the machine is the one asked for, else the site's or the one in the log's header."""
         machine = chosen_platform(procs, platform)
+        wanted = None if feedback is None else feedback_call(feedback)
         display = Display(quiet)
         with display.working(f"reading {trace}"):
             found = site_of(trace, site)
             workload = read_workload(trace, rules, annotations, found)
+            if wanted is not None:
+                from headway.workload.transform import apply
+
+                workload = apply(workload, wanted)
         if machine is None:
             machine = log_platform(workload) if found is None else found.platform()
         return cls(workload, machine, display, outages)

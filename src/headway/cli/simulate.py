@@ -18,6 +18,7 @@ def simulate(
     events: options.Events = None,
     failures: options.Failures = None,
     on_failure: options.OnFailure = None,
+    feedback: options.Feedback = None,
     seed: options.Seed = 0,
     out: options.Out = None,
     force: options.Force = False,
@@ -42,14 +43,16 @@ def simulate(
     if stream:
         from headway.cli.streams import check_whole_machine, simulate_as_it_goes
 
-        check_whole_machine(trace, site=site, annotations=annotations, outages=outages)
+        check_whole_machine(trace, site=site, annotations=annotations, outages=outages, feedback=feedback)
         simulate_as_it_goes(trace, spec, procs, platform, rules, seed, out, force, spreadsheet, json, quiet)
         return
 
     from headway.cli.first_use import interpreted_meanwhile
     from headway.cli.runs import Inputs
 
-    inputs = Inputs.read(trace, procs, platform, annotations, rules, quiet=quiet, site=site, outages=outages)
+    inputs = Inputs.read(
+        trace, procs, platform, annotations, rules, quiet=quiet, site=site, outages=outages, feedback=feedback
+    )
     with interpreted_meanwhile(spec, trace, len(inputs.workload), inputs.display):
         schedule = inputs.run(spec, seed)
     summary = schedule.summary()

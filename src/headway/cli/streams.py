@@ -15,7 +15,12 @@ from headway.policies.spec import Spec
 
 
 def check_whole_machine(
-    trace: str, *, site: Path | None, annotations: Path | None, outages: WantedOutages
+    trace: str,
+    *,
+    site: Path | None,
+    annotations: Path | None,
+    outages: WantedOutages,
+    feedback: str | None = None,
 ) -> None:
     """Complain about what a stream cannot take into account."""
     if site is not None or names_site(trace):
@@ -24,6 +29,8 @@ def check_whole_machine(
         raise UsageError("--annotations may name jobs anywhere in the log; leave them out, or --stream")
     if outages.files or outages.failures is not None:
         raise UsageError("a stream knows no processors that come and go; leave out --stream or the events")
+    if feedback is not None:
+        raise UsageError("--feedback looks for a user's jobs in the whole log; leave it out, or --stream")
 
 
 def simulate_as_it_goes(

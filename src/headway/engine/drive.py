@@ -64,6 +64,7 @@ from headway.units import NEVER, seconds_text
 
 if TYPE_CHECKING:
     from headway.engine.outages import ChangingMachine
+    from headway.engine.submissions import Submissions
 
 Progress = Callable[[int, int], None]
 
@@ -119,6 +120,8 @@ class Setup:
     """The policy's own tables: a named tuple of a class of its own, tables that the engine never looks at."""
     machine: ChangingMachine | None = None
     """The machine, where its processors come and go."""
+    submissions: Submissions | None = None
+    """When jobs are submitted, where that depends on the ends of others."""
     spare: int = 0
     """So many positions more behind the options, for notes that may become many; zero at first."""
 

@@ -40,6 +40,7 @@ from headway.engine.drive import (
 )
 from headway.engine.local import CATCH_UP, NOBODY, PUT_IN_ORDER, WITHDRAW, Local
 from headway.engine.side_by_side import end_now, is_crowded, next_event, open_at
+from headway.engine.submissions import Submissions
 from headway.engine.tables import (
     BROKEN,
     BY_ITSELF,
@@ -89,6 +90,8 @@ class Driver:
         self.state, self.world = make_state(jobs, setup, room)
         if setup.machine is not None:
             setup.machine.begin(self)
+        if setup.submissions is not None:
+            setup.submissions.begin(self)
         self.now = -1
         self.is_open = self.disturbed = False
         self.version = 0
@@ -108,12 +111,24 @@ class Driver:
 
     def advance(self, instants: int) -> bool:
         """Run the compiled policy for at most so many instants; whether more are to come."""
+        if self.setup.submissions is not None:
+            return self.advance_one_by_one(instants, self.setup.submissions)
         loop = self._loop or compiled_loop(self.setup.memory)
         while (code := loop(self.hook, self.state, self.world, instants)) in (GROW, EVENT):
             self.prepare_for(code)
         if code == BROKEN:
             raise self.refusal()
         return code != FINISH
+
+    def advance_one_by_one(self, instants: int, submissions: Submissions) -> bool:
+        """The same where the ends of an instant say who is submitted later."""
+        for _ in range(instants):
+            if not self.next():
+                return False
+            submissions.take_ends(self)
+            self.decide()
+            submissions.take_refusals(self)
+        return True
 
     def run_until(self, t: int, progress: Progress | None = None, batch: int = BATCH) -> None:
         """Run the compiled policy through every instant before ``t``; the table has all jobs until then."""
@@ -170,7 +185,9 @@ class Driver:
 
     def ids(self) -> Table | None:
         """The names of the jobs, for messages."""
-        return self.jobs.ids
+        if self.jobs.ids is None or self.setup.submissions is None:
+            return self.jobs.ids
+        return self.jobs.ids[self.setup.submissions.jobs_by_column()]
 
     # ---- without one: its owner lets time go by, and jobs come and go -------------------------------------
 

@@ -96,5 +96,20 @@ def _facts(case: Case) -> list[str]:
     wait = "started at once" if start == case.submit else f"waited {duration(start - case.submit)}"
     return [
         f"Submitted {at(case.submit, case)}{whose}, it asked for {asked}.",
+        *_waited_for(case),
         f"It {wait}, ran for {duration(int(schedule.run[row]))} and ended {at(end, case)}.",
+    ]
+
+
+def _waited_for(case: Case) -> list[str]:
+    """Whose end its user waited for before it was submitted, where the simulation looks at that."""
+    workload, row = case.schedule.workload, case.row
+    follows, logged = workload.get("follows"), workload.get("trace_submit")
+    if follows is None or logged is None or follows[row] < 0:
+        return []
+    later = case.submit - int(logged[row])
+    differs = f", {duration(abs(later))} {'later' if later > 0 else 'earlier'} than in the log"
+    return [
+        f"Its user submitted it {duration(int(workload.think[row]))} after the end of job {follows[row]}"
+        f"{differs if later else ', as in the log'}."
     ]

@@ -9,6 +9,7 @@ from headway.metrics.catalogue import METRICS, STRETCH
 from headway.metrics.classes import by_division, by_group, by_queue, by_size, by_user
 from headway.metrics.deadlines import deadlines
 from headway.metrics.fairness import fairness
+from headway.metrics.feedback import feedback
 from headway.metrics.files import files
 from headway.metrics.outages import outages
 from headway.metrics.reallocation import came
@@ -35,6 +36,7 @@ def summarise(schedule: Schedule, tau: float = 10, trim: float = 0) -> dict[str,
     summary |= deadlines(sample)
     summary |= urgent(sample)
     summary |= outages(schedule)
+    summary |= feedback(schedule)
     summary |= files(sample)
     users = by_user(sample)
     summary["fairness"] = fairness(users)

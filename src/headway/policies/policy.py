@@ -61,6 +61,8 @@ class Policy:
     """Whether policies are nested in it, each of which has keys of its own."""
     takes_outages = False
     """Whether it schedules on a machine whose processors come and go."""
+    takes_feedback = False
+    """Whether jobs may be submitted when others have ended: all that it keeps of a job is in its column."""
     in_file_order = False
     """Whether ties are decided by the order of the file, which it then must know."""
     laws_of_the_queue = True
@@ -68,6 +70,11 @@ class Policy:
 
     def __init__(self, spec: Spec) -> None:
         self.spec, self.params = spec, spec.params
+
+    @property
+    def not_of_jobs(self) -> tuple[int, ...]:
+        """Rows of the table of jobs whose columns are not jobs, but lists from the front."""
+        return ()
 
     # ---- the machine and the jobs -----------------------------------------------------------------------
 
@@ -98,6 +105,15 @@ class Policy:
                 f"{self.spec.name} does not know processors that come and go (--events, --failures); give "
                 "fcfs or another strict order, easy, conservative or a policy of your own, without files "
                 "on nodes"
+            )
+
+    def refuse_feedback(self, workload: Workload) -> None:
+        """Some policies must know beforehand in which order jobs are submitted."""
+        if "follows" in workload and not self.takes_feedback:
+            raise UsageError(
+                f"{self.spec.name} lays out what it keeps of jobs in the log's order of submission, and with "
+                "--feedback another comes about; give a strict order, easy, conservative, redirection, dbf, "
+                "ujf or ujfb, or leave out --feedback"
             )
 
     def refuse_stream(self) -> None:

@@ -23,11 +23,11 @@ Times = Callable[..., "pl.Series"]
 
 EXTRAS = (
     *("urgent", "deadline", "swap", "parallel_fraction", "max_procs", "local"),
-    *("file", "file_gb", "needs_node_gb", "constraint"),
+    *("file", "file_gb", "needs_node_gb", "constraint", "trace_submit", "follows", "think"),
 )
 """Optional columns of the workload that judging a schedule needs; they follow the fixed ones."""
 
-EXTRA_TIMES = ("deadline", "swap")
+EXTRA_TIMES = ("deadline", "swap", "trace_submit", "think")
 EXTRA_NAMES = ("file", "constraint")
 NOTE_TIMES = ("planned_at", "planned_start")
 HOME = "home"

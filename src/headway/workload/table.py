@@ -22,14 +22,14 @@ ALWAYS = ("job", "submit", "procs", "walltime", "runtime", "user", "group", "que
 
 TIMES = frozenset((
     "submit", "walltime", "runtime", "requested_time", "wait", "cpu_time", "think_time", "deadline", "swap",
-    "eligible", "recorded_start", "time_min",
+    "eligible", "recorded_start", "time_min", "think", "trace_submit",
 ))  # fmt: skip
 """Columns in µs; -1 means unknown or none."""
 
 OPTIONAL = (
     "requested_procs", "requested_time", "requested_memory_kb", "allocated", "wait", "cpu_time",
     "memory_kb", "used_memory_kb", "status", "executable", "preceding", "think_time", "deadline", "swap",
-    "file", "max_procs", "cluster",
+    "file", "max_procs", "cluster", "follows", "think", "trace_submit",
 )  # fmt: skip
 """Other int64 columns a workload may have. `memory_kb` is per processor; `requested_*` are the log's own
 values, there only where procs, walltime or memory_kb differ from them, so that a log can be written back."""

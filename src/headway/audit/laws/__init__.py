@@ -6,6 +6,7 @@ from headway.audit.laws import (
     capacity,
     complete,
     easy_head,
+    feedback,
     final_run,
     killing,
     latest_end,
@@ -34,6 +35,7 @@ from headway.policies.nodes.policy import NO_WEIGHTS
 UNIVERSAL = (
     Law("complete", "every job of the log is scheduled once, and nothing else is", complete.check),
     Law("submission", "no job starts before it is submitted", submission.check),
+    Law(feedback.NAME, "who waits for another job's end is submitted a think time after it", feedback.check),
     Law("pieces", "pieces of one job do not overlap and agree with its start and end", pieces.check),
     Law("one final run", "exactly one run of each job comes to its end, the last", final_run.check),
     Law("run length", "a job runs for min(runtime, walltime)", run_length.check),

@@ -76,6 +76,14 @@ class Easy(Baseline, Queue):
             )
         super().refuse_outages(platform)
 
+    def refuse_feedback(self, workload: Workload) -> None:
+        if "follows" in workload and self.dialect not in ("textbook", "pyss", "cqsim"):
+            raise UsageError(
+                f"easy: dialect={self.dialect} looks beforehand at who is submitted together or last, and "
+                "with --feedback nobody knows; leave out the dialect or --feedback"
+            )
+        super().refuse_feedback(workload)
+
     def refuse_variants(self) -> None:
         """A dialect is one rule changed, and nothing else."""
         for name, value in OF_DIALECTS.items():
@@ -128,7 +136,7 @@ class Easy(Baseline, Queue):
 class Conservative(Baseline, Policy):
     """Conservative backfilling."""
 
-    takes_outages = True
+    takes_outages = takes_feedback = True
     form_inside = "ConservativeInside"
 
     def on(self, platform: Platform, workload: Workload) -> Policy:

@@ -16,6 +16,7 @@ class Dbf(Policy):
     """DBF: the promise is the latest end."""
 
     laws_of_the_queue = False
+    takes_feedback = True
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.deadline.setup import dbf

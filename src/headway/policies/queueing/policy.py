@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class Queue(Policy):
     """A queue in some order whose waiting jobs hold nothing."""
 
+    takes_feedback = True
+
     def prepare_joining(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.queueing.setup import with_present_keys
 

@@ -26,6 +26,13 @@ class Redirection(Policy):
     nests = True
     in_file_order = True
     laws_of_the_queue = False
+    takes_feedback = True
+
+    @property
+    def not_of_jobs(self) -> tuple[int, ...]:
+        from headway.policies.redirection.counters import LISTS
+
+        return LISTS
 
     @property
     def principal(self) -> Policy:

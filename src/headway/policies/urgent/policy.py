@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 class Ujf(Policy):
     """First come, first served, urgent jobs before all others."""
 
+    takes_feedback = True
+
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.urgent.setup import ujf
 
@@ -33,6 +35,13 @@ class Ujfb(Policy):
     """Urgent jobs first with backfilling and preemption."""
 
     laws_of_the_queue = False
+    takes_feedback = True
+
+    @property
+    def not_of_jobs(self) -> tuple[int, ...]:
+        from headway.policies.urgent.tables import LISTS
+
+        return LISTS
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.urgent.setup import ujfb
@@ -43,12 +52,11 @@ class Ujfb(Policy):
         from headway.engine.local import Local
         from headway.engine.tables import RESERVATION
         from headway.policies.urgent import withdrawal
-        from headway.policies.urgent.tables import LISTS
 
         return Local(
             withdrawal.of_ujfb,
             in_turn=RESERVATION,
-            not_of_jobs=LISTS,
+            not_of_jobs=self.not_of_jobs,
             newcomer=withdrawal.number_shape,
             trial_options=withdrawal.without_record,
         )

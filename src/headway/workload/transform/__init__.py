@@ -9,6 +9,7 @@ from __future__ import annotations
 from headway.workload.transform.clusters import home, local
 from headway.workload.transform.deadlines import deadlines
 from headway.workload.transform.estimates import estimates, exact, walltimes
+from headway.workload.transform.feedback import feedback
 from headway.workload.transform.files import files
 from headway.workload.transform.filters import only, without
 from headway.workload.transform.limits import limit
@@ -32,6 +33,7 @@ __all__ = [
     "deadlines",
     "estimates",
     "exact",
+    "feedback",
     "files",
     "first",
     "from_zero",
