@@ -8,6 +8,7 @@ together leave one schedule: who is submitted when depends on earlier ends alone
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,12 @@ from headway.workload.swf_write import write_swf
 from headway.workload.transform import apply
 
 
-def log(rows: list[tuple[int, ...]], **columns: Any) -> Workload:
+def log(rows: Sequence[tuple[int, ...]], **columns: Any) -> Workload:
     """submit, wait, procs, runtime, walltime and user of each job, in seconds."""
     names = ("submit", "wait", "procs", "runtime", "walltime", "user")
-    given = dict(zip(names, (list(column) for column in zip(*rows, strict=True)), strict=True))
+    given: dict[str, Any] = dict(
+        zip(names, (list(column) for column in zip(*rows, strict=True)), strict=True)
+    )
     return Workload.from_arrays(unit="s", **given, **columns)
 
 
@@ -44,7 +47,7 @@ SESSION = [
 
 
 def seconds(column: Any) -> list[float]:
-    return (np.asarray(column) / SECOND).tolist()
+    return [float(value) for value in np.asarray(column) / SECOND]
 
 
 def test_who_waits_for_whom_in_a_session() -> None:

@@ -31,7 +31,7 @@ SPECS = [
     "estimates(tsafrir(distinct=power), seed=2)",
     "estimates(f(2))",
     "shake(arrivals=30, runtimes=0.05, seed=4)",
-    "feedback(by=sessions, think=10min)",
+    "feedback(by=fields, think=10min)",
     "deadlines",
     "deadlines(share=1/3, horizon=3600, factor=1.5, seed=1)",
     "urgent(share=0.2, users=[1], seed=3)",
@@ -54,7 +54,8 @@ SPECS = [
 @pytest.fixture(scope="module")
 def work() -> Workload:
     made = lublin(300, procs=128, seed=7, estimates="tsafrir", load=0.9)
-    return made.with_columns(user=np.arange(300) % 5, queue=np.arange(300) % 2, wait=np.zeros(300, np.int64))
+    columns = {"user": np.arange(300) % 5, "queue": np.arange(300) % 2, "preceding": np.arange(300) - 4}
+    return made.with_columns(transformation=None, **columns)
 
 
 def same(one: Workload, other: Workload) -> bool:

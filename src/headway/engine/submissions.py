@@ -155,7 +155,7 @@ class Submissions:
     def write(self, owner: Owner, chosen: list[int], time: int) -> None:
         """Write jobs into the first columns that nobody has."""
         jobs, columns = owner.state.jobs, slice(len(self.order), len(self.order) + len(chosen))
-        jobs[self.written, columns] = self.rows[np.ix_(self.written, chosen)]
+        jobs[self.written, columns] = self.rows[self.written[:, None], chosen]
         jobs[SUBMIT, columns] = time
         owner.world.runtime[columns] = self.runtime[chosen]
 
@@ -168,4 +168,4 @@ class Submissions:
 def ended(state: State) -> list[int]:
     """The columns of the jobs of which a run ended at the present instant."""
     runs = state.lists[ENDED_RUNS, : state.clock[ENDED]]
-    return state.runs[R_JOB, runs].tolist()  # type: ignore[no-any-return]
+    return [int(job) for job in state.runs[R_JOB, runs]]

@@ -26,8 +26,6 @@ from headway.workload.transform.registry import transformation
 Ints = NDArray[np.int64]
 
 NOBODY = -1
-FOLLOWS, THINK = "follows", "think"
-"""Columns of a workload: the job (by number) whose end a job's user waits for, and the think time (µs)."""
 
 
 @transformation
@@ -35,6 +33,9 @@ def feedback(
     workload: Workload, by: Literal["sessions", "fields"] = "sessions", think: float = 1200.0
 ) -> Workload:
     """Submit jobs a think time after the simulated end of the job that their user waited for.
+
+    The columns ``follows`` (the number of that job) and ``think`` say so to a simulation; a log that is
+    written has them in fields 17 and 18.
 
     by: which job that is. In sessions it is the last of the user's jobs that had ended in the log when this
         one was submitted; with fields it is what the log says in SWF's fields 17 and 18 (preceding job, think
@@ -50,7 +51,7 @@ def feedback(
     action = f"submitted after the end of the job that its user waited for ({by})"
     entry = LedgerEntry.of("feedback", action, workload.job[before >= 0], dropped=False)
     told = workload.with_ledger(workload.ledger.with_entries(entry))
-    return told.with_columns(**{FOLLOWS: numbers, THINK: pause, "preceding": numbers, "think_time": pause})
+    return told.with_columns(follows=numbers, think=pause, preceding=numbers, think_time=pause)
 
 
 def recorded_ends(workload: Workload) -> Ints:
