@@ -32,7 +32,7 @@ class Reference:
         self.total = len(lines)
         jobs = [self.values(tokens) for tokens in lines]
         largest = max(job["job"] for job in jobs)
-        jobs = self.joined(jobs)
+        jobs = self.joined(jobs, "; WholeJobs:" in text)
         jobs = [job for job in jobs if self.can_run(job)]
         self.jobs = self.numbered(jobs, largest)
         latest = -1
@@ -67,11 +67,11 @@ class Reference:
         self.mentioned["foreign_status"] += not -1 <= job["status"] <= 5
         return job
 
-    def joined(self, jobs: list[Job]) -> list[Job]:
+    def joined(self, jobs: list[Job], all_are_whole: bool) -> list[Job]:
         summaries = {job["job"] for job in jobs if job["status"] in (0, 1, 5)}
         whole: dict[int, Job] = {}
         kept = []
-        if self.has_exit_codes(jobs):
+        if all_are_whole or self.has_exit_codes(jobs):
             self.mentioned["partial"] += sum(job["status"] in (2, 3, 4) for job in jobs)
             return jobs
         for job in jobs:
@@ -96,6 +96,8 @@ class Reference:
                 for name in ("used_memory_kb", "requested_memory_kb"):
                     first[name] = max(first[name], job[name])
                 first["status"] = job["status"]
+        for job in kept:
+            job["status"] = {2: -1, 3: 1, 4: 0}.get(job["status"], job["status"])
         return kept
 
     @staticmethod

@@ -34,7 +34,7 @@ JOB = st.builds(
     st.lists(st.sampled_from(["9", "-1", "1.2.3", "text"]), max_size=2) | st.just([]),
     st.sampled_from([" ", " ", "\t", "   ", " \t "]),
 )
-COMMENT = st.sampled_from(["; Note: é", ";", "  ; MaxProcs: 12", "", "   "])
+COMMENT = st.sampled_from(["; Note: é", "; WholeJobs: all", ";", "  ; MaxProcs: 12", "", "   "])
 LINES = st.lists(JOB | JOB | JOB | COMMENT, min_size=1, max_size=8).filter(
     lambda lines: any(line.strip() and not line.lstrip().startswith(";") for line in lines)
 )

@@ -220,7 +220,7 @@ def test_pieces_without_a_summary_line_become_one_job() -> None:
     assert first["submit"] == 40 * SECOND
     assert first["runtime"] == 30 * SECOND
     assert first["walltime"] == 100 * SECOND
-    assert (first["procs"], first["status"], first["cpu_time"]) == (8, 4, 1_500_000)
+    assert (first["procs"], first["status"], first["cpu_time"]) == (8, 0, 1_500_000)
     joined, merged = (entry for entry in workload.ledger if entry.rule == "partial")
     assert (joined.count, joined.dropped, merged.count, merged.dropped) == (1, False, 2, True)
     assert (workload.ledger.total, workload.ledger.kept) == (4, 2)

@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from headway.errors import UsageError
-from headway.workload import Workload, read, read_swf, swf_write, write_swf
+from headway.workload import RULES, Workload, read, read_swf, swf_write, write_swf
+from headway.workload.swf import read_swf_in_parts
 from swf_texts import CHOSEN, TEXTS
 
 ORDINARY = settings(
@@ -32,12 +34,10 @@ def from_text(text: str, **rules: str) -> Workload:
 def test_written_and_read_again_it_is_the_same(tmp_path: Path, text: str, rules: dict[str, str]) -> None:
     workload = from_text(text, **rules)
     assume(len(workload))
-    # Exit codes are known by codes of other lines that are no status, and those lines may be dropped.
-    assume(not any("exit codes" in entry.action for entry in workload.ledger))
     path = tmp_path / "again.swf"
     write_swf(workload, path)
     again = read_swf(path, rules)
-    assert again.header == workload.header
+    assert again.header.lines[: len(workload.header.lines)] == workload.header.lines
     assert again.ledger.dropped == 0
     # Where a rule chose or raised a number, that one is written, so that the file says it under any rule.
     only_here = {"requested_procs"} if rules.get("procs") == "allocated" else set()
@@ -58,6 +58,47 @@ def test_the_file_stands_for_itself(tmp_path: Path, text: str, rules: dict[str, 
     again = read(path, cancelled="keep")
     for name in ("job", "submit", "procs", "walltime", "runtime", "user", "queue"):
         assert np.array_equal(again.columns[name], workload.columns[name]), name
+
+
+@ORDINARY
+@given(text=TEXTS, rules=CHOSEN, partial=st.sampled_from(RULES["partial"]), most=st.integers(1, 8))
+def test_no_job_is_lost_whatever_the_rule_for_pieces(
+    tmp_path: Path, text: str, rules: dict[str, str], partial: str, most: int
+) -> None:
+    """Joined jobs and jobs with exit codes are whole jobs, in a part of a log too, written once or twice."""
+    workload = from_text(text, **rules)
+    assume(len(workload))
+    workload = workload.select(range(min(most, len(workload))))
+    again = workload
+    for path in (tmp_path / "once.swf", tmp_path / "twice.swf"):
+        write_swf(again, path)
+        again = read_swf(path, rules | {"partial": partial})
+        assert again.job.tolist() == workload.job.tolist()
+        assert again.runtime.tolist() == workload.runtime.tolist()
+    assert path.read_bytes() == (tmp_path / "once.swf").read_bytes()
+
+
+def test_exit_codes_are_named_where_the_log_no_longer_shows_them(tmp_path: Path) -> None:
+    """Job 2 has an exit code 3; what shows that it is none of a piece is job 1's 137, which is cut away."""
+    line = "{} {} 5 100 4 -1 -1 4 200 -1 {} 7 8 -1 2 3 -1 -1\n"
+    workload = from_text("; MaxProcs: 8\n" + line.format(1, 0, 137) + line.format(2, 9, 3))
+    write_swf(workload.select([1]), tmp_path / "part.swf")
+    header = "; WholeJobs: every line is a job; status 2, 3 and 4 are exit codes, not pieces of jobs\n"
+    assert (tmp_path / "part.swf").read_text() == f"; MaxProcs: 8\n{header}{line.format(2, 9, 3)}"
+    for rule in RULES["partial"]:
+        assert read(tmp_path / "part.swf", partial=rule).job.tolist() == [2]
+    (part,) = read_swf_in_parts(tmp_path / "part.swf")
+    assert part.job.tolist() == [2] and [entry.rule for entry in part.ledger] == ["partial"]
+
+
+def test_a_joined_log_is_read_in_parts(tmp_path: Path) -> None:
+    """Once its pieces are joined and written, a log has summary lines: done is 1, failed 0, unknown -1."""
+    line = "{} 0 5 100 4 -1 -1 4 200 -1 {} 7 8 -1 2 3 -1 -1\n"
+    pieces = [(1, 2), (2, 2), (1, 3), (2, 4), (3, 2)]
+    write_swf(from_text("".join(line.format(*piece) for piece in pieces)), tmp_path / "joined.swf")
+    (part,) = read_swf_in_parts(tmp_path / "joined.swf")
+    assert part.job.tolist() == [1, 2, 3] and part.header.lines == ()
+    assert part.columns["status"].tolist() == [1, 0, -1]
 
 
 def test_lines_are_written_as_they_were() -> None:

@@ -31,9 +31,9 @@ ROW = "row"
 COLUMNS = (*ALWAYS, ROW)
 
 IN_ORDER = (
-    *("missing_fields", "extra_fields", "fraction", "foreign_status", "negative", "no_submit", "cancelled"),
-    *("unknown_runtime", "no_procs", "procs", "zero_runtime", "no_estimate", "overrun", "out_of_order"),
-    "too_large",
+    *("missing_fields", "extra_fields", "fraction", "foreign_status", "negative", "partial", "no_submit"),
+    *("cancelled", "unknown_runtime", "no_procs", "procs", "zero_runtime", "no_estimate", "overrun"),
+    *("out_of_order", "too_large"),
 )
 """Rules in the order in which they are applied, and so in which a ledger has them."""
 

@@ -39,6 +39,9 @@ class Header:
             if match := _KEY.match(line):
                 self._values.setdefault(match[1].lower(), []).append(match[2])
 
+    def __contains__(self, key: str) -> bool:
+        return key.lower() in self._values
+
     def get(self, key: str, default: str | None = None) -> str | None:
         """The first value of a key (case does not matter), or `default`."""
         values = self._values.get(key.lower())

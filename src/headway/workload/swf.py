@@ -19,6 +19,7 @@ from headway.workload.rules import choose
 from headway.workload.stream import LogStream
 from headway.workload.swf_fields import FIELDS, SCALE, job_line
 from headway.workload.swf_lines import Ints, Lines
+from headway.workload.swf_partial import WHOLE_JOBS
 from headway.workload.swf_rules import Before, apply_rules
 from headway.workload.table import Workload
 
@@ -48,10 +49,13 @@ def read_swf(
         log.add(text, _parser(compiled, chunk))
     if not log.jobs:
         raise InputError("has no job lines; is it a complete SWF log?", file=stream.name)
-    columns, ledger = apply_rules(log.columns(), log.lines(), log.flags(), chosen, stream.name)
+    header = Header(log.comments)
+    columns, ledger = apply_rules(
+        log.columns(), log.lines(), log.flags(), chosen, stream.name, whole_jobs=WHOLE_JOBS in header
+    )
     return Workload(
         columns,
-        header=Header(log.comments),
+        header=header,
         ledger=ledger,
         source=Source(stream.name, stream.sha256, "swf"),
         rules=chosen,
@@ -77,10 +81,12 @@ def read_swf_in_parts(
     log, before, jobs = _Columns(stream.name), Before(), 0
 
     def part(source: Source) -> Workload:
+        header = Header(log.comments)
         columns, ledger = apply_rules(
-            log.columns(), log.lines(), log.flags(), chosen, stream.name, before=before
-        )
-        return Workload(columns, header=Header(log.comments), ledger=ledger, source=source, rules=chosen)
+            log.columns(), log.lines(), log.flags(), chosen, stream.name,
+            before=before, whole_jobs=WHOLE_JOBS in header,
+        )  # fmt: skip
+        return Workload(columns, header=header, ledger=ledger, source=source, rules=chosen)
 
     for chunk, text in enumerate(stream, start=1):
         log.add(text, _parser(compiled, chunk))

@@ -1,4 +1,8 @@
-"""Checkpointed jobs in an SWF log: lines of status 2, 3 and 4 are pieces of one job."""
+"""Checkpointed jobs in an SWF log: lines of status 2, 3 and 4 are pieces of one job.
+
+Some logs have exit codes of programs for a status, and then every line is a whole job. Where we write such
+numbers the header says so, in a line of its own, because a log that is cut may not show it any more.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +25,22 @@ Mask = npt.NDArray[np.bool_]
 PIECES = (2, 4)
 """Least and greatest status of a piece; the last piece has 3 (done) or 4 (failed)."""
 SUMMARIES = (0, 1, 5)
+ENDS = np.array([-1, 1, 0])
+"""Status of a joined job whose last piece has 2 (nothing is known of its end), 3 (done) or 4 (failed)."""
+
+WHOLE_JOBS = "WholeJobs"
+"""The key of a header line that says that no line of the log is a piece of a job."""
+WHOLE_JOBS_LINE = f"; {WHOLE_JOBS}: every line is a job; status 2, 3 and 4 are exit codes, not pieces of jobs"
 
 _STATUS = [field.name for field in FIELDS].index("status")
 
 ADDED = ("runtime", "cpu_time")
 LARGEST_OF = ("allocated", "requested_procs", "requested_time", "used_memory_kb", "requested_memory_kb")
-LAST_OF = ("status",)
+
+
+def is_piece(status: Ints) -> Mask:
+    """Which lines are pieces of a job by their status alone."""
+    return (status >= PIECES[0]) & (status <= PIECES[1])
 
 
 def _are_exit_codes(status: Ints, job: Ints, piece: Mask) -> bool:
@@ -44,18 +58,18 @@ def join_partial(log: Reading) -> None:
     """Leave one line per job: the summary line where there is one, else its pieces joined or skipped.
 
     A joined job stands at its first piece, with the first known submit time, run times added up, the largest
-    request and the last status. Joined and skipped lines count as dropped, so that the ledger adds up.
+    request and the status that the last piece gives to the whole. Joined and skipped lines count as dropped,
+    so that the ledger adds up.
     """
     status = log.columns.get("status")
     if status is None:
         return
-    piece = (status >= PIECES[0]) & (status <= PIECES[1])
+    piece = is_piece(status)
     if not piece.any():
         return
     job = log.get("job")
-    if _are_exit_codes(status, job, piece):
-        action = "exit codes of programs, not pieces of jobs: kept as whole jobs"
-        log.entries.append(LedgerEntry.of("partial", action, job[piece], dropped=False))
+    if log.whole_jobs or _are_exit_codes(status, job, piece):
+        _keep_whole(log, piece)
         return
     summarised = piece & (job >= 0) & np.isin(job, job[np.isin(status, SUMMARIES)])
     _drop(log, summarised, "a piece of a job that has a summary line: left out")
@@ -87,8 +101,10 @@ def refuse_partial(log: Reading) -> None:
     status = log.columns.get("status")
     if status is None:
         return
-    piece = (status >= PIECES[0]) & (status <= PIECES[1])
-    if piece.any():
+    piece = is_piece(status)
+    if piece.any() and log.whole_jobs:
+        _keep_whole(log, piece)
+    elif piece.any():
         raise InputError(
             "a piece of a checkpointed job, whose other pieces may stand anywhere in the log; join them with "
             "'headway convert', or simulate the log without --stream",
@@ -96,6 +112,11 @@ def refuse_partial(log: Reading) -> None:
             line=int(log.line[np.argmax(piece)]),
             field=log.place(_STATUS),
         )
+
+
+def _keep_whole(log: Reading, lines: Mask) -> None:
+    action = "exit codes of programs, not pieces of jobs: kept as whole jobs"
+    log.entries.append(LedgerEntry.of("partial", action, log.get("job")[lines], dropped=False))
 
 
 def _join(log: Reading, pieces: np.ndarray, starts: np.ndarray, firsts: np.ndarray) -> None:
@@ -118,8 +139,8 @@ def _join(log: Reading, pieces: np.ndarray, starts: np.ndarray, firsts: np.ndarr
     for name in LARGEST_OF:
         if (column := log.columns.get(name)) is not None:
             column[firsts] = np.maximum.reduceat(column[pieces], starts)
-    for name in LAST_OF:
-        log.columns[name][firsts] = log.columns[name][lasts]
+    status = log.columns["status"]
+    status[firsts] = ENDS[status[lasts] - PIECES[0]]
 
 
 def _too_long(log: Reading, name: str, firsts: np.ndarray) -> None:

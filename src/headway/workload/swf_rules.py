@@ -55,9 +55,11 @@ class Reading:
         file: str,
         place: Callable[[int], str] = place,
         before: Before | None = None,
+        whole_jobs: bool = False,
     ) -> None:
         self.before = before
         """None where this is the whole log."""
+        self.whole_jobs = whole_jobs
         self.columns = columns
         self.line = line
         self.rules = rules
@@ -105,14 +107,16 @@ def apply_rules(
     place: Callable[[int], str] = place,
     also: tuple[str, ...] = (),
     before: Before | None = None,
+    whole_jobs: bool = False,
 ) -> tuple[dict[str, Ints], Ledger]:
     """Columns of the jobs to be scheduled, in file order, and the ledger of all job lines.
 
     `columns` are the log's fields, times in µs, and are changed in place. `place` names a field in errors;
     `also` names columns that no rule knows and that go with their jobs all the same. Of a log that is read in
-    parts, `before` holds what the parts above have left, and is brought up to this one.
+    parts, `before` holds what the parts above have left, and is brought up to this one. With `whole_jobs` no
+    line is a piece of a job, whatever its status.
     """
-    log = Reading(columns, line, rules, file, place, before)
+    log = Reading(columns, line, rules, file, place, before, whole_jobs)
     _as_written(log, flags)
     if before is None:
         join_partial(log)

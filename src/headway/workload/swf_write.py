@@ -13,6 +13,7 @@ import numpy as np
 from headway.units import SECOND, seconds_text
 from headway.workload.swf_fields import FIELDS
 from headway.workload.swf_lines import Ints
+from headway.workload.swf_partial import WHOLE_JOBS, WHOLE_JOBS_LINE, is_piece
 from headway.workload.table import Workload
 from headway.writing import replacing
 
@@ -24,7 +25,8 @@ def write_swf(workload: Workload, path: str | os.PathLike[str]) -> None:
     """Write a workload as SWF, gzipped if the name ends with .gz; "-" is standard output.
 
     Where the log left out processors, a requested time or memory, and nothing changed them since, they are
-    left out again. Columns the format does not know, such as deadlines, are not written.
+    left out again. A status that would make a piece of a job out of a whole one comes with a line in the
+    header that says what it is. Columns the format does not know, such as deadlines, are not written.
     """
     name = os.fspath(path)
     if name == "-":
@@ -51,6 +53,9 @@ def _texts(workload: Workload) -> Iterator[bytes]:
         for line in comment.split("\n"):
             mark = "" if line.lstrip().startswith(";") else "; "
             yield f"{mark}{line}\n".encode("utf-8", "surrogateescape")
+    status = workload.get("status")
+    if status is not None and WHOLE_JOBS not in workload.header and is_piece(status).any():
+        yield f"{WHOLE_JOBS_LINE}\n".encode()
     columns = {field.name: _field(workload, field.name) for field in FIELDS}
     form = " ".join(["%s"] * len(FIELDS)) + "\n"
     for start in range(0, len(workload), ROWS):
