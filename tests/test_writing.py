@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -193,23 +192,6 @@ def test_closed_standard_streams_are_quiet(run: Headway) -> None:
         capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
-
-
-def test_too_little_memory_is_said_in_a_sentence(run: Headway) -> None:
-    for kilobytes in (150_000, 250_000, 400_000):
-        limit = (kilobytes * 1024, kilobytes * 1024)
-        done = headway_process(
-            "simulate", "log.swf", "--policy", "fcfs", "--out", "out", cwd=run.folder, interpreted=False,
-            preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_AS, limit),
-        )  # fmt: skip
-        if done.returncode == 0:  # this is enough, and so is more
-            break
-        assert done.returncode == 2, done.stderr
-        assert done.stderr.splitlines()[-1].startswith(
-            "headway: there is not enough memory for this run; 'ulimit -v'"
-        )
-        assert "out" not in run.files()
-    assert kilobytes > 150_000
 
 
 def test_sigterm_ends_a_command_as_ctrl_c_does(run: Headway) -> None:

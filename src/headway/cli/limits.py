@@ -1,18 +1,28 @@
 """Where memory is limited (``ulimit -v``), a command that runs into the limit ends with a sentence.
 
-Libraries that run out of address space may abort the process, which Python cannot hear. Where such a limit
-is set, the command runs in a child, and the parent says what became of it.
+Libraries that run out of address space may abort the process, or ask for memory for ever, which Python cannot
+hear. Where such a limit is set, the command runs in a child, and the parent says what became of it.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
+import re
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
+from typing import NamedTuple
 
 FATAL = 128
+INTERRUPTED = 130
+PATIENCE = 2.0
+"""CPU seconds that a thread may spend in the system without anything to show for it."""
+CHILD = "HEADWAY_WATCHED"
+"""Set by us: the number of the child that is watched, and the descriptor on which it tells an orderly end."""
 
 
 def limit() -> int | None:
@@ -47,11 +57,18 @@ def watched() -> int | None:
     """
     if limit() is None or not hasattr(os, "fork"):
         return None
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each of its threads takes some 50 MB of addresses
+    number, _, descriptor = os.environ.get(CHILD, "").partition(" ")
+    if number == str(os.getpid()):  # a child that began anew by exec
+        atexit.register(os.write, int(descriptor), b".")
+        return None
     sys.stdout.flush()
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
+        os.set_inheritable(writing, True)
+        os.environ[CHILD] = f"{os.getpid()} {writing}"
         atexit.register(os.write, writing, b".")  # not reached where a library ends the process
         return None
     os.close(writing)
@@ -59,9 +76,79 @@ def watched() -> int | None:
     def forward(number: int, frame: FrameType | None) -> None:
         os.kill(child, number)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, forward)
-    _, status = os.waitpid(child, 0)
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, forward)
+    with end_of_the_spinning(child):
+        _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
-    orderly = os.read(reading, 1) == b"."
+    os.set_blocking(reading, False)  # a process that it left behind may hold the other end
+    try:
+        orderly = os.read(reading, 1) == b"." or code == INTERRUPTED
+    except BlockingIOError:
+        orderly = code == INTERRUPTED
     return code if orderly else FATAL + abs(code)
+
+
+@contextmanager
+def end_of_the_spinning(child: int) -> Iterator[None]:
+    """Kill a process, the child or one below it, that asks for memory again and again and gets none.
+
+    OpenBLAS, which comes with NumPy and SciPy, does so without end while it is loaded.
+    """
+    seen: dict[str, Effort] = {}
+
+    def look(number: int, frame: FrameType | None) -> None:
+        for process in family(child):
+            for thread in sorted(Path(f"/proc/{process}/task").glob("*")):
+                now = Effort.of(thread)
+                if now is None:
+                    continue
+                before = seen.setdefault(str(thread), now)
+                if not now.spins_since(before):
+                    seen[str(thread)] = now
+                elif now.system - before.system > PATIENCE:
+                    os.kill(process, signal.SIGKILL)
+                    return
+
+    signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, 1.0, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+
+class Effort(NamedTuple):
+    """What a thread has done since it began; times in CPU seconds."""
+
+    user: float
+    system: float
+    rest: tuple[str, ...]
+    """Pages that it touched first, calls that read or wrote."""
+
+    @classmethod
+    def of(cls, thread: Path) -> Effort | None:
+        """None where the thread has ended, or where the system does not tell."""
+        try:
+            fields = (thread / "stat").read_text().rpartition(")")[2].split()
+            calls = re.findall(r"sysc[rw]: (\d+)", (thread / "io").read_text())
+        except OSError:
+            return None
+        ticks = os.sysconf("SC_CLK_TCK")
+        return cls(int(fields[11]) / ticks, int(fields[12]) / ticks, (fields[7], fields[9], *calls))
+
+    def spins_since(self, before: Effort) -> bool:
+        """Whether it was the system that worked, and nothing came of it: no page, no byte read or written."""
+        return self.rest == before.rest and self.system - before.system > self.user - before.user
+
+
+def family(process: int) -> Iterator[int]:
+    """A process and those below it."""
+    yield process
+    for listed in Path(f"/proc/{process}/task").glob("*/children"):
+        try:
+            children = listed.read_text().split()
+        except OSError:  # it has ended
+            continue
+        for child in children:
+            yield from family(int(child))
