@@ -22,6 +22,7 @@ from headway.engine.tables import (
     SHARE_ROWS,
     SHARES,
     State,
+    Table,
 )
 from headway.jit import kernel
 
@@ -66,15 +67,19 @@ def proposed_cpus(state: State, count: int) -> int:
 
 
 @kernel
-def hold(state: State, entry: int, sign: int) -> None:
-    """Take a share from its node (sign 1), or give it back (-1)."""
+def hold(state: State, nodes: Table, entry: int, sign: int) -> int:
+    """Take a share from its node (sign 1), or give it back (-1), in a table of nodes; the number of the node.
+
+    The table is the engine's own, or a copy in which a policy tries what would be.
+    """
     node = state.shares[S_NODE, entry]
-    state.nodes[N_FREE_CPUS, node] -= sign * state.shares[S_CPUS, entry]
-    state.nodes[N_FREE_MEMORY, node] -= sign * state.shares[S_MEMORY, entry]
-    state.nodes[N_ALONE, node] += sign * state.shares[S_ALONE, entry]
-    state.nodes[N_RUNS, node] += sign
+    nodes[N_FREE_CPUS, node] -= sign * state.shares[S_CPUS, entry]
+    nodes[N_FREE_MEMORY, node] -= sign * state.shares[S_MEMORY, entry]
+    nodes[N_ALONE, node] += sign * state.shares[S_ALONE, entry]
+    nodes[N_RUNS, node] += sign
     for further in range(state.shares.shape[0] - SHARE_ROWS):
-        state.nodes[NODE_ROWS + further, node] -= sign * state.shares[SHARE_ROWS + further, entry]
+        nodes[NODE_ROWS + further, node] -= sign * state.shares[SHARE_ROWS + further, entry]
+    return int(node)
 
 
 @kernel
@@ -91,7 +96,7 @@ def take_shares(state: State, count: int) -> None:
     """Take the proposed shares for the run that was opened last."""
     first = state.clock[SHARES]
     for entry in range(first, first + count):
-        hold(state, entry, 1)
+        hold(state, state.nodes, entry, 1)
     state.clock[SHARES] = first + count
 
 
@@ -103,10 +108,10 @@ def end_of_shares(state: State, run: int) -> int:
 
 
 @kernel
-def free_shares(state: State, run: int) -> None:
-    """Give back what a run holds."""
+def free_shares(state: State, nodes: Table, run: int) -> None:
+    """Give back what a run holds, in the engine's table of nodes or in a copy."""
     for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-        hold(state, entry, -1)
+        hold(state, nodes, entry, -1)
 
 
 @kernel

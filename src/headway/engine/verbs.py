@@ -136,7 +136,7 @@ def stop(state: State, run: int, ended: int) -> None:
     state.pools[FREE, state.runs[R_POOL, run]] += state.jobs[PROCS, state.runs[R_JOB, run]]
     state.clock[RUNS_NOW] -= 1
     if state.clock[SHARES] > 0:
-        free_shares(state, run)
+        free_shares(state, state.nodes, run)
 
 
 @kernel

@@ -10,7 +10,7 @@ makes one reservation, conservative backfilling one for each job; all are made a
 
 from __future__ import annotations
 
-from headway.engine.shares import end_of_shares
+from headway.engine.shares import end_of_shares, free_shares
 from headway.engine.tables import (
     BACKFILL,
     ENDED,
@@ -30,11 +30,7 @@ from headway.engine.tables import (
     R_JOB,
     R_SHARE,
     RUN,
-    S_ALONE,
     S_CPUS,
-    S_MEMORY,
-    S_NODE,
-    SHARE_ROWS,
     SUBMIT,
     WALL,
     State,
@@ -76,24 +72,11 @@ def lower(least: Table, other: Table) -> None:
 
 
 @kernel
-def give_back(state: State, table: Table, run: int) -> None:
-    """Let a run have given back what it holds."""
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-        node = state.shares[S_NODE, entry]
-        table[N_FREE_CPUS, node] += state.shares[S_CPUS, entry]
-        table[N_FREE_MEMORY, node] += state.shares[S_MEMORY, entry]
-        table[N_ALONE, node] -= state.shares[S_ALONE, entry]
-        table[N_RUNS, node] -= 1
-        for further in range(state.shares.shape[0] - SHARE_ROWS):
-            table[NODE_ROWS + further, node] += state.shares[SHARE_ROWS + further, entry]
-
-
-@kernel
 def give_back_until(state: State, table: Table, place: int, t: int) -> int:
     """Let the running jobs from a place on be over that end by ``t``; the place behind them."""
     memory = state.memory
     while place < memory.clock[Clock.RUNNING] and memory.running[0, place] <= t:
-        give_back(state, table, state.jobs[RUN, memory.running[1, place]])
+        free_shares(state, table, state.jobs[RUN, memory.running[1, place]])
         place += 1
     return place
 

@@ -7,20 +7,13 @@ are hours wide, so the plans of large jobs lie later than they need to.
 
 from __future__ import annotations
 
-from headway.engine.shares import end_of_shares
+from headway.engine.shares import end_of_shares, hold
 from headway.engine.tables import (
-    N_ALONE,
     N_FREE_CPUS,
-    N_FREE_MEMORY,
     N_RUNS,
-    NODE_ROWS,
     R_SHARE,
     RUN,
-    S_ALONE,
-    S_CPUS,
-    S_MEMORY,
     S_NODE,
-    SHARE_ROWS,
     State,
 )
 from headway.jit import kernel, routine
@@ -75,13 +68,7 @@ def imagine_ended(state: State, run: int) -> int:
     """Let a run have given back what it holds, in the trial table; nodes free of plans that become idle."""
     trial, idle = state.memory.trial, 0
     for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-        node = state.shares[S_NODE, entry]
-        trial[N_FREE_CPUS, node] += state.shares[S_CPUS, entry]
-        trial[N_FREE_MEMORY, node] += state.shares[S_MEMORY, entry]
-        trial[N_ALONE, node] -= state.shares[S_ALONE, entry]
-        trial[N_RUNS, node] -= 1
-        for further in range(state.shares.shape[0] - SHARE_ROWS):
-            trial[NODE_ROWS + further, node] += state.shares[SHARE_ROWS + further, entry]
+        node = hold(state, trial, entry, -1)
         if trial[N_RUNS, node] == 0:
             idle += int(state.memory.sets[Scratch.WINDOW, node])  # not a byte, which overflows
     return idle
