@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from matplotlib.collections import LineCollection
 
+import headway
 from headway.figures.bands import bands
 from headway.figures.gantt import gantt
 from headway.figures.outages import Away, all_away
 from headway.report.jobs import job_table, schedule_data
+from headway.schedule import Schedule
 from headway.site.model import NodeEvent, Reservation
 from slurm_by_hand import BEGAN, log, simulated, site
 from test_slurm_gang import gang
@@ -56,13 +60,45 @@ def test_the_dotted_lines_of_a_suspended_job_stay_on_its_nodes() -> None:
     assert sorted((a[1], b[1]) for a, b in dotted) == [(2.0, 2.0), (6.0, 6.0), (10.0, 10.0), (14.0, 14.0)]
 
 
-def test_runs_that_were_lost_stand_on_no_node() -> None:
-    """n1 is lost while the job runs there, and it begins anew elsewhere: one rectangle, on its last node."""
+def test_runs_that_were_lost_stand_on_the_nodes_that_they_had(tmp_path: Path) -> None:
+    """n1 is lost while the job runs there, and it begins anew on n2: a rectangle on each, the first one lost.
+
+    runs.csv says so, and a folder that is read back; the audit finds a run on a node that was down.
+    """
     lost = NodeEvent("n1", BEGAN + 300, None, "DOWN")
     schedule = simulated(log((0, 1, 30, 20)), site(events=(lost,)))
     shown = bands(schedule)
     assert schedule.pieces is not None and len(schedule.pieces) == 2
-    assert [shown.names[band] for band in shown.band] == ["n2"] and shown.start[0] == schedule.start[0]
+    assert [shown.names[band] for band in shown.band] == ["n1", "n2"] and shown.lost.tolist() == [True, False]
+    schedule.save(tmp_path / "run")
+    loaded = Schedule.load(tmp_path / "run")
+    for one in (schedule, loaded):
+        rows = one.runs()
+        assert rows["nodes"].to_list() == ["n1", "n2"] and rows["node_cpus"].to_list() == ["4", "4"]
+        assert rows["ended"].to_list() == ["failed", "done"] and headway.audit(one).ok
+    pieces = schedule.pieces
+    assert pieces is not None and pieces.shares is not None
+    pieces.end[0] += 10**6
+    assert {fault.law for fault in headway.audit(schedule).faults} == {"nodes away"}
+    pieces.end[0] -= 10**6
+    pieces.shares.node[0] = 2
+    assert headway.audit(schedule).ok  # n3 was there as well, and nobody had it
+    pieces.shares.node[1] = 2
+    (fault,) = headway.audit(schedule).faults
+    assert (
+        fault.law == "node shares" and "run 1 of job 1 has n3, and not the nodes of its job" in fault.message
+    )
+
+
+def test_the_cpus_of_a_run_that_was_lost_count() -> None:
+    """One job on n1, one on the other nodes; n1 is lost, and its job waits for the other one to end. A run
+    that was lost on n2 would have met that one there."""
+    lost = NodeEvent("n1", BEGAN + 300, None, "DOWN")
+    schedule = simulated(log((0, 1, 30, 20), (0, 3, 30, 20)), site(events=(lost,)))
+    assert headway.audit(schedule).ok
+    assert schedule.pieces is not None and schedule.pieces.shares is not None
+    schedule.pieces.shares.node[0] = 1
+    assert {fault.law for fault in headway.audit(schedule).faults} == {"node CPUs", "exclusive nodes"}
 
 
 def test_without_any_nothing_is_drawn() -> None:

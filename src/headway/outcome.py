@@ -164,7 +164,7 @@ def add_pieces(
     )
     if sets is not None:
         name_processors(pieces, chosen[entry], log[R_JOB], sets)
-    columns["pieces"] = pieces
+    columns["pieces"], columns["entries"] = pieces, chosen[entry]
     highest = np.full(len(order), -1, np.int64)
     np.maximum.at(highest, row, run)
     gap = np.flatnonzero(suspended & (run == highest[row]))
@@ -244,16 +244,25 @@ def take_nodes(columns: dict[str, Any], state: State, order: Column, where: OnNo
     """Add partitions, shares of named nodes and the CPUs that jobs got, which whole nodes make more."""
     run = np.empty(len(order), np.int64)
     run[order] = state.jobs[RUN]
-    first = np.append(state.runs[R_SHARE, : state.clock[RUNS]], state.clock[SHARES])
-    count = np.where(run >= 0, first[run + 1] - first[run], 0)
-    job = np.repeat(np.arange(len(order)), count)
-    entry = np.arange(len(job)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first[run], count)
-    node, cpus, memory, alone = (state.shares[row, entry] for row in (S_NODE, S_CPUS, S_MEMORY, S_ALONE))
-    columns["shares"] = Shares(job, node, cpus, memory, alone > 0, tuple(where.nodes))
+    columns["shares"] = shares_of_runs(state, run, where.nodes)
+    pieces = columns.get("pieces")
+    if pieces is not None:
+        pieces.shares = shares_of_runs(state, columns["entries"], where.nodes)
+        pieces.procs = pieces.shares.totals(len(pieces))
     columns["partition"], columns["procs"] = np.empty_like(run), np.empty_like(run)
     columns["partition"][order], columns["procs"][order] = where.partition, state.jobs[PROCS]
     columns["walltime"] = as_limited(columns, state, order, run, where.walltime)
     columns["labels"] = {**columns.get("labels", {}), "partition": tuple(where.partitions), **where.labels}
+
+
+def shares_of_runs(state: State, run: Column, nodes: Sequence[str]) -> Shares:
+    """What some runs of the log (-1: none) had of named nodes."""
+    first = np.append(state.runs[R_SHARE, : state.clock[RUNS]], state.clock[SHARES])
+    count = np.where(run >= 0, first[run + 1] - first[run], 0)
+    row = np.repeat(np.arange(len(run)), count)
+    entry = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first[run], count)
+    node, cpus, memory, alone = (state.shares[kind, entry] for kind in (S_NODE, S_CPUS, S_MEMORY, S_ALONE))
+    return Shares(row, node, cpus, memory, alone > 0, tuple(nodes))
 
 
 def as_limited(columns: dict[str, Any], state: State, order: Column, run: Column, limit: Column) -> Column:

@@ -108,6 +108,7 @@ def simulate(
         kept = with_lost(columns, kept, state, order)
     if prepared.on_nodes is not None:
         take_nodes(columns, state, order, prepared.on_nodes(state))
+    columns.pop("entries", None)
     place_of = np.argsort(order, kind="stable")
     ran = state.jobs[RUN][place_of] >= 0
     noted = {} if prepared.notes is None else prepared.notes(state, kept.columns["job"][order])

@@ -302,7 +302,8 @@ def select_pieces(pieces: Pieces, back: Column) -> Pieces:
     sets = pieces.processors
     if sets is not None:
         sets = [sets[row] for row in np.flatnonzero(kept).tolist()]
-    return Pieces(job=back[pieces.job[kept]], processors=sets, **columns)
+    shares = None if pieces.shares is None else pieces.shares.select(kept)
+    return Pieces(job=back[pieces.job[kept]], processors=sets, shares=shares, **columns)
 
 
 def interval_codes(name: str, of_jobs: Column | None, pieces: Pieces | None, jobs: int) -> Column | None:

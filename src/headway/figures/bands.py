@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from headway.audit.record import Places, places_of
 from headway.policies.grid.local_policies import cluster_pools
-from headway.schedule import STATES, Pieces, Schedule, Shares
+from headway.schedule import STATES, Pieces, Schedule
 from headway.schedule.table import all_pieces
 
 Ints = NDArray[np.int64]
@@ -66,7 +66,7 @@ def bands(schedule: Schedule) -> Bands:
     pieces = all_pieces(schedule)
     holds = np.flatnonzero(pieces.holding)
     if schedule.shares is not None and len(schedule.shares):
-        return _named_nodes(schedule, schedule.shares, pieces, holds)
+        return _named_nodes(schedule, pieces, holds)
     names, sizes, band = _places(schedule, {
         name: None if getattr(pieces, name) is None else getattr(pieces, name)[holds]
         for name in ("node", "group", "cluster")
@@ -89,16 +89,19 @@ def bands(schedule: Schedule) -> Bands:
     )
 
 
-def _named_nodes(schedule: Schedule, shares: Shares, pieces: Pieces, holds: Ints) -> Bands:
+def _named_nodes(schedule: Schedule, pieces: Pieces, holds: Ints) -> Bands:
     """A band for each named node; what a job holds of several is a piece in each.
 
-    Only final runs are shown: which nodes a run had that was lost is not kept.
+    Where a folder does not have the nodes of runs that were lost, only final runs are shown.
     """
-    holds = holds[pieces.final(len(schedule))[holds]]
-    bounds = shares.bounds(len(schedule))
-    count = np.diff(bounds)[pieces.job[holds]]
-    piece = np.repeat(holds, count)
-    share = np.repeat(bounds[pieces.job[holds]] - (np.cumsum(count) - count), count) + np.arange(len(piece))
+    final = pieces.final(len(schedule))
+    if pieces.shares is None:
+        assert schedule.shares is not None
+        holds = holds[final[holds]]
+        shares = schedule.shares.in_rows(pieces.job[holds], len(schedule))
+    else:
+        shares = pieces.shares.in_rows(holds, len(pieces))
+    piece = holds[shares.job]
     sizes = np.zeros(len(shares.names), np.int64)
     np.maximum.at(sizes, shares.node, shares.cpus)
     site = schedule.platform.site
@@ -111,12 +114,12 @@ def _named_nodes(schedule: Schedule, shares: Shares, pieces: Pieces, holds: Ints
         sizes=sizes,
         offsets=np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
         job=pieces.job[piece],
-        band=shares.node[share],
+        band=shares.node,
         state=pieces.state[piece],
         start=pieces.start[piece],
         end=pieces.end[piece],
-        procs=shares.cpus[share],
-        lost=np.zeros(len(piece), np.bool_),
+        procs=shares.cpus,
+        lost=~final[piece],
         processors=None,
     )
 

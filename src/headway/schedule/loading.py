@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from headway.schedule.pieces import NONE, Pieces
 from headway.schedule.pieces_file import read_pieces
 from headway.schedule.record import AGAIN, read_record
 from headway.schedule.schedule import Schedule
-from headway.schedule.shares import COLUMNS, Shares, read_shares
+from headway.schedule.shares_file import shares_of
 from headway.schedule.table import EXTRA_NAMES, EXTRA_TIMES, EXTRAS, HOME, NOTE_TIMES
 from headway.workload import Header, Ledger, LedgerEntry, Source, Workload
 
@@ -63,6 +64,8 @@ def _schedule(folder: Path, record: dict[str, Any]) -> Schedule:
     moves = folder / "moves.csv"
     names = [cluster.name for cluster in platform.clusters]
     known = () if platform.site is None else tuple(node.name for node in platform.site.nodes)
+    shares = shares_of(table, known)
+    named = known if shares is None else shares.names
     return Schedule(
         workload=workload,
         platform=platform,
@@ -77,8 +80,8 @@ def _schedule(folder: Path, record: dict[str, Any]) -> Schedule:
         promise=table.times("promise", absent=NONE) if "promise" in table else None,
         promise_kind=record.get("promise", ""),
         waiting=table.times("waiting") if "waiting" in table else None,
-        pieces=_pieces(folder / "runs.csv", workload, labels),
-        shares=_shares(table, known),
+        pieces=_pieces(folder / "runs.csv", workload, labels, named),
+        shares=shares,
         notes=_notes(folder / "notes.csv", labels),
         moves=read_moves(moves, workload, names) if moves.is_file() else None,
         capacity=record["processors"],
@@ -171,20 +174,6 @@ def _ledger(record: dict[str, Any], jobs: int) -> Ledger:
     return ledger if ledger.kept == jobs else Ledger(jobs)
 
 
-def _shares(table: CsvTable, known: tuple[str, ...]) -> Shares | None:
-    """The shares of named nodes; `known` are the names of the site's nodes, where it is still there."""
-    if not all(name in table for name in COLUMNS):
-        return None
-    texts = [table.texts[name].to_list() for name in COLUMNS[:-1]]
-    try:
-        return read_shares(texts[0], texts[1], texts[2], table.flags(COLUMNS[-1]), known)
-    except ValueError as error:
-        message, row = error.args
-        raise InputError(
-            f"{message}; correct the cell", file=table.path, line=table.line(row), field=COLUMNS[0]
-        ) from None
-
-
 def _notes(path: Path, labels: dict[str, list[str]]) -> dict[str, Any]:
     """What the policy noted, where it was saved."""
     if not path.is_file():
@@ -201,11 +190,13 @@ def _notes(path: Path, labels: dict[str, list[str]]) -> dict[str, Any]:
     return notes
 
 
-def _pieces(path: Path, workload: Workload, labels: dict[str, list[str]]) -> Pieces | None:
+def _pieces(
+    path: Path, workload: Workload, labels: dict[str, list[str]], nodes: Sequence[str]
+) -> Pieces | None:
     """The pieces in a folder; places without names are numbers, as in the schedule itself."""
     if not path.is_file():
         return None
-    pieces, names, _ = read_pieces(path, workload, labels)
+    pieces, names, _ = read_pieces(path, workload, labels, nodes)
     numbers = {
         name: np.array([*map(int, names[name]), NONE], np.int64)[getattr(pieces, name)]
         for name in ("group", "cluster", "node")

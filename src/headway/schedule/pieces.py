@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from headway.schedule.codes import HOLDING, STATES
+from headway.schedule.shares import Shares
 
 NONE = -1
 """The code for "not given" in every optional column."""
@@ -41,6 +42,8 @@ class Pieces:
     node: NDArray[np.int64] | None = None
     processors: Sequence[str] | None = None
     """Processor numbers of each piece as ranges, "0-3,7"; "" where none are given."""
+    shares: Shares | None = None
+    """What each piece has of named nodes; `shares.job` is the row of this table."""
 
     def __post_init__(self) -> None:
         for name in ("job", "run", "state", "start", "end", "procs", "ended"):

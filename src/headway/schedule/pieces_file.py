@@ -12,16 +12,19 @@ from numpy.typing import NDArray
 from headway.schedule.codes import ENDED, STATES
 from headway.schedule.csv_table import CsvTable
 from headway.schedule.pieces import NONE, Pieces
+from headway.schedule.shares import Shares
+from headway.schedule.shares_file import shares_of
 from headway.workload import Workload
 
 
 def read_pieces(
-    path: Path, workload: Workload, labels: Mapping[str, Sequence[str]]
+    path: Path, workload: Workload, labels: Mapping[str, Sequence[str]], nodes: Sequence[str] = ()
 ) -> tuple[Pieces, dict[str, Sequence[str]], list[int]]:
     """A runs.csv: the pieces, the names of their places, and the numbers of jobs the workload does not have.
 
     Only job, start and end are required: a piece without a state is running, one without a run is of run 0,
-    one without processors has as many as its job asked for.
+    one without processors has as many as its job asked for. `nodes` are the names of the nodes that are
+    known.
     """
     table = CsvTable(path, ("job", "start", "end"))
     jobs = table.integers("job")
@@ -51,9 +54,16 @@ def read_pieces(
         procs=np.where(procs == 0, workload.columns["procs"][rows], procs),
         ended=table.codes("ended", ENDED)[known] if "ended" in table else np.full(len(rows), NONE),
         processors=_processors(table, known),
+        shares=_shares(table, known, nodes),
         **places,
     )
     return pieces, names, sorted(set(jobs[~known].tolist()))
+
+
+def _shares(table: CsvTable, known: NDArray[np.bool_], nodes: Sequence[str]) -> Shares | None:
+    """What pieces have of named nodes."""
+    found = shares_of(table, nodes)
+    return None if found is None else found.select(known)
 
 
 def _processors(table: CsvTable, known: NDArray[np.bool_]) -> list[str] | None:

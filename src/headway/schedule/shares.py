@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,16 @@ class Shares:
         here, row = kept[self.job], np.cumsum(kept) - 1
         return self.taken(np.flatnonzero(here), row)
 
+    def in_rows(self, rows: Ints, count: int) -> Shares:
+        """The shares of some of ``count`` jobs, one after the other as ``rows`` has them."""
+        bounds = self.bounds(count)
+        each = np.diff(bounds)[rows]
+        begins = np.cumsum(each) - each
+        places = np.arange(int(each.sum())) + np.repeat(bounds[rows] - begins, each)
+        found = self.taken(places, np.zeros(count, np.int64))
+        found.job = np.repeat(np.arange(len(rows)), each)
+        return found
+
     def taken(self, places: Ints, row: Ints) -> Shares:
         """Some rows of the table; `row` has the new row of each job."""
         return Shares(
@@ -78,6 +88,16 @@ class Shares:
             self.alone[places],
             self.names,
         )
+
+
+def joined(first: Shares, second: Shares, rows: int) -> Shares:
+    """Two tables over the same nodes in one; the rows of the second come behind the ``rows`` of the first."""
+
+    def both(name: str) -> Any:
+        return np.concatenate([getattr(first, name), getattr(second, name)])
+
+    job = np.concatenate([first.job, second.job + rows])
+    return Shares(job, both("node"), both("cpus"), both("memory_mb"), both("alone"), first.names)
 
 
 def share_columns(shares: Shares, jobs: int) -> list[pl.Series]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from headway.schedule.codes import ENDED, STATES, WHY
 from headway.schedule.pieces import NONE, Pieces
 from headway.schedule.seconds import seconds_column
-from headway.schedule.shares import share_columns
+from headway.schedule.shares import joined, share_columns
 from headway.workload.divisions import divisions
 
 if TYPE_CHECKING:
@@ -124,6 +124,8 @@ def runs_frame(schedule: Schedule, times: Times = seconds_column) -> pl.DataFram
         sets = pl.Series("processors", list(pieces.processors), dtype=pl.String)[order]
         columns.append(sets.replace("", None))
     columns.append(_names("ended", pieces.ended[order], ENDED))
+    if pieces.shares is not None:
+        columns += share_columns(pieces.shares.in_rows(order, len(pieces)), len(pieces))
     return pl.DataFrame(columns)
 
 
@@ -144,6 +146,7 @@ def all_pieces(schedule: Schedule) -> Pieces:
             name: None if getattr(schedule, name) is None else getattr(schedule, name)[alone]
             for name in ("cluster", "group", "node")
         },
+        shares=None if schedule.shares is None else schedule.shares.in_rows(alone, jobs),
     )
     return single if given is None else _joined(given, single)
 
@@ -165,6 +168,9 @@ def _joined(first: Pieces, second: Pieces) -> Pieces:
         )
 
     sets = None if first.processors is None else [*first.processors, *[""] * len(second)]
+    shares = None
+    if first.shares is not None and second.shares is not None:
+        shares = joined(first.shares, second.shares, len(first))
     return Pieces(
         job=both("job"),
         run=both("run"),
@@ -177,6 +183,7 @@ def _joined(first: Pieces, second: Pieces) -> Pieces:
         group=optional("group"),
         node=optional("node"),
         processors=sets,
+        shares=shares,
     )
 
 

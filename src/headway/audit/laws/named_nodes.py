@@ -1,7 +1,7 @@
 """Jobs on named nodes: no node gives more than it has, and who is to be alone is alone.
 
-What a job holds of a node it holds from its start to its end, both as the schedule has them. While it is
-suspended others may have its CPUs; its memory stays its own.
+What a run holds of a node it holds from its start to its end, also if it was given up and its job ran again.
+While it is suspended others may have its CPUs; its memory stays its own.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.audit.held import Held, busy, runs
 from headway.audit.laws.capacity import overfull
 from headway.audit.on_nodes import Column, OnNodes
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, listed, together
-from headway.schedule import STATES
+from headway.schedule import Shares
+from headway.site import Site
 from headway.site.model import Node
 from headway.units import seconds_text
 
@@ -49,7 +51,33 @@ def check_shares(record: Record) -> Finding | None:
             cpus < record.asked,
             lambda row: f"asked for {record.asked[row]} processors and has {cpus[row]} on its nodes",
         ),
+        _of_pieces(record),
     )
+
+
+def _of_pieces(record: Record) -> Finding:
+    """The same for the pieces of jobs that ran in several; the last ones are where the job ended."""
+    pieces, named = record.pieces, record.on_nodes
+    if pieces is None or pieces.shares is None or named is None:
+        return Finding()
+    shares, of_job = pieces.shares, named.shares
+    cpus = shares.totals(len(pieces))
+    moved = [
+        piece
+        for piece in np.flatnonzero(pieces.final(len(record))).tolist()
+        if shares.nodes_of(piece) != of_job.nodes_of(int(pieces.job[piece]))
+    ]
+
+    def describe(piece: int) -> Fault:
+        job, start = record.job[pieces.job[piece]], pieces.start[piece]
+        if cpus[piece] != pieces.procs[piece]:
+            words = f"has {pieces.procs[piece]} processors, on its nodes they are {cpus[piece]}"
+        else:
+            words = f"has {shares.nodes_of(piece)}, and not the nodes of its job"
+        return fault("node shares", start, (job,), f"run {pieces.run[piece]} of job {job} {words}")
+
+    wrong = np.union1d(np.flatnonzero(cpus != pieces.procs), moved)
+    return found(wrong.tolist(), describe)
 
 
 def check_cpus(record: Record) -> Finding | None:
@@ -57,9 +85,8 @@ def check_cpus(record: Record) -> Finding | None:
     named = record.on_nodes
     if named is None or named.site is None:
         return None
-    return _within(
-        record, named, "node CPUs", named.shares.cpus, "CPUs", lambda node: node.cpus, _going(record)
-    )
+    held = busy(record)
+    return _within(record, named.site, "node CPUs", held, held.shares.cpus, "CPUs", lambda node: node.cpus)
 
 
 def check_memory(record: Record) -> Finding | None:
@@ -67,9 +94,10 @@ def check_memory(record: Record) -> Finding | None:
     named = record.on_nodes
     if named is None or named.site is None or not named.shares.memory_mb.any():
         return None
+    held = runs(record)
     return _within(
-        record, named, "node memory", named.shares.memory_mb, "MB",
-        lambda node: node.memory_mb - node.memory_spec_mb, (np.arange(len(record)), record.start, record.end),
+        record, named.site, "node memory", held, held.shares.memory_mb, "MB",
+        lambda node: node.memory_mb - node.memory_spec_mb,
     )  # fmt: skip
 
 
@@ -78,12 +106,13 @@ def check_alone(record: Record) -> Finding | None:
     named = record.on_nodes
     if named is None:
         return None
-    shares = named.shares
-    alone = shares.alone | np.array(_exclusive(named), np.bool_)[shares.job]
-    going, findings = _going(record), []
-    for name, rows in _by_node(named):
-        share, jobs, start, end = _intervals(going, rows, shares.job)
-        lonely = np.flatnonzero(alone[share])
+    held = busy(record)
+    alone = held.shares.alone | np.array(_exclusive(named), np.bool_)[held.job[held.shares.job]]
+    findings = []
+    for name, rows in _by_node(held.shares):
+        stretch = held.shares.job[rows]
+        jobs, start, end = held.job[stretch], held.start[stretch], held.end[stretch]
+        lonely = np.flatnonzero(alone[rows])
         disturbed = lonely[_met(start, end, lonely) > 0]
         findings.append(found(disturbed.tolist(), _meeting(record, name, (jobs, start, end))))
     return together(*findings)
@@ -120,63 +149,34 @@ def _exclusive(named: OnNodes) -> list[bool]:
     return [whole.get(name, False) for name in named.partition]
 
 
-def _by_node(named: OnNodes) -> Iterator[tuple[str, Column]]:
+def _by_node(shares: Shares) -> Iterator[tuple[str, Column]]:
     """The shares of each node, as places in the table."""
-    order = np.argsort(named.shares.node, kind="stable")
-    node = named.shares.node[order]
+    order = np.argsort(shares.node, kind="stable")
+    node = shares.node[order]
     for code in np.unique(node).tolist():
         first, last = np.searchsorted(node, [code, code + 1]).tolist()
-        yield named.shares.names[code], order[first:last]
-
-
-def _going(record: Record) -> tuple[Column, Column, Column]:
-    """Job (row), start and end of whatever holds CPUs in a final run, by job."""
-    everything, pieces = np.arange(len(record)), record.pieces
-    if pieces is None or not pieces.is_resumed:
-        return everything, record.start, record.end
-    mine = pieces.final(len(record)) & pieces.holding
-    suspended = np.zeros(len(record), np.bool_)
-    suspended[pieces.job[pieces.state == STATES.index("suspended")]] = True
-    mine &= suspended[pieces.job]
-    once = everything[~suspended]
-    job = np.concatenate([pieces.job[mine], once])
-    order = np.argsort(job, kind="stable")
-    start = np.concatenate([pieces.start[mine], record.start[once]])
-    end = np.concatenate([pieces.end[mine], record.end[once]])
-    return job[order], start[order], end[order]
-
-
-def _intervals(
-    held: tuple[Column, Column, Column], rows: Column, job_of: Column
-) -> tuple[Column, Column, Column, Column]:
-    """Share, job, start and end of whatever is held of a node, whose shares are `rows`."""
-    jobs, start, end = held
-    first = np.searchsorted(jobs, job_of[rows])
-    count = np.searchsorted(jobs, job_of[rows], side="right") - first
-    share = np.repeat(rows, count)
-    place = np.arange(len(share)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first, count)
-    return share, jobs[place], start[place], end[place]
+        yield shares.names[code], order[first:last]
 
 
 def _within(
     record: Record,
-    named: OnNodes,
+    site: Site,
     law: str,
+    held: Held,
     amount: Column,
     unit: str,
     size: Callable[[Node], int],
-    held: tuple[Column, Column, Column],
 ) -> Finding:
-    """No node gives more than its size; `held` has whose share is held from when to when."""
-    assert named.site is not None
+    """No node gives more than its size."""
     findings = []
-    for name, rows in _by_node(named):
-        place = named.site.node_place.get(name)
+    for name, rows in _by_node(held.shares):
+        place = site.node_place.get(name)
         if place is None:
             continue  # the invariant of partitions names it
-        share, jobs, start, end = _intervals(held, rows, named.shares.job)
-        have = size(named.site.nodes[place])
-        instants, needs = overfull(start, end, amount[share], have)
+        stretch = held.shares.job[rows]
+        jobs, start, end = held.job[stretch], held.start[stretch], held.end[stretch]
+        have = size(site.nodes[place])
+        instants, needs = overfull(start, end, amount[rows], have)
         findings.append(found(range(len(instants)), _describe(
             record, law, name, unit, have, (jobs, start, end), (instants, needs)
         )))  # fmt: skip

@@ -1,5 +1,5 @@
 """What a site took away for a time: nodes that were down or drained, reservations, and tasks and jobs that
-wait for others. The final run of each job is judged.
+wait for others. Every run is judged whose nodes are known; for tasks and dependencies the final one.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from collections import defaultdict
 
 import numpy as np
 
+from headway.audit.held import runs
 from headway.audit.laws.partitions import Complaint, found_on_nodes
 from headway.audit.laws.walltime import LATE
-from headway.audit.on_nodes import OnNodes
 from headway.audit.record import Record
 from headway.audit.verdict import Finding
+from headway.schedule import Shares
 from headway.units import SECOND
 
 
@@ -23,10 +24,11 @@ def check_away(record: Record) -> Finding | None:
     if named is None or named.site is None or not named.site.events:
         return None
     wrong: list[Complaint] = []
-    holders = rows_by_node(named)
+    held = runs(record)
+    holders = stretches_by_node(held.shares)
     for event in named.site.events:
-        rows = np.array(holders.get(event.node, []), np.int64)
-        start, end = record.start[rows], record.end[rows]
+        holding = np.array(holders.get(event.node, []), np.int64)
+        rows, start, end = held.job[holding], held.start[holding], held.end[holding]
         begins = (event.start - record.origin) * SECOND
         ends = None if event.end is None else (event.end - record.origin) * SECOND
         after = np.ones(len(rows), np.bool_) if ends is None else start < ends
@@ -44,16 +46,18 @@ def check_reservations(record: Record) -> Finding | None:
     if named is None or named.site is None or not named.site.reservations or named.reservation is None:
         return None
     wrong: list[Complaint] = []
-    holders = rows_by_node(named)
+    held = runs(record)
+    holders = stretches_by_node(held.shares)
     for one in named.site.reservations:
         begins, ends = ((t - record.origin) * SECOND for t in (one.start, one.end))
         known = ((one.announced or 0) - record.origin) * SECOND
         if "IGNORE_JOBS" not in one.flags and "MAINT" not in one.flags and "FLEX" in one.flags:
             continue
         for node in one.nodes:
-            for row in holders.get(named.site.nodes[node].name, []):
-                meets = record.start[row] < ends and record.end[row] > begins + LATE
-                if meets and record.start[row] >= known and named.reservation[row] != one.name:
+            for run in holders.get(named.site.nodes[node].name, []):
+                row = int(held.job[run])
+                meets = held.start[run] < ends and held.end[run] > begins + LATE
+                if meets and held.start[run] >= known and named.reservation[row] != one.name:
                     wrong.append((row, f"ran into the reservation {one.name}"))
     return found_on_nodes(record, "reservations", list(dict.fromkeys(wrong)))
 
@@ -104,9 +108,9 @@ def check_dependencies(record: Record) -> Finding | None:
     return found_on_nodes(record, "dependencies", list(dict.fromkeys(wrong)))
 
 
-def rows_by_node(named: OnNodes) -> dict[str, list[int]]:
-    """The jobs that held something of each node."""
+def stretches_by_node(shares: Shares) -> dict[str, list[int]]:
+    """The runs that held something of each node."""
     found: dict[str, list[int]] = defaultdict(list)
-    for row, node in zip(named.shares.job.tolist(), named.shares.node.tolist(), strict=True):
-        found[named.shares.names[node]].append(row)
+    for run, node in zip(shares.job.tolist(), shares.node.tolist(), strict=True):
+        found[shares.names[node]].append(run)
     return found
