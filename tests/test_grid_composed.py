@@ -171,8 +171,8 @@ def test_one_cluster_is_the_policy_alone(jobs: list[Job], policy: str) -> None:
 OWN = ("dbf", "ujfb", "ujfb(preempt=kill)", "redirection(theta=0, group=2)", "conservative", "easy", "lxf")
 
 
-def of_three(policies: list[str]) -> Platform:
-    sites = zip(platform_of(SITES).clusters, policies, strict=True)
+def of_three(policies: list[str], platform: Platform | None = None) -> Platform:
+    sites = zip((platform or platform_of(SITES)).clusters, policies, strict=True)
     return Platform(tuple(Cluster(c.name, c.speed, c.procs, policy=policy) for c, policy in sites))
 
 

@@ -6,8 +6,6 @@ job last as long as it asked for, and steps on one instant at a time.
 
 from __future__ import annotations
 
-from unittest.mock import patch
-
 import numpy as np
 import pytest
 
@@ -38,9 +36,9 @@ from headway.engine.tables import (
     World,
 )  # fmt: skip
 from headway.policies.grid.composed.cluster import Cluster, Shape
-from headway.policies.grid.composed.server import Answer, ClusterServer
 from headway.units import NEVER
 from headway.workload import Workload
+from reference.composed_grid import Answer, ClusterServer, composed_in_python
 from test_grid_composed import BUSY_SITES
 from test_grid_equal import busy_tasks
 
@@ -135,7 +133,7 @@ def busy_log(count: int, seed: int) -> Workload:
 def test_foreseen_is_what_a_whole_copy_does(local: str) -> None:
     Checked.compared = 0
     spec = f"reallocation(mode=cancel, period=120, threshold=10, local={local})"
-    with patch("headway.policies.grid.composed.setup.ClusterServer", Checked):
+    with composed_in_python(Checked):
         schedule = headway.simulate(busy_log(60, seed=1), platform_of(BUSY_SITES), spec)
     assert Checked.compared > 100
     assert schedule.moves is not None and len(schedule.moves) > 0

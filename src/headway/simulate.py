@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from headway.engine.outages import ChangingMachine
     from headway.engine.submissions import Submissions
     from headway.engine.tables import State
+    from headway.policies.prepare import Prepared
 
 Progress = Callable[[int, int], None]
 Notify = Callable[[str], None]
@@ -76,7 +77,7 @@ def simulate(
     if notify is not None and prepared.remark:
         notify(prepared.remark)
     if prepared.setup.drive is None or prepared.hooks:
-        warm(prepared.hooks or (prepared.setup.hook,), spec, notify, prepared.setup.memory)
+        warm(prepared, spec, notify)
     wall_run, cpu_run = time.perf_counter(), time.thread_time()
     jobs = Jobs(submit, size, walltime, runtime, prepared.plan, kept.columns["job"][order])
     changing = changing_machine(machine, submit)
@@ -207,15 +208,19 @@ def changing_machine(platform: Platform, submit: NDArray[np.int64]) -> ChangingM
     return ChangingMachine(platform.outages.on(procs, last), procs, first)
 
 
-def warm(hooks: Sequence[Callable[..., None]], spec: Spec, notify: Notify | None, memory: object) -> None:
+def warm(prepared: Prepared, spec: Spec, notify: Notify | None) -> None:
     """Compile what this policy needs; say so when it is not in the cache."""
+    from headway.engine import clock
     from headway.engine.drive import compiled_hook, compiled_loop, is_cached
     from headway.jit_cache import keeping
 
-    if notify is not None and not all(is_cached(hook) for hook in hooks):
+    hooks, memory = prepared.hooks or (prepared.setup.hook,), prepared.setup.memory
+    loop = prepared.loop or clock.loop
+    if notify is not None and not all(is_cached(hook, loop) for hook in hooks):
         why_not = keeping().why_not
         often = f"in every run, because {why_not}" if why_not else "once for this machine"
         notify(f"compiling {spec.name}, {often} ...")
-    compiled_loop(memory)
+    if prepared.loop is None:
+        compiled_loop(memory)
     for hook in hooks:
         compiled_hook(hook, memory)

@@ -266,11 +266,11 @@ def hook_as_value(hook: Callable[[int, State], None]) -> Any:
     return compiled if jit.INTERPRETED else jit.Addressed(compiled, hook_signature())
 
 
-def is_cached(hook: Callable[[int, State], None]) -> bool:
+def is_cached(hook: Callable[[int, State], None], loop: Callable[..., int] = clockwork.loop) -> bool:
     """Whether the loop and a policy were compiled before on this machine."""
     if jit.INTERPRETED:
         return True
-    return all(jit.in_cache(function) for function in (clockwork.loop, hook))
+    return all(jit.in_cache(function) for function in (loop, hook))
 
 
 EMPTY = Jobs(*(np.zeros(0, np.int64) for _ in range(5)))

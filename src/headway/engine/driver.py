@@ -38,7 +38,7 @@ from headway.engine.drive import (
     make_state,
     refusal,
 )
-from headway.engine.local import CATCH_UP, NOBODY, PUT_IN_ORDER, WITHDRAW, Local
+from headway.engine.local import CATCH_UP, JOIN, NOBODY, PUT_IN_ORDER, WITHDRAW, Local
 from headway.engine.side_by_side import end_now, is_crowded, next_event, open_at
 from headway.engine.submissions import Submissions
 from headway.engine.tables import (
@@ -240,10 +240,10 @@ class Driver:
         state.jobs[:, column] = rows
         state.jobs[lists, column] = kept
         state.jobs[SUBMIT, column], state.jobs[PHASE, column] = state.clock[NOW], WAITING
-        if self.local is not None and self.local.newcomer is not None:
-            self.local.newcomer(state.jobs, column)
         state.clock[LAST_NEW] = column + 1
         state.clock[WAITS] += 1
+        if self.local is not None and self.local.looks_at_newcomers:
+            self.local.request(int(state.clock[NOW]), state, column, JOIN)
         return column
 
     def end(self, job: int, how: int = BY_ITSELF) -> bool:

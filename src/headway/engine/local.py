@@ -13,19 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from headway.engine.tables import (
-    ENDED,
-    FIRST_NEW,
-    HEAD,
-    LAST_NEW,
-    PLAN,
-    WALL,
-    State,
-    Table,
-)
+from headway.engine.tables import ENDED, FIRST_NEW, HEAD, LAST_NEW, PLAN, WALL, State, Table
 from headway.jit import kernel
 
-CATCH_UP, WITHDRAW, PUT_IN_ORDER = range(3)
+CATCH_UP, WITHDRAW, PUT_IN_ORDER, JOIN = range(4)
 NOBODY = 0
 """The job of a request that concerns none."""
 
@@ -47,8 +38,12 @@ class Local:
     """Why a job starts that came back to the queue at this very instant, and had waited before."""
     not_of_jobs: tuple[int, ...] = ()
     """Rows of the table of jobs whose columns are not jobs, but lists from the front."""
-    newcomer: Callable[[Table, int], None] | None = None
-    """Fills rows of a new column that depend on the size that its job got here."""
+    numbered_by: int = -1
+    """The row whose numbers these lists are of; -1: they are of running jobs."""
+    looks_at_newcomers: bool = False
+    """Whether it is asked to JOIN each newcomer, to fill rows that depend on the size that it got here."""
+    may_stop: bool = False
+    """Whether it may stop a running job when nobody comes: then that may be completed later than it says."""
     trial_options: Callable[[Table], Table] | None = None
     """The options as a trial needs them, where they hold a long record as well."""
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from headway.engine.drive import Jobs, grow, make_state
+from headway.engine.local import JOIN
 from headway.engine.side_by_side import next_event, open_at
 from headway.engine.tables import (
     AT_WALLTIME,
@@ -243,9 +244,9 @@ class _Engine(Cluster):
         for row in self.kind.times:
             logged = table[row, columns].tolist()
             table[row, columns] = [job.shape.time(time) for (_, job), time in zip(jobs, logged, strict=True)]
-        if self.kind.newcomer is not None:
+        if self.kind.looks_at_newcomers:
             for column in range(first, first + count):
-                self.kind.newcomer(table, column)
+                self.kind.request(int(self.state.clock[NOW]), self.state, column, JOIN)
         self.requested[columns] = [job.shape.time(job.walltime) for _, job in jobs]
         self.world.runtime[columns] = [
             UNBOUNDED if job.runtime is None else job.shape.time(job.runtime) for _, job in jobs

@@ -8,7 +8,7 @@ from headway.live.task import Task
 from headway.platform import Cluster
 from headway.policies.grid import molding
 from headway.policies.grid.composed.cluster import Shape
-from headway.policies.grid.composed.server import searched
+from headway.policies.grid.middleware import searched
 from headway.policies.grid.moldability import fraction, in_python, law_of, lowest
 from headway.policies.grid.notes import NO_ANSWER
 from headway.policies.spec import Spec

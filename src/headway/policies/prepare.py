@@ -133,3 +133,5 @@ class Prepared:
     """Rule and action of the ledger for a job (the engine's number) that the policy turned away."""
     hooks: tuple[Callable[[int, State], None], ...] = ()
     """What is compiled before the run, where that is more than the setup's hook."""
+    loop: Callable[..., int] | None = None
+    """What calls the hooks, where that is not the engine's loop."""

@@ -84,6 +84,16 @@ def over_python() -> SimpleNamespace:
     return SimpleNamespace(**{name: world[name] for name in ("arrive", "reallocate", "log_move")})
 
 
+@cache
+def searched() -> Any:
+    """The searches of :mod:`headway.policies.grid.tuning` over completions that a Python object tells."""
+    from headway.policies.grid import tuning
+
+    plain = getattr(tuning.tune, "py_func", tuning.tune)
+    world = {**vars(tuning), "completion": lambda server, _, task, n: server.completion(task, n)}
+    return FunctionType(plain.__code__, world, "tune")
+
+
 class Agent:
     """Maps arriving tasks and moves waiting ones; it knows its tasks and the three requests of its servers.
 

@@ -109,11 +109,7 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
         return replace(setup, options=options(made)) if made > notes[memory.ROOM] else None
 
     def moves(state: State) -> dict[str, Table]:
-        notes = state.options[behind:]
-        made = int(notes[memory.MOVES])
-        first = len(notes) - memory.MOVE_FIELDS * int(notes[memory.ROOM])
-        log = notes[first : first + memory.MOVE_FIELDS * made].reshape(made, memory.MOVE_FIELDS).T
-        return {name: np.ascontiguousarray(column) for name, column in zip(MOVE, log, strict=True)}
+        return logged_moves(state.options[behind:])
 
     def own(state: State) -> dict[str, object]:
         return {
@@ -174,6 +170,16 @@ def _batch_system(local: Spec, arrivals: Arrivals) -> Prepared:
     if not isinstance(local.policy, Conservative):
         local = make_spec("conservative", compress="scratch")
     return local.policy.prepare(arrivals, 1)
+
+
+def logged_moves(notes: Table) -> dict[str, Table]:
+    """The log of moves of an agent by column."""
+    from headway.policies.grid import notes as memory
+
+    made = int(notes[memory.MOVES])
+    first = len(notes) - memory.MOVE_FIELDS * int(notes[memory.ROOM])
+    log = notes[first : first + memory.MOVE_FIELDS * made].reshape(made, memory.MOVE_FIELDS).T
+    return {name: np.ascontiguousarray(column) for name, column in zip(MOVE, log, strict=True)}
 
 
 def counted(notes: Table) -> dict[str, object]:

@@ -52,12 +52,15 @@ class Ujfb(Policy):
         from headway.engine.local import Local
         from headway.engine.tables import RESERVATION
         from headway.policies.urgent import withdrawal
+        from headway.policies.urgent.tables import SHAPE
 
         return Local(
             withdrawal.of_ujfb,
             in_turn=RESERVATION,
             not_of_jobs=self.not_of_jobs,
-            newcomer=withdrawal.number_shape,
+            numbered_by=SHAPE,
+            looks_at_newcomers=True,
+            may_stop=True,
             trial_options=withdrawal.without_record,
         )
 

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from headway.engine.local import WITHDRAW
+from headway.engine.local import JOIN, WITHDRAW
 from headway.engine.profile import change
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import NOT_RESERVED, unpin
 from headway.engine.tables import KEY, PLAN, PROCS, RESERVED, State, Table
 from headway.engine.verbs import withdraw
-from headway.jit import entry
+from headway.jit import entry, routine
 from headway.policies.queueing.strict import MACHINE
 from headway.policies.urgent import plan, tables
 from headway.policies.urgent.processors import is_urgent
 
 
+@routine
+def number_shape(jobs: Table, column: int) -> None:
+    """Jobs of one size and length share a number, those of others have another one."""
+    procs, plan, number = jobs[PROCS, column], jobs[PLAN, column], 0
+    for other in range(column):
+        if jobs[PROCS, other] == procs and jobs[PLAN, other] == plan:
+            jobs[tables.SHAPE, column] = jobs[tables.SHAPE, other]
+            return
+        number = max(number, jobs[tables.SHAPE, other] + 1)
+    if number > column:  # newcomers that were taken out have left gaps
+        number, other = 0, 0
+        while other < column:  # the first number that none of them has
+            other += 1
+            if jobs[tables.SHAPE, other - 1] == number:
+                number, other = number + 1, 0
+    jobs[tables.SHAPE, column] = number
+    jobs[tables.SHAPE_PLAN, number] = jobs[tables.SHAPE_START, number] = 0  # nothing is known of it yet
+
+
 @entry
 def of_ujfb(t: int, state: State, job: int, request: int) -> None:
     """The plan gives back what it held, and is made anew in the policy's turn."""
+    if request == JOIN:
+        number_shape(state.jobs, job)
     if request != WITHDRAW:
         return
     place, begin = find_job(state, plan.Q, KEY, job), state.jobs[RESERVED, job]
@@ -31,20 +50,6 @@ def of_ujfb(t: int, state: State, job: int, request: int) -> None:
         tables.count(state, tables.URGENT_WAITING, -1)
     state.options[tables.CHANGED] = 1
     withdraw(state, job)
-
-
-def number_shape(jobs: Table, column: int) -> None:
-    """Jobs of one size and length share a number, those of others have another one."""
-    before = jobs[:, :column]
-    same = np.flatnonzero((before[PROCS] == jobs[PROCS, column]) & (before[PLAN] == jobs[PLAN, column]))
-    if len(same):
-        jobs[tables.SHAPE, column] = before[tables.SHAPE, same[0]]
-        return
-    free = np.ones(jobs.shape[1], np.bool_)
-    free[before[tables.SHAPE]] = False
-    number = int(np.argmax(free))
-    jobs[tables.SHAPE, column] = number
-    jobs[[tables.SHAPE_PLAN, tables.SHAPE_START], number] = 0  # nothing is known of this shape yet
 
 
 def without_record(options: Table) -> Table:

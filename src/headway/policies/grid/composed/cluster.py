@@ -105,7 +105,19 @@ class Cluster(Driver):
         super().widen()
         self.requested = np.pad(self.requested, (0, self.state.jobs.shape[1] - len(self.requested)))
 
+    @property
+    def submitted(self) -> Table:
+        """The job of each column."""
+        return np.array(self.of_column, np.int64)
+
+    def submissions(self) -> tuple[Table, Table, Table]:
+        """The jobs that stayed here, their columns, and [job, procs | by | over] their shapes."""
+        here = np.array(list(self.here), np.int64)
+        columns = np.array([each.column for each in self.here.values()], np.int64)
+        shapes = np.array([each.shape for each in self.here.values()], np.int64).reshape(-1, 3)
+        return here, columns, shapes
+
     def ids(self) -> Table:
         """The log's number of the job of each column."""
         numbers = np.arange(len(self.jobs)) if self.jobs.ids is None else self.jobs.ids
-        return np.asarray(numbers[self.of_column])
+        return np.asarray(numbers[self.submitted])

@@ -1,94 +1,210 @@
-"""One clock over the clusters of a grid: each is opened at the instant that is chosen for all.
-
-next instant   the first of: something happens on a cluster, a job is submitted, a reallocation event
-in it          what is due ends; local jobs go to their cluster, the others to the agent; the event;
-               then the policy of each cluster in which something happened has its turn, and starts jobs
-"""
+"""Runs a composed grid: makes the tables, lets the compiled loop run, gives it larger ones when it asks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import Any
 
-from headway.engine.drive import Jobs, Progress
-from headway.engine.tables import FINISHED, WAITS, Table
+import numpy as np
+
+from headway import jit
+from headway.engine.drive import Jobs, Progress, grow, hook_signature
+from headway.engine.driver import copied
+from headway.engine.local import Local
+from headway.engine.tables import FINISH, FINISHED, LAST_NEW, SUBMIT, State, Table, World
+from headway.policies.grid.composed import sites
 from headway.policies.grid.composed.cluster import Cluster
-from headway.policies.grid.composed.server import ClusterServer
-from headway.policies.grid.middleware import Agent
+from headway.policies.grid.composed.loop import run_grid
+from headway.policies.grid.composed.sites import FUTURE, MAIN, TRIAL, Register, Tables
+from headway.policies.prepare import Prepared
 from headway.units import NEVER
 
-LOOK = 64
+BATCH = 4096
 """Instants between two reports of progress."""
-AT_THE_AGENT = -1
-"""The home of a job that goes through the agent."""
+
+if not jit.INTERPRETED:
+    from headway.jit_addresses import address_of, callable_back, laid_down
 
 
-@dataclass
+class Site(Cluster):
+    """A cluster whose jobs come and go in the compiled loop."""
+
+    def __init__(
+        self, name: str, prepared: Prepared, local: Local, jobs: Jobs, widest: int, speed: tuple[int, int]
+    ) -> None:
+        super().__init__(name, prepared, local, jobs)
+        rows = list(local.not_of_jobs)
+        assert rows == list(range(rows[0], rows[0] + len(rows))) if rows else True
+        self.columns = np.zeros(self.state.jobs.shape[1], np.int64)
+        self.of_job = np.zeros((len(jobs), sites.KEPT_OF_JOB), np.int64)
+        self.of_job[:, [sites.COLUMN, sites.ASKED]] = -1
+        self.facts = np.zeros(sites.FACTS, np.int64)
+        self.facts[[sites.FORESEEN, sites.ASKED_VERSION]] = -1
+        self.facts[sites.FOLLOWING] = NEVER
+        self.facts[sites.CATCHES_UP], self.facts[sites.MAY_STOP] = local.catches_up, local.may_stop
+        self.facts[sites.NUMBERED_BY] = local.numbered_by
+        self.facts[sites.LOOKS_AT_NEWCOMERS] = local.looks_at_newcomers
+        self.facts[sites.WIDEST] = widest
+        self.facts[sites.SPEED], self.facts[sites.SPEED_OVER] = speed
+        self.rows_by_job = np.ascontiguousarray(self.of_log.T)
+        options = self.state.options
+        self.short = options if local.trial_options is None else local.trial_options(options)
+        other = np.flatnonzero(self.short != options[: len(self.short)])
+        self.fixed = np.stack([other, self.short[other]])
+        self.copies: dict[int, tuple[State, World]] = {}
+        self.make_copies()
+
+    def make_copies(self) -> None:
+        """Copies in which nothing is yet, one column wider than the table."""
+        state, room = self.state, self.state.jobs.shape[1] + 1
+        for which in (TRIAL, FUTURE):
+            bare = state._replace(jobs=state.jobs[:, :0], runs=state.runs[:, :0], options=self.short)
+            copy = copied(bare)._replace(
+                jobs=np.zeros((len(state.jobs), room), np.int64), runs=np.zeros_like(state.runs)
+            )
+            copy.jobs[SUBMIT] = NEVER
+            world = World(np.zeros(room, np.int64), np.zeros_like(self.world.ends), np.zeros(1, np.int64))
+            self.copies[which] = copy, world
+            for fact in (sites.LIVE_COLUMNS, sites.LIVE_RUNS, sites.SEEN_COLUMNS, sites.SEEN_RUNS):
+                self.facts[fact + which - TRIAL] = 0
+        self.facts[sites.FORESEEN] = -1
+        self.live = np.zeros((4, max(room, state.runs.shape[1]) + 1), np.int64)
+
+    def widen(self) -> None:
+        super().widen()
+        self.columns = np.pad(self.columns, (0, self.state.jobs.shape[1] - len(self.columns)))
+
+    def simulation(self, which: int) -> tuple[State, World]:
+        """The tables of the cluster, or of a copy."""
+        return (self.state, self.world) if which == MAIN else self.copies[which]
+
+    @property
+    def register(self) -> Register:
+        """What is kept of the submissions."""
+        times, lists = (np.array(rows, np.int64) for rows in (self.kind.times, self.kind.not_of_jobs))
+        of_jobs = self.rows_by_job, self.requested, self.columns, self.of_job
+        return Register(*of_jobs, times, lists, self.fixed, self.live, self.facts)
+
+    @property
+    def submitted(self) -> Table:
+        return self.columns[: self.state.clock[LAST_NEW]]
+
+    def submissions(self) -> tuple[Table, Table, Table]:
+        here = np.flatnonzero(self.of_job[:, sites.COLUMN] >= 0)
+        shapes = self.of_job[here][:, [sites.SIZE, sites.BY, sites.OVER]]
+        return here, self.of_job[here, sites.COLUMN], shapes
+
+
 class Grid:
-    """The clusters, their servers and the agent in the course of a run."""
+    """The clusters and the agent in the course of a run."""
 
-    jobs: Jobs
-    homes: Table
-    clusters: Sequence[Cluster]
-    servers: Sequence[ClusterServer]
-    agent: Agent
-    period: int
-    """Time between reallocation events (µs); 0: there are none."""
-    refused: list[int] = field(default_factory=list)
-    """Tasks that no cluster took."""
-    instants: int = 0
-    waits_sum: int = 0
-    waits_max: int = 0
-    last_event: int = 0
+    def __init__(self, jobs: Jobs, log: Table, clusters: Sequence[Site], notes: Table, facts: Table) -> None:
+        self.jobs, self.clusters, self.notes, self.facts = jobs, clusters, notes, facts
+        self.trouble: BaseException | None = None
+        self.at = np.zeros((len(clusters), sites.ENTRIES), object if jit.INTERPRETED else np.int64)
+        self.kept: list[object] = []
+        """What stands at addresses that were given."""
+        back = self._address_of_answer()
+        for k, cluster in enumerate(clusters):
+            for which in (MAIN, TRIAL, FUTURE):
+                self._lay(k, which)
+            self._lay_register(k)
+            called: tuple[Any, Any] = cluster.hook, cluster.kind.request
+            if not jit.INTERPRETED:
+                kinds = hook_signature(), sites.REQUEST_TYPE
+                called = address_of(called[0], kinds[0]), address_of(called[1], kinds[1])
+            self.at[k, sites.HOOK], self.at[k, sites.REQUEST] = called
+        self.tables = Tables(self.at, back, log, notes, facts)
+
+    def _address_of_answer(self) -> Table:
+        """What the loop calls when it needs larger tables."""
+        if jit.INTERPRETED:
+            back = np.zeros(1, object)
+            back[0] = self.answer
+            return back
+        kept, address = callable_back(self.answer)
+        self.kept.append(kept)
+        return np.array([address], np.int64)
+
+    def _entry(self, given: Register | State | World) -> object:
+        """A tuple as it is found in the table."""
+        if jit.INTERPRETED:
+            return given
+        memory = laid_down(given)
+        self.kept += [memory, given]
+        return memory.ctypes.data
+
+    def _lay(self, k: int, which: int) -> None:
+        state, world = self.clusters[k].simulation(which)
+        self.at[k, which], self.at[k, sites.WORLDS + which] = self._entry(state), self._entry(world)
+
+    def _lay_register(self, k: int) -> None:
+        self.at[k, sites.REGISTER] = self._entry(self.clusters[k].register)
+
+    def answer(self, k: int, what: int) -> int:
+        """Larger tables for the compiled loop; 1 if there is not enough memory."""
+        try:
+            cluster = self.clusters[k]
+            if what in (TRIAL, FUTURE):
+                cluster.copies[what] = grow(*cluster.copies[what])
+                self._lay(k, what)
+                return 0
+            if what == sites.WIDER:
+                cluster.widen()
+            else:
+                cluster.grow()
+            cluster.make_copies()
+            for which in (MAIN, TRIAL, FUTURE):
+                self._lay(k, which)
+            self._lay_register(k)
+        except BaseException as trouble:  # raised again when the loop has come back
+            self.trouble = trouble
+            return 1
+        return 0
 
     def run(self, progress: Progress | None = None) -> None:
         """Simulate until nothing more happens."""
-        arrived = t = 0
-        while True:
-            submit = int(self.jobs.submit[arrived]) if arrived < len(self.jobs) else NEVER
-            event = (t // self.period + 1) * self.period if self.watchful else NEVER
-            t = min(submit, event, *(cluster.following for cluster in self.clusters))
-            if t == NEVER:
-                break
-            for server in self.servers:
-                server.now = t
-                if server.cluster.following == t:
-                    server.cluster.open(t)
-            while arrived < len(self.jobs) and self.jobs.submit[arrived] == t:
-                self.welcome(arrived)
-                arrived += 1
-            if self.watchful and t % self.period == 0 and t > self.last_event:
-                self.last_event = t
-                self.agent.reallocate(t)
-            self.count()
-            for cluster in self.clusters:
-                if cluster.is_open:
-                    cluster.close()
-            if progress is not None and self.instants % LOOK == 0:
+        code = -1
+        while code != FINISH:
+            code = run_grid(self.tables, BATCH)
+            if self.trouble is not None:
+                raise self.trouble
+            if self.facts[sites.WRONG] >= 0:
+                raise self._refusal(int(self.facts[sites.WRONG]), int(self.facts[sites.WRONG_IN]))
+            if progress is not None:
                 progress(self.finished(), len(self.jobs))
-        if progress is not None:
-            progress(self.finished(), len(self.jobs))
 
-    @property
-    def watchful(self) -> bool:
-        """Whether there are events, and the agent has tasks that may wait."""
-        return self.period > 0 and self.agent.looks_after > 0
-
-    def welcome(self, job: int) -> None:
-        """A local job goes to its cluster, any other to the agent."""
-        home = int(self.homes[job])
-        if home != AT_THE_AGENT:
-            self.servers[home].place(job, int(self.jobs.procs[job]))
-        elif self.agent.arrive(job) is None:
-            self.refused.append(job)
-
-    def count(self) -> None:
-        """Take note of who waits before the policies' turns."""
-        waiting = sum(int(cluster.state.clock[WAITS]) for cluster in self.clusters)
-        self.instants += 1
-        self.waits_sum += waiting
-        self.waits_max = max(self.waits_max, waiting)
+    def _refusal(self, k: int, which: int) -> Exception:
+        """The error for a policy that did what it may not, in its cluster or in a copy."""
+        cluster = self.clusters[k]
+        cluster.state, cluster.world = cluster.simulation(which)
+        return cluster.refusal()
 
     def finished(self) -> int:
         """Jobs that have ended so far."""
-        return sum(int(cluster.state.clock[FINISHED]) for cluster in self.clusters) + len(self.refused)
+        return sum(int(cluster.state.clock[FINISHED]) for cluster in self.clusters) + self.not_taken
+
+    @property
+    def not_taken(self) -> int:
+        """Tasks that no cluster took."""
+        return int(self.facts[sites.NOT_TAKEN])
+
+    @property
+    def instants(self) -> int:
+        """Instants at which something happened."""
+        return int(self.facts[sites.INSTANTS_SEEN])
+
+    @property
+    def waits_sum(self) -> int:
+        """Who waited before the policies' turns, over all instants."""
+        return int(self.facts[sites.WAITED])
+
+    @property
+    def waits_max(self) -> int:
+        """The most who waited before the policies' turns."""
+        return int(self.facts[sites.MOST_WAITED])
+
+    @property
+    def estimates(self) -> int:
+        """Copies that were run ahead."""
+        return sum(int(cluster.facts[sites.ESTIMATES]) for cluster in self.clusters)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from headway.engine.drive import check_finished
+from headway.engine.drive import Jobs, check_finished
 from headway.engine.tables import (
     BACKFILL,
     FINISHED,
@@ -39,14 +39,32 @@ from headway.engine.tables import (
     new_state,
 )
 from headway.policies.grid.composed.cluster import Cluster
-from headway.policies.grid.composed.driver import Grid
 from headway.policies.prepare import Sets
+
+
+class Ran(Protocol):
+    """A grid that has run to the end."""
+
+    @property
+    def jobs(self) -> Jobs: ...
+    @property
+    def clusters(self) -> Sequence[Cluster]: ...
+    @property
+    def not_taken(self) -> int: ...
+    @property
+    def instants(self) -> int: ...
+    @property
+    def waits_sum(self) -> int: ...
+    @property
+    def waits_max(self) -> int: ...
+    def finished(self) -> int: ...
+
 
 OF_THE_QUEUE = (IMMEDIATE, HEAD, BACKFILL, RESERVATION)
 """Reasons to start that say less than that the job was moved."""
 
 
-def gathered(grid: Grid, first_pool: Sequence[int], told: Sequence[bool], moved: Table) -> State:
+def gathered(grid: Ran, first_pool: Sequence[int], told: Sequence[bool], moved: Table) -> State:
     """One table of jobs and one of runs, as if there had been one simulation.
 
     Pools are numbered through all clusters, from ``first_pool`` on for each; ``told`` says which clusters'
@@ -61,12 +79,12 @@ def gathered(grid: Grid, first_pool: Sequence[int], told: Sequence[bool], moved:
     for number, cluster in enumerate(grid.clusters):
         state = cluster.state
         log = state.runs[:, : state.clock[RUNS]].copy()
-        log[R_JOB] = np.array(cluster.of_column, np.int64)[log[R_JOB]]
+        log[R_JOB] = cluster.submitted[log[R_JOB]]
         log[R_POOL] += first_pool[number]
         waited = (log[R_WHY] == IMMEDIATE) & (log[R_START] > grid.jobs.submit[log[R_JOB]])
         log[R_WHY, waited] = cluster.kind.in_turn
         log[R_WHY, (moved[log[R_JOB]] > 0) & np.isin(log[R_WHY], OF_THE_QUEUE)] = MOVED
-        here, columns, shapes = submissions(cluster)
+        here, columns, shapes = cluster.submissions()
         run = state.jobs[RUN, columns]
         jobs[RUN, here] = np.where(run >= 0, run + begun, -1)
         if told[number]:
@@ -78,17 +96,9 @@ def gathered(grid: Grid, first_pool: Sequence[int], told: Sequence[bool], moved:
         begun += log.shape[1]
     state = new_state(jobs, np.zeros((POOL_ROWS, 2), np.int64), np.zeros(1, np.int64), 1, 1, 1)
     state.clock[RUNS], state.clock[LAST_NEW] = begun, count
-    state.clock[FINISHED], state.clock[INSTANTS] = grid.finished() - len(grid.refused), grid.instants
+    state.clock[FINISHED], state.clock[INSTANTS] = grid.finished() - grid.not_taken, grid.instants
     state.clock[WAITS_SUM], state.clock[WAITS_MAX] = grid.waits_sum, grid.waits_max
     return state._replace(runs=np.concatenate(logs, axis=1))
-
-
-def submissions(cluster: Cluster) -> tuple[Table, Table, Table]:
-    """The jobs that stayed on a cluster, their columns there, and [job, procs | by | over] their shapes."""
-    here = np.array(list(cluster.here), np.int64)
-    columns = np.array([each.column for each in cluster.here.values()], np.int64)
-    shapes = np.array([each.shape for each in cluster.here.values()], np.int64).reshape(-1, 3)
-    return here, columns, shapes
 
 
 def all_sets(clusters: Sequence[Cluster]) -> Sets:
@@ -134,15 +144,16 @@ def all_notes(clusters: Sequence[Cluster], count: int) -> dict[str, Any]:
         if cluster.prepared.notes is None:
             continue
         ids = np.full(cluster.state.jobs.shape[1], -1, np.int64)
-        ids[: len(cluster.of_column)] = cluster.ids()
-        here, columns, _ = submissions(cluster)
+        ids[: len(cluster.submitted)] = cluster.ids()
+        here, columns, _ = cluster.submissions()
         for name, noted in cluster.prepared.notes(cluster.state, ids).items():
             if isinstance(noted, np.ndarray):
                 column = found.setdefault(name, np.full(count, -1, noted.dtype))
                 column[here] = noted[columns]
             else:
                 lists = found.setdefault(name, Lists([[] for _ in range(count)]))
-                for job, place in zip(here.tolist(), columns.tolist(), strict=True):
+                told = np.isin(columns, noted.told)  # most jobs have nothing to tell
+                for job, place in zip(here[told].tolist(), columns[told].tolist(), strict=True):
                     lists[job].extend(noted[place])
     return found
 

@@ -11,16 +11,22 @@ from headway.engine.tables import State
 from headway.platform import Platform
 from headway.policies.grid import notes as memory
 from headway.policies.grid import tables
-from headway.policies.grid.composed.cluster import Cluster
-from headway.policies.grid.composed.driver import Grid
+from headway.policies.grid.composed import sites
+from headway.policies.grid.composed.driver import Grid, Site
 from headway.policies.grid.composed.gathering import all_notes, all_sets, gathered, own_numbers
-from headway.policies.grid.composed.server import ClusterServer
-from headway.policies.grid.composed.shaping import Shaping
-from headway.policies.grid.description import TUNINGS
+from headway.policies.grid.composed.loop import run_grid
+from headway.policies.grid.description import HEURISTICS, LAWS, MODES, TUNINGS
 from headway.policies.grid.local_policies import pools_of, widest
-from headway.policies.grid.middleware import Agent
 from headway.policies.grid.moldability import fraction, job_rows
-from headway.policies.grid.setup import MOVE, counted, microseconds_of, remark_on, sites_of
+from headway.policies.grid.setup import (
+    MOVES_AT_FIRST,
+    MOVES_PER_TASK,
+    counted,
+    logged_moves,
+    microseconds_of,
+    remark_on,
+    sites_of,
+)
 from headway.policies.prepare import Arrivals, Prepared, Sets, Sites, Table
 from headway.policies.spec import Spec
 
@@ -44,6 +50,7 @@ def composed(spec: Spec, arrivals: Arrivals, local: tuple[Spec, ...]) -> Prepare
         moves=run.moves,
         sites=run.sites(),
         hooks=tuple(dict.fromkeys(each.setup.hook for each in run.prepared)),
+        loop=run_grid,
     )
 
 
@@ -69,38 +76,71 @@ class _Run:
         self.pools = pools_of(self.spec, self.platform)
         self.speeds = [fraction(cluster.speed) for cluster in clusters]
         self.rows = job_rows(self.spec, self.arrivals, clusters, self.speeds)
+        self.room = MOVES_AT_FIRST + MOVES_PER_TASK * len(self.arrivals.submit)
 
     # ---- running ------------------------------------------------------------------------------------------
 
     def drive(self, jobs: Jobs, setup: Setup, progress: Progress | None) -> State:
         """Run the grid; its clusters' tables as one."""
+        widths = widest(self.spec, self.platform)
         clusters = [
-            Cluster(site.name, prepared, local.policy.as_local(), jobs)
-            for site, prepared, local in zip(self.platform.clusters, self.prepared, self.local, strict=True)
+            Site(site.name, prepared, local.policy.as_local(), jobs, width, speed)
+            for site, prepared, local, width, speed in zip(
+                self.platform.clusters, self.prepared, self.local, widths, self.speeds, strict=True
+            )
         ]
-        shaping = Shaping(self.spec, self.rows, self.speeds, widest(self.spec, self.platform))
-        method = TUNINGS.index(self.spec.word("tuning"))
-        servers = [ClusterServer(k, cluster, shaping, method) for k, cluster in enumerate(clusters)]
-        agent = Agent(
-            servers,
-            self.spec.word("heuristic"),
-            self.spec.word("mode"),
+        self.grid = Grid(jobs, self._log(jobs), clusters, self._notes(), self._facts())
+        self.grid.run(progress)
+        moved = memory.section(self.grid.notes, memory.TIMES_MOVED)
+        return gathered(self.grid, self._first_pools(), self._told(), moved)
+
+    def _log(self, jobs: Jobs) -> Table:
+        """[job, field] what the log says of each job."""
+        told = (
+            tables.TRACE_PROCS,
+            tables.OF,
+            tables.OUT_OF,
+            tables.LIMIT,
+            tables.SPEEDUP,
+            tables.SPEEDUP_OVER,
+            tables.HOME,
+        )
+        columns = (jobs.submit, jobs.runtime, jobs.walltime, *(self.rows[row] for row in told))
+        return np.stack(columns, axis=1).astype(np.int64)
+
+    def _notes(self) -> Table:
+        """The agent's memory at the beginning."""
+        return memory.new_notes(
+            len(self.local),
+            HEURISTICS.index(self.spec.word("heuristic")),
+            MODES.index(self.spec.word("mode")),
             microseconds_of(self.spec, "threshold"),
             self.spec.whole("oldest"),
+            len(self.arrivals.submit),
+            self.room,
         )
-        period = 0 if self.spec.word("mode") == "none" else microseconds_of(self.spec, "period")
-        self.grid = Grid(jobs, self.rows[tables.HOME], clusters, servers, agent, period)
-        self.grid.run(progress)
-        return gathered(self.grid, self._first_pools(), self._told(), self._of_tasks(memory.TIMES_MOVED))
+
+    def _facts(self) -> Table:
+        """What the loop is told."""
+        facts = np.zeros(sites.GRID_FACTS, np.int64)
+        facts[sites.WRONG] = -1
+        if self.spec.word("mode") != "none":
+            facts[sites.PERIOD] = microseconds_of(self.spec, "period")
+        facts[sites.TUNING] = TUNINGS.index(self.spec.word("tuning"))
+        facts[sites.LAW] = LAWS.index(self.spec.word("law"))
+        facts[sites.SIGMA], facts[sites.SIGMA_OVER] = fraction(self.spec.number("sigma"))
+        return facts
 
     def again(self, _: State) -> Setup | None:
-        """The same with more space for what a policy wrote down, where one needs it."""
+        """The same with more space for moves or for what a policy wrote down, where it is needed."""
         larger = [
             None if cluster.prepared.again is None else cluster.prepared.again(cluster.state)
             for cluster in self.grid.clusters
         ]
-        if not any(larger):
+        made = int(self.grid.notes[memory.MOVES])
+        if made <= self.room and not any(larger):
             return None
+        self.room = max(self.room, made)
         self.prepared = [
             prepared if setup is None else replace(prepared, setup=setup)
             for prepared, setup in zip(self.prepared, larger, strict=True)
@@ -140,38 +180,28 @@ class _Run:
 
     # ---- the result ---------------------------------------------------------------------------------------
 
-    def _of_tasks(self, section: int) -> Table:
-        """An entry of the agent's memory for each job of the log; 0 for jobs that it does not know."""
-        column = np.zeros(len(self.arrivals.submit), np.int64)
-        tasks = self.grid.agent.tasks
-        column[tasks] = memory.section(self.grid.agent.memory, section)[: len(tasks)]
-        return column
-
     def own(self, _: State) -> dict[str, object]:
         """The grid's numbers, then those of the clusters' policies."""
         numbers = own_numbers(self.grid.clusters)
-        if self.grid.refused:  # no cluster took them, and so none has counted them
-            numbers["late_on_arrival"] = int(str(numbers.get("late_on_arrival", 0))) + len(self.grid.refused)
+        if self.grid.not_taken:  # no cluster took them, and so none has counted them
+            numbers["late_on_arrival"] = int(str(numbers.get("late_on_arrival", 0))) + self.grid.not_taken
         return {
             "grid_tasks": int((self.rows[tables.HOME] < 0).sum()),
-            **counted(self.grid.agent.memory),
-            "moves": len(self.grid.agent.moves),
+            **counted(self.grid.notes),
             "completions": "foreseen",
-            "estimates": sum(server.estimates for server in self.grid.servers),
+            "estimates": self.grid.estimates,
             **numbers,
         }
 
     def notes(self, _: State, ids: Table) -> dict[str, Table]:
-        return {"put_back": self._of_tasks(memory.PUT_BACK), **all_notes(self.grid.clusters, len(ids))}
+        return {
+            "put_back": memory.section(self.grid.notes, memory.PUT_BACK),
+            **all_notes(self.grid.clusters, len(ids)),
+        }
 
     def sets(self, _: State) -> Sets:
         return all_sets(self.grid.clusters)
 
     def moves(self, _: State) -> dict[str, Table]:
         """The log of moves by column."""
-        made = self.grid.agent.moves
-        names = ("task", *MOVE[1:])
-        return {
-            column: np.array([getattr(move, name) for move in made], np.int64)
-            for column, name in zip(MOVE, names, strict=True)
-        }
+        return logged_moves(self.grid.notes)

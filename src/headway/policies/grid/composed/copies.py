@@ -1,0 +1,372 @@
+"""A copy of a cluster that runs on alone: when is a job completed if nothing else comes?
+
+In the copy every job lasts as long as was requested; how long it really runs only the engine knows. The
+answer is a fact for policies whose jobs start as planned, and an estimate for all others.
+
+Copies are made again and again, so each holds what it had, and only that is copied which may have changed in
+the cluster or in the copy: the columns of jobs and runs that were not over at the last copy and those that
+have come since, and of queues, heaps and profiles the part that is in use.
+
+A copy is run on no further than it must: a job that runs is completed when its walltime says, unless the
+policy may stop it, and where only a completion before ``cutoff`` matters, a job that has not started so late
+that it cannot be completed before that is left alone.
+"""
+
+from __future__ import annotations
+
+from headway.engine.clock import crowded, needed, step
+from headway.engine.heap import push
+from headway.engine.local import JOIN
+from headway.engine.profile import BLOCK, BLOCK_ROWS, BLOCKS_USED, COUNTS, HALF, STEP_ROWS
+from headway.engine.stretch import stretched
+from headway.engine.tables import (
+    DONE,
+    DUE,
+    DUE_COUNT,
+    DUE_JOB,
+    ENDED,
+    ENDED_RUNS,
+    FAULT,
+    FINISH,
+    FIRST_NEW,
+    FRESH,
+    GROW,
+    KEPT,
+    LAST_NEW,
+    LIVE_ROOM,
+    NONE,
+    NOW,
+    OPEN,
+    OUTLIVE_RUN,
+    OUTLIVE_TIME,
+    OUTLIVES,
+    PHASE,
+    PIN_COUNT,
+    PINS,
+    POOL_LISTS,
+    PROCS,
+    Q_FIELDS,
+    Q_HEAD,
+    Q_SUMMED,
+    Q_TAIL,
+    R_END,
+    R_JOB,
+    R_LEAD,
+    R_LIMIT,
+    R_START,
+    REFUSED,
+    RUN,
+    RUNNING,
+    RUNS,
+    RUNS_NOW,
+    SUBMIT,
+    SUSPENDED,
+    SUSPENDS,
+    WAITING,
+    WAITS,
+    WAKE,
+    WALL,
+    State,
+    Table,
+    World,
+)
+from headway.jit import kernel, routine
+from headway.policies.grid.composed.sites import (
+    ESTIMATES,
+    HAS_ENDS,
+    IS_OPEN,
+    IS_OVER,
+    L_WALL,
+    LARGER,
+    LISTED,
+    LIVE_COLUMNS,
+    LIVE_RUNS,
+    LOOKS_AT_NEWCOMERS,
+    MAIN,
+    MAY_STOP,
+    NUMBERED_BY,
+    SEEN_COLUMNS,
+    SEEN_RUNS,
+    TRIAL,
+    Register,
+    Tables,
+    ask_for,
+    go_wrong,
+    is_wrong,
+    register_of,
+    request,
+    state_of,
+    turn,
+    world_of,
+)
+from headway.units import NEVER
+
+
+@kernel
+def times_of(logged: int, by: int, over: int) -> int:
+    """A time of the log (µs) as it is on a cluster, rounded up to the next microsecond."""
+    return logged if by == over else stretched(logged, by, over)
+
+
+@kernel
+def is_here(phase: int) -> bool:
+    """Whether a job in a phase waits, runs or is suspended."""
+    return bool(phase in (WAITING, RUNNING, SUSPENDED))
+
+
+@routine
+def join_column(
+    grid: Tables, k: int, state: State, register: Register, job: int, procs: int, by: int, over: int
+) -> int:
+    """Write a newcomer with its size and times here into the next column of a table of jobs; the column."""
+    column = state.clock[LAST_NEW]
+    lists, rows = register.lists, state.jobs.shape[0]
+    first = lists[0] if len(lists) > 0 else rows
+    for row in range(first):
+        state.jobs[row, column] = register.prepared[job, row]
+    for row in range(first + len(lists), rows):
+        state.jobs[row, column] = register.prepared[job, row]
+    state.jobs[PROCS, column] = procs
+    if by != over:
+        for i in range(len(register.times)):
+            row = register.times[i]
+            state.jobs[row, column] = stretched(register.prepared[job, row], by, over)
+    state.jobs[SUBMIT, column], state.jobs[PHASE, column] = state.clock[NOW], WAITING
+    state.clock[LAST_NEW] = column + 1
+    state.clock[WAITS] += 1
+    if register.facts[LOOKS_AT_NEWCOMERS]:
+        request(grid, k, state.clock[NOW], state, column, JOIN)
+    return int(column)
+
+
+# ---- copying --------------------------------------------------------------------------------------------
+
+
+@kernel
+def live_columns(source: State, register: Register, which: int) -> int:
+    """Put the columns that may have changed since the last copy on the list of a copy; how many."""
+    facts, live, row = register.facts, register.live, which - TRIAL
+    last, count = source.clock[LAST_NEW], 0
+    for i in range(facts[LIVE_COLUMNS + row]):
+        column = live[row, i]
+        if column < last:
+            live[row, count] = column
+            count += 1
+    for column in range(facts[SEEN_COLUMNS + row], last):
+        live[row, count] = column
+        count += 1
+    facts[SEEN_COLUMNS + row] = last
+    return count
+
+
+@kernel
+def live_runs(source: State, register: Register, which: int) -> int:
+    """The same for runs."""
+    facts, live, row = register.facts, register.live, which - TRIAL
+    count = facts[LIVE_RUNS + row]
+    for run in range(facts[SEEN_RUNS + row], source.clock[RUNS]):
+        live[2 + row, count] = run
+        count += 1
+    facts[SEEN_RUNS + row] = source.clock[RUNS]
+    return int(count)
+
+
+@kernel
+def copy_columns(source: State, target: State, world: World, register: Register, which: int) -> None:
+    """Copy the jobs that may have changed, and keep those on the list that are not over."""
+    facts, live, row = register.facts, register.live, which - TRIAL
+    count = live_columns(source, register, which)
+    for line in range(source.jobs.shape[0]):
+        for i in range(count):
+            target.jobs[line, live[row, i]] = source.jobs[line, live[row, i]]
+    kept = 0
+    for i in range(count):
+        column = live[row, i]
+        world.runtime[column] = register.requested[column]
+        if is_here(source.jobs[PHASE, column]):
+            live[row, kept] = column
+            kept += 1
+    facts[LIVE_COLUMNS + row] = kept
+    last = source.clock[LAST_NEW]
+    if last < target.jobs.shape[1]:
+        target.jobs[SUBMIT, last] = NEVER
+    length = facts[LISTED] if facts[NUMBERED_BY] >= 0 else source.clock[RUNS_NOW] + source.clock[SUSPENDS]
+    for i in range(len(register.lists)):
+        line = register.lists[i]
+        for place in range(length):
+            target.jobs[line, place] = source.jobs[line, place]
+
+
+@kernel
+def copy_runs(source: State, target: State, register: Register, which: int) -> None:
+    """Copy the runs that may have changed, and keep those on the list that are not over."""
+    facts, live, row = register.facts, register.live, which - TRIAL + 2
+    count = live_runs(source, register, which)
+    for line in range(source.runs.shape[0]):
+        for i in range(count):
+            target.runs[line, live[row, i]] = source.runs[line, live[row, i]]
+    kept = 0
+    for i in range(count):
+        if source.runs[R_END, live[row, i]] == OPEN:
+            live[row, kept] = live[row, i]
+            kept += 1
+    facts[LIVE_RUNS + row - 2] = kept
+
+
+@kernel
+def copy_row(source: Table, target: Table, row: int, begin: int, end: int) -> None:
+    """Copy a part of a row."""
+    for place in range(begin, end):
+        target[row, place] = source[row, place]
+
+
+@kernel
+def copy_queues(source: State, target: State) -> None:
+    """Copy the queues and lists of each pool as far as they are in use; summaries are made anew."""
+    pools = source.queue.shape[0] // (2 * Q_FIELDS)
+    upto = 0
+    for q in range(2 * pools):
+        target.pools[Q_SUMMED, q] = 0
+        upto = max(upto, source.pools[Q_TAIL, q])
+        head, tail = source.pools[Q_HEAD, q], source.pools[Q_TAIL, q]
+        for row in range(Q_FIELDS * q, Q_FIELDS * (q + 1)):
+            copy_row(source.queue, target.queue, row, head, tail)
+    for place in range(upto):
+        target.keys[place] = source.keys[place]
+    copy_row(source.lists, target.lists, ENDED_RUNS, 0, source.clock[ENDED])
+    copy_row(source.lists, target.lists, OUTLIVE_TIME, 0, source.clock[OUTLIVES])
+    copy_row(source.lists, target.lists, OUTLIVE_RUN, 0, source.clock[OUTLIVES])
+    for k in range(pools):
+        copy_row(source.lists, target.lists, DUE + POOL_LISTS * k, 0, source.pools[DUE_COUNT, k])
+        copy_row(source.lists, target.lists, DUE_JOB + POOL_LISTS * k, 0, source.pools[DUE_COUNT, k])
+        copy_row(source.lists, target.lists, PINS + POOL_LISTS * k, 0, source.pools[PIN_COUNT, k])
+
+
+@kernel
+def copy_profiles(source: State, target: State) -> None:
+    """Copy the blocks that are in use of each pool."""
+    old, new = source.profile, target.profile
+    for k in range(source.queue.shape[0] // (2 * Q_FIELDS)):
+        counts = BLOCK_ROWS * k + COUNTS
+        used, half = old.blocks[counts, BLOCKS_USED], old.blocks[counts, HALF]
+        for field in range(COUNTS):
+            copy_row(old.blocks, new.blocks, BLOCK_ROWS * k + field, 0, used)
+        new.blocks[counts, BLOCKS_USED], new.blocks[counts, HALF] = used, half
+        here, there = half * (old.steps.shape[1] >> 1), half * (new.steps.shape[1] >> 1)
+        for row in range(STEP_ROWS * k, STEP_ROWS * (k + 1)):
+            for place in range(used * BLOCK):
+                new.steps[row, there + place] = old.steps[row, here + place]
+
+
+@routine
+def copy_cluster(source: State, target: State, world: World, register: Register, which: int) -> None:
+    """Let a copy be the cluster as it is."""
+    room = target.clock[LIVE_ROOM]
+    for place in range(len(source.clock)):
+        target.clock[place] = source.clock[place]
+    target.clock[LIVE_ROOM] = room
+    for row in range(source.pools.shape[0]):
+        copy_row(source.pools, target.pools, row, 0, source.pools.shape[1])
+    copy_queues(source, target)
+    copy_profiles(source, target)
+    for place in range(len(target.options)):
+        target.options[place] = source.options[place]
+    for i in range(register.fixed.shape[1]):
+        target.options[register.fixed[0, i]] = register.fixed[1, i]
+    copy_columns(source, target, world, register, which)
+    copy_runs(source, target, register, which)
+    target.clock[FRESH] = source.clock[RUNS]
+    register.facts[HAS_ENDS + which - TRIAL] = 0
+
+
+@kernel
+def renew(grid: Tables, k: int, which: int, t: int) -> bool:
+    """Let a copy be cluster ``k`` at ``t``, before the policy's turn, with space for one more job."""
+    register = register_of(grid, k)
+    register.facts[ESTIMATES] += 1
+    copy_cluster(state_of(grid, k, MAIN), state_of(grid, k, which), world_of(grid, k, which), register, which)
+    clock = state_of(grid, k, which).clock
+    if not register.facts[IS_OPEN]:  # then nothing ends at t, or it would be open
+        clock[NOW], clock[WAKE], clock[ENDED], clock[FIRST_NEW] = t, NEVER, 0, clock[LAST_NEW]
+    while crowded(state_of(grid, k, which), world_of(grid, k, which), 1):
+        if not ask_for(grid, k, LARGER + which):
+            return False
+    return True
+
+
+# ---- running on -----------------------------------------------------------------------------------------
+
+
+@kernel
+def know_ends(state: State, world: World, register: Register, which: int) -> None:
+    """Foresee the ends of the runs that were there before the copy had its first turn."""
+    facts, row, count = register.facts, which - TRIAL, 0
+    for i in range(facts[LIVE_RUNS + row]):
+        run = register.live[2 + row, i]
+        if state.runs[R_END, run] == OPEN:
+            job = state.runs[R_JOB, run]
+            left = state.runs[R_LEAD, run] + register.requested[job] - state.jobs[KEPT, job]
+            push(world.ends, 0, count, state.runs[R_START, run] + min(left, state.runs[R_LIMIT, run]), run)
+            count += 1
+    world.size[0] = count
+    facts[HAS_ENDS + row] = 1
+
+
+@kernel
+def take_turn(grid: Tables, k: int, which: int) -> bool:
+    """The policy's turn in a copy; False if it did what it may not."""
+    state = state_of(grid, k, which)
+    turn(grid, k, state.clock[NOW], state)
+    if state.clock[FAULT] != NONE:
+        go_wrong(grid, k, which)
+    return not is_wrong(grid)
+
+
+@routine
+def completion_in(grid: Tables, k: int, which: int, column: int, cutoff: int) -> int:
+    """When the job of a column is completed in a copy, at least ``cutoff`` if not before that.
+
+    NEVER if the policy does not run it.
+    """
+    register = register_of(grid, k)
+    facts = register.facts
+    state, world = state_of(grid, k, which), world_of(grid, k, which)
+    least = 0 if facts[MAY_STOP] else min(world.runtime[column], state.jobs[WALL, column])
+    while True:
+        phase = state.jobs[PHASE, column]
+        if phase == DONE:
+            return int(state.runs[R_END, state.jobs[RUN, column]])
+        if phase == RUNNING and not facts[MAY_STOP]:
+            run = state.jobs[RUN, column]
+            return int(state.runs[R_START, run] + min(needed(state, world, run), state.runs[R_LIMIT, run]))
+        if phase == REFUSED or is_wrong(grid) or (which != TRIAL and facts[IS_OVER]):
+            return NEVER
+        if cutoff < NEVER and state.clock[NOW] + least >= cutoff:
+            return cutoff
+        if not facts[HAS_ENDS + which - TRIAL]:
+            know_ends(state, world, register, which)
+        code = step(state, world)
+        if code == GROW:
+            ask_for(grid, k, LARGER + which)
+            state, world = state_of(grid, k, which), world_of(grid, k, which)
+        elif code == FINISH:
+            if which == TRIAL:
+                return NEVER
+            facts[IS_OVER] = 1
+        else:
+            take_turn(grid, k, which)
+
+
+@routine
+def tried(grid: Tables, k: int, t: int, job: int, procs: int, by: int, over: int, cutoff: int) -> int:
+    """When a job that is not on cluster ``k`` would be completed there if it were submitted now."""
+    if not renew(grid, k, TRIAL, t):
+        return NEVER
+    register, state, world = register_of(grid, k), state_of(grid, k, TRIAL), world_of(grid, k, TRIAL)
+    column = join_column(grid, k, state, register, job, procs, by, over)
+    world.runtime[column] = times_of(grid.log[job, L_WALL], by, over)
+    if column + 1 < state.jobs.shape[1]:
+        state.jobs[SUBMIT, column + 1] = NEVER
+    if not take_turn(grid, k, TRIAL):
+        return NEVER
+    return completion_in(grid, k, TRIAL, column, cutoff)

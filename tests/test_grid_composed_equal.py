@@ -1,0 +1,78 @@
+"""The compiled loop of a composed grid is the grid in Python, job for job and move for move."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import headway
+from grid_reference import platform_of
+from headway.platform import Platform
+from headway.schedule import Schedule
+from headway.workload import Workload
+from reference.composed_grid import composed_in_python
+from test_grid_composed import BUSY_SITES, MOVES, of_three
+from test_grid_foresight import busy_log
+
+COLUMNS = ("start", "end", "killed", "cluster", "procs", "walltime", "runtime", "why", "promise")
+
+
+def check_equal(log: Workload, platform: Platform, spec: str) -> Schedule:
+    """What was decided and told is the same; the compiled loop leaves out estimates that cannot matter."""
+    compiled = headway.simulate(log, platform, spec)
+    with composed_in_python():
+        plain = headway.simulate(log, platform, spec)
+    for name in COLUMNS:
+        assert np.array_equal(getattr(compiled, name), getattr(plain, name)), name
+    assert compiled.moves is not None and plain.moves is not None
+    for name in MOVES:
+        assert np.array_equal(getattr(compiled.moves, name), getattr(plain.moves, name)), name
+    assert int(str(compiled.own["estimates"])) <= int(str(plain.own["estimates"]))
+    assert {**compiled.own, "estimates": 0} == {**plain.own, "estimates": 0}
+    for name in ("max_queue", "mean_queue_per_pass", "passes"):
+        assert compiled.provenance[name] == plain.provenance[name], name
+    return compiled
+
+
+@pytest.mark.parametrize(
+    "local",
+    [
+        *(f"redirection(theta=1, conflict={rule})" for rule in ("walltime", "counter", "area", "latest")),
+        "redirection(theta=1, principal=dbf)",
+        "dbf",
+        "dbf(mode=literal, compress=every)",
+        "ujfb",
+        "ujfb(regular=dbf)",
+        "ujfb(preempt=kill)",
+        "ujf",
+        "conservative(urgent=first)",
+        "easy(order=sjf)",
+        "easy(order=lxf, backfill=saf, estimate=exact)",
+        "easy(depth=2)",
+        "strict(order=wfp3)",
+        "sjf",
+    ],
+)
+@pytest.mark.parametrize("rule", ["mct, mode=regular", "mct, mode=cancel", "sufferage, mode=cancel"])
+def test_the_compiled_loop_is_the_grid_in_python(local: str, rule: str) -> None:
+    spec = f"reallocation(heuristic={rule}, period=120, threshold=10, oldest=5, local={local})"
+    schedule = check_equal(busy_log(60, seed=1), platform_of(BUSY_SITES), spec)
+    assert schedule.moves is not None and len(schedule.moves) > 0
+
+
+def test_deep_queues_make_the_tables_grow() -> None:
+    log = busy_log(150, seed=2)
+    crowd = log.with_columns(submit=log.submit // 20)
+    spec = "reallocation(mode=cancel, period=600, threshold=10, local=dbf)"
+    schedule = check_equal(crowd, platform_of(BUSY_SITES), spec)
+    assert schedule.provenance["max_queue"] > 64  # more than the tables hold at first
+
+
+def test_clusters_of_different_policies() -> None:
+    for policies in (["dbf", "ujfb", "redirection(theta=1)"], ["easy(order=sjf)", "conservative", "sjf"]):
+        for mode in ("regular", "cancel"):
+            check_equal(busy_log(60, seed=3), of_busy(policies), f"reallocation(mode={mode}, period=300)")
+
+
+def of_busy(policies: list[str]) -> Platform:
+    return of_three(policies, platform_of(BUSY_SITES))
