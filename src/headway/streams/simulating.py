@@ -66,7 +66,7 @@ class Simulation:
         )
         jobs = Jobs(submit, procs, walltime, runtime, prepared.plan, ids)
         if self._driver is None:
-            warm((prepared.setup.hook,), self._policy.spec, self._notify, prepared.setup.memory)
+            warm(prepared, self._policy.spec, self._notify)
             self._driver = Driver(jobs, prepared.setup)
             self.promise_kind = prepared.promise_kind
         else:
