@@ -11,12 +11,14 @@ whole: the earlier run, the new one, or nothing that can be read.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import shutil
 import signal
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +48,24 @@ policy = "easy"
 """
 COMMANDS = {
     "simulate": ("simulate", "log.swf", "--policy", "easy", "--out", "results/out", "--force", "--quiet"),
+    "stream": (
+        *("simulate", "log.swf", "--policy", "easy", "--stream"),
+        *("--out", "results/out", "--force", "--quiet"),
+    ),
+    "compare": (
+        *("compare", "log.swf", "--policy", "fcfs", "--policy", "easy"),
+        *("--out", "results/out", "--quiet"),
+    ),
     "report": ("report", "earlier", "-o", "results/out.html", "--force", "--quiet"),
     "plot": ("plot", "earlier", "--kind", "gantt", "-o", "results/out.svg", "--force"),
     "convert": ("convert", "log.swf", "results/out.swf.gz", "--force", "--quiet"),
+    "anonymise": ("anonymise", "log.swf", "results/out.swf", "--force", "--quiet"),
+    "generate": ("generate", "lublin", "jobs=8", "procs=8", "-o", "results/out.swf", "--force", "--quiet"),
+    "what-if": ("what-if", "log.swf", "nodes=+2", "--seeds", "1", "--report", "results/out.html", "--quiet"),
+    "forecast": (
+        *("forecast", "check", "log.swf", "--jobs", "10", "--draws", "10"),
+        *("--out", "results/out", "--force", "--quiet"),
+    ),
     "sweep": ("sweep", "sweep.toml", "--workers", "1", "--out", "results/out", "--quiet"),
     "reproduce": ("reproduce", "deadline", "--trace", "kth=log.swf", "--out", "results/out", "--quiet"),
 }
@@ -56,8 +73,11 @@ GO_ON = ("sweep", "reproduce")
 """Commands that keep what was finished, and go on from where they were killed."""
 
 
-def forked(words: tuple[str, ...], folder: Path, kill_at: int = -1) -> int:
-    """Run a command in a process that kills itself before its n-th event in the folder; its exit code."""
+def forked(words: tuple[str, ...], folder: Path, kill_at: int = -1, told: Path | None = None) -> int:
+    """Run a command in a process that kills itself before its n-th event in the folder; its exit code.
+
+    What it imported is `told` in a file, if it is given, so that the next ones need not import it again.
+    """
     process = os.fork()
     if process:
         return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
@@ -81,6 +101,8 @@ def forked(words: tuple[str, ...], folder: Path, kill_at: int = -1) -> int:
     except SystemExit as end:
         status = end.code or 0
     finally:
+        if told is not None:
+            told.write_text("\n".join(name for name in sys.modules if not name.startswith("_")))
         os._exit(status if isinstance(status, int) else 1)
 
 
@@ -120,9 +142,12 @@ def kills(command: str, most: int) -> tuple[int, int]:
         (folder / "sweep.toml").write_text(SWEEP)
         assert forked(("simulate", "log.swf", "--policy", "fcfs", "--out", "earlier", "--quiet"), folder) == 0
         (folder / "results").mkdir()
-        assert forked(words, folder) == 0
+        assert forked(words, folder, told=folder / "modules") == 0
+        for name in (folder / "modules").read_text().split("\n"):
+            with suppress(ImportError):
+                importlib.import_module(name)
         wanted = contents(folder / "results")
-        killed = number = 0
+        killed = moments = 0
         while killed < most:
             number, before = 0, killed
             while killed < most:
@@ -142,9 +167,10 @@ def kills(command: str, most: int) -> tuple[int, int]:
                     same = results(contents(folder / "results")) == results(wanted)
                     assert same, f"{command}: other bytes after a kill before event {number}"
                 number += 1
+                moments = max(moments, number)
             if killed == before:
                 break
-        return killed, number
+        return killed, moments
 
 
 def results(found: dict[str, bytes]) -> dict[str, bytes]:

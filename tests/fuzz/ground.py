@@ -185,6 +185,20 @@ CHANGES = (
     b"partition.long.maxtime=24h", b"merge=short,long", b"PriorityWeightFairshare=20000", b"bf_max_job_user=20",
     b"qos.high.maxjobs=10", b"load(0.9)",
 )  # fmt: skip
+VARIANTS = b"""\
+# what might be bought
+nodes=+1 policy=conservative
+'jobs=+20%'
+procs=6
+"""
+SHADOW = b"""\
+{"time": 1000000, "policies": {"easy": {"start": ["7"]}}, "slurm": []}
+{"time": 2000000, "policies": {"easy": {"start": ["8"]}}, "slurm": [{"job": "7", "start": 1500000}]}
+"""
+EXCHANGE = b"""\
+{"now": 0, "events": [{"timestamp": 0, "type": "SIMULATION_BEGINS", "data": {"nb_resources": 8}}]}
+{"now": 0, "events": []}
+"""
 INSTANTS = (b"12", b"2.5h", b"90", b"2023-11-14T22:13:25", b"10m", b"2d")
 
 

@@ -129,6 +129,18 @@ KINDS: dict[str, tuple[Case, ...]] = {
                   _command("when", "{}/log.swf", "--procs", "2", "--walltime", "10m", "--within", "{text}", "--draws", "10",
                            "--teachers", "0", "--alone", "--json")), samples=ground.INSTANTS),
     ),
+    "SWF, in parts": (
+        Case("fuzzed.swf",
+             (_command("simulate", "{}/fuzzed.swf", "--policy", "easy", "--stream", "--procs", "8", "--out", "{}/made",
+                       "--force", "--quiet"),), samples=[ground.SWF]),
+    ),
+    "variants": (Case("fuzzed.txt", (_command("what-if", "{}/log.swf", "--variants", "{}/fuzzed.txt", "--json"),),
+                      samples=[ground.VARIANTS]),),
+    "records of others": (
+        Case("fuzzed.jsonl", (_command("shadow", "{}/fuzzed.jsonl"),), JSON + TEXT, [ground.SHADOW]),
+        Case("fuzzed.jsonl", (_command("batsim", "{}/log.swf", "--replay", "{}/fuzzed.jsonl", "--procs", "8"),),
+             JSON + TEXT, [ground.EXCHANGE]),
+    ),
     "events and failures": (
         Case("fuzzed.csv",
              (_command("simulate", "{}/log.swf", "--policy", "easy", "--events", "{}/fuzzed.csv", "--quiet"),),

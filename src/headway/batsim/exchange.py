@@ -71,7 +71,11 @@ def replayed(path: Path) -> Say:
         before, answer = next(lines, None), next(lines, None)
         if before is None or answer is None:
             raise InputError(f"the record ends before message {asked}", file=str(path))
-        if json.loads(before) != json.loads(text):
+        try:
+            was = json.loads(before)
+        except (ValueError, RecursionError):
+            raise InputError(f"message {asked} of the record is not JSON", file=str(path)) from None
+        if was != json.loads(text):
             raise InputError(
                 f"message {asked} is {text[:200]}, but was {before[:200]} when it was recorded",
                 file=str(path),

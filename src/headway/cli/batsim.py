@@ -13,6 +13,7 @@ import typer
 from headway.cli import options
 from headway.cli.frame import FAULT, command
 from headway.errors import UsageError
+from headway.writing import check_replaceable
 
 Socket = Annotated[
     str | None,
@@ -83,6 +84,7 @@ def batsim(
         else:
             say = stack.enter_context(exchange.connected(str(socket), round(patience * 1000)))
         if record is not None:
+            check_replaceable(record)
             say = exchange.recorded(say, stack.enter_context(record.open("w", encoding="utf-8")))
         simulation = Simulation(inputs.workload, inputs.platform.total_procs, exchange.asking(say), settings)
         with inputs.display.working("the scheduler decides") as progress:

@@ -21,6 +21,9 @@ FATAL = 128
 INTERRUPTED = 130
 PATIENCE = 2.0
 """CPU seconds that a thread may spend in the system without anything to show for it."""
+FRUGAL = {"OPENBLAS_NUM_THREADS": "1", "_RJEM_MALLOC_CONF": "background_thread:false", "RUST_BACKTRACE": "0"}
+"""Settings of libraries where memory is limited: each thread of OpenBLAS takes some 50 MB of addresses, and
+the jemalloc of Polars says thousands of times that it gets no thread of its own."""
 CHILD = "HEADWAY_WATCHED"
 """Set by us: the number of the child that is watched, and the descriptor on which it tells an orderly end."""
 
@@ -57,7 +60,8 @@ def watched() -> int | None:
     """
     if limit() is None or not hasattr(os, "fork"):
         return None
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each of its threads takes some 50 MB of addresses
+    for name, value in FRUGAL.items():
+        os.environ.setdefault(name, value)
     number, _, descriptor = os.environ.get(CHILD, "").partition(" ")
     if number == str(os.getpid()):  # a child that began anew by exec
         atexit.register(os.write, int(descriptor), b".")

@@ -96,6 +96,8 @@ def _compare(file: Path, json: bool) -> None:
             found = compare(lines, file)
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", file=file) from None
+    except UnicodeDecodeError:
+        raise InputError("is not text in UTF-8; headway shadow writes JSON lines", file=file) from None
     if json:
         print_json([asdict(each) for each in found])
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -96,7 +97,6 @@ def submit(
     Says which cluster takes it, on how many processors, and when it should start and end. The words of the
     command reach the program as they are; no shell sees them.
     """
-    import shlex
     import time
 
     from headway.cli.display import output, print_json
@@ -116,7 +116,7 @@ def submit(
         max_procs=most,
         forms=forms,
         folder=str(Path.cwd()),
-        stage=tuple(shlex.split(stage)) if stage else (),
+        stage=_stage(stage),
         stage_time=microseconds_of(stage_time, "--stage-time"),
         deadline=latest,
         urgent=urgent,
@@ -143,9 +143,16 @@ def said(answer: dict[str, object]) -> str:
     return text
 
 
+def _stage(text: str | None) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text or ""))
+    except ValueError:
+        raise UsageError(f"--stage has a quotation mark that is not closed: {text!r}") from None
+
+
 def _form(text: str) -> tuple[int, int]:
     size, colon, time = text.partition(":")
-    if not colon or not size.isdigit():
+    if not colon or not (size.isascii() and size.isdigit()) or len(size) > 18:
         raise UsageError(f"--form must be N:TIME such as 8:10m, not {text!r}")
     return int(size), microseconds_of(time, "--form")
 

@@ -97,14 +97,21 @@ def what_if(
 
 def _variants(change: list[str] | None, against: list[str] | None, file: Path | None) -> list[list[str]]:
     found = [list(change)] if change else []
-    found += [shlex.split(text) for text in against or ()]
+    found += [_words(text) for text in against or ()]
     if file is not None:
-        try:
-            lines = file.read_text("utf-8").splitlines()
-        except OSError as error:
-            raise UsageError(f"{file}: cannot be read ({error.strerror})") from None
-        found += [shlex.split(line) for line in lines if line.strip() and not line.startswith("#")]
-    return found
+        from headway.documents import read_text
+
+        lines = read_text(file, "text with a variant in each line").splitlines()
+        found += [_words(line) for line in lines if line.strip() and not line.startswith("#")]
+    return [words for words in found if words]
+
+
+def _words(text: str) -> list[str]:
+    """The changes of a variant."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise UsageError(f"a quotation mark is not closed in the variant {text[:80]!r}") from None
 
 
 def _answers(inputs: Inputs, base: Case, cases: dict[str, Case], seeds: int) -> list[Answer]:

@@ -129,7 +129,10 @@ class Journal:
             )
         self.grid = self.fact("grid")
         """A word that no other journal has: names of jobs begin with it."""
-        self.epoch = int(self.fact("epoch"))
+        try:
+            self.epoch = int(self.fact("epoch"))
+        except ValueError:
+            raise self._damaged("it does not say when its clock was 0") from None
         """When the clock of the grid was 0 (µs since 1970)."""
 
     def close(self) -> None:
@@ -144,6 +147,9 @@ class Journal:
                 f"the journal {self.path} cannot be written ({error}); nothing is done until it can: free "
                 "space on its disk, or check that nobody else has it open"
             ) from None
+
+    def _damaged(self, how: str) -> JournalError:
+        return JournalError(f"the journal {self.path} is damaged: {how}; put a copy back, or begin anew")
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -219,7 +225,11 @@ class Journal:
     def _tasks(self, where: str, values: Iterable[Any] = ()) -> Iterator[TaskRow]:
         for row in self._run(f"SELECT {TASK_COLUMNS} FROM tasks {where}", values).fetchall():
             number, key, spec, *rest = row
-            yield TaskRow(number, key, Task.from_json(json.loads(spec)), *rest)
+            try:
+                task = Task.from_json(json.loads(spec))
+            except (HeadwayError, TypeError, ValueError, RecursionError):
+                raise self._damaged(f"task {number} of it is no task") from None
+            yield TaskRow(number, key, task, *rest)
 
     def set_task(self, number: int, **columns: Any) -> None:
         self._set("tasks", "task", number, columns)
@@ -279,10 +289,13 @@ class Journal:
             f"SELECT number, time, kind, task, data FROM decisions {where} ORDER BY number DESC LIMIT ?",
             (*values, count),
         )
-        return [
-            {"number": number, "time": time, "kind": kind, "task": of, **json.loads(data)}
-            for number, time, kind, of, data in rows.fetchall()
-        ]
+        try:
+            return [
+                {"number": number, "time": time, "kind": kind, "task": of, **json.loads(data)}
+                for number, time, kind, of, data in rows.fetchall()
+            ]
+        except (TypeError, ValueError, RecursionError):
+            raise self._damaged("a decision of it cannot be read") from None
 
     def estimated(self, attempt: Attempt, start: int, completion: int) -> None:
         """What a server expected of a task when it was handed over."""

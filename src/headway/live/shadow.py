@@ -139,15 +139,15 @@ def compare(lines: Iterable[str], file: Path) -> list[Compared]:
     for number, line in enumerate(lines, 1):
         try:
             look = json.loads(line)
-            now, policies, slurm = int(look["time"]), look["policies"], look["slurm"]
-        except (ValueError, KeyError, TypeError):
+            now = int(look["time"])
+            for each in look["slurm"]:
+                started.setdefault(each["job"], int(each["start"]))
+            for name, said in look["policies"].items():
+                names += [name] if name not in names else []
+                for job in said["start"]:
+                    first.setdefault(name, {}).setdefault(job, now)
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             raise InputError("is not a record that headway shadow wrote", file=file, line=number) from None
-        for each in slurm:
-            started.setdefault(each["job"], int(each["start"]))
-        for name, said in policies.items():
-            names += [name] if name not in names else []
-            for job in said["start"]:
-                first.setdefault(name, {}).setdefault(job, now)
         before = now
     if not before:
         raise InputError("holds no record of a cluster; headway shadow writes them", file=file)

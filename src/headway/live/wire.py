@@ -15,6 +15,7 @@ import http.client
 import ipaddress
 import json
 import os
+import re
 import socket
 import socketserver
 import ssl
@@ -31,6 +32,7 @@ Handler = Callable[[str, dict[str, Any]], Any]
 Pages = Callable[[str], tuple[str, bytes] | None]
 
 LARGEST = 64 << 20
+NUMBER = re.compile("[0-9]{1,18}")
 """Bytes of a request at most."""
 SOCKET_PATH = 100
 """Characters of a socket's path at most: what every system allows."""
@@ -82,8 +84,9 @@ def read_token(file: Path) -> str:
     try:
         token = file.read_text("utf-8").strip()
         shared = os.name == "posix" and file.stat().st_mode & 0o077
-    except OSError as error:
-        raise UsageError(f"the token file {file} cannot be read ({error.strerror})") from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise UsageError(f"the token file {file} cannot be read ({reason})") from None
     if shared:
         raise UsageError(f"the token file {file} can be read by others; chmod 600 {file}")
     if len(token) < 16:
@@ -103,14 +106,17 @@ class _Requests(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
-        if not length.isdigit() or int(length) > LARGEST:
+        if not NUMBER.fullmatch(length) or int(length) > LARGEST:
             self.close_connection = True
             return self._reply(413, {"error": "the request is too large, or does not say its length"})
         body = self.rfile.read(int(length))
         if not self._is_trusted():
             return self._reply(403, {"error": "the token is wrong; both sides must read the same token file"})
         try:
-            data = json.loads(body or b"{}")
+            try:
+                data = json.loads(body or b"{}")
+            except RecursionError:
+                raise UsageError("a request is not nested so deeply") from None
             if not isinstance(data, dict):
                 raise UsageError("a request is a JSON object")
             answer = self.server.handler(self.path.strip("/"), data)
@@ -274,7 +280,7 @@ class Remote:
             status, text = self._exchange(request, body, headers)
         try:
             answer = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise NoAnswer(f"{self.address} answers something that is not JSON") from None
         if status != 200 or not isinstance(answer, dict):
             said = answer.get("error") if isinstance(answer, dict) else None

@@ -1,0 +1,127 @@
+"""What comes to a live grid from outside, or was damaged on its disk: a sentence, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from commands import SWF, Headway
+from headway.errors import UsageError
+from headway.live.journal import Journal, JournalError
+from headway.live.task import Task
+from headway.live.wire import close, listen, read_token
+
+DEEP = b"[" * 100_000
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Headway:
+    return Headway(tmp_path, capsys, monkeypatch)
+
+
+def refused(run: Headway, *words: str) -> str:
+    """The one sentence with which a command ends."""
+    done = run(*words)
+    assert done.status == 2 and done.err.count("\n") == 1, done.err
+    return done.err
+
+
+def test_requests_that_nobody_sends(tmp_path: Path) -> None:
+    """Lengths that are no numbers, documents without end, bytes that are no text: each gets an answer."""
+    server = listen(f"unix:{tmp_path}/s", lambda request, data: data)
+    lengths = {"\u00b2": b"413", "-1": b"413", "9" * 5000: b"413", "1" + "0" * 17: b"413", "": b"413"}
+    bodies = {DEEP: b"400", b"[1]": b"400", b"\xff\xfe": b"400", b'{"a": NaN}': b"200", b"9" * 5000: b"400"}
+    try:
+        for length, status in lengths.items():
+            assert answered(tmp_path / "s", length.encode("latin-1"), b"{}") == status, length
+        for body, status in bodies.items():
+            assert answered(tmp_path / "s", str(len(body)).encode(), body) == status, body[:20]
+    finally:
+        close(server)
+
+
+def answered(path: Path, length: bytes, body: bytes) -> bytes:
+    """The status of the answer to a request."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(20)
+        client.connect(str(path))
+        head = b"POST /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: "
+        client.sendall(head + length + b"\r\n\r\n" + body)
+        return client.recv(1 << 16).split()[1]
+
+
+def test_a_token_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "token").write_bytes(b"\xff" * 20)
+    (tmp_path / "token").chmod(0o600)
+    with pytest.raises(UsageError, match="cannot be read \\(it is not text\\)"):
+        read_token(tmp_path / "token")
+
+
+@pytest.mark.parametrize("spec", ["{", "[]", '{"procs": "many"}', '{"unknown": 1}', DEEP.decode(), 7, None])
+def test_a_damaged_task_of_a_journal(tmp_path: Path, spec: object) -> None:
+    journal = Journal(tmp_path / "journal.db")
+    journal.add_task(Task(command=("true",), procs=1, walltime=1_000_000), 0)
+    journal.close()
+    with sqlite3.connect(tmp_path / "journal.db") as database:
+        if spec is None:
+            database.execute("UPDATE facts SET value = 'never' WHERE name = 'epoch'")
+        else:
+            database.execute("UPDATE tasks SET spec = ?", (spec,))
+    database.close()
+    with pytest.raises(JournalError, match=r"journal\.db is damaged: .*; put a copy back, or begin anew"):
+        Journal(tmp_path / "journal.db").all_tasks()
+
+
+def test_a_journal_that_is_cut_or_overwritten(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.db")
+    journal.add_task(Task(command=("true",), procs=1, walltime=1_000_000), 0)
+    journal.close()
+    sound = (tmp_path / "journal.db").read_bytes()
+    for number, data in enumerate((sound[:5000], sound[: len(sound) // 2], b"no database" * 99, DEEP)):
+        file = tmp_path / f"{number}.db"
+        file.write_bytes(data)
+        with pytest.raises(JournalError, match=f"the journal .*{number}.db"):
+            Journal(file).all_tasks()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{", "[]", "7", DEEP.decode(), '{"time": 1}', '{"time": 1e999, "policies": {}, "slurm": []}',
+        '{"time": 1, "policies": [], "slurm": []}', '{"time": 1, "policies": {"a": 1}, "slurm": []}',
+        '{"time": 1, "policies": {"a": {"start": [[]]}}, "slurm": []}',
+        '{"time": 1, "policies": {}, "slurm": [1]}', '{"time": 1, "policies": {}, "slurm": [{"job": {}}]}',
+    ],
+)  # fmt: skip
+def test_a_record_of_looks_that_shadow_did_not_write(run: Headway, line: str) -> None:
+    sound = json.dumps({"time": 1, "policies": {}, "slurm": []})
+    run.write("week.jsonl", f"{sound}\n{line}\n")
+    said = refused(run, "shadow", "week.jsonl")
+    assert "week.jsonl:2: is not a record that headway shadow wrote" in said
+
+
+def test_quotation_marks_that_are_not_closed(run: Headway) -> None:
+    what_if, submit = ("what-if", run.write("log.swf", SWF)), ("submit", "--walltime", "1m")
+    run.write("variants", "nodes='+2\n")
+    assert "not closed in the variant" in refused(run, *what_if, "--variants", "variants")
+    assert "not closed in the variant" in refused(run, *what_if, "--against", "'")
+    run.write("variants", b"\xff\xfe")
+    assert "is not text in UTF-8" in refused(run, *what_if, "--variants", "variants")
+    assert "--stage has a quotation mark" in refused(run, *submit, "--stage", "'", "true")
+    for size in ("\u00b2", "9" * 5000):
+        assert "--form must be N:TIME" in refused(run, *submit, "--form", f"{size}:1m", "true")
+
+
+def test_a_record_of_an_exchange_that_is_none(run: Headway) -> None:
+    run.write("log.swf", SWF)
+    for text in ("{\n{}\n", DEEP.decode() + "\n{}\n"):
+        run.write("exchange.jsonl", text)
+        said = refused(run, "batsim", "log.swf", "--procs", "4", "--replay", "exchange.jsonl")
+        assert "message 1 of the record is not JSON" in said
+    run.write("exchange.jsonl", "{}\n{}\n")
+    words = ("batsim", "log.swf", "--procs", "4", "--replay", "exchange.jsonl", "--record", "/dev/null")
+    assert "/dev/null is a device; only regular files are replaced" in refused(run, *words)
