@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 
 import headway
 from grid_reference import platform_of
+from headway.engine.drive import Progress
+from headway.engine.tables import LAST_NEW
 from headway.platform import Platform
+from headway.policies.grid.composed import driver
+from headway.policies.grid.composed.driver import Grid
 from headway.schedule import Schedule
 from headway.workload import Workload
 from reference.composed_grid import composed_in_python
@@ -29,6 +36,10 @@ def check_equal(log: Workload, platform: Platform, spec: str) -> Schedule:
         assert np.array_equal(getattr(compiled.moves, name), getattr(plain.moves, name)), name
     assert int(str(compiled.own["estimates"])) <= int(str(plain.own["estimates"]))
     assert {**compiled.own, "estimates": 0} == {**plain.own, "estimates": 0}
+    assert compiled.notes.keys() == plain.notes.keys()
+    for name, noted in plain.notes.items():
+        for place in range(len(log)):
+            assert compiled.notes[name][place] == noted[place], (name, place)
     for name in ("max_queue", "mean_queue_per_pass", "passes"):
         assert compiled.provenance[name] == plain.provenance[name], name
     return compiled
@@ -56,6 +67,32 @@ def test_the_compiled_loop_is_the_grid_in_python(local: str, rule: str) -> None:
     spec = f"reallocation(heuristic={rule}, period=120, threshold=10, oldest=5, local={local})"
     schedule = check_equal(busy_log(60, seed=1), platform_of(BUSY_SITES), spec)
     assert schedule.moves is not None and len(schedule.moves) > 0
+
+
+@pytest.mark.parametrize("local", ["dbf", "easy(order=sjf)", "redirection(theta=1, conflict=counter)"])
+@pytest.mark.parametrize("from_", [1, 64])
+def test_withdrawn_submissions_leave_no_column(local: str, from_: int) -> None:
+    """Whether they are taken out at once or when they are many, nothing else changes, notes included."""
+    grids: list[Grid] = []
+    spec = f"reallocation(mode=cancel, period=120, threshold=10, local={local})"
+    with patch.object(driver, "TIDY_FROM", from_), patch.object(driver.Grid, "run", kept_in(grids)):
+        schedule = check_equal(busy_log(80, seed=5), platform_of(BUSY_SITES), spec)
+    assert int(str(schedule.own["resubmissions"])) > 2 * 80
+    columns = [int(cluster.state.clock[LAST_NEW]) for cluster in grids[0].clusters]
+    assert sum(columns) == 80
+    if from_ == 1:  # then no table ever was wider than the log
+        assert all(cluster.state.jobs.shape[1] == 80 for cluster in grids[0].clusters)
+
+
+def kept_in(grids: list[Grid]) -> Callable[..., None]:
+    """A run that is remembered."""
+    run = Grid.run
+
+    def remembered(grid: Grid, progress: Progress | None = None) -> None:
+        grids.append(grid)
+        run(grid, progress)
+
+    return remembered
 
 
 def test_deep_queues_make_the_tables_grow() -> None:

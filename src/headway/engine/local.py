@@ -44,6 +44,11 @@ class Local:
     """Whether it is asked to JOIN each newcomer, to fill rows that depend on the size that it got here."""
     may_stop: bool = False
     """Whether it may stop a running job when nobody comes: then that may be completed later than it says."""
+    takes_other_numbers: bool = True
+    """Whether columns of its table may get other numbers in the same order, when others were withdrawn."""
+    renumber: Callable[[State, Table, Table, Table], None] | None = None
+    """Changes the numbers in its own notes: of (state, the new number of each column, whether it stays, the
+    job of each). Where a note outlives the column that it is of, it is -1 - job from then on."""
     trial_options: Callable[[Table], Table] | None = None
     """The options as a trial needs them, where they hold a long record as well."""
 

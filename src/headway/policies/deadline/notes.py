@@ -31,6 +31,7 @@ from headway.policies.queueing.ordering import STRIDE
 
 Table = npt.NDArray[np.int64]
 
+NOBODY = -1
 ROOM = 1024
 """Space for displacements besides two for each job; where more come, the oldest are forgotten."""
 
@@ -85,11 +86,23 @@ def give_log(options: Table, k: int, jobs: int, begin: int) -> int:
     return FIELDS * room
 
 
-def without_log(options: Table) -> Table:
-    """DBF's options with space for one displacement, which is all that a trial needs."""
-    short = options[: int(options[LOG]) + FIELDS].copy()
-    short[LOG_ROOM] = 1
+def without_logs(options: Table, pools: Sequence[int] = (0,)) -> Table:
+    """DBF's options with space for one displacement in each pool, which is all that a trial needs."""
+    begin = int(options[pools[0] * STRIDE + LOG])
+    short = options[: begin + FIELDS * len(pools)].copy()
+    for i, k in enumerate(pools):
+        short[k * STRIDE + LOG], short[k * STRIDE + LOG_ROOM] = begin + FIELDS * i, 1
     return short
+
+
+def renumber(state: State, new: Table, stays: Table, jobs: Table, pools: Sequence[int] = (0,)) -> None:
+    """Columns have other numbers: displacements of those that go are of nobody, those by them of the job."""
+    for k in pools:
+        begin, told, room = (int(state.options[k * STRIDE + note]) for note in (LOG, DISPLACEMENTS, LOG_ROOM))
+        log = state.options[begin:][: FIELDS * min(told, room)].reshape(-1, FIELDS)
+        whose, by = log[:, WHOSE], log[:, BY_TASK]
+        log[:, WHOSE] = np.where((whose >= 0) & stays[whose], new[whose], NOBODY)
+        log[:, BY_TASK] = np.where(by >= 0, -1 - jobs[by], by)
 
 
 def entries(state: State, k: int) -> Table:

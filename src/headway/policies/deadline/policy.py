@@ -26,10 +26,12 @@ class Dbf(Policy):
     def as_local(self) -> Local:
         from headway.engine.local import Local
         from headway.engine.tables import RESERVATION
-        from headway.policies.deadline.notes import without_log
+        from headway.policies.deadline.notes import renumber, without_logs
         from headway.policies.deadline.withdrawal import of_dbf
 
-        return Local(of_dbf, catches_up=True, in_turn=RESERVATION, trial_options=without_log)
+        return Local(
+            of_dbf, catches_up=True, in_turn=RESERVATION, renumber=renumber, trial_options=without_logs
+        )
 
     def as_group(self) -> Group:
         return Group(Kind.DBF, has_base=True)

@@ -85,7 +85,8 @@ class Redirection(Policy):
     def as_local(self) -> Local:
         from headway.policies.redirection.setup import local
 
-        return local(self.principal.as_local())
+        groups = (self.principal.as_group(), self.redirected.as_group())
+        return local(self.principal.as_local(), [k for k in range(2) if groups[k].has_base])
 
     def laws(self, seen: Seen) -> tuple[str, ...]:
         return ("redirections", *told_ends(self.principal, self.redirected))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -162,10 +163,18 @@ def joining(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared:
     return replace(prepared, setup=replace(prepared.setup, options=options))
 
 
-def local(principal: Local) -> Local:
-    """How jobs join and leave the principal group."""
+def local(principal: Local, bases: list[int]) -> Local:
+    """How jobs join and leave the principal group; ``bases`` are the groups under DBF, which notes more."""
     from headway.engine.local import TIMES
+    from headway.policies.deadline import notes
     from headway.policies.redirection.counters import LISTS, PLAN_THERE, WALL_THERE
 
     times = (*TIMES, WALL_THERE, PLAN_THERE)
-    return replace(principal, catches_up=False, times=times, not_of_jobs=LISTS)
+    return replace(
+        principal,
+        catches_up=False,
+        times=times,
+        not_of_jobs=LISTS,
+        renumber=partial(notes.renumber, pools=bases) if bases else None,
+        trial_options=partial(notes.without_logs, pools=bases) if bases else None,
+    )

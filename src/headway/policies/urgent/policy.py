@@ -61,6 +61,7 @@ class Ujfb(Policy):
             numbered_by=SHAPE,
             looks_at_newcomers=True,
             may_stop=True,
+            takes_other_numbers=False,
             trial_options=withdrawal.without_record,
         )
 

@@ -119,5 +119,9 @@ class Cluster(Driver):
 
     def ids(self) -> Table:
         """The log's number of the job of each column."""
-        numbers = np.arange(len(self.jobs)) if self.jobs.ids is None else self.jobs.ids
-        return np.asarray(numbers[self.submitted])
+        return np.asarray(self.numbers[self.submitted])
+
+    @property
+    def numbers(self) -> Table:
+        """The log's number of each of its jobs."""
+        return np.arange(len(self.jobs)) if self.jobs.ids is None else self.jobs.ids

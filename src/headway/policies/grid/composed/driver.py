@@ -11,7 +11,31 @@ from headway import jit
 from headway.engine.drive import Jobs, Progress, grow, hook_signature
 from headway.engine.driver import copied
 from headway.engine.local import Local
-from headway.engine.tables import FINISH, FINISHED, LAST_NEW, SUBMIT, State, Table, World
+from headway.engine.tables import (
+    DUE_COUNT,
+    DUE_JOB,
+    FINISH,
+    FINISHED,
+    FIRST_NEW,
+    LAST_NEW,
+    PHASE,
+    PIN_COUNT,
+    PINS,
+    POOL_LISTS,
+    PROMISE,
+    Q_FIELDS,
+    Q_HEAD,
+    Q_JOB,
+    Q_TAIL,
+    R_JOB,
+    RUN,
+    RUNS,
+    SUBMIT,
+    WITHDRAWN,
+    State,
+    Table,
+    World,
+)
 from headway.policies.grid.composed import sites
 from headway.policies.grid.composed.cluster import Cluster
 from headway.policies.grid.composed.loop import run_grid
@@ -19,6 +43,8 @@ from headway.policies.grid.composed.sites import FUTURE, MAIN, TRIAL, Register, 
 from headway.policies.prepare import Prepared
 from headway.units import NEVER
 
+TIDY_FROM = 64
+"""Columns of jobs that were taken away are taken out of a table when they are at least so many."""
 BATCH = 4096
 """Instants between two reports of progress."""
 
@@ -45,6 +71,7 @@ class Site(Cluster):
         self.facts[sites.NUMBERED_BY] = local.numbered_by
         self.facts[sites.LOOKS_AT_NEWCOMERS] = local.looks_at_newcomers
         self.facts[sites.WIDEST] = widest
+        self.facts[sites.TIDY_FROM] = TIDY_FROM if local.takes_other_numbers else 0
         self.facts[sites.SPEED], self.facts[sites.SPEED_OVER] = speed
         self.rows_by_job = np.ascontiguousarray(self.of_log.T)
         options = self.state.options
@@ -65,14 +92,49 @@ class Site(Cluster):
             copy.jobs[SUBMIT] = NEVER
             world = World(np.zeros(room, np.int64), np.zeros_like(self.world.ends), np.zeros(1, np.int64))
             self.copies[which] = copy, world
-            for fact in (sites.LIVE_COLUMNS, sites.LIVE_RUNS, sites.SEEN_COLUMNS, sites.SEEN_RUNS):
-                self.facts[fact + which - TRIAL] = 0
-        self.facts[sites.FORESEEN] = -1
+        self.forget_copies()
         self.live = np.zeros((4, max(room, state.runs.shape[1]) + 1), np.int64)
 
     def widen(self) -> None:
         super().widen()
         self.columns = np.pad(self.columns, (0, self.state.jobs.shape[1] - len(self.columns)))
+
+    def drop_withdrawn(self) -> None:
+        """Take the columns of jobs that were taken away out of the tables; those behind them move up."""
+        state, last = self.state, int(self.state.clock[LAST_NEW])
+        stays = state.jobs[PHASE, :last] != WITHDRAWN
+        new, count = np.cumsum(stays) - stays, int(stays.sum())
+        if count == last:
+            return
+        if self.kind.renumber is not None:
+            self.kind.renumber(state, new, stays, self.columns)
+        for row in np.setdiff1d(np.arange(len(state.jobs)), self.kind.not_of_jobs):
+            state.jobs[row, :count] = state.jobs[row, :last][stays]
+        for column in (self.world.runtime, self.requested, self.columns):
+            column[:count] = column[:last][stays]
+        state.jobs[SUBMIT, count:last], state.jobs[PHASE, count:last] = NEVER, 0
+        state.jobs[[RUN, PROMISE], count:last] = -1
+        self.of_job[self.columns[:count], sites.COLUMN] = np.arange(count)
+        runs = state.runs[R_JOB, : state.clock[RUNS]]
+        runs[:] = new[runs]
+        for q in range(len(state.queue) // Q_FIELDS):
+            waiting = state.queue[Q_FIELDS * q + Q_JOB, state.pools[Q_HEAD, q] : state.pools[Q_TAIL, q]]
+            waiting[:] = new[waiting]
+        for k in range(len(state.queue) // (2 * Q_FIELDS)):
+            for row, size in ((DUE_JOB, DUE_COUNT), (PINS, PIN_COUNT)):
+                held = state.lists[row + POOL_LISTS * k, : state.pools[size, k]]
+                held[:] = new[held]
+        known = int(state.clock[FIRST_NEW])
+        state.clock[FIRST_NEW], state.clock[LAST_NEW] = stays[:known].sum(), count
+        self.facts[sites.WITHDRAWN_HERE] = 0
+        self.forget_copies()
+
+    def forget_copies(self) -> None:
+        """All of the cluster is new to its copies."""
+        for which in (TRIAL, FUTURE):
+            for fact in (sites.LIVE_COLUMNS, sites.LIVE_RUNS, sites.SEEN_COLUMNS, sites.SEEN_RUNS):
+                self.facts[fact + which - TRIAL] = 0
+        self.facts[sites.FORESEEN] = -1
 
     def simulation(self, which: int) -> tuple[State, World]:
         """The tables of the cluster, or of a copy."""
@@ -84,6 +146,12 @@ class Site(Cluster):
         times, lists = (np.array(rows, np.int64) for rows in (self.kind.times, self.kind.not_of_jobs))
         of_jobs = self.rows_by_job, self.requested, self.columns, self.of_job
         return Register(*of_jobs, times, lists, self.fixed, self.live, self.facts)
+
+    @property
+    def is_untidy(self) -> bool:
+        """Whether columns of jobs that were taken away are many enough to take them out."""
+        rule = getattr(sites.is_untidy, "py_func", sites.is_untidy)
+        return bool(rule(self.facts, int(self.state.clock[LAST_NEW])))
 
     @property
     def submitted(self) -> Table:
@@ -149,6 +217,9 @@ class Grid:
                 cluster.copies[what] = grow(*cluster.copies[what])
                 self._lay(k, what)
                 return 0
+            if what == sites.TIDIER or (what == sites.WIDER and cluster.is_untidy):
+                cluster.drop_withdrawn()
+                return 0
             if what == sites.WIDER:
                 cluster.widen()
             else:
@@ -173,6 +244,9 @@ class Grid:
                 raise self._refusal(int(self.facts[sites.WRONG]), int(self.facts[sites.WRONG_IN]))
             if progress is not None:
                 progress(self.finished(), len(self.jobs))
+        for cluster in self.clusters:
+            if cluster.kind.takes_other_numbers:
+                cluster.drop_withdrawn()
 
     def _refusal(self, k: int, which: int) -> Exception:
         """The error for a policy that did what it may not, in its cluster or in a copy."""

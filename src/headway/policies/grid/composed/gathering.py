@@ -145,6 +145,8 @@ def all_notes(clusters: Sequence[Cluster], count: int) -> dict[str, Any]:
             continue
         ids = np.full(cluster.state.jobs.shape[1], -1, np.int64)
         ids[: len(cluster.submitted)] = cluster.ids()
+        if cluster.kind.renumber is not None:  # notes that are -1 - job find it behind the columns
+            ids = np.concatenate([ids, cluster.numbers[::-1]])
         here, columns, _ = cluster.submissions()
         for name, noted in cluster.prepared.notes(cluster.state, ids).items():
             if isinstance(noted, np.ndarray):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headway.engine.tables import BROKEN, FAULT, FINISH, NONE, TICK, WAITS
+from headway.engine.tables import BROKEN, FAULT, FINISH, LAST_NEW, NONE, TICK, WAITS
 from headway.jit import entry, kernel, routine, woven
 from headway.policies.grid import agent
 from headway.policies.grid.composed.requests import (
@@ -38,10 +38,13 @@ from headway.policies.grid.composed.sites import (
     NOT_TAKEN,
     OPENED,
     PERIOD,
+    TIDIER,
     VERSION,
     WAITED,
     Tables,
+    ask_for,
     go_wrong,
+    is_untidy,
     is_wrong,
     register_of,
     state_of,
@@ -113,6 +116,8 @@ def close_cluster(grid: Tables, k: int) -> None:
     facts[IS_OPEN] = 0
     facts[VERSION] += 1
     facts[FOLLOWING] = next_event(state, world_of(grid, k, MAIN))
+    if is_untidy(facts, state.clock[LAST_NEW]):
+        ask_for(grid, k, TIDIER)
 
 
 @kernel

@@ -78,6 +78,7 @@ from headway.policies.grid.composed.sites import (
     VERSION,
     WIDER,
     WIDEST,
+    WITHDRAWN_HERE,
     Register,
     Tables,
     ask_for,
@@ -190,6 +191,7 @@ def take_away(grid: Tables, k: int, job: int) -> None:
     if column < clock[FIRST_NEW]:
         request(grid, k, facts[OPENED], state, column, WITHDRAW)
         facts[DISTURBED] = 1
+        facts[WITHDRAWN_HERE] += 1
     else:
         forget_newcomer(state, world_of(grid, k, MAIN), register, column)
     facts[VERSION] += 1

@@ -34,6 +34,7 @@ KEPT_OF_JOB = 8
 # that was asked about, when, and the number of that state; estimates so far. What its policy is like: whether
 # it catches up before a job leaves, whether it may stop a running job when nobody comes, the row that numbers
 # what is in its lists (-1: they are of running jobs) and the length of these, whether it looks at newcomers.
+# Columns of jobs that were taken away, and from how many on they are taken out of the tables (0: never).
 # The widest task, the speed as a fraction. For each copy: columns and runs that are not over, and those there
 # were, when it was made; whether the ends are known.
 (
@@ -56,8 +57,10 @@ KEPT_OF_JOB = 8
     WIDEST,
     SPEED,
     SPEED_OVER,
+    WITHDRAWN_HERE,
+    TIDY_FROM,
     LIVE_COLUMNS,
-) = range(20)
+) = range(22)
 LIVE_RUNS, SEEN_COLUMNS, SEEN_RUNS, HAS_ENDS = (LIVE_COLUMNS + 2 * i for i in range(1, 5))
 FACTS = HAS_ENDS + 2
 
@@ -86,8 +89,11 @@ GRID_FACTS = 14
 L_SUBMIT, L_RUNTIME, L_WALL, L_PROCS, L_OF, L_OUT_OF, L_LIMIT, L_SPEEDUP, L_SPEEDUP_OVER, L_HOME = range(10)
 LOG_FIELDS = 10
 
-# What the loop asks Python for: larger tables for live jobs (one for each of the three), more columns.
-LARGER, WIDER = 0, 3
+# What the loop asks Python for: larger tables for live jobs (one for each of the three), more columns, or the
+# same without those of jobs that were taken away.
+LARGER, WIDER, TIDIER = 0, 3, 4
+A_PART = 8
+"""One of so many columns must be of a job that was taken away before these are taken out."""
 
 
 @by_address
@@ -205,6 +211,13 @@ def go_wrong(grid: Tables, k: int, which: int) -> None:
     """Note where something went wrong first."""
     if grid.facts[WRONG] < 0:
         grid.facts[WRONG], grid.facts[WRONG_IN] = k, which
+
+
+@kernel
+def is_untidy(facts: Table, columns: int) -> bool:
+    """Whether columns of jobs that were taken away are many enough to take them out."""
+    left = facts[WITHDRAWN_HERE]
+    return bool(facts[TIDY_FROM] > 0 and left >= facts[TIDY_FROM] and A_PART * left >= columns)
 
 
 @kernel
