@@ -84,6 +84,10 @@ def sections(traces: Path, quick: bool) -> Sections:
         "redirection": ("Redirection against EASY", lambda: redirection.on_logs(folder, quick)),
         "nodes": ("Jobs inside nodes", lambda: nodes.on_rackham(quick)),
         "reallocation": ("Reallocation on a grid", lambda: reallocation.on_three_clusters(quick)),
+        "composed": (
+            "Grids of clusters under any policy: n, 2 n and 4 n jobs",
+            lambda: reallocation.under_any_policy(quick),
+        ),
         "slurm": ("Slurm's rules on a synthetic site", lambda: slurm_site.in_days(quick)),
         "slurm-months": ("Slurm's rules over four months", slurm_site.in_months),
         "live": ("The middleware before a long queue", lambda: live.on_a_long_queue(quick)),

@@ -196,6 +196,15 @@ def of_reallocation(rows: Sequence[Row]) -> Iterator[Line]:
         yield at_most(f"reallocation, {row['heuristic']}", on, number(row, "CPU s"), "CPU s", bar)
 
 
+def of_composed(rows: Sequence[Row]) -> Iterator[Line]:
+    """Clusters that are simulated one by one; a fixed order is sorted at each pass there, and has no bar."""
+    for row in rows:
+        on = f"{4 * number(row, 'n'):,.0f} jobs, {row['policy']}"
+        bar = None if "order" in str(row["policy"]) else 50_000
+        yield at_least("grid of any policy", on, number(row, "jobs/CPU s"), "jobs/CPU s", bar)
+        yield Line("grid of any policy, 4 n over 2 n", on, number(row, "growth"), "times")
+
+
 def of_slurm(rows: Sequence[Row]) -> Iterator[Line]:
     """Slurm's rules by the length of the queue: as many jobs a second as the four months below need."""
     for row in rows:
@@ -245,6 +254,7 @@ BARS: dict[str, Callable[[Sequence[Row]], Iterator[Line]]] = {
     "redirection": of_redirection,
     "nodes": of_nodes,
     "reallocation": of_reallocation,
+    "composed": of_composed,
     "slurm": of_slurm,
     "slurm-months": of_slurm_months,
     "live": of_live,
