@@ -108,6 +108,7 @@ def test_decide_answers_batsims_own_words_over_a_socket() -> None:
     ("begins", "later", "said"),
     [
         ({"allow_time_sharing_on_compute": True}, [], "allow_time_sharing_on_compute"),
+        ({"config": {"redis-enabled": True}}, [], "without Redis"),
         ({"config": {"redis": {"enabled": True}}}, [], "without Redis"),
         (
             {},

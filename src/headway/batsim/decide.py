@@ -36,6 +36,12 @@ SHARING = ("allow_compute_sharing", "allow_time_sharing_on_compute", "allow_time
 """How versions of Batsim say that jobs may share processors."""
 
 
+def _old_redis(config: dict[str, Any]) -> bool:
+    """Whether Batsim 2 keeps the jobs in Redis."""
+    redis = config.get("redis", {})
+    return isinstance(redis, dict) and bool(redis.get("enabled"))
+
+
 class Decider:
     """A policy that answers messages."""
 
@@ -85,8 +91,7 @@ class Decider:
                     "free processors"
                 )
         config = data.get("config", {})
-        redis = config.get("redis", {}) if isinstance(config, dict) else {}
-        if isinstance(redis, dict) and redis.get("enabled"):
+        if isinstance(config, dict) and (config.get("redis-enabled") or _old_redis(config)):
             raise UsageError("Batsim keeps the jobs in Redis, where they are not read; run it without Redis")
         self.line = Joining(self.spec, Platform.procs(len(self.free)))
 

@@ -35,6 +35,7 @@ from headway.engine.tables import (
     R_JOB,
     RESERVED,
     RUNS_NOW,
+    SUBMIT,
     State,
 )
 from headway.engine.verbs import wake
@@ -42,7 +43,7 @@ from headway.jit import kernel
 from headway.policies.backfilling.easy import begin, first_candidate
 from headway.policies.queueing.ordering import join, withdraw
 from headway.policies.queueing.strict import MACHINE, reason
-from headway.units import NEVER
+from headway.units import NEVER, SECOND
 
 QUEUE = 2 * MACHINE
 
@@ -204,8 +205,37 @@ def easy_batsched_fast(t: int, state: State) -> None:
     passed(state)
 
 
+@kernel
+def second_before(state: State, number: int) -> int:
+    """A second before the submission time that is ``number``-th among the different ones, from 0 on."""
+    for job in range(1, state.jobs.shape[1]):
+        if state.jobs[SUBMIT, job] > state.jobs[SUBMIT, job - 1]:
+            number -= 1
+            if number == 0:
+                return int(state.jobs[SUBMIT, job]) - SECOND
+    return NEVER
+
+
+@kernel
+def stop_once_more(t: int, state: State) -> None:
+    """Have the passes that AccaSim has though nothing happens.
+
+    It takes a clock at 0 for one that is not set, and sets it to a second before the next job that it reads.
+    With a log that begins at 0 this job is the first of the sixth submission time; with one that begins at 1
+    it happens at the second time and again at the third, while these are read.
+    """
+    first = state.jobs[SUBMIT, 0]
+    if first == 0 and t < second_before(state, 5):
+        wake(state, second_before(state, 5))
+    elif first == SECOND:
+        for number in range(1, 3):
+            if t < second_before(state, number):
+                wake(state, second_before(state, number))
+
+
 def easy_accasim(t: int, state: State) -> None:
     """AccaSim: the head is not tried before its date; the others start whenever they fit."""
+    stop_once_more(t, state)
     settle_ends(t, state, MACHINE)
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
         join(state, MACHINE, job)
