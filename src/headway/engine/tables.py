@@ -53,7 +53,8 @@ OPEN = -1
 
 # Rows of `pools`: size and free processors; how many waiting jobs hold reservations, and reservations of no
 # length; jobs that joined since the last pass, and whether processors came free since then; from when to when
-# the profile has more free than when waiting jobs were last looked at. The Q rows are of queues: pool k
+# the profile has more free than when waiting jobs were last looked at; how many positions of the profile were
+# passed when they were. The Q rows are of queues: pool k
 # has queue 2 k in scheduling order, and queue 2 k + 1 where backfilling has its own; up to which position a
 # queue is summed up, and whether it is sorted anew at each pass.
 (
@@ -65,13 +66,14 @@ OPEN = -1
     FREED,
     ROOM_FROM,
     ROOM_TO,
+    SEARCHED,
     Q_HEAD,
     Q_TAIL,
     Q_COUNT,
     Q_SUMMED,
     Q_RESORTED,
-) = range(13)
-POOL_ROWS = 13
+) = range(14)
+POOL_ROWS = 14
 
 # Why a run started, and how it ended.
 (

@@ -12,6 +12,9 @@ a job ends before it was expected to, the schedule is compressed: jobs may move 
     none      no compression
 
 With ``hole=open`` a hole exactly as long as the job is refused, as Simbatch does.
+
+A sweep searches along the plan for each waiting job. Where these searches have become long, a table of holes
+tells which jobs can move: :mod:`headway.policies.backfilling.long_holes`. The schedule is the same.
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ from headway.engine.tables import (
     PIN_COUNT,
     PROCS,
     PROMISE,
+    Q_COUNT,
     Q_FIELDS,
     Q_HEAD,
     Q_JOB,
@@ -54,11 +58,19 @@ from headway.engine.tables import (
     RESERVED,
     ROOM_FROM,
     ROOM_TO,
+    SEARCHED,
     SUBMIT,
     State,
 )
 from headway.engine.verbs import start, wake
 from headway.jit import kernel, routine
+from headway.policies.backfilling.long_holes import (
+    IN_USE,
+    has_space,
+    is_current,
+    lay_buckets,
+    sweep_long_plan,
+)
 from headway.policies.queueing.ordering import OWN, URGENT_CLASS, join, option
 from headway.policies.queueing.strict import MACHINE
 from headway.units import NEVER
@@ -66,6 +78,9 @@ from headway.units import NEVER
 # Options after those of every queue: how to compress, and how much longer than a job a hole must be (µs).
 COMPRESS, HOLE = OWN, OWN + 1
 EARLY, EVERY, FIXPOINT, SCRATCH_MODE, NO_COMPRESSION = range(5)
+
+MANY, LONG = 512, 256
+"""With so many waiting, whose searches pass so many positions of the profile each, a table of holes pays."""
 
 
 @routine
@@ -90,7 +105,7 @@ def sweep(t: int, state: State, k: int) -> bool:
         begin, end = t, NEVER
     draw_together(state, 2 * k)
     now = step_of(state.profile, k, t)
-    moved = False
+    moved, searched = False, 0
     row = Q_FIELDS * 2 * k
     last_procs, last_plan, last_reserved, found, found_at = NEVER, 0, 0, t, now
     for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
@@ -111,7 +126,9 @@ def sweep(t: int, state: State, k: int) -> bool:
         if end < reserved:  # just before its start too few are free, as before
             until = min(end, reserved - plan)
         if after < until:
+            searched -= at
             earlier, at = earliest_move(state, k, job, at, after, until, option(state, k, HOLE))
+            searched += at
         if earlier < reserved:
             at = bring_forward(state, k, job, earlier, step_near(state.profile, k, at, earlier))
             if at < 0:
@@ -122,7 +139,26 @@ def sweep(t: int, state: State, k: int) -> bool:
         last_procs, last_plan, last_reserved, found, found_at = procs, plan, reserved, earlier, at
         if pins:
             last_procs = NEVER
+    state.pools[SEARCHED, k] = searched
     return moved
+
+
+@routine
+def sweep_machine(t: int, state: State) -> bool:
+    """:func:`sweep` the whole machine, by a table of holes where searches have become long."""
+    k = MACHINE
+    waiting, pins = state.pools[Q_COUNT, 2 * k], state.pools[PIN_COUNT, k]
+    if has_space(state) and state.options[IN_USE]:
+        if 2 * waiting >= MANY and pins == 0 and is_current(t, state, k):
+            return bool(sweep_long_plan(t, state, k, option(state, k, HOLE)))
+        state.options[IN_USE] = 0
+        state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = t, NEVER
+    moved = sweep(t, state, k)
+    if waiting >= MANY and pins == 0 and has_space(state) and state.pools[SEARCHED, k] > LONG * waiting:
+        lay_buckets(t, state, k)  # of all that is free, so nothing else need be remembered
+        state.options[IN_USE] = 1
+        state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
+    return bool(moved)
 
 
 @kernel
@@ -168,15 +204,37 @@ def reserve_earliest(t: int, state: State, k: int, job: int) -> None:
 
 
 @kernel
+def is_compressed(state: State, k: int, ended_early: int) -> bool:
+    """Whether completions have left something free that is to be used."""
+    mode = option(state, k, COMPRESS)
+    if mode == NO_COMPRESSION or (ended_early == 0 and mode != EVERY):
+        return False
+    return bool(state.pools[FREED, k])
+
+
+@kernel
 def compress(t: int, state: State, k: int, ended_early: int) -> None:
     """Use what completions have left free, in the chosen way."""
     mode = option(state, k, COMPRESS)
-    if mode == NO_COMPRESSION or (ended_early == 0 and mode != EVERY) or not state.pools[FREED, k]:
+    if not is_compressed(state, k, ended_early):
         return
     if mode == SCRATCH_MODE:
         place_anew(t, state, k)
     else:
         while sweep(t, state, k) and mode == FIXPOINT:
+            pass
+
+
+@kernel
+def compress_machine(t: int, state: State, ended_early: int) -> None:
+    """:func:`compress` on the whole machine, where the table of holes is among the policy's notes."""
+    mode = option(state, MACHINE, COMPRESS)
+    if not is_compressed(state, MACHINE, ended_early):
+        return
+    if mode == SCRATCH_MODE:
+        place_anew(t, state, MACHINE)
+    else:
+        while sweep_machine(t, state) and mode == FIXPOINT:
             pass
 
 
@@ -215,7 +273,7 @@ def start_due(t: int, state: State, k: int) -> None:
 
 def conservative(t: int, state: State) -> None:
     """Conservative backfilling on the whole machine."""
-    compress(t, state, MACHINE, settle(t, state, MACHINE))
+    compress_machine(t, state, settle(t, state, MACHINE))
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
         arrive(t, state, MACHINE, job)
     start_due(t, state, MACHINE)

@@ -154,7 +154,8 @@ def planned_times(estimate: object, arrivals: Arrivals) -> Table:
 
 def conservative(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Conservative backfilling."""
-    from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE
+    from headway.policies.backfilling.long_holes import space_for
+    from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, STRIDE
 
     if arrivals.is_changing:
         from headway.policies.backfilling.changing import conservative_changing as hook
@@ -165,5 +166,6 @@ def conservative(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     options = (FIXED, AS_ORDER, NO_AGE, COMPRESSION.index(compress), hole_open)
     plan = planned_times(spec.params.get("estimate", "requested"), arrivals)
     fill = ordered(arrivals, plan, {KEY: "fcfs"}, first_class(spec, arrivals))
-    setup = Setup((procs,), hook, options, prepare=fill)
+    notes = STRIDE - len(options) + space_for(len(arrivals.submit), procs)
+    setup = Setup((procs,), hook, options, prepare=fill, spare=notes)
     return Prepared(setup, plan, "told" if compress == "scratch" else "start")

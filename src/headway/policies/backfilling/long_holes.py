@@ -1,0 +1,367 @@
+"""Compression where thousands wait: which jobs can move is told without a search along the plan.
+
+A sweep looks at every waiting job. With a long plan nearly all its time goes into searches that find nothing.
+A job with reserved start r moves forward in one of two ways:
+
+    slide   enough processors are free just before r: it starts where the hole begins that ends there
+    jump    a hole before r, not next to it, is as long as the job
+
+Whether a job slides is seen at one step of the plan. For jumps there is a table: the time ahead in buckets of
+equal width, sizes in classes (two for each power of two). For each class and bucket it has a bound from above:
+no hole for the least size of the class that reaches into the bucket is longer, counted from the bucket's
+beginning where the hole begins before it. And it has the greatest of these bounds up to each bucket. So one
+comparison tells of most jobs that no hole before their start is long enough; for the others the few buckets
+with a greater bound are searched, the first one first.
+
+Why nothing is missed. Let the earliest hole for a job begin at x in bucket B, and be as long as the job. The
+maximal hole around it, for the least size of the job's class, is at least as long counted from B's beginning, or
+from its own if that is later. So B's bound is no less than the job's length, and B is searched; buckets before it
+have no hole for the job. The bounds stay right: where processors are taken, holes become shorter; time that
+passes cuts holes off at now, and the bucket of now counts from now; where processors come free, every hole
+that reaches into that time is noted anew in all its buckets, for every class (:func:`note_holes`). Where a search
+finds nothing, the bound of the bucket is measured anew (:func:`measure_bucket`). What a job that slides moves
+into need not be as long as the job, and is not looked for in the table: it ends at r.
+"""
+
+from __future__ import annotations
+
+from headway.engine.holes import free_until, hole_from
+from headway.engine.profile import (
+    ADDED,
+    BLOCK_ROWS,
+    BLOCKS_USED,
+    COUNTS,
+    FIRST,
+    LEAST,
+    LEVEL,
+    STEP_ROWS,
+    TIME,
+    USED,
+    base_of,
+    find,
+    locate,
+    step_of,
+)
+from headway.engine.queue import draw_together
+from headway.engine.reservations import bring_forward, length_of_hole
+from headway.engine.tables import (
+    GONE,
+    PROCS,
+    Q_COUNT,
+    Q_FIELDS,
+    Q_HEAD,
+    Q_JOB,
+    Q_PROCS,
+    Q_TAIL,
+    RESERVED,
+    ROOM_FROM,
+    ROOM_TO,
+    SIZE,
+    State,
+)
+from headway.jit import kernel, routine
+from headway.policies.queueing.ordering import STRIDE
+from headway.units import NEVER
+
+# Notes behind the options: the buckets there is space for and those in use, when the first begins and how wide
+# they are (a power of two, in µs), the bucket of now, the classes, and whether the table is in use. Then for each
+# class the least size, and where the hole begins that is being followed; then the bounds, then the greatest ones.
+SPACE, BUCKETS, ORIGIN, WIDTH, NOW_AT, CLASSES, IN_USE, LEAST_SIZE = range(STRIDE, STRIDE + 8)
+MOST_CLASSES = 128
+SINCE = LEAST_SIZE + MOST_CLASSES
+BOUND = SINCE + MOST_CLASSES
+
+FAR = 64
+"""So many steps a hole is followed behind the time that came free; then it counts as endless."""
+MOST_BUCKETS, FEWEST_BUCKETS, WAITING_PER_BUCKET = 4096, 64, 32
+
+
+def space_for(jobs: int, procs: int) -> int:
+    """How many notes a log of so many jobs on a machine of ``procs`` processors may need."""
+    buckets = FEWEST_BUCKETS
+    while buckets < MOST_BUCKETS and buckets * WAITING_PER_BUCKET < jobs:
+        buckets *= 2
+    return BOUND - STRIDE + 2 * buckets * 2 * procs.bit_length()
+
+
+@routine
+def lay_classes(state: State, k: int) -> None:
+    """The least size of each class: 1, 2, 3, 4, 6, 8, 12, 16 and so on up to the size of pool ``k``."""
+    for c in range(MOST_CLASSES):
+        state.options[LEAST_SIZE + c] = NEVER
+    c, size, between = 0, 1, 2
+    while size <= state.pools[SIZE, k]:
+        state.options[LEAST_SIZE + c] = size
+        size, between = between, 2 * size if c > 0 else 3
+        c += 1
+    state.options[CLASSES] = c
+    state.options[SPACE] = (len(state.options) - BOUND) // (2 * c)
+
+
+@kernel
+def class_of(state: State, procs: int) -> int:
+    """The class of a size; -1 for no processors."""
+    c, step = -1, MOST_CLASSES >> 1
+    while step > 0:
+        c += step * (state.options[LEAST_SIZE + c + step] <= procs)
+        step >>= 1
+    return c
+
+
+@kernel
+def bucket_of(state: State, x: int) -> int:
+    """The bucket of a time."""
+    b = (x - state.options[ORIGIN]) >> state.options[WIDTH]
+    return int(min(max(b, state.options[NOW_AT]), state.options[BUCKETS] - 1))
+
+
+@kernel
+def beginning_of(state: State, bucket: int) -> int:
+    """When a bucket begins."""
+    return int(state.options[ORIGIN] + (bucket << state.options[WIDTH]))
+
+
+@kernel
+def bounds_of(state: State, c: int) -> int:
+    """Where the bounds of a class begin."""
+    return int(BOUND + c * state.options[SPACE])
+
+
+@kernel
+def greatest_of(state: State, c: int) -> int:
+    """Where the greatest bounds of a class begin."""
+    return int(BOUND + (state.options[CLASSES] + c) * state.options[SPACE])
+
+
+@routine
+def note_hole(state: State, c: int, end: int) -> None:
+    """The hole of class ``c`` that is being followed ends at ``end``: raise the bounds of its buckets."""
+    begin = state.options[SINCE + c]
+    first, last = bucket_of(state, begin), bucket_of(state, end - 1)
+    row = bounds_of(state, c)
+    for b in range(first, last + 1):
+        length = end - max(begin, beginning_of(state, b))
+        state.options[row + b] = max(state.options[row + b], length)
+    row, b = greatest_of(state, c), first
+    while b < state.options[BUCKETS] and state.options[row + b] < end - begin:
+        state.options[row + b] = end - begin
+        b += 1
+
+
+@routine
+def gather_greatest(state: State, c: int, bucket: int) -> None:
+    """Bring the greatest bounds of a class from ``bucket`` on in line with the bounds."""
+    bounds, row = bounds_of(state, c), greatest_of(state, c)
+    greatest = 0
+    if bucket > state.options[NOW_AT]:
+        greatest = state.options[row + bucket - 1]
+    for b in range(bucket, state.options[BUCKETS]):
+        greatest = max(greatest, state.options[bounds + b])
+        if b > bucket and state.options[row + b] == greatest:
+            break
+        state.options[row + b] = greatest
+
+
+@routine
+def follow_back(t: int, state: State, k: int, b: int, place: int, c: int) -> None:
+    """Note for class ``c`` and those below it since when the hole lasts that holds the step at ``place``."""
+    profile = state.profile
+    begin = max(t, profile.steps[STEP_ROWS * k + TIME, place])
+    while c >= 0:
+        if begin <= t:
+            for lower in range(c + 1):
+                state.options[SINCE + lower] = t
+            return
+        place -= 1
+        if place < base_of(profile, k, b):
+            b -= 1
+            while (
+                b > 0
+                and profile.blocks[BLOCK_ROWS * k + FIRST, b] > t
+                and profile.blocks[BLOCK_ROWS * k + LEAST, b] >= state.options[LEAST_SIZE + c]
+            ):
+                b -= 1
+            begin = profile.blocks[BLOCK_ROWS * k + FIRST, b + 1]
+            place = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b] - 1
+        level = profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
+        while c >= 0 and level < state.options[LEAST_SIZE + c]:
+            state.options[SINCE + c] = begin
+            c -= 1
+        begin = max(t, profile.steps[STEP_ROWS * k + TIME, place])
+
+
+@routine
+def note_holes(t: int, state: State, k: int, begin: int, end: int) -> None:
+    """Note every hole that reaches into [begin, end)."""
+    profile = state.profile
+    b = locate(profile, k, begin)
+    place = find(profile, k, b, begin)
+    c = class_of(
+        state, profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
+    )
+    follow_back(t, state, k, b, place, c)
+    count, beyond = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED], 0
+    while c >= 0 or beyond == 0:
+        place += 1
+        if place >= base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b]:
+            b += 1
+            place = base_of(profile, k, b)
+        if b == count or beyond > FAR:
+            for lower in range(c + 1):
+                note_hole(state, lower, NEVER)
+            return
+        now = profile.steps[STEP_ROWS * k + TIME, place]
+        level = profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
+        beyond += now >= end
+        while c >= 0 and level < state.options[LEAST_SIZE + c]:
+            note_hole(state, c, now)
+            c -= 1
+        while beyond == 0 and level >= state.options[LEAST_SIZE + c + 1]:
+            c += 1
+            state.options[SINCE + c] = now
+
+
+@routine
+def measure_bucket(t: int, state: State, k: int, c: int, bucket: int) -> None:
+    """Measure the longest hole of class ``c`` that reaches into a bucket, and set its bound to that."""
+    profile, procs = state.profile, state.options[LEAST_SIZE + c]
+    begin, end = max(t, beginning_of(state, bucket)), beginning_of(state, bucket + 1)
+    b = locate(profile, k, begin)
+    place = find(profile, k, b, begin)
+    count = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
+    since, longest, beyond, now = NEVER, 0, 0, begin
+    while True:
+        level = profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
+        if level < procs:
+            longest = max(longest, now - since)
+            since = NEVER
+        elif since == NEVER and now < end:
+            since = now
+        beyond += now >= end
+        place += 1
+        if place >= base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b]:
+            b += 1
+            place = base_of(profile, k, b)
+        if since == NEVER and beyond > 0:
+            break
+        if b == count or beyond > FAR:
+            longest = NEVER if since < NEVER else longest
+            break
+        now = profile.steps[STEP_ROWS * k + TIME, place]
+    state.options[bounds_of(state, c) + bucket] = longest
+    gather_greatest(state, c, bucket)
+
+
+@routine
+def jump(t: int, state: State, k: int, job: int, length: int, c: int) -> int:
+    """The earliest hole of ``length`` for a job of class ``c`` before its reserved start; else that start."""
+    reserved, procs = state.jobs[RESERVED, job], state.jobs[PROCS, job]
+    last = bucket_of(state, reserved - 1)
+    bounds, greatest = bounds_of(state, c), greatest_of(state, c)
+    bucket, high = state.options[NOW_AT], last
+    while bucket < high:  # the first whose greatest bound is long enough has that bound itself
+        middle = (bucket + high) >> 1
+        if state.options[greatest + middle] >= length:
+            high = middle
+        else:
+            bucket = middle + 1
+    while bucket <= last:
+        if state.options[bounds + bucket] >= length:
+            begin = max(t, beginning_of(state, bucket))
+            until = min(reserved, beginning_of(state, bucket + 1))
+            place = step_of(state.profile, k, begin)
+            found = hole_from(state.profile, k, place, begin, until, procs, length, reserved)[0]
+            if found < reserved or bucket == last:
+                return int(found)
+            measure_bucket(t, state, k, c, bucket)
+            if state.options[greatest + last] < length:
+                break
+        bucket += 1
+    return int(reserved)
+
+
+@kernel
+def last_step(state: State, k: int) -> int:
+    """When the last step of the plan begins."""
+    profile = state.profile
+    b = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED] - 1
+    place = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b] - 1
+    return int(profile.steps[STEP_ROWS * k + TIME, place])
+
+
+@kernel
+def has_space(state: State) -> bool:
+    """Whether there are notes behind the options."""
+    return len(state.options) > BOUND
+
+
+@kernel
+def is_current(t: int, state: State, k: int) -> bool:
+    """Whether the buckets reach from now to the end of the plan, and are not too wide for what is left."""
+    origin, width, buckets = state.options[ORIGIN], state.options[WIDTH], state.options[BUCKETS]
+    return bool(
+        (t - origin) >> width <= buckets >> 1 and (last_step(state, k) - origin) >> width < buckets - 1
+    )
+
+
+@routine
+def lay_buckets(t: int, state: State, k: int) -> None:
+    """Lay the buckets anew from now on, and note every hole."""
+    lay_classes(state, k)
+    buckets = FEWEST_BUCKETS
+    while 2 * buckets <= state.options[SPACE] and buckets * WAITING_PER_BUCKET < state.pools[Q_COUNT, 2 * k]:
+        buckets *= 2
+    width, ahead = 0, last_step(state, k) - t
+    while (ahead + (ahead >> 1)) >> width >= buckets - 1:
+        width += 1
+    state.options[BUCKETS], state.options[ORIGIN], state.options[WIDTH] = buckets, t, width
+    state.options[NOW_AT] = 0
+    for i in range(BOUND, BOUND + 2 * state.options[CLASSES] * state.options[SPACE]):
+        state.options[i] = 0
+    note_holes(t, state, k, t, NEVER)
+
+
+@kernel
+def pass_time(t: int, state: State) -> None:
+    """Leave out the buckets that are past."""
+    now = bucket_of(state, t)
+    if now > state.options[NOW_AT]:
+        state.options[NOW_AT] = now
+        for c in range(state.options[CLASSES]):
+            gather_greatest(state, c, now)
+
+
+@routine
+def sweep_long_plan(t: int, state: State, k: int, more: int) -> bool:
+    """Move each waiting job, in queue order and alone, to its earliest start; whether any moved.
+
+    The same as :func:`~headway.policies.backfilling.conservative.sweep` where no reservation has length zero.
+    A hole must be ``more`` µs longer than the job.
+    """
+    begin, end = max(state.pools[ROOM_FROM, k], t), state.pools[ROOM_TO, k]
+    state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
+    pass_time(t, state)
+    if begin < end:
+        note_holes(t, state, k, begin, end)
+    draw_together(state, 2 * k)
+    moved = False
+    row = Q_FIELDS * 2 * k
+    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
+        procs = state.queue[row + Q_PROCS, place]
+        if procs == GONE:
+            continue
+        job = state.queue[row + Q_JOB, place]
+        reserved = state.jobs[RESERVED, job]
+        if reserved <= t:
+            continue
+        earlier = free_until(state.profile, k, t, reserved, procs)[0]
+        length = length_of_hole(state, job, more)
+        c = class_of(state, procs)
+        if state.options[greatest_of(state, c) + bucket_of(state, reserved - 1)] >= length:
+            earlier = min(earlier, jump(t, state, k, job, length, c))
+        if earlier < reserved:
+            bring_forward(state, k, job, earlier, step_of(state.profile, k, earlier))
+            note_holes(t, state, k, state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k])
+            state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
+            moved = True
+    return moved

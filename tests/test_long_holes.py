@@ -1,0 +1,77 @@
+"""Compression by the table of holes against the plain sweep, and the table against the plan itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from headway.engine.drive import Jobs
+from headway.engine.driver import run
+from headway.engine.tables import R_JOB, R_START, RUNS, State
+from headway.policies.backfilling.long_holes import BUCKETS, IN_USE
+from headway.policies.prepare import Arrivals
+from headway.policies.spec import parse_spec
+from headway.units import SECOND
+
+Ints = npt.NDArray[np.int64]
+PROCS = 256
+
+
+def jobs_of(seed: int, count: int, spread: float, zero: int = 0) -> tuple[Ints, Ints, Ints, Ints]:
+    """Submit times, sizes, walltimes and run times (µs) of jobs that come in a part of the time they take."""
+    random = np.random.default_rng(seed)
+    runtime = np.floor(np.exp(random.uniform(1, 8, count)))
+    size = np.floor(2 ** random.uniform(0, 7, count))
+    submit = np.sort(np.floor(random.uniform(0, spread * float((runtime * size).sum()) / PROCS, count)))
+    walltime = np.ceil(runtime * random.choice([1, 1.5, 2, 5, 10], count) / 60) * 60
+    walltime[random.choice(count, zero, replace=False)] = 0
+    columns = (submit, size, walltime * SECOND, np.minimum(runtime, walltime) * SECOND)
+    return (submit * SECOND).astype(np.int64), *(column.astype(np.int64) for column in columns[1:])  # type: ignore[return-value]
+
+
+def simulated(policy: str, columns: tuple[Ints, Ints, Ints, Ints], table: bool) -> tuple[Ints, State]:
+    """The starts, and the tables at the end; without space for the table of holes if not ``table``."""
+    submit, size, walltime, runtime = columns
+    prepared = parse_spec(policy).policy.prepare(Arrivals(submit, size, walltime, runtime), PROCS)
+    setup = prepared.setup if table else replace(prepared.setup, spare=0)
+    state = run(Jobs(submit, size, walltime, runtime, prepared.plan), setup)
+    starts = np.empty(len(submit), np.int64)
+    count = state.clock[RUNS]
+    starts[state.runs[R_JOB, :count]] = state.runs[R_START, :count]
+    return starts, state
+
+
+@pytest.mark.parametrize(
+    ("policy", "spread"),
+    [
+        ("conservative", 0),
+        ("conservative", 0.3),
+        ("conservative(hole=open)", 0.02),
+        ("conservative(compress=every)", 0),
+        ("conservative(compress=fixpoint)", 0),
+        ("conservative(estimate=1.5)", 0),
+    ],
+)
+def test_the_table_of_holes_changes_no_start(policy: str, spread: float) -> None:
+    for seed in range(2):
+        columns = jobs_of(seed, 1400, spread)
+        plain, _ = simulated(policy, columns, table=False)
+        starts, state = simulated(policy, columns, table=True)
+        assert state.options[BUCKETS] > 0, "the table was never used"
+        assert np.array_equal(starts, plain)
+
+
+def test_reservations_of_no_length_turn_the_table_off() -> None:
+    columns = jobs_of(3, 1400, 0.02, zero=20)
+    plain, _ = simulated("conservative", columns, table=False)
+    starts, state = simulated("conservative", columns, table=True)
+    assert state.options[BUCKETS] > 0
+    assert np.array_equal(starts, plain)
+
+
+def test_few_waiting_jobs_need_no_table() -> None:
+    _, state = simulated("conservative", jobs_of(4, 600, 1.5), table=True)
+    assert state.options[BUCKETS] == state.options[IN_USE] == 0
