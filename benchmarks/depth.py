@@ -11,7 +11,7 @@ from headway.workload import Workload
 
 PROCS = 1024
 JOBS = 50_000
-FEWER = {"conservative": 1_000}
+FEWER = {"conservative": 2_000}
 """Policies whose time does not grow like the number of jobs begin with fewer."""
 POLICIES = {
     "fcfs": "fcfs",

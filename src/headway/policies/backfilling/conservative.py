@@ -69,6 +69,7 @@ from headway.policies.backfilling.long_holes import (
     has_space,
     is_current,
     lay_buckets,
+    note_reservation,
     sweep_long_plan,
 )
 from headway.policies.queueing.ordering import OWN, URGENT_CLASS, join, option
@@ -276,4 +277,6 @@ def conservative(t: int, state: State) -> None:
     compress_machine(t, state, settle(t, state, MACHINE))
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
         arrive(t, state, MACHINE, job)
+        if has_space(state) and state.options[IN_USE]:
+            note_reservation(state, job)
     start_due(t, state, MACHINE)

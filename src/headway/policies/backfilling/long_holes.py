@@ -1,26 +1,28 @@
 """Compression where thousands wait: which jobs can move is told without a search along the plan.
 
-A sweep looks at every waiting job. With a long plan nearly all its time goes into searches that find nothing.
-A job with reserved start r moves forward in one of two ways:
+A sweep looks at every waiting job. With a long plan nearly all its time goes into searches that find
+nothing. A job with reserved start r moves forward in one of two ways:
 
     slide   enough processors are free just before r: it starts where the hole begins that ends there
     jump    a hole before r, not next to it, is as long as the job
 
-Whether a job slides is seen at one step of the plan. For jumps there is a table: the time ahead in buckets of
-equal width, sizes in classes (two for each power of two). For each class and bucket it has a bound from above:
-no hole for the least size of the class that reaches into the bucket is longer, counted from the bucket's
-beginning where the hole begins before it. And it has the greatest of these bounds up to each bucket. So one
-comparison tells of most jobs that no hole before their start is long enough; for the others the few buckets
-with a greater bound are searched, the first one first.
+Whether a job slides is seen at one step of the plan. For jumps there is a table: the time ahead in buckets
+of equal width, sizes in classes (two for each power of two). For each class and bucket it has a bound from
+above: no hole for the least size of the class that reaches into the bucket is longer, counted from the
+bucket's beginning where the hole begins before it. And it has the greatest of these bounds up to each
+bucket. So one comparison tells of most jobs that no hole before their start is long enough; for the others
+the few buckets with a greater bound are searched, the first one first.
 
-Why nothing is missed. Let the earliest hole for a job begin at x in bucket B, and be as long as the job. The
-maximal hole around it, for the least size of the job's class, is at least as long counted from B's beginning, or
-from its own if that is later. So B's bound is no less than the job's length, and B is searched; buckets before it
-have no hole for the job. The bounds stay right: where processors are taken, holes become shorter; time that
-passes cuts holes off at now, and the bucket of now counts from now; where processors come free, every hole
-that reaches into that time is noted anew in all its buckets, for every class (:func:`note_holes`). Where a search
-finds nothing, the bound of the bucket is measured anew (:func:`measure_bucket`). What a job that slides moves
-into need not be as long as the job, and is not looked for in the table: it ends at r.
+Why nothing is missed. Let the earliest hole for a job begin at x in bucket B, and be as long as the job.
+The maximal hole around it, for the least size of the job's class, is at least as long counted from B's
+beginning, or from its own if that is later. So B's bound is no less than the job's length, and B is
+searched; buckets before it have no hole for the job. The bounds stay right: where processors are taken,
+holes become shorter; time that passes cuts holes off at now, and the bucket of now counts from now; where
+processors come free, every hole that reaches into that time is noted anew in all its buckets, if it is long
+enough for some job of the class that is reserved later, for no others could use it (:func:`note_holes`); a
+job that comes afterwards gets the earliest start that there is. Where a search finds nothing, the bound of
+the bucket is measured anew (:func:`measure_bucket`). What a job that slides moves into need not be as long
+as the job, and is not looked for in the table: it ends at r.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ from headway.engine.queue import draw_together
 from headway.engine.reservations import bring_forward, length_of_hole
 from headway.engine.tables import (
     GONE,
+    PLAN,
     PROCS,
     Q_COUNT,
     Q_FIELDS,
@@ -63,17 +66,20 @@ from headway.jit import kernel, routine
 from headway.policies.queueing.ordering import STRIDE
 from headway.units import NEVER
 
-# Notes behind the options: the buckets there is space for and those in use, when the first begins and how wide
-# they are (a power of two, in µs), the bucket of now, the classes, and whether the table is in use. Then for each
-# class the least size, and where the hole begins that is being followed; then the bounds, then the greatest ones.
-SPACE, BUCKETS, ORIGIN, WIDTH, NOW_AT, CLASSES, IN_USE, LEAST_SIZE = range(STRIDE, STRIDE + 8)
+# Notes behind the options: the buckets there is space for and those in use, when the first begins and how
+# wide they are (a power of two, in µs), the bucket of now, the classes, and whether the table is in use.
+# Then for each class the least size, and where the hole begins that is being followed; then the bounds,
+# then the greatest ones, then what jobs need that are reserved from a bucket on.
+SPACE, BUCKETS, ORIGIN, WIDTH, NOW_AT, CLASSES, IN_USE, SWEEPS, LEAST_SIZE = range(STRIDE, STRIDE + 9)
 MOST_CLASSES = 128
 SINCE = LEAST_SIZE + MOST_CLASSES
 BOUND = SINCE + MOST_CLASSES
 
 FAR = 64
 """So many steps a hole is followed behind the time that came free; then it counts as endless."""
-MOST_BUCKETS, FEWEST_BUCKETS, WAITING_PER_BUCKET = 4096, 64, 32
+SWEEPS_A_COUNT = 32
+"""After so many sweeps the sizes of jobs with late reservations are counted anew."""
+MOST_BUCKETS, FEWEST_BUCKETS, WAITING_PER_BUCKET = 8192, 64, 8
 
 
 def space_for(jobs: int, procs: int) -> int:
@@ -81,7 +87,7 @@ def space_for(jobs: int, procs: int) -> int:
     buckets = FEWEST_BUCKETS
     while buckets < MOST_BUCKETS and buckets * WAITING_PER_BUCKET < jobs:
         buckets *= 2
-    return BOUND - STRIDE + 2 * buckets * 2 * procs.bit_length()
+    return BOUND - STRIDE + buckets * (3 * 2 * procs.bit_length() + 1)
 
 
 @routine
@@ -95,7 +101,7 @@ def lay_classes(state: State, k: int) -> None:
         size, between = between, 2 * size if c > 0 else 3
         c += 1
     state.options[CLASSES] = c
-    state.options[SPACE] = (len(state.options) - BOUND) // (2 * c)
+    state.options[SPACE] = (len(state.options) - BOUND) // (3 * c + 1)
 
 
 @kernel
@@ -133,10 +139,57 @@ def greatest_of(state: State, c: int) -> int:
     return int(BOUND + (state.options[CLASSES] + c) * state.options[SPACE])
 
 
+@kernel
+def lowest_from(state: State) -> int:
+    """Where the lowest classes begin: of each bucket, that of the jobs reserved in it or later."""
+    return int(BOUND + 3 * state.options[CLASSES] * state.options[SPACE])
+
+
+@kernel
+def shortest_of(state: State, c: int) -> int:
+    """Where the shortest lengths of a class begin: of each bucket, of the jobs reserved in it or later."""
+    return int(BOUND + (2 * state.options[CLASSES] + c) * state.options[SPACE])
+
+
+@kernel
+def note_reservation(state: State, job: int) -> None:
+    """Note the class and length of a job for the buckets up to its reserved start."""
+    last, plan = bucket_of(state, state.jobs[RESERVED, job]), state.jobs[PLAN, job]
+    c = class_of(state, state.jobs[PROCS, job])
+    row, bucket = lowest_from(state), last
+    while bucket >= 0 and state.options[row + bucket] > c:
+        state.options[row + bucket] = c
+        bucket -= 1
+    row, bucket = shortest_of(state, c), last
+    while bucket >= 0 and state.options[row + bucket] > plan:
+        state.options[row + bucket] = plan
+        bucket -= 1
+
+
 @routine
-def note_hole(state: State, c: int, end: int) -> None:
-    """The hole of class ``c`` that is being followed ends at ``end``: raise the bounds of its buckets."""
+def note_reservations(state: State, k: int) -> None:
+    """Note all reservations anew: jobs have left and moved forward, so what was noted before is too low."""
+    row = lowest_from(state)
+    for bucket in range(state.options[BUCKETS]):
+        state.options[row + bucket] = MOST_CLASSES
+    for c in range(state.options[CLASSES]):
+        row = shortest_of(state, c)
+        for bucket in range(state.options[BUCKETS]):
+            state.options[row + bucket] = NEVER
+    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
+        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE:
+            note_reservation(state, state.queue[Q_FIELDS * 2 * k + Q_JOB, place])
+
+
+@routine
+def note_hole(state: State, c: int, end: int, freed: int) -> None:
+    """The hole of class ``c`` that is being followed ends at ``end``: raise the bounds of its buckets.
+
+    Not if it is too short for all jobs of the class that are reserved in bucket ``freed`` or later.
+    """
     begin = state.options[SINCE + c]
+    if end - begin < state.options[shortest_of(state, c) + freed]:
+        return
     first, last = bucket_of(state, begin), bucket_of(state, end - 1)
     row = bounds_of(state, c)
     for b in range(first, last + 1):
@@ -163,13 +216,13 @@ def gather_greatest(state: State, c: int, bucket: int) -> None:
 
 
 @routine
-def follow_back(t: int, state: State, k: int, b: int, place: int, c: int) -> None:
-    """Note for class ``c`` and those below it since when the hole lasts that holds the step at ``place``."""
+def follow_back(t: int, state: State, k: int, b: int, place: int, c: int, lowest: int) -> None:
+    """Note for classes from ``c`` down since when the hole lasts that holds the step at ``place``."""
     profile = state.profile
     begin = max(t, profile.steps[STEP_ROWS * k + TIME, place])
-    while c >= 0:
+    while c >= lowest:
         if begin <= t:
-            for lower in range(c + 1):
+            for lower in range(lowest, c + 1):
                 state.options[SINCE + lower] = t
             return
         place -= 1
@@ -184,7 +237,7 @@ def follow_back(t: int, state: State, k: int, b: int, place: int, c: int) -> Non
             begin = profile.blocks[BLOCK_ROWS * k + FIRST, b + 1]
             place = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b] - 1
         level = profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
-        while c >= 0 and level < state.options[LEAST_SIZE + c]:
+        while c >= lowest and level < state.options[LEAST_SIZE + c]:
             state.options[SINCE + c] = begin
             c -= 1
         begin = max(t, profile.steps[STEP_ROWS * k + TIME, place])
@@ -192,29 +245,32 @@ def follow_back(t: int, state: State, k: int, b: int, place: int, c: int) -> Non
 
 @routine
 def note_holes(t: int, state: State, k: int, begin: int, end: int) -> None:
-    """Note every hole that reaches into [begin, end)."""
+    """Note every hole that reaches into [begin, end), for the classes of jobs reserved after ``begin``."""
     profile = state.profile
+    freed = bucket_of(state, begin)
+    lowest = state.options[lowest_from(state) + freed]
     b = locate(profile, k, begin)
     place = find(profile, k, b, begin)
     c = class_of(
         state, profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
     )
-    follow_back(t, state, k, b, place, c)
+    follow_back(t, state, k, b, place, c, lowest)
     count, beyond = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED], 0
-    while c >= 0 or beyond == 0:
+    while c >= lowest or beyond == 0:
         place += 1
         if place >= base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b]:
             b += 1
             place = base_of(profile, k, b)
         if b == count or beyond > FAR:
-            for lower in range(c + 1):
-                note_hole(state, lower, NEVER)
+            for lower in range(lowest, c + 1):
+                note_hole(state, lower, NEVER, freed)
             return
         now = profile.steps[STEP_ROWS * k + TIME, place]
         level = profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
         beyond += now >= end
         while c >= 0 and level < state.options[LEAST_SIZE + c]:
-            note_hole(state, c, now)
+            if c >= lowest:
+                note_hole(state, c, now, freed)
             c -= 1
         while beyond == 0 and level >= state.options[LEAST_SIZE + c + 1]:
             c += 1
@@ -318,6 +374,8 @@ def lay_buckets(t: int, state: State, k: int) -> None:
     state.options[NOW_AT] = 0
     for i in range(BOUND, BOUND + 2 * state.options[CLASSES] * state.options[SPACE]):
         state.options[i] = 0
+    state.options[SWEEPS] = 0
+    note_reservations(state, k)
     note_holes(t, state, k, t, NEVER)
 
 
@@ -341,6 +399,9 @@ def sweep_long_plan(t: int, state: State, k: int, more: int) -> bool:
     begin, end = max(state.pools[ROOM_FROM, k], t), state.pools[ROOM_TO, k]
     state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
     pass_time(t, state)
+    state.options[SWEEPS] += 1
+    if state.options[SWEEPS] % SWEEPS_A_COUNT == 0:
+        note_reservations(state, k)
     if begin < end:
         note_holes(t, state, k, begin, end)
     draw_together(state, 2 * k)
