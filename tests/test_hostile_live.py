@@ -94,6 +94,7 @@ def test_a_journal_that_is_cut_or_overwritten(tmp_path: Path) -> None:
         "{", "[]", "7", DEEP.decode(), '{"time": 1}', '{"time": 1e999, "policies": {}, "slurm": []}',
         '{"time": 1, "policies": [], "slurm": []}', '{"time": 1, "policies": {"a": 1}, "slurm": []}',
         '{"time": 1, "policies": {"a": {"start": [[]]}}, "slurm": []}',
+        '{"time": 1, "policies": {}, "slurm": [{"job": "7", "start": 1' + "0" * 400 + "}]}",
         '{"time": 1, "policies": {}, "slurm": [1]}', '{"time": 1, "policies": {}, "slurm": [{"job": {}}]}',
     ],
 )  # fmt: skip

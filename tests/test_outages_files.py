@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -300,3 +302,22 @@ def test_a_sweep_on_a_machine_with_events(tmp_path: Path) -> None:
     assert plain.describe() != away.describe()
     with pytest.raises(UsageError, match="on_failure goes with events"):
         Campaign([log], ["fcfs"], platforms=[{"procs": 4, "on_failure": "lost"}])
+
+
+def test_events_may_come_through_a_pipe(tmp_path: Path) -> None:
+    """A FIFO is opened once and read forward, and what Slurm shows is asked for as a file."""
+    os.mkfifo(tmp_path / "pipe")
+
+    def send(text: str) -> Thread:
+        thread = Thread(target=(tmp_path / "pipe").write_text, args=(text,))
+        thread.start()
+        return thread
+
+    machine = Platform.procs(8)
+    sender = send("kind,start,end,procs,processors,announced\ndown,3,12,2,,\n")
+    assert len(load_outages(tmp_path / "pipe", machine, None).outages) == 1
+    sender.join()
+    sender = send("ReservationName=maint StartTime=2024-01-01T00:00:00\n")
+    with pytest.raises(InputError, match="and a pipe; save it as a file first"):
+        load_outages(tmp_path / "pipe", machine, 0)
+    sender.join()

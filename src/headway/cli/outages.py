@@ -35,7 +35,7 @@ class WantedOutages:
                 "--on-failure says what becomes of jobs that fail; give --events or --failures too"
             )
         for path in events or ():
-            if not path.is_file():
+            if not path.exists() or path.is_dir():
                 raise UsageError(f"--events {path}: there is no such file")
         if failures is not None:
             from headway.platform.failures import parse_failures

@@ -21,7 +21,7 @@ from headway.live.slurm.queue import LOOK, SlurmJob, in_order, parse_queue
 from headway.live.slurm.rules import Rules
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.spec import Spec
-from headway.units import NEVER, SECOND
+from headway.units import LATEST, NEVER, SECOND
 
 
 class Shadow:
@@ -139,9 +139,9 @@ def compare(lines: Iterable[str], file: Path) -> list[Compared]:
     for number, line in enumerate(lines, 1):
         try:
             look = json.loads(line)
-            now = int(look["time"])
+            now = _instant(look["time"])
             for each in look["slurm"]:
-                started.setdefault(each["job"], int(each["start"]))
+                started.setdefault(each["job"], _instant(each["start"]))
             for name, said in look["policies"].items():
                 names += [name] if name not in names else []
                 for job in said["start"]:
@@ -152,6 +152,13 @@ def compare(lines: Iterable[str], file: Path) -> list[Compared]:
     if not before:
         raise InputError("holds no record of a cluster; headway shadow writes them", file=file)
     return [_compared(name, first.get(name, {}), started) for name in names]
+
+
+def _instant(value: Any) -> int:
+    """A time of a record (µs)."""
+    if abs(found := int(value)) > LATEST:
+        raise ValueError("beyond the range of times")
+    return found
 
 
 def _compared(name: str, first: dict[str, int], started: dict[str, int]) -> Compared:

@@ -30,13 +30,25 @@ _SET = re.compile(r"\d{1,10}(-\d{1,10})?([, ]\d{1,10}(-\d{1,10})?)*")
 
 def read_outages(path: Path, unix_start: int | None = None, on_failure: str = "requeue") -> Outages:
     """The outages of a CSV file; ``unix_start`` is when the log's clock was 0, in seconds since 1970."""
+    return parse_outages(bytes_of(path), path, unix_start, on_failure)
+
+
+def bytes_of(path: Path) -> bytes:
+    """All of a file of events, which may be a pipe: it is opened once and read forward."""
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise InputError("is too large for a list of events", file=path)
-        raw = path.read_bytes()
-        text = raw.decode("utf-8-sig")
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}; give a CSV of events", file=path) from None
+    if len(raw) > MOST_BYTES:
+        raise InputError("is too large for a list of events", file=path)
+    return raw
+
+
+def parse_outages(raw: bytes, path: Path, unix_start: int | None, on_failure: str) -> Outages:
+    """The outages of a CSV file that was read from a path."""
+    try:
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError("is no text in UTF-8; give a CSV of events", file=path) from None
     rows = csv.DictReader(io.StringIO(text))

@@ -18,7 +18,7 @@ from pathlib import Path
 from headway.errors import InputError
 from headway.platform import Platform
 from headway.platform.outages import Outage, Outages
-from headway.platform.outages_file import read_outages
+from headway.platform.outages_file import bytes_of, parse_outages
 from headway.site.happenings import read_events, read_reservations
 from headway.site.model import NodeEvent, Reservation
 from headway.units import SECOND
@@ -28,15 +28,14 @@ def load_outages(
     path: Path, platform: Platform, unix_start: int | None, on_failure: str = "requeue"
 ) -> Outages:
     """The outages of a file of any kind: a CSV of ours, or events or reservations as Slurm shows them."""
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            first = file.readline(10_000)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}; give a CSV of events", file=path) from None
+    raw = bytes_of(path)
+    first = raw[:10_000].decode("utf-8", "replace").partition("\n")[0]
     is_events = "|" in first and "NodeName" in first and "Reservation" not in first
     is_reservations = first.startswith("ReservationName=") or ("|" in first and not is_events)
     if not is_events and not is_reservations:
-        return read_outages(path, unix_start, on_failure)
+        return parse_outages(raw, path, unix_start, on_failure)
+    if not path.is_file():
+        raise InputError("is what Slurm shows, and a pipe; save it as a file first", file=path)
     if unix_start is None:
         raise InputError(
             "has dates, and the log does not say when its clock was 0; give a CSV with seconds", file=path
