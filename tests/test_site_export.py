@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import subprocess
 import tarfile
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -155,3 +157,38 @@ def test_the_command(
     assert refused.status == 2 and "either --site or --procs" in refused.err
     refused = headway("site", "import", archive)
     assert refused.status == 2 and "then the folder to make" in refused.err
+
+
+def test_archives_are_known_by_what_they_hold(tmp_path: Path) -> None:
+    """A pipe has no name; a file packed by itself is unpacked, unless it is a log, which is read packed."""
+    archive = exported(tmp_path)
+    bring_in([archive], tmp_path / "named")
+    os.mkfifo(tmp_path / "pipe")
+    sender = Thread(target=(tmp_path / "pipe").write_bytes, args=(archive.read_bytes(),))
+    sender.start()
+    bring_in([tmp_path / "pipe"], tmp_path / "piped")
+    sender.join()
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    for file in (tmp_path / "named").iterdir():
+        (packed / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
+    bring_in(sorted(packed.iterdir()), tmp_path / "single")
+    found = [
+        {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()}
+        for name in ("named", "piped", "single")
+    ]
+    assert found[0] == found[1]
+    assert gzip.decompress(found[2].pop("jobs.txt.gz")) == found[0].pop("jobs.txt")
+    assert found[0] == found[2]
+
+
+def test_packed_files_that_are_damaged_or_without_end(tmp_path: Path) -> None:
+    sound = gzip.compress(b"NodeName=n1\n" * 999, mtime=0)
+    for data in (sound[:30], sound[:-4] + b"\0\0\0\0", sound[:20] + b"\xff" * 40):
+        (tmp_path / "slurm.conf.gz").write_bytes(data)
+        with pytest.raises(InputError, match=r"slurm\.conf\.gz: cannot be unpacked"):
+            bring_in([tmp_path / "slurm.conf.gz"], tmp_path / "site")
+    (tmp_path / "slurm.conf.gz").write_bytes(gzip.compress(sound))
+    with pytest.raises(InputError, match="holds nothing of a site"):
+        bring_in([tmp_path / "slurm.conf.gz"], tmp_path / "site")
+    assert not (tmp_path / "site").exists()

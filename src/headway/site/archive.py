@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -22,11 +23,28 @@ def is_archive(path: Path) -> bool:
     return path.name.lower().endswith(SUFFIXES)
 
 
-def members(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Names, without folders, and contents of the files of an archive; links and the like are passed over."""
+def holds_files(content: bytes) -> bool:
+    """Whether bytes, unpacked, are an archive."""
+    return content[257:262] == b"ustar"
+
+
+def unpacked(content: bytes, name: str | Path, most: int = LARGEST) -> bytes:
+    """The beginning, up to so many bytes, of what was packed with gzip."""
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+            return file.read(most)
+    except (EOFError, OSError, zlib.error) as error:
+        raise InputError(f"cannot be unpacked ({error}); copy it again", file=name) from None
+
+
+def members(path: Path, content: bytes | None = None) -> Iterator[tuple[str, bytes]]:
+    """Names, without folders, and contents of the files of an archive; links and the like are passed over.
+
+    `content` is the archive where it has been read already, from a pipe say.
+    """
     total = 0
     try:
-        with tarfile.open(path, "r:*") as archive:
+        with tarfile.open(path, "r:*", None if content is None else io.BytesIO(content)) as archive:
             for member in archive:
                 name = PurePosixPath(member.name).name
                 if not member.isreg() or not name or name.startswith("."):
@@ -34,12 +52,12 @@ def members(path: Path) -> Iterator[tuple[str, bytes]]:
                 total += member.size
                 if total > LARGEST:
                     raise InputError(f"unpacks to more than {LARGEST >> 30} GiB; is it a site?", file=path)
-                content = archive.extractfile(member)
-                if content is not None:
-                    yield name, content.read()
+                file = archive.extractfile(member)
+                if file is not None:
+                    yield name, file.read()
     except FileNotFoundError:
         raise InputError("there is no such archive", file=path) from None
-    except (tarfile.TarError, EOFError, gzip.BadGzipFile, OSError) as error:
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         message = f"is no archive that can be unpacked ({error}); copy it again"
         raise InputError(message, file=path) from None
 

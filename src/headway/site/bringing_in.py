@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from headway.errors import InputError, UsageError
-from headway.site.archive import is_archive, members
+from headway.site.archive import holds_files, is_archive, members, unpacked
 from headway.writing import replacing_folder
 
 NAMES = (
@@ -17,6 +16,9 @@ NAMES = (
     "site.toml",
 )  # fmt: skip
 """Names that a site's folder has; a file of such a name is what it says."""
+
+GZIP = b"\x1f\x8b"
+"""What a file packed with gzip begins with."""
 
 _TABLES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("jobs.txt", ("jobid",)),
@@ -44,8 +46,11 @@ _LINES: tuple[tuple[str, str], ...] = (
 
 def kind_of(name: str, content: bytes) -> str | None:
     """The name that a file has in a site's folder, by its content; None where it is nothing of a site."""
-    if content.startswith(b"\x1f\x8b"):
-        inner = kind_of(name.removesuffix(".gz"), gzip.decompress(content)[: 1 << 20])
+    if content.startswith(GZIP):
+        inside = unpacked(content, name, 1 << 20)
+        if inside.startswith(GZIP):  # packed twice, or for ever
+            return None
+        inner = kind_of(name.removesuffix(".gz"), inside)
         return f"{inner}.gz" if inner and inner.startswith("jobs.") else inner
     if name in NAMES:
         return name
@@ -76,6 +81,8 @@ def bring_in(sources: Iterable[Path], target: Path) -> tuple[list[tuple[str, str
             if kind is None:
                 passed.append(name)
                 continue
+            if content.startswith(GZIP) and not kind.endswith(".gz"):
+                content = unpacked(content, name)  # only logs are read as they were packed
             _put(folder / kind, content, name)
             taken.append((name, kind))
         if not taken:
@@ -112,6 +119,11 @@ def _contents(sources: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
             yield from members(source)
         else:
             try:
-                yield source.name, source.read_bytes()
+                content = source.read_bytes()
             except OSError as error:
                 raise InputError(f"cannot be read ({error.strerror})", file=source) from None
+            first = unpacked(content, source, 512) if content.startswith(GZIP) else content
+            if holds_files(first):  # whatever it is called: a pipe has no name of its own
+                yield from members(source, content)
+            else:
+                yield source.name, content
