@@ -201,3 +201,31 @@ def test_outages_that_never_matter_change_nothing(policy: str) -> None:
         plain = headway.simulate(workload(jobs), size, policy)
         assert starts(found) == starts(plain), (jobs, size)
         assert found.why.tolist() == plain.why.tolist()
+
+
+def test_ujf_is_first_come_first_served_with_urgent_jobs_first_here_too() -> None:
+    random_ = random.Random("ujf")
+    for _ in range(15):
+        jobs, size, losses = instance(random_)
+        log = workload(jobs, urgent=[random_.random() < 0.3 for _ in jobs])
+        platform = Platform.procs(size).with_outages(outages(losses))
+        made, plain = (headway.simulate(log, platform, policy) for policy in ("ujf", "fcfs(urgent=first)"))
+        assert attempts(made) == attempts(plain) and headway.audit(made).ok
+        # Urgent jobs that may finish run into maintenance, and are stopped there.
+        assert headway.audit(headway.simulate(log, platform, "ujf(overrun=finish)")).ok
+
+
+@pytest.mark.parametrize(
+    ("policy", "why"),
+    [
+        ("dbf", "tells every job by when it ends"),
+        ("ujfb", "where its memory was swapped out"),
+        ("redirection", "two groups of processors"),
+        ("reallocation", "several clusters"),
+        ("easy(dialect=pyss)", "the simulator does not whose rules it has"),
+        ("easy(estimate=average2)", "says nothing"),
+    ],
+)
+def test_who_cannot_take_outages_says_why(policy: str, why: str) -> None:
+    with pytest.raises(headway.UsageError, match=why):
+        run([(0, 1, 3, 11)], 4, WINDOW, policy)

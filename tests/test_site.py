@@ -199,6 +199,25 @@ def test_yields_and_a_bound_over_several_jobs_are_told_as_not_modelled(tmp_path:
     assert any(name.startswith("MaxCPUsPerNode") and name.endswith("of partition short") for name in found)
 
 
+def test_reservations_of_cores_are_told_as_not_modelled(tmp_path: Path) -> None:
+    folder = site_folder(tmp_path, slurm__conf=CONF)
+    nodes = Site.load(folder).nodes
+    whole = nodes[0].cpus // nodes[0].threads_per_core
+    shown = "ReservationName={} StartTime=2024-01-01T00:00:00 EndTime=2024-01-02T00:00:00 {}\n"
+    lines = [
+        f"Nodes={nodes[0].name} CoreCnt={whole}",
+        f"Nodes={nodes[0].name} CoreCnt={whole - 1}",
+        "CoreCnt=3",
+    ]
+    text = "\n".join(shown.format(f"r{place}", line) for place, line in enumerate(lines))
+    (folder / "reservations.txt").write_text(text)
+    found = {one.name: one.value for one in Site.load(folder).not_modelled if "cores" in one.name}
+    assert found == {
+        "reservations of cores, without nodes": "1",
+        "reservations of some cores of their nodes (the whole nodes are reserved)": "1",
+    }
+
+
 def test_usage_warms_up_where_nobody_says_what_was_used_before(tmp_path: Path) -> None:
     text = CONF + (
         "PriorityType=priority/multifactor\nPriorityWeightFairshare=100\nPriorityDecayHalfLife=14-0\n"

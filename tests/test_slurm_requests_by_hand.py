@@ -14,7 +14,8 @@ from headway.policies.slurm.constraints import Constraint
 from headway.schedule import Schedule
 from headway.site import Site
 from headway.site.model import Association, Limits, Node, Qos
-from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts
+from headway.what_if.changes import Case, changed
+from slurm_by_hand import BEGAN, MINUTE, UNDISTURBED, log, simulated, site, starts
 
 
 def refused(schedule: Schedule) -> dict[str, tuple[int, ...]]:
@@ -90,6 +91,23 @@ def test_more_jobs_than_may_be_submitted_are_refused() -> None:
     )  # fmt: skip
     assert refused(simulated(jobs, limited(max_submit=2))) == {"submission": (3,)}
     assert refused(simulated(jobs, limited(max_submit=3))) == {}
+
+
+def test_a_job_that_the_log_shows_to_have_started_was_accepted() -> None:
+    """The third job is one too many in the simulated queue, but the site ran it: it is not refused, and it
+    counts. A copy without a record of its own is refused, and so is the job itself where the limits are asked
+    for."""
+    jobs = log(
+        (0, 1, 10, 10), (1, 4, 10, 10), (2, 1, 10, 10), (3, 1, 10, 10),
+        user=["u"] * 4, account=["a"] * 4, qos=["normal"] * 4, recorded_start=[0, 600, 900, -1],
+    )  # fmt: skip
+    assert refused(simulated(jobs, limited(max_submit=2))) == {"submission": (4,)}
+    enforced = UNDISTURBED.replace(")", ", submit_limits=enforced)")
+    schedule = headway.simulate(jobs, limited(max_submit=2).platform(), enforced)
+    assert refused(schedule) == {"submission": (3, 4)}
+    case = Case(jobs, limited(max_submit=3).platform(), UNDISTURBED)
+    assert changed(case, "user.u.maxjobs=1").policy == UNDISTURBED
+    assert "submit_limits=enforced" in changed(case, "user.u.maxsubmitjobs=2").policy
 
 
 def test_an_array_is_refused_as_a_whole() -> None:

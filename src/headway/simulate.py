@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from headway.engine.outages import ChangingMachine
     from headway.engine.submissions import Submissions
     from headway.engine.tables import State
+    from headway.policies.policy import Policy
     from headway.policies.prepare import Prepared
 
 Progress = Callable[[int, int], None]
@@ -87,7 +88,7 @@ def simulate(
             setup=replace(prepared.setup, machine=changing),
             sets=lambda state: Sets(changing.processors(state)),
         )
-    submissions = submissions_of(kept, order, placed.not_of_jobs)
+    submissions = submissions_of(placed, kept, order)
     state = run(jobs, replace(prepared.setup, submissions=submissions), progress)
     while prepared.again is not None and (setup := prepared.again(state)) is not None:
         state = run(jobs, replace(setup, submissions=submissions), progress)
@@ -115,7 +116,8 @@ def simulate(
     noted = {} if prepared.notes is None else prepared.notes(state, kept.columns["job"][order])
     notes = {name: column[place_of][ran] for name, column in noted.items()}
     if not ran.all():
-        kept = without_refused(kept, {int(order[job]): prepared.refused(state, job) for job in gone(state)})
+        reasons = {int(order[job]): reason(prepared, state, job) for job in gone(state)}
+        kept = without_refused(kept, reasons)
         columns = select_jobs(columns, ran)
     if columns.get("pieces") is not None and columns["pieces"].is_resumed:
         runtime, walltime = columns.get("runtime", kept.runtime), columns.get("walltime", kept.walltime)
@@ -156,11 +158,9 @@ def with_known_leaders(workload: Workload) -> Workload:
     return told.with_columns(follows=np.where(lost, -1, follows), think=np.where(lost, -1, workload.think))
 
 
-def submissions_of(
-    workload: Workload, order: NDArray[np.int64], not_of_jobs: tuple[int, ...]
-) -> Submissions | None:
+def submissions_of(policy: Policy, workload: Workload, order: NDArray[np.int64]) -> Submissions | None:
     """Who is submitted after whose end, in the engine's order; None where all are submitted by the log."""
-    from headway.engine.submissions import Submissions
+    from headway.engine.submissions import Submissions, SubmissionsInPlace
     from headway.schedule.pieces_file import rows_of
 
     follows = workload.get("follows")
@@ -169,7 +169,8 @@ def submissions_of(
     place = np.argsort(order, kind="stable")
     leader = np.full(len(workload), -1, np.int64)
     leader[follows >= 0] = place[rows_of(workload, follows[follows >= 0])[1]]
-    return Submissions(leader[order], workload.think[order], order, not_of_jobs)
+    kind = SubmissionsInPlace if policy.in_place else Submissions
+    return kind(leader[order], workload.think[order], order, policy.not_of_jobs)
 
 
 def as_submitted(workload: Workload, submissions: Submissions, order: NDArray[np.int64]) -> Workload:
@@ -185,6 +186,15 @@ def gone(state: State) -> list[int]:
     from headway.engine.tables import RUN
 
     return [int(job) for job in np.flatnonzero(state.jobs[RUN] < 0)]
+
+
+def reason(prepared: Prepared, state: State, job: int) -> tuple[str, str]:
+    """Rule and action of the ledger for a job that never ran."""
+    from headway.engine.tables import FUTURE, PHASE
+
+    if state.jobs[PHASE, job] == FUTURE:
+        return "feedback", "the job that its user waited for never ended: not submitted"
+    return prepared.refused(state, job)
 
 
 def without_refused(workload: Workload, reasons: dict[int, tuple[str, str]]) -> Workload:

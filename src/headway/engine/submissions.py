@@ -30,9 +30,12 @@ from headway.engine.tables import (
     PHASE,
     R_JOB,
     REFUSED,
+    RETURNED,
+    RETURNS,
     SUBMIT,
     WAITING,
     WAITS,
+    WAKE,
     State,
     Table,
     World,
@@ -163,6 +166,59 @@ class Submissions:
         """The job of each column; those that were never submitted come last."""
         rest = np.setdiff1d(np.arange(len(self.follows)), self.order)
         return np.concatenate([np.array(self.order, np.int64), rest])
+
+
+class SubmissionsInPlace(Submissions):
+    """The same for a policy that looks at jobs by their columns, and so at none of the order of submission.
+
+    Every job has its column from the beginning; who is submitted stands in the list of jobs that return.
+    """
+
+    def begin(self, owner: Owner) -> None:
+        """Nobody has been submitted."""
+        state, count = owner.state, len(self.follows)
+        submit = state.jobs[SUBMIT].tolist()
+        self.due = [(submit[job], job) for job in np.flatnonzero(self.follows < 0).tolist()]
+        heapq.heapify(self.due)
+        self.order, self.times = list(range(count)), submit
+        self.awaited = np.zeros(0, np.int64)
+        """Jobs that have been submitted, whose ends others wait for."""
+        state.jobs[SUBMIT] = NEVER
+        state.clock[FIRST_NEW] = state.clock[LAST_NEW] = count
+        state.clock[WAKE] = self.due[0][0] if self.due else NEVER
+
+    def take_ends(self, owner: Owner) -> None:
+        """At an open instant, before the policy's turn: who has ended lets others come, now or later."""
+        now = int(owner.state.clock[NOW])
+        self.see_who_is_over(owner.state, now)
+        new = self.taken_until(now)
+        while is_crowded(owner.state, owner.world, len(new)):
+            owner.grow()
+        state = owner.state
+        state.jobs[SUBMIT, new], state.jobs[PHASE, new] = now, WAITING
+        state.lists[RETURNED, : len(new)] = new
+        state.clock[RETURNS] = len(new)
+        state.clock[WAITS] += len(new)
+        for job in new:
+            self.times[job] = now
+        leaders = [job for job in new if job in self.followers]
+        self.awaited = np.concatenate([self.awaited, np.array(leaders, np.int64)])
+
+    def take_refusals(self, owner: Owner) -> None:
+        """After the policy's turn: the same for whom it refused or stopped for good."""
+        clock = owner.state.clock
+        clock[RETURNS] = 0
+        self.see_who_is_over(owner.state, int(clock[NOW]))
+        if self.due:
+            clock[WAKE] = min(int(clock[WAKE]), max(self.due[0][0], int(clock[NOW])))
+
+    def see_who_is_over(self, state: State, now: int) -> None:
+        """Let those come who wait for jobs that have ended for good, or never will run."""
+        phase = state.jobs[PHASE, self.awaited]
+        over = (phase == DONE) | (phase == REFUSED)
+        if over.any():
+            self.let_come(now, self.awaited[over].tolist())
+            self.awaited = self.awaited[~over]
 
 
 def ended(state: State) -> list[int]:

@@ -61,8 +61,12 @@ class Policy:
     """Whether policies are nested in it, each of which has keys of its own."""
     takes_outages = False
     """Whether it schedules on a machine whose processors come and go."""
+    why_no_outages = "it plans for a machine that stays as it is"
+    """The reason, where it does not."""
     takes_feedback = False
     """Whether jobs may be submitted when others have ended: all that it keeps of a job is in its column."""
+    in_place = False
+    """Whether it takes them with feedback at their columns, as jobs that return."""
     in_file_order = False
     """Whether ties are decided by the order of the file, which it then must know."""
     laws_of_the_queue = True
@@ -102,9 +106,9 @@ class Policy:
         """Most policies plan for a machine that stays as it is."""
         if platform.outages is not None and not self.takes_outages:
             raise UsageError(
-                f"{self.spec.name} does not know processors that come and go (--events, --failures); give "
-                "fcfs or another strict order, easy, conservative or a policy of your own, without files "
-                "on nodes"
+                f"{self.spec.name} does not know processors that come and go (--events, --failures): "
+                f"{self.why_no_outages}; give fcfs or another strict order, ujf, easy, conservative or a "
+                "policy of your own, without files on nodes"
             )
 
     def refuse_feedback(self, workload: Workload) -> None:
@@ -113,7 +117,7 @@ class Policy:
             raise UsageError(
                 f"{self.spec.name} lays out what it keeps of jobs in the log's order of submission, and with "
                 "--feedback another comes about; give a strict order, easy, conservative, redirection, dbf, "
-                "ujf or ujfb, or leave out --feedback"
+                "ujf, ujfb or slurm, or leave out --feedback"
             )
 
     def refuse_stream(self) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from headway.site.config import Config, scheduler_parameters
 from headway.site.entries import Entry
 from headway.site.limits import NAMES
-from headway.site.model import Limits, NotModelled, Partition, Qos
+from headway.site.model import Limits, NotModelled, Partition, Qos, Reservation
 from headway.site.parameters import DEFAULTS, SCHEDULER, concerns_no_schedule
 
 if TYPE_CHECKING:
@@ -92,6 +92,17 @@ def rules_not_modelled(
     cores = sum(one.cores is not None and not one.nodes for one in site.reservations)
     if cores:
         yield NotModelled("reservations of cores, without nodes", f"{cores:,}", "reservations.txt")
+    part = sum(_takes_part(site, one) for one in site.reservations)
+    if part:
+        name = "reservations of some cores of their nodes (the whole nodes are reserved)"
+        yield NotModelled(name, f"{part:,}", "reservations.txt")
+
+
+def _takes_part(site: Site, reservation: Reservation) -> bool:
+    """Whether a reservation has fewer cores than its nodes."""
+    nodes = [site.nodes[place] for place in reservation.nodes]
+    cores = sum(node.cpus // max(node.threads_per_core, 1) for node in nodes)
+    return reservation.cores is not None and 0 < reservation.cores < cores
 
 
 def name_of(shown: str) -> str:

@@ -111,11 +111,23 @@ def _of_object(case: Case, kind: str, which: str, field: str, value: str, text: 
     if kind not in changes:
         raise UsageError(f"{text}: {kind} is none of {', '.join(changes)}")
     after = case.with_site(lambda site: changes[kind](site, which, field, value), text)
+    if "submit" in field:
+        after = replace(after, policy=with_submit_limits(after.policy))
     if (kind, field) == ("partition", "maxtime") and after.site is not None:
         limit = after.site.partitions[after.site.partition_place[which]].max_minutes
         if limit is not None:
             return replace(after, workload=jobs_changes.cut(case.workload, which, limit))
     return after
+
+
+def with_submit_limits(policy: str) -> str:
+    """The policy where another limit on submission is asked for: then it decides, not what the log shows."""
+    from headway.policies.spec import make_spec, parse_spec
+
+    spec = parse_spec(policy)
+    if spec.name != "slurm":
+        return policy
+    return str(make_spec(spec.name, **{**spec.params, "submit_limits": "enforced"}))
 
 
 MOST = 10_000_000

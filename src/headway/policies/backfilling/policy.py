@@ -71,8 +71,13 @@ class Easy(Baseline, Queue):
     def refuse_outages(self, platform: Platform) -> None:
         if platform.outages is not None and self.dialect != "textbook":
             raise UsageError(
-                f"easy: dialect={self.dialect} does not know processors that come and go; "
-                "leave out the dialect or the events"
+                f"easy: dialect={self.dialect} does not know processors that come and go, as the simulator "
+                "does not whose rules it has; leave out the dialect or the events"
+            )
+        if platform.outages is not None and self.learns:
+            raise UsageError(
+                f"easy: estimate={self.params['estimate']} cannot be on processors that come and go: what a "
+                "user's runs took that failed says nothing; give another estimate"
             )
         super().refuse_outages(platform)
 

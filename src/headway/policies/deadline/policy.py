@@ -17,6 +17,7 @@ class Dbf(Policy):
 
     laws_of_the_queue = False
     takes_feedback = True
+    why_no_outages = "it tells every job by when it ends at the latest, and lost processors would break that"
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.deadline.setup import dbf

@@ -17,6 +17,7 @@ class Reallocation(Policy):
     """An agent places tasks on clusters and moves waiting ones."""
 
     is_grid = True
+    why_no_outages = "it has several clusters, and an event does not say in which of them"
     nests = True
     in_file_order = True
 

@@ -27,6 +27,7 @@ class Redirection(Policy):
     in_file_order = True
     laws_of_the_queue = False
     takes_feedback = True
+    why_no_outages = "it has two groups of processors, and an event does not say in which of them"
 
     @property
     def not_of_jobs(self) -> tuple[int, ...]:

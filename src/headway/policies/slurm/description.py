@@ -52,6 +52,14 @@ ENTRIES: tuple[PolicyInfo, ...] = (
                 low=0,
                 unit="seconds",
             ),
+            Parameter(
+                "submit_limits",
+                "whether MaxSubmitJobs and the like turn away a job that the log shows to have started: log "
+                "(the site accepted it, so it is accepted) or enforced (the simulated queue decides)",
+                default="log",
+                choices=("log", "enforced"),
+                optional=True,
+            ),
         ),
         details=(
             "Two loops by their own clocks: the main one goes down the queue by priority and stops in "

@@ -69,6 +69,7 @@ class Life:
         asked = self.column("kill_invalid", UNSET)
         rows[Job.KILL_INVALID] = np.where(asked == UNSET, "kill_invalid_depend" in self.site.scheduler, asked)
         rows[Job.RESERVATION] = self.coded("reservation", lambda name: places.get(name, UNSET), UNSET)
+        rows[Job.ACCEPTED] = self.column("recorded_start", UNSET) >= 0
         rows[Job.REQUIRED] = self.coded("required_nodes", self.required_set, 0)
 
     def coded(self, name: str, of_label, otherwise: int) -> Table:  # type: ignore[no-untyped-def]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class Slurm(Policy):
     """Slurm's main loop and backfill on a site's nodes."""
 
+    takes_feedback = in_place = True
+
     def on(self, platform: Platform, workload: Workload) -> Policy:
         if platform.site is None:
             raise UsageError(
@@ -31,7 +33,10 @@ class Slurm(Policy):
     def columns(self) -> tuple[str, ...]:
         from headway.workload.slurm.requests import COLUMNS
 
-        return (*COLUMNS, "job", "user", "partition", "qos", "account", "eligible", "status")
+        return (
+            *COLUMNS,
+            *("job", "user", "partition", "qos", "account", "eligible", "status", "recorded_start"),
+        )
 
     def fitting(self, workload: Workload, platform: Platform) -> Workload:
         """The jobs that some partition of theirs can ever run."""

@@ -92,6 +92,8 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
         (Setting.LATE, "late"),
     ):  # fmt: skip
         memory.settings[setting] = round(1000 * float(str(params[name])))
+    if params.get("submit_limits") == "enforced":
+        memory.jobs[Job.ACCEPTED] = 0
     levels = memory.levels.shape[1]
     setup = Setup(
         (site.cpus,), hook, memory=memory, nodes=node_table(site), shares_of_cpu=levels + 1 if levels else 1

@@ -15,7 +15,6 @@ from headway.engine.tables import (
     DONE,
     ENDED,
     ENDED_RUNS,
-    FIRST_NEW,
     LAST_NEW,
     PHASE,
     R_ENDED,
@@ -36,7 +35,7 @@ from headway.policies.slurm.main_loop import main_pass
 from headway.policies.slurm.priority import calculate, prioritise, renew_records
 from headway.policies.slurm.queue import enqueue
 from headway.policies.slurm.starting import end_by_minutes, take_graces
-from headway.policies.slurm.submission import count_submitted, refuse_submission
+from headway.policies.slurm.submission import count_submitted, newcomer, refuse_submission, submitted
 from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node, Outcome, Setting
 from headway.units import NEVER, SECOND
 
@@ -91,7 +90,8 @@ def take_submissions(state: State, now: int) -> None:
     """Jobs that arrive get their priority and join the queue."""
     memory = state.memory
     clock, first = memory.clock, memory.clock[Clock.QUEUED]
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for place in range(submitted(state)):
+        job = newcomer(state, place)
         if refuse_submission(state, job):
             continue
         memory.jobs[Job.ENTERED, job] = now

@@ -1,13 +1,15 @@
 """Jobs that Slurm refuses when they are submitted, or cancels while they wait.
 
-Limits on submission count the jobs that wait or run, and an array as a whole. A job with a deadline is
+Limits on submission count the jobs that wait or run, and an array as a whole. A job that the log shows to
+have started was accepted by the site, and so it is here, however many wait in the simulation, unless the
+limits are asked for (``submit_limits=enforced``). A job with a deadline is
 cancelled as soon as it could not end by then; one whose dependency can never be met where the site or the
 job says so.
 """
 
 from __future__ import annotations
 
-from headway.engine.tables import FIRST_NEW, LAST_NEW, State
+from headway.engine.tables import FIRST_NEW, LAST_NEW, RETURNED, RETURNS, State
 from headway.engine.verbs import turn_away
 from headway.jit import kernel, routine
 from headway.policies.slurm.limits import account_row, first_qos, qos_value, second_qos, user_row
@@ -24,6 +26,20 @@ from headway.policies.slurm.tables import (
     Reason,
     Setting,
 )
+
+
+@kernel
+def submitted(state: State) -> int:
+    """How many jobs are submitted now: those of the log, or, with feedback, who stand among the returned."""
+    return int(state.clock[LAST_NEW] - state.clock[FIRST_NEW] + state.clock[RETURNS])
+
+
+@kernel
+def newcomer(state: State, place: int) -> int:
+    """One of them."""
+    if place < state.clock[RETURNS]:
+        return int(state.lists[RETURNED, place])
+    return int(state.clock[FIRST_NEW] + place - state.clock[RETURNS])
 
 
 @kernel
@@ -84,12 +100,14 @@ def too_many(memory: Memory, job: int, new: int) -> bool:
 def is_refused(state: State, job: int) -> bool:
     """Whether a job, or the array that it is the first task of, is refused now that it is submitted."""
     memory, array, new = state.memory, state.memory.jobs[Job.ARRAY, job], 1
+    if memory.jobs[Job.ACCEPTED, job] > 0:
+        return False
     if array != UNSET:
         if memory.arrays[Array.TURNED_AWAY, array] > UNSET:
             return bool(memory.arrays[Array.TURNED_AWAY, array] > 0)
         new = 0
-        for other in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
-            new += memory.jobs[Job.ARRAY, other] == array
+        for place in range(submitted(state)):
+            new += memory.jobs[Job.ARRAY, newcomer(state, place)] == array
     refused = too_many(memory, job, new)
     if array != UNSET:
         memory.arrays[Array.TURNED_AWAY, array] = refused

@@ -138,7 +138,9 @@ class Job(IntEnum):
     """When it must have ended; -1: it has no deadline."""
     KILL_INVALID = 64
     """Whether it is cancelled when a dependency can never be met; else it waits for ever."""
-    HOLDS = 65
+    ACCEPTED = 65
+    """Whether limits on submission do not turn it away, because the log shows that the site accepted it."""
+    HOLDS = 66
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headway.policies.policy import Policy, Seen
+from headway.policies.policy import Policy, Seen, before_maintenance
 
 if TYPE_CHECKING:
     from headway.engine.local import Local
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Ujf(Policy):
     """First come, first served, urgent jobs before all others."""
 
-    takes_feedback = True
+    takes_outages = takes_feedback = True
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.urgent.setup import ujf
@@ -28,7 +28,8 @@ class Ujf(Policy):
         return Local(of_queue)
 
     def laws(self, seen: Seen) -> tuple[str, ...]:
-        return ("urgent overrun",)
+        planned = before_maintenance(seen) if self.params["overrun"] == "kill" else ()
+        return ("urgent overrun", *planned)
 
 
 class Ujfb(Policy):
@@ -36,6 +37,7 @@ class Ujfb(Policy):
 
     laws_of_the_queue = False
     takes_feedback = True
+    why_no_outages = "a suspended job goes on where its memory was swapped out, and not elsewhere"
 
     @property
     def not_of_jobs(self) -> tuple[int, ...]:
