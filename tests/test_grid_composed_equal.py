@@ -49,6 +49,7 @@ OFTEN = ("dbf", "easy(order=sjf)", "redirection(theta=1, conflict=counter)", "uj
 LONG = (
     *(f"redirection(theta=1, conflict={rule})" for rule in ("walltime", "area", "latest")),
     "redirection(theta=1, principal=dbf)",
+    "redirection(theta=1, principal=dbf, redirected=dbf)",
     "dbf(mode=literal, compress=every)",
     "ujfb(regular=dbf)",
     "ujfb(preempt=kill)",
