@@ -44,6 +44,7 @@ def simulated(policy: str, columns: tuple[Ints, Ints, Ints, Ints], table: bool) 
     return starts, state
 
 
+@pytest.mark.long  # a kernel of its own to compile
 @pytest.mark.parametrize(
     ("policy", "spread"),
     [
@@ -63,6 +64,7 @@ def test_the_table_of_holes_changes_no_start(policy: str, spread: float) -> None
     assert np.array_equal(starts, plain)
 
 
+@pytest.mark.long
 def test_reservations_of_no_length_turn_the_table_off() -> None:
     columns = jobs_of(3, 1400, 0.02, zero=20)
     plain, _ = simulated("conservative", columns, table=False)

@@ -18,6 +18,9 @@ from headway.units import SECOND
 LEARNED = ("average2", "last2")
 """Estimates from the last runs of a job's user."""
 
+MANY_AT_ONCE = 512
+"""With fewer jobs at once conservative backfilling needs no table of holes."""
+
 COMPRESSION = ("early", "every", "fixpoint", "scratch", "none")
 
 
@@ -152,6 +155,17 @@ def planned_times(estimate: object, arrivals: Arrivals) -> Table:
     return -(-arrivals.walltime * numerator // denominator)
 
 
+def most_at_once(arrivals: Arrivals, procs: int) -> int:
+    """How many jobs would be there at once, at most, if each had the whole machine in its turn."""
+    if len(arrivals.submit) < MANY_AT_ONCE:
+        return len(arrivals.submit)
+    work = np.cumsum(arrivals.length / procs * arrivals.procs)
+    before = np.concatenate([[0.0], work[:-1]])
+    done = work + np.maximum.accumulate(arrivals.submit - before)
+    there = np.arange(1, len(done) + 1) - np.searchsorted(done, arrivals.submit, side="right")
+    return int(there.max())
+
+
 def conservative(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Conservative backfilling."""
     from headway.policies.backfilling.long_holes import space_for
@@ -159,6 +173,8 @@ def conservative(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
     if arrivals.is_changing:
         from headway.policies.backfilling.changing import conservative_changing as hook
+    elif most_at_once(arrivals, procs) >= MANY_AT_ONCE:
+        from headway.policies.backfilling.conservative import conservative_deep as hook
     else:
         from headway.policies.backfilling.conservative import conservative as hook
     compress = spec.word("compress")
