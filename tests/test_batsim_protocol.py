@@ -82,6 +82,12 @@ def scripted(log: Workload, answer: Answer, settings: Settings | None = None) ->
     return Simulation(log, M, lambda message: Message(message.now, tuple(answer(message))), settings)
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some of pybatsim's schedulers write files where they stand."""
+    monkeypatch.chdir(tmp_path)
+
+
 OWN = (
     "schedFcfs", "schedFiller", "fillerSched", "fillerSchedWithEvents", "easyBackfill",
     "schedEasySjfBackfill", "schedSendRecv",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ from reference.laws import stretched
 
 M = 6
 OTHERS = tuple(name for name in DIALECTS if name != "textbook")
-RECORDED: list[dict[str, Any]] = json.loads(
-    Path(__file__).with_name("dialects_recorded.json").read_text("utf-8")
+RECORDED: list[dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("dialects_recorded.toml").read_text("utf-8")
 )["instances"]
 
 

@@ -20,8 +20,9 @@ ENGINES_ROWS = {
     "pools": {"SIZE", "FREE"},
     "clock": {"NOW", "FIRST_NEW", "LAST_NEW", "ENDED", "WAKE", "RUNS", "FRESH", "WAITS", "FINISHED"},
 }
-MAKERS = ("fill", "prepare", "let_finish", "__init__", "gathered", "_as_requested")
-"""Functions that fill tables before the first instant, or make those of a copy or of a result."""
+MAKERS = ("fill", "prepare", "let_finish", "__init__", "gathered", "_as_requested", "drop_withdrawn")
+"""Functions that fill tables before the first instant, make those of a copy or of a result, or number jobs
+anew."""
 
 
 def written(path: Path) -> Iterator[str]:

@@ -116,7 +116,7 @@ def simulate(
     noted = {} if prepared.notes is None else prepared.notes(state, kept.columns["job"][order])
     notes = {name: column[place_of][ran] for name, column in noted.items()}
     if not ran.all():
-        reasons = {int(order[job]): reason(prepared, state, job) for job in gone(state)}
+        reasons = {int(order[job]): reason(prepared, state, job, submissions) for job in gone(state)}
         kept = without_refused(kept, reasons)
         columns = select_jobs(columns, ran)
     if columns.get("pieces") is not None and columns["pieces"].is_resumed:
@@ -188,11 +188,11 @@ def gone(state: State) -> list[int]:
     return [int(job) for job in np.flatnonzero(state.jobs[RUN] < 0)]
 
 
-def reason(prepared: Prepared, state: State, job: int) -> tuple[str, str]:
+def reason(prepared: Prepared, state: State, job: int, submissions: Submissions | None) -> tuple[str, str]:
     """Rule and action of the ledger for a job that never ran."""
     from headway.engine.tables import FUTURE, PHASE
 
-    if state.jobs[PHASE, job] == FUTURE:
+    if submissions is not None and state.jobs[PHASE, job] == FUTURE:
         return "feedback", "the job that its user waited for never ended: not submitted"
     return prepared.refused(state, job)
 

@@ -16,16 +16,50 @@ from headway.engine.tables import (
     BY_FAILURE,
     ENDED,
     ENDED_RUNS,
+    LAST_NEW,
+    NOW,
+    PHASE,
+    PROCS,
     R_JOB,
     RETURNED,
     RETURNS,
     RUN,
+    SUBMIT,
+    WAITING,
+    WAITS,
     WAKE,
     State,
     World,
 )
 from headway.engine.verbs import kill
-from headway.jit import entry
+from headway.jit import entry, kernel
+from headway.units import NEVER
+
+
+@kernel
+def arrive_now(state: State, procs: int) -> None:
+    """Let the job whose rows stand in the next column arrive at the present instant."""
+    column = state.clock[LAST_NEW]
+    state.jobs[PROCS, column] = procs
+    state.jobs[SUBMIT, column], state.jobs[PHASE, column] = state.clock[NOW], WAITING
+    state.clock[LAST_NEW] = column + 1
+    state.clock[WAITS] += 1
+
+
+@kernel
+def nobody_follows(state: State) -> None:
+    """Let nobody arrive behind the newcomers."""
+    if state.clock[LAST_NEW] < state.jobs.shape[1]:
+        state.jobs[SUBMIT, state.clock[LAST_NEW]] = NEVER
+
+
+@kernel
+def last_never_came(state: State) -> None:
+    """Take out the last of the newcomers, whom the policy has not seen."""
+    last = state.clock[LAST_NEW] - 1
+    state.jobs[SUBMIT, last], state.jobs[PHASE, last] = NEVER, 0
+    state.clock[LAST_NEW] = last
+    state.clock[WAITS] -= 1
 
 
 @entry

@@ -18,6 +18,7 @@ from headway.engine.clock import crowded, needed, step
 from headway.engine.heap import push
 from headway.engine.local import JOIN
 from headway.engine.profile import BLOCK, BLOCK_ROWS, BLOCKS_USED, COUNTS, HALF, STEP_ROWS
+from headway.engine.side_by_side import arrive_now, nobody_follows
 from headway.engine.stretch import stretched
 from headway.engine.tables import (
     DONE,
@@ -44,7 +45,6 @@ from headway.engine.tables import (
     PIN_COUNT,
     PINS,
     POOL_LISTS,
-    PROCS,
     Q_FIELDS,
     Q_HEAD,
     Q_SUMMED,
@@ -63,7 +63,6 @@ from headway.engine.tables import (
     SUSPENDED,
     SUSPENDS,
     WAITING,
-    WAITS,
     WAKE,
     WALL,
     State,
@@ -126,14 +125,11 @@ def join_column(
         state.jobs[row, column] = register.prepared[job, row]
     for row in range(first + len(lists), rows):
         state.jobs[row, column] = register.prepared[job, row]
-    state.jobs[PROCS, column] = procs
     if by != over:
         for i in range(len(register.times)):
             row = register.times[i]
             state.jobs[row, column] = stretched(register.prepared[job, row], by, over)
-    state.jobs[SUBMIT, column], state.jobs[PHASE, column] = state.clock[NOW], WAITING
-    state.clock[LAST_NEW] = column + 1
-    state.clock[WAITS] += 1
+    arrive_now(state, procs)
     if register.facts[LOOKS_AT_NEWCOMERS]:
         request(grid, k, state.clock[NOW], state, column, JOIN)
     return int(column)
@@ -365,8 +361,7 @@ def tried(grid: Tables, k: int, t: int, job: int, procs: int, by: int, over: int
     register, state, world = register_of(grid, k), state_of(grid, k, TRIAL), world_of(grid, k, TRIAL)
     column = join_column(grid, k, state, register, job, procs, by, over)
     world.runtime[column] = times_of(grid.log[job, L_WALL], by, over)
-    if column + 1 < state.jobs.shape[1]:
-        state.jobs[SUBMIT, column + 1] = NEVER
+    nobody_follows(state)
     if not take_turn(grid, k, TRIAL):
         return NEVER
     return completion_in(grid, k, TRIAL, column, cutoff)

@@ -13,6 +13,7 @@ from typing import Any
 
 from headway.engine.clock import crowded, foresee, next_end, open_instant
 from headway.engine.local import CATCH_UP, NOBODY, PUT_IN_ORDER, WITHDRAW
+from headway.engine.side_by_side import last_never_came
 from headway.engine.tables import (
     ENDED,
     FIRST_NEW,
@@ -20,9 +21,7 @@ from headway.engine.tables import (
     LAST_NEW,
     PHASE,
     RUN,
-    SUBMIT,
     WAITING,
-    WAITS,
     WAKE,
     State,
     World,
@@ -174,9 +173,7 @@ def forget_newcomer(state: State, world: World, register: Register, column: int)
         register.requested[there] = register.requested[there + 1]
         register.of_column[there] = register.of_column[there + 1]
         register.of_job[register.of_column[there], COLUMN] = there
-    state.jobs[SUBMIT, last], state.jobs[PHASE, last] = NEVER, 0
-    state.clock[LAST_NEW] = last
-    state.clock[WAITS] -= 1
+    last_never_came(state)
 
 
 @routine
