@@ -21,9 +21,14 @@ FATAL = 128
 INTERRUPTED = 130
 PATIENCE = 2.0
 """CPU seconds that a thread may spend in the system without anything to show for it."""
-FRUGAL = {"OPENBLAS_NUM_THREADS": "1", "_RJEM_MALLOC_CONF": "background_thread:false", "RUST_BACKTRACE": "0"}
+FRUGAL = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "_RJEM_MALLOC_CONF": "background_thread:false",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+    "RUST_BACKTRACE": "0",
+}
 """Settings of libraries where memory is limited: each thread of OpenBLAS takes some 50 MB of addresses, and
-the jemalloc of Polars says thousands of times that it gets no thread of its own."""
+the jemallocs of Polars and Arrow say thousands of times that they get no thread of their own."""
 CHILD = "HEADWAY_WATCHED"
 """Set by us: the number of the child that is watched, and the descriptor on which it tells an orderly end."""
 
