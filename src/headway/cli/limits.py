@@ -55,7 +55,21 @@ def is_of_the_limit(error: BaseException) -> bool:
     return limit() is not None and (
         isinstance(error, ImportError | NameError | SystemError | RuntimeError | OSError)
         or type(error).__name__ == "PanicException"
+        or came_of_memory(error)
     )
+
+
+def came_of_memory(error: BaseException | None) -> bool:
+    """Whether an error was raised while one for want of memory was handled."""
+    while error is not None and not isinstance(error, MemoryError):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def tidying_up(trouble: sys.UnraisableHookArgs) -> None:
+    """What a library cannot tidy up for want of memory is not worth a word; the sentence comes anyway."""
+    if not issubclass(trouble.exc_type, MemoryError):
+        sys.__unraisablehook__(trouble)
 
 
 def watched() -> int | None:
@@ -67,6 +81,7 @@ def watched() -> int | None:
         return None
     for name, value in FRUGAL.items():
         os.environ.setdefault(name, value)
+    sys.unraisablehook = tidying_up
     number, _, descriptor = os.environ.get(CHILD, "").partition(" ")
     if number == str(os.getpid()):  # a child that began anew by exec
         atexit.register(os.write, int(descriptor), b".")
