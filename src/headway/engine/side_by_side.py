@@ -62,18 +62,30 @@ def last_never_came(state: State) -> None:
     state.clock[WAITS] -= 1
 
 
-@entry
-def next_event(state: State, world: World) -> int:
+@kernel
+def following_event(state: State, world: World) -> int:
     """When the next run ends, or the policy wants a pass; NEVER if nothing is to come."""
     foresee(state, world)
     return min(next_end(state, world), state.clock[WAKE])
 
 
-@entry
-def open_at(state: State, world: World, t: int) -> int:
+@kernel
+def open_chosen(state: State, world: World, t: int) -> int:
     """Close the present instant and open ``t``, no later than the next event; PASS, or GROW before it."""
     foresee(state, world)
     return open_instant(state, world, t)
+
+
+@entry
+def next_event(state: State, world: World) -> int:
+    """:func:`following_event` for callers in Python."""
+    return following_event(state, world)
+
+
+@entry
+def open_at(state: State, world: World, t: int) -> int:
+    """:func:`open_chosen` for callers in Python."""
+    return open_chosen(state, world, t)
 
 
 @entry

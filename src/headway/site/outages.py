@@ -30,8 +30,9 @@ def load_outages(
     """The outages of a file of any kind: a CSV of ours, or events or reservations as Slurm shows them."""
     raw = bytes_of(path)
     first = raw[:10_000].decode("utf-8", "replace").partition("\n")[0]
-    is_events = "|" in first and "NodeName" in first and "Reservation" not in first
-    is_reservations = first.startswith("ReservationName=") or ("|" in first and not is_events)
+    is_table = "|" in first and "\ufffd" not in first  # a packed file has such bytes, too
+    is_events = is_table and "NodeName" in first and "Reservation" not in first
+    is_reservations = first.startswith("ReservationName=") or (is_table and not is_events)
     if not is_events and not is_reservations:
         return parse_outages(raw, path, unix_start, on_failure)
     if not path.is_file():

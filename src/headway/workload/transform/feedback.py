@@ -69,7 +69,7 @@ def of_sessions(workload: Workload, most: int) -> tuple[Ints, Ints]:
         lacks = "users" if not (user >= 0).any() else "recorded waits"
         raise UsageError(
             f"{workload.source.name}: sessions are seen in who submitted a job and when it ended, and the "
-            f"log has no {lacks}; give feedback by=fields, or leave it out"
+            f"log has no {lacks}; take fields instead of sessions, or no feedback"
         )
     before = np.full(len(workload), NOBODY, np.int64)
     # One that ended when it was submitted is waited for by nobody, so that nobody waits for himself.

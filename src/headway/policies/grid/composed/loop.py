@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from headway.engine.side_by_side import following_event
 from headway.engine.tables import BROKEN, FAULT, FINISH, LAST_NEW, NONE, TICK, WAITS
 from headway.jit import entry, kernel, routine, woven
 from headway.policies.grid import agent
@@ -16,7 +17,6 @@ from headway.policies.grid.composed.requests import (
     best_server,
     cancel,
     estimate,
-    next_event,
     open_cluster,
     over_composed,
     place,
@@ -115,7 +115,7 @@ def close_cluster(grid: Tables, k: int) -> None:
         go_wrong(grid, k, MAIN)
     facts[IS_OPEN] = 0
     facts[VERSION] += 1
-    facts[FOLLOWING] = next_event(state, world_of(grid, k, MAIN))
+    facts[FOLLOWING] = following_event(state, world_of(grid, k, MAIN))
     if is_untidy(facts, state.clock[LAST_NEW]):
         ask_for(grid, k, TIDIER)
 

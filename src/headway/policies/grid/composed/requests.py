@@ -11,9 +11,9 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any
 
-from headway.engine.clock import crowded, foresee, next_end, open_instant
+from headway.engine.clock import crowded
 from headway.engine.local import CATCH_UP, NOBODY, PUT_IN_ORDER, WITHDRAW
-from headway.engine.side_by_side import last_never_came
+from headway.engine.side_by_side import last_never_came, open_chosen
 from headway.engine.tables import (
     ENDED,
     FIRST_NEW,
@@ -22,7 +22,6 @@ from headway.engine.tables import (
     PHASE,
     RUN,
     WAITING,
-    WAKE,
     State,
     World,
 )
@@ -94,27 +93,13 @@ from headway.units import NEVER
 # ---- a cluster ------------------------------------------------------------------------------------------
 
 
-@kernel
-def open_at(state: State, world: World, t: int) -> int:
-    """Close the present instant and open ``t``, no later than the next event; PASS, or GROW before it."""
-    foresee(state, world)
-    return open_instant(state, world, t)
-
-
-@kernel
-def next_event(state: State, world: World) -> int:
-    """When the next run ends, or the policy wants a pass; NEVER if nothing is to come."""
-    foresee(state, world)
-    return min(next_end(state, world), state.clock[WAKE])
-
-
 @routine
 def open_cluster(grid: Tables, k: int, t: int) -> bool:
     """Let it be ``t`` on cluster ``k``: what is due ends. Nothing if an instant is open."""
     facts = register_of(grid, k).facts
     if facts[IS_OPEN]:
         return True
-    while open_at(state_of(grid, k, MAIN), world_of(grid, k, MAIN), t) == GROW:
+    while open_chosen(state_of(grid, k, MAIN), world_of(grid, k, MAIN), t) == GROW:
         if not ask_for(grid, k, LARGER + MAIN):
             return False
     facts[OPENED], facts[IS_OPEN] = t, 1
