@@ -321,3 +321,10 @@ def test_events_may_come_through_a_pipe(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="and a pipe; save it as a file first"):
         load_outages(tmp_path / "pipe", machine, 0)
     sender.join()
+
+
+def test_a_packed_file_is_told_as_such(tmp_path: Path) -> None:
+    """Its first bytes may look like a table of Slurm's."""
+    (tmp_path / "events.csv.gz").write_bytes(b"\x1f\x8b\x08\x08|\x9d\xff|\n\x03\xfe")
+    with pytest.raises(InputError, match="is no text in UTF-8"):
+        load_outages(tmp_path / "events.csv.gz", Platform.procs(8), None)
