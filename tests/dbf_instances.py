@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 import headway
-from headway import SECOND
-from headway.schedule import Schedule
+from headway import SECOND, Schedule
 from headway.workload import Workload
 
 SIZES = range(1, 9)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import headway
+from headway import Schedule
 from headway.policies.spec import parse_spec
-from headway.schedule import WHY, Schedule
+from headway.schedule import WHY
 from instances import log_of
 from reference.dbf import Deadlines, simulate_dbf
 from reference.jobs import Job

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import headway
+from headway import Schedule
 from headway.platform import Cluster, Platform
 from headway.policies.spec import Spec, parse_spec
-from headway.schedule import WHY, Schedule
+from headway.schedule import WHY
 from headway.units import SECOND
 from headway.workload import Workload
 from instances import log_of

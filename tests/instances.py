@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 import headway
+from headway import Schedule
 from headway.policies.spec import parse_spec
-from headway.schedule import WHY, Schedule
+from headway.schedule import WHY
 from headway.units import SECOND
 from headway.workload import Workload
 from reference.conservative import simulate_conservative

@@ -11,9 +11,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 import headway
+from headway import Schedule
 from headway.platform import Cluster, NodeGroup, Platform
 from headway.policies.spec import parse_spec
-from headway.schedule import Schedule
 from headway.workload import Workload
 from reference.easy_nodes import simulate_easy_nodes
 from reference.instances import job_lists

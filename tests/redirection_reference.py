@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 import headway
-from headway import jit
+from headway import Schedule, jit
 from headway.audit import audit
 from headway.platform import Platform
 from headway.policies.spec import Spec, parse_spec
-from headway.schedule import ENDED, Schedule
+from headway.schedule import ENDED
 from headway.units import SECOND
 from instances import log_of, results_of
 from reference.conservative import Conservative

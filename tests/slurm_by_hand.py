@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import headway
-from headway.schedule import Schedule
+from headway import Schedule
 from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Node, Partition

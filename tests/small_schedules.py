@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from headway import Schedule
 from headway.platform import Platform
-from headway.schedule import ENDED, STATES, WHY, Pieces, Schedule
+from headway.schedule import ENDED, STATES, WHY, Pieces
 from headway.workload import Workload
 
 Job = tuple[float, int, float, float]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from headway import Schedule
 from headway.audit import UNIVERSAL, audit
-from headway.audit.laws.processor_sets import numbers
 from headway.platform import Cluster, NodeGroup, Platform
-from headway.schedule import Schedule
+from headway.schedule.processor_sets import numbers
 from small_schedules import Job, easy_starts, fcfs_starts, pieces, schedule, untied, workload
 
 S = 1_000_000

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from headway import Schedule
 from headway.audit import Audit, audit
 from headway.platform import Platform
-from headway.schedule import WHY, Schedule
+from headway.schedule import WHY
 from headway.workload import Workload
 from reference.conservative import simulate_conservative
 from reference.easy import Easy, simulate_easy

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 import headway
+from headway import Schedule
 from headway.audit import audit, read_foreign
 from headway.platform import Platform
 from headway.policies.catalogue import POLICIES
-from headway.schedule import Schedule
 from headway.workload import Workload
 from reference.instances import job_lists
 from reference.jobs import Job

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import headway
+from headway import Schedule
 from headway.export import write_batsim_jobs
-from headway.schedule import Schedule
 from headway.workload.models import generate
 
 READ = """

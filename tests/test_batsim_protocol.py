@@ -13,6 +13,7 @@ import pytest
 
 import headway
 from commands import Headway
+from headway import Schedule
 from headway.batsim.decide import Decider
 from headway.batsim.exchange import asking, connected, recorded, replayed
 from headway.batsim.files import write_files
@@ -21,7 +22,6 @@ from headway.batsim.outcome import schedule_of
 from headway.batsim.simulation import Settings, Simulation
 from headway.errors import HeadwayError
 from headway.policies.spec import parse_spec
-from headway.schedule import Schedule
 from headway.workload import Workload
 from instances import busy
 from pybatsim_schedulers import in_order, listening, pybatsim

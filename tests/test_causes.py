@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from commands import Headway
+from headway import Schedule
 from headway.platform import Platform
 from headway.replay import Fidelity, fidelity
-from headway.schedule import Schedule
 from headway.site import Site
 from headway.units import SECOND
 from headway.what_if import Case, changed

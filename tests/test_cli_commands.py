@@ -17,12 +17,12 @@ import pytest
 
 import headway as package
 from commands import SWF, Headway
+from headway import Schedule
 from headway.cli.frame import app
 from headway.cli.machines import machines, widest
 from headway.platform import Platform
 from headway.policies.catalogue import POLICIES
 from headway.policies.spec import parse_spec
-from headway.schedule import Schedule
 
 
 @pytest.fixture

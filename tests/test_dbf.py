@@ -9,10 +9,11 @@ import pytest
 
 import headway
 from dbf_reference import check, made
+from headway import Schedule
 from headway.audit import audit
 from headway.errors import UsageError
 from headway.explain import explain
-from headway.schedule import WHY, Schedule
+from headway.schedule import WHY
 from headway.units import SECOND
 from headway.workload.transform import apply
 from reference.jobs import Job

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import headway
-from headway.schedule import Schedule
+from headway import Schedule
 from instances import SPECS, busy
 
 LOG = busy(1500, 64, load=1.2, seed=2)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import headway
+from headway import Schedule
 from headway.engine import driver
 from headway.engine.tables import LIVE_ROOM
-from headway.schedule import Schedule
 from instances import SPECS, busy
 
 LOG = busy(200, 32, load=1.6, seed=5)

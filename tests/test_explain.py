@@ -12,8 +12,9 @@ import pytest
 
 import headway as package
 from commands import SWF, Headway
+from headway import Schedule
 from headway.explain import Explanation, explain
-from headway.schedule import WHY, Schedule
+from headway.schedule import WHY
 from headway.workload.models import generate
 from small_schedules import pieces, schedule, workload
 from traces import trace

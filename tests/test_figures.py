@@ -15,6 +15,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
 
+from headway import Schedule
 from headway.errors import UsageError
 from headway.figures import distribution, gantt, queue, save, utilization
 from headway.figures.bands import bands
@@ -24,7 +25,7 @@ from headway.figures.painting import strips
 from headway.figures.raster import raster
 from headway.metrics import busy_processors
 from headway.platform import Cluster, NodeGroup, Platform
-from headway.schedule import WHY, Schedule
+from headway.schedule import WHY
 from headway.workload import Header, Workload
 from small_schedules import easy_starts, pieces, schedule
 

@@ -19,13 +19,12 @@ from hypothesis import strategies as st
 
 import headway
 from grid_reference import grid_log, platform_of
-from headway import jit
+from headway import Schedule, jit
 from headway.audit import audit
 from headway.explain import explain
 from headway.platform import Cluster, Platform
 from headway.policies.grid import setup
 from headway.policies.grid.composed.gathering import own_numbers
-from headway.schedule import Schedule
 from headway.workload import Workload
 from instances import log_of
 from reference.grid import Cluster as Site

@@ -10,12 +10,12 @@ import pytest
 
 import headway
 from grid_reference import platform_of
+from headway import Schedule
 from headway.engine.drive import Progress
 from headway.engine.tables import LAST_NEW
 from headway.platform import Platform
 from headway.policies.grid.composed import driver
 from headway.policies.grid.composed.driver import Grid
-from headway.schedule import Schedule
 from headway.workload import Workload
 from reference.composed_grid import composed_in_python
 from test_grid_composed import BUSY_SITES, MOVES, of_three

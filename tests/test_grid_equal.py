@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import headway
 from grid_reference import check, made
+from headway import Schedule
 from headway.audit import audit
-from headway.schedule import Schedule
 from headway.units import SECOND
 from reference.grid import Cluster
 from reference.instances import job_lists

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 import headway
 from grid_reference import grid_log, made
+from headway import Schedule
 from headway.audit import audit
 from headway.errors import HeadwayError
 from headway.explain import explain
@@ -26,7 +27,7 @@ from headway.papers.reallocation.examples import (
 )
 from headway.papers.reallocation.work import estimations
 from headway.platform import Cluster, Platform
-from headway.schedule import WHY, Schedule
+from headway.schedule import WHY
 from headway.workload import Workload
 from instances import log_of
 from reference.grid import Cluster as Site

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 import headway
-from headway.schedule import Schedule
+from headway import Schedule
 from headway.units import SECOND
 from headway.workload import Workload
 from traces import trace

@@ -9,11 +9,11 @@ import pytest
 
 from browser import browser
 from commands import Headway
+from headway import Schedule
 from headway.audit import audit
 from headway.live.launch import end, start, start_servers, wait_for
 from headway.live.page import pages_of
 from headway.live.wire import close, listen
-from headway.schedule import Schedule
 from live_grids import cluster, folder, running, short, written
 from live_kills import local_trial, slurm_trial
 from slurm_clusters import free_port

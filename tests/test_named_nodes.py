@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import headway
+from headway import Schedule
 from headway.figures.bands import bands
 from headway.platform import Platform
-from headway.schedule import Schedule, Shares
+from headway.schedule import Shares
 from headway.schedule.shares import read_shares, share_columns
 from headway.site import Site
 from headway.site.config import Config

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headway
+from headway import Schedule
 from headway.audit import audit
 from headway.errors import InputError, UsageError
 from headway.explain import explain
@@ -23,7 +24,7 @@ from headway.platform.node_table import in_tie_order, load_time
 from headway.policies.nodes.policy import Scored
 from headway.policies.nodes.watching import watched
 from headway.policies.spec import parse_spec
-from headway.schedule import STATES, Schedule
+from headway.schedule import STATES
 from headway.units import SECOND
 from headway.workload import Workload
 from nodes_reference import file_jobs, node_lists, platform_of, simulated, workload_of

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from commands import Headway
+from headway import Schedule
 from headway.errors import UsageError
 from headway.papers import Request
 from headway.papers.log import Log
@@ -18,7 +19,7 @@ from headway.papers.urgent.logs import open_logs, share_with_memory, with_urgent
 from headway.papers.urgent.runs import Run, Runs, apart, dedicated
 from headway.papers.urgent.seeds import COMPARED, estimate
 from headway.papers.urgent.tables import POLICIES, RATES, READINGS, SCALES, scaled, sizes
-from headway.schedule import WHY, Schedule
+from headway.schedule import WHY
 from headway.simulate import simulate
 from headway.units import SECOND
 from headway.workload import Workload

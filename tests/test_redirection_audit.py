@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import headway
+from headway import Schedule
 from headway.audit import audit
-from headway.schedule import ENDED, Pieces, Schedule
+from headway.schedule import ENDED, Pieces
 from headway.units import SECOND
 from headway.workload import Workload
 

@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 import headway
 from dbf_reference import COMPRESSIONS
 from dbf_reference import made as by_dbf
-from headway import jit
+from headway import Schedule, jit
 from headway.audit import audit
 from headway.explain import explain
 from headway.platform import Cluster, Platform
-from headway.schedule import Schedule
 from headway.units import SECOND
 from instances import log_of
 from redirection_reference import GROUPS, by_reference, check, made, tried

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import headway
+from headway import Schedule
 from headway.audit import audit
 from headway.errors import UsageError
 from headway.explain import explain
 from headway.platform import Cluster, Platform
-from headway.schedule import Schedule
 from headway.workload import Workload
 
 Row = tuple[int, int, int]

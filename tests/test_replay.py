@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import headway
+from headway import Schedule
 from headway.errors import InputError
 from headway.replay import fidelity
 from headway.replay.trust import trust
-from headway.schedule import Schedule
 from headway.workload import Workload, read
 from traces import trace
 

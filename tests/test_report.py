@@ -15,12 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands import SWF, Headway
+from headway import Schedule
 from headway.campaign import Results
 from headway.errors import UsageError
 from headway.metrics import compare
 from headway.report import campaign_page, schedules_page
 from headway.report.columns import packed, packed_times, unpacked
-from headway.schedule import WHY, Schedule
+from headway.schedule import WHY
 from headway.workload import Header, Workload
 from small_schedules import pieces, schedule
 

@@ -11,10 +11,11 @@ import polars as pl
 import pytest
 
 from browser import Page, browser
+from headway import Schedule
 from headway.campaign import Results
 from headway.metrics import busy_processors, queue_length
 from headway.report import campaign_page, schedules_page, write
-from headway.schedule import WHY, Schedule
+from headway.schedule import WHY
 from small_schedules import easy_starts, fcfs_starts, schedule
 from test_report import campaign
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from headway import Schedule
 from headway.platform import Platform
-from headway.schedule import ENDED, STATES, WHY, Schedule
+from headway.schedule import ENDED, STATES, WHY
 from headway.schedule.seconds import microseconds_column, seconds_column, seconds_text_column
 from small_schedules import pieces, schedule
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from headway import Schedule
 from headway.errors import InputError, UsageError
 from headway.platform import Cluster, NodeGroup, Platform
-from headway.schedule import Schedule
 from headway.schedule.csv_table import CsvTable
 from headway.schedule.folder import whole_folder
 from headway.workload import LedgerEntry, Workload

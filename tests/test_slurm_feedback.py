@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import headway
-from headway.schedule import Schedule
+from headway import Schedule
 from headway.workload import Workload
 from headway.workload.transform import apply
 from slurm_by_hand import BEGAN, MINUTE, UNDISTURBED, log, simulated, site

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import headway
-from headway.schedule import ENDED, STATES, Schedule
+from headway import Schedule
+from headway.schedule import ENDED, STATES
 from headway.site import Site
 from headway.site.model import Node, NodeEvent, Partition
 from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts

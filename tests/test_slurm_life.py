@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import headway
-from headway.schedule import STATES, Schedule
+from headway import Schedule
+from headway.schedule import STATES
 from headway.site import Site
 from headway.units import SECOND
 from truth.as_site import write_site

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import headway
+from headway import Schedule
 from headway.policies.slurm import setup
 from headway.policies.slurm.tables import Setting
-from headway.schedule import Schedule
 from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Association, Limits, Node, Partition, Qos

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import headway
+from headway import Schedule
 from headway.policies.slurm.constraints import Constraint
-from headway.schedule import Schedule
 from headway.site import Site
 from headway.site.model import Association, Limits, Node, Qos
 from headway.what_if.changes import Case, changed

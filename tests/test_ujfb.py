@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import headway
+from headway import Schedule
 from headway.audit import audit
 from headway.errors import UsageError
 from headway.explain import explain
 from headway.figures.bands import bands
 from headway.figures.painting import strips
 from headway.metrics.summary import summarise
-from headway.schedule import ENDED, WHY, Schedule
+from headway.schedule import ENDED, WHY
 from headway.units import SECOND
 from headway.workload import Workload, read
 from headway.workload.models import generate

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headway
+from headway import Schedule
 from headway.audit import audit
 from headway.errors import UsageError
 from headway.explain import explain
 from headway.metrics.summary import summarise
-from headway.schedule import Schedule
 from instances import busy
 from reference.instances import job_lists
 from reference.jobs import Job

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from headway import Schedule
 from headway.audit import audit
 from headway.errors import UsageError
 from headway.explain import explain
 from headway.policies.spec import parse_spec
-from headway.schedule import ENDED, Schedule
+from headway.schedule import ENDED
 from headway.units import SECOND
 from ujfb_by_hand import Row, pieces, run, times
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from commands import Headway
-from headway.schedule import Schedule
+from headway import Schedule
 from headway.site import Site
 from headway.site.example import FILES, write_example
 from headway.units import SECOND

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from commands import SWF, Headway
+from headway import Schedule
 from headway.errors import InputError, UsageError
-from headway.schedule import Schedule
 from headway.writing import draft_of, replacing, write_text
 from small_schedules import schedule
 

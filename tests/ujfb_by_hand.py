@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import headway
+from headway import Schedule
 from headway.audit import audit
-from headway.schedule import STATES, WHY, Schedule
+from headway.schedule import STATES, WHY
 from headway.units import SECOND
 from headway.workload import Workload
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# Public name -> the module that defines it.
+# Public name -> the module that defines it, and its name there where that is another.
 _HOMES = {
     "Audit": "headway.audit",
     "Campaign": "headway.campaign",
@@ -24,7 +24,7 @@ _HOMES = {
     "Platform": "headway.platform",
     "PolicyError": "headway.errors",
     "SECOND": "headway.units",
-    "Schedule": "headway.schedule",
+    "Schedule": "headway.result:Result",
     "Site": "headway.site",
     "UsageError": "headway.errors",
     "Workload": "headway.workload",
@@ -56,13 +56,15 @@ if TYPE_CHECKING:
     from headway.platform import Platform as Platform
     from headway.policies.own.view import Decision as Decision
     from headway.policies.spec import policy as policy
-    from headway.schedule import Schedule as Schedule
+    from headway.result import Result
     from headway.simulate import simulate as simulate
     from headway.site import Site as Site
     from headway.streams import simulate_stream as simulate_stream
     from headway.units import SECOND as SECOND
     from headway.workload import Workload as Workload
     from headway.workload.read import read as read
+
+    Schedule = Result
 
 
 class _Package(ModuleType):
@@ -80,7 +82,8 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'headway' has no attribute {name!r}")
-    value = getattr(import_module(home), name)
+    module, _, other = home.partition(":")
+    value = getattr(import_module(module), other or name)
     globals()[name] = value
     return value
 

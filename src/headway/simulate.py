@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headway.platform import Platform
 from headway.policies.spec import Spec, parse_spec
-from headway.schedule import Schedule
+from headway.result import Result
 from headway.schedule.moves import Moves
 from headway.workload import LedgerEntry, Workload
 
@@ -35,7 +35,7 @@ def simulate(
     seed: int = 0,
     progress: Progress | None = None,
     notify: Notify | None = None,
-) -> Schedule:
+) -> Result:
     """Run ``workload`` on ``platform`` under ``policy`` and return the schedule.
 
     ``platform`` may be a number of processors, ``policy`` a text, or a policy of your own: a function of the
@@ -127,7 +127,7 @@ def simulate(
         made = prepared.moves(state)
         columns["moves"] = Moves(**{**made, "job": (np.cumsum(ran) - 1)[order[made["job"]]]})
     groups = {} if placed.is_grid else prepared.groups
-    return Schedule(
+    return Result(
         workload=kept,
         platform=machine,
         policy=str(spec),

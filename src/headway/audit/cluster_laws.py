@@ -14,15 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.audit.laws.urgent import PROMPT
-from headway.audit.record import Places, Record, select_pieces
+from headway.audit.record import Record, select_pieces
 from headway.audit.verdict import Finding, Law
 from headway.errors import HeadwayError
 from headway.platform import Platform
-from headway.policies.grid.description import GRID, LOCAL
-from headway.policies.grid.local_policies import locals_of, pools_of
-from headway.policies.policy import Pool
+from headway.policies.pools import GRID, LOCAL, Pool
 from headway.policies.spec import Spec
 from headway.schedule.pieces import NONE, Pieces
+from headway.schedule.places import Places
 from headway.units import microseconds
 
 Laws = Callable[[str, Record], tuple[Law, ...]]
@@ -34,19 +33,21 @@ def cluster_laws(spec: Spec, record: Record, laws_of: Laws) -> tuple[Law, ...]:
         return ()
     platform = Platform(record.clusters)
     try:
-        local, pools = locals_of(spec, platform), pools_of(spec, platform)
+        grid = spec.policy
+        local = [grid.policy_of_cluster(platform, number) for number in range(len(record.clusters))]
+        pools = grid.pools(platform)
     except HeadwayError:
         return ()  # the platform of another tool's run may name what we do not know
     still = spec.params["mode"] == "none" or (spec.params["mode"] == "regular" and not _moves(record))
     found = []
     for number, (policy, cluster) in enumerate(zip(local, record.clusters, strict=True)):
-        if not still and policy.policy.laws_of_the_queue:
+        if not still and policy.laws_of_the_queue:
             continue
         here = [pool for pool in pools if pool.cluster == number]
         for batch in [[pool] for pool in here] if spec.params["reserved"] else [here]:
             name = f"{cluster.name}, {batch[0].group}" if spec.params["reserved"] else cluster.name
             part = part_of(record, number, batch, _events(spec))
-            for law in laws_of(str(policy), part):
+            for law in laws_of(str(policy.spec), part):
                 if still or law.name != PROMPT:
                     found.append(_on(law, name, part))
     return tuple(found)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from headway.audit.record import Record, asked, interval_codes, match, places_of, select_pieces
+from headway.audit.record import Record, asked, match, select_pieces
 from headway.platform import Platform
 from headway.schedule.csv_table import CsvTable
 from headway.schedule.pieces import NONE
 from headway.schedule.pieces_file import read_pieces
+from headway.schedule.places import interval_codes, places_of
 from headway.workload import Workload
 
 NEEDED = ("job", "start", "end")

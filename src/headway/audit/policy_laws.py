@@ -62,7 +62,10 @@ LAWS: dict[str, Maker] = {
         replace(
             PLANNED_AREAS,
             check=planned_areas.check_of(
-                policy.spec.word("tmax"), policy.params["areas"], policy.spec.word("form")
+                policy.spec.word("tmax"),
+                policy.params["areas"],
+                policy.spec.word("form"),
+                policy.areas_of_log,
             ),
         ),
     ),

@@ -16,23 +16,14 @@ from numpy.typing import NDArray
 from headway.audit.on_nodes import OnNodes, on_nodes_of
 from headway.platform import Cluster, NodeGroup, Outages, Platform
 from headway.platform.node_table import nodes_of
-from headway.policies.grid.local_policies import cluster_sizes
 from headway.schedule import ENDED, STATES, WHY, Pieces, Schedule
 from headway.schedule.moves import Moves
 from headway.schedule.pieces import NONE
 from headway.schedule.pieces_file import rows_of
+from headway.schedule.places import Places, interval_codes, places_of
 from headway.workload import Workload
 
 Column = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Places:
-    """Where pieces were: a code per piece (-1 unknown), and name and processors of each place."""
-
-    codes: Column
-    names: Sequence[str]
-    sizes: Sequence[int]
 
 
 @dataclass(eq=False)
@@ -304,56 +295,6 @@ def select_pieces(pieces: Pieces, back: Column) -> Pieces:
         sets = [sets[row] for row in np.flatnonzero(kept).tolist()]
     shares = None if pieces.shares is None else pieces.shares.select(kept)
     return Pieces(job=back[pieces.job[kept]], processors=sets, shares=shares, **columns)
-
-
-def interval_codes(name: str, of_jobs: Column | None, pieces: Pieces | None, jobs: int) -> Column | None:
-    """Place codes in the order of `Record.intervals`."""
-    if pieces is None:
-        return of_jobs
-    of_pieces = getattr(pieces, name)
-    if of_pieces is None and of_jobs is None:
-        return None
-    alone = np.ones(jobs, np.bool_)
-    alone[pieces.job] = False
-    holds = pieces.holding
-    return np.concatenate(
-        [
-            np.full(int(holds.sum()), NONE) if of_pieces is None else of_pieces[holds],
-            np.full(int(alone.sum()), NONE) if of_jobs is None else of_jobs[alone],
-        ]
-    )
-
-
-def places_of(
-    codes: Mapping[str, Column | None],
-    labels: Mapping[str, Sequence[str]],
-    groups: Mapping[str, int],
-    platform: Platform,
-    policy: str = "",
-) -> dict[str, Places]:
-    """Places whose sizes are known: groups, clusters and nodes (numbered through all clusters).
-
-    In a grid the policy of a cluster may add processors to it.
-    """
-    cores = [
-        group.cores for cluster in platform.clusters for group in cluster.nodes for _ in range(group.count)
-    ]
-    known = {
-        "group": (list(groups), list(groups.values())),
-        "cluster": ([c.name for c in platform.clusters], cluster_sizes(policy, platform)),
-        "node": ([str(number) for number in range(len(cores))], cores),
-    }
-    places = {}
-    for name, column in codes.items():
-        names, sizes = known[name]
-        if column is None or not names:
-            continue
-        given = labels.get(name) or names
-        if set(given) <= set(names):
-            places[name] = Places(column, given, [sizes[names.index(label)] for label in given])
-        elif len(given) == len(names):
-            places[name] = Places(column, given, sizes)  # nodes with names of their own, in the same order
-    return places
 
 
 ENDS_A_RUN = tuple(ENDED.index(name) for name in ("done", "walltime"))

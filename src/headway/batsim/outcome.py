@@ -10,7 +10,8 @@ from headway.engine.drive import counts
 from headway.engine.tables import AT_WALLTIME, R_END, R_ENDED, R_START, R_WHY, RUN
 from headway.platform import Platform
 from headway.policies.prepare import UNBOUNDED
-from headway.schedule import ENDED, Pieces, Schedule
+from headway.result import Result
+from headway.schedule import ENDED, Pieces
 from headway.workload import Workload
 from headway.workload.ledger import Ledger, LedgerEntry
 
@@ -18,7 +19,7 @@ KILLED = "killed by the scheduler: what it ran until then is its run time"
 ADDED = "registered by the scheduler in the course of the run, and numbered after the log's"
 
 
-def schedule_of(simulation: Simulation, policy: str) -> Schedule:
+def schedule_of(simulation: Simulation, policy: str) -> Result:
     """The schedule of a simulation that is over, with the processors that each job had."""
     state = simulation.driver.state
     ran = [job for job in simulation.of_number if state.jobs[RUN, job.number] >= 0]
@@ -38,7 +39,7 @@ def schedule_of(simulation: Simulation, policy: str) -> Schedule:
         processors=[ranges(job.machines).replace(" ", ",") for job in ran],
     )
     in_scheduler, wall = simulation.scheduler_seconds, simulation.wall_seconds
-    return Schedule(
+    return Result(
         workload=workload,
         platform=Platform.procs(simulation.procs),
         policy=policy,

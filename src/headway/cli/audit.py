@@ -80,7 +80,7 @@ def _folders(
 ) -> dict[str, Audit]:
     """The verdict on a run, or on each run of a comparison."""
     from headway.audit import audit as judge
-    from headway.schedule import Schedule
+    from headway.result import Result
 
     if annotations is not None and trace is None:
         raise UsageError("--annotations needs --trace, the log whose jobs they describe")
@@ -88,7 +88,7 @@ def _folders(
     runs = sorted(entry.parent for entry in folder.glob("*/run.json")) if compared else [folder]
     verdicts = {}
     for run in runs:
-        schedule = Schedule.load(run)
+        schedule = Result.load(run)
         workload = None
         if trace is not None:
             from headway.cli.inputs import read_workload

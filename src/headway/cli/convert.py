@@ -107,9 +107,9 @@ def _schedule(folder: Path, target: Path, force: bool, quiet: bool) -> None:
         raise UsageError(f"{target} exists; give another name, or --force to replace it")
     from headway.cli.display import output
     from headway.export import write_batsim_jobs
-    from headway.schedule import Schedule
+    from headway.result import Result
 
-    schedule = Schedule.load(folder)
+    schedule = Result.load(folder)
     write_batsim_jobs(schedule, target)
     if not quiet:
         output().print(f"{counted(len(schedule), 'job')} written to {target}", markup=False)

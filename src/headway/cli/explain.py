@@ -14,7 +14,7 @@ from headway.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from headway.schedule import Schedule
+    from headway.result import Result
 
 
 @command("explain", example="headway explain result 4711")
@@ -55,10 +55,10 @@ def explain(
     from headway.cli.display import Display, output, print_json
     from headway.cli.saved import run_folders
     from headway.explain import explain as explained
-    from headway.schedule import Schedule
+    from headway.result import Result
 
     runs = run_folders([folder])
-    schedule = Schedule.load(runs[0])
+    schedule = Result.load(runs[0])
     number = job if job is not None else longest_wait(schedule, user)
     with Display(quiet=json).working(f"explaining job {number}") as progress:
         explanation = explained(schedule, number, simulate_again=what_if, progress=progress)
@@ -71,7 +71,7 @@ def explain(
             _offer(console, runs[1:], number)
 
 
-def longest_wait(schedule: Schedule, user: str | None = None) -> int:
+def longest_wait(schedule: Result, user: str | None = None) -> int:
     """The number of the job that waited longest, of all jobs or of one user's."""
     import numpy as np
 
@@ -96,11 +96,11 @@ def _offer(console: Console, others: list[Path], job: int) -> None:
     import numpy as np
 
     from headway.explain.words import duration
-    from headway.schedule import Schedule
+    from headway.result import Result
 
     console.print("\nIn the other runs of this comparison", style="bold")
     for run in others:
-        schedule = Schedule.load(run)
+        schedule = Result.load(run)
         found = np.flatnonzero(schedule.workload.job == job)
         told = f"it waited {duration(int(schedule.wait[found[0]]))}" if len(found) else "it was not scheduled"
         console.print(f"  {told}: headway explain {run} {job}", markup=False, soft_wrap=True)

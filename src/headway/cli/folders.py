@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from headway.metrics import Comparison
+from headway.metrics import Comparison, summarise
 from headway.schedule.files import write_files
 from headway.schedule.folder import whole_folder
 
@@ -16,7 +16,7 @@ def save_comparison(comparison: Comparison, folder: Path, force: bool, spreadshe
     with whole_folder(folder, force) as draft:
         for name, schedule in zip(folder_names(comparison.names), comparison.schedules, strict=True):
             (draft / name).mkdir()
-            write_files(schedule, draft / name, spreadsheet=spreadsheet)
+            write_files(schedule, draft / name, summarise(schedule), spreadsheet=spreadsheet)
         comparison.write(draft)
 
 

@@ -156,9 +156,9 @@ def _rehearse(
 def _judged(schedule: object, out: Path | None, force: bool, quiet: bool) -> int:
     from headway.audit import audit
     from headway.cli.display import output
-    from headway.schedule import Schedule
+    from headway.result import Result
 
-    assert isinstance(schedule, Schedule)
+    assert isinstance(schedule, Result)
     if out is not None:
         schedule.save(out, force=force)
     verdict = audit(schedule)

@@ -13,7 +13,7 @@ from headway.cli.inputs import chosen_platform, feedback_call, log_platform, rea
 from headway.cli.outages import NONE, WantedOutages
 from headway.platform import Platform
 from headway.policies.spec import Spec
-from headway.schedule import Schedule
+from headway.result import Result
 from headway.workload import Workload
 
 
@@ -64,10 +64,10 @@ class Inputs:
 
         return replace(self, workload=apply(self.workload, transformation))
 
-    def run(self, spec: Spec, seed: int, platform: Platform | None = None) -> Schedule:
+    def run(self, spec: Spec, seed: int, platform: Platform | None = None) -> Result:
         """Simulate one policy, on the common machine or another."""
         with self.display.working(spec.brief) as progress:
-            schedule: Schedule = headway.simulate(
+            schedule: Result = headway.simulate(
                 self.workload,
                 self.outages.on(platform or self.platform, self.workload),
                 spec,

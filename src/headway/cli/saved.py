@@ -9,7 +9,7 @@ from headway.documents import read_json
 from headway.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from headway.schedule import Schedule
+    from headway.result import Result
 
 
 def run_folders(folders: list[Path]) -> list[Path]:
@@ -34,14 +34,14 @@ def compared_folders(folder: Path) -> list[Path]:
     return [folder / name for name in folder_names(_compared_names(folder))]
 
 
-def saved_schedules(folders: list[Path]) -> list[Schedule]:
+def saved_schedules(folders: list[Path]) -> list[Result]:
     """The schedules of all runs in the folders."""
-    from headway.schedule import Schedule
+    from headway.result import Result
 
-    return [Schedule.load(run) for run in run_folders(folders)]
+    return [Result.load(run) for run in run_folders(folders)]
 
 
-def run_names(folders: list[Path], schedules: list[Schedule], given: list[str] | None) -> list[str]:
+def run_names(folders: list[Path], schedules: list[Result], given: list[str] | None) -> list[str]:
     """What each run is called: as `given`, as its comparison calls it, or by the user's folder.
 
     A folder that says nothing of its policy has the policy behind it, where policies differ.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from headway.errors import UsageError
 from headway.platform.absences import absences
-from headway.policies.grid.local_policies import cluster_pools, cluster_sizes, policy_at
+from headway.policies.pools import cluster_pools, cluster_sizes, policy_at
 from headway.policies.spec import Spec
 from headway.schedule import Schedule
 from headway.schedule.pieces import Pieces

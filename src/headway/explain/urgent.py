@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.audit.laws.processor_sets import numbers
 from headway.explain.place import Case
 from headway.explain.words import at, count_jobs, duration, jobs, processors
 from headway.schedule.codes import ENDED, STATES, WHY
+from headway.schedule.processor_sets import numbers
 
 STOPPED = tuple(ENDED.index(name) for name in ("suspended", "preempted"))
 RUNNING, SUSPENDED = STATES.index("running"), STATES.index("suspended")

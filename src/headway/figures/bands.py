@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.audit.record import Places, places_of
-from headway.policies.grid.local_policies import cluster_pools
+from headway.policies.pools import cluster_pools
 from headway.schedule import STATES, Pieces, Schedule
+from headway.schedule.places import Places, places_of
 from headway.schedule.table import all_pieces
 
 Ints = NDArray[np.int64]

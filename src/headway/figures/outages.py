@@ -59,8 +59,6 @@ def all_away(schedule: Schedule, shown: Bands) -> list[Away]:
 
 def _of_site(site: Site, shown: Bands, origin: int) -> Iterator[Away]:
     """What was reserved, and nodes that were down or drained."""
-    from headway.policies.slurm.life import AWAY, instances
-
     band = {name: place for place, name in enumerate(shown.names)}
 
     def stretches(names: list[str], kind: str, start: int, end: int) -> Iterator[Away]:
@@ -76,11 +74,10 @@ def _of_site(site: Site, shown: Bands, origin: int) -> Iterator[Away]:
     latest = origin + (int(shown.end.max()) // SECOND if len(shown) else 0)
     for one in site.reservations:
         kind = "maintenance" if "MAINT" in {flag.upper() for flag in one.flags} else "reserved"
-        for start, end in instances(one, latest):
+        for start, end in one.instances(latest):
             yield from stretches([site.nodes[node].name for node in one.nodes], kind, start, end)
     for event in site.events:
-        state = event.state.upper()
-        kind = "down" if state.startswith(AWAY) and "DRAIN" not in state else "drain"
+        kind = "down" if event.ends_jobs else "drain"
         if event.node:
             end = LONGEST // SECOND if event.end is None else event.end
             yield from stretches([event.node], kind, event.start, end)

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from headway.audit.laws.processor_sets import numbers
 from headway.figures.bands import Bands, Ints
+from headway.schedule.processor_sets import numbers
 
 AROUND = 20_000
 """Pieces up to which those without numbers are painted around those with numbers."""

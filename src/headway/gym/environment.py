@@ -12,7 +12,7 @@ from headway.gym.episodes import Episodes, Part
 from headway.gym.sessions import Simulations
 from headway.platform import Platform
 from headway.policies.agent.features import VERSION
-from headway.schedule import Schedule
+from headway.result import Result
 from headway.workload import Workload
 
 
@@ -81,7 +81,7 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
         """Which actions are open now, as sb3-contrib asks for them."""
         return self.simulations.mask[0].astype(np.bool_)
 
-    def schedule(self) -> Schedule:
+    def schedule(self) -> Result:
         """The schedule of the episode that is over."""
         return self.simulations.schedule(0)
 

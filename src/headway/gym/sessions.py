@@ -10,7 +10,7 @@ from headway.gym import core
 from headway.gym.episodes import Episodes, check_kind, settings
 from headway.platform import Platform
 from headway.policies.agent.features import OF_MACHINE, OF_SLOT, WEEK
-from headway.schedule import Schedule
+from headway.result import Result
 from headway.schedule.codes import WHY
 from headway.units import SECOND
 
@@ -113,14 +113,14 @@ class Simulations:
             "decisions": float(self.tables.clock[session, core.STEPS]),
         }
 
-    def schedule(self, session: int) -> Schedule:
+    def schedule(self, session: int) -> Result:
         """The schedule of an episode that is over, to be judged like any other."""
         first = int(self.tables.clock[session, core.FIRST])
         rows = self.order[first : first + self.episodes.jobs]
         place = np.argsort(rows, kind="stable")
         log = self.episodes.workload.select(rows[place], action="not in the episode")
         start = self.tables.started[session][place]
-        return Schedule(
+        return Result(
             workload=log,
             platform=Platform.procs(self.machine),
             policy="agent",

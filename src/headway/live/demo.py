@@ -21,7 +21,7 @@ from headway.live.page import page
 from headway.live.record import recorded
 from headway.live.task import Task
 from headway.live.wire import Remote
-from headway.schedule import Schedule
+from headway.result import Result
 from headway.units import SECOND
 from headway.writing import replacing, write_text
 
@@ -60,7 +60,7 @@ PATIENCE = 90.0
 class Shown:
     """What a demonstration leaves."""
 
-    schedule: Schedule
+    schedule: Result
     verdict: Audit
     page: Path
     tasks: int

@@ -12,7 +12,7 @@ from headway.live.journal import Attempt, Journal, TaskRow
 from headway.live.shapes import Shapes
 from headway.platform import Cluster, Platform
 from headway.policies.spec import make_spec
-from headway.schedule import Schedule
+from headway.result import Result
 from headway.schedule.moves import Moves
 from headway.units import SECOND
 from headway.workload import Workload
@@ -23,7 +23,7 @@ IMMEDIATE, HEAD, MOVED = 0, 1, 10
 """Codes of why a task started."""
 
 
-def recorded(grid: Grid, journal: Journal) -> Schedule:
+def recorded(grid: Grid, journal: Journal) -> Result:
     """The schedule of all tasks that ran to their end, on a clock that began with the journal."""
     rows = [row for row in journal.all_tasks() if row.state in RAN and None not in (row.started, row.ended)]
     if not rows:
@@ -50,7 +50,7 @@ def recorded(grid: Grid, journal: Journal) -> Schedule:
         Cluster(site.name, site.cluster.speed if molded else 1, site.cluster.procs) for site in grid.sites
     )
     names = [site.name for site in grid.sites]
-    return Schedule(
+    return Result(
         workload=workload,
         platform=Platform(clusters, str(grid.file)),
         policy=str(_audited_policy(grid)),

@@ -15,6 +15,7 @@ from headway.errors import UsageError
 from headway.metrics.catalogue import BY_NAME, unit_of
 from headway.metrics.differences import Difference, difference
 from headway.metrics.same_log import refuse_different_logs
+from headway.metrics.summary import summarise
 from headway.schedule import Schedule
 from headway.schedule.files import write_json
 
@@ -136,7 +137,7 @@ def compare(
     if names is not None and len(names) != len(schedules):
         raise UsageError(f"{len(names)} names are given for {len(schedules)} schedules; give one for each")
     refuse_different_logs(schedules, "compare runs of one log only")
-    summaries = tuple(schedule.summary(tau=tau, trim=trim) for schedule in schedules)
+    summaries = tuple(summarise(schedule, tau=tau, trim=trim) for schedule in schedules)
     return Comparison(tuple(names) if names else default_names(schedules), tuple(schedules), summaries)
 
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from headway.errors import UsageError
 from headway.policies.catalogue import POLICIES
+from headway.policies.pools import Pool
 
 if TYPE_CHECKING:
     from headway.engine.local import Local
@@ -27,14 +28,6 @@ if TYPE_CHECKING:
     from headway.policies.redirection.group import Group
     from headway.policies.spec import Spec
     from headway.workload import Workload
-
-
-class Pool(NamedTuple):
-    """Processors that are counted together: all of a cluster, or those of one of its groups."""
-
-    cluster: int
-    group: str
-    procs: int
 
 
 class Seen(Protocol):

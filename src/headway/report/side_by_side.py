@@ -9,6 +9,7 @@ from io import StringIO
 from typing import Any
 
 from headway.figures.style import SERIES
+from headway.metrics import summarise
 from headway.metrics.catalogue import BY_NAME, unit_of
 from headway.report.assembly import page, section, tabs
 from headway.report.provenance import facts_table, ledger_section
@@ -27,7 +28,7 @@ def side_by_side_page(
     schedules: Sequence[Schedule], names: Sequence[str], command: str = "", title: str = "", tau: float = 10
 ) -> str:
     """The whole page as text. `command` is the one that makes this report; `tau` (s) bounds the slowdown."""
-    summaries = [schedule.summary(tau=tau) for schedule in schedules]
+    summaries = [summarise(schedule, tau=tau) for schedule in schedules]
     heading = title or " and ".join(names)
     parts = [
         f'<h1>{escape(heading)}</h1><p class="lead">Several logs, side by side</p>',
@@ -112,7 +113,7 @@ def _provenance(schedules: Sequence[Schedule], names: Sequence[str], command: st
             "log": source.name if source else "–",
             "SHA-256 of the log": (source.sha256 if source else "") or "–",
             "policy": schedule.policy,
-            "utilization": percent(schedule.summary()["utilization"]),
+            "utilization": percent(summarise(schedule)["utilization"]),
             "made by": str(schedule.provenance.get("command", "–")),
         }
         parts.append(f"<h3>{escape(name)}</h3>{facts_table(facts)}")

@@ -34,18 +34,25 @@ NAMES = (*(f"{name}.{kind}" for name in TABLES for kind in ("csv", "parquet")), 
 
 
 def save(
-    schedule: Schedule, folder: Path, *, force: bool = False, tau: float = 10, spreadsheet: bool = False
+    schedule: Schedule,
+    folder: Path,
+    summary: dict[str, Any],
+    *,
+    force: bool = False,
+    spreadsheet: bool = False,
 ) -> Path:
     """Write every file of the run into `folder`, which appears whole or not at all.
 
-    `spreadsheet` quotes texts that a spreadsheet would take for formulas.
+    `summary` are its metrics; `spreadsheet` quotes texts that a spreadsheet would take for formulas.
     """
     with whole_folder(folder, force, stale=NAMES) as draft:
-        write_files(schedule, draft, tau=tau, spreadsheet=spreadsheet)
+        write_files(schedule, draft, summary, spreadsheet=spreadsheet)
     return folder
 
 
-def write_files(schedule: Schedule, folder: Path, *, tau: float = 10, spreadsheet: bool = False) -> None:
+def write_files(
+    schedule: Schedule, folder: Path, summary: dict[str, Any], *, spreadsheet: bool = False
+) -> None:
     """Write the files into a folder that exists, such as one of several of a comparison."""
     shown = for_spreadsheets if spreadsheet else as_it_is
     shown(schedule_frame(schedule, seconds_text_column)).write_csv(folder / f"{SCHEDULE}.csv")
@@ -64,7 +71,7 @@ def write_files(schedule: Schedule, folder: Path, *, tau: float = 10, spreadshee
         from headway.platform.outages_file import outages_text
 
         (folder / EVENTS).write_text(outages_text(outages), encoding="utf-8", newline="")
-    write_json(folder / SUMMARY, schedule.summary(tau=tau))
+    write_json(folder / SUMMARY, summary)
     written = {name: digest(folder / name) for name in NAMES if (folder / name).is_file() and name != RUN}
     write_json(folder / RUN, run_record(schedule) | {"files": written})
 
@@ -140,10 +147,3 @@ def plain(value: object) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return str(value)
-
-
-def load(folder: Path) -> Schedule:
-    """The schedule whose files stand in `folder`."""
-    from headway.schedule.loading import load_schedule
-
-    return load_schedule(folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from headway.schedule.shares_file import shares_of
 from headway.schedule.table import EXTRA_NAMES, EXTRA_TIMES, EXTRAS, HOME, NOTE_TIMES
 from headway.workload import Header, Ledger, LedgerEntry, Source, Workload
 
+S = TypeVar("S", bound=Schedule)
+
 REQUIRED = ("job", "submit", "start", "end", "procs", "walltime", "runtime", "why", "killed", "user", "queue")
 
 OF_THE_SCHEDULE = {
@@ -35,22 +37,22 @@ OF_THE_SCHEDULE = {
 """Entries of run.json that come from the schedule's own fields; the rest is provenance."""
 
 
-def load_schedule(folder: Path) -> Schedule:
-    """The schedule in `folder`; what metrics and audit need of the workload comes with it."""
+def load_schedule(folder: Path, made: type[S]) -> S:
+    """The schedule in `folder`, `made` as this class, with what metrics and audit need of the workload."""
     if not (folder / "schedule.csv").is_file() or not (folder / "run.json").is_file():
         raise UsageError(
             f"{folder} holds no schedule.csv with its run.json; give a folder that 'simulate --out' wrote"
         )
     record = read_record(folder)
     try:
-        return _schedule(folder, record)
+        return _schedule(folder, record, made)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError) as error:
         reason = one_line(f"{type(error).__name__}: {error}", 120)
         message = f"does not fit together with the other files of the folder ({reason}); {AGAIN}"
         raise InputError(message, file=folder / "run.json") from None
 
 
-def _schedule(folder: Path, record: dict[str, Any]) -> Schedule:
+def _schedule(folder: Path, record: dict[str, Any], made: type[S]) -> S:
     table = CsvTable(folder / "schedule.csv", REQUIRED)
     labels = record.get("labels", {})
     workload = _workload(table, record)
@@ -66,7 +68,7 @@ def _schedule(folder: Path, record: dict[str, Any]) -> Schedule:
     known = () if platform.site is None else tuple(node.name for node in platform.site.nodes)
     shares = shares_of(table, known)
     named = known if shares is None else shares.names
-    return Schedule(
+    return made(
         workload=workload,
         platform=platform,
         policy=record["policy"],

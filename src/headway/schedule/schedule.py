@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from headway.schedule.shares import Shares
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.figure import Figure
 
     from headway.platform import Platform
     from headway.workload import Workload
@@ -124,7 +122,7 @@ class Schedule:
         """When the clock of the log was 0, in seconds since 1970, where the log says so."""
         return self.workload.header.unix_start
 
-    # ---- tables, files and judgement ----------------------------------------------------------
+    # ---- tables -------------------------------------------------------------------------------
 
     def frame(self) -> pl.DataFrame:
         """One row per job, the columns of schedule.csv; times in seconds."""
@@ -137,35 +135,6 @@ class Schedule:
         from headway.schedule.table import runs_frame
 
         return runs_frame(self)
-
-    def summary(self, tau: float = 10, trim: float = 0) -> dict[str, Any]:
-        """The metrics as plain JSON data; `tau` in seconds, `trim` in percent at either end."""
-        # A convenience that reaches forward: the formulas live with the metrics, not here.
-        from headway.metrics import summarise
-
-        return summarise(self, tau=tau, trim=trim)
-
-    def gantt(self, **options: Any) -> Figure:
-        """Processors over time as a Matplotlib figure; the options are those of `headway.figures.gantt`."""
-        # It reaches forward too, and Matplotlib is loaded only here.
-        from headway.figures import gantt
-
-        return gantt(self, **options)
-
-    def save(
-        self, folder: str | Path, force: bool = False, *, tau: float = 10, spreadsheet: bool = False
-    ) -> Path:
-        """Write the schedule's files into `folder`, all or none; see `headway.schedule.files`."""
-        from headway.schedule.files import save
-
-        return save(self, Path(folder), force=force, tau=tau, spreadsheet=spreadsheet)
-
-    @classmethod
-    def load(cls, folder: str | Path) -> Schedule:
-        """The schedule saved in `folder`."""
-        from headway.schedule.files import load
-
-        return load(Path(folder))
 
 
 def _column(values: ArrayLike, name: str, length: int, dtype: Any) -> Any:

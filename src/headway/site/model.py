@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 PARENT = (1 << 31) - 1
 """Shares of an association that has FairShare=parent."""
 
 UNLIMITED = -1
 """OverTimeLimit=UNLIMITED: a job is never stopped at its limit."""
+
+AWAY = ("DOWN", "FAIL", "ERROR", "NO_RESPOND", "POWERED_DOWN", "MAINT", "REBOOT")
+"""States of a node that end what runs on it."""
+
+PERIODS = {"DAILY": 86_400, "WEEKLY": 7 * 86_400, "HOURLY": 3600}
+"""Seconds after which a reservation with such a flag recurs."""
 
 Tres = Mapping[str, int]
 
@@ -157,6 +164,12 @@ class NodeEvent:
     partition: str = ""
     """Where a whole partition was closed: its name; the node has none then."""
 
+    @property
+    def ends_jobs(self) -> bool:
+        """Whether what runs on the node is lost; DRAIN only keeps new jobs away."""
+        state = self.state.upper()
+        return state.startswith(AWAY) and "DRAIN" not in state
+
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
@@ -173,6 +186,19 @@ class Reservation:
     cores: int | None = None
     announced: int | None = None
     """When it was made (s since 1970); None: before the log begins."""
+
+    def instances(self, last: int) -> list[tuple[int, int]]:
+        """Its starts and ends up to a time: one, or one for each period in which it recurs."""
+        flags = {flag.upper() for flag in self.flags}
+        step = next((seconds for name, seconds in PERIODS.items() if name in flags), 0)
+        if step == 0 and not flags & {"WEEKDAY", "WEEKEND"}:
+            return [(self.start, self.end)]
+        found = []
+        for start in range(self.start, max(last, self.start) + 1, step or PERIODS["DAILY"]):
+            weekend = datetime.fromtimestamp(start, UTC).weekday() >= 5
+            if step or weekend == ("WEEKEND" in flags):
+                found.append((start, start + self.end - self.start))
+        return found
 
 
 @dataclass(frozen=True, slots=True)

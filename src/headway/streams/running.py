@@ -28,7 +28,7 @@ from headway.engine.tables import ALL_KNOWN
 from headway.errors import UsageError
 from headway.platform import Platform
 from headway.policies.spec import Spec, parse_spec
-from headway.schedule import Schedule
+from headway.result import Result
 from headway.schedule.files import NAMES, RUN, SUMMARY, digest, run_record, write_json
 from headway.schedule.folder import refuse_occupied, whole_folder
 from headway.streams.arriving import LOOKAHEAD, ROW, Arriving
@@ -205,7 +205,7 @@ class Run:
                 if file is not None:
                     file.add(schedule, self.sums.partitions)
 
-    def _schedule(self, columns: Mapping[str, Table], ledger: Ledger | None) -> Schedule:
+    def _schedule(self, columns: Mapping[str, Table], ledger: Ledger | None) -> Result:
         """A block of rows, or none, as a schedule."""
         last = self.arriving.last
         assert last is not None
@@ -213,7 +213,7 @@ class Run:
         jobs = {name: columns.get(name, none) for name in ALWAYS}
         if ledger is not None:  # of all jobs, of which none is here
             ledger = Ledger(ledger.dropped, ledger.entries)
-        return Schedule(
+        return Result(
             workload=Workload(
                 jobs, header=last.header, ledger=ledger, source=last.source, rules=last.rules
             ),

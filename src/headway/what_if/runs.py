@@ -10,7 +10,7 @@ from threading import Event, Lock
 
 from headway.grammar import Value, parse_call
 from headway.policies.spec import parse_spec
-from headway.schedule import Schedule
+from headway.result import Result
 from headway.simulate import Notify, Progress, simulate
 from headway.what_if.changes import Case
 
@@ -38,7 +38,7 @@ def simulate_all(
     notify: Notify | None = None,
     workers: int | None = None,
     seed: int = 0,
-) -> list[Schedule]:
+) -> list[Result]:
     """Every case simulated, as many at a time as there are ``workers`` (by default one for each core).
 
     ``seed`` is that of policies that draw at random themselves, as in :func:`headway.simulate`.
@@ -51,7 +51,7 @@ def simulate_all(
     if workers <= 1:
         return [_simulated(case, tally.of(place), say, seed) for place, case in enumerate(cases)]
     with ThreadPoolExecutor(workers, thread_name_prefix="headway") as pool:
-        runs: list[Future[Schedule]] = [
+        runs: list[Future[Result]] = [
             pool.submit(_simulated, case, tally.of(place), say, seed) for place, case in enumerate(cases)
         ]
         try:
@@ -63,7 +63,7 @@ def simulate_all(
             raise
 
 
-def _simulated(case: Case, progress: Progress, notify: Notify | None, seed: int) -> Schedule:
+def _simulated(case: Case, progress: Progress, notify: Notify | None, seed: int) -> Result:
     progress(0, len(case.workload))  # a run that nobody waits for any more does not begin
     return simulate(case.workload, case.platform, case.policy, progress=progress, notify=notify, seed=seed)
 

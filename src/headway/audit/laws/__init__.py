@@ -30,7 +30,6 @@ from headway.audit.laws import (
     walltime,
 )
 from headway.audit.verdict import Law
-from headway.policies.nodes.policy import NO_WEIGHTS
 
 UNIVERSAL = (
     Law("complete", "every job of the log is scheduled once, and nothing else is", complete.check),
@@ -89,7 +88,7 @@ NODE_SIZE = Law("node size", "each job is on one node, wide and large enough", n
 NODE_ORDER = Law(
     "node order",
     "where files make no difference, starts and nodes are those of FCFS on cores",
-    node_order.check_of(NO_WEIGHTS, "fits"),
+    node_order.check_of((), "fits"),
 )
 FILE_WAITS = Law(
     "file waits",

@@ -8,7 +8,8 @@ ends are taken as they are; starts and nodes are made again, core by core.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 from headway.audit.laws.node_size import node_of, sizes_of
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found
-from headway.policies.nodes.policy import EARLIEST, NO_WEIGHTS, Weights
 from headway.units import seconds_text
 
 NAME = "node order"
@@ -27,14 +27,17 @@ IDLE, NEVER = -(1 << 62), 1 << 61
 Cores = NDArray[np.int64]
 
 
-def check_of(weights: Weights, match: str) -> Callable[[Record], Finding | None]:
-    """The check for a rule that plans in order of submission, without backfilling, by these weights."""
+def check_of(weights: Sequence[Fraction], match: str) -> Callable[[Record], Finding | None]:
+    """The check for a rule that plans in order of submission, without backfilling.
+
+    ``weights`` are those of the wait for a file, of files pushed out, and of copies elsewhere.
+    """
 
     def check(record: Record) -> Finding | None:
         node = node_of(record)
         if node is None or not 0 < len(record) <= LONGEST or bool((record.end <= record.start).any()):
             return None
-        if not (weights == NO_WEIGHTS or _files_tell_nothing(weights, record)):
+        if any(weights) and not _files_tell_nothing(weights, record):
             return None
         wrong = _first_difference(record, node, match)
         if wrong is None:
@@ -51,14 +54,15 @@ def check_of(weights: Weights, match: str) -> Callable[[Record], Finding | None]
     return check
 
 
-def _files_tell_nothing(weights: Weights, record: Record) -> bool:
+def _files_tell_nothing(weights: Sequence[Fraction], record: Record) -> bool:
     if record.file is None or record.file_gb is None or record.nodes is None:
         return False
     has = record.file >= 0
     if not bool((record.file_gb[has] != 0).any()):
         return True
     alone = len(np.unique(record.file[has])) == int(has.sum())
-    return weights == EARLIEST and alone and len({group.bandwidth_gb_s for group in record.nodes}) == 1
+    by_start_alone = weights[0] == 1 and not any(weights[1:])
+    return by_start_alone and alone and len({group.bandwidth_gb_s for group in record.nodes}) == 1
 
 
 def _first_difference(

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.audit.laws.capacity import overfull
-from headway.audit.laws.processor_sets import numbers
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, together
 from headway.platform.absences import absences
 from headway.platform.outages import Outage
+from headway.schedule.processor_sets import numbers
 from headway.units import LONGEST, seconds_text
 
 NAME, PLANNED = "outages", "maintenance"

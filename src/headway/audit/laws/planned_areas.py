@@ -7,7 +7,7 @@ processors x walltime, and gives back at its end what it did not use.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -15,14 +15,15 @@ import numpy as np
 from headway.audit.laws.node_size import node_of, sizes_of
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, together
-from headway.policies.nodes.areas import areas_of_log
 from headway.units import SECOND, seconds_text
 
 NAME = "planned areas"
 
 
-def check_of(tmax: str, days: object, form: str) -> Callable[[Record], Finding | None]:
-    """The check for the parameters of a policy."""
+def check_of(
+    tmax: str, days: object, form: str, areas_of_log: Callable[[Sequence[float]], list[int]] | None = None
+) -> Callable[[Record], Finding | None]:
+    """The check for the parameters of a policy, which has the areas of another log by memory size."""
 
     def check(record: Record) -> Finding | None:
         node = node_of(record)
@@ -40,8 +41,8 @@ def check_of(tmax: str, days: object, form: str) -> Callable[[Record], Finding |
             known_from = origin + round(float(str(days)) * 86_400 * SECOND)
             known = record.submit < known_from
         areas = [int(area[known & (own == x)].sum()) for x in range(len(sizes))]
-        if isinstance(days, str) and days != "all":
-            areas = areas_of_log(days, sizes.tolist())
+        if isinstance(days, str) and days != "all" and areas_of_log is not None:
+            areas = areas_of_log(sizes.tolist())
         level, plan = _plan(areas, counts, tmax)
 
         def budget(t: int, z: int, y: int) -> int:

@@ -13,9 +13,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.audit.record import Places, Record
+from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, together
 from headway.schedule import ENDED, Pieces
+from headway.schedule.places import Places
 from headway.units import seconds_text
 
 NAME = "redirections"

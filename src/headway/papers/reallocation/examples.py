@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from headway.platform import Cluster, Platform
-from headway.schedule import Schedule
+from headway.result import Result
 from headway.simulate import simulate
 from headway.units import SECOND
 from headway.workload import Workload
@@ -44,7 +44,7 @@ class Example:
         )
         return made.with_labels(cluster=names)
 
-    def run(self, spec: str) -> Schedule:
+    def run(self, spec: str) -> Result:
         machine = Platform(tuple(Cluster(name, 1.0, procs) for name, procs in self.clusters.items()))
         return simulate(self.workload(), machine, spec)
 

@@ -15,9 +15,6 @@ TUNINGS = ("binary", "bounded", "exhaustive")
 LAWS = ("amdahl", "downey")
 """Words in the order of the numbers that stand for them inside."""
 
-GRID, LOCAL = "grid", "local"
-"""The groups of a cluster of which a share is reserved: for the tasks of the grid, and for local jobs."""
-
 TOGETHER = (CONSERVATIVE.name, "fcfs", "easy")
 """Policies that all clusters of a grid can have in one simulation: the first two reserve a start for each job
 and can tell when it is completed, EASY has an estimator."""

@@ -7,9 +7,9 @@ import math
 from headway.errors import InputError, UsageError
 from headway.platform import Platform
 from headway.policies.entry import number_text
-from headway.policies.grid.description import GRID, LOCAL, TOGETHER
-from headway.policies.policy import Pool
-from headway.policies.spec import Spec, make_spec, parse_spec
+from headway.policies.grid.description import TOGETHER
+from headway.policies.pools import GRID, LOCAL, Pool
+from headway.policies.spec import Spec, make_spec
 
 
 def locals_of(spec: Spec, platform: Platform) -> tuple[Spec, ...]:
@@ -110,27 +110,3 @@ def widest_of_locals(spec: Spec, platform: Platform) -> list[int]:
     if spec.number("reserved") == 0:
         return widest(spec, platform)
     return [pool.procs for pool in pools_of(spec, platform) if pool.group == LOCAL]
-
-
-def policy_at(policy: str, platform: Platform, cluster: int) -> Spec:
-    """The policy that schedules the jobs of a cluster; of one that is no grid's, the policy itself."""
-    return parse_spec(policy).policy.policy_of_cluster(platform, cluster).spec
-
-
-def cluster_sizes(policy: str, platform: Platform) -> list[int]:
-    """The processors of each cluster under any policy, with those that redirection adds."""
-    sizes = [0] * len(platform.clusters)
-    for pool in cluster_pools(policy, platform):
-        sizes[pool.cluster] += pool.procs
-    return sizes
-
-
-def cluster_pools(policy: str, platform: Platform) -> list[Pool]:
-    """The pools of any policy's platform by cluster; but for a grid, the clusters as they are."""
-    try:
-        spec = parse_spec(policy)
-        if spec.policy.is_grid:
-            return pools_of(spec, platform)
-    except (UsageError, InputError):
-        pass
-    return [Pool(number, "", cluster.procs) for number, cluster in enumerate(platform.clusters)]

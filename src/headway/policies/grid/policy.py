@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headway.policies.grid.local_policies import locals_of, pools_of, widest, widest_of_locals
-from headway.policies.policy import Policy, Pool, Seen
+from headway.policies.policy import Policy, Seen
+from headway.policies.pools import Pool
 
 if TYPE_CHECKING:
     from headway.platform import Platform

@@ -12,10 +12,10 @@ import numpy as np
 from headway.engine.drive import Setup
 from headway.engine.tables import CLASS, PLAN, RESERVED, State
 from headway.errors import UsageError
-from headway.policies.grid.description import HEURISTICS, LAWS, LOCAL, MODES, TOGETHER, TUNINGS
+from headway.policies.grid.description import HEURISTICS, LAWS, MODES, TOGETHER, TUNINGS
 from headway.policies.grid.local_policies import locals_of, pools_of, run_together
 from headway.policies.grid.moldability import fraction, job_rows
-from headway.policies.policy import Pool
+from headway.policies.pools import LOCAL, Pool
 from headway.policies.prepare import Arrivals, Prepared, Sites, Table
 from headway.policies.spec import Spec
 from headway.units import SECOND

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -181,6 +182,12 @@ class AreaFilling(OnNodes):
         from headway.policies.nodes.setup import area_filling
 
         return area_filling(self, arrivals)
+
+    def areas_of_log(self, sizes: Sequence[float]) -> list[int]:
+        """Areas of the jobs of each memory size in the log that ``areas`` names."""
+        from headway.policies.nodes.areas import areas_of_log
+
+        return areas_of_log(self.spec.word("areas"), sizes)
 
     def laws(self, seen: Seen) -> tuple[str, ...]:
         found = super().laws(seen)

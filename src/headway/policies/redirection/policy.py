@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from headway.errors import UsageError
 from headway.platform import Platform
 from headway.policies.deadline.policy import told_ends
-from headway.policies.policy import Policy, Pool, Seen
+from headway.policies.policy import Policy, Seen
+from headway.policies.pools import Pool
 from headway.policies.redirection.group_size import group_sizes, speed_ratio
 from headway.policies.spec import make_spec
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +28,6 @@ from headway.site.model import Reservation as Reserved
 from headway.site.node_names import expanded
 from headway.units import SECOND
 
-AWAY = ("DOWN", "FAIL", "ERROR", "NO_RESPOND", "POWERED_DOWN", "MAINT", "REBOOT")
-"""States of a node that end what runs on it; DRAIN only keeps new jobs away."""
-PERIODS = {"DAILY": timedelta(days=1), "WEEKLY": timedelta(weeks=1), "HOURLY": timedelta(hours=1)}
 DAY = 24 * 3600
 STARTED, CORRESPONDING = "after", "aftercorr"
 KINDS = {
@@ -231,20 +228,6 @@ def moment(text: str, submit: int, otherwise: int) -> int:
     return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
 
 
-def instances(one: Reserved, last: int) -> list[tuple[int, int]]:
-    """Starts and ends of a reservation up to a time: one, or one for each period in which it recurs."""
-    flags = {flag.upper() for flag in one.flags}
-    step = next((int(period.total_seconds()) for name, period in PERIODS.items() if name in flags), 0)
-    if step == 0 and not flags & {"WEEKDAY", "WEEKEND"}:
-        return [(one.start, one.end)]
-    found = []
-    for start in range(one.start, max(last, one.start) + 1, step or DAY):
-        weekend = datetime.fromtimestamp(start, UTC).weekday() >= 5
-        if step or weekend == ("WEEKEND" in flags):
-            found.append((start, start + one.end - one.start))
-    return found
-
-
 def reservation_tables(site: Site, last: int) -> tuple[Table, npt.NDArray[np.uint8]]:
     """Reservations and their nodes; those that recur stand behind the others, once for each time.
 
@@ -260,7 +243,7 @@ def reservation_tables(site: Site, last: int) -> tuple[Table, npt.NDArray[np.uin
         row[list(one.nodes or site_nodes(site, one))] = 1
         everything = "ALL_NODES" in flags or len(one.nodes) == len(site.nodes)
         kinds = [int("MAINT" in flags), int("FLEX" in flags), int(everything), int("OVERLAP" in flags), UNSET]
-        for place, (start, end) in enumerate(instances(one, last)):
+        for place, (start, end) in enumerate(one.instances(last)):
             column = [one.announced or 0, start, end, *kinds]
             if place == 0:
                 columns.append(column)
@@ -284,7 +267,6 @@ def happenings(site: Site, reservations: Table, releases: list[tuple[int, int, i
     """All that happens beside jobs, by time."""
     found = list(releases)
     for event in site.events:
-        state = event.state.upper()
         if event.partition:
             part = site.partition_place.get(event.partition)
             if part is not None:
@@ -295,8 +277,7 @@ def happenings(site: Site, reservations: Table, releases: list[tuple[int, int, i
         node = site.node_place.get(event.node)
         if node is None:
             continue
-        lost = state.startswith(AWAY) and "DRAIN" not in state
-        found.append((event.start, What.NODE_DOWN if lost else What.NODE_DRAINS, node))
+        found.append((event.start, What.NODE_DOWN if event.ends_jobs else What.NODE_DRAINS, node))
         if event.end is not None:
             found.append((event.end, What.NODE_UP, node))
     for row in (Reservation.KNOWN, Reservation.START, Reservation.END):
