@@ -11,7 +11,7 @@ from headway.papers import Request
 from headway.papers.deadline import example, runs, work
 from headway.papers.deadline.logs import REPORTED, THIRDS, Log, labelled, of_paper, prepared
 from headway.papers.deadline.runs import Run, Runs
-from headway.papers.deadline.tables import READINGS, implied_changes
+from headway.papers.deadline.tables import READINGS, implied_changes, saturation
 from headway.units import SECOND
 from headway.workload import Workload
 from headway.workload.header import Header
@@ -69,6 +69,19 @@ def test_times_and_jobs_of_no_length() -> None:
     assert prepared(log, "exact, at most the request", "one second").walltime.tolist() == [SECOND, 5 * SECOND]
     assert len(prepared(log, "requested", "dropped")) == 1
     assert prepared(log, "requested", "kept").walltime.tolist() == [10 * SECOND, 5 * SECOND]
+
+
+def test_the_shortest_deadline_with_most_of_the_gain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine tenths of the largest gain; on a log where no deadline gains there is none."""
+    for waits, shortest in (((10.0, 8.0, 1.5, 1.0), 12.0), ((10.0, 11.0, 12.0, 13.0), None)):
+        found = dict(zip((0.0, 3.0, 12.0, 24.0), waits, strict=True))
+
+        def get(self: Runs, log: Log, run: Run, found: dict[float, float] = found) -> dict[str, float]:
+            wait = found[0.0 if run.policy == "conservative" else run.hours]
+            return {"priority_mean_wait": wait, "flexible_mean_wait": 1.0}
+
+        monkeypatch.setattr(Runs, "get", get)
+        assert saturation(Runs(tmp_path, print), small(), (3.0, 12.0, 24.0)) == shortest
 
 
 def test_whole_hours_are_the_same_run() -> None:

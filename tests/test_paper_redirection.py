@@ -96,6 +96,7 @@ def test_every_claim_has_a_source_and_says_how_it_was_tested(made: tuple[Reprodu
         assert (claim.tested == "-") == (claim.verdict in ("not tested", "not claimed")), claim
     shown = [claim for claim in made[0].claims if claim.verdict == "not claimed"]
     assert [claim.claim.partition(": ")[2] for claim in shown] == [
+        "weeks used at 70% or more",
         "mean response time with redirection",
         "mean wait with redirection",
     ]
@@ -124,7 +125,7 @@ def test_a_group_smaller_than_every_job(made: tuple[Reproduction, Path]) -> None
     ],
 )
 def test_verdicts_on_an_improvement(ratio: float, gain: float | None, verdict: str) -> None:
-    """On a log of one's own too: worse is never said to agree."""
+    """On a log of one's own too: worse is never said to agree; averages stand against averages."""
     frame = pl.DataFrame(
         {
             "theta": [10], "alpha": [0.15], "mean_bsld": [2.0], "mean_bsld_ratio": [ratio],

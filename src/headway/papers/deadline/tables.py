@@ -275,9 +275,11 @@ def _gain(runs: Runs, log: Log, hours: float) -> tuple[Numbers, float, float]:
     return numbers, gain, numbers["flexible_mean_wait"] - plain["flexible_mean_wait"]
 
 
-def saturation(runs: Runs, log: Log, hours: Sequence[float]) -> float:
-    """The shortest deadline (hours) that brings nine tenths of the largest gain."""
+def saturation(runs: Runs, log: Log, hours: Sequence[float]) -> float | None:
+    """The shortest deadline (hours) that brings nine tenths of the largest gain; None where nothing gains."""
     gains = [_gain(runs, log, h)[1] for h in hours]
+    if max(gains) <= 0:
+        return None
     return next(h for h, gain in zip(hours, gains, strict=True) if gain >= 0.9 * max(gains))
 
 

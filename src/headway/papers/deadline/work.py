@@ -47,11 +47,12 @@ def notes(runs: Runs, logs: Sequence[Log]) -> list[str]:
         plain, *both = tables.cases(runs, log, tables.REQUESTED_TIMES)
         exact, *known = tables.cases(runs, log)
         column = "priority_mean_wait"
-        gains = [tables.signed(tables.change(one[column], plain[column])) for one in both]
+        changes = [tables.signed(tables.change(one[column], plain[column])) for one in both]
         ideal = [tables.signed(tables.change(one[column], exact[column])) for one in known]
         said.append(
-            f"{log.title}: with the times that users ask for, which is what a scheduler has, priority tasks "
-            f"gain {gains[0]} (a) and {gains[1]} (b), not {ideal[0]} and {ideal[1]}."
+            f"{log.title}: with the times that users ask for, which is what a scheduler has, the mean "
+            f"wait of priority tasks changes by {changes[0]} (a) and {changes[1]} (b), not by {ideal[0]} and "
+            f"{ideal[1]}."
         )
     for log in logs:
         plain, dbf = runs.get(log, Run("conservative")), runs.get(log, Run())
@@ -59,11 +60,24 @@ def notes(runs: Runs, logs: Sequence[Log]) -> list[str]:
         loss = dbf["flexible_mean_wait"] - plain["flexible_mean_wait"]
         enough = tables.saturation(runs, log, HOURS)
         best = max(tables.share_rows(runs, log, SHARES[:-1]), key=lambda row: row[1]["wait"] - row[2]["wait"])
+        largest = (
+            "Priority tasks gain with no deadline that was tried" if enough is None
+            else f"Nine tenths of the largest gain come with deadlines of {enough:g} h"
+        )  # fmt: skip
         said.append(
-            f"{log.title}: with 24 h each priority task waits {gain:.2f} h less and each flexible one "
-            f"{loss:.2f} h more ({dbf['deadlines_met']:,} of {dbf['deadlines']:,} deadlines met, "
-            f"{dbf['late_on_arrival']:,} were too late on arrival). Nine tenths of the largest gain come "
-            f"with deadlines of {enough:g} h; the mean wait of all tasks is lowest with "
-            f"{100 * best[0]:.0f} % of them flexible ({best[2]['wait']:.2f} h, CBF {best[1]['wait']:.2f} h)."
+            f"{log.title}: with 24 h each priority task waits {_less(gain)} and each flexible one "
+            f"{_less(-loss)} ({dbf['deadlines_met']:,} of {dbf['deadlines']:,} deadlines met, "
+            f"{dbf['late_on_arrival']:,} were too late on arrival). {largest}; the mean wait of all tasks is "
+            f"lowest with {100 * best[0]:.0f} % of them flexible ({best[2]['wait']:.2f} h, CBF "
+            f"{best[1]['wait']:.2f} h)."
         )
     return said
+
+
+def _less(hours: float) -> str:
+    """By how much a wait is shorter, or longer.
+
+    >>> _less(0.64), _less(-0.58)
+    ('0.64 h less', '0.58 h more')
+    """
+    return f"{abs(hours):.2f} h {'less' if hours >= 0 else 'more'}"

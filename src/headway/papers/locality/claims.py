@@ -165,6 +165,15 @@ def _rules(runs: Runs, group: Group) -> Iterator[Claim]:
         "direction",
         f"{SLIDES}: figure of the queue times",
     )
+    flows = ratios(slides, plain, "total_flow")
+    yield counted(
+        f"{title}: the slides' score reduces the total flow of FCFS",
+        "can reduce the flow of each job",
+        change_text(float(np.mean(flows))),
+        [flow < 1 for flow in flows],
+        "direction",
+        f"{SLIDES}: conclusion",
+    )
     lem = found["lem"]
     yield counted(
         f"{title}: LEM is not worse in at least 87.5 % of the sessions",

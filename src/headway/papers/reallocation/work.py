@@ -57,7 +57,7 @@ def reproduce(asked: Request) -> Reproduction:
     more = Beyond(runs, scenarios[1], range(1 if quick else 3))
     alone, shared = kinds[True, True], kinds[False, True]
     counted = sum(len(found.numbers) for found in kinds.values())
-    references = len(scenarios) * len(seeds) * len(kinds)
+    references = sum(len({(name, seed) for name, _, seed in found.numbers}) for found in kinds.values())
     result = Reproduction(TITLE, claims.exact_claims(estimations(), counted, references))
     result.claims += claims.dedicated_claims(alone)
     result.claims += claims.shared_claims(shared, alone)

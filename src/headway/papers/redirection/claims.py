@@ -17,6 +17,7 @@ from headway.workload.models import generate
 HARMLESS = 1.05
 """A ratio with / without up to which something is not harmed."""
 NOT_SHOWN = "not in the paper"
+NOT_USED = "a log that the paper did not use"
 
 
 def claims(runs: pl.DataFrame, baselines: int, logs: Sequence[Log], grid: Grid) -> list[Claim]:
@@ -44,17 +45,17 @@ def _setting(runs: pl.DataFrame, baselines: int, logs: Sequence[Log], grid: Grid
     for log in logs:
         busy, used = log.busy_weeks(), runs.filter(pl.col("workload") == log.name)["part"].n_unique()
         remark = f"aligned to the log's start, {log.utilization} work, {log.procs:,} processors"
+        title = f"{log.cluster.title}: weeks used at {AT_LEAST:.0%} or more"
+        ours = f"{busy} such weeks, the first {used} used"
+        if log.cluster.bracket is None:
+            claims.append(Claim(title, "-", ours, "not claimed", remark, "-", NOT_USED))
+            continue
         claims.append(
             Claim(
-                f"{log.cluster.title}: weeks used at {AT_LEAST:.0%} or more",
-                "20",
-                f"{busy} such weeks, the first {used} used",
-                "agrees" if used == WEEKS else "in part",
-                f"{remark}; which weeks the paper took is not known",
-                "number",
-                "section IV.B",
+                title, str(WEEKS), ours, "agrees" if used == WEEKS else "in part",
+                f"{remark}; which weeks the paper took is not known", "number", "section IV.B",
             )
-        )
+        )  # fmt: skip
     return claims
 
 
@@ -80,23 +81,24 @@ def _bracket(own: pl.DataFrame, log: Log) -> list[Claim]:
 
 
 def _gain(own: pl.DataFrame, log: Log) -> Claim:
-    top = best(over_weeks(own, ["theta", "alpha"]), "mean_bsld_ratio_mean")
-    gain = 100 * (1 - top["mean_bsld_ratio_mean"])
-    ours = (
-        f"average {change_text(top['mean_bsld_ratio_mean'])} (theta {top['theta']}, alpha {top['alpha']:g})"
+    """The paper's gains are averages over the weeks, and so is ours; the point is the best by the median."""
+    table = over_weeks(own, ["theta", "alpha"])
+    top, other = best(table), best(table, "mean_bsld_ratio_mean")
+    average, median = top["mean_bsld_ratio_mean"], top["mean_bsld_ratio"]
+    ours = f"average {change_text(average)}, median {change_text(median)}"
+    remark = (
+        f"at the best point, theta {top['theta']}, alpha {top['alpha']:g}; averages are compared, the lowest "
+        f"of all points is {change_text(other['mean_bsld_ratio_mean'])} (theta {other['theta']}, alpha "
+        f"{other['alpha']:g})"
     )
-    median = f"median at that point: {change_text(top['mean_bsld_ratio'])}"
     title = f"{log.cluster.title}: mean bounded slowdown with well-chosen parameters"
     if log.cluster.gain is None:
-        held = [top["mean_bsld_ratio_mean"] < 1, top["mean_bsld_ratio"] < 1]
         said = "better: 10, 20 and 40 % on the paper's logs"
-        remark = f"a log of your own: average and median are to be better; {median}"
-        return Claim(title, said, ours, direction(held), remark, "direction", "section V.B")
-    said_gain = 100 * log.cluster.gain
-    verdict = number(said_gain, gain)
-    size = "" if verdict == "agrees" else f"a {'larger' if gain > said_gain else 'smaller'} gain; "
-    remark = f"{size}{median}"
-    return Claim(title, f"{said_gain:.0f} % better", ours, verdict, remark, "number", "section V.B, Figure 2")
+        return Claim(title, said, ours, direction([average < 1]), remark, "direction", "section V.B")
+    return Claim(
+        title, f"{100 * log.cluster.gain:.0f} % better", ours,
+        number(100 * log.cluster.gain, 100 * (1 - average)), remark, "number", "section V.B, Figure 2",
+    )  # fmt: skip
 
 
 def _paper_point(own: pl.DataFrame, log: Log) -> list[Claim]:
@@ -132,14 +134,15 @@ def _couple(own: pl.DataFrame, log: Log) -> Claim:
     table = over_weeks(own, ["theta", "alpha"])
     both = table.filter((pl.col("mean_bsld_ratio_mean") < 1) & (pl.col("max_bsld_ratio_mean") < 1))
     medians = table.filter((pl.col("mean_bsld_ratio") < 1) & (pl.col("max_bsld_ratio") < 1))
-    counts = both.height, medians.height
-    ours = f"{counts[0]} of {table.height} couples by averages, {counts[1]} by medians"
+    example = ""
     if both.height:
         top = best(both, "max_bsld_ratio_mean")
-        ours += f", as theta {top['theta']}, alpha {top['alpha']:g}"
+        example = f" (as theta {top['theta']}, alpha {top['alpha']:g})"
+    ours = f"{both.height} of {table.height} couples by averages{example}, {medians.height} by medians"
     return Claim(
         f"{log.cluster.title}: a couple of parameters improves both mean and maximum", "always", ours,
-        direction([count > 0 for count in counts]), "both ratios below 1", "direction", "section V.B",
+        direction([both.height > 0]), "both ratios below 1; averages decide, as in the paper's example",
+        "direction", "section V.B",
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from headway.figures.style import GREY, WIDTH, house_style, line, read_log
 from headway.papers.log import Log
+from headway.papers.urgent.logs import TSUNAMI
 from headway.papers.urgent.runs import PERCENT, Run, Runs
 from headway.papers.urgent.tables import LIMIT, POLICIES, RATES, SCALES, by_rate, scaled
 
@@ -29,11 +30,15 @@ def without_treatment(runs: Runs, logs: Sequence[Log]) -> Figure:
         figure, axes = _sheet(len(logs), 2)
         for log, (left, right) in zip(logs, axes, strict=True):
             found = runs.get(log, Run("conservative(compress=scratch)"))
-            for place, size in enumerate(sorted({point[1] for point in found["urgent_points"]})):
+            sizes = [procs for procs, _ in TSUNAMI]
+            for place, size in enumerate(sizes):
                 days = [point[0] for point in found["urgent_points"] if point[1] == size]
                 left.plot(days, [size] * len(days), "|", color=line(place)["color"], markersize=9)
+                if size > log.procs:
+                    left.text(0.02, size, "wider than the machine", color=GREY, va="center",
+                              transform=left.get_yaxis_transform())  # fmt: skip
             left.set_yscale("log", base=2)
-            sizes = sorted({point[1] for point in found["urgent_points"]})
+            left.set_ylim(sizes[0] / 1.2, sizes[-1] * 1.2)
             left.set_yticks(sizes, [str(size) for size in sizes])
             left.minorticks_off()
             left.set_ylabel("processors")
