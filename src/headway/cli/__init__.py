@@ -5,6 +5,6 @@ Exit status: 0 done, 1 the audit found a fault, 2 bad input or usage, 130 interr
 
 from __future__ import annotations
 
-from headway.cli.frame import main
+from headway.cli.entry import main
 
 __all__ = ["main"]
