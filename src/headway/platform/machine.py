@@ -144,7 +144,7 @@ class Platform:
 
     @classmethod
     def from_description(cls, described: Mapping[str, Any]) -> Platform:
-        """The platform that ``describe`` described."""
+        """The machine that ``describe`` described; without its site and outages, which stand elsewhere."""
         return cls(
             tuple(
                 Cluster(
@@ -156,7 +156,6 @@ class Platform:
                 )
                 for cluster in described["cluster"]
             ),
-            site=_site(described.get("site")),
         )
 
     def with_outages(self, outages: Outages | None) -> Platform:
@@ -191,16 +190,6 @@ class Platform:
             return f"{self.total_procs} processors in {len(self.clusters)} clusters ({parts})"
         nodes = sum(group.count for group in self.clusters[0].nodes)
         return f"{self.total_procs} processors" + (f" on {nodes} nodes" if nodes else "")
-
-
-def _site(described: Mapping[str, str] | None) -> Site | None:
-    """The site of a described platform, where its folder is still there."""
-    if not described or not described.get("folder"):
-        return None
-    from headway.site.folder import is_site, load
-
-    folder = Path(described["folder"])
-    return load(folder) if is_site(folder) else None
 
 
 def _whole(name: str, value: object) -> None:

@@ -23,6 +23,7 @@ from headway.schedule.record import AGAIN, read_record
 from headway.schedule.schedule import Schedule
 from headway.schedule.shares_file import shares_of
 from headway.schedule.table import EXTRA_NAMES, EXTRA_TIMES, EXTRAS, HOME, NOTE_TIMES
+from headway.site.folder import site_described
 from headway.workload import Header, Ledger, LedgerEntry, Source, Workload
 
 S = TypeVar("S", bound=Schedule)
@@ -97,7 +98,8 @@ def _schedule(folder: Path, record: dict[str, Any], made: type[S]) -> S:
 
 def _platform(described: dict[str, Any], folder: Path) -> Platform:
     try:
-        return Platform.from_description(described)
+        platform = Platform.from_description(described)
+        return replace(platform, site=site_described(described.get("site")))
     except (UsageError, KeyError, TypeError, AttributeError, ValueError):
         message = f"is no description of a machine; {AGAIN}"
         raise InputError(message, file=folder / "run.json", field="platform") from None

@@ -208,3 +208,11 @@ def _not_modelled(folder: Path, parts: Parts) -> list[NotModelled]:
         if (folder / name).is_file():
             found.append(NotModelled(name, "", name))
     return found
+
+
+def site_described(described: Mapping[str, str] | None) -> Site | None:
+    """The site of a platform that was described, where its folder is still there."""
+    if not described or not described.get("folder"):
+        return None
+    folder = Path(described["folder"])
+    return load(folder) if is_site(folder) else None
