@@ -10,7 +10,7 @@ import pytest
 from headway.errors import UsageError
 from headway.papers import Request
 from headway.papers.reallocation import runs, same_state, scenarios, work
-from headway.papers.reallocation.claims import dedicated_claims, exact_claims
+from headway.papers.reallocation.claims import dedicated_claims, exact_claims, shared_claims
 from headway.papers.reallocation.runs import COUPLES, Campaign, Runs, Setting
 from headway.papers.reallocation.scenarios import (
     GRID5000,
@@ -93,6 +93,8 @@ def made_up(**values: float) -> Campaign:
         "relative_response": 0.8,
         "reallocations": 0.05,
         "starving_tasks": 0,
+        "most_put_back": 2,
+        "reallocation_events": 9,
         "seconds": 0.1,
     }
     numbers = {}
@@ -103,8 +105,9 @@ def made_up(**values: float) -> Campaign:
     return Campaign([SMALL], [0, 1], numbers)
 
 
-def verdict(found: Campaign, begin: str) -> str:
-    (claim,) = [claim for claim in dedicated_claims(found) if claim.claim.startswith(begin)]
+def verdict(found: Campaign, begin: str, shared: bool = False) -> str:
+    claims = shared_claims(found, made_up()) if shared else dedicated_claims(found)
+    (claim,) = [claim for claim in claims if claim.claim.startswith(begin)]
     return claim.verdict
 
 
@@ -121,6 +124,16 @@ def test_verdicts_follow_the_numbers() -> None:
     assert verdict(made_up(), "most gains in response") == "agrees"
     low = {f"{c.replace('-', '_')}__relative_response": 0.95 for c in COUPLES}
     assert verdict(made_up(**low), "most gains in response") == "differs"
+
+
+def test_verdicts_on_shared_clusters() -> None:
+    more = {"MCT_can__impacted": 0.54, "MinMin_can__impacted": 0.53}
+    assert verdict(made_up(**more), "all-cancellation impacts more", True) == "agrees"
+    assert verdict(made_up(MCT_can__impacted=0.7), "all-cancellation impacts more", True) == "in part"
+    assert verdict(made_up(MCT_can__relative_response=0.84), "the couples are close", True) == "agrees"
+    assert verdict(made_up(MCT_can__relative_response=1.04), "the couples are close", True) == "differs"
+    assert verdict(made_up(), "no task is delayed", True) == "agrees"
+    assert verdict(made_up(MCT_can__most_put_back=9), "no task is delayed", True) == "in part"
 
 
 def test_claims_that_need_no_runs() -> None:

@@ -67,9 +67,9 @@ def _abstract(scenarios: Sequence[Scenario], traces: Mapping[str, str], seeds: S
         it first, on as many processors as suit the load there, and looks at the waiting tasks again every
         hour: *regular* moves a task if another cluster completes it at least a minute earlier;
         *all-cancellation* cancels all and submits them again. Tasks are taken in order of submission (MCT) or
-        by the smallest completion among the 20 oldest (MinMin). Scenarios: {named}; {len(seeds)} seeds. This
-        page and its figures were written by `headway reproduce reallocation`, which takes logs of your own
-        with `--trace SITE=FILE` (bordeaux, lyon, toulouse, ctc, sdsc).
+        by the smallest completion among the 20 oldest (MinMin). Scenarios, with the paper's counts: {named};
+        {len(seeds)} seeds. This page and its figures were written by `headway reproduce reallocation`, which
+        takes logs of your own with `--trace SITE=FILE` (bordeaux, lyon, toulouse, ctc, sdsc).
     """)
 
 
