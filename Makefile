@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 SITE ?= site
 
-.PHONY: demo test test-all bounds untuned mutants fuzz audit lint types check bench docs release lock clean
+.PHONY: demo test test-all coverage bounds untuned mutants fuzz audit lint types check bench docs release lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/headway demo
@@ -21,6 +21,10 @@ test: $(VENV)/.test-installed
 # The long ones too.
 test-all: test
 	$(BIN)/python -m pytest -n $(WORKERS) -m long
+
+# The same tests as `make test`, and which lines of Python they do not reach; too many of those are a failure.
+coverage: $(VENV)/.test-installed
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not long" --cov --cov-report=term
 
 # The same tests with every index of every kernel checked, and with numba left as it is. KERNELS chooses them.
 KERNELS ?= engine or policies or slurm or easy or conservative or dbf or ujfb or redirection or grid or nodes or profile

@@ -10,35 +10,72 @@ from headway.engine.tables import JOB_ROWS, State
 from headway.jit import kernel
 
 # Parameters. HOST_ROOM is in kB (-1: no bound); NAMED says whether processors have names, which matters only
-# where there are urgent jobs.
-SIZE_OF_MACHINE, PREEMPT, VICTIMS, OVERTAKE, RESERVE, HOST_SIZE, HOST_ROOM, NAMED, RECORD_ROOM = range(9)
+# where there are urgent jobs. The last five are readings of the paper: whether idle processors of suspended
+# jobs are lent to regular ones, whether a victim is swapped out whole before any of its processors can be
+# used, whether urgent jobs may outlive their walltime, whether killed jobs go to the end of the queue, and
+# whether urgent jobs take idle processors before free ones.
+(
+    SIZE_OF_MACHINE,
+    PREEMPT,
+    VICTIMS,
+    OVERTAKE,
+    RESERVE,
+    HOST_SIZE,
+    HOST_ROOM,
+    NAMED,
+    RECORD_ROOM,
+    LENDING,
+    SWAPS_WHOLE,
+    FINISHES,
+    TO_THE_END,
+    IDLE_FIRST,
+) = range(14)
+PARAMETERS = 14
 SUSPEND, KILL, DEGREE = range(3)
 LATEST, SMALLEST, LARGEST = range(3)
 NO_RESERVATION, BESIDE, PREEMPTING_THEN = range(3)
-# More parameters, each a reading of the paper: whether idle processors of suspended jobs are lent to regular
-# ones, whether a victim is swapped out whole before any of its processors can be used, whether urgent jobs
-# may outlive their walltime, whether killed jobs go to the end of the queue, and whether urgent jobs take
-# idle processors before free ones.
-LENDING, SWAPS_WHOLE, FINISHES, TO_THE_END, IDLE_FIRST = range(27, 32)
 
 # Notes on the plan: up to which waiting job (key and number) it goes, whether something has changed under it,
 # when its next regular job starts, the number of times it was begun anew, whether it holds waiting urgent
-# jobs; how many urgent jobs wait.
-PLANNED_KEY, PLANNED_JOB, CHANGED, NEXT_START, PLANS, HOLDS_URGENT, URGENT_WAITING = range(9, 16)
-# Notes on processors: with no owner and no user; of suspended jobs and not lent; of running regular jobs; the
-# lowest group of processors that may have a free one. Then suspended jobs, entries of the record.
-UNOWNED, IDLE, PREEMPTIBLE, LOWEST_GROUP, ASIDE, RECORDED = range(16, 22)
+# jobs; how many urgent jobs wait. On processors: with no owner and no user; of suspended jobs and not lent;
+# of running regular jobs; the lowest group of processors that may have a free one. Then suspended jobs,
+# entries of the record, jobs that went to the end of the queue, when the first urgent job will have used up
+# its request, and the urgent job that came last in this instant (-1: none).
 # Counts for the summary: jobs stopped (each time), those that lost their work, urgent jobs that stopped
-# some, urgent jobs that had to wait, sets that did not fit into the record.
-STOPPED, LOST, PREEMPTING, QUEUED, UNRECORDED = range(22, 27)
-# More notes: jobs that went to the end of the queue, when the first urgent job will have used up its
-# request.
-REQUEUED, NEXT_OVERRUN = range(32, 34)
-# Notes on regular jobs with deadlines: the urgent job that came last in this instant (-1: none); jobs that
-# were accepted with their deadline, late on arrival, promoted, moved to a later start; how often the safety
+# some, urgent jobs that had to wait, sets that did not fit into the record. Of regular jobs with deadlines:
+# those that were accepted with it, late on arrival, promoted, moved to a later start; how often the safety
 # net was needed; deadlines that urgent jobs have broken.
-CAME, ACCEPTED_JOBS, LATE_ON_ARRIVAL, PROMOTIONS, DISPLACEMENTS, SAFETY_NET, BROKEN = range(34, 41)
-NOTES = 48
+(
+    PLANNED_KEY,
+    PLANNED_JOB,
+    CHANGED,
+    NEXT_START,
+    PLANS,
+    HOLDS_URGENT,
+    URGENT_WAITING,
+    UNOWNED,
+    IDLE,
+    PREEMPTIBLE,
+    LOWEST_GROUP,
+    ASIDE,
+    RECORDED,
+    REQUEUED,
+    NEXT_OVERRUN,
+    CAME,
+    STOPPED,
+    LOST,
+    PREEMPTING,
+    QUEUED,
+    UNRECORDED,
+    ACCEPTED_JOBS,
+    LATE_ON_ARRIVAL,
+    PROMOTIONS,
+    DISPLACEMENTS,
+    SAFETY_NET,
+    BROKEN,
+) = range(PARAMETERS, PARAMETERS + 27)
+NOTES = PARAMETERS + 27
+"""Where the tables begin."""
 
 # Tables with one entry per processor: its owner (a regular job) and its user (an urgent one, or a guest), -1
 # if none; the next processor of the same owner or user; free processors of each group; then lists of
