@@ -27,6 +27,7 @@ from benchmarks import (
     reallocation,
     redirection,
     slurm_site,
+    soak,
     streams,
     sweeps,
     urgent,
@@ -35,7 +36,7 @@ from benchmarks.rates import Row
 
 TRACES = Path(os.environ.get("HEADWAY_TRACES", Path(__file__).parents[2] / "shared" / "traces"))
 
-ON_REQUEST = ("slurm-months", "stream-whole")
+ON_REQUEST = ("slurm-months", "stream-whole", "live-week")
 """Sections that take minutes and run only by name."""
 
 Sections = dict[str, tuple[str, Callable[[], Iterator[Row]]]]
@@ -91,6 +92,7 @@ def sections(traces: Path, quick: bool) -> Sections:
         "slurm": ("Slurm's rules on a synthetic site", lambda: slurm_site.in_days(quick)),
         "slurm-months": ("Slurm's rules over four months", slurm_site.in_months),
         "live": ("The middleware before a long queue", lambda: live.on_a_long_queue(quick)),
+        "live-week": ("The middleware for a week in scaled time", lambda: soak.in_a_week(quick)),
         "gym": ("Environments of Gymnasium", lambda: gym.on_environments(folder, quick)),
         "ratios": ("Ratios within this run", lambda: ratios.all_ratios(quick)),
     }
@@ -120,7 +122,7 @@ def main() -> None:
         "--only",
         nargs="+",
         metavar="SECTION",
-        help=f"some of {', '.join(bars.BARS)}, ratios; {', '.join(ON_REQUEST)} runs only by name",
+        help=f"some of {', '.join(bars.BARS)}, ratios; {', '.join(ON_REQUEST)} run only by name",
     )
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="keep all numbers there; sections of earlier runs stay"

@@ -229,6 +229,15 @@ def of_live(rows: Sequence[Row]) -> Iterator[Line]:
         yield at_most(f"live, {row['work']}", on, number(row, "CPU s"), "CPU s", bar)
 
 
+def of_live_week(rows: Sequence[Row]) -> Iterator[Line]:
+    """The middleware at the end of a week, by what it had at the end of the second day."""
+    first, last = rows[1], rows[-1]
+    on = f"{last['work']}, {number(last, 'tasks so far'):,.0f} tasks"
+    for what, bar in (("memory MB", 1.03), ("files kB", 1.1)):
+        growth = number(last, what) / number(first, what)
+        yield at_most(f"live in scaled time, {what}", on, growth, "x those of day 2", bar)
+
+
 def of_gym(rows: Sequence[Row]) -> Iterator[Line]:
     """Environments: one from Python, and a vector on two threads by what the two cores can do at most."""
     for row in rows:
@@ -257,6 +266,7 @@ BARS: dict[str, Callable[[Sequence[Row]], Iterator[Line]]] = {
     "slurm": of_slurm,
     "slurm-months": of_slurm_months,
     "live": of_live,
+    "live-week": of_live_week,
     "gym": of_gym,
 }
 """Sections of the table, in its order."""

@@ -65,6 +65,11 @@ def test_the_bars_of_the_papers() -> None:
     assert verdicts("slurm", site, site | {"mean queue": 160}) == [("at least 2,000", "missed"), ("", "")]
 
 
+def test_the_bars_of_a_week_live() -> None:
+    days = [{"work": f"day {n}", "tasks so far": n, "memory MB": 100 + n, "files kB": 90} for n in range(1, 8)]
+    assert verdicts("live-week", *days) == [("at most 1.03", "missed"), ("at most 1.1", "met")]
+
+
 def test_a_quick_run_is_not_judged() -> None:
     row = RATE | {"workload": "KTH", "jobs/CPU s": 1}
     [line] = bars.lines({"logs": [row]}, judged=False)

@@ -43,7 +43,7 @@ def test_texts_and_what_they_mean(text: str, call: Call | None) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "expected a name, a number, a quoted text or a list at the end"),
+        ("", "expected a name, a number, a time such as 10min, a quoted text or a list at the end"),
         ("easy(", "at the end"),
         ("easy(a=1", "expected ',' or ')' at the end"),
         ("easy(a=1 b=2)", "before 'b=2)'"),

@@ -70,7 +70,9 @@ def test_the_compiled_loop_is_the_grid_in_python(local: str, rule: str) -> None:
     assert schedule.moves is not None and len(schedule.moves) > 0
 
 
-@pytest.mark.parametrize("local", ["dbf", "easy(order=sjf)", "redirection(theta=1, conflict=counter)"])
+@pytest.mark.parametrize(
+    "local", ["dbf", "easy(order=sjf, age=90)", "easy(order=sjf)", "redirection(theta=1, conflict=counter)"]
+)
 @pytest.mark.parametrize("from_", [1, 64])
 def test_withdrawn_submissions_leave_no_column(local: str, from_: int) -> None:
     """Whether they are taken out at once or when they are many, nothing else changes, notes included."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,10 @@ from headway.policies.spec import parse_spec
 from headway.units import SECOND
 
 SITE = Cluster("a", 1, 8)
+MORE_POLICIES = (
+    *("fcfs", "sjf", "easy", "easy(backfill=saf)", "conservative(compress=scratch)"),
+    "redirection(size=split, alpha=0.5, theta=2, principal=dbf, redirected=conservative)",
+)
 
 
 def jobs(count: int, seed: int) -> list[tuple[int, Job]]:
@@ -63,6 +68,66 @@ def test_what_is_over_is_forgotten() -> None:
     begun = max(start for start, _ in running.values())
     assert batch.following == min(start for start, _ in running.values()) + 5 * SECOND
     assert batch.tried(9999, Job(SECOND, Shape(8, 1, 1))) == begun + 6 * SECOND
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        *("easy(order=sjf, age=20)", "conservative", "dbf", "redirection(size=split, alpha=0.5, theta=2)"),
+        *(pytest.param(policy, marks=pytest.mark.long) for policy in MORE_POLICIES),
+    ],
+)
+def test_what_is_over_leaves_the_tables_of_a_busy_cluster(
+    policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One forgets often and is begun anew from what was saved, the other remembers all: they do the same."""
+    monkeypatch.setattr("headway.live.batch.FORGET_AFTER", 8)
+    draw, forgetful, plain = random.Random(4), *(Batch(SITE, parse_spec(policy)) for _ in range(2))
+    known, dropped, t = dict[int, Job](), 0, 0
+    running = set[int]()
+
+    def both(act: str, *given: Any) -> Any:
+        found = [getattr(batch, act)(*given) for batch in (forgetful, plain)]
+        assert found[0] == found[1], (act, given)
+        return found[0]
+
+    def closed() -> None:
+        both("close")
+        for act in both("acts"):
+            (running.add if act.kind == START else running.discard)(act.job)
+
+    for number in range(150):
+        t += draw.randrange(0, 6 * SECOND)
+        both("open", t)
+        deadline = t + draw.randrange(60, 400) * SECOND if draw.random() < 0.6 else -1
+        known[number] = Job(
+            draw.randrange(1, 40) * SECOND, Shape(draw.randrange(1, 5), 1, 1), deadline=deadline
+        )
+        both("submit", number, known[number])
+        waiting = [each for each in known if plain.phase(each) == "waiting"]
+        if draw.random() < 0.15:
+            both("cancel", draw.choice(waiting))
+        closed()
+        if draw.random() < 0.4 and running:
+            t += draw.randrange(1, 1000)
+            job = draw.choice(sorted(running))
+            both("end", job, t)
+            running.discard(job)
+            closed()
+        dropped += forgetful.drop_over()
+        if number % 10 == 9:
+            saved = forgetful.saved()
+            forgetful = Batch(SITE, parse_spec(policy))
+            forgetful.restore(saved, lambda each: known[each])
+        for each in [each for each in known if plain.phase(each) in ("waiting", "running")]:
+            both("phase", each)
+            both("promise", each)
+            both("planned", each)
+        both("tried", 999, Job(draw.randrange(1, 40) * SECOND, Shape(2, 1, 1)))
+        assert forgetful.following == plain.following
+    assert dropped > 3 and len(forgetful.engine.of_column) < len(plain.engine.of_column) / 2
+    both("look", 10**6 * SECOND)
+    assert both("acts")
 
 
 @pytest.mark.parametrize(

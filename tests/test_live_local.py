@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
+from headway import __version__
 from headway.audit import audit
 from headway.live.agent import LiveAgent
 from headway.live.grid_file import load_grid
@@ -77,14 +79,60 @@ def test_a_server_that_was_killed_goes_on_where_it_was() -> None:
         after = again.handle("picture", {})
         for old, new in zip(before["jobs"], after["jobs"], strict=True):
             assert (old["name"], old["state"], old["procs"]) == (new["name"], new["state"], new["procs"])
-        from time import monotonic, sleep
-
         end = monotonic() + 20
         while {job["state"] for job in again.handle("poll", {"names": names})["jobs"].values()} != {"done"}:
             assert monotonic() < end
             again.tick()
             sleep(0.05)
         assert sorted(marks(path / "m").values()) == [1, 1, 1]
+        again.stop()
+
+
+@pytest.mark.parametrize("version", [__version__, "0"])
+def test_a_busy_cluster_forgets_what_is_over_and_goes_on_after_a_kill(
+    version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the plan on disk, or, where another version wrote it, from the queue."""
+    monkeypatch.setattr("headway.live.batch.FORGET_AFTER", 4)
+    with folder() as path:
+        grid = replace(written(path, cluster("a", 1)), keep=2)
+        server = LocalServer(grid, grid.sites[0], True)
+
+        def submit(server: LocalServer, number: int, seconds: float) -> str:
+            name, task = f"hw-x-{number}.0.{number}", short(seconds, 9, mark=path / "m")
+            server.handle("submit", {"name": name, "fence": name[:-2], "task": task.as_json()})
+            server.handle("release", {"name": name})
+            return name
+
+        def until_done(server: LocalServer, names: list[str]) -> None:
+            end = monotonic() + 30
+            asked = {"names": names, "prefix": "hw-x-"}
+            while {job["state"] for job in server.handle("poll", asked)["jobs"].values()} != {"done"}:
+                assert monotonic() < end
+                server.tick()
+                sleep(0.02)
+
+        until_done(server, [submit(server, number, 0) for number in range(6)])
+        waiting = [submit(server, number, 0.3) for number in range(6, 9)]
+        server.tick()
+        assert server.queue.plan()[1] and len(server.queue.events()) < 9
+        assert len(server.batch.engine.of_column) < 8
+        before = server.handle("picture", {})
+        server.queue.close()
+        server.processes.leave()
+        monkeypatch.setattr("headway.live.local_server.__version__", version)
+        again = LocalServer(grid, grid.sites[0], True)
+        after = again.handle("picture", {})
+        for old, new in zip(before["jobs"], after["jobs"], strict=True):
+            assert (old["name"], old["state"], old["procs"]) == (new["name"], new["state"], new["procs"])
+        until_done(again, waiting)
+        assert sorted(marks(path / "m").values()) == [1] * 9
+        until_done(again, [submit(again, number, 0) for number in range(9, 15)])
+        assert len(again.queue.live()) == 0 and again.queue.named("hw-x-14.0.14") is not None
+        known = [number for number in range(9) if again.queue.named(f"hw-x-{number}.0.{number}") is not None]
+        assert 0 not in known and len(known) <= 4, known  # of those that nobody asks about any more
+        outputs = [file.name for file in (path / "state/a/output").iterdir()]
+        assert "hw-x-0.0.out" not in outputs and len(outputs) <= 10
         again.stop()
 
 

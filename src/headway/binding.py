@@ -44,7 +44,12 @@ class Parameter:
 
     def expected(self) -> str:
         """The values it takes, in words."""
-        return _words(self.annotation)
+        words = _words(self.annotation)
+        return f"{words} of seconds or a time such as 10min" if self._is_time else words
+
+    @property
+    def _is_time(self) -> bool:
+        return self.annotation is float and "seconds" in self.doc
 
 
 def describe(function: Callable[..., Any], skip: int = 0) -> tuple[Parameter, ...]:

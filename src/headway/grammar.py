@@ -131,7 +131,7 @@ class _Reader:
             return self.number(number)
         name = self.match(_NAME)
         if name is None:
-            raise self.error("a name, a number, a quoted text or a list")
+            raise self.error("a name, a number, a time such as 10min, a quoted text or a list")
         if self.text.startswith("(", self.at):
             self.at += 1
             return self.parameters(name)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from shutil import rmtree
 from typing import Annotated
 
 import typer
 
 from headway.cli import options
 from headway.cli.frame import command
-from headway.errors import UsageError
+from headway.errors import HeadwayError, UsageError
 from headway.plain import counted
 
 
@@ -92,8 +93,12 @@ def _import(words: list[str], quiet: bool) -> None:
     display = Display(quiet)
     with display.working(f"reading {', '.join(str(source) for source in sources)}"):
         taken, passed = bring_in(sources, target)
-        found = Site.load(target)
-        workload = None if found.jobs is None else found.read_jobs()
+        try:
+            found = Site.load(target)
+            workload = None if found.jobs is None else found.read_jobs()
+        except HeadwayError as error:
+            rmtree(target)  # what cannot be read is not there, so that the same command can be given again
+            raise UsageError(f"{error}; {target} was not made") from None
     if quiet:
         return
     console = output()

@@ -49,6 +49,8 @@ class Local:
     renumber: Callable[[State, Table, Table, Table], None] | None = None
     """Changes the numbers in its own notes: of (state, the new number of each column, whether it stays, the
     job of each). Where a note outlives the column that it is of, it is -1 - job from then on."""
+    renumber_runs: Callable[[State, Table], None] | None = None
+    """The same for runs: of (state, the new number of each run, -1 for one that is over and goes)."""
     trial_options: Callable[[Table], Table] | None = None
     """The options as a trial needs them, where they hold a long record as well."""
 

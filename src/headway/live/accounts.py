@@ -20,6 +20,8 @@ from headway.live.journal import CANCELLED, LIVE, OVER, RUNNING, SUSPENDED, Atte
 from headway.live.proxy import HERE, Proxy
 from headway.live.wire import NoAnswer, Refused
 
+REMEMBERED = 1000
+"""Sentences that are not said again."""
 ENDINGS = {"done": "done", "failed": "failed", "killed": "killed", "cancelled": CANCELLED}
 
 
@@ -35,6 +37,8 @@ class Accounts:
     def complain(self, sentence: str) -> None:
         """Say something once until it is over."""
         if sentence not in self._said:
+            if len(self._said) == REMEMBERED:
+                self._said.clear()
             self._said.add(sentence)
             self.say(sentence)
 

@@ -13,14 +13,16 @@ are µs on a clock that begins with the cluster.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from headway.engine.drive import Jobs, grow, make_state
+from headway.engine.forgetting import drop_columns, drop_runs
 from headway.engine.local import JOIN
 from headway.engine.side_by_side import next_event, open_at
 from headway.engine.tables import (
@@ -52,12 +54,15 @@ from headway.engine.tables import (
     RUN,
     RUNNING,
     RUNS,
+    RUNS_NOW,
     SUBMIT,
     SUSPENDED,
+    SUSPENDS,
     WAITING,
     WAITS,
     WALL,
     State,
+    World,
 )
 from headway.errors import UsageError
 from headway.platform import Cluster as Site
@@ -77,7 +82,7 @@ KNOWN_ROWS = 1000
 MOST_INSTANTS = 200_000
 """Instants that a policy of the user's own is run ahead for."""
 FORGET_AFTER = 512
-"""Submissions after which the tables are made anew, at a moment at which nothing waits."""
+"""Columns of the tables from which on jobs that are over are taken out, if they are at least half of them."""
 
 OWN_REMEMBERS = 20_000
 """The same under a policy of the user's own, which begins anew then and forgets what it kept of the past."""
@@ -183,6 +188,22 @@ class _Engine(Cluster):
         known: tuple[Any, ...] = (self.live, self.jobs.walltime, self.jobs.runtime, self.here)
         for each in known:
             each.pop(number, None)
+
+    def drop_over(self) -> Any:
+        """Take the jobs that are over out of the tables; the new number of each run, -1 if it went."""
+        self.settle()
+        state = self.state
+        stays = np.isin(state.jobs[PHASE, : state.clock[LAST_NEW]], (WAITING, RUNNING, SUSPENDED))
+        runs = drop_runs(state, self.world, self.kind, stays[state.runs[R_JOB, : state.clock[RUNS]]])
+        columns = self.ids()
+        drop_columns(state, self.kind, stays, columns, (self.world.runtime, self.requested))
+        self.of_column = columns[stays].tolist()
+        for number in set(columns.tolist()) - set(self.of_column):  # one that was submitted again stays
+            self.forget(number)
+        for column, number in enumerate(self.of_column):
+            self.here[number].column = column
+        self.version += 1
+        return runs
 
     def add(self, state: State, job: int, shape: Shape) -> int:
         self.of_log = _OneColumn(self._rows(job))  # type: ignore[assignment]
@@ -299,6 +320,22 @@ class OwnCopy(Copy):
         return NEVER
 
 
+NOT_NUMBERED = ("requested", "of_column", "here", "now")
+
+
+def _tables(state: State, world: World) -> list[Any]:
+    """Every table of a simulation, one after the other."""
+    return [table for each in state for table in (each if isinstance(each, tuple) else (each,))] + [*world]
+
+
+def _filled(like: State, tables: Iterator[Any]) -> State:
+    """A state of such tables, taken one after the other."""
+    return State._make(
+        type(each)(*(next(tables) for _ in each)) if isinstance(each, tuple) else next(tables)
+        for each in like
+    )
+
+
 class _OneColumn:
     """A table of job rows in which every job has the same column."""
 
@@ -347,11 +384,14 @@ class Batch:
     def _new_engine(self) -> _Engine:
         self._seen, self._open_runs = 0, dict[int, int]()
         engine = _Engine(self.site, self.spec, self.prepared, self.may_stop)
+        self._begin_copies(engine)
+        return engine
+
+    def _begin_copies(self, engine: _Engine) -> None:
         kind = Copy if engine.own is None else OwnCopy
         self.trial, self.future = kind(engine), kind(engine)
         self.foreseen = -1
         self._ahead: tuple[tuple[int, int], Batch] | None = None
-        return engine
 
     @property
     def pools(self) -> tuple[int, ...]:
@@ -579,6 +619,57 @@ class Batch:
         batch.look(100)
 
     # ---- forgetting ---------------------------------------------------------------------------------------
+
+    def drop_over(self) -> bool:
+        """Take jobs that are over out of the tables where they are many; False if that has to wait.
+
+        Nothing that is to come changes. A policy whose notes name jobs by their columns, as one of the
+        user's own may, cannot have that: :meth:`forget_past` is for it.
+        """
+        engine, clock = self.engine, self.engine.state.clock
+        columns, live = len(engine.of_column), int(clock[WAITS] + clock[RUNS_NOW] + clock[SUSPENDS])
+        if engine.own is not None or not engine.kind.takes_other_numbers:
+            return False
+        if engine.is_open or columns < max(FORGET_AFTER, 2 * live):
+            return False
+        new = engine.drop_over()
+        self._open_runs = {int(new[run]): job for run, job in self._open_runs.items()}
+        self._seen = int(engine.state.clock[RUNS])
+        self._begin_copies(engine)
+        return True
+
+    def saved(self) -> bytes:
+        """All that :meth:`restore` needs to go on from here, between two instants."""
+        engine, file = self.engine, BytesIO()
+        assert engine.own is None and not engine.is_open
+        here = [(number, each.column, *each.shape) for number, each in engine.here.items()]
+        tables = dict(enumerate(_tables(engine.state, engine.world))) | {
+            "requested": engine.requested,
+            "of_column": engine.ids(),
+            "here": np.array(here, np.int64).reshape(-1, 5),
+            "now": np.array([engine.now, engine.following]),
+        }
+        np.savez_compressed(file, **{str(name): table for name, table in tables.items()})
+        return file.getvalue()
+
+    def restore(self, saved: bytes, job_of: Callable[[int], Job]) -> None:
+        """Be as the batch system was that was saved, on the same cluster under the same policy."""
+        engine = self.engine = self._new_engine()
+        with np.load(BytesIO(saved)) as found:
+            tables = iter([found[str(number)] for number in range(len(found) - len(NOT_NUMBERED))])
+            requested, of_column, here, (now, following) = (found[name] for name in NOT_NUMBERED)
+        engine.state = _filled(engine.state, tables)
+        engine.world = World(*tables)
+        engine.requested, engine.of_column = requested, of_column.tolist()
+        for number, column, *shape in here.tolist():
+            engine.know(number, job_of(number))
+            engine.here[number] = Submission(column, Shape(*shape))
+        engine.now, engine.following = int(now), int(following)
+        runs = engine.state.runs[:, : engine.state.clock[RUNS]]
+        self._seen = runs.shape[1]
+        for run in np.flatnonzero(runs[R_END] == OPEN).tolist():
+            self._open_runs[run] = engine.of_column[int(runs[R_JOB, run])]
+        self._begin_copies(engine)
 
     def forget_past(self, running: Mapping[int, tuple[int, Job]]) -> bool:
         """Make the tables anew where they hold many jobs that are over, and nothing waits or is suspended.

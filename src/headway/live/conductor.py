@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from headway.live.agent import LiveAgent
-from headway.live.journal import TaskRow
 from headway.live.task import Task
 from headway.units import NEVER, SECOND
 
@@ -24,14 +23,15 @@ class Conductor:
         self.agent, self.arrivals = agent, arrivals
         self.t, self.arrived, self.last_event = 0, 0, 0
         self.following = [NEVER] * len(agent.proxies)
-        self.rows: list[TaskRow] = []
+        self.tasks: list[int] = []
+        """The journal's numbers of the tasks that have arrived."""
         agent.clock = lambda: self.t
 
-    def run(self, progress: Callable[[int, int], None] | None = None) -> None:
-        """Go on until nothing more happens."""
+    def run(self, progress: Callable[[int, int], None] | None = None, until: int = NEVER) -> None:
+        """Go on until nothing more happens, or to the last instant before ``until``."""
         begun, scale = time.monotonic(), self.agent.grid.scale
         first = self.arrivals[0][0] if self.arrivals else 0
-        while (t := self._next()) < NEVER:
+        while (t := self._next()) < until:
             if scale:
                 time.sleep(max(0.0, begun + (t - first) / SECOND / scale - time.monotonic()))
             self._instant(t)
@@ -53,7 +53,7 @@ class Conductor:
             proxy.remote.ask("open", now=t)
         while self.arrived < len(self.arrivals) and self.arrivals[self.arrived][0] == t:
             row = agent.journal.add_task(self.arrivals[self.arrived][1], t)
-            self.rows.append(row)
+            self.tasks.append(row.number)
             agent.arrive(row)
             self.arrived += 1
         if agent.period and t % agent.period == 0 and t > self.last_event and self._anybody_waits():
@@ -67,4 +67,4 @@ class Conductor:
 
 def outcome(conductor: Conductor) -> list[dict[str, Any]]:
     """What became of each task, in order of arrival."""
-    return [conductor.agent.on_status(row.number) for row in conductor.rows]
+    return [conductor.agent.on_status(task) for task in conductor.tasks]

@@ -35,7 +35,7 @@ OVER = (DONE, FAILED, KILLED, CANCELLED, REFUSED)
 """States in which a task stays."""
 LIVE = ("submitting", "held", "releasing", "released", "cancelling")
 DECISIONS = 2000
-"""Decisions that are remembered."""
+"""Decisions that are remembered; moves are as long as their tasks are."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -328,7 +328,9 @@ class Journal:
                 for table in ("attempts", "estimates", "decisions", "tasks"):
                     self._run(f"DELETE FROM {table} WHERE task = ?", (task,))
             self._run(
-                "DELETE FROM decisions WHERE number <= (SELECT MAX(number) FROM decisions) - ?", (DECISIONS,)
+                "DELETE FROM decisions WHERE kind != 'moved' "
+                "AND number <= (SELECT MAX(number) FROM decisions) - ?",
+                (DECISIONS,),
             )
         if over:
             self._run("PRAGMA incremental_vacuum")

@@ -1,14 +1,15 @@
 """The queue of a local cluster on disk: its jobs, and the events from which its policy's state is made again.
 
-The policy itself is not stored. It is deterministic: the same submissions, cancellations and ends at the same
-instants lead it to the same plan, so a server that was killed replays them.
+The policy is deterministic: the same submissions, cancellations and ends at the same instants lead it to the
+same plan, so a server that was killed replays them. When they have become many, its tables are written down,
+and the events begin anew from there.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ CREATE TABLE IF NOT EXISTS jobs (
 CREATE INDEX IF NOT EXISTS jobs_state ON jobs (state);
 CREATE TABLE IF NOT EXISTS events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, kind TEXT NOT NULL, job INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS plan (kind TEXT NOT NULL, tables BLOB NOT NULL);
 """
 COLUMNS = (
     "number, name, fence, task, procs, state, held, submitted, started, began, ended, code, pid, runs, why, "
@@ -149,19 +151,27 @@ class LocalQueue:
     def events(self) -> list[tuple[int, str, int]]:
         return self._all("SELECT time, kind, job FROM events ORDER BY seq")
 
-    def begin_anew(self, events: Iterable[tuple[int, str, int]]) -> None:
-        """Other events that lead to the same state."""
+    def plan(self) -> tuple[str, bytes]:
+        """The policy's tables before the events, and what kind they are of; nothing if it began with none."""
+        return next(iter(self._all("SELECT kind, tables FROM plan")), ("", b""))
+
+    def begin_anew(self, events: Iterable[tuple[int, str, int]], kind: str = "", plan: bytes = b"") -> None:
+        """Other events that lead to the same state, from the policy's tables if they are given."""
         self._all("DELETE FROM events")
+        self._all("DELETE FROM plan")
+        if plan:
+            self._all("INSERT INTO plan VALUES (?, ?)", (kind, plan))
         for event in events:
             self.note(*event)
 
-    def forget(self, keep: int) -> list[Entry]:
-        """Drop the oldest jobs that are over but for ``keep``."""
-        over = self._all(
+    def forget(self, keep: int, asked: Container[str]) -> list[Entry]:
+        """Drop the oldest jobs that are over but for ``keep``, and but for those still asked about."""
+        rows = self._all(
             f"SELECT {COLUMNS} FROM jobs WHERE state NOT IN {LIVE!r} AND number NOT IN "
             "(SELECT job FROM events) ORDER BY number DESC LIMIT -1 OFFSET ?",
             (keep,),
         )
-        for row in over:
-            self._all("DELETE FROM jobs WHERE number = ?", (row[0],))
-        return [Entry(*row) for row in over]
+        over = [entry for entry in (Entry(*row) for row in rows) if entry.name not in asked]
+        for entry in over:
+            self._all("DELETE FROM jobs WHERE number = ?", (entry.number,))
+        return over

@@ -6,8 +6,10 @@ The queue is on disk and jobs outlive the server: one that was killed goes on wh
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
+from headway import __version__
 from headway.errors import UsageError
 from headway.live.batch import KILL, RESUME, START, STOP, SUSPEND, Act, Batch, Job
 from headway.live.grid_file import Grid, Site
@@ -30,6 +32,12 @@ OLDEST = 0.5
 """Seconds between two looks at processes that were started by an earlier server."""
 
 
+def _in_order(running: Mapping[int, tuple[int, Job]]) -> list[tuple[int, str, int]]:
+    """The submissions that lead to the state in which these jobs run."""
+    order = sorted(running, key=lambda number: (running[number][0], number))
+    return [(running[number][0], "submit", number) for number in order]
+
+
 class LocalServer(ClusterServer):
     """The embedded batch system."""
 
@@ -43,6 +51,8 @@ class LocalServer(ClusterServer):
         self.batch = Batch(site.cluster, site.policy, may_stop="requeue" in grid.allow)
         self.entries: dict[int, Entry] = {}
         """Jobs that are not over."""
+        self.asked: set[str] | None = None
+        """Jobs of which the agent does not know yet that they are over; None: it has not asked yet."""
         self._recover()
 
     def _processes(self) -> Processes:
@@ -217,6 +227,7 @@ class LocalServer(ClusterServer):
 
     def _recover(self) -> None:
         """Bring the policy to where it was, and the jobs to where it wants them."""
+        self._restore()
         for at, kind, number in self.queue.events():
             if kind == "end":
                 self.batch.end(number, at)
@@ -240,6 +251,24 @@ class LocalServer(ClusterServer):
             self.queue.set(entry.number, pid=None)
         self.queue.commit()
 
+    def _restore(self) -> None:
+        """Begin with the plan that was written down, if there is one.
+
+        One that another version or another policy has made cannot be read: then what runs goes on, and what
+        waits joins the queue again in its order.
+        """
+        kind, plan = self.queue.plan()
+        if not plan:
+            return
+        if kind == self._kind:
+            self.batch.restore(plan, lambda number: self._job_of(self.queue.job(number)))
+            return
+        self.entries = {entry.number: entry for entry in self.queue.live()}
+        now = max(int(time.time() * SECOND) - self.queue.epoch - self.queue.stood, 0)
+        running = self._running()
+        waiting = [(now, "submit", number) for number in self.entries if number not in running]
+        self.queue.begin_anew([*_in_order(running), *waiting])
+
     def _missed(self, entry: Entry, phase: str) -> Act | None:
         """What the policy had decided about a job, and nobody wrote down."""
         at = self.batch.now
@@ -257,20 +286,38 @@ class LocalServer(ClusterServer):
 
     def _forget(self) -> None:
         """Keep neither the policy's tables nor the file growing for ever."""
-        running = {
+        if self.batch.drop_over():
+            self.queue.begin_anew([], self._kind, self.batch.saved())
+        elif not self._forget_past():
+            return
+        for entry in [] if self.asked is None else self.queue.forget(self.grid.keep, self.asked):
+            (self.folder / "scripts" / entry.name).unlink(missing_ok=True)
+            (self.folder / "output" / f"{entry.fence}.out").unlink(missing_ok=True)
+            if "+" in entry.fence:
+                remove_fence(self.grid.fence / entry.fence)
+        self.queue.commit()
+
+    def _forget_past(self) -> bool:
+        """The same under a policy whose jobs cannot leave the tables while others wait: when none does."""
+        running = self._running()
+        if len(running) < len(self.entries) or not self.batch.forget_past(running):
+            return False
+        self.queue.begin_anew(_in_order(running))
+        return True
+
+    def _running(self) -> dict[int, tuple[int, Job]]:
+        """The jobs that run, each with the instant at which it started."""
+        return {
             entry.number: (entry.started or 0, self._job_of(entry))
             for entry in self.entries.values()
             if entry.state == "running"
         }
-        if len(running) == len(self.entries) and self.batch.forget_past(running):
-            order = sorted(running, key=lambda number: (running[number][0], number))
-            self.queue.begin_anew([(running[number][0], "submit", number) for number in order])
-            for entry in self.queue.forget(self.grid.keep):
-                (self.folder / "scripts" / entry.name).unlink(missing_ok=True)
-                (self.folder / "output" / f"{entry.fence}.out").unlink(missing_ok=True)
-                if "+" in entry.fence:
-                    remove_fence(self.grid.fence / entry.fence)
-            self.queue.commit()
+
+    @property
+    def _kind(self) -> str:
+        """What must be the same for the plan on disk to be gone on with."""
+        rows = len(self.batch.engine.state.jobs)
+        return f"headway {__version__}, {self.site.policy}, {self.site.cluster.procs} procs, {rows} rows"
 
     # ---- requests -----------------------------------------------------------------------------------------
 
@@ -332,6 +379,8 @@ class LocalServer(ClusterServer):
             raise Refused(f"{self.site.name} cannot run a task of {asked.procs} processors")
         now = self.now
         entry = self.queue.add(name, fence, asked.text(), procs, now)
+        if self.asked is not None:
+            self.asked.add(name)
         self.batch.open(now)
         now = self.batch.now
         self.queue.note(now, "submit", entry.number)
@@ -419,6 +468,8 @@ class LocalServer(ClusterServer):
 
     def poll(self, names: list[str], prefix: str = "") -> dict[str, Any]:
         self._catch_up()
+        if prefix:
+            self.asked = set(names)
         jobs = {name: self._state(self.queue.named(name)) for name in names}
         ours = [entry.name for entry in self.entries.values() if prefix and entry.name.startswith(prefix)]
         others = [name for name in ours if name not in jobs]

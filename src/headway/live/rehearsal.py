@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 
 from headway.errors import UsageError
 from headway.live.agent import LiveAgent
@@ -23,6 +24,7 @@ def rehearse(
     """Agent and servers as processes; the schedule is the one that a simulation gives."""
     if not grid.is_simulated:
         raise UsageError(f'{grid.file}: a rehearsal needs clusters of kind = "simulated"')
+    grid = replace(grid, keep=max(grid.keep, len(workload)))  # all tasks are in the schedule
     shutil.rmtree(grid.folder, ignore_errors=True)
     for site in {site.policy: site for site in grid.sites}.values():
         Batch.warm(site.cluster, site.policy)

@@ -79,12 +79,14 @@ class SimulatedServer(ClusterServer):
                 job.ended = self.batch.ended(job.number)
 
     def _forget(self) -> None:
-        """Let go of what is long over, at a moment at which nothing waits."""
+        """Let go of what is over, as soon as it is much and the policy can."""
         live = {name: job for name, job in self.jobs.items() if job.state in ("waiting", "running")}
-        if any(job.state == "waiting" for job in live.values()):
-            return
-        running = {job.number: (job.started or 0, self._job(job.task, job.procs)) for job in live.values()}
-        if self.batch.forget_past(running):
+        forgotten = self.batch.drop_over()
+        if not forgotten and not any(job.state == "waiting" for job in live.values()):
+            forgotten = self.batch.forget_past(
+                {job.number: (job.started or 0, self._job(job.task, job.procs)) for job in live.values()}
+            )
+        if forgotten:
             just = {name: job for name, job in self.jobs.items() if job.ended == self.now}
             self.jobs = just | live
             self.names = {job.number: name for name, job in self.jobs.items()}

@@ -46,7 +46,8 @@ class SlurmJobs(Processes):
         """Give a job to Slurm; its number."""
         said = self.slurm.run("sbatch", "--parsable", "--no-requeue", *words, text=script)
         number = int(said.strip().partition(";")[0])
-        self._given[number] = time.monotonic()
+        now = time.monotonic()
+        self._given = {each: at for each, at in self._given.items() if now - at < SETTLING} | {number: now}
         self._looked = -FRESH
         return number
 

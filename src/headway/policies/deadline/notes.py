@@ -102,7 +102,7 @@ def renumber(state: State, new: Table, stays: Table, jobs: Table, pools: Sequenc
         log = state.options[begin:][: FIELDS * min(told, room)].reshape(-1, FIELDS)
         whose, by = log[:, WHOSE], log[:, BY_TASK]
         log[:, WHOSE] = np.where((whose >= 0) & stays[whose], new[whose], NOBODY)
-        log[:, BY_TASK] = np.where(by >= 0, -1 - jobs[by], by)
+        log[:, BY_TASK] = np.where(by >= 0, -1 - jobs[np.maximum(by, 0)], by)
 
 
 def entries(state: State, k: int) -> Table:

@@ -20,6 +20,7 @@ from headway.engine.tables import (
     SLOT,
     WALL,
     State,
+    Table,
 )
 from headway.engine.verbs import relabel
 from headway.jit import kernel, routine
@@ -95,6 +96,13 @@ def watch(state: State) -> None:
             state.jobs[SLOT, job] = place  # a running job is in no heap of reservations: the row is free
             state.options[WATCHED] = place + 1
     state.options[SEEN] = state.clock[RUNS]
+
+
+def renumber_runs(state: State, new: Table) -> None:
+    """Runs have other numbers; those of watched jobs go on."""
+    watched = state.jobs[RUN_OF, : state.options[WATCHED]]
+    watched[:] = new[watched]
+    state.options[SEEN] = (new[: state.options[SEEN]] >= 0).sum()
 
 
 @kernel

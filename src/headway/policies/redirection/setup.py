@@ -167,7 +167,7 @@ def local(principal: Local, bases: list[int]) -> Local:
     """How jobs join and leave the principal group; ``bases`` are the groups under DBF, which notes more."""
     from headway.engine.local import TIMES
     from headway.policies.deadline import notes
-    from headway.policies.redirection.counters import LISTS, PLAN_THERE, WALL_THERE
+    from headway.policies.redirection.counters import LISTS, PLAN_THERE, WALL_THERE, renumber_runs
 
     times = (*TIMES, WALL_THERE, PLAN_THERE)
     return replace(
@@ -176,5 +176,6 @@ def local(principal: Local, bases: list[int]) -> Local:
         times=times,
         not_of_jobs=LISTS,
         renumber=partial(notes.renumber, pools=bases) if bases else None,
+        renumber_runs=renumber_runs,
         trial_options=partial(notes.without_logs, pools=bases) if bases else None,
     )

@@ -10,26 +10,13 @@ import numpy as np
 from headway import jit
 from headway.engine.drive import Jobs, Progress, grow, hook_signature
 from headway.engine.driver import copied
+from headway.engine.forgetting import drop_columns
 from headway.engine.local import Local
 from headway.engine.tables import (
-    DUE_COUNT,
-    DUE_JOB,
     FINISH,
     FINISHED,
-    FIRST_NEW,
     LAST_NEW,
     PHASE,
-    PIN_COUNT,
-    PINS,
-    POOL_LISTS,
-    PROMISE,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_TAIL,
-    R_JOB,
-    RUN,
-    RUNS,
     SUBMIT,
     WITHDRAWN,
     State,
@@ -103,29 +90,12 @@ class Site(Cluster):
         """Take the columns of jobs that were taken away out of the tables; those behind them move up."""
         state, last = self.state, int(self.state.clock[LAST_NEW])
         stays = state.jobs[PHASE, :last] != WITHDRAWN
-        new, count = np.cumsum(stays) - stays, int(stays.sum())
-        if count == last:
+        if stays.all():
             return
-        if self.kind.renumber is not None:
-            self.kind.renumber(state, new, stays, self.columns)
-        for row in np.setdiff1d(np.arange(len(state.jobs)), self.kind.not_of_jobs):
-            state.jobs[row, :count] = state.jobs[row, :last][stays]
-        for column in (self.world.runtime, self.requested, self.columns):
-            column[:count] = column[:last][stays]
-        state.jobs[SUBMIT, count:last], state.jobs[PHASE, count:last] = NEVER, 0
-        state.jobs[[RUN, PROMISE], count:last] = -1
+        columns = self.world.runtime, self.requested, self.columns
+        drop_columns(state, self.kind, stays, self.columns, columns)
+        count = int(state.clock[LAST_NEW])
         self.of_job[self.columns[:count], sites.COLUMN] = np.arange(count)
-        runs = state.runs[R_JOB, : state.clock[RUNS]]
-        runs[:] = new[runs]
-        for q in range(len(state.queue) // Q_FIELDS):
-            waiting = state.queue[Q_FIELDS * q + Q_JOB, state.pools[Q_HEAD, q] : state.pools[Q_TAIL, q]]
-            waiting[:] = new[waiting]
-        for k in range(len(state.queue) // (2 * Q_FIELDS)):
-            for row, size in ((DUE_JOB, DUE_COUNT), (PINS, PIN_COUNT)):
-                held = state.lists[row + POOL_LISTS * k, : state.pools[size, k]]
-                held[:] = new[held]
-        known = int(state.clock[FIRST_NEW])
-        state.clock[FIRST_NEW], state.clock[LAST_NEW] = stays[:known].sum(), count
         self.facts[sites.WITHDRAWN_HERE] = 0
         self.forget_copies()
 
