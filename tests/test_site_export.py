@@ -155,6 +155,11 @@ def test_the_command(
     assert headway("simulate", "log.txt", "--site", "frost", "--policy", "easy", "--quiet").status == 0
     refused = headway("simulate", "log.txt", "--site", "frost", "--procs", 4, "--policy", "easy")
     assert refused.status == 2 and "either --site or --procs" in refused.err
+    (tmp_path / "bad.conf").write_text("ClusterName=frost\nNodeName=n[1-4] CPUs=many\n", "utf-8")
+    for _ in range(2):  # nothing is left that would be in the way of the second time
+        refused = headway("site", "import", "bad.conf", "bad")
+        assert refused.status == 2 and "bad was not made" in refused.err and "not empty" not in refused.err
+        assert not (tmp_path / "bad").exists()
     refused = headway("site", "import", archive)
     assert refused.status == 2 and "then the folder to make" in refused.err
 

@@ -131,6 +131,7 @@ def test_a_merged_workload_is_named_in_provenance(work: Workload) -> None:
         ("window(form=3)", "window: no parameter form; there are from, to, shift"),
         ("window(from=9, to=3)", "window: to (3) is before from (9)"),
         ("window(from=soon)", "from must be a number, not soon"),
+        ("feedback(think=soon)", "think must be a number of seconds or a time such as 10min, not soon"),
         ("load", "either target or factor"),
         ("load(factor=0)", "above 0"),
         ("machine", "machine: procs is missing"),
