@@ -66,7 +66,9 @@ def test_the_bars_of_the_papers() -> None:
 
 
 def test_the_bars_of_a_week_live() -> None:
-    days = [{"work": f"day {n}", "tasks so far": n, "memory MB": 100 + n, "files kB": 90} for n in range(1, 8)]
+    days = [
+        {"work": f"day {n}", "tasks so far": n, "memory MB": 100 + n, "files kB": 90} for n in range(1, 8)
+    ]
     assert verdicts("live-week", *days) == [("at most 1.03", "missed"), ("at most 1.1", "met")]
 
 
