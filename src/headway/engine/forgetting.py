@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
-from headway.engine.local import Local
+from headway.engine.local import Local, Marks
 from headway.engine.tables import (
     AGED,
     DUE_COUNT,
@@ -45,8 +44,6 @@ from headway.engine.tables import (
 from headway.engine.windows import renumbered, take_over_heap
 from headway.units import NEVER
 
-Marks = npt.NDArray[np.bool_]
-
 
 def drop_columns(state: State, local: Local, stays: Marks, jobs: Table, more: Iterable[Table]) -> Table:
     """Take columns that neither wait nor run out of the table of jobs; the new number of each column.
@@ -55,7 +52,8 @@ def drop_columns(state: State, local: Local, stays: Marks, jobs: Table, more: It
     ``more`` are the owner's tables with an entry for each column.
     """
     last = len(stays)
-    new, count = np.cumsum(stays) - stays, int(stays.sum())
+    new: Table = np.cumsum(stays) - stays
+    count = int(stays.sum())
     if local.renumber is not None:
         local.renumber(state, new, stays, jobs)
     for row in np.setdiff1d(np.arange(len(state.jobs)), local.not_of_jobs):

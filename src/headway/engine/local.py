@@ -13,6 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from headway.engine.tables import ENDED, FIRST_NEW, HEAD, LAST_NEW, PLAN, WALL, State, Table
 from headway.jit import kernel
 
@@ -21,6 +24,7 @@ NOBODY = 0
 """The job of a request that concerns none."""
 
 TIMES = (WALL, PLAN)
+Marks = npt.NDArray[np.bool_]
 Request = Callable[[int, State, int, int], None]
 
 
@@ -46,7 +50,7 @@ class Local:
     """Whether it may stop a running job when nobody comes: then that may be completed later than it says."""
     takes_other_numbers: bool = True
     """Whether columns of its table may get other numbers in the same order, when others were withdrawn."""
-    renumber: Callable[[State, Table, Table, Table], None] | None = None
+    renumber: Callable[[State, Table, Marks, Table], None] | None = None
     """Changes the numbers in its own notes: of (state, the new number of each column, whether it stays, the
     job of each). Where a note outlives the column that it is of, it is -1 - job from then on."""
     renumber_runs: Callable[[State, Table], None] | None = None

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from headway.engine.local import Marks
 from headway.engine.tables import State
 from headway.policies.deadline.tables import (
     ACCEPTED,
@@ -95,7 +96,7 @@ def without_logs(options: Table, pools: Sequence[int] = (0,)) -> Table:
     return short
 
 
-def renumber(state: State, new: Table, stays: Table, jobs: Table, pools: Sequence[int] = (0,)) -> None:
+def renumber(state: State, new: Table, stays: Marks, jobs: Table, pools: Sequence[int] = (0,)) -> None:
     """Columns have other numbers: displacements of those that go are of nobody, those by them of the job."""
     for k in pools:
         begin, told, room = (int(state.options[k * STRIDE + note]) for note in (LOG, DISPLACEMENTS, LOG_ROOM))
