@@ -24,9 +24,8 @@ JOBS, DAYS = 600_000, 122
 """Four months; fewer jobs take as many days less."""
 LOAD = 0.97
 """The offered load at which some 500 jobs wait on average over a few days."""
-LOAD_OF_MONTHS = 0.96
-"""The same for four months: so near to a full machine the queue has weeks of 500 jobs and weeks of 2,000,
-some 1,000 on average."""
+LOAD_OF_MONTHS = 0.95
+"""The same for four months, with weeks of fewer and weeks of more; at 0.96 it is some 1,000 on average."""
 
 PARAMETERS = {
     "ClusterName": "synthetic",
