@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,20 @@ import headway
 from commands import Headway
 from headway.errors import UsageError
 from headway.platform import Outage, Outages, Platform
+from headway.policies.own.words import (
+    FIRST_NEW,
+    HEAD,
+    LAST_NEW,
+    MACHINE,
+    Q_HEAD,
+    QUEUE,
+    State,
+    compiled,
+    head_fits,
+    join,
+    leave,
+    start,
+)
 from headway.units import SECOND
 from headway.workload import Workload
 from headway.workload.swf_write import write_swf
@@ -138,6 +153,58 @@ POLICIES = (
 )
 
 
+def by_hand(view: Any) -> list[Any]:
+    """First come, first served, in Python."""
+    free, chosen = view.free, []
+    for job in view.waiting:
+        if job.procs > free:
+            break
+        free -= job.procs
+        chosen.append(job)
+    return chosen
+
+
+def test_a_policy_of_ones_own_in_python() -> None:
+    """The same schedules as first come, first served; jobs have numbers in the order of their submission."""
+    seen: list[tuple[int, int]] = []
+
+    def watched(view: Any) -> list[Any]:
+        seen.extend((job.number, job.submit) for job in view.new)
+        assert view.column("submit").tolist() == [submit for _, submit in seen]
+        return by_hand(view)
+
+    for seed in range(12):
+        work, size = instance(seed)
+        given = apply(work, "feedback(think=12)")
+        seen.clear()
+        made, plain = headway.simulate(given, size, watched), headway.simulate(given, size, "fcfs")
+        np.testing.assert_array_equal(made.start, plain.start, str(seed))
+        np.testing.assert_array_equal(made.submit, plain.submit, str(seed))
+        assert [number for number, _ in seen] == list(range(len(work)))
+        assert [submit for _, submit in seen] == sorted(made.submit.tolist())
+        assert headway.audit(made).ok
+
+
+@compiled
+def first_come(t: int, state: State) -> None:
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        join(state, MACHINE, job)
+    while head_fits(state, MACHINE):
+        start(state, leave(state, QUEUE, state.pools[Q_HEAD, QUEUE]), MACHINE, HEAD)
+
+
+def test_a_compiled_policy_of_ones_own() -> None:
+    """As `fcfs`; with tables, which stand in the log's order, it is refused."""
+    for seed in range(6):
+        work, size = instance(seed)
+        given = apply(work, "feedback(think=12)")
+        made, plain = headway.simulate(given, size, first_come), headway.simulate(given, size, "fcfs")
+        np.testing.assert_array_equal(made.start, plain.start, str(seed))
+    tables = replace(first_come, tables=lambda jobs, procs: (np.zeros((1, 1), np.int64), np.zeros((0, 0))))
+    with pytest.raises(UsageError, match="lays its tables out by the log's order of submission"):
+        headway.simulate(apply(log(SESSION), "feedback"), 2, tables)
+
+
 def without_feedback(made: headway.Schedule, policy: str, platform: Platform) -> headway.Schedule:
     kept = {name: made.workload.columns[name] for name in made.workload.columns}
     for name in ("follows", "think", "trace_submit"):
@@ -214,7 +281,8 @@ def test_on_the_command_line(
 
 def test_what_cannot_be_simulated_is_refused_with_the_reason() -> None:
     with pytest.raises(UsageError, match="the log's order of submission"):
-        headway.simulate(apply(log(SESSION), "feedback"), 2, lambda view: [])
+        ordered = headway.policy("easy", order=lambda job: job.procs)
+        headway.simulate(apply(log(SESSION), "feedback"), 2, ordered)
     with pytest.raises(UsageError, match="no recorded waits"):
         apply(log(SESSION).with_columns(wait=np.full(6, -1)), "feedback")
     with pytest.raises(UsageError, match="field 17"):

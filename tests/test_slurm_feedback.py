@@ -64,8 +64,9 @@ def test_an_array_of_followers_and_one_whose_leader_never_runs() -> None:
     assert headway.audit(made).ok
 
 
+@pytest.mark.parametrize("policy", [UNDISTURBED, "easy(nodes=whole)", "conservative(nodes=shared)"])
 @pytest.mark.parametrize("seed", range(2))
-def test_the_schedule_is_that_of_the_same_submissions_without_feedback(seed: int) -> None:
+def test_the_schedule_is_that_of_the_same_submissions_without_feedback(seed: int, policy: str) -> None:
     random = np.random.default_rng(seed)
     count = 14
     submit = np.sort(random.integers(0, 6000, count))
@@ -76,7 +77,7 @@ def test_the_schedule_is_that_of_the_same_submissions_without_feedback(seed: int
         ),
         user=random.integers(1, 4, count), wait=np.zeros(count, np.int64),
     )  # fmt: skip
-    made = headway.simulate(apply(work, "feedback"), site().platform(), UNDISTURBED)
-    again = headway.simulate(without_feedback(made), site().platform(), UNDISTURBED)
+    made = headway.simulate(apply(work, "feedback"), site().platform(), policy)
+    again = headway.simulate(without_feedback(made), site().platform(), policy)
     assert seconds(made.start) == seconds(again.start) and headway.audit(made).ok
     assert made.summary()["following_jobs"] > 0 and made.unix_start == BEGAN

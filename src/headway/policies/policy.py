@@ -110,7 +110,7 @@ class Policy:
             raise UsageError(
                 f"{self.spec.name} lays out what it keeps of jobs in the log's order of submission, and with "
                 "--feedback another comes about; give a strict order, easy, conservative, redirection, dbf, "
-                "ujf, ujfb or slurm, or leave out --feedback"
+                "ujf, ujfb, slurm or a policy of your own, or leave out --feedback"
             )
 
     def refuse_stream(self) -> None:

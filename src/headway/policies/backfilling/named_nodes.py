@@ -15,11 +15,9 @@ from headway.engine.tables import (
     BACKFILL,
     ENDED,
     ENDED_RUNS,
-    FIRST_NEW,
     FREE,
     HEAD,
     IMMEDIATE,
-    LAST_NEW,
     N_ALONE,
     N_CPUS,
     N_FREE_CPUS,
@@ -47,6 +45,7 @@ from headway.policies.slurm.selection import (
     select,
     whole_nodes,
 )
+from headway.policies.slurm.submission import newcomer, submitted
 from headway.policies.slurm.tables import Clock, Job, Memory, Node, Plan, Record, Scratch, Setting, Work
 
 NEVER = -1
@@ -215,8 +214,8 @@ def take_changes(state: State) -> None:
     memory = state.memory
     for i in range(state.clock[ENDED]):
         forget_running(memory, state.runs[R_JOB, state.lists[ENDED_RUNS, i]])
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
-        memory.queue[Record.JOB, memory.clock[Clock.QUEUED]] = job
+    for place in range(submitted(state)):
+        memory.queue[Record.JOB, memory.clock[Clock.QUEUED]] = newcomer(state, place)
         memory.clock[Clock.QUEUED] += 1
 
 

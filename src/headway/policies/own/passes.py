@@ -17,7 +17,7 @@ from headway.policies.own import faults
 from headway.policies.own.arrived import Column
 from headway.policies.own.returning import Watched
 from headway.policies.own.turn import Turn
-from headway.policies.own.view import Job, Maintenance, View, arriving
+from headway.policies.own.view import Job, Maintenance, View, arriving, following
 
 if TYPE_CHECKING:
     from headway.engine.outages import ChangingMachine
@@ -86,14 +86,20 @@ def run_python(
     view = View(columns, capacity)
     stream = arriving(columns)
     clock = driver.state.clock
-    turn = Turn(policy, view, driver.orders, columns["job"])
+    submissions = setup.submissions
+    if submissions is not None:
+        stream = following(columns, submissions, clock)
+    turn = Turn(policy, view, driver.orders, columns["job"].copy())
     count = passes = 0
     while driver.act_and_next(count):
+        over = driver.orders[OBJECT, : clock[ENDED]].tolist()
+        if submissions is not None:
+            submissions.take_ends(driver)
         count, turn.orders = 0, driver.orders
         moment = clock.tolist()
         view.now = moment[NOW]
         running = view._running
-        view.ended = [running.pop(number) for number in turn.orders[OBJECT, : moment[ENDED]].tolist()]
+        view.ended = [running.pop(number) for number in over]
         for job in view.ended:
             turn.free += job.procs
         if setup.machine is not None:
@@ -104,6 +110,7 @@ def run_python(
             view._arrived.add(known)
             view._waiting[job.number] = job
             view.new.append(job)
+            turn.ids[job.number] = job.id  # another one where jobs are submitted when others have ended
         view.free = turn.free
         try:
             answer = decide(view)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headway.errors import UsageError
 from headway.policies.policy import Policy, Seen
 from headway.policies.redirection.group import Group
 
@@ -12,12 +13,26 @@ if TYPE_CHECKING:
     from headway.policies.own.joining import Hook, Known
     from headway.policies.prepare import Arrivals, Prepared
     from headway.policies.spec import Spec
+    from headway.workload import Workload
 
 
 class Own(Policy):
     """A whole policy of the user's: in Python or compiled."""
 
-    takes_outages = True
+    takes_outages = takes_feedback = True
+
+    def refuse_feedback(self, workload: Workload) -> None:
+        if "follows" in workload:
+            from headway.policies.own.compiled import Compiled
+            from headway.policies.own.forms import resolve
+
+            policy = resolve(self.spec).policy
+            if isinstance(policy, Compiled) and policy.tables is not None:
+                raise UsageError(
+                    f"{self.spec.name} lays its tables out by the log's order of submission, and with "
+                    "--feedback another comes about; leave out the tables or --feedback"
+                )
+        super().refuse_feedback(workload)
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.own.forms import prepare_own

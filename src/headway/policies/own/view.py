@@ -11,11 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from operator import itemgetter
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
+from headway.engine.tables import NOW
 from headway.policies.own.arrived import Arrived, Column
+
+if TYPE_CHECKING:
+    from headway.engine.submissions import Submissions
 
 PUBLIC = (
     "job", "submit", "procs", "walltime", "user", "group", "queue", "partition", "executable", "memory_kb",
@@ -66,6 +70,19 @@ def arriving(columns: dict[str, Column], chunk: int = 4096) -> Iterator[tuple[Jo
         numbers = range(first, min(first + chunk, count))
         jobs = map(Job._make, zip(numbers, *rows, repeat(UNKNOWN), repeat(UNKNOWN), strict=False))
         yield from zip(jobs, zip(*values.values(), strict=True), strict=True)
+
+
+def following(
+    columns: dict[str, Column], submissions: Submissions, clock: Column
+) -> Iterator[tuple[Job, tuple[Any, ...]]]:
+    """The same where jobs are submitted when others have ended: numbers are in the order of that."""
+    number = 0
+    while True:
+        place = submissions.order[number]
+        values = {name: column[place].item() for name, column in columns.items()}
+        values["submit"] = int(clock[NOW])
+        yield Job(number, *(values[name] for name in OF_THE_JOB)), tuple(values.values())
+        number += 1
 
 
 def started(job: Job, now: int) -> Job:
