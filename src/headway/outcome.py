@@ -140,12 +140,13 @@ def add_pieces(
     loads = (begun > start) & (lead == LOADING)
     swaps_in = (begun > start) & resumed
     aside = resumed & (end == start) & (ended != DONE)  # ended while it was suspended
+    unseen = aside | (suspended & (end == start) & (lead == BOOTING))  # suspended as soon as it started
     # For each entry of the log, what it does one after the other, and which of it is real.
     states = np.array([STATES.index(name) for name in (LOADING, SWAP_IN, "running", SWAP_OUT, "suspended")])
     begins = np.stack([start, start, begun, end, away], axis=1)
     ends = np.stack([begun, begun, end, away, back], axis=1)
     real = np.stack(
-        [loads, swaps_in, ((end > begun) | ~(loads | swaps_in)) & ~aside, away > end, suspended], axis=1
+        [loads, swaps_in, ((end > begun) | ~(loads | swaps_in)) & ~unseen, away > end, suspended], axis=1
     )
     entry, part = np.nonzero(real)
     how = np.broadcast_to(ended[:, None], real.shape).copy()

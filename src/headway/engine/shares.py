@@ -122,6 +122,17 @@ def keep_aside(state: State, run: int, sign: int) -> None:
 
 
 @kernel
+def exchange(state: State, run: int, old: int, new: int) -> None:
+    """Let a run hold of one further resource what it holds of another, of which it then holds nothing."""
+    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+        node, held = state.shares[S_NODE, entry], state.shares[SHARE_ROWS + old, entry]
+        state.shares[SHARE_ROWS + old, entry] = 0
+        state.shares[SHARE_ROWS + new, entry] = held
+        state.nodes[NODE_ROWS + old, node] += held
+        state.nodes[NODE_ROWS + new, node] -= held
+
+
+@kernel
 def propose_again(state: State, run: int) -> int:
     """Propose the shares that a run had; how many they are."""
     first, last, count = state.runs[R_SHARE, run], end_of_shares(state, run), 0

@@ -41,6 +41,7 @@ from headway.engine.tables import (
     RUNNING,
     RUNS,
     RUNS_NOW,
+    S_CPUS,
     SHARES,
     SLEPT,
     STRETCH_BY,
@@ -199,6 +200,32 @@ def suspend_on_nodes(state: State, job: int) -> bool:
     if not suspend(state, job):
         return False
     keep_aside(state, state.jobs[RUN, job], 1)
+    return True
+
+
+@kernel
+def start_suspended(state: State, job: int, count: int, why: int, limit: int) -> bool:
+    """Start a waiting job on the ``count`` nodes proposed and suspend it at once: others use its CPUs.
+
+    Its memory and further resources are its own from now on; it ends by ``limit`` once it has gone on.
+    """
+    if state.jobs[PHASE, job] != WAITING:
+        return refuse(state, NOT_WAITING, job)
+    first, cpus = state.clock[SHARES], 0
+    for entry in range(first, first + count):
+        cpus += state.shares[S_CPUS, entry]
+    state.jobs[PROCS, job] = cpus
+    log_run(state, job, 0, why, 0, limit)
+    state.clock[SHARES] += count
+    run = state.jobs[RUN, job]
+    state.runs[R_END, run] = state.clock[NOW]
+    state.runs[R_ENDED, run] = BY_SUSPENSION
+    state.pools[FREE, 0] += cpus
+    state.clock[RUNS_NOW] -= 1
+    state.clock[WAITS] -= 1
+    state.jobs[PHASE, job] = SUSPENDED
+    state.clock[SUSPENDS] += 1
+    keep_aside(state, run, 1)
     return True
 
 

@@ -96,17 +96,24 @@ def borrowers(case: Case, piece: int) -> np.ndarray:
 
 
 def over_it(case: Case, piece: int) -> np.ndarray:
-    """Jobs of higher tiers that began or went on, on its nodes, when it was suspended."""
+    """Jobs of higher tiers that began or went on, on its nodes, when it was suspended.
+
+    Where there are none, those of its own tier, with whom it takes turns.
+    """
     shares, pieces, site = case.schedule.shares, case.pieces, case.schedule.platform.site
     codes, names = case.schedule.partition, case.schedule.labels.get("partition", ())
     if shares is None or site is None or codes is None:
         return np.zeros(0, np.int64)
     mine = shares.node[shares.of(case.row)]
     near = np.unique(shares.job[np.isin(shares.node, mine)])
-    began = pieces.job[(pieces.state == RUNNING) & (pieces.start == pieces.start[piece])]
-    tier = np.array([site.partitions[site.partition_place[name]].tier for name in names], np.int64)
-    higher = near[tier[codes[near]] > tier[codes[case.row]]]
-    return np.asarray(np.intersect1d(higher, began))
+    begin = pieces.start[piece]
+    began = pieces.job[(pieces.state == RUNNING) & (pieces.start == begin)]
+    tier = np.array([site.partitions[site.partition_place[name]].tier for name in names], np.int64)[codes]
+    higher = np.intersect1d(near[tier[near] > tier[case.row]], began)
+    if len(higher):
+        return np.asarray(higher)
+    before = pieces.job[(pieces.state == RUNNING) & (pieces.start <= begin) & (pieces.end > begin)]
+    return np.asarray(np.intersect1d(near[(tier[near] == tier[case.row]) & (near != case.row)], before))
 
 
 def urgent(case: Case) -> list[str]:

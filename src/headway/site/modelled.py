@@ -55,12 +55,6 @@ def parameters_not_modelled(config: Config) -> Iterator[NotModelled]:
             continue
         if name in PARAMETERS or not (name in DEFAULTS or concerns_no_schedule(key)):
             yield NotModelled(key, value, config.where(key))
-        if (
-            name == "preemptmode"
-            and "GANG" in value.upper()
-            and "prio" not in config.get("PreemptType").lower()
-        ):
-            yield NotModelled(f"{key}: nobody is suspended for others", value, config.where(key))
     for flag in config.list("PriorityFlags"):
         if flag not in PRIORITY_FLAGS:
             yield NotModelled(f"PriorityFlags {flag}", "", config.where("PriorityFlags"))
@@ -76,7 +70,7 @@ def rules_not_modelled(
     lines = {name: line for line in partition_lines for name in line.get("PartitionName").split(",")}
     for partition in site.partitions:
         where = lines[partition.name].where if partition.name in lines else ""
-        for name, value in _of_partition(partition):
+        for name, value in _of_partition(partition, "GANG" in site.config.get("PreemptMode").upper()):
             yield NotModelled(f"{name} of partition {partition.name}", value, where)
     for qos in site.qos:
         where = qos_lines[qos.name].where if qos.name in qos_lines else ""
@@ -110,10 +104,11 @@ def name_of(shown: str) -> str:
     return next(field for field, names in NAMES.items() if names[0] == shown)
 
 
-def _of_partition(partition: Partition) -> Iterator[tuple[str, str]]:
+def _of_partition(partition: Partition, takes_turns: bool) -> Iterator[tuple[str, str]]:
     if partition.lln:
         yield "LLN", "YES"
-    if partition.oversubscribe in ("YES", "FORCE") and partition.oversubscribe_count > 1:
+    sharing = ("YES",) if takes_turns else ("YES", "FORCE")
+    if partition.oversubscribe in sharing and partition.oversubscribe_count > 1:
         yield "OverSubscribe", f"{partition.oversubscribe}:{partition.oversubscribe_count}"
     for name, limit in (
         ("MaxMemPerCPU", partition.max_mem_per_cpu_mb), ("MaxMemPerNode", partition.max_mem_per_node_mb),

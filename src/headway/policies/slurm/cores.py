@@ -6,7 +6,7 @@ shares: what a job holds of a level nobody else of that level does, so taking it
 
 from __future__ import annotations
 
-from headway.engine.shares import end_of_shares, propose_further
+from headway.engine.shares import end_of_shares, exchange, propose_further
 from headway.engine.tables import (
     N_ALONE,
     N_CPUS,
@@ -22,7 +22,7 @@ from headway.engine.tables import (
     Table,
 )
 from headway.jit import count_bits, kernel
-from headway.policies.slurm.tables import Job, Level, Memory, Partition, Setting
+from headway.policies.slurm.tables import Job, Level, Memory, Partition, Preemption, Setting
 
 WORD = 62
 """CPUs in a word: as many bits as are never a sign."""
@@ -43,35 +43,45 @@ def row_of(memory: Memory, level: int, word: int) -> int:
 @kernel
 def level_in(memory: Memory, job: int) -> int:
     """The level of a running or suspended job."""
-    return int(memory.partitions[Partition.LEVEL, memory.jobs[Job.PARTITION, job]])
+    first = memory.partitions[Partition.LEVEL, memory.jobs[Job.PARTITION, job]]
+    return int(first + memory.jobs[Job.ROW, job])
 
 
 @kernel
-def stays(memory: Memory, level: int, part: int, bound: int) -> bool:
-    """Whether a job of a partition leaves the cores of a level alone: it cannot have them, or need not."""
-    tier = memory.levels[Level.TIER, level]
-    firm = memory.levels[Level.FIRM, level] > 0 or tier >= memory.partitions[Partition.TIER, part]
-    return bool(firm or tier >= bound)
+def stays(memory: Memory, level: int, part: int, bound: int, row: int) -> bool:
+    """Whether a job of a partition leaves the cores of a level alone: it cannot have them, or need not.
+
+    With a ``row`` it may have those of jobs that it takes turns with: all but those of its own row. Only
+    where jobs are preempted by tiers a higher tier keeps others from starting below it.
+    """
+    tier, mine = memory.levels[Level.TIER, level], memory.partitions[Partition.TIER, part]
+    by_tier = memory.settings[Setting.PREEMPTION] == Preemption.BY_TIER
+    if by_tier and (memory.levels[Level.FIRM, level] > 0 or tier > mine):
+        return True
+    if row >= 0:
+        return bool(tier == mine and memory.levels[Level.ROW, level] == row)
+    return bool(tier == mine or bound == 0 or bound <= tier < mine)
 
 
 @kernel
-def imagine_suspended(state: State, table: Table, part: int, bound: int) -> None:
+def imagine_suspended(state: State, table: Table, part: int, bound: int, row: int) -> None:
     """Let the table IMAGINED have what a job of a partition could use if tiers under ``bound`` gave way.
 
-    The cores that are not to be used stand in its rows of the first level.
+    With a ``row`` (else -1) also what jobs of other rows use. The cores that are not to be used stand in its
+    rows of the first level.
     """
     memory = state.memory
-    for row in range(NODE_ROWS + memory.gres_asked.shape[0]):
+    for what in range(NODE_ROWS + memory.gres_asked.shape[0]):
         for node in range(state.nodes.shape[1]):
-            memory.imagined[row, node] = table[row, node]
+            memory.imagined[what, node] = table[what, node]
     for node in range(state.nodes.shape[1]):
         count = 0
         for word in range(memory.settings[Setting.CORE_WORDS]):
             used = 0
             for level in range(memory.levels.shape[1]):
-                row = row_of(memory, level, word)
-                if stays(memory, level, part, bound):
-                    used |= memory.gres_total[row, node] - table[NODE_ROWS + row, node]
+                place = row_of(memory, level, word)
+                if stays(memory, level, part, bound, row):
+                    used |= memory.gres_total[place, node] - table[NODE_ROWS + place, node]
             memory.imagined[NODE_ROWS + row_of(memory, 0, word), node] = used
             count += count_bits(used)
         memory.imagined[N_FREE_CPUS, node] = memory.imagined[N_CPUS, node] - count
@@ -80,10 +90,10 @@ def imagine_suspended(state: State, table: Table, part: int, bound: int) -> None
 
 
 @kernel
-def propose_cores(state: State, place: int, node: int, cpus: int, part: int) -> None:
+def propose_cores(state: State, place: int, node: int, cpus: int, part: int, row: int) -> None:
     """Let the share number ``place`` have the first cores of its node that are not to be left alone."""
     memory = state.memory
-    level, left = memory.partitions[Partition.LEVEL, part], cpus
+    level, left = memory.partitions[Partition.LEVEL, part] + row, cpus
     for word in range(memory.settings[Setting.CORE_WORDS]):
         used, bits = memory.imagined[NODE_ROWS + row_of(memory, 0, word), node], 0
         free = memory.gres_total[row_of(memory, level, word), node] & ~used
@@ -101,10 +111,10 @@ def cores_of_share(state: State, entry: int, level: int, word: int) -> int:
 
 
 @kernel
-def meets_proposed(state: State, job: int, count: int, part: int) -> bool:
-    """Whether a running job has a core that was proposed for the one that is to start next."""
+def meets_proposed(state: State, job: int, count: int, mine: int) -> bool:
+    """Whether a running job has a core that was proposed for the next one, on the level ``mine``."""
     memory, run, first = state.memory, state.jobs[RUN, job], state.clock[SHARES]
-    theirs, mine = level_in(memory, job), memory.partitions[Partition.LEVEL, part]
+    theirs = level_in(memory, job)
     for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
         for other in range(first, first + count):
             if state.shares[S_NODE, other] != state.shares[S_NODE, entry]:
@@ -133,3 +143,53 @@ def add_going(state: State, job: int) -> None:
     for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
         for word in range(memory.settings[Setting.CORE_WORDS]):
             memory.going[word, state.shares[S_NODE, entry]] |= cores_of_share(state, entry, level, word)
+
+
+@kernel
+def cores_in_row(state: State, part: int, row: int) -> int:
+    """How many cores the jobs in a row of a partition's tier have."""
+    memory, count = state.memory, 0
+    for word in range(memory.settings[Setting.CORE_WORDS]):
+        place = row_of(memory, memory.partitions[Partition.LEVEL, part] + row, word)
+        for node in range(state.nodes.shape[1]):
+            count += count_bits(memory.gres_total[place, node] - state.nodes[NODE_ROWS + place, node])
+    return count
+
+
+@kernel
+def fits_in_row(state: State, job: int, row: int) -> bool:
+    """Whether nobody in a row of its tier has a core of a job."""
+    memory, run, level = state.memory, state.jobs[RUN, job], level_in(state.memory, job)
+    first = memory.partitions[Partition.LEVEL, memory.jobs[Job.PARTITION, job]]
+    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+        node = state.shares[S_NODE, entry]
+        for word in range(memory.settings[Setting.CORE_WORDS]):
+            place = row_of(memory, first + row, word)
+            used = memory.gres_total[place, node] - state.nodes[NODE_ROWS + place, node]
+            if cores_of_share(state, entry, level, word) & used:
+                return False
+    return True
+
+
+@kernel
+def move_to_row(state: State, job: int, row: int) -> None:
+    """Let a job have its cores in another row."""
+    memory, run, level = state.memory, state.jobs[RUN, job], level_in(state.memory, job)
+    memory.jobs[Job.ROW, job] = row
+    for word in range(memory.settings[Setting.CORE_WORDS]):
+        exchange(state, run, row_of(memory, level, word), row_of(memory, level_in(memory, job), word))
+
+
+@kernel
+def have_same_core(state: State, job: int, other: int) -> bool:
+    """Whether two jobs have a core in common."""
+    memory, run, others = state.memory, state.jobs[RUN, job], state.jobs[RUN, other]
+    mine, theirs = level_in(memory, job), level_in(memory, other)
+    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+        for place in range(state.runs[R_SHARE, others], end_of_shares(state, others)):
+            if state.shares[S_NODE, entry] != state.shares[S_NODE, place]:
+                continue
+            for word in range(memory.settings[Setting.CORE_WORDS]):
+                if cores_of_share(state, entry, mine, word) & cores_of_share(state, place, theirs, word):
+                    return True
+    return False

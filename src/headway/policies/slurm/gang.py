@@ -3,6 +3,8 @@
 A job starts on top of jobs of lower tiers in the same pass in which it is found to fit; these are suspended,
 or go for good where their partition says so. Whenever a job ends it is found out anew who goes on, from the
 highest tier down: those who meet nobody who does on any of their cores.
+
+Jobs of a partition that have the same cores take turns (:mod:`headway.policies.slurm.turns`).
 """
 
 from __future__ import annotations
@@ -16,15 +18,32 @@ from headway.policies.slurm.ending import make_go
 from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.fairshare import use
 from headway.policies.slurm.preemption import victim_mode
-from headway.policies.slurm.tables import UNSET, Clock, Job, Mode
+from headway.policies.slurm.tables import (
+    UNSET,
+    Clock,
+    Job,
+    Level,
+    Mode,
+    Partition,
+    Setting,
+    Standing,
+)
+from headway.policies.slurm.turns import (
+    is_below,
+    keep_turns,
+    nobody_goes,
+    note_who_goes,
+    take_turns,
+    use_rows_again,
+)
 from headway.units import SECOND
 
 
 @routine
-def put_aside(state: State, job: int, now: int) -> None:
-    """Suspend a job; one that may not be goes for good, or waits again."""
+def put_aside(state: State, job: int, now: int, for_higher: bool) -> None:
+    """Suspend a job; ``for_higher`` tiers one that may not be goes for good, or waits again."""
     memory = state.memory
-    if victim_mode(memory, job) != Mode.SUSPEND:
+    if for_higher and victim_mode(memory, job) != Mode.SUSPEND and victim_mode(memory, job) != Mode.OFF:
         make_go(state, job, now)
         return
     use(memory, job, now)
@@ -34,15 +53,31 @@ def put_aside(state: State, job: int, now: int) -> None:
 
 
 @routine
+def waits_for_turn(state: State, job: int, part: int, count: int) -> bool:
+    """Whether somebody of its tier or a higher one runs on cores that were proposed for a job."""
+    memory = state.memory
+    mine = memory.partitions[Partition.LEVEL, part] + memory.jobs[Job.ROW, job]
+    for place in range(memory.clock[Clock.RUNNING]):
+        other = memory.running[1, place]
+        not_lower = memory.levels[Level.TIER, level_in(memory, other)] >= memory.levels[Level.TIER, mine]
+        if not_lower and state.jobs[PHASE, other] == RUNNING and meets_proposed(state, other, count, mine):
+            memory.jobs[Job.PREEMPTED_BY, job] = other
+            return True
+    return False
+
+
+@routine
 def make_room(state: State, job: int, part: int, count: int, now: int) -> None:
     """Suspend those who have cores that were proposed for a job."""
     memory, place = state.memory, 0
+    mine = memory.partitions[Partition.LEVEL, part] + memory.jobs[Job.ROW, job]
     while place < memory.clock[Clock.RUNNING]:
         other = memory.running[1, place]
-        if state.jobs[PHASE, other] == RUNNING and meets_proposed(state, other, count, part):
+        if state.jobs[PHASE, other] == RUNNING and meets_proposed(state, other, count, mine):
             before = memory.clock[Clock.RUNNING]
             memory.jobs[Job.PREEMPTED_BY, other] = job
-            put_aside(state, other, now)
+            put_aside(state, other, now, True)
+            memory.jobs[Job.STANDING, other] = Standing.WAITS
             memory.clock[Clock.UNSETTLED] = 1
             if memory.clock[Clock.RUNNING] < before:
                 continue
@@ -68,9 +103,7 @@ def go_on(state: State, job: int, now: int) -> None:
 def find_out(state: State) -> None:
     """Note for each job that runs or is suspended whether it goes on, from the highest level down."""
     memory = state.memory
-    for word in range(memory.going.shape[0]):
-        for node in range(memory.going.shape[1]):
-            memory.going[word, node] = 0
+    nobody_goes(memory)
     for level in range(memory.levels.shape[1] - 1, -1, -1):
         for place in range(memory.clock[Clock.RUNNING]):
             job = memory.running[1, place]
@@ -85,15 +118,28 @@ def find_out(state: State) -> None:
 def settle(state: State, now: int) -> None:
     """Let suspended jobs go on that can, and suspend others under them."""
     memory = state.memory
-    if state.clock[SUSPENDS] == 0 or memory.clock[Clock.UNSETTLED] == 0:
-        return
-    memory.clock[Clock.UNSETTLED] = 0
-    find_out(state)
-    place = 0
+    if state.clock[SUSPENDS] > 0 and memory.clock[Clock.UNSETTLED] > 0:
+        memory.clock[Clock.UNSETTLED] = 0
+        if memory.settings[Setting.SLICE] > 0:
+            use_rows_again(state)
+            keep_turns(state)
+        else:
+            find_out(state)
+        let_go_on(state, now)
+    if memory.settings[Setting.SLICE] > 0 and take_turns(state, now):
+        let_go_on(state, now)
+
+
+@routine
+def let_go_on(state: State, now: int) -> None:
+    """Suspend those who were found not to go on, then resume those who do."""
+    memory, place = state.memory, 0
     while place < memory.clock[Clock.RUNNING]:
         job, before = memory.running[1, place], memory.clock[Clock.RUNNING]
         if memory.jobs[Job.GOES_ON, job] == 0 and state.jobs[PHASE, job] == RUNNING:
-            put_aside(state, job, now)
+            if memory.settings[Setting.SLICE] > 0:
+                note_who_goes(state, job)
+            put_aside(state, job, now, memory.settings[Setting.SLICE] == 0 or is_below(state, job))
         if memory.clock[Clock.RUNNING] == before:
             place += 1
     place = 0

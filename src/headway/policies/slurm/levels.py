@@ -1,11 +1,15 @@
 """From a site to levels: jobs that never share a core, where jobs are suspended for others.
 
 Jobs of one tier never meet on a core; a job of a higher tier may start on the cores of one below, which is
-then suspended and keeps its memory. So each core is, on each level, free or one job's::
+then suspended and keeps its memory. In a partition with OverSubscribe=FORCE:n up to n jobs have the same core
+and take turns on it; each of them is on a level of its own, the rows of the tier. One row more is for jobs
+that may preempt others there by their QOS. So each core is, on each level, free or one job's::
 
     level 2   tier 10                          |  job 9 runs   |
     level 1   tier 2     | job 7 | cancelled   |
     level 0   tier 1          | job 4 runs     | job 4 waits   | job 4 goes on
+
+Partitions of the same tier are one here: their jobs never have the same core beyond their rows.
 """
 
 from __future__ import annotations
@@ -19,18 +23,27 @@ from headway.policies.slurm.tables import Level, Mode
 from headway.site import Site
 from headway.site.model import Partition
 
+TIME_SLICE = 30
+"""Seconds of a time slice where the site does not say (SchedulerTimeSlice)."""
+
 
 def suspends(site: Site) -> bool:
-    """Whether jobs are suspended for those of higher tiers: PreemptMode=SUSPEND,GANG, by partitions."""
-    by_tier = "prio" in site.config.get("PreemptType").lower()
-    return by_tier and "GANG" in site.config.get("PreemptMode").upper()
+    """Whether jobs are suspended for others: those of higher tiers, or those they take turns with."""
+    return "GANG" in site.config.get("PreemptMode").upper()
+
+
+def by_tier(site: Site) -> bool:
+    """Whether jobs are preempted by those of partitions of a higher tier."""
+    return "prio" in site.config.get("PreemptType").lower()
+
+
+def by_qos(site: Site) -> bool:
+    """Whether jobs are preempted by those of certain QOS."""
+    return "qos" in site.config.get("PreemptType").lower()
 
 
 def mode_of(site: Site, text: str) -> int:
-    """How jobs are preempted where a QOS or partition says this; as the site has it where it says nothing.
-
-    Jobs are suspended by partitions of a higher tier only: where it goes by QOS nobody is preempted.
-    """
+    """How jobs are preempted where a QOS or partition says this; as the site has it where it says nothing."""
     given = text.upper()
     if given in ("", "CLUSTER", "(NULL)"):
         given = site.config.get("PreemptMode").upper()
@@ -41,18 +54,37 @@ def mode_of(site: Site, text: str) -> int:
     return Mode.CANCEL if "CANCEL" in given else Mode.OFF
 
 
+def rows_of(site: Site, partition: Partition) -> tuple[int, int]:
+    """How many jobs of a partition may have the same core: of all jobs, and of those that preempt by QOS."""
+    forced = partition.oversubscribe == "FORCE" and suspends(site)
+    rows = max(partition.oversubscribe_count, 1) if forced else 1
+    return rows, rows + (forced and by_qos(site))
+
+
+def time_slice(site: Site) -> int:
+    """Seconds of a time slice; 0 where no jobs of a partition take turns."""
+    takes_turns = any(max(rows_of(site, partition)) > 1 for partition in site.partitions)
+    return (site.config.seconds("SchedulerTimeSlice") or TIME_SLICE) if takes_turns else 0
+
+
 def level_of(site: Site, partition: Partition) -> int:
-    """The level of a partition's jobs."""
-    return levels(site).index(_tier_and_rule(site, partition))
+    """The level of a partition's jobs, the first of them where they take turns."""
+    return levels(site).index((*_tier_and_rule(site, partition), 0))
 
 
-def levels(site: Site) -> list[tuple[int, bool]]:
-    """Tier and whether its jobs give way to nobody, of each level, from the lowest tier up."""
-    return sorted({_tier_and_rule(site, partition) for partition in site.partitions})
+def levels(site: Site) -> list[tuple[int, bool, int]]:
+    """Tier, whether its jobs give way to nobody, and row of each level, from the lowest tier up."""
+    return sorted(
+        {
+            (*_tier_and_rule(site, partition), row)
+            for partition in site.partitions
+            for row in range(max(rows_of(site, partition)))
+        }
+    )
 
 
 def _tier_and_rule(site: Site, partition: Partition) -> tuple[int, bool]:
-    return partition.tier, mode_of(site, partition.preempt_mode) == Mode.OFF
+    return partition.tier, by_tier(site) and mode_of(site, partition.preempt_mode) == Mode.OFF
 
 
 def level_table(site: Site) -> Table:

@@ -22,7 +22,7 @@ from headway.engine.tables import (
     Table,
 )
 from headway.jit import kernel, routine
-from headway.policies.slurm.cores import imagine_suspended, propose_cores, suspends
+from headway.policies.slurm.cores import cores_in_row, imagine_suspended, propose_cores, suspends
 from headway.policies.slurm.tables import (
     UNSET,
     Choice,
@@ -31,6 +31,7 @@ from headway.policies.slurm.tables import (
     Memory,
     Node,
     Partition,
+    Preemption,
     Scratch,
     Setting,
     Work,
@@ -360,17 +361,20 @@ def select(state: State, table: Table, candidates: int, job: int, part: int) -> 
     """Choose nodes for a job among the set number ``candidates``; how many, 0 where it does not fit.
 
     Where jobs are suspended for others, on cores that nobody holds; else on those of lower tiers, and of
-    these as few tiers as will do.
+    these as few tiers as will do; else on those of jobs that it takes turns with.
     """
     memory = state.memory
     if not suspends(memory):
         return select_part(state, table, candidates, job, part)
+    memory.jobs[Job.ROW, job] = 0
     found = select_over(state, table, candidates, job, part, 0)
     if found > 0:
         return found
     bound = memory.partitions[Partition.TIER, part]
     if select_over(state, table, candidates, job, part, bound) == 0:
-        return 0
+        if memory.settings[Setting.SLICE] == 0:
+            return 0
+        return select_row(state, table, candidates, job, part, memory.partitions[Partition.ROWS, part])
     for level in range(memory.levels.shape[1] - 1, -1, -1):
         tier = memory.levels[Level.TIER, level]
         if tier >= bound or memory.levels[Level.FIRM, level] > 0:
@@ -384,8 +388,31 @@ def select(state: State, table: Table, candidates: int, job: int, part: int) -> 
 @routine
 def select_over(state: State, table: Table, candidates: int, job: int, part: int, bound: int) -> int:
     """Choose nodes for a job as if lower tiers under ``bound`` gave way."""
-    imagine_suspended(state, table, part, bound)
+    imagine_suspended(state, table, part, bound, -1)
     return select_part(state, state.memory.imagined, candidates, job, part)
+
+
+@routine
+def select_row(state: State, table: Table, candidates: int, job: int, part: int, rows: int) -> int:
+    """Choose nodes for a job where it takes turns with others, in the first of ``rows`` that it fits in.
+
+    The fullest row comes first; where jobs are preempted by QOS the rows stay in their order.
+    """
+    memory, tried = state.memory, 0
+    in_order = memory.settings[Setting.PREEMPTION] == Preemption.BY_QOS
+    for _ in range(rows if rows > 1 else 0):
+        row, most = -1, -1
+        for other in range(rows):
+            used = 0 if in_order else cores_in_row(state, part, other)
+            if tried >> other & 1 == 0 and used > most:
+                row, most = other, used
+        tried |= 1 << row
+        imagine_suspended(state, table, part, 0, row)
+        found = select_part(state, memory.imagined, candidates, job, part)
+        if found > 0:
+            memory.jobs[Job.ROW, job] = row
+            return found
+    return 0
 
 
 @routine
@@ -498,6 +525,6 @@ def propose_taken(state: State, job: int, part: int) -> int:
         for resource in range(memory.gres_asked.shape[0]):
             propose_further(state, count, resource, memory.gres_asked[resource, job])
         if suspends(memory):
-            propose_cores(state, count, node, taken, part)
+            propose_cores(state, count, node, taken, part, memory.jobs[Job.ROW, job])
         count += 1
     return count

@@ -27,7 +27,9 @@ from headway.policies.slurm.levels import (
     level_of,
     level_table,
     mode_of,
+    rows_of,
     suspends,
+    time_slice,
 )
 from headway.policies.slurm.life import (
     Life,
@@ -95,9 +97,7 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
     if params.get("submit_limits") == "enforced":
         memory.jobs[Job.ACCEPTED] = 0
     levels = memory.levels.shape[1]
-    setup = Setup(
-        (site.cpus,), hook, memory=memory, nodes=node_table(site), shares_of_cpu=levels + 1 if levels else 1
-    )
+    setup = Setup((site.cpus,), hook, memory=memory, nodes=node_table(site), shares_of_cpu=2 * levels + 1)
     resources = [*NAMED, *other_resources(site)]
     return Prepared(
         setup,
@@ -236,6 +236,7 @@ def clocks(settings: Table, first: int, seed: int) -> Table:
     clock[Clock.PRIORITY_LAST] = clock[Clock.PRIORITY_NEXT] - period
     clock[Clock.BASIC] = BASIC
     clock[Clock.DRAWN] = draw.integers(1, (1 << 31) - 1)
+    clock[Clock.SLICE_NEXT] = first + draw.integers(0, max(int(settings[Setting.SLICE]), 1))
     return clock
 
 
@@ -304,6 +305,7 @@ def settings_of(site: Site) -> Table:
     row[Setting.POWER_AFTER] = _or_unset(site.off_after)
     row[Setting.BOOT_TAKES] = config.seconds("ResumeTimeout") or 0
     row[Setting.CORE_WORDS] = core_words(site)
+    row[Setting.SLICE] = time_slice(site)
     row[Setting.STRICT_ORDER] = "preempt_strict_order" in site.scheduler
     return row
 
@@ -377,6 +379,7 @@ def partition_rows(site: Site) -> Table:
             )
             <= 1,
             level_of(site, partition) if suspends(site) else 0,
+            *rows_of(site, partition),
         ]
     return rows
 
@@ -576,7 +579,7 @@ class Requests:
         rows[Job.LIMIT] = -(-self.arrivals.walltime // (60 * SECOND))
         rows[Job.BEGIN] = self.arrivals.submit // SECOND + self.arrivals.origin
         rows[Job.NICE] = self.column("nice", 0)
-        rows[[Job.REASON, Job.LIMITED, Job.LOOP, Job.TESTED]] = 0
+        rows[[Job.REASON, Job.LIMITED, Job.LOOP, Job.TESTED, Job.ROW]] = 0
         self.life.fill(rows)
         rows[Job.SIZED] = self.sized(rows)
         return rows

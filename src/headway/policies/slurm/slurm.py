@@ -269,6 +269,8 @@ def ask_to_wake(state: State, now: int) -> None:
         wake_at(state, next_happening(memory))
     if state.clock[SUSPENDS] > 0 and clock[Clock.UNSETTLED] > 0:
         wake_at(state, now + 1)
+    if state.clock[SUSPENDS] > 0 and memory.settings[Setting.SLICE] > 0:
+        wake_at(state, max(clock[Clock.SLICE_NEXT], now + 1))
     if clock[Clock.GRACES] > 0:
         wake_at(state, max(memory.graces[0, 0], now + 1))
     if memory.settings[Setting.MINUTES_END_JOBS] > 0 and state.clock[RUNS_NOW] > 0:

@@ -22,20 +22,20 @@ from headway.engine.tables import (
     SHARES,
     State,
 )
-from headway.engine.verbs import start_on_nodes
+from headway.engine.verbs import start_on_nodes, start_suspended
 from headway.jit import kernel, routine
 from headway.policies.slurm.calendar import lay_allowed, seconds_left
 from headway.policies.slurm.cores import suspends
 from headway.policies.slurm.ending import make_go, take_off
 from headway.policies.slurm.ends import forget_running, note_running
-from headway.policies.slurm.gang import make_room
+from headway.policies.slurm.gang import make_room, waits_for_turn
 from headway.policies.slurm.independence import count_task, take_licences
 from headway.policies.slurm.limits import after_selection, billed, charge, hold_by_limit, minutes_used_up
 from headway.policies.slurm.power import switch_on
 from headway.policies.slurm.preemption import grace, is_pausing
 from headway.policies.slurm.priority import tres_of
 from headway.policies.slurm.queue import leave_queue
-from headway.policies.slurm.selection import propose_taken, reset_weights, select
+from headway.policies.slurm.selection import propose_taken, reset_weights, select, select_row
 from headway.policies.slurm.tables import (
     UNSET,
     Clock,
@@ -43,13 +43,15 @@ from headway.policies.slurm.tables import (
     Memory,
     Node,
     Outcome,
+    Partition,
     Preemption,
     Reason,
     Scratch,
     Setting,
     Work,
 )
-from headway.policies.slurm.victims import find_victims, victims_to_go
+from headway.policies.slurm.turns import note_start
+from headway.policies.slurm.victims import find_victims, suspends_first, victims_to_go
 from headway.units import SECOND
 
 STARTED, BUSY, LIMITED, PASSED_OVER = range(4)
@@ -158,7 +160,11 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
         leave_reserved_out(memory)
     found, preempts = select(state, state.nodes, Scratch.CANDIDATES, job, part), False
     if found == 0 and memory.settings[Setting.PREEMPTION] != Preemption.OFF:
-        preempts = find_victims(state, job, part, now)
+        if memory.settings[Setting.SLICE] > 0 and suspends_first(state, job, part, now):
+            rows = memory.partitions[Partition.ROWS_PREEMPTING, part]
+            found = select_row(state, state.nodes, Scratch.CANDIDATES, job, part, rows)
+        else:
+            preempts = find_victims(state, job, part, now)
     if found == 0 and not preempts:
         size = max(memory.jobs[Job.CPUS, job], memory.jobs[Job.MIN_NODES, job])
         reason = after_selection(memory, job, part, size, 0, 0)
@@ -179,21 +185,31 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
         memory.jobs[Job.REASON, job] = Reason.RESOURCES
         return BUSY
     tres_of(memory, job, cpus, mb, count, billed(memory, part, cpus, mb, count))
+    waits = False
     if suspends(memory):
-        make_room(state, job, part, count, now)
-    begin(state, job, part, now, loop, count, minutes)
+        waits = memory.settings[Setting.SLICE] > 0 and waits_for_turn(state, job, part, count)
+        if not waits:
+            make_room(state, job, part, count, now)
+        note_start(memory, job, waits)
+    begin(state, job, part, now, loop, count, minutes, waits)
     return STARTED
 
 
 @routine
-def begin(state: State, job: int, part: int, now: int, loop: int, count: int, minutes: int) -> None:
-    """Let a job run on the nodes that were proposed."""
+def begin(
+    state: State, job: int, part: int, now: int, loop: int, count: int, minutes: int, waits: bool
+) -> None:
+    """Let a job run on the nodes that were proposed, or have them and wait for its turn."""
     memory = state.memory
     seconds, boot = minutes * 60, switch_on(state, count, now)
     state.jobs[PLAN, job] = (boot + seconds) * SECOND
     limit = min(boot + seconds + memory.settings[Setting.OVER_TIME], seconds_left(memory, job, now)) * SECOND
     why = BACKFILL if loop == FILLING else (IMMEDIATE if now <= memory.jobs[Job.ENTERED, job] else HEAD)
-    start_on_nodes(state, job, count, why, boot * SECOND, limit)
+    if waits:
+        start_suspended(state, job, count, why, limit)
+    else:
+        start_on_nodes(state, job, count, why, boot * SECOND, limit)
+    memory.jobs[Job.SUSPENDED_AT, job] = now if waits else UNSET
     memory.jobs[Job.PARTITION, job] = part
     memory.jobs[Job.STARTED, job] = now
     memory.jobs[Job.RESUMED_AT, job] = UNSET if boot == 0 else now + boot

@@ -140,7 +140,13 @@ class Job(IntEnum):
     """Whether it is cancelled when a dependency can never be met; else it waits for ever."""
     ACCEPTED = 65
     """Whether limits on submission do not turn it away, because the log shows that the site accepted it."""
-    HOLDS = 66
+    ROW = 66
+    """Which of the jobs on its cores it is, where several of a partition take turns on them."""
+    TURN = 67
+    """Its place in the order of turns, once it runs."""
+    STANDING = 68
+    """:class:`Standing`, once it runs."""
+    HOLDS = 69
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 
@@ -287,15 +293,31 @@ class Partition(IntEnum):
     ALIKE = 19
     """Whether all its nodes have the same CPUs, memory and weight."""
     LEVEL = 20
-    """Which of the levels its jobs are on, where jobs are suspended for others."""
+    """Which level its jobs are on, where jobs are suspended for others; the first, if they take turns."""
+    ROWS = 21
+    """How many of its jobs may have the same core and take turns on it."""
+    ROWS_PREEMPTING = 22
+    """The same for jobs that may preempt one of another QOS there by suspension."""
 
 
 class Level(IntEnum):
-    """Jobs that never share a core, where jobs are suspended for others: the same tier, the same rule."""
+    """Jobs that never share a core, where jobs are suspended for others: the same tier, rule and row."""
 
     TIER = 0
     FIRM = 1
     """Whether its jobs give way to nobody (PreemptMode=OFF)."""
+    ROW = 2
+    """Which of the jobs that take turns on a core."""
+
+
+class Standing(IntEnum):
+    """Of a job among those of its partition that take turns."""
+
+    CHOSEN = 0
+    """It runs, as the last time slice chose it; the next one puts it behind all others."""
+    FILLS = 1
+    """It runs because nobody else uses its cores; the next time slice looks at it in its place."""
+    WAITS = 2
 
 
 class Record(IntEnum):
@@ -395,6 +417,10 @@ class Clock(IntEnum):
     """Entries in the list of jobs that may be preempted."""
     BOOTING = 31
     """Nodes that are coming back, among the entries in the heap of epilogs."""
+    SLICE_NEXT = 32
+    """When the next time slice begins."""
+    TURNS = 33
+    """Places given so far in the order of turns."""
     UNSETTLED = 30
     """Whether jobs were suspended since it was last found out who may go on."""
 
@@ -485,6 +511,8 @@ class Setting(IntEnum):
     """How long a node takes to come back (ResumeTimeout)."""
     CORE_WORDS = 59
     """Words that the CPUs of a node take as bits, where jobs are suspended for others."""
+    SLICE = 61
+    """How long a time slice is (SchedulerTimeSlice); 0: no jobs of a partition take turns."""
 
 
 class Weight(IntEnum):

@@ -13,7 +13,7 @@ from headway.jit import kernel, routine
 from headway.policies.slurm.ends import copy_nodes, imagine_ended
 from headway.policies.slurm.preemption import cost, is_preemptable, shares_partition, victim_mode
 from headway.policies.slurm.selection import select
-from headway.policies.slurm.tables import Clock, Memory, Mode, Scratch, Setting, Victim, Work
+from headway.policies.slurm.tables import Clock, Memory, Mode, Preemption, Scratch, Setting, Victim, Work
 
 LAST_REMOVED = 99_999
 """A rank before all others."""
@@ -73,6 +73,21 @@ def list_victims(state: State, job: int, part: int, now: int) -> int:
     sort_victims(memory, Victim.JOB, 1)
     sort_victims(memory, Victim.COST, 1)
     return count
+
+
+@routine
+def suspends_first(state: State, job: int, part: int, now: int) -> bool:
+    """Whether the cheapest of the jobs that a job may preempt by QOS would be suspended: all are, then."""
+    memory, first = state.memory, -1
+    if memory.settings[Setting.PREEMPTION] != Preemption.BY_QOS:
+        return False
+    for place in range(memory.clock[Clock.RUNNING]):
+        running = memory.running[1, place]
+        if is_preemptable(memory, job, part, running, now) and shares_partition(state, running, part):
+            less = first >= 0 and cost(memory, running) == cost(memory, first) and running < first
+            if first < 0 or cost(memory, running) < cost(memory, first) or less:
+                first = running
+    return bool(first >= 0 and victim_mode(memory, first) == Mode.SUSPEND)
 
 
 @routine
