@@ -110,7 +110,8 @@ def of_memory(rows: Sequence[Row]) -> Iterator[Line]:
     for row in rows:
         jobs = int(number(row, "jobs"))
         bar = 4.0 if jobs == 10_000_000 else None
-        yield at_most("memory", f"{jobs:,} jobs, EASY", number(row, "peak GB, simulated"), "GB", bar)
+        on = f"{jobs:,} jobs, {row['policy']}"
+        yield at_most("memory", on, number(row, "peak GB, simulated"), "GB", bar)
 
 
 def of_streams(rows: Sequence[Row]) -> Iterator[Line]:

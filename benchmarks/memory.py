@@ -14,6 +14,7 @@ PROGRAM = """
 import json, resource, sys
 from pathlib import Path
 import headway
+from benchmarks.slurm_site import jobs as of_site, site
 from headway.workload.models import lublin
 
 def peak():
@@ -23,25 +24,41 @@ def peak():
     alone = [int(line.split()[1]) for line in lines if line.startswith("VmHWM")]
     return (alone or [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss])[0] / 1e6
 
-jobs, procs = int(sys.argv[1]), int(sys.argv[2])
-log = lublin(jobs=jobs, procs=procs, seed=1, load=0.85)
+jobs, procs, policy, on_site = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4] == "site"
+log = of_site(jobs, load=0.8) if on_site else lublin(jobs=jobs, procs=procs, seed=1, load=0.85)
+machine = site().platform() if policy == "slurm" else site().cpus if on_site else procs
 made_log = peak()
-made = headway.simulate(log, procs, "easy")
+made = headway.simulate(log, machine, policy)
 print(json.dumps([made_log, peak(), made.provenance["timing"]["simulation_cpu_seconds"]]))
 """
+
+
+ON_SITE = 200_000
+"""Jobs of a Slurm site on which its rules are held against EASY."""
 
 
 def peaks(sizes: tuple[int, ...]) -> Iterator[Row]:
     """Peak resident memory after generating and after simulating, GB (Linux counts it in kB)."""
     for jobs in sizes:
-        command = [sys.executable, "-c", PROGRAM, str(jobs), str(PROCS)]
-        folder = Path(__file__).parents[1]
-        done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder)
-        generated, peak, seconds = json.loads(done.stdout)
-        yield {
-            "jobs": jobs,
-            "policy": "easy",
-            "peak GB, workload made": round(generated, 2),
-            "peak GB, simulated": round(peak, 2),
-            "CPU s": round(seconds, 2),
-        }
+        yield peak(jobs, "easy")
+    few = min(ON_SITE, *sizes) // 10
+    for policy in ("easy", "slurm"):
+        least, most = peak(few, policy, True), peak(min(ON_SITE, *sizes), policy, True)
+        grown = 1e9 * (float(most["peak GB, simulated"]) - float(least["peak GB, simulated"]))
+        yield most | {"bytes a job": round(grown / (int(most["jobs"]) - few))}
+
+
+def peak(jobs: int, policy: str, on_site: bool = False) -> Row:
+    """One simulation in a process of its own: a drawn log, or one of a Slurm site."""
+    command = [sys.executable, "-c", PROGRAM, str(jobs), str(PROCS), policy, "site" if on_site else "drawn"]
+    folder = Path(__file__).parents[1]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder)
+    generated, most, seconds = json.loads(done.stdout)
+    return {
+        "jobs": jobs,
+        "policy": f"{policy}, a site of Slurm" if on_site else policy,
+        "peak GB, workload made": round(generated, 3),
+        "peak GB, simulated": round(most, 3),
+        "CPU s": round(seconds, 2),
+        "bytes a job": 0,
+    }

@@ -89,7 +89,8 @@ def simulate(
             sets=lambda state: Sets(changing.processors(state)),
         )
     submissions = submissions_of(placed, kept, order)
-    state = run(jobs, replace(prepared.setup, submissions=submissions), progress)
+    once = prepared.again is None and prepared.setup.drive is None
+    state = run(jobs, replace(prepared.setup, submissions=submissions, again=not once), progress)
     while prepared.again is not None and (setup := prepared.again(state)) is not None:
         state = run(jobs, replace(setup, submissions=submissions), progress)
     if submissions is not None:

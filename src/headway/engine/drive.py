@@ -124,6 +124,8 @@ class Setup:
     """When jobs are submitted, where that depends on the ends of others."""
     spare: int = 0
     """So many positions more behind the options, for notes that may become many; zero at first."""
+    again: bool = True
+    """Whether another run may begin with it; else the policy's own tables are not copied."""
 
 
 def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State, World]:
@@ -142,7 +144,7 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     options = np.zeros(max(1, len(given)) + setup.spare, np.int64)  # spare space is free until it is used
     options[: len(given)] = given
     # Copies, so that every run begins with what was prepared.
-    memory = copy_memory(setup.memory)
+    memory = copy_memory(setup.memory) if setup.again else setup.memory
     nodes = None if setup.nodes is None else setup.nodes.copy()
     state = new_state(table, pools, options, queues, room, len(jobs) + room, nodes, memory)
     state.clock[LIVE_ROOM] = room
