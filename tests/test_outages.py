@@ -106,6 +106,16 @@ def test_a_failure_stops_who_runs_there_and_the_job_keeps_its_place() -> None:
     assert found.summary()["jobs"] == 4
 
 
+def test_a_failure_takes_the_draining_processors_of_the_job_that_it_stops() -> None:
+    # Job 1 has processors 0-2, of which 2 drains from 1 on. At 4 processor 0 fails and the job ends there: 2
+    # is gone from then on, so that job 2 gets 1 and job 3, which wants two, waits for processor 0.
+    jobs = [(0, 3, 20, 20), (2, 1, 5, 5), (2, 2, 5, 5)]
+    losses = [Loss("drain", 1, 30, names=frozenset({2})), Loss("down", 4, 8, names=frozenset({0}))]
+    found = run(jobs, 3, losses, "fcfs", "lost")
+    assert attempts(found) == [(1, 0, 4, "0-2", "failed"), (2, 4, 9, "1", "done"), (3, 9, 14, "0-1", "done")]
+    assert headway.audit(found).ok
+
+
 def test_a_lost_job_ends_with_its_processors_and_stands_in_the_ledger() -> None:
     found = run([(0, 1, 10, 10), (0, 1, 3, 3)], 2, [Loss("down", 4, 9, names=frozenset({0}))], "easy", "lost")
     assert attempts(found) == [(1, 0, 4, "0", "failed"), (2, 0, 3, "1", "done")]
@@ -218,7 +228,6 @@ def test_ujf_is_first_come_first_served_with_urgent_jobs_first_here_too() -> Non
 @pytest.mark.parametrize(
     ("policy", "why"),
     [
-        ("dbf", "tells every job by when it ends"),
         ("ujfb", "where its memory was swapped out"),
         ("redirection", "two groups of processors"),
         ("reallocation", "several clusters"),

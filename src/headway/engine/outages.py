@@ -179,7 +179,8 @@ class ChangingMachine:
         self.look_again(state, t, chosen)
 
     def stop(self, state: State, run: int) -> None:
-        """A run loses its processors: its job begins anew, or is lost."""
+        """A run loses its processors: its job begins anew, or is lost. Those that drain are gone."""
+        numbers = numbers_of(self.held[run])
         give(self.free, self.held.pop(run))
         self.failed_runs += 1
         if self.outages.on_failure == "requeue":
@@ -187,6 +188,9 @@ class ChangingMachine:
         else:
             self.lost_jobs += 1
             end_now(state, run, BY_FAILURE)
+        drained = numbers[(self.drained[numbers] > 0) & ~self.gone[numbers]]
+        if len(drained):
+            self.look_again(state, int(state.clock[NOW]), drained)
 
     def look_again(self, state: State, t: int, numbers: Numbers) -> None:
         """Whether these processors are there, and until when a policy plans without them."""

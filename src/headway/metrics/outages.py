@@ -25,6 +25,7 @@ def outages(schedule: Schedule) -> dict[str, Any]:
     lost_jobs: jobs that were not run again after that (on_failure=lost).
     unavailable_area: processor-seconds of the makespan that were down or under maintenance; utilization does
         not count them.
+    broken_promises: jobs that ended later than they had been told, under a policy that tells ends (dbf).
     """
     pieces = schedule.pieces
     if schedule.platform.outages is None:
@@ -33,4 +34,9 @@ def outages(schedule: Schedule) -> dict[str, Any]:
     if pieces is not None:
         failed = int((pieces.ended == FAILED).sum())
         lost = int(((pieces.ended == FAILED) & pieces.final(len(schedule))).sum())
-    return {"failed_runs": failed, "lost_jobs": lost, "unavailable_area": unavailable(schedule)}
+    found: dict[str, Any] = {
+        "failed_runs": failed, "lost_jobs": lost, "unavailable_area": unavailable(schedule),
+    }  # fmt: skip
+    if schedule.promise is not None and schedule.promise_kind == "end":
+        found["broken_promises"] = int(((schedule.promise >= 0) & (schedule.end > schedule.promise)).sum())
+    return found

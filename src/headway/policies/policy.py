@@ -100,8 +100,8 @@ class Policy:
         if platform.outages is not None and not self.takes_outages:
             raise UsageError(
                 f"{self.spec.name} does not know processors that come and go (--events, --failures): "
-                f"{self.why_no_outages}; give fcfs or another strict order, ujf, easy, conservative or a "
-                "policy of your own, without files on nodes"
+                f"{self.why_no_outages}; give fcfs or another strict order, ujf, easy, conservative, dbf or "
+                "a policy of your own, without files on nodes"
             )
 
     def refuse_feedback(self, workload: Workload) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headway.policies.policy import Policy, Seen, one_queue
+from headway.policies.policy import Policy, Seen, before_maintenance, one_queue
 from headway.policies.redirection.group import Group, Kind
 
 if TYPE_CHECKING:
@@ -16,8 +16,7 @@ class Dbf(Policy):
     """DBF: the promise is the latest end."""
 
     laws_of_the_queue = False
-    takes_feedback = True
-    why_no_outages = "it tells every job by when it ends at the latest, and lost processors would break that"
+    takes_outages = takes_feedback = True
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.deadline.setup import dbf
@@ -38,6 +37,8 @@ class Dbf(Policy):
         return Group(Kind.DBF, has_base=True)
 
     def laws(self, seen: Seen) -> tuple[str, ...]:
+        if seen.outages is not None:
+            return before_maintenance(seen)  # what was told may be broken by a failure; the summary counts it
         return told_ends(self) if one_queue(seen) else ()
 
     def keeps_deadlines(self, redirected: bool) -> tuple[bool, bool]:

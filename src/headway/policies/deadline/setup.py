@@ -18,10 +18,13 @@ def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Deadline-based backfilling: the options and keys of conservative backfilling, and its own."""
     from headway.policies.deadline import notes as dbf_notes
     from headway.policies.deadline import tables
-    from headway.policies.deadline.dbf import dbf as hook
     from headway.policies.queueing.ordering import STRIDE
     from headway.policies.queueing.strict import MACHINE
 
+    if arrivals.is_changing:
+        from headway.policies.deadline.changing import dbf_changing as hook
+    else:
+        from headway.policies.deadline.dbf import dbf as hook
     plain = conservative(spec, arrivals, procs).setup
     options = (*plain.options, MODES.index(spec.word("mode")), LATE.index(spec.word("late")), 1)
     deadline = arrivals.extra.get("deadline", np.full(len(arrivals.submit), tables.NO_DEADLINE))

@@ -1,0 +1,151 @@
+"""DBF on a machine whose processors come and go.
+
+Where the machine stays as it is known to be, everything is as in :mod:`headway.policies.deadline.dbf`, around
+known maintenance. When the machine changes, both lists are placed anew: the definitive tasks as early as they
+fit, in order, then the provisional ones. Who would end after its deadline now becomes definitive there and
+then, as early as it fits: what it was told is broken, and counted. A task whose processors fail returns to
+the list that it was in.
+
+A task that wants more processors than are left gets no place and is told nothing, until they are back.
+"""
+
+from __future__ import annotations
+
+from headway.engine.holes import level_at
+from headway.engine.queue import enter, leave
+from headway.engine.reservations import NOT_RESERVED, give_up, reserve_by
+from headway.engine.tables import (
+    CHANGES,
+    FIRST_NEW,
+    GONE,
+    KEY,
+    LAST_NEW,
+    PLAN,
+    PROCS,
+    Q_FIELDS,
+    Q_HEAD,
+    Q_JOB,
+    Q_PROCS,
+    Q_TAIL,
+    RESERVED,
+    RETURNED,
+    RETURNS,
+    State,
+)
+from headway.engine.verbs import turn_away
+from headway.jit import kernel, routine
+from headway.policies.backfilling.changing import take_changes
+from headway.policies.backfilling.conservative import HOLE, reserve_earliest
+from headway.policies.deadline.dbf import arrive, begin_runs, bring_closer, give_back
+from headway.policies.deadline.tables import (
+    BEHIND,
+    CANONICAL,
+    DEADLINE,
+    DEFINITIVE_AT,
+    KEPT_BASE,
+    LATE,
+    LATE_ON_ARRIVAL,
+    NO_DEADLINE,
+    PROMOTIONS,
+    REFUSE,
+    count,
+    first_provisional,
+    is_provisional,
+    note,
+    provisional_tasks,
+)
+from headway.policies.queueing.ordering import join, option
+from headway.policies.queueing.strict import MACHINE
+from headway.units import NEVER
+
+
+@kernel
+def is_too_wide(state: State, k: int, job: int) -> bool:
+    """Whether a task wants more processors than there will be for all that is known."""
+    return bool(state.jobs[PROCS, job] > level_at(state.profile, k, NEVER - 1))
+
+
+@routine
+def give_up_all(state: State, k: int) -> None:
+    """Nobody who waits has a place."""
+    row = Q_FIELDS * 2 * k
+    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
+        job = state.queue[row + Q_JOB, place]
+        if state.queue[row + Q_PROCS, place] != GONE and state.jobs[RESERVED, job] != NOT_RESERVED:
+            give_up(state, k, job)
+    note(state, k, KEPT_BASE, 0)
+    note(state, k, CANONICAL, 0)
+
+
+@kernel
+def take_back(state: State, k: int) -> None:
+    """Those who lost their processors return to the list that they were in."""
+    for i in range(state.clock[RETURNS]):
+        job = state.lists[RETURNED, i]
+        state.jobs[RESERVED, job] = NOT_RESERVED
+        join(state, k, job)
+        if is_provisional(state, job):
+            provisional_tasks(state, k, 1)
+
+
+@kernel
+def make_definitive(t: int, state: State, k: int, place: int) -> None:
+    """A provisional task becomes definitive, because it would end too late where it is."""
+    job = leave(state, 2 * k, place)
+    state.jobs[KEY, job] -= BEHIND
+    state.jobs[DEFINITIVE_AT, job] = t
+    provisional_tasks(state, k, -1)
+    count(state, k, PROMOTIONS, 1)
+    reserve_earliest(t, state, k, job)
+    enter(state, 2 * k, job, state.jobs[KEY, job])
+
+
+@routine
+def place_all(t: int, state: State, k: int) -> None:
+    """Place the definitive tasks as early as they fit, in order, then the provisional ones."""
+    row = Q_FIELDS * 2 * k
+    for place in range(state.pools[Q_HEAD, 2 * k], first_provisional(state, k)):
+        if state.queue[row + Q_PROCS, place] != GONE:
+            reserve_earliest(t, state, k, state.queue[row + Q_JOB, place])
+    late = True
+    while late:  # who becomes definitive stands elsewhere in the queue, so it is gone through again
+        late = False
+        for place in range(first_provisional(state, k), state.pools[Q_TAIL, 2 * k]):
+            job = state.queue[row + Q_JOB, place]
+            if state.queue[row + Q_PROCS, place] == GONE or state.jobs[RESERVED, job] != NOT_RESERVED:
+                continue
+            by = state.jobs[DEADLINE, job]
+            if reserve_by(state, k, job, t, option(state, k, HOLE), by) + state.jobs[PLAN, job] > by:
+                make_definitive(t, state, k, place)
+                late = True
+                break
+
+
+@kernel
+def arrive_there(t: int, state: State, k: int, job: int) -> None:
+    """A newcomer; one that wants more processors than there are joins the definitive list without a place."""
+    if not is_too_wide(state, k, job):
+        arrive(t, state, k, job)
+        return
+    if state.jobs[DEADLINE, job] != NO_DEADLINE:
+        count(state, k, LATE_ON_ARRIVAL, 1)
+        if option(state, k, LATE) == REFUSE:
+            turn_away(state, job)
+            return
+    state.jobs[RESERVED, job] = NOT_RESERVED
+    join(state, k, job)
+
+
+def dbf_changing(t: int, state: State) -> None:
+    """Deadline-based backfilling where the machine changes."""
+    early = give_back(t, state, MACHINE)
+    if state.clock[CHANGES] > 0 or state.clock[RETURNS] > 0:
+        give_up_all(state, MACHINE)
+        take_changes(t, state, MACHINE)
+        take_back(state, MACHINE)
+        place_all(t, state, MACHINE)
+    else:
+        bring_closer(t, state, MACHINE, early)
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        arrive_there(t, state, MACHINE, job)
+    begin_runs(t, state, MACHINE)
