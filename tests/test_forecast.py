@@ -20,6 +20,8 @@ from headway.forecast.forward import Forward
 from headway.forecast.qbets import SHORTEST, History, place_of_bound
 from headway.forecast.run_times import DOUBT, RunTimes
 from headway.forecast.scores import intervals, shared_coverage, unsure
+from headway.forecast.waits import DOUBT as OF_OTHERS
+from headway.forecast.waits import Waits
 from headway.units import NEVER, SECOND
 from headway.workload import Workload, write_swf
 
@@ -235,15 +237,15 @@ def test_lumps_of_probability_are_shared() -> None:
 
 def test_the_correction_makes_wrong_forecasts_hold() -> None:
     rng = np.random.default_rng(1)
-    correction, held, longest = Correction(), [], 0
+    correction, held = Correction(), []
     told = np.linspace(60, 600, len(LEVELS)).astype(np.int64) * SECOND  # far too early
-    for _ in range(500):
+    known = np.linspace(60, 10**6, len(LEVELS)).astype(np.int64) * SECOND  # far too wide
+    for forecast in range(500):
         wait = int(rng.lognormal(9, 1) * SECOND)
-        quantiles = correction.apply(told, told, longest)
+        quantiles = correction.tell(told, known)
         assert (np.diff(quantiles) >= 0).all()
         held.append(wait <= quantiles)
-        correction.learn(told, told, quantiles, wait)
-        longest = max(longest, wait)
+        correction.learn(forecast, wait)
     assert np.allclose(np.mean(held[50:], axis=0)[:-2], LEVELS[:-2], atol=0.05)
 
 
@@ -251,11 +253,49 @@ def test_the_correction_prefers_history_where_the_simulation_says_nothing() -> N
     rng = np.random.default_rng(1)
     correction = Correction()
     noise = np.sort(rng.lognormal(9, 2, (60, len(LEVELS))) * SECOND, axis=1).astype(np.int64)
-    for one in noise:
+    for forecast, one in enumerate(noise):
         wait = int(rng.lognormal(6, 0.2) * SECOND)
         history = np.full(len(LEVELS), int(np.exp(6) * SECOND))
-        correction.learn(one, history, one, wait)
+        correction.tell(one, history)
+        correction.learn(forecast, wait)
     assert correction.blend() == 0.0
+
+
+def test_history_alone_is_told_where_it_has_been_the_better_forecast() -> None:
+    rng = np.random.default_rng(2)
+    history = (np.quantile(rng.lognormal(8, 1, 20_000), LEVELS) * SECOND).astype(np.int64)  # the truth
+    correction, alone = Correction(), []
+    for forecast in range(300):
+        simulated = np.sort(rng.lognormal(8, 3, len(LEVELS)) * SECOND).astype(np.int64)  # noise
+        told = correction.tell(simulated, history)
+        if forecast >= 20:
+            assert (told <= np.maximum.accumulate(np.maximum(history[-1], simulated)) + SECOND).all()
+            alone.append(abs(told - history) <= SECOND)
+        correction.learn(forecast, int(rng.lognormal(8, 1) * SECOND))
+    assert np.mean(alone[100:], axis=0)[-6:].mean() > 0.9  # high quantiles of 50 residuals are noise
+    assert correction.taught == 300
+
+
+def test_waits_of_like_jobs_are_mixed_as_specified() -> None:
+    work = Workload.from_arrays(
+        unit="s", submit=[0] * 6, procs=[2, 3, 4, 2, 100, 2], walltime=[100] * 6, runtime=[1] * 6,
+        user=[1, 2, 1, 1, 1, 1], queue=[0, 0, 0, 1, 0, 0],
+    )  # fmt: skip
+    waits = np.array([10, 20, 30, 40, 50])
+    start = np.append(waits * SECOND, NEVER)
+    history = Waits(Record(work, headway.Platform.procs(100), start, start))
+    assert history.quantiles(5).tolist() == [0] * len(LEVELS)  # nobody has started
+    history.learn(60 * SECOND)
+    # The job asks for 2 processors in queue 0: like it are, kind by kind, the jobs of these rows.
+    weight, left = np.zeros(5), 1.0
+    for rows in ([0], [0, 1], [0, 1, 2], [0, 1, 2, 3], [0, 1, 2, 3, 4]):
+        trust = len(rows) / (len(rows) + OF_OTHERS)
+        weight[rows] += left * trust / len(rows)
+        left *= 1 - trust
+    shares = np.cumsum(weight) / weight.sum()
+    expected = [waits[np.flatnonzero(shares >= level)[0]] * SECOND for level in LEVELS]
+    assert history.quantiles(5).tolist() == expected
+    assert history.recent_median(5) == 20 * SECOND  # of 10, 20 and 40: 2 or 3 processors
 
 
 def test_qbets_bound_is_the_binomial_order_statistic() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from headway.errors import UsageError
-from headway.forecast.check import walk
+from headway.forecast.check import corrected, walk
 from headway.forecast.correction import Correction
 from headway.forecast.forecast import DRAWS, Forecast, NeverStarts, Outlook, quantile
 from headway.forecast.instant import Instant
@@ -116,38 +116,34 @@ def answer(
         if progress is not None:
             progress(done, total)
 
-    correction, waits = Correction(), Waits(outlook.record)
-    taught = teach(outlook, now, correction, teachers, seed, lambda done, _: told(done)) if teachers else 0
+    waits, correction = Waits(outlook.record), None
+    if teachers:
+        correction = teach(outlook, now, teachers, seed, lambda done, _: told(done))
     waits.learn(now)
     found, never = [], []
     for place, (name, asked) in enumerate((("as asked", question), *others)):
         try:
-            found.append(tell(outlook, now, asked, name, draws, seed, correction if taught else None, waits))
+            found.append(tell(outlook, now, asked, name, draws, seed, correction, waits))
         except NeverStarts:
             if not place:
                 raise
             never.append(name)
         told(teachers + place + 1)
-    return Answer(found[0], found[1:], taught, never)
+    return Answer(found[0], found[1:], 0 if correction is None else correction.taught, never)
 
 
-def teach(
-    outlook: Outlook, now: int, correction: Correction, teachers: int, seed: int, progress: Progress
-) -> int:
-    """Let the last jobs that have started by ``now`` teach; how many did."""
+def teach(outlook: Outlook, now: int, teachers: int, seed: int, progress: Progress) -> Correction | None:
+    """What the last jobs that have started by ``now`` teach; nothing if there are none."""
     record = outlook.record
     before = record.order[: int(np.searchsorted(record.submits, now))]
     rows = before[max(len(before) // 10, len(before) - SPREAD * teachers) :]
     rows = rows[:: max(1, len(rows) // teachers)][:teachers]
     if not len(rows):
-        return 0
+        return None
     sample = walk(outlook, rows, TEACHING_DRAWS, seed, progress)
-    known = np.flatnonzero(sample.submit + sample.wait < now)
-    for one in known.tolist():
-        correction.learn(
-            sample.simulated[one], sample.history[one], sample.corrected[one], int(sample.wait[one])
-        )
-    return len(known)
+    start = sample.submit + sample.wait
+    _, correction = corrected(sample.simulated, sample.history, sample.submit, start, now)
+    return correction if correction.taught else None
 
 
 def tell(
@@ -172,7 +168,7 @@ def tell(
     quantiles = found.at_levels()
     if correction is not None:
         waits.record = outlook.record
-        quantiles = correction.apply(quantiles, waits.quantiles(row), waits.longest)
+        quantiles = correction.tell(quantiles, waits.quantiles(row))
     return Told(name, question, found, quantiles, correction is not None)
 
 

@@ -18,6 +18,7 @@ from headway.forecast.levels import LEVELS
 from headway.forecast.record import Column, Record
 from headway.forecast.waits import Waits
 from headway.policies.spec import Spec
+from headway.units import NEVER
 
 Progress = Callable[[int, int], None]
 
@@ -40,8 +41,6 @@ class Sample:
     """[job, level] waits by the draws at LEVELS."""
     history: Column
     """[job, level] waits of like jobs at LEVELS."""
-    longest: Column
-    """The longest wait so far."""
     corrected: Column
     """[job, level] simulation and history after the correction."""
     plan: Column
@@ -88,7 +87,7 @@ def walk(
     """Forecasts of some rows, in order of submission, each at its submission."""
     record, waits = outlook.record, Waits(outlook.record)
     work = record.workload
-    one: dict[str, list[int]] = {name: [] for name in ("plan", "recent", "bound", "waiting", "longest")}
+    one: dict[str, list[int]] = {name: [] for name in ("plan", "recent", "bound", "waiting")}
     simulated, history = (np.empty((len(rows), len(LEVELS)), np.int64) for _ in range(2))
     for place, row in enumerate(rows.tolist()):
         found = outlook.of_row(row, draws=draws, seed=seed + place)
@@ -99,26 +98,34 @@ def walk(
         one["recent"].append(waits.recent_median(row))
         one["bound"].append(waits.qbets.bound(int(work.procs[row])))
         one["waiting"].append(found.waiting)
-        one["longest"].append(waits.longest)
         if progress is not None:
             progress(place + 1, len(rows))
     columns = {name: np.array(values, np.int64) for name, values in one.items()}
     submit, start = work.submit[rows], record.start[rows]
-    told = corrected(simulated, history, columns["longest"], submit, start)
+    told, _ = corrected(simulated, history, submit, start)
     return Sample(
         job=work.job[rows], submit=submit, procs=work.procs[rows], wait=start - submit,
         simulated=simulated, history=history, corrected=told, **columns,
     )  # fmt: skip
 
 
-def corrected(simulated: Column, history: Column, longest: Column, submit: Column, start: Column) -> Column:
-    """The quantiles of each forecast, corrected by those before it whose jobs have started by then."""
+def corrected(
+    simulated: Column, history: Column, submit: Column, start: Column, now: int = NEVER
+) -> tuple[Column, Correction]:
+    """The quantiles of each forecast, corrected by those before it whose jobs have started by then.
+
+    Also the correction, which knows of all that have started by ``now``.
+    """
     correction, done = Correction(), np.zeros(len(submit), np.bool_)
     told = np.empty_like(simulated)
-    for place, now in enumerate(submit.tolist()):
+
+    def learn(place: int, now: int) -> None:
         for known in np.flatnonzero(~done[:place] & (start[:place] < now)).tolist():
-            wait = int(start[known] - submit[known])
-            correction.learn(simulated[known], history[known], told[known], wait)
+            correction.learn(known, int(start[known] - submit[known]))
             done[known] = True
-        told[place] = correction.apply(simulated[place], history[place], int(longest[place]))
-    return told
+
+    for place, then in enumerate(submit.tolist()):
+        learn(place, then)
+        told[place] = correction.tell(simulated[place], history[place])
+    learn(len(submit), now)
+    return told, correction

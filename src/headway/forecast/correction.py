@@ -6,12 +6,15 @@ whose pinball loss on the last jobs that have started was least: where the simul
 
 To b(p) an order statistic of residuals z(wait) - b(p) is added: those of the NEAREST forecasts among the
 last ones, by their medians b(0.5), the latest of equals, because what is wrong with a forecast of minutes
-says little of one of days. Were the next residual one more of the same kind, the sum would not be exceeded
-with probability p, whatever is wrong with simulation and history. As queues change, it is not quite of the
-same kind: so the rank of the order statistic is not p but a number a(p) that starts there, and after each job
-goes up by STEP x p if the job was later than was told, and down by STEP x (1 - p) if not (adaptive conformal
-inference, Gibbs and Candès, NeurIPS 2021). No corrected wait is longer than the longest so far, unless the
-simulation says so.
+says little of one of days. Were the next residual one more of the same kind, the sum m(p) would not be
+exceeded with probability p, whatever is wrong with simulation and history. As queues change, it is not quite
+of the same kind: so the rank of the order statistic is not p but a number a(p) that starts there, and after
+each job goes up by STEP x p if the job was later than m(p), and down by STEP x (1 - p) if not (adaptive
+conformal inference, Gibbs and Candès, NeurIPS 2021). Residuals multiply waits, so m(p) is cut at what 99 of
+100 like jobs did not exceed, h(0.99), or at s(p) where that is longer.
+
+Level by level, m(p) or history alone, h(p), is told: whichever had the least pinball loss at this level on
+the last jobs. A high quantile of few residuals is mostly noise; history has thousands of waits.
 
 Forecasts that are sure of a start at once are corrected among themselves. Only jobs that have started by the
 instant teach, in the order of their submissions.
@@ -19,12 +22,14 @@ instant teach, in the order of their submissions.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from headway.forecast.levels import LEVELS, Column, Floats, pinball, scale, unscale
+from headway.forecast.levels import LEVELS, Column, Floats, Mask, pinball, pinballs, scale, unscale
 
 WINDOW = 200
-"""So many of the last forecasts decide on the blend."""
+"""So many of the last forecasts decide on the blend, and whether history alone is told."""
 LOOKED_AT = 400
 """Among so many of the last forecasts the nearest are looked for."""
 NEAREST = 50
@@ -36,50 +41,80 @@ BLENDS = (1.0, 0.75, 0.5, 0.25, 0.0)
 STEP = 0.003
 
 
+@dataclass(frozen=True, eq=False)
+class Past:
+    """A forecast, on the scale z: by simulation, by history, and mended by residuals."""
+
+    simulated: Floats
+    history: Floats
+    mended: Floats
+    sure: bool
+    """Whether the simulation is sure of a start at once."""
+    wait: float = np.nan
+    """What happened; unknown until the job has started."""
+
+
 class Correction:
-    """Forecasts whose jobs have started, and what they teach."""
+    """Forecasts, and what those teach whose jobs have started."""
 
     def __init__(self) -> None:
-        self._pairs: list[tuple[Floats, Floats, float, bool]] = []
+        self._told: list[Past] = []
+        self._known: list[Past] = []
         self._ranks = {True: LEVELS.copy(), False: LEVELS.copy()}
 
-    @staticmethod
-    def sure(simulated: Column) -> bool:
-        """Whether a simulation is sure of a start at once."""
-        return bool(simulated[-1] <= 0)
+    @property
+    def taught(self) -> int:
+        """How many forecasts it has learned from."""
+        return len(self._known)
 
-    def learn(self, simulated: Column, history: Column, told: Column, wait: int) -> None:
-        """A job has started after ``wait`` (µs); ``told`` are the corrected quantiles at LEVELS."""
-        sure, z = self.sure(simulated), float(scale(wait))
-        self._pairs.append((scale(simulated), scale(history), z, sure))
-        moved = self._ranks[sure] + STEP * (LEVELS - (wait <= told))
-        self._ranks[sure] = np.clip(moved, 0.0, 1.0)
+    def learn(self, forecast: int, wait: int) -> None:
+        """The job of the so-manieth forecast told has started after ``wait`` (µs)."""
+        past = replace(self._told[forecast], wait=float(scale(wait)))
+        self._known.append(past)
+        moved = self._ranks[past.sure] + STEP * (LEVELS - (past.wait <= past.mended))
+        self._ranks[past.sure] = np.clip(moved, 0.0, 1.0)
+
+    def tell(self, simulated: Column, history: Column) -> Column:
+        """The corrected quantiles (µs), ascending, of one more forecast."""
+        sure = bool(simulated[-1] <= 0)
+        s, h = scale(simulated), scale(history)
+        last = [past for past in reversed(self._known) if past.sure == sure][:LOOKED_AT]
+        mended = self._mended(s, h, last, self._ranks[sure]) if len(last) >= FEWEST else s
+        self._told.append(Past(s, h, mended, sure))
+        if len(self._known) < FEWEST:
+            return simulated
+        return np.asarray(np.maximum.accumulate(unscale(np.where(self.alone(), h, mended))))
 
     def blend(self) -> float:
         """The weight of the simulation."""
-        if len(self._pairs) < FEWEST:
+        if len(self._known) < FEWEST:
             return 1.0
-        last = self._pairs[-WINDOW:]
-        simulated, history, waits = (np.array([pair[n] for pair in last]) for n in range(3))
+        simulated, history, waits = self._window("simulated", "history", "wait")
         losses = [pinball(waits[:, None] - (c * simulated + (1 - c) * history)) for c in BLENDS]
         return BLENDS[int(np.argmin(losses))]
 
-    def apply(self, simulated: Column, history: Column, longest: int) -> Column:
-        """The corrected quantiles (µs), ascending; ``longest`` is the longest wait so far."""
-        sure, c = self.sure(simulated), self.blend()
-        last = [pair for pair in reversed(self._pairs) if pair[3] == sure][:LOOKED_AT]
-        if len(last) < FEWEST:
-            return simulated
-        blended = c * scale(simulated) + (1 - c) * scale(history)
-        told = np.array([c * s + (1 - c) * h for s, h, _, _ in last])
+    def alone(self) -> Mask:
+        """[level] whether history alone has been the better forecast."""
+        history, mended, waits = self._window("history", "mended", "wait")
+        return np.asarray(pinballs(waits[:, None] - history) < pinballs(waits[:, None] - mended))
+
+    def _window(self, *names: str) -> list[Floats]:
+        """Columns of the last forecasts whose jobs have started."""
+        return [np.array([getattr(past, name) for past in self._known[-WINDOW:]]) for name in names]
+
+    def _mended(self, s: Floats, h: Floats, last: list[Past], ranks: Floats) -> Floats:
+        """The blend of simulation and history, with residuals of the nearest forecasts added."""
+        c = self.blend()
+        blended = c * s + (1 - c) * h
+        told = np.array([c * past.simulated + (1 - c) * past.history for past in last])
         nearest = np.argsort(abs(told[:, MEDIAN] - blended[MEDIAN]), kind="stable")[:NEAREST]
-        residuals = np.sort(np.array([pair[2] for pair in last])[nearest, None] - told[nearest], axis=0)
+        residuals = np.sort(np.array([past.wait for past in last])[nearest, None] - told[nearest], axis=0)
         # Of n residuals and a new one, the new one is the k-th of n + 1 with equal chances; between two of
         # them the offset goes evenly from one to the other.
         count, each = len(residuals), np.arange(len(LEVELS))
-        place = np.clip((count + 1) * self._ranks[sure] - 1, 0, count - 1)
+        place = np.clip((count + 1) * ranks - 1, 0, count - 1)
         below = np.minimum(place.astype(np.int64), max(count - 2, 0))
         above = np.minimum(below + 1, count - 1)
         offset = residuals[below, each] + (place - below) * (residuals[above, each] - residuals[below, each])
-        found = np.minimum(unscale(blended + offset), np.maximum(longest, simulated))
-        return np.asarray(np.maximum.accumulate(found))
+        found = np.minimum(blended + offset, np.maximum(s, h[-1]))
+        return np.asarray(np.maximum.accumulate(np.maximum(found, scale(0))))

@@ -15,6 +15,7 @@ LONGEST = 3650 * 86_400 * SECOND
 
 Column = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 
 def scale(wait: npt.ArrayLike) -> Floats:
@@ -28,6 +29,11 @@ def unscale(z: Floats) -> Column:
     return np.asarray(np.maximum(seconds, 0) * SECOND).astype(np.int64)
 
 
+def pinballs(over: Floats) -> Floats:
+    """[level] the mean loss that a true quantile makes least; ``over`` is [job, level] what came minus it."""
+    return np.asarray(np.maximum(LEVELS * over, (LEVELS - 1) * over).mean(axis=0))
+
+
 def pinball(over: Floats) -> float:
-    """The mean loss that true quantiles make least; ``over`` is [job, level] what came minus the quantile."""
-    return float(np.mean(np.maximum(LEVELS * over, (LEVELS - 1) * over)))
+    """The mean of it over the levels."""
+    return float(np.mean(pinballs(over)))

@@ -69,6 +69,11 @@ class History:
             self.missed = 0
 
 
+def class_of(procs: int) -> int:
+    """Which of the classes of SIZES a job of so many processors belongs to."""
+    return bisect_left(SIZES, procs)
+
+
 class Qbets:
     """The histories of all sizes."""
 
@@ -77,8 +82,8 @@ class Qbets:
 
     def add(self, procs: int, wait: int) -> None:
         """A job of so many processors has started after ``wait`` (µs)."""
-        self._groups[bisect_left(SIZES, procs)].add(wait)
+        self._groups[class_of(procs)].add(wait)
 
     def bound(self, procs: int) -> int:
         """The 95 % bound of the wait of such a job (µs); NEVER while there is none."""
-        return self._groups[bisect_left(SIZES, procs)].bound()
+        return self._groups[class_of(procs)].bound()

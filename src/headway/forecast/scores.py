@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from headway.forecast.check import Sample
 from headway.forecast.levels import LEVELS, Column, pinball
 from headway.units import NEVER, SECOND
-
-Mask = npt.NDArray[np.bool_]
 
 
 def at(quantiles: Column, level: float) -> Column:

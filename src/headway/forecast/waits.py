@@ -1,30 +1,35 @@
-"""Waits that are over: what jobs like this one have waited lately.
+"""Waits that are over: what jobs like this one have waited.
 
-Waits of jobs that have started are kept by what jobs have in common, the last ones of each kind:
+Waits of jobs that have started are kept by what jobs have in common, the last KEPT of each kind:
 
-    1  queue, processors and request      3  processors
-    2  processors and request             4  everybody
+    1  user, queue, processors and request     4  class of processors
+    2  queue, processors and request           5  everybody
+    3  queue, class of processors and request
 
-with processors and requests within a factor of two. A distribution is mixed of them as for run times: the
-first kind with probability n / (n + DOUBT), where n are kept there, else the next.
+with processors and requests within a factor of two, and the classes of QBETS. A distribution is mixed of
+them as for run times: the first kind with probability n / (n + DOUBT), where n are kept there, else the next.
+The first two kinds know how things are just now, but are short and cannot say what happens once in a hundred
+times; the long ones behind them can.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from statistics import median
 
 import numpy as np
 
 from headway.forecast.levels import LEVELS
-from headway.forecast.qbets import Qbets
+from headway.forecast.qbets import Qbets, class_of
 from headway.forecast.record import Column, Record
 
-KEPT = 100
+KEPT = (50, 100, 2000, 5000, 100)
+"""How many of the last waits are kept of each kind."""
+DOUBT = 100.0
+"""So many waits of the next kinds stand beside those of a kind."""
 LIKE = 20
-"""So many of the last waits of like jobs make a recent median."""
-DOUBT = 5.0
+"""So many of the last waits of jobs of about its size and request make a recent median."""
 
 
 class Waits:
@@ -36,8 +41,7 @@ class Waits:
         self._starts = record.start[self._by_start]
         self._next = 0
         self._seen: dict[Hashable, deque[int]] = {}
-        self.longest = 0
-        """The longest wait so far (µs)."""
+        self._recent: dict[Hashable, deque[int]] = {}
         self.qbets = Qbets()
 
     def learn(self, now: int) -> None:
@@ -46,35 +50,45 @@ class Waits:
         work = self.record.workload
         for row in self._by_start[self._next : last].tolist():
             wait = int(self.record.start[row] - work.submit[row])
-            for key in self._kinds(row):
-                self._seen.setdefault(key, deque(maxlen=KEPT)).append(wait)
-            self.longest = max(self.longest, wait)
+            for kind, key in self._kinds(row):
+                self._seen.setdefault(key, deque(maxlen=KEPT[kind])).append(wait)
+            self._recent.setdefault(self._like(row), deque(maxlen=LIKE)).append(wait)
             self.qbets.add(int(work.procs[row]), wait)
         self._next = max(last, self._next)
 
-    def _kinds(self, row: int) -> tuple[Hashable, ...]:
+    def _like(self, row: int) -> tuple[int, int]:
+        """Processors and request, within a factor of two."""
         work = self.record.workload
-        size, request = int(work.procs[row]).bit_length(), int(work.walltime[row]).bit_length()
-        return (size, request, int(work.queue[row])), (size, request), (size,), ()
+        return int(work.procs[row]).bit_length(), int(work.walltime[row]).bit_length()
+
+    def _kinds(self, row: int) -> Iterator[tuple[int, Hashable]]:
+        """The kinds that a job is of; an unknown user makes no kind."""
+        user, queue = int(self.record.column("user")[row]), int(self.record.column("queue")[row])
+        size, request = self._like(row)
+        group = class_of(int(self.record.workload.procs[row]))
+        if user >= 0:
+            yield 0, (0, user, queue, size, request)
+        yield 1, (1, queue, size, request)
+        yield 2, (2, queue, group, request)
+        yield 3, (3, group)
+        yield 4, (4,)
 
     def recent_median(self, row: int) -> int:
         """The median of the last waits of jobs of about its size and request (µs); 0 if there are none."""
-        seen = list(self._seen.get(self._kinds(row)[1], ()))
-        return int(median(seen[-LIKE:] or [0]))
+        return int(median(self._recent.get(self._like(row)) or [0]))
 
     def quantiles(self, row: int) -> Column:
         """The waits at LEVELS (µs) that like jobs did not exceed; 0 if none has started yet."""
-        waits: list[int] = [0]
-        weights, left = [1e-12], 1.0
-        for key in self._kinds(row):
-            pool = self._seen.get(key, ())
-            if pool:
-                trust = len(pool) / (len(pool) + DOUBT)
-                waits += pool
-                weights += [left * trust / len(pool)] * len(pool)
+        waits, weights, left = [np.zeros(1, np.int64)], [np.array([1e-12])], 1.0
+        for _, key in self._kinds(row):
+            if pool := self._seen.get(key):
+                count = len(pool)
+                trust = count / (count + DOUBT)
+                waits.append(np.array(pool, np.int64))
+                weights.append(np.full(count, left * trust / count))
                 left *= 1 - trust
-        place = np.argsort(waits, kind="stable")
-        total = np.cumsum(np.array(weights)[place])
+        every, weight = np.concatenate(waits), np.concatenate(weights)
+        place = np.argsort(every, kind="stable")
+        total = np.cumsum(weight[place])
         found = np.searchsorted(total, LEVELS * total[-1])
-        ordered = np.array(waits, np.int64)[place]
-        return np.asarray(ordered[np.minimum(found, len(waits) - 1)])
+        return np.asarray(every[place][np.minimum(found, len(every) - 1)])
