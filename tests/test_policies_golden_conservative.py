@@ -185,8 +185,8 @@ def test_estimates_that_nobody_outlives() -> None:
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("conservative(estimate=0.5)", "estimate must be"),
-        ("conservative(estimate=average2)", "estimate must be"),
+        ("conservative(estimate=0.5)", "at least 1, not 0.5: a job that outlives its estimate would break"),
+        ("conservative(estimate=average2)", r"would break the promises made to others; easy\(estimate"),
         ("redirection(principal=conservative(estimate=exact))", "cannot be in a group of redirection"),
     ],
 )

@@ -116,9 +116,8 @@ def answer(
         if progress is not None:
             progress(done, total)
 
-    waits, correction = Waits(outlook.record), None
-    if teachers:
-        correction = teach(outlook, now, teachers, seed, lambda done, _: told(done))
+    waits = Waits(outlook.record)
+    correction = teach(outlook, now, teachers, seed, lambda done, _: told(done)) if teachers else None
     waits.learn(now)
     found, never = [], []
     for place, (name, asked) in enumerate((("as asked", question), *others)):

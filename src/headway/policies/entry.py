@@ -14,7 +14,8 @@ class Parameter:
     ``follows`` another takes that one's value when it is not given. One that stands ``instead_of`` another
     has no default, and when it is given the other is gone. ``policies`` names those that may be nested here.
     With ``own_key`` a function of the user's may be given, with ``file`` the path of a file. An ``optional``
-    one is absent unless it is given, which means its default where it has one.
+    one is absent unless it is given, which means its default where it has one. ``because`` says why other
+    values are refused, where people may expect them.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Parameter:
     own_key: bool = False
     file: bool = False
     optional: bool = False
+    because: str = ""
 
     @property
     def accepts(self) -> str:

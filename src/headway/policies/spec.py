@@ -240,7 +240,10 @@ def _find(name: str) -> PolicyInfo:
 
 def _check(info: PolicyInfo, parameter: Parameter, value: object) -> object:
     """The value as params hold it, or an error that says what is accepted."""
-    wrong = UsageError(f"{info.name}: {parameter.name} must be {parameter.accepts}, not {_shown(value)}")
+    because = f": {parameter.because}" if parameter.because else ""
+    wrong = UsageError(
+        f"{info.name}: {parameter.name} must be {parameter.accepts}, not {_shown(value)}{because}"
+    )
     if parameter.policies:
         nested = _nested(value)
         if nested is None or nested.name not in parameter.policies:

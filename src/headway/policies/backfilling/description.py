@@ -101,6 +101,8 @@ CONSERVATIVE = PolicyInfo(
             float,
             low=1,
             optional=True,
+            because="a job that outlives its estimate would break the promises made to others; "
+            "easy(estimate=...), which plans anew at each instant, takes them",
         ),
         URGENT,
         NAMED_NODES,
