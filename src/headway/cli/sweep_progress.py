@@ -42,11 +42,20 @@ def words(progress: Progress) -> str:
     """How far it is, in one line."""
     about = "" if progress.exact else "about "
     finished = progress.done + progress.skipped
-    text = f"{finished} of {about}{progress.total} cells, {progress.rate:.1f} a second"
+    text = f"{finished} of {about}{progress.total} cells, {pace(progress.rate)}"
     left = progress.total - finished
     if progress.rate and left > 0:
         text += f", {clock(left / progress.rate)} left"
     return text + (f", {progress.failed} failed" if progress.failed else "")
+
+
+def pace(rate: float) -> str:
+    """Cells a second, or a minute where they are few.
+
+    >>> pace(12.34), pace(0.02)
+    ('12.3 a second', '1.2 a minute')
+    """
+    return f"{rate:.1f} a second" if rate >= 1 else f"{60 * rate:.1f} a minute"
 
 
 def clock(seconds: float) -> str:

@@ -330,7 +330,7 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
     console.print(table)
     plan = "it plans none" if of.plan == NEVER else wait(of.plan - of.submit)
     console.print(
-        f"\nchance to start within {duration(within)}: {share(main.chance(within))}; the policy's own plan, "
+        f"\nchance to start within {duration(within)}: {share(main, within)}; the policy's own plan, "
         f"by requested times: {plan}",
         style="bold",
         markup=False,
@@ -344,13 +344,19 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
         console.print(f"{name}: such a job could never start there", markup=False)
 
 
-def share(chance: float) -> str:
-    """A chance for people.
+def share(of: Told, within: int) -> str:
+    """The chance to start within so long (µs), for people."""
+    return chance_text(of.chance(within), len(of.forecast.starts))
 
-    >>> share(0.0), share(0.7), share(1.0)
-    ('under 5%', '70%', 'over 99%')
+
+def chance_text(chance: float, draws: int) -> str:
+    """A chance that so many draws tell, no nearer to certainty than they can.
+
+    >>> chance_text(0.0, 200), chance_text(0.7, 200), chance_text(1.0, 200), chance_text(1.0, 20)
+    ('under 5%', '70%', 'over 99%', 'over 95%')
     """
-    return "under 5%" if chance < 0.05 else "over 99%" if chance >= 0.99 else f"{chance:.0%}"
+    most = min(99, int(100 - 100 / draws))
+    return "under 5%" if chance < 0.05 else f"over {most}%" if chance >= 0.99 else f"{chance:.0%}"
 
 
 def _others(console: Any, found: Answer, within: int, wait: Any) -> None:
@@ -362,9 +368,9 @@ def _others(console: Any, found: Answer, within: int, wait: Any) -> None:
     table.add_column("change", no_wrap=True)
     for title in (f"within {duration(within)}", "instead of", "half start within", "9 of 10 within"):
         table.add_column(title, justify="right", no_wrap=True)
-    before = share(found.main.chance(within))
+    before = share(found.main, within)
     for told in found.others:
         table.add_row(
-            told.name, share(told.chance(within)), before, wait(told.wait(0.5)), wait(told.wait(0.9))
+            told.name, share(told, within), before, wait(told.wait(0.5)), wait(told.wait(0.9))
         )
     console.print(table)

@@ -122,8 +122,9 @@ def _best(comparison: Comparison, rows: dict[str, Row]) -> str:
     log = escape(log_name(comparison.schedules[0]))
     which = f"{jobs} generated jobs" if log == "generated" else f"the {jobs} jobs of {log}"
     opening = f"Of {_count(len(comparison.names))} {comparison.kind} with {which}"
+    one = "has the lower" if len(comparison.names) == 2 else "has the lowest"
     found = [
-        f"{strong(name)} {'have' if ' and ' in name else 'has'} the lowest {escape(listed(words))}"
+        f"{strong(name)} {'have the lowest' if ' and ' in name else one} {escape(listed(words))}"
         for name, words in leaders.items()
     ]
     return f"{opening}, {', while '.join(found)}." if found else f"{opening}, none has a job to judge by."
@@ -149,7 +150,7 @@ def _against_first(comparison: Comparison, rows: dict[str, Row], place: int, eac
     sizes = [(verb, found[0].name) for verb, found in (
         ("gain", each.winners("size", 1)), ("lose", each.losers("size", 1))) if found]  # fmt: skip
     if sizes:
-        told = [f"jobs of {name} processors {verb} most" for verb, name in sizes]
+        told = [f"jobs of {name} processor{'s' * (name != '1')} {verb} most" for verb, name in sizes]
         text += f" In all, {escape(listed(told))}."
     return text
 

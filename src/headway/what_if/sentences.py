@@ -95,7 +95,8 @@ def _users(users: Sequence[Class]) -> list[str]:
         return []
     gain = [one for one in counted if one.sure and one.difference <= -1]
     lose = [one for one in counted if one.sure and one.difference >= 1]
-    text = f"Of {len(counted):,} users {len(gain):,} wait less and {len(lose):,} more"
+    wait = "waits" if len(gain) == 1 else "wait"
+    text = f"Of {len(counted):,} users {len(gain):,} {wait} less and {len(lose):,} more"
     most = [(one, "less") for one in sorted(gain, key=lambda one: one.difference)[:1]]
     most += [(one, "more") for one in sorted(lose, key=lambda one: -one.difference)[:1]]
     for one, word in most:
