@@ -25,10 +25,13 @@ JUDGED = {
 
 
 def log_name(schedule: Schedule) -> str:
-    """The log as people call it: its file's name without endings."""
-    name = PurePath(schedule.workload.source.name if schedule.workload.source else "").name
+    """The log as people call it: its file's name without endings; that of a site by its folder."""
+    path = PurePath(schedule.workload.source.name if schedule.workload.source else "")
+    name = path.name
     for ending in (".gz", ".swf", ".csv", ".txt", ".json"):
         name = name.removesuffix(ending)
+    if name == "jobs" and path.parent.name:
+        name = path.parent.name
     return name if name not in ("", "-") else "the log"
 
 
