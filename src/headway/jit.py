@@ -49,6 +49,9 @@ if TUNED:
     tuning.count_from_the_front()
     tuning.leave_inner_code_raw()
     tuning.ask_once()
+    tuning.spare_what_no_kernel_needs()
+    tuning.know_arrays()
+    tuning.measure_once()
 
 
 def kept(function: Function, *signature: Any, **options: Any) -> Function:

@@ -30,10 +30,11 @@ def copy_down(typing: Any, given: Any, address: Any) -> Any:
     """Copy the tuple that is given to an address; how many bytes it has. Address 0: only those."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = args[0]
-        if not hasattr(signature.args[0], "named"):  # a tuple by value
+        place, kind = args[0], signature.args[0]
+        if not hasattr(kind, "named"):  # a tuple by value
             place = code.alloca_once_value(builder, place)
-        size = context.get_constant(types.intp, context.get_abi_sizeof(place.type.pointee))
+        laid = context.get_value_type(getattr(kind, "named", kind))
+        size = context.get_constant(types.intp, context.get_abi_sizeof(laid))
         with builder.if_then(code.is_not_null(builder, args[1])):
             target = builder.inttoptr(args[1], place.type)
             code.raw_memcpy(builder, target, place, size, 1)

@@ -8,6 +8,8 @@ those it needs. Without this every policy would be a fifth slower, and the same 
 
 from __future__ import annotations
 
+import hashlib
+from functools import cache
 from typing import Any
 
 from llvmlite import ir as llvm
@@ -20,6 +22,8 @@ code: Any = numba_code
 types: Any = extending.types
 Primitive: Any = extending.models.PrimitiveModel
 Attributes: Any = templates.AttributeTemplate
+BYTES = llvm.IntType(8).as_pointer()
+"""An address as the compiler sees it: the layout of the tuple, a page of text, is not told at each use."""
 
 
 class Address(types.Type):  # type: ignore[misc]
@@ -27,12 +31,20 @@ class Address(types.Type):  # type: ignore[misc]
 
     def __init__(self, named: Any) -> None:
         self.named = named
-        super().__init__(name=f"address of {named}")
+        # Short, because the name of every compiled function has those of its arguments' types in it.
+        told = hashlib.sha256(str(named).encode()).hexdigest()[:16]
+        super().__init__(name=f"{named.instance_class.__name__}({told})")
 
     def of(self, field: str) -> Any:
         """The type of a field as compiled code sees it."""
         kind = self.named.types[self.named.fields.index(field)]
-        return Address(kind) if isinstance(kind, (types.NamedTuple, types.NamedUniTuple)) else kind
+        return address_of(kind) if isinstance(kind, (types.NamedTuple, types.NamedUniTuple)) else kind
+
+
+@cache
+def address_of(named: Any) -> Address:
+    """The type of the address of such a tuple."""
+    return Address(named)
 
 
 @extending.register_model(Address)
@@ -40,7 +52,7 @@ class AddressModel(Primitive):  # type: ignore[misc]
     """An address is one number everywhere."""
 
     def __init__(self, manager: Any, kind: Address) -> None:
-        super().__init__(manager, kind, manager.lookup(kind.named).get_value_type().as_pointer())
+        super().__init__(manager, kind, BYTES)
 
 
 @extending.infer_getattr
@@ -56,25 +68,54 @@ class Fields(Attributes):  # type: ignore[misc]
 @extending.lower_getattr_generic(Address)  # type: ignore[untyped-decorator]
 def read_field(context: Any, builder: Any, kind: Address, address: Any, field: str) -> Any:
     """A table, read from where the tuple stands; of a tuple inside it, the address."""
-    place = code.gep_inbounds(builder, address, 0, kind.named.fields.index(field))
+    place = builder.gep(address, [llvm.IntType(64)(place_of(context, kind, field))], inbounds=True)
     wanted = kind.of(field)
     if isinstance(wanted, Address):
         return place
-    array = context.make_array(wanted)
-    there, table = array(context, builder, ref=place), array(context, builder)
-    for name in ("nitems", "itemsize", "data", "shape", "strides"):
-        setattr(table, name, read_once(builder, there._get_ptr_by_name(name)))
-    table.meminfo = code.get_null_value(table.meminfo.type)  # who owns the table is Python's concern
-    table.parent = code.get_null_value(table.parent.type)
-    return table._getvalue()
+    table = context.get_value_type(wanted)
+    place = builder.bitcast(place, table.as_pointer())
+    position = context.data_model_manager[wanted].get_field_position
+
+    def read(name: str, *more: int) -> Any:
+        return read_once(builder, code.gep_inbounds(builder, place, 0, position(name), *more))
+
+    shape = [read("shape", i) for i in range(wanted.ndim)]
+    described = {"data": read("data"), "shape": code.pack_array(builder, shape)}
+    if wanted.layout == "C":  # row after row, so all else follows
+        size = context.get_constant(types.intp, size_of(context, wanted.dtype))
+        described["itemsize"], strides, items = size, [size], shape[-1]
+        for length, count in zip(reversed(shape[1:]), reversed(shape[:-1]), strict=True):
+            strides.insert(0, builder.mul(strides[0], length))
+            items = builder.mul(items, count)
+        described |= {"nitems": items, "strides": code.pack_array(builder, strides)}
+    else:
+        strides = [read("strides", i) for i in range(wanted.ndim)]
+        described |= {"nitems": read("nitems"), "itemsize": read("itemsize")}
+        described["strides"] = code.pack_array(builder, strides)
+    value = code.get_null_value(table)  # who owns the table is Python's concern
+    for name, number in described.items():
+        value = builder.insert_value(value, number, position(name))
+    return value
+
+
+def place_of(context: Any, kind: Address, field: str) -> int:
+    """Where a field of a tuple begins, in bytes: everything in it is an address or a number as long."""
+    before = kind.named.types[: kind.named.fields.index(field)]
+    return sum(size_of(context, each) for each in before)
+
+
+def size_of(context: Any, kind: Any) -> int:
+    """The bytes of a number, of a table's description, or of a tuple of such."""
+    if kind not in sizes:
+        sizes[kind] = context.get_abi_sizeof(context.get_value_type(kind))
+    return sizes[kind]
+
+
+sizes: dict[Any, int] = {}
 
 
 def read_once(builder: Any, place: Any) -> Any:
-    """What stands at a place and never changes; of several numbers each by itself."""
-    kind = place.type.pointee
-    if isinstance(kind, llvm.ArrayType):
-        parts = (code.gep_inbounds(builder, place, 0, i) for i in range(kind.count))
-        return code.pack_array(builder, [read_once(builder, part) for part in parts])
+    """The number or address that stands at a place and never changes."""
     value = builder.load(place)
     value.set_metadata("invariant.load", builder.module.add_metadata(()))
     return value
@@ -84,7 +125,7 @@ def read_once(builder: Any, place: Any) -> Any:
 def hand_over(kind: Address, given: Any, c: Any) -> Any:
     """Lay a tuple that comes from Python into memory for the time of the call."""
     native = c.unbox(kind.named, given)
-    place = code.alloca_once_value(c.builder, native.value)
+    place = c.builder.bitcast(code.alloca_once_value(c.builder, native.value), BYTES)
     # "Never changes" is true from here on. What goes through this empty instruction comes out as an address
     # that the compiler knows nothing about, so it reads nothing from it before.
     same = llvm.FunctionType(place.type, [place.type])
@@ -98,6 +139,6 @@ def pass_by_address(named: type) -> None:
     def type_of(given: Any, purpose: Any) -> Any:
         kinds = [extending.typeof_impl(each, purpose) for each in given]
         inside = [kind.named if isinstance(kind, Address) else kind for kind in kinds]
-        return Address(types.BaseTuple.from_types(inside, named))
+        return address_of(types.BaseTuple.from_types(inside, named))
 
     extending.typeof_impl.register(named)(type_of)

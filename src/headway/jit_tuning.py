@@ -23,6 +23,13 @@ def is_inner() -> bool:
     return bool(flags is not None and flags.no_cpython_wrapper and flags.release_gil)
 
 
+def is_ours() -> bool:
+    """Whether numba is at a kernel, inner or not: none else lacks both reference counts and the lock."""
+    stack: Any = targetconfig.ConfigStack
+    flags = stack.top_or_none()
+    return bool(flags is not None and flags.release_gil and not flags.nrt)
+
+
 def count_from_the_front() -> None:
     """Spare kernels the test whether each index is negative, which counts from the end: theirs never are.
 
@@ -42,36 +49,63 @@ def count_from_the_front() -> None:
 
 
 def leave_inner_code_raw() -> None:
-    """Make machine code of hooks and entries only.
+    """Optimise and make machine code of hooks and entries only, and join code there only.
 
-    numba optimises every kernel and makes machine code of it, then does so again in each caller that it is
-    joined into. A kernel that has no caller in Python needs neither. Without this compiling takes half as
-    long again, and gives the same.
+    numba optimises every kernel and makes machine code of it, together with all kernels that it calls, then
+    does so again in each caller. A kernel that has no caller in Python needs none of that: it stays as it
+    was written, beside a note of the kernels that it calls, and whatever Python calls takes up all of them
+    once. Without this compiling takes twice as long, and gives the same.
     """
     from numba.core.codegen import CPUCodeLibrary, JITCPUCodegen
 
-    optimise: Any = CPUCodeLibrary._optimize_final_module
-    make_code: Any = CPUCodeLibrary._finalize_final_module
+    library_of: Any = CPUCodeLibrary
+    optimise_functions, optimise_module = library_of._optimize_functions, library_of._optimize_final_module
+    finalise = library_of.finalize
     place: Any = JITCPUCodegen.set_env
 
-    def optimise_final_module(library: Any) -> None:
-        if not is_inner():
-            optimise(library)
+    def optimise_each(library: Any, module: Any) -> None:
+        if is_inner():
+            module.data_layout = library._codegen._data_layout
+        else:
+            optimise_functions(library, module)
 
-    def finalise_final_module(library: Any) -> None:
-        if not is_inner():
-            make_code(library)
+    def finalise_whole(library: Any) -> None:
+        if is_inner():
+            library._raise_if_finalized()
+            library._finalize_dynamic_globals()
+            library._finalized = library._is_raw = True
             return
-        library._finalize_dynamic_globals()
-        library._finalized = True
+        library._linking_libraries = with_all_below(library._linking_libraries)
+        finalise(library)
+
+    def optimise_once(library: Any) -> None:
+        if is_ours():
+            manager, passes = library._codegen._module_pass_manager()
+            manager.run(library._final_module, passes)
+        else:
+            optimise_module(library)
 
     def set_environment(codegen: Any, name: str, environment: Any) -> None:
         if not is_inner():  # where there is no code there is no place for it, and kernels need none
             place(codegen, name, environment)
 
     setattr(JITCPUCodegen, "set_env", set_environment)  # noqa: B010
-    setattr(CPUCodeLibrary, "_optimize_final_module", optimise_final_module)  # noqa: B010
-    setattr(CPUCodeLibrary, "_finalize_final_module", finalise_final_module)  # noqa: B010
+    setattr(CPUCodeLibrary, "_optimize_functions", optimise_each)  # noqa: B010
+    setattr(CPUCodeLibrary, "_optimize_final_module", optimise_once)  # noqa: B010
+    setattr(CPUCodeLibrary, "finalize", finalise_whole)  # noqa: B010
+
+
+def with_all_below(libraries: list[Any]) -> list[Any]:
+    """The code of some kernels, and of all those that they call; each once."""
+    found: dict[Any, None] = {}
+    ahead = list(reversed(libraries))
+    while ahead:
+        library = ahead.pop()
+        if library not in found:
+            found[library] = None
+            if getattr(library, "_is_raw", False):
+                ahead.extend(reversed(library._linking_libraries))
+    return list(found)
 
 
 def ask_once() -> None:
@@ -92,6 +126,115 @@ def ask_once() -> None:
         return known[key]
 
     setattr(types.BaseFunction, "get_call_type", get_call_type)  # noqa: B010
+
+
+def spare_what_no_kernel_needs() -> None:
+    """Leave out what numba works out for code that counts references, allocates or raises errors.
+
+    Where variables die is of use to reference counts and generators only; it is a tenth of the time to
+    compile. Expressions of whole arrays, which numba looks for, would allocate. Errors that it raises and
+    catches by itself need no colours.
+    """
+    from numba.core import errors, postproc, transforms
+    from numba.core.rewrites import registry
+
+    process: Any = postproc.PostProcessor.run
+    rewrite: Any = registry.RewriteRegistry.apply
+
+    def run(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        if not is_inner() or processor.func_ir.is_generator:
+            process(processor, emit_dels, extend_lifetimes)
+            return
+        code = processor.func_ir
+        code.blocks = transforms.canonicalize_cfg(code.blocks)
+        code.variable_lifetime = postproc.VariableLifetime(code.blocks)  # works out what it is asked for
+        code.generator_info = None
+
+    def apply(registry: Any, kind: str, state: Any) -> None:
+        if kind != "after-inference" or not is_inner():
+            rewrite(registry, kind, state)
+
+    setattr(postproc.PostProcessor, "run", run)  # noqa: B010
+    setattr(registry.RewriteRegistry, "apply", apply)  # noqa: B010
+    scheme: Any = getattr(errors, "HighlightColorScheme", None)
+    if scheme is not None:
+        mark_up = scheme._markup
+
+        def in_colour(scheme: Any, message: str, *how: Any, **more: Any) -> Any:
+            return message if is_inner() else mark_up(scheme, message, *how, **more)
+
+        setattr(scheme, "_markup", in_colour)  # noqa: B010
+
+
+def know_arrays() -> None:
+    """Let numba make the class that stands for an array type once, and read arrays where they are.
+
+    numba asks at every use of an array whether it is one, by looking for a conversion that does not exist,
+    and looks again after loading all that it knows anew. Then it copies the array's description into memory
+    to read single numbers of it, which the optimiser has to undo.
+    """
+    from numba.core import cgutils
+    from numba.np import arrayobj
+
+    make_array: Any = arrayobj.make_array
+    known: dict[Any, Any] = {}
+
+    def make_known_array(kind: Any) -> Any:
+        if type(kind) is not types.Array:
+            return make_array(kind)
+        if kind not in known:
+            base = cast(Any, cgutils.create_struct_proxy(kind))
+            of_array = type("ArrayStruct", (make_array(kind),), {"_make_refs": base._make_refs})
+            known[kind] = _read_in_place(of_array)
+        return known[kind]
+
+    setattr(arrayobj, "make_array", make_known_array)  # noqa: B010
+
+
+def measure_once() -> None:
+    """Remember how many bytes a type has: numba lets the compiler read a whole program to find out."""
+    from numba.core.base import BaseContext
+
+    measure: Any = BaseContext.get_abi_sizeof
+    known: dict[tuple[type, str], int] = {}
+
+    def get_abi_sizeof(context: Any, kind: Any) -> int:
+        name = type(context), str(kind)
+        if name not in known:
+            known[name] = measure(context, kind)
+        return known[name]
+
+    setattr(BaseContext, "get_abi_sizeof", get_abi_sizeof)  # noqa: B010
+
+
+def _read_in_place(of_array: Any) -> Any:
+    """A class that stands for an array in compiled code: what a kernel is given is read and never written."""
+
+    class Array(of_array):  # type: ignore[misc]
+        _given: Any = None
+
+        def __init__(self, context: Any, builder: Any, value: Any = None, ref: Any = None) -> None:
+            if value is None or ref is not None or not is_inner():
+                super().__init__(context, builder, value, ref)
+                return
+            self._context, self._builder, self._given = context, builder, value
+            self._datamodel = context.data_model_manager[self._fe_type]
+
+        def __getitem__(self, index: int) -> Any:
+            if self._given is None:
+                return super().__getitem__(index)
+            return self._builder.extract_value(self._given, index)
+
+        @property
+        def shape(self) -> Any:
+            if self._given is None:
+                return super().shape
+            return self[self._datamodel.get_field_position("shape")]
+
+        def _getvalue(self) -> Any:
+            return super()._getvalue() if self._given is None else self._given
+
+    return Array
 
 
 def for_any_number(compiled: Function) -> Function:
