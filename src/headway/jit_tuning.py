@@ -139,6 +139,8 @@ def spare_what_no_kernel_needs() -> None:
     from numba.core.rewrites import registry
 
     process: Any = postproc.PostProcessor.run
+    lifetime: Any = postproc.VariableLifetime
+    in_order: Any = transforms.canonicalize_cfg
     rewrite: Any = registry.RewriteRegistry.apply
 
     def run(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
@@ -146,8 +148,8 @@ def spare_what_no_kernel_needs() -> None:
             process(processor, emit_dels, extend_lifetimes)
             return
         code = processor.func_ir
-        code.blocks = transforms.canonicalize_cfg(code.blocks)
-        code.variable_lifetime = postproc.VariableLifetime(code.blocks)  # works out what it is asked for
+        code.blocks = in_order(code.blocks)
+        code.variable_lifetime = lifetime(code.blocks)  # works out what it is asked for
         code.generator_info = None
 
     def apply(registry: Any, kind: str, state: Any) -> None:
@@ -177,14 +179,15 @@ def know_arrays() -> None:
     from numba.np import arrayobj
 
     make_array: Any = arrayobj.make_array
+    structure_of: Any = cgutils.create_struct_proxy
     known: dict[Any, Any] = {}
 
     def make_known_array(kind: Any) -> Any:
         if type(kind) is not types.Array:
             return make_array(kind)
         if kind not in known:
-            base = cast(Any, cgutils.create_struct_proxy(kind))
-            of_array = type("ArrayStruct", (make_array(kind),), {"_make_refs": base._make_refs})
+            as_given = {"_make_refs": structure_of(kind)._make_refs}
+            of_array = type("ArrayStruct", (make_array(kind),), as_given)
             known[kind] = _read_in_place(of_array)
         return known[kind]
 
