@@ -164,7 +164,12 @@ def copy_into(larger: Table, table: Table) -> None:
 
 
 def grow(state: State, world: World) -> tuple[State, World]:
-    """Tables for twice as many live jobs, with the same content."""
+    """A larger table of shares where that is too small; else tables for twice as many live jobs."""
+    used, most = int(state.clock[SHARES]), int(state.clock[NODE_CPUS])
+    if used + most > state.shares.shape[1]:
+        shares = np.zeros((len(state.shares), max(state.shares.shape[1] * 3 // 2, used + 2 * most)), np.int64)
+        copy_into(shares[:, :used], state.shares[:, :used])
+        return state._replace(shares=shares), world
     room = 2 * int(state.clock[LIVE_ROOM])
     state.clock[LIVE_ROOM] = room
     state.pools[Q_SUMMED] = 0  # summaries are laid out by the size of the tables
@@ -180,12 +185,9 @@ def grow(state: State, world: World) -> tuple[State, World]:
     larger_world = new_world(world.runtime, room)
     copy_into(larger_world.ends, world.ends)
     larger_world.size[:] = world.size
-    shares = state.shares
-    if state.clock[SHARES] + state.clock[NODE_CPUS] > shares.shape[1]:
-        shares = np.zeros((shares.shape[0], 2 * shares.shape[1]), np.int64)
-        copy_into(shares, state.shares)
-    kept = {name: getattr(state, name) for name in ("clock", "jobs", "nodes", "changes", "memory")}
-    return larger._replace(runs=runs, shares=shares, **kept), larger_world
+    names = ("clock", "jobs", "nodes", "shares", "changes", "memory")
+    kept = {name: getattr(state, name) for name in names}
+    return larger._replace(runs=runs, **kept), larger_world
 
 
 Kind = tuple[type, tuple[tuple[str, int], ...]]
