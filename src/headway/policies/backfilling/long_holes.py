@@ -6,7 +6,9 @@ nothing. A job with reserved start r moves forward in one of two ways:
     slide   enough processors are free just before r: it starts where the hole begins that ends there
     jump    a hole before r, not next to it, is as long as the job
 
-Whether a job slides is seen at one step of the plan. For jumps there is a table: the time ahead in buckets
+Whether a job slides is seen at one step of the plan, the one just before r. It can have become free only in this
+sweep or in the last one, so the time ahead is also cut into slices, and each knows the last sweep in which
+processors came free there: where that is longer ago, nothing is looked up. For jumps there is a table: the time ahead in buckets
 of equal width, sizes in classes (two for each power of two). For each class and bucket it has a bound from
 above: no hole for the least size of the class that reaches into the bucket is longer, counted from the
 bucket's beginning where the hole begins before it. And it has the greatest of these bounds up to each
@@ -69,7 +71,7 @@ from headway.units import NEVER
 # Notes behind the options: the buckets there is space for and those in use, when the first begins and how
 # wide they are (a power of two, in µs), the bucket of now, the classes, and whether the table is in use.
 # Then for each class the least size, and where the hole begins that is being followed; then the bounds,
-# then the greatest ones, then what jobs need that are reserved from a bucket on.
+# then the greatest ones, then what jobs need that are reserved from a bucket on; at the end the slices of time.
 SPACE, BUCKETS, ORIGIN, WIDTH, NOW_AT, CLASSES, IN_USE, SWEEPS, LEAST_SIZE = range(STRIDE, STRIDE + 9)
 MOST_CLASSES = 128
 SINCE = LEAST_SIZE + MOST_CLASSES
@@ -77,6 +79,8 @@ BOUND = SINCE + MOST_CLASSES
 
 FAR = 64
 """So many steps a hole is followed behind the time that came free; then it counts as endless."""
+SLICES, SLICES_IN_BITS = 64, 6
+"""Slices of a bucket."""
 SWEEPS_A_COUNT = 32
 """After so many sweeps the sizes of jobs with late reservations are counted anew."""
 MOST_BUCKETS, FEWEST_BUCKETS, WAITING_PER_BUCKET = 8192, 64, 8
@@ -87,7 +91,7 @@ def space_for(jobs: int, procs: int) -> int:
     buckets = FEWEST_BUCKETS
     while buckets < MOST_BUCKETS and buckets * WAITING_PER_BUCKET < jobs:
         buckets *= 2
-    return BOUND - STRIDE + buckets * (3 * 2 * procs.bit_length() + 1)
+    return BOUND - STRIDE + buckets * (3 * 2 * procs.bit_length() + 1 + SLICES)
 
 
 @routine
@@ -101,7 +105,7 @@ def lay_classes(state: State, k: int) -> None:
         size, between = between, 2 * size if c > 0 else 3
         c += 1
     state.options[CLASSES] = c
-    state.options[SPACE] = (len(state.options) - BOUND) // (3 * c + 1)
+    state.options[SPACE] = (len(state.options) - BOUND) // (3 * c + 1 + SLICES)
 
 
 @kernel
@@ -149,6 +153,30 @@ def lowest_from(state: State) -> int:
 def shortest_of(state: State, c: int) -> int:
     """Where the shortest lengths of a class begin: of each bucket, of the jobs reserved in it or later."""
     return int(BOUND + (2 * state.options[CLASSES] + c) * state.options[SPACE])
+
+
+@kernel
+def slice_of(state: State, x: int) -> int:
+    """Where it is noted in which sweep processors last came free around a time."""
+    first = BOUND + (3 * state.options[CLASSES] + 1) * state.options[SPACE]
+    after, width = max(x - state.options[ORIGIN], 0), state.options[WIDTH] - SLICES_IN_BITS
+    last = SLICES * state.options[BUCKETS] - 1
+    if after >> state.options[WIDTH] >= state.options[BUCKETS]:
+        return int(first + last)
+    return int(first + min(after >> width if width >= 0 else after << -width, last))
+
+
+@kernel
+def note_room_in(state: State, begin: int, end: int) -> None:
+    """Processors came free on [begin, end) in this sweep."""
+    for place in range(slice_of(state, begin), slice_of(state, end - 1) + 1):
+        state.options[place] = state.options[SWEEPS]
+
+
+@kernel
+def may_slide(state: State, reserved: int) -> bool:
+    """Whether processors may have come free just before a reserved start since that was last looked at."""
+    return bool(state.options[slice_of(state, reserved - 1)] >= state.options[SWEEPS] - 1)
 
 
 @kernel
@@ -243,14 +271,37 @@ def follow_back(t: int, state: State, k: int, b: int, place: int, c: int, lowest
         begin = max(t, profile.steps[STEP_ROWS * k + TIME, place])
 
 
+@kernel
+def least_level(state: State, k: int, b: int, place: int, end: int) -> int:
+    """The least level from the step at ``place`` of block ``b`` on, up to ``end``."""
+    profile, least = state.profile, NEVER
+    while True:
+        level = profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
+        least = min(least, level)
+        place += 1
+        if place >= base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b]:
+            b += 1
+            place = base_of(profile, k, b)
+            if b >= profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]:
+                break
+        if profile.steps[STEP_ROWS * k + TIME, place] >= end:
+            break
+    return int(least)
+
+
 @routine
-def note_holes(t: int, state: State, k: int, begin: int, end: int) -> None:
-    """Note every hole that reaches into [begin, end), for the classes of jobs reserved after ``begin``."""
+def note_holes(t: int, state: State, k: int, begin: int, end: int, procs: int) -> None:
+    """Note every hole that reaches into [begin, end), for the classes of jobs reserved after ``begin``.
+
+    If ``procs`` came free there, holes for no more processors than were free before are noted already.
+    """
     profile = state.profile
     freed = bucket_of(state, begin)
     lowest = state.options[lowest_from(state) + freed]
     b = locate(profile, k, begin)
     place = find(profile, k, b, begin)
+    if procs < NEVER:
+        lowest = max(lowest, class_of(state, least_level(state, k, b, place, end) - procs) + 1)
     c = class_of(
         state, profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
     )
@@ -375,8 +426,11 @@ def lay_buckets(t: int, state: State, k: int) -> None:
     for i in range(BOUND, BOUND + 2 * state.options[CLASSES] * state.options[SPACE]):
         state.options[i] = 0
     state.options[SWEEPS] = 0
+    first = slice_of(state, t)
+    for i in range(first, first + SLICES * buckets):
+        state.options[i] = 0
     note_reservations(state, k)
-    note_holes(t, state, k, t, NEVER)
+    note_holes(t, state, k, t, NEVER, NEVER)
 
 
 @kernel
@@ -403,7 +457,8 @@ def sweep_long_plan(t: int, state: State, k: int, more: int) -> bool:
     if state.options[SWEEPS] % SWEEPS_A_COUNT == 0:
         note_reservations(state, k)
     if begin < end:
-        note_holes(t, state, k, begin, end)
+        note_room_in(state, begin, end)
+        note_holes(t, state, k, begin, end, NEVER)
     draw_together(state, 2 * k)
     moved = False
     row = Q_FIELDS * 2 * k
@@ -415,14 +470,17 @@ def sweep_long_plan(t: int, state: State, k: int, more: int) -> bool:
         reserved = state.jobs[RESERVED, job]
         if reserved <= t:
             continue
-        earlier = free_until(state.profile, k, t, reserved, procs)[0]
+        earlier = reserved
+        if may_slide(state, reserved):
+            earlier = free_until(state.profile, k, t, reserved, procs)[0]
         length = length_of_hole(state, job, more)
         c = class_of(state, procs)
         if state.options[greatest_of(state, c) + bucket_of(state, reserved - 1)] >= length:
             earlier = min(earlier, jump(t, state, k, job, length, c))
         if earlier < reserved:
             bring_forward(state, k, job, earlier, step_of(state.profile, k, earlier))
-            note_holes(t, state, k, state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k])
+            note_room_in(state, state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k])
+            note_holes(t, state, k, state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k], procs)
             state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
             moved = True
     return moved
