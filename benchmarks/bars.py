@@ -141,6 +141,11 @@ def of_sweeps(rows: Sequence[Row]) -> Iterator[Line]:
         elif row["kind"] == "Python's share":
             bar = 0.33 if row["bar"] else None
             yield at_most("sweep, Python's share of a cell", str(row["on"]), number(row, "value"), "", bar)
+        elif row["kind"] == "CPU s":
+            yield Line("sweep, small cells, 1 worker", str(row["on"]), number(row, "value"), "CPU s")
+        elif row["kind"] == "growth":
+            on = str(row["on"])
+            yield at_most("growth with twice as many cells", on, number(row, "value"), "times", 2.2)
         elif row["kind"] == "paper":
             yield Line("reproduce redirection, everything", str(row["on"]), number(row, "value"), "s wall")
         else:

@@ -82,3 +82,14 @@ def all_commands(folder: Path | None, quick: bool) -> Iterator[Row]:
             yield line(f"{policy}: read, simulated, audited and summarised, warm", walks)
             run(["audit", str(out), "--quiet"], cold)  # loads its kernels for the first time
             yield line(f"headway audit of {policy}, warm", [run(["audit", str(out), "--quiet"], cold)])
+        yield from first_uses(Path(scratch), 500 if quick else 7_500)
+
+
+def first_uses(scratch: Path, jobs: int) -> Iterator[Row]:
+    """The first use of EASY with n, 2 n and 4 n jobs, each with nothing compiled: how its time grows."""
+    for n in (1, 2, 4):
+        log = scratch / f"first {n}.swf"
+        write_swf(lublin(jobs=n * jobs, seed=1), log)
+        simulate = ["simulate", str(log), "--policy", "easy", "--quiet"]
+        name = f"headway simulate, {n * jobs:,} generated jobs, first use (compiles)"
+        yield line(name, [run(simulate, scratch / f"cold {n}")])

@@ -46,6 +46,7 @@ def all_sweeps(folder: Path | None, quick: bool) -> Iterator[Row]:
         if folder and not quick:
             yield from _workers(folder, campaign_workers.LARGE, 20, Path(scratch) / "large", True)
         yield from _cells(500 if quick else 20_000, Path(scratch) / "cells")
+        yield from _growth(100 if quick else 1_000, Path(scratch) / "growth")
         yield from _paper(folder, quick, Path(scratch))
 
 
@@ -61,6 +62,26 @@ def _cells(cells: int, scratch: Path) -> Iterator[Row]:
     on = f"{len(found):,} cells of 500 jobs"
     yield {"kind": "small cells", "on": on, "value": round(rate, 1), "bar": cells == 20_000}
     yield {"kind": "Python's share", "on": on, "value": round(python_share(), 2), "bar": cells == 20_000}
+
+
+def _growth(cells: int, scratch: Path) -> Iterator[Row]:
+    """The CPU time of n, 2 n and 4 n small cells on one worker, and how much longer 4 n take than 2 n."""
+    seconds: list[float] = []
+    for n in (0, 1, 2, 4):  # the first one loads the kernels
+        made = headway.Campaign(
+            workloads=[SMALL_MODEL],
+            policies=list(SMALL_POLICIES),
+            replications=max(n * cells // len(SMALL_POLICIES), 1),
+            tau=60,
+        )
+        begin = time.process_time()
+        found: Any = made.run(scratch / str(n), workers=1)
+        if n == 0:
+            continue
+        seconds.append(time.process_time() - begin)
+        yield {"kind": "CPU s", "on": f"{len(found):,} cells of 500 jobs", "value": round(seconds[-1], 2)}
+    on = f"{4 * cells:,} cells of 500 jobs over {2 * cells:,}"
+    yield {"kind": "growth", "on": on, "value": round(seconds[2] / max(seconds[1], 1e-9), 2)}
 
 
 def python_share() -> float:

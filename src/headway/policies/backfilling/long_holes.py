@@ -6,14 +6,14 @@ nothing. A job with reserved start r moves forward in one of two ways:
     slide   enough processors are free just before r: it starts where the hole begins that ends there
     jump    a hole before r, not next to it, is as long as the job
 
-Whether a job slides is seen at one step of the plan, the one just before r. It can have become free only in this
-sweep or in the last one, so the time ahead is also cut into slices, and each knows the last sweep in which
-processors came free there: where that is longer ago, nothing is looked up. For jumps there is a table: the time ahead in buckets
-of equal width, sizes in classes (two for each power of two). For each class and bucket it has a bound from
-above: no hole for the least size of the class that reaches into the bucket is longer, counted from the
-bucket's beginning where the hole begins before it. And it has the greatest of these bounds up to each
-bucket. So one comparison tells of most jobs that no hole before their start is long enough; for the others
-the few buckets with a greater bound are searched, the first one first.
+Whether a job slides is seen at one step of the plan, the one just before r. That can have become free only
+in this sweep or in the last one, so the time ahead is cut into slices, and each knows the last sweep in
+which processors came free there: where that is longer ago, nothing is looked up. For jumps there is a table:
+the time ahead in buckets of equal width, sizes in classes (two for each power of two). For each class and
+bucket it has a bound from above: no hole for the least size of the class that reaches into the bucket is
+longer, counted from the bucket's beginning where the hole begins before it. And it has the greatest of these
+bounds up to each bucket. So one comparison tells of most jobs that no hole before their start is long enough;
+for the others the few buckets with a greater bound are searched, the first one first.
 
 Why nothing is missed. Let the earliest hole for a job begin at x in bucket B, and be as long as the job.
 The maximal hole around it, for the least size of the job's class, is at least as long counted from B's
@@ -71,7 +71,7 @@ from headway.units import NEVER
 # Notes behind the options: the buckets there is space for and those in use, when the first begins and how
 # wide they are (a power of two, in µs), the bucket of now, the classes, and whether the table is in use.
 # Then for each class the least size, and where the hole begins that is being followed; then the bounds,
-# then the greatest ones, then what jobs need that are reserved from a bucket on; at the end the slices of time.
+# then the greatest ones, then what jobs need that are reserved from a bucket on; then the slices of time.
 SPACE, BUCKETS, ORIGIN, WIDTH, NOW_AT, CLASSES, IN_USE, SWEEPS, LEAST_SIZE = range(STRIDE, STRIDE + 9)
 MOST_CLASSES = 128
 SINCE = LEAST_SIZE + MOST_CLASSES
