@@ -185,9 +185,13 @@ def test_what_is_not_modelled_is_listed_by_name_with_its_place(tmp_path: Path) -
         ("Flags of QOS high", "qos.txt:3"),
     ]
     text = CONF + "PreemptType=preempt/qos\nPreemptMode=SUSPEND,GANG\nOverTimeLimit=5\n"
-    found = Site.load(site_folder(tmp_path, slurm__conf=text)).not_modelled
-    assert "PreemptMode: nobody is suspended for others" in {one.name for one in found}
-    assert not {one.name for one in found} & {"PreemptType", "OverTimeLimit"}  # which are
+    shared = text.replace("MaxTime=60", "MaxTime=60 OverSubscribe=YES:2")
+    found = {one.name for one in Site.load(site_folder(tmp_path, slurm__conf=shared)).not_modelled}
+    assert any(name.startswith("OverSubscribe of partition") for name in found)
+    forced = text.replace("MaxTime=60", "MaxTime=60 OverSubscribe=FORCE:2")
+    found = {one.name for one in Site.load(site_folder(tmp_path, slurm__conf=forced)).not_modelled}
+    modelled = ("PreemptType", "PreemptMode", "OverTimeLimit", "OverSubscribe", "SchedulerTimeSlice")
+    assert not any(name.startswith(modelled) for name in found)
 
 
 def test_yields_and_a_bound_over_several_jobs_are_told_as_not_modelled(tmp_path: Path) -> None:
