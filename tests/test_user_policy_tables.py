@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import headway
 from headway.audit import audit
 from headway.errors import PolicyError
+from headway.units import SECOND
 from instances import busy
 from surroundings import ROOT
 
@@ -65,3 +67,52 @@ def test_wrong_tables_are_told(tmp_path: Path, given: str, words: str) -> None:
     )
     with pytest.raises(PolicyError, match=words):
         headway.simulate(busy(5, 16, load=1.0, seed=8), 16, f"{tmp_path}/wrong.py:fair")
+
+
+class InPython:
+    """The policy of examples/partitions.py as its docstring says it, with dictionaries."""
+
+    def __init__(self, share: int, half_life: int) -> None:
+        self.share, self.half_life = share, half_life
+        self.used: dict[int, float] = {}
+        self.when, self.running = 0, dict[int, tuple[Any, int]]()  # job and start
+
+    def decide(self, view: Any) -> list[Any]:
+        fade = 0.5 ** ((view.now - self.when) / SECOND / self.half_life)
+        self.used, self.when = {user: use * fade for user, use in self.used.items()}, view.now
+        still = {job.id for job in view.running}
+        for job, start in [self.running.pop(number) for number in list(self.running) if number not in still]:
+            self.used[job.user] = self.used.get(job.user, 0.0) + job.procs * (view.now - start) / SECOND
+        held: dict[int, int] = {}
+        for job, _ in self.running.values():
+            held[job.queue] = held.get(job.queue, 0) + job.procs
+        free, started, shut = view.free, list[Any](), set[int]()
+        waiting = list(view.waiting)
+        while rest := [job for job in waiting if job.queue not in shut]:
+            job = min(rest, key=lambda job: self.used.get(job.user, 0.0))
+            inside = held.get(job.queue, 0)
+            if job.procs > free or (inside and inside + job.procs > self.share * view.capacity // 100):
+                shut.add(job.queue)
+                continue
+            waiting.remove(job)
+            started.append(job)
+            free -= job.procs
+            held[job.queue] = inside + job.procs
+        self.running |= {job.id: (job, view.now) for job in started}
+        return started
+
+
+@pytest.mark.parametrize(("share", "half_life"), [(50, 604_800), (30, 600), (100, 3600)])
+def test_partitions_with_fair_share(share: int, half_life: int) -> None:
+    log = busy(150, 16, load=1.4, seed=3)
+    numbers = np.arange(len(log))
+    log = log.with_columns(user=numbers * 7 % 5, queue=numbers * 5 % 3)
+    example = f"{ROOT}/examples/partitions.py:partitions(share={share}, half_life={half_life})"
+    compiled = headway.simulate(log, 16, example)
+    assert audit(compiled).ok
+    assert (compiled.start == headway.simulate(log, 16, InPython(share, half_life)).start).all()
+    for queue in range(3):  # no partition holds more than its part, but for a job that is alone there
+        inside = log.columns["queue"] == queue
+        for t in compiled.start[inside]:
+            runs = inside & (compiled.start <= t) & (t < compiled.end)
+            assert log.procs[runs].sum() <= share * 16 // 100 or runs.sum() == 1

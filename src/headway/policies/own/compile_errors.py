@@ -88,7 +88,7 @@ def _reason(text: str, otherwise: str) -> str:
     if any(words in text for words in ALLOCATES):
         return (
             "it makes a list, a dictionary, a text or an array, which a compiled policy cannot do; "
-            "what it must remember goes into state.options"
+            "what it must remember goes into state.options or into tables of its own (@compiled(tables=...))"
         )
     text = _in_python(text)
     for pattern, words in REASONS:
