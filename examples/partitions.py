@@ -39,7 +39,7 @@ from headway.policies.own.words import (
 
 
 class Of(IntEnum):
-    """Rows of whole numbers: of each job, then of each partition. WAITS is 1 while its first job must wait."""
+    """Rows of whole numbers: of each job, then of each partition; WAITS: its first job must wait."""
 
     USER = 0
     PARTITION = 1
