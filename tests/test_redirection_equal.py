@@ -12,7 +12,7 @@ from headway.engine.tables import State, Table
 from headway.policies.spec import parse_spec
 from headway.schedule import ENDED, WHY
 from headway.units import SECOND
-from instances import busy, log_of
+from instances import busy, jobs_in, log_of
 from redirection_reference import GROUPS, check, tried
 from reference.instances import job_lists
 from reference.jobs import Job
@@ -162,6 +162,26 @@ def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str
         else:
             # Counters of jobs that ended are gone; at most M jobs run, and each arrival adds one to each.
             assert counters(state).sum() <= before.sum() + arrivals * M
+
+
+@pytest.mark.parametrize("filter", sorted(FILTERS))
+@pytest.mark.parametrize("theta", [5, 9, 20])
+def test_many_newcomers_before_a_redirection(theta: int, filter: str) -> None:
+    """Newcomers are counted in batches, which a small theta never fills."""
+    for seed in (1, 2):
+        jobs = jobs_in(busy(60, M, load=1.6, seed=seed))
+        check(jobs, M, f"redirection(theta={theta}, group=3, filter={filter})")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "pair", [("easy(estimate=0.5)", "easy(depth=2)"), ("easy(depth=2, estimate=0.5)", "easy(estimate=0.5)")]
+)
+def test_jobs_that_outlive_their_estimate_beside_a_deep_queue(pair: tuple[str, str]) -> None:
+    """One group keeps running jobs' ends in a list and the other in a profile: each corrects its own."""
+    for seed in range(12):
+        jobs = jobs_in(busy(40, M, load=1.4, seed=seed))
+        check(jobs, M, f"redirection(theta=2, group=3, principal={pair[0]}, redirected={pair[1]})")
 
 
 def counters(state: State) -> Table:
