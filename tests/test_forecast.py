@@ -125,6 +125,10 @@ def test_the_queue_at_an_instant() -> None:
     assert at.waiting.tolist() == [2, 3]
     assert at.elapsed.tolist() == [5 * SECOND]
     assert Instant.of(record, 10 * SECOND, newest=2).waiting.tolist() == [2]
+    at_once = Record(
+        work, headway.Platform.procs(4), start, np.where(work.job == work.job[3], start, record.end)
+    )
+    assert Instant.of(at_once, 10 * SECOND).waiting.tolist() == [2, 3]  # also a job of no length
 
 
 def test_run_times_mix_the_kinds_as_specified() -> None:

@@ -41,7 +41,7 @@ class Instant:
         else:
             count = int(record.rank[newest]) + 1
         known = record.order[:count]
-        alive = known[record.end[known] > now]
+        alive = known[(record.end[known] > now) | (record.start[known] >= now)]
         begun = record.start[alive] < now
         running, waiting = alive[begun], alive[~begun]
         return cls(record, now, running[np.argsort(record.start[running], kind="stable")], waiting)
