@@ -114,6 +114,18 @@ def test_a_forecast_is_the_same_whatever_comes_after_its_instant(record: Record)
         assert own.plan == same.plan
 
 
+def test_a_run_without_length_is_learned_when_its_instant_is_over() -> None:
+    work = Workload.from_arrays(
+        unit="s", submit=[0, 10, 10], procs=[1] * 3, runtime=[10, 0, 30], walltime=[20] * 3
+    )
+    start = np.array([0, 10, 10]) * SECOND
+    record = Record(work, headway.Platform.procs(4), start, start + np.minimum(work.runtime, work.walltime))
+    run_times = RunTimes(record)
+    for now, known in ((10, [0.5]), (11, [0.5, 0.0]), (30, [0.5, 0.0, 1.0]), (10, [0.5])):
+        run_times.learn(now * SECOND)
+        assert list(run_times._seen[5,]) == known
+
+
 def test_the_queue_at_an_instant() -> None:
     work = Workload.from_arrays(
         unit="s", submit=[0, 5, 10, 10, 20], procs=[1] * 5, runtime=[10, 50, 50, 50, 5]

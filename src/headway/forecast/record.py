@@ -75,8 +75,8 @@ class Record:
 
     @cached_property
     def by_end(self) -> Column:
-        """Rows by their end, then as in the file."""
-        return np.argsort(self.end, kind="stable")
+        """Rows by their end, then by their start, then as in the file."""
+        return np.lexsort((self.start, self.end))
 
     def column(self, *names: str) -> Column:
         """The first of these columns that the workload has, else unknown (-1) for all."""

@@ -54,12 +54,14 @@ class RunTimes:
         self._mixed: dict[Hashable, tuple[Shares, Shares]] = {}
 
     def learn(self, now: int) -> None:
-        """Take note of the runs that have ended by ``now``."""
+        """Take note of the runs that have ended by ``now``; one without length that starts now is not over."""
         if now < self.now:
             self._next, self._seen = 0, {}
         self.now, self._mixed = now, {}
         end, by_end = self.record.end, self.record.by_end
         last = int(np.searchsorted(end[by_end[self._next :]], now, side="right")) + self._next
+        while last > self._next and self.record.start[by_end[last - 1]] == now:
+            last -= 1
         for row in by_end[self._next : last].tolist():
             request = int(self._request[row])
             share = int(end[row] - self.record.start[row]) / request if request > 0 else 1.0
