@@ -158,6 +158,7 @@ OWN = {
     ),
     "jobs": (
         "accepted_deadlines",
+        "broken_promises",
         "deadlines",
         "deadlines_broken",
         "deadlines_met",
