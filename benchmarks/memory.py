@@ -26,7 +26,7 @@ def peak():
 
 jobs, procs, policy, on_site = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4] == "site"
 log = of_site(jobs, load=0.8) if on_site else lublin(jobs=jobs, procs=procs, seed=1, load=0.85)
-machine = site().platform() if policy == "slurm" else site().cpus if on_site else procs
+machine = procs if not on_site else site().cpus if policy == "easy" else site().platform()
 made_log = peak()
 made = headway.simulate(log, machine, policy)
 print(json.dumps([made_log, peak(), made.provenance["timing"]["simulation_cpu_seconds"]]))
@@ -42,7 +42,7 @@ def peaks(sizes: tuple[int, ...]) -> Iterator[Row]:
     for jobs in sizes:
         yield peak(jobs, "easy")
     few = min(ON_SITE, *sizes) // 10
-    for policy in ("easy", "slurm"):
+    for policy in ("easy", "easy(nodes=whole)", "slurm"):
         least, most = peak(few, policy, True), peak(min(ON_SITE, *sizes), policy, True)
         grown = 1e9 * (float(most["peak GB, simulated"]) - float(least["peak GB, simulated"]))
         yield most | {"bytes a job": round(grown / (int(most["jobs"]) - few))}

@@ -280,7 +280,7 @@ def test_a_policy_in_python_sees_what_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    "policy", ["dbf", "ujfb", "redirection", "reallocation", "easy(dialect=pyss)", "slurm"]
+    "policy", ["ujfb", "redirection", "reallocation", "easy(dialect=pyss)", "slurm"]
 )
 def test_other_policies_refuse_with_a_sentence(policy: str) -> None:
     with pytest.raises(UsageError) as error:
