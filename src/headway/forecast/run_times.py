@@ -54,7 +54,7 @@ class RunTimes:
         self._mixed: dict[Hashable, tuple[Shares, Shares]] = {}
 
     def learn(self, now: int) -> None:
-        """Take note of the runs that have ended by ``now``; one without length that starts now is not over."""
+        """Take note of the runs that have ended by ``now``; one of no length that starts now is not over."""
         if now < self.now:
             self._next, self._seen = 0, {}
         self.now, self._mixed = now, {}
