@@ -32,6 +32,8 @@ def microseconds(seconds: int | float | str | Decimal) -> int:
         return seconds * SECOND
     try:
         value = Decimal(str(seconds))
+        if value == 0:  # whatever its exponent
+            return 0
         if value.adjusted() > DIGITS:
             raise ValueError
         return int((value * SECOND).to_integral_value(ROUND_HALF_EVEN))
