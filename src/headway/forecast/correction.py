@@ -68,7 +68,7 @@ class Correction:
         return len(self._known)
 
     def learn(self, forecast: int, wait: int) -> None:
-        """The job of the so-manieth forecast told has started after ``wait`` (µs)."""
+        """The job of a forecast, numbered as they were told from 0 on, has started after ``wait`` (µs)."""
         past = replace(self._told[forecast], wait=float(scale(wait)))
         self._known.append(past)
         moved = self._ranks[past.sure] + STEP * (LEVELS - (past.wait <= past.mended))

@@ -1,8 +1,8 @@
 """Jobs of a partition that have the same cores take turns on them (gang scheduling).
 
 The jobs of a partition stand in a list, in the order of their starts. A time slice puts those that it chose
-the last time behind the others, and chooses from the front who meets nobody on any of his cores. Whoever
-starts or goes on in the midst of a slice, because nobody uses his cores, keeps his place in the list::
+the last time behind the others, and chooses from the front each job that shares no core with those chosen
+before it. A job that starts or goes on in the midst of a slice, because its cores are free, keeps its place::
 
     slice          1            2            3            4
     cores 0-3   | A (fills)  | A (chosen) | B (chosen) | A (chosen)
