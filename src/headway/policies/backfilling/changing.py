@@ -106,13 +106,20 @@ def easy_changing(t: int, state: State) -> None:
 
 
 @routine
-def plan_anew(t: int, state: State, k: int) -> None:
-    """Give all who wait, and those who return, new reservations in queue order."""
+def give_up_all(state: State, k: int) -> None:
+    """Take the reservations of all who wait out of the plan."""
     row = Q_FIELDS * 2 * k
     for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
         job = state.queue[row + Q_JOB, place]
         if state.queue[row + Q_PROCS, place] != GONE and state.jobs[RESERVED, job] != NOT_RESERVED:
             give_up(state, k, job)
+
+
+@routine
+def plan_anew(t: int, state: State, k: int) -> None:
+    """Give all who wait, and those who return, new reservations in queue order."""
+    row = Q_FIELDS * 2 * k
+    give_up_all(state, k)
     take_changes(t, state, k)
     for i in range(state.clock[RETURNS]):
         join(state, k, state.lists[RETURNED, i])

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from headway.engine.holes import level_at
 from headway.engine.queue import enter, leave
-from headway.engine.reservations import NOT_RESERVED, give_up, reserve_by
+from headway.engine.reservations import NOT_RESERVED, reserve_by
 from headway.engine.tables import (
     CHANGES,
     FIRST_NEW,
@@ -34,7 +34,7 @@ from headway.engine.tables import (
 )
 from headway.engine.verbs import turn_away
 from headway.jit import kernel, routine
-from headway.policies.backfilling.changing import take_changes
+from headway.policies.backfilling.changing import give_up_all, take_changes
 from headway.policies.backfilling.conservative import HOLE, reserve_earliest
 from headway.policies.deadline.dbf import arrive, begin_runs, bring_closer, give_back
 from headway.policies.deadline.tables import (
@@ -65,14 +65,10 @@ def is_too_wide(state: State, k: int, job: int) -> bool:
     return bool(state.jobs[PROCS, job] > level_at(state.profile, k, NEVER - 1))
 
 
-@routine
-def give_up_all(state: State, k: int) -> None:
+@kernel
+def forget_places(state: State, k: int) -> None:
     """Nobody who waits has a place."""
-    row = Q_FIELDS * 2 * k
-    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
-        job = state.queue[row + Q_JOB, place]
-        if state.queue[row + Q_PROCS, place] != GONE and state.jobs[RESERVED, job] != NOT_RESERVED:
-            give_up(state, k, job)
+    give_up_all(state, k)
     note(state, k, KEPT_BASE, 0)
     note(state, k, CANONICAL, 0)
 
@@ -140,7 +136,7 @@ def dbf_changing(t: int, state: State) -> None:
     """Deadline-based backfilling where the machine changes."""
     early = give_back(t, state, MACHINE)
     if state.clock[CHANGES] > 0 or state.clock[RETURNS] > 0:
-        give_up_all(state, MACHINE)
+        forget_places(state, MACHINE)
         take_changes(t, state, MACHINE)
         take_back(state, MACHINE)
         place_all(t, state, MACHINE)

@@ -111,18 +111,25 @@ def cores_of_share(state: State, entry: int, level: int, word: int) -> int:
 
 
 @kernel
-def meets_proposed(state: State, job: int, count: int, mine: int) -> bool:
-    """Whether a running job has a core that was proposed for the next one, on the level ``mine``."""
-    memory, run, first = state.memory, state.jobs[RUN, job], state.clock[SHARES]
-    theirs = level_in(memory, job)
+def has_core_of(state: State, job: int, first: int, last: int, level: int) -> bool:
+    """Whether a job has a core of the shares from ``first`` to before ``last``, which are of this level."""
+    memory, run = state.memory, state.jobs[RUN, job]
+    mine = level_in(memory, job)
     for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-        for other in range(first, first + count):
+        for other in range(first, last):
             if state.shares[S_NODE, other] != state.shares[S_NODE, entry]:
                 continue
             for word in range(memory.settings[Setting.CORE_WORDS]):
-                if cores_of_share(state, entry, theirs, word) & cores_of_share(state, other, mine, word):
+                if cores_of_share(state, entry, mine, word) & cores_of_share(state, other, level, word):
                     return True
     return False
+
+
+@kernel
+def meets_proposed(state: State, job: int, count: int, mine: int) -> bool:
+    """Whether a running job has a core that was proposed for the next one, on the level ``mine``."""
+    first = state.clock[SHARES]
+    return has_core_of(state, job, first, first + count, mine)
 
 
 @kernel
@@ -183,13 +190,6 @@ def move_to_row(state: State, job: int, row: int) -> None:
 @kernel
 def have_same_core(state: State, job: int, other: int) -> bool:
     """Whether two jobs have a core in common."""
-    memory, run, others = state.memory, state.jobs[RUN, job], state.jobs[RUN, other]
-    mine, theirs = level_in(memory, job), level_in(memory, other)
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-        for place in range(state.runs[R_SHARE, others], end_of_shares(state, others)):
-            if state.shares[S_NODE, entry] != state.shares[S_NODE, place]:
-                continue
-            for word in range(memory.settings[Setting.CORE_WORDS]):
-                if cores_of_share(state, entry, mine, word) & cores_of_share(state, place, theirs, word):
-                    return True
-    return False
+    run = state.jobs[RUN, other]
+    first, last = state.runs[R_SHARE, run], end_of_shares(state, run)
+    return has_core_of(state, job, first, last, level_in(state.memory, other))
