@@ -16,6 +16,8 @@ from headway.policies.composition import PAIRS, REFUSALS, Pair, Refusal
 from headway.workload import Workload
 from instances import busy
 
+pytestmark = pytest.mark.interpreted
+
 PROCS = 24
 
 
