@@ -39,6 +39,8 @@ from headway.workload import Workload
 from headway.workload.swf_write import write_swf
 from headway.workload.transform import apply
 
+pytestmark = pytest.mark.interpreted
+
 
 def log(rows: Sequence[tuple[int, ...]], **columns: Any) -> Workload:
     """submit, wait, procs, runtime, walltime and user of each job, in seconds."""

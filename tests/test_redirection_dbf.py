@@ -29,6 +29,8 @@ from reference.laws import stretched
 from test_dbf_equal import busy_jobs
 from test_redirection_equal import PARAMETERS, M, spec_of
 
+pytestmark = pytest.mark.interpreted
+
 DEADLINES = st.one_of(st.none(), st.integers(0, 50))
 DBF = st.builds(
     "dbf(mode={}, late={}, compress={})".format,
