@@ -14,7 +14,7 @@ from scipy import stats
 from headway.errors import UsageError
 from headway.units import SECOND
 from headway.workload.models import generate, lublin
-from headway.workload.models.daily_cycle import BUCKETS, bucket_weights, gamma_cdf, times_of_points
+from headway.workload.models.daily_cycle import BUCKETS, Curve, bucket_weights, gamma_cdf, times_of_points
 from headway.workload.models.lublin import lublin_jobs, run_times, sizes
 from headway.workload.models.lublin_classes import BATCH, INTERACTIVE, TYPELESS, JobClass
 
@@ -57,7 +57,7 @@ def test_arrivals_equal_the_definition(gaps: list[float], start: int) -> None:
     weights = bucket_weights(TYPELESS.cycle_shape, TYPELESS.cycle_scale)
     points = np.cumsum(np.array(gaps) / 1800)
     expected = arrivals_by_the_definition(np.array(gaps), weights, start)
-    assert times_of_points(points, weights, start / 2) == pytest.approx(expected, abs=1e-4, rel=1e-9)
+    assert times_of_points(points, Curve.of(weights, start / 2)) == pytest.approx(expected, abs=1e-4, rel=1e-9)
 
 
 @CLASSES

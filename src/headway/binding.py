@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from headway.errors import UsageError
@@ -52,6 +53,7 @@ class Parameter:
         return self.annotation is float and "seconds" in self.doc
 
 
+@cache
 def describe(function: Callable[..., Any], skip: int = 0) -> tuple[Parameter, ...]:
     """Parameters of a function after the first `skip`, explained by `name: meaning` docstring lines."""
     hints = get_type_hints(function)

@@ -311,6 +311,8 @@ def as_run(state: State, order: Column, runtime: Column) -> dict[str, Column]:
 
 def _outlived(state: State, order: Column, runtime: Column) -> dict[str, Column]:
     """Walltimes in file order where the policy let some jobs go on: what these took; else nothing."""
+    if not len(order) or state.jobs[WALL].max() < UNBOUNDED:
+        return {}
     walltime = np.empty(len(order), np.int64)
     walltime[order] = np.where(state.jobs[WALL] < UNBOUNDED, state.jobs[WALL], state.jobs[PLAN])
     free = np.zeros(len(order), np.bool_)

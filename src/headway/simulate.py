@@ -56,7 +56,7 @@ def simulate(
     spec, pools = placed.spec, placed.pools(machine)
     kept = with_known_leaders(placed.fitting(workload, machine))
     wall, cpu = time.perf_counter(), time.thread_time()
-    order = np.argsort(kept.submit, kind="stable")
+    order = order_of_submission(kept.submit)
     submit, size, walltime, runtime = (
         kept.columns[name][order] for name in ("submit", "procs", "walltime", "runtime")
     )
@@ -90,9 +90,9 @@ def simulate(
         )
     submissions = submissions_of(placed, kept, order)
     once = prepared.again is None and prepared.setup.drive is None
-    state = run(jobs, replace(prepared.setup, submissions=submissions, again=not once), progress)
+    state = run(jobs, prepared.setup.with_submissions(submissions, again=not once), progress)
     while prepared.again is not None and (setup := prepared.again(state)) is not None:
-        state = run(jobs, replace(setup, submissions=submissions), progress)
+        state = run(jobs, setup.with_submissions(submissions), progress)
     if submissions is not None:
         order = order[submissions.jobs_by_column()]
         kept = as_submitted(kept, submissions, order)
@@ -112,10 +112,12 @@ def simulate(
     if prepared.on_nodes is not None:
         take_nodes(columns, state, order, prepared.on_nodes(state))
     columns.pop("entries", None)
-    place_of = np.argsort(order, kind="stable")
-    ran = state.jobs[RUN][place_of] >= 0
-    noted = {} if prepared.notes is None else prepared.notes(state, kept.columns["job"][order])
-    notes = {name: column[place_of][ran] for name, column in noted.items()}
+    ran, notes = np.ones(len(order), np.bool_), {}
+    ran[order] = state.jobs[RUN] >= 0
+    if prepared.notes is not None:
+        place_of = np.argsort(order, kind="stable")
+        noted = prepared.notes(state, kept.columns["job"][order])
+        notes = {name: column[place_of][ran] for name, column in noted.items()}
     if not ran.all():
         reasons = {int(order[job]): reason(prepared, state, job, submissions) for job in gone(state)}
         kept = without_refused(kept, reasons)
@@ -145,6 +147,12 @@ def simulate(
             "timing": timing,
         },
     )
+
+
+def order_of_submission(submit: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The places of the jobs in order of submission, then of the file; most logs are in this order already."""
+    sorted_already = bool((submit[1:] >= submit[:-1]).all())
+    return np.arange(len(submit)) if sorted_already else np.argsort(submit, kind="stable")
 
 
 def with_known_leaders(workload: Workload) -> Workload:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,6 +128,12 @@ class Setup:
     again: bool = True
     """Whether another run may begin with it; else the policy's own tables are not copied."""
 
+    def with_submissions(self, submissions: Submissions | None, again: bool = True) -> Setup:
+        """The setup for jobs that are submitted so; itself where nothing changes."""
+        if submissions is None and self.submissions is None and (again or self.memory is NO_MEMORY):
+            return self
+        return replace(self, submissions=submissions, again=again)
+
 
 def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State, World]:
     """The tables at the beginning: every job in the future, every processor free."""
@@ -200,7 +207,15 @@ def hook_signature(memory: Any = NO_MEMORY) -> Any:
 
 
 def _kind_of(memory: Any) -> Kind:
+    return NO_KIND if memory is NO_MEMORY else _kind_of_tables(memory)
+
+
+def _kind_of_tables(memory: Any) -> Kind:
     return type(memory), tuple((table.dtype.str, table.ndim) for table in memory)
+
+
+NO_KIND = _kind_of_tables(NO_MEMORY)
+"""That of most policies."""
 
 
 @cache
@@ -257,7 +272,22 @@ def compiled_hook(
 
 @cache
 def _compiled_as(hook: Callable[[int, State], None], kind: Kind) -> Callable[[int, State], None]:
-    return jit.with_signature(_signature_over(kind))(hook)
+    signature = _signature_over(kind)
+    return _found_at_once(jit.with_signature(signature)(hook), signature)
+
+
+def _found_at_once(compiled: Any, signature: Any) -> Any:
+    """The same compiled function, whose addresses are looked up once.
+
+    At each call of the loop numba asks for them, which takes half as long as the simulation of a day.
+    """
+    made, others = compiled.get_compile_result(signature), compiled.get_compile_result
+    names = made.fndesc.llvm_func_name, made.fndesc.llvm_cfunc_wrapper_name
+    known = {name: made.library.get_pointer_to_function(name) for name in names}
+    library = SimpleNamespace(get_pointer_to_function=known.__getitem__)
+    answer = SimpleNamespace(fndesc=made.fndesc, library=library)
+    compiled.get_compile_result = lambda asked: answer if asked == signature else others(asked)
+    return compiled
 
 
 @cache

@@ -32,7 +32,7 @@ def areas(schedule: Schedule, group: int | None = None) -> Areas:
     """The areas of the whole machine, or of one group."""
     pieces = schedule.pieces
     if pieces is None:
-        chosen = _chosen(schedule.group, group, len(schedule))
+        chosen = slice(None) if group is None else _chosen(schedule.group, group, len(schedule))
         return Areas(_area(schedule.procs, schedule.start, schedule.end, chosen), 0.0, 0.0, 0.0)
     alone = np.ones(len(schedule), np.bool_)
     alone[pieces.job] = False
@@ -70,6 +70,8 @@ def _chosen(codes: NDArray[np.int64] | None, group: int | None, length: int) -> 
     return np.zeros(length, np.bool_) if codes is None else np.asarray(codes == group)
 
 
-def _area(procs: NDArray[np.int64], start: NDArray[np.int64], end: NDArray[np.int64], chosen: Mask) -> float:
+def _area(
+    procs: NDArray[np.int64], start: NDArray[np.int64], end: NDArray[np.int64], chosen: Mask | slice
+) -> float:
     held = procs[chosen].astype(np.float64) * (end[chosen] - start[chosen]) / SECOND
     return exact_sum(held)

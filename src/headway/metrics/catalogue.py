@@ -12,7 +12,7 @@ from typing import Literal
 from headway.metrics import ratios
 from headway.metrics.areas import utilization
 from headway.metrics.outages import unavailable
-from headway.metrics.over_time import queue_length, waiting_intervals
+from headway.metrics.over_time import longest_queue, waiting_intervals
 from headway.metrics.sample import Sample
 from headway.metrics.statistics import (
     largest_ratio,
@@ -83,10 +83,10 @@ METRICS: tuple[Metric, ...] = (
         "mean_wait", "s", "mean of wait = start of the final run - submission",
         lambda s: mean_time(s.wait),
     ),
-    Metric("median_wait", "s", "median of wait", lambda s: quantile_time(s.wait, 50)),
+    Metric("median_wait", "s", "median of wait", lambda s: quantile_time(s.sorted_wait, 50)),
     Metric(
         "p95_wait", "s", "95th percentile of wait, interpolated linearly",
-        lambda s: quantile_time(s.wait, 95),
+        lambda s: quantile_time(s.sorted_wait, 95),
     ),
     Metric("max_wait", "s", "largest wait", lambda s: largest_time(s.wait)),
     Metric(
@@ -133,7 +133,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         "max_queue", "jobs", "largest number of waiting jobs at any instant",
-        lambda s: queue_length(s.schedule).largest,
+        lambda s: longest_queue(s.schedule),
     ),
 )  # fmt: skip
 

@@ -88,6 +88,16 @@ def queue_length(schedule: Schedule) -> Steps:
     return steps(begin, end, np.ones(len(begin), np.int64))
 
 
+def longest_queue(schedule: Schedule) -> int:
+    """The largest number of jobs that wait at once, the highest step of :func:`queue_length`.
+
+    The queue is longest when somebody has just joined: so many had come until then, and so many had left.
+    """
+    begin, end = (np.sort(times) for times in waiting_intervals(schedule))
+    still = np.arange(1, len(begin) + 1) - end.searchsorted(begin, side="right")
+    return int(still.max()) if len(still) else 0
+
+
 def waiting_intervals(schedule: Schedule) -> tuple[Times, Times]:
     """When jobs stood in the queue, as half-open intervals in µs."""
     if schedule.pieces is None:

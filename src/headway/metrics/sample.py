@@ -45,6 +45,10 @@ class Sample:
         return self.column(self.schedule.wait)
 
     @cached_property
+    def sorted_wait(self) -> Times:
+        return np.sort(self.wait)
+
+    @cached_property
     def flow(self) -> Times:
         return self.column(self.schedule.response)
 

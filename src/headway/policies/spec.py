@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from headway.errors import UsageError
@@ -49,7 +50,7 @@ class Spec:
         """Whether it comes from a user's file or module and not from the catalogue."""
         return self.attribute is not None
 
-    @property
+    @cached_property
     def uses_own(self) -> bool:
         """Whether Python of the user's is part of it: the policy, or a key in a parameter."""
         values = self.params.values()
@@ -57,7 +58,7 @@ class Spec:
             isinstance(value, Key) or (isinstance(value, Spec) and value.uses_own) for value in values
         )
 
-    @property
+    @cached_property
     def policy(self) -> Policy:
         """The policy itself, which knows all that is asked of it."""
         from headway.policies.policy import policy_of
@@ -93,10 +94,14 @@ class Spec:
         return value
 
     def __str__(self) -> str:
+        return self._canonical
+
+    @cached_property
+    def _canonical(self) -> str:
         return self._text(self.params, full=True)
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash(self._canonical)
 
     @property
     def brief(self) -> str:

@@ -54,7 +54,7 @@ class Workload:
     `rules` are the reading rules in force, `transformations` what was done to the jobs afterwards.
     """
 
-    __slots__ = ("_columns", "header", "labels", "ledger", "rules", "source", "transformations")
+    __slots__ = ("_columns", "_widest", "header", "labels", "ledger", "rules", "source", "transformations")
 
     def __init__(
         self,
@@ -71,6 +71,7 @@ class Workload:
         if missing:
             raise ValueError(f"a workload needs the columns {', '.join(missing)}")
         self._columns = {name: _read_only(name, values) for name, values in columns.items()}
+        self._widest: int | None = None
         rows = len(self._columns["job"])
         uneven = [name for name, values in self._columns.items() if values.shape != (rows,)]
         if uneven:
@@ -120,6 +121,13 @@ class Workload:
         """All columns by name; read-only, as their arrays are."""
         return MappingProxyType(self._columns)
 
+    @property
+    def widest(self) -> int:
+        """Processors of the largest job; 0 without jobs."""
+        if self._widest is None:
+            self._widest = int(self.procs.max(initial=0))
+        return self._widest
+
     def get(self, name: str) -> Column | None:
         """A column, or None where the workload has no such column."""
         return self._columns.get(name)
@@ -142,7 +150,7 @@ class Workload:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Built anew, so that the columns of a copy are read-only as well.
-        rest = {name: getattr(self, name) for name in self.__slots__ if name != "_columns"}
+        rest = {name: getattr(self, name) for name in self.__slots__ if not name.startswith("_")}
         return partial(Workload, **rest), (self._columns,)
 
     def with_columns(self, *, transformation: str | None = None, **arrays: npt.ArrayLike) -> Workload:
@@ -194,9 +202,9 @@ class Workload:
         `too_large` is "drop" or "error"; by default the reading rule in force.
         """
         rule = self.rules.get("too_large", "drop") if too_large is None else too_large
-        fits = self.procs <= procs
-        if fits.all():
+        if self.widest <= procs:
             return self
+        fits = self.procs <= procs
         if rule == "error":
             row = int(np.argmin(fits))
             raise InputError(

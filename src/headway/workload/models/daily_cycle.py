@@ -15,7 +15,9 @@ inverting it.
 
 from __future__ import annotations
 
+from functools import cache
 from math import exp, lgamma, log
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,7 @@ def gamma_cdf(x: float, shape: float, scale: float) -> float:
     return total * exp(-x + shape * log(x) - lgamma(shape))
 
 
+@cache
 def bucket_weights(shape: float, scale: float) -> Floats:
     """Weights of the 48 half hours from midnight, mean 1, from the model's gamma(anum, bnum)."""
     weights = np.empty(BUCKETS)
@@ -50,20 +53,31 @@ def bucket_weights(shape: float, scale: float) -> Floats:
         share = gamma_cdf(half_hour + 0.5, shape, scale) - gamma_cdf(half_hour - 0.5, shape, scale)
         weights[(half_hour - 1) % BUCKETS] = share
     normalised: Floats = weights / weights.mean()
+    normalised.flags.writeable = False
     return normalised
 
 
-def times_of_points(points: Floats, weights: Floats, start_hour: float = 0.0) -> Floats:
-    """Seconds after the start at which each number of points has been spent; points do not decrease.
+class Curve(NamedTuple):
+    """Points against time over one day: what each half hour costs, and the points before and after it."""
 
-    start_hour: the hour of the day (0..23.5, whole half hours) at which the clock stands at time 0.
-    """
-    rolled = np.roll(weights, -int(start_hour * 2))
-    ends = np.cumsum(rolled)
-    begins = ends - rolled
-    days = np.floor(points / ends[-1])
-    rest = points - days * ends[-1]
-    bucket = np.minimum(np.searchsorted(ends, rest, side="left"), BUCKETS - 1)
-    within = (rest - begins[bucket]) / rolled[bucket]
+    weights: Floats
+    begins: Floats
+    ends: Floats
+
+    @classmethod
+    def of(cls, weights: Floats, start_hour: float = 0.0) -> Curve:
+        """The curve from the hour of the day (0..23.5, whole half hours) at which the clock stands at 0."""
+        rolled = np.roll(weights, -int(start_hour * 2))
+        ends = np.cumsum(rolled)
+        return cls(rolled, ends - rolled, ends)
+
+
+def times_of_points(points: Floats, curve: Curve) -> Floats:
+    """Seconds after the start at which each number of points has been spent; points do not decrease."""
+    day = curve.ends[-1]
+    days = np.floor(points / day)
+    rest = points - days * day
+    bucket = np.minimum(curve.ends.searchsorted(rest, side="left"), BUCKETS - 1)
+    within = (rest - curve.begins[bucket]) / curve.weights[bucket]
     times: Floats = days * DAY_SECONDS + BUCKET_SECONDS * (bucket + within)
     return times

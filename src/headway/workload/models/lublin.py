@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from headway.binding import canonical, describe
 from headway.errors import UsageError
 from headway.units import SECOND
-from headway.workload.models.daily_cycle import BUCKET_SECONDS, bucket_weights, times_of_points
+from headway.workload.models.daily_cycle import BUCKET_SECONDS, Curve, bucket_weights, times_of_points
 from headway.workload.models.generated import generated
 from headway.workload.models.lublin_classes import BATCH, INTERACTIVE, TYPELESS, JobClass
 from headway.workload.table import Workload
@@ -94,14 +94,14 @@ class _Stream:
 
     queue: int
     points: Floats
-    weights: Floats
+    curve: Curve
     size: Ints
     run: Ints
 
 
-def _merge(streams: list[_Stream], jobs: int, stretch: float, start_hour: float) -> tuple[Floats, Ints, Ints]:
+def _merge(streams: list[_Stream], jobs: int, stretch: float) -> tuple[Floats, Ints, Ints]:
     """Arrival times (s), stream number and place in the stream of the first `jobs` arrivals."""
-    times = [times_of_points(s.points * stretch, s.weights, start_hour) for s in streams]
+    times = [times_of_points(s.points * stretch, s.curve) for s in streams]
     if len(streams) == 1:
         return times[0], np.zeros(jobs, np.int64), np.arange(jobs)
     every = np.concatenate(times)
@@ -109,7 +109,22 @@ def _merge(streams: list[_Stream], jobs: int, stretch: float, start_hour: float)
     return every[order], order // jobs, order % jobs
 
 
-def _stretch_for_load(streams: list[_Stream], jobs: int, procs: int, load: float, start_hour: float) -> float:
+def _area_and_span(streams: list[_Stream], jobs: int, stretch: float) -> tuple[float, float]:
+    """Sum of run x size of the first `jobs` arrivals, and the time from the first to the last (s)."""
+    if len(streams) == 1:  # all jobs of the stream, in its order: the times of two of them are enough
+        only = streams[0]
+        ends = only.points[[0, -1]]
+        first, last = times_of_points(ends * stretch, only.curve)
+        return float(np.dot(only.size, only.run)), last - first
+    times, which, place = _merge(streams, jobs, stretch)
+    area = 0.0
+    for k, stream in enumerate(streams):
+        chosen = place[which == k]
+        area += float(np.dot(stream.size[chosen], stream.run[chosen]))
+    return area, times[-1] - times[0]
+
+
+def _stretch_for_load(streams: list[_Stream], jobs: int, procs: int, load: float) -> float:
     """The factor on all gaps, before the daily cycle is applied, that gives the offered load wanted.
 
     The daily cycle keeps its 24 hours; only the number of jobs a day changes. The load falls as the
@@ -117,12 +132,8 @@ def _stretch_for_load(streams: list[_Stream], jobs: int, procs: int, load: float
     """
     low, high, factor, best = 1e-9, 1e9, 1.0, (np.inf, 1.0)
     for turn in range(80):
-        times, which, place = _merge(streams, jobs, factor, start_hour)
-        area = 0.0
-        for k, stream in enumerate(streams):
-            chosen = place[which == k]
-            area += float(np.dot(stream.size[chosen], stream.run[chosen]))
-        reached = area / (procs * max(times[-1] - times[0], 1e-9))
+        area, span = _area_and_span(streams, jobs, factor)
+        reached = area / (procs * max(span, 1e-9))
         best = min(best, (abs(reached / load - 1.0), factor))
         if best[0] < 1e-7:
             break
@@ -161,10 +172,10 @@ def lublin_jobs(
         size_rng, run_rng, gap_rng = (np.random.Generator(np.random.PCG64(s)) for s in root.spawn(3))
         size = sizes(job_class, jobs, procs, size_rng)
         run = run_times(job_class, size, run_rng)
-        weights = bucket_weights(job_class.cycle_shape, job_class.cycle_scale)
-        streams.append(_Stream(queue, arrival_points(job_class, jobs, gap_rng), weights, size, run))
-    stretch = 1.0 if load is None else _stretch_for_load(streams, jobs, procs, load, start_hour)
-    times, which, place = _merge(streams, jobs, stretch, start_hour)
+        curve = Curve.of(bucket_weights(job_class.cycle_shape, job_class.cycle_scale), start_hour)
+        streams.append(_Stream(queue, arrival_points(job_class, jobs, gap_rng), curve, size, run))
+    stretch = 1.0 if load is None else _stretch_for_load(streams, jobs, procs, load)
+    times, which, place = _merge(streams, jobs, stretch)
     return {
         "submit": np.floor(times).astype(np.int64),
         "procs": np.choose(which, [s.size[place] for s in streams]).astype(np.int64),
