@@ -133,3 +133,17 @@ def test_machines_that_cannot_be(headway: Headway, procs: tuple[str, ...], sente
     options = [part for size in procs for part in (f"--procs={size}",)]
     refused = headway("compare", "log.swf", "--policy", "fcfs", *options)
     assert (refused.status, refused.err) == (2, f"headway: {sentence}\n")
+
+
+def test_the_report_of_a_comparison_is_that_of_its_folder(headway: Headway) -> None:
+    words = ("compare", "log.swf", "--policy", "fcfs", "--policy", "easy", "--out", "both")
+    assert headway(*words, "--report", "page.txt").status == 2
+    shown = headway(*words, "--report", "now.html")
+    assert shown.out.endswith("written to both and now.html\n")
+    assert headway("report", "both", "-o", "later.html", "--quiet").status == 0
+    now, later = ((headway.folder / name).read_text("utf-8") for name in ("now.html", "later.html"))
+    heads = [page.split("<title>")[1].split("</title>")[0] for page in (now, later)]
+    assert heads[0] == heads[1] and "fcfs" in heads[0] and "easy" in heads[0]
+    assert "compare log.swf --policy fcfs" in now  # how to make it again
+    again = headway("compare", "log.swf", "--policy", "fcfs", "--policy", "easy", "--report", "now.html")
+    assert again.status == 2 and "--force" in again.err

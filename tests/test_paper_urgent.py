@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,6 +143,37 @@ def test_a_process_is_swapped_out_and_in(tmp_path: Path, capsys: pytest.CaptureF
     said = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in said[1:3]] == ["1", "2"]
     assert said[-1].startswith("for the policy: ujfb(bandwidth=")
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs /proc/PID/mem, which is Linux's")
+def test_a_measurement_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
+    script = (
+        "import sys, time; from headway.papers.urgent import measure_swap as m;"
+        "m._copy = lambda *rest: time.sleep(60); m.measure(1, m.Path(sys.argv[1]))"
+    )
+    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)]) as measuring:
+        children = Path(f"/proc/{measuring.pid}/task/{measuring.pid}/children")
+        try:
+            (holder,) = _soon(lambda: children.read_text().split())
+            assert _soon(lambda: _state(holder) == "T"), "the process was not stopped"
+        finally:
+            measuring.kill()
+    assert _soon(lambda: _state(holder) in ("", "Z")), "the stopped process is still there"
+
+
+def _state(pid: str) -> str:
+    """T for a stopped process, Z for one that has ended; nothing where there is none."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return ""
+
+
+def _soon(what: Callable[[], Any]) -> Any:
+    """What comes out as true within half a minute, else the last."""
+    end = time.monotonic() + 30
+    while not (found := what()) and time.monotonic() < end:
+        time.sleep(0.01)
+    return found
 
 
 def test_lines_through_measured_swaps() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from headway.cli.machines import Size
+    from headway.metrics import Comparison
     from headway.policies.spec import Spec
     from headway.schedule import Schedule
 
@@ -72,6 +74,10 @@ def compare(
         ),
     ] = 3,
     out: options.Out = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="Write the comparison as a report for browsers: .html."),
+    ] = None,
     force: options.Force = False,
     spreadsheet: options.Spreadsheet = False,
     json: options.Json = False,
@@ -80,7 +86,8 @@ def compare(
     """Compare policies, machines, or both, on one log.
 
     The first run is the baseline. The tables show every metric, who gains and who loses by size, user and
-    queue, and the jobs that changed most. With --out, each run gets a folder beside comparison.csv and .json.
+    queue, and the jobs that changed most. With --out, each run gets a folder beside comparison.csv and .json;
+    with --report, one HTML file shows all of it.
     Another machine: headway compare log.swf.gz --policy easy --procs +10%
     """
     from headway.cli.inputs import check_choices, parse_rules
@@ -94,12 +101,15 @@ def compare(
     rules = parse_rules(rule)
 
     from headway.cli.machines import machine_sizes, machines, widest
+    from headway.cli.report import check_report
     from headway.cli.runs import Inputs
     from headway.metrics import compare as hold_side_by_side
     from headway.schedule.folder import refuse_occupied
 
     if out is not None:
         refuse_occupied(out, force)
+    if report is not None:
+        check_report(report, force)
     fixed = next((size.procs for size in sizes if not size.relative), None)
     inputs = Inputs.read(
         trace, fixed, platform, annotations, rules, quiet=quiet, site=site, outages=outages, feedback=feedback
@@ -130,6 +140,8 @@ def compare(
         from headway.cli.folders import save_comparison
 
         save_comparison(comparison, out, force, spreadsheet)
+    if report is not None:
+        _write_report(comparison, report)
     if json:
         from headway.cli.display import print_json
 
@@ -143,9 +155,19 @@ def compare(
         ledger_table(console, schedules[0].workload.ledger)
         comparison_table(console, comparison)
         difference_tables(console, comparison, details)
-        if out is not None:
-            console.print(f"\nwritten to {out}", markup=False)
+        written = [str(place) for place in (out, report) if place is not None]
+        if written:
+            console.print(f"\nwritten to {' and '.join(written)}", markup=False)
     return INTERRUPTED if interrupted else None
+
+
+def _write_report(comparison: Comparison, file: Path) -> None:
+    """The page that ``headway report`` makes of the same runs."""
+    from headway.cli.report import made_by_this
+    from headway.report import schedules_page
+    from headway.report.assembly import write
+
+    write(schedules_page(comparison.schedules, made_by_this(), names=comparison.names), file)
 
 
 def _names(schedules: Sequence[Schedule], changes: Sequence[str]) -> list[str] | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from headway.metrics import Comparison, summarise
+from headway.metrics import Comparison
 from headway.schedule.files import write_files
 from headway.schedule.folder import whole_folder
 
@@ -14,9 +14,10 @@ from headway.schedule.folder import whole_folder
 def save_comparison(comparison: Comparison, folder: Path, force: bool, spreadsheet: bool = False) -> None:
     """Write everything into `folder`, which appears whole or not at all."""
     with whole_folder(folder, force) as draft:
-        for name, schedule in zip(folder_names(comparison.names), comparison.schedules, strict=True):
+        names = folder_names(comparison.names)
+        for name, schedule, summary in zip(names, comparison.schedules, comparison.summaries, strict=True):
             (draft / name).mkdir()
-            write_files(schedule, draft / name, summarise(schedule), spreadsheet=spreadsheet)
+            write_files(schedule, draft / name, summary, spreadsheet=spreadsheet)
         comparison.write(draft)
 
 

@@ -47,11 +47,8 @@ def report(
     seconds with the reason of every start, the ledger, and how everything was made. Runs of one log are
     compared job by job. Runs of different logs need --side-by-side.
     """
-    if out.suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f"{out}: a report's name must end in .html")
-    if out.exists() and not force:
-        raise UsageError(f"{out} exists; give another name, or --force to replace it")
-    made_by = shlex.join(["headway", *sys.argv[1:]])
+    check_report(out, force)
+    made_by = made_by_this()
     campaigns = [folder for folder in folders if (folder / "results.parquet").is_file()]
     if campaigns and len(folders) > 1:
         raise UsageError(f"{campaigns[0]} holds a campaign, which is reported alone; give no other folder")
@@ -73,6 +70,19 @@ def report(
         size = out.stat().st_size / 1e6
         names = ", ".join(map(str, folders))
         output().print(f"report of {names} written to {out} ({size:.1f} MB)", markup=False)
+
+
+def check_report(file: Path, force: bool) -> None:
+    """Complain now about a report that cannot be written later."""
+    if file.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"{file}: a report's name must end in .html")
+    if file.exists() and not force:
+        raise UsageError(f"{file} exists; give another name, or --force to replace it")
+
+
+def made_by_this() -> str:
+    """The command that is running, as a shell takes it."""
+    return shlex.join(["headway", *sys.argv[1:]])
 
 
 def _campaign(folder: Path, made_by: str, title: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor
 from typing import Annotated, Any
 
 import typer
@@ -114,9 +115,21 @@ def weeks(
                 style="bold",
                 markup=False,
             )
-            console.print(parts_table([week.workload for week in found], workload.header.unix_start))
+            if found:
+                console.print(parts_table([week.workload for week in found], workload.header.unix_start))
+            elif count != 0:
+                every = busy_weeks(workload, 0, size, utilization=utilization)  # type: ignore[arg-type]
+                console.print(_busiest([week.utilization for week in every]), markup=False)
     if json:
         print_json(documents)
+
+
+def _busiest(utilizations: list[float]) -> str:
+    """What to say where no week is busy enough; of weeks that follow each other from the first submission."""
+    if not utilizations:
+        return "The log has no jobs."
+    most = max(utilizations)
+    return f"The busiest week has a utilization of {most:.1%}; --at-least {floor(most * 100) / 100:g} lists it."
 
 
 def dated(us: int, unix_start: int | None) -> dict[str, str]:

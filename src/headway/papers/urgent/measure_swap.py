@@ -41,7 +41,10 @@ class Swap:
 
 
 HOLDER = """
-import ctypes, mmap, os, sys, zlib
+import ctypes, mmap, os, signal, sys, zlib
+ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: end with the process that measures
+if os.getppid() != int(sys.argv[2]):
+    os._exit(1)
 size = int(sys.argv[1]) << 20
 memory, block = mmap.mmap(-1, size), os.urandom(1 << 20)
 for place in range(0, size, 1 << 20):
@@ -52,14 +55,16 @@ print(ctypes.addressof(ctypes.c_char.from_buffer(memory)), flush=True)
 sys.stdin.readline()
 os._exit(0 if zlib.crc32(memory) == before else 1)
 """
-"""The process that is swapped: it says where its memory is, waits, and looks whether it is still the same."""
+"""The process that is swapped: it says where its memory is, waits, and looks whether it is still the same.
+
+Stopped, it could not notice that nobody waits for it any more: the kernel ends it with its parent."""
 
 
 def measure(megabytes: int, folder: Path) -> Swap:
     """Swap a process of this size out to a file in a folder, and in again."""
     if not Path("/proc/self/mem").exists():
         raise UsageError("measuring swaps needs /proc/PID/mem, which only Linux has")
-    command = [sys.executable, "-c", HOLDER, str(megabytes)]
+    command = [sys.executable, "-c", HOLDER, str(megabytes), str(os.getpid())]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdin is not None and child.stdout is not None
         try:
