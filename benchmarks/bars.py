@@ -140,7 +140,8 @@ def of_sweeps(rows: Sequence[Row]) -> Iterator[Line]:
             yield at_least("sweep, small cells, 2 workers", str(row["on"]), rate, "cells/s", bar)
         elif row["kind"] == "CPU ms":
             bar = 2.0 if row["bar"] else None
-            yield at_most("sweep, a small cell, 2 workers", str(row["on"]), number(row, "value"), "CPU ms", bar)
+            each = number(row, "value")
+            yield at_most("sweep, a small cell, 2 workers", str(row["on"]), each, "CPU ms", bar)
         elif row["kind"] == "Python's share":
             bar = 0.33 if row["bar"] else None
             yield at_most("sweep, Python's share of a cell", str(row["on"]), number(row, "value"), "", bar)

@@ -57,7 +57,8 @@ def test_arrivals_equal_the_definition(gaps: list[float], start: int) -> None:
     weights = bucket_weights(TYPELESS.cycle_shape, TYPELESS.cycle_scale)
     points = np.cumsum(np.array(gaps) / 1800)
     expected = arrivals_by_the_definition(np.array(gaps), weights, start)
-    assert times_of_points(points, Curve.of(weights, start / 2)) == pytest.approx(expected, abs=1e-4, rel=1e-9)
+    times = times_of_points(points, Curve.of(weights, start / 2))
+    assert times == pytest.approx(expected, abs=1e-4, rel=1e-9)
 
 
 @CLASSES

@@ -150,7 +150,7 @@ def simulate(
 
 
 def order_of_submission(submit: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The places of the jobs in order of submission, then of the file; most logs are in this order already."""
+    """The places of the jobs in order of submission, then of the file: the order that most logs have."""
     sorted_already = bool((submit[1:] >= submit[:-1]).all())
     return np.arange(len(submit)) if sorted_already else np.argsort(submit, kind="stable")
 

@@ -76,7 +76,7 @@ def compare(
     out: options.Out = None,
     report: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE", help="Write the comparison as a report for browsers: .html."),
+        typer.Option("--report", metavar="FILE", help="Write the comparison as a report: .html."),
     ] = None,
     force: options.Force = False,
     spreadsheet: options.Spreadsheet = False,

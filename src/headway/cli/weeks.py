@@ -129,7 +129,8 @@ def _busiest(utilizations: list[float]) -> str:
     if not utilizations:
         return "The log has no jobs."
     most = max(utilizations)
-    return f"The busiest week has a utilization of {most:.1%}; --at-least {floor(most * 100) / 100:g} lists it."
+    lower = floor(most * 100) / 100
+    return f"The busiest week has a utilization of {most:.1%}; --at-least {lower:g} lists it."
 
 
 def dated(us: int, unix_start: int | None) -> dict[str, str]:
