@@ -26,9 +26,10 @@ test: $(VENV)/.test-installed
 	$(PLAIN)
 	$(COMPILED)
 
-# The long ones too, and those on small instances with compiled kernels.
-test-all: test
-	$(BIN)/python -m pytest -n $(WORKERS) -m "long or interpreted"
+# Every test compiled, the long ones too, with more random examples; and those on small instances as plain Python.
+test-all: $(VENV)/.test-installed
+	$(PLAIN) --hypothesis-profile=thorough
+	$(BIN)/python -m pytest -n $(WORKERS) --hypothesis-profile=thorough
 
 # The same tests as `make test`, and which lines of Python they do not reach; too many of those are a failure.
 coverage: $(VENV)/.test-installed

@@ -10,5 +10,7 @@ from hypothesis import settings
 os.environ.setdefault("HEADWAY_FIRST_USE", "compile")
 
 # How long an example takes depends on the machine, so it is no part of any test.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# Each run draws new ones: `make test` tries fewer of them than `make test-all`, which asks for "thorough".
+settings.register_profile("quick", deadline=None, max_examples=40)
+settings.register_profile("thorough", deadline=None, max_examples=100)
+settings.load_profile("quick")

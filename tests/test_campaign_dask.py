@@ -47,6 +47,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.interpreted
 def test_the_same_bytes_from_dask_although_a_worker_was_killed(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="Dask is not installed (pip install headway[dask])")
     (tmp_path / "script.py").write_text(SCRIPT)

@@ -10,7 +10,7 @@ import pytest
 from fuzz.kinds import KINDS
 from fuzz.run import fuzz, prepared
 
-FEW = 12
+FEW = 5
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +23,9 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield prepared(folder)
 
 
+@pytest.mark.parametrize("mutants", [FEW, pytest.param(10 * FEW, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_mutants_end_in_a_sentence_or_are_read(kind: str, ground: Path) -> None:
-    tally = fuzz(kind, ground, FEW, seed=1)
-    assert tally.mutants == FEW
+def test_mutants_end_in_a_sentence_or_are_read(kind: str, mutants: int, ground: Path) -> None:
+    tally = fuzz(kind, ground, mutants, seed=1)
+    assert tally.mutants == mutants
     assert [(words, ending.outcome, ending.fault) for _, _, words, ending in tally.faults] == []

@@ -68,6 +68,7 @@ def test_the_page_follows_the_agent() -> None:
                 close(listener)
 
 
+@pytest.mark.interpreted
 def test_clients_speak_with_the_agent(shell: Headway, monkeypatch: pytest.MonkeyPatch) -> None:
     with folder() as path:
         grid = written(path, cluster("a", 1))

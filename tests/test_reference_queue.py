@@ -343,7 +343,7 @@ def test_exact_estimate_is_the_exact_transformation(order: str, jobs: list[Job])
     )
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(
     jobs=job_lists(M, urgent=st.booleans()),
     orders=st.sampled_from([("fcfs", "fcfs"), ("fcfs", "sjf"), ("lxf", "saf")]),

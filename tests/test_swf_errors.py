@@ -110,7 +110,7 @@ EVERY_RULE = st.fixed_dictionaries(
 DAMAGE = st.lists(st.tuples(st.integers(0, 400), st.binary(max_size=6)), max_size=4)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(TEXTS, DAMAGE, EVERY_RULE, st.booleans(), st.integers(0, 30))
 @example("1 1 1 1 1\n", [(0, b"\x1f\x8b")], {}, False, 0)
 def test_any_input_gives_a_workload_that_adds_up_or_one_sentence(
@@ -133,7 +133,7 @@ def test_any_input_gives_a_workload_that_adds_up_or_one_sentence(
         assert (workload.walltime >= 0).all()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.binary(max_size=400), CHOSEN)
 def test_any_bytes(data: bytes, rules: dict[str, str]) -> None:
     try:

@@ -49,7 +49,7 @@ def _one(content: bytes) -> tuple[list[int], int]:
         return ([-1], 0)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=4 * settings().max_examples)
 @given(BYTES | TEXTS.map(lambda text: text.replace("\r", "").encode()))
 @example(b"1 2 3 4 5")
 @example(b"\n")
@@ -65,7 +65,6 @@ def test_parsers_agree_on_any_text(text: bytes) -> None:
     assert set(light.line.tolist()).isdisjoint(light.odd[:, 2].tolist())
 
 
-@settings(max_examples=100, deadline=None)
 @given(TEXTS)
 def test_chunks_do_not_matter(text: str) -> None:
     whole = read_swf(io.BytesIO(text.encode()), compiled=False)

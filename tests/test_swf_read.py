@@ -303,7 +303,7 @@ def test_rules_and_formats_that_do_not_exist_are_refused_with_those_that_do(tmp_
     assert MEANING.keys() == RULES.keys()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(TEXTS, CHOSEN)
 def test_reads_as_the_line_by_line_reference_does(text: str, rules: dict[str, str]) -> None:
     workload, reference = from_text(text, **rules), Reference(text, **rules)
