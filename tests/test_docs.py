@@ -15,7 +15,8 @@ LONG = {
     *("docs/explanation/input-files.md", "docs/explanation/urgent.md", "docs/tutorial/first-day.md"),
     *("docs/tutorial/operator.md", "docs/how-to/live.md", "docs/how-to/learning.md"),
     *("docs/how-to/failures-and-maintenance.md", "docs/reference/composition.md"),
-    "docs/contribute/contribute.md",
+    *("docs/contribute/contribute.md", "docs/contribute/fuzzing.md", "docs/how-to/batsim.md"),
+    "docs/tutorial/researcher.md",
 }
 """Pages that take more than some five seconds of a core."""
 

@@ -139,6 +139,7 @@ def test_means_over_clusters() -> None:
     assert own_numbers([cluster(1.0, 1), cluster(4.0, 2)])["mean_preemption_delay"] == 3.0
 
 
+@pytest.mark.interpreted
 @settings(max_examples=120)
 @given(
     jobs=job_lists(

@@ -235,6 +235,7 @@ def choice_of(network: Network, seen: Any, mask: Any) -> Any:
     ("task", "kind"),
     [*itertools.product(("choose", "backfill"), ("shared", "dense")), ("weights", "dense")],
 )
+@pytest.mark.interpreted
 def test_an_agent_decides_as_in_its_environment(task: str, kind: str, tmp_path: Path) -> None:
     work, file = log(), tmp_path / "agent.npz"
     may_wait = kind == "dense"

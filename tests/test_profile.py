@@ -35,6 +35,8 @@ from headway.units import NEVER
 from reference.profile import Booking
 from reference.profile import Profile as Reference
 
+pytestmark = pytest.mark.interpreted
+
 Table = npt.NDArray[np.int64]
 
 CHANGE, TAKE, TAKE_IF_FREE, EARLIEST, EARLIEST_BEFORE, FITS, LEVEL = range(7)
