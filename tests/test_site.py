@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import headway
+from headway.errors import InputError
 from headway.policies.slurm.record import warm_up_days, warm_up_remark
 from headway.site import PARENT, Site
 from headway.site.node_names import compressed, expanded
@@ -194,13 +195,24 @@ def test_what_is_not_modelled_is_listed_by_name_with_its_place(tmp_path: Path) -
     assert not any(name.startswith(modelled) for name in found)
 
 
-def test_yields_and_a_bound_over_several_jobs_are_told_as_not_modelled(tmp_path: Path) -> None:
+def test_yields_groups_and_nodes_of_submission_are_told_as_not_modelled(tmp_path: Path) -> None:
+    """Groups only where no file says who is in them."""
     text = CONF.replace("bf_continue", "bf_yield_interval=500000,bf_yield_sleep=1,bf_licenses")
-    text = text.replace("MaxTime=60", "MaxTime=60 MaxCPUsPerNode=4")
-    found = [one.name for one in Site.load(site_folder(tmp_path, slurm__conf=text)).not_modelled]
+    rules = "MaxTime=60 MaxCPUsPerNode=4 AllowAccounts=a DenyQos=b MaxMemPerCPU=1000 ReqResv=YES"
+    text = text.replace("MaxTime=60", f"{rules} AllowGroups=phys AllocNodes=login1")
+    folder = site_folder(tmp_path, slurm__conf=text)
+    found = [one.name for one in Site.load(folder).not_modelled]
     yields = {f"SchedulerParameters bf_{name}" for name in ("yield_interval", "yield_sleep", "licenses")}
     assert yields <= set(found)
-    assert any(name.startswith("MaxCPUsPerNode") and name.endswith("of partition short") for name in found)
+    of_partition = [name.split()[0] for name in found if name.endswith("of partition short")]
+    assert of_partition == ["AllowGroups", "AllocNodes"]
+    (folder / "groups.txt").write_text("phys:x:1001:ann,bob\n# nobody\nchem:*:7:\n")
+    site = Site.load(folder)
+    assert site.groups == {"phys": frozenset(("ann", "bob")), "chem": frozenset()}
+    assert not any(one.name.startswith("AllowGroups") for one in site.not_modelled)
+    (folder / "groups.txt").write_text("phys:x:1001:ann\nphys ann\n")
+    with pytest.raises(InputError, match=r"groups\.txt.*2.*phys:x:1001:ann,bob"):
+        Site.load(folder)
 
 
 def test_reservations_of_cores_are_told_as_not_modelled(tmp_path: Path) -> None:

@@ -129,6 +129,7 @@ def _rest(partition: Partition) -> str:
         "AllowQos": None if partition.allow_qos is None else ",".join(partition.allow_qos),
         "DenyQos": ",".join(partition.deny_qos) or None,
         "AllowGroups": None if partition.allow_groups is None else ",".join(partition.allow_groups),
+        "AllocNodes": None if partition.alloc_nodes is None else ",".join(partition.alloc_nodes),
         "RootOnly": "YES" if partition.root_only else None,
         "ReqResv": "YES" if partition.req_resv else None,
         "LLN": "YES" if partition.lln else None,
@@ -228,6 +229,9 @@ def _happenings(console: Console, site: Site) -> None:
     if site.reservations:
         names = ", ".join(reservation.name for reservation in site.reservations[:10])
         console.print(f"reservations: {len(site.reservations):,} ({names})", markup=False)
+    if site.groups is not None:
+        names = ", ".join(f"{name} ({counted(len(users), 'user')})" for name, users in site.groups.items())
+        console.print(f"groups: {names}", markup=False)
     if site.licenses:
         held = ", ".join(f"{name} {count}" for name, count in site.licenses.items())
         console.print(f"licences: {held}", markup=False)

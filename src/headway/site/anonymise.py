@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from headway.errors import InputError, UsageError
+from headway.site.access import read_groups
 from headway.site.accounts import DUMPED, dump_pairs, table
 from headway.site.archive import is_archive, members, pack
 from headway.site.bringing_in import NAMES as FILES
@@ -83,6 +84,8 @@ class SiteCopy:
         for name in ("qos.txt", "associations.txt", "shares.txt", "events.txt"):
             if name in files:
                 self._table(files[name], {"name": "qos"} if name == "qos.txt" else {})
+        if "groups.txt" in files:
+            self._lines("groups.txt", self._groups(files["groups.txt"]))
         if "associations.cfg" in files:
             self._lines("associations.cfg", self._dump(files["associations.cfg"]))
         if "sdiag.txt" in files:
@@ -114,6 +117,12 @@ class SiteCopy:
             entries = list(parameters_shown(files["config.txt"]))
             self._lines("config.txt", filter(None, (self._pairs(entry, " = ") for entry in entries)))
         return set()
+
+    def _groups(self, file: Path) -> Iterator[str]:
+        """Groups and their users by other names, without numbers."""
+        group, user = self.names.name("group"), self.names.name("user")
+        for name, users in (read_groups(file) or {}).items():
+            yield f"{group(name)}:x:0:{','.join(user(one) for one in sorted(users))}"
 
     def _shown(self, file: Path) -> None:
         first = text_of(file, file.name).lstrip().partition("\n")[0]

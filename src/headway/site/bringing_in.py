@@ -12,8 +12,8 @@ from headway.writing import replacing_folder
 
 NAMES = (
     "slurm.conf", "config.txt", "partitions.txt", "nodes.txt", "associations.cfg", "associations.txt",
-    "qos.txt", "events.txt", "reservations.txt", "shares.txt", "sdiag.txt", "jobs.txt", "jobs.json",
-    "site.toml",
+    "qos.txt", "events.txt", "reservations.txt", "shares.txt", "groups.txt", "sdiag.txt", "jobs.txt",
+    "jobs.json", "site.toml",
 )  # fmt: skip
 """Names that a site's folder has; a file of such a name is what it says."""
 
@@ -37,6 +37,7 @@ _LINES: tuple[tuple[str, str], ...] = (
     ("associations.cfg", r"(?m)^Cluster - '"),
     ("reservations.txt", r"(?m)^ReservationName="),
     ("sdiag.txt", r"(?m)^sdiag output at "),
+    ("groups.txt", r"(?m)\A[^\s:|]+:[^:|\n]*:\d+:[^:|\n]*$"),
     ("partitions.txt", r"(?m)^PartitionName=\S+\s*\n\s*Allow"),
     ("nodes.txt", r"(?m)^NodeName=\S+ (?:Arch|CoresPerSocket)="),
     ("slurm.conf", r"(?mi)^\s*(?:ClusterName|NodeName|PartitionName|Include)\b"),

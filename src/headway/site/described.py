@@ -33,6 +33,7 @@ def described(site: Site) -> dict[str, Any]:
             for (account, user), usage in site.usage.items()
         ],
         "licenses": dict(site.licenses),
+        "groups": None if site.groups is None else {name: sorted(one) for name, one in site.groups.items()},
         "events": [asdict(event) for event in site.events],
         "reservations": reservations,
         "not_modelled": [asdict(one) for one in site.not_modelled],

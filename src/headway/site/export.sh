@@ -49,6 +49,14 @@ scontrol show config > config.txt
 scontrol show partition > partitions.txt
 scontrol show node > nodes.txt
 sdiag > sdiag.txt || rm -f sdiag.txt
+# Who is in the groups that partitions allow, those of whom one is the first group among them.
+allowed=$(tr ' ' '\n' < partitions.txt | sed -n 's/^AllowGroups=//p' | tr ',' '\n' | sort -u | grep -v '^ALL$' || true)
+for group in $allowed; do
+    getent group "$group" | while IFS=: read -r name _ number users; do
+        first=$(getent passwd | awk -F: -v number="$number" '$4 == number { printf ",%s", $1 }')
+        echo "$name:x:$number:$users$first" >> groups.txt
+    done
+done
 
 if [ "$anonymous" = yes ]; then
     # Tables: the columns that hold names get others, the same everywhere. The list of names stays here.
@@ -86,7 +94,7 @@ if [ "$anonymous" = yes ]; then
     mv "$work/renamed" partitions.txt
     grep -vE '^ *(OS|Reason|Comment|Extra|Owner|NodeAddr|BootTime|LastBusyTime)=' nodes.txt > "$work/renamed"
     mv "$work/renamed" nodes.txt
-    rm -f sdiag.txt
+    rm -f sdiag.txt groups.txt
 fi
 
 tar -C "$work" -czf "$target" site

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from headway.errors import InputError
 from headway.site import values
+from headway.site.access import read_groups
 from headway.site.accounts import dumped_qos, qos_of, read_associations, read_qos, table, tree
 from headway.site.checks import check
 from headway.site.config import Config, scheduler_parameters
@@ -118,6 +119,7 @@ def _site(folder: Path, parts: Parts) -> Site:
         scheduler=scheduler_parameters(config),
         usage=_usage(folder),
         licenses=_licenses(config),
+        groups=read_groups(folder / "groups.txt"),
         events=read_events(folder / "events.txt"),
         reservations=read_reservations(folder / "reservations.txt", site_nodes),
         jobs=next((folder / name for name in JOBS if (folder / name).is_file()), None),

@@ -27,10 +27,10 @@ _PARTITION_KEYS = frozenset((
     "defaulttime", "minnodes", "maxnodes", "maxcpuspernode", "defmempercpu", "defmempernode",
     "maxmempercpu", "maxmempernode", "oversubscribe", "shared", "lln", "qos", "overtimelimit",
     "preemptmode", "gracetime", "allowaccounts", "denyaccounts", "allowqos", "denyqos", "allowgroups",
-    "rootonly", "reqresv", "tresbillingweights", "default",
+    "allocnodes", "rootonly", "reqresv", "tresbillingweights", "default",
 ))  # fmt: skip
 _PARTITION_NO_CONCERN = frozenset((
-    "hidden", "allocnodes", "totalcpus", "totalnodes", "tres", "nodesets", "selecttypeparameters",
+    "hidden", "totalcpus", "totalnodes", "tres", "nodesets", "selecttypeparameters",
     "resumetimeout", "suspendtime", "suspendtimeout", "powerdownonidle", "disablerootjobs", "nodeset",
 ))  # fmt: skip
 _HARMLESS = ("", "(NULL)", "NO", "NONE", "N/A", "UNLIMITED", "0", "ALL")
@@ -190,6 +190,7 @@ def _partition(
         allow_qos=entry.read("AllowQos", values.everyone, None),
         deny_qos=entry.listed("DenyQos", values.names),
         allow_groups=entry.read("AllowGroups", values.everyone, None),
+        alloc_nodes=entry.read("AllocNodes", values.everyone, None),
         root_only=entry.read("RootOnly", values.yes, False),
         req_resv=entry.read("ReqResv", values.yes, False),
         billing_weights=entry.read("TRESBillingWeights", values.weights, {}),

@@ -77,6 +77,7 @@ class Partition:
     allow_qos: tuple[str, ...] | None = None
     deny_qos: tuple[str, ...] = ()
     allow_groups: tuple[str, ...] | None = None
+    alloc_nodes: tuple[str, ...] | None = None
     root_only: bool = False
     req_resv: bool = False
     billing_weights: Mapping[str, float] = field(default_factory=dict)

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from headway.site.site import Site
 
 PARAMETERS = frozenset((
-    "maxmempercpu", "maxmempernode", "preemptparameters", "priorityusageresetperiod",
-    "prioritysitefactorparameters", "resvoverrun",
+    "preemptparameters", "priorityusageresetperiod", "prioritysitefactorparameters", "resvoverrun",
 ))  # fmt: skip
 """Parameters that decide a schedule and are not taken into account where they are set."""
 
@@ -30,7 +29,9 @@ PARTS = frozenset((
 """Parts of SchedulerParameters likewise; a cycle here yields to nobody. The others about a controller that is
 too slow change nothing: the simulated one never is."""
 
-FLAGS = frozenset(("NODECAY", "OVERPARTQOS", "NORESERVE"))
+FLAGS = frozenset((
+    "NODECAY", "OVERPARTQOS", "NORESERVE", "PARTITIONMINNODES", "PARTITIONMAXNODES", "PARTITIONTIMELIMIT",
+))  # fmt: skip
 """Flags of a QOS that are taken into account."""
 
 PRIORITY_FLAGS = frozenset(("SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE"))
@@ -70,7 +71,7 @@ def rules_not_modelled(
     lines = {name: line for line in partition_lines for name in line.get("PartitionName").split(",")}
     for partition in site.partitions:
         where = lines[partition.name].where if partition.name in lines else ""
-        for name, value in _of_partition(partition, "GANG" in site.config.get("PreemptMode").upper()):
+        for name, value in _of_partition(site, partition):
             yield NotModelled(f"{name} of partition {partition.name}", value, where)
     for qos in site.qos:
         where = qos_lines[qos.name].where if qos.name in qos_lines else ""
@@ -86,13 +87,13 @@ def rules_not_modelled(
     cores = sum(one.cores is not None and not one.nodes for one in site.reservations)
     if cores:
         yield NotModelled("reservations of cores, without nodes", f"{cores:,}", "reservations.txt")
-    part = sum(_takes_part(site, one) for one in site.reservations)
+    part = sum(takes_part(site, one) for one in site.reservations)
     if part:
         name = "reservations of some cores of their nodes (the whole nodes are reserved)"
         yield NotModelled(name, f"{part:,}", "reservations.txt")
 
 
-def _takes_part(site: Site, reservation: Reservation) -> bool:
+def takes_part(site: Site, reservation: Reservation) -> bool:
     """Whether a reservation has fewer cores than its nodes."""
     nodes = [site.nodes[place] for place in reservation.nodes]
     cores = sum(node.cpus // max(node.threads_per_core, 1) for node in nodes)
@@ -104,34 +105,24 @@ def name_of(shown: str) -> str:
     return next(field for field, names in NAMES.items() if names[0] == shown)
 
 
-def _of_partition(partition: Partition, takes_turns: bool) -> Iterator[tuple[str, str]]:
+def _of_partition(site: Site, partition: Partition) -> Iterator[tuple[str, str]]:
+    takes_turns = "GANG" in site.config.get("PreemptMode").upper()
     if partition.lln:
         yield "LLN", "YES"
     sharing = ("YES",) if takes_turns else ("YES", "FORCE")
     if partition.oversubscribe in sharing and partition.oversubscribe_count > 1:
         yield "OverSubscribe", f"{partition.oversubscribe}:{partition.oversubscribe_count}"
-    for name, limit in (
-        ("MaxMemPerCPU", partition.max_mem_per_cpu_mb), ("MaxMemPerNode", partition.max_mem_per_node_mb),
-        ("OverTimeLimit", partition.over_time_limit),
-    ):  # fmt: skip
-        if limit is not None:
-            yield name, str(limit)
-    for name, listed in (
-        ("AllowAccounts", partition.allow_accounts), ("AllowQos", partition.allow_qos),
-        ("AllowGroups", partition.allow_groups), ("DenyAccounts", partition.deny_accounts or None),
-        ("DenyQos", partition.deny_qos or None),
-    ):  # fmt: skip
-        if listed is not None:
-            yield name, ",".join(listed)
-    if partition.max_cpus_per_node is not None:
-        yield (
-            "MaxCPUsPerNode over several jobs (each job keeps to it by itself)",
-            str(partition.max_cpus_per_node),
-        )
-    if partition.root_only:
-        yield "RootOnly", "YES"
-    if partition.req_resv:
-        yield "ReqResv", "YES"
+    if partition.over_time_limit is not None:
+        yield "OverTimeLimit", str(partition.over_time_limit)
+    if partition.allow_groups is not None and site.groups is None:
+        yield "AllowGroups (groups.txt is missing: getent group)", ",".join(partition.allow_groups)
+    if partition.alloc_nodes is not None:
+        name = "AllocNodes (a log does not say from which node a job was submitted)"
+        yield name, ",".join(partition.alloc_nodes)
+    forced = partition.oversubscribe == "FORCE" and partition.oversubscribe_count > 1
+    if partition.max_cpus_per_node is not None and takes_turns and forced:
+        name = "MaxCPUsPerNode of jobs that take turns (each counts, also on the same CPU)"
+        yield name, str(partition.max_cpus_per_node)
 
 
 def _of_qos(qos: Qos) -> Iterator[tuple[str, str]]:

@@ -37,6 +37,8 @@ class Site:
     scheduler: Mapping[str, str] = field(default_factory=dict)
     usage: Mapping[tuple[str, str], float] = field(default_factory=dict)
     licenses: Mapping[str, int] = field(default_factory=dict)
+    groups: Mapping[str, frozenset[str]] | None = None
+    """Users by group (groups.txt), for AllowGroups; None where nobody says who is in which."""
     events: tuple[NodeEvent, ...] = ()
     reservations: tuple[Reservation, ...] = ()
     not_modelled: tuple[NotModelled, ...] = ()

@@ -55,7 +55,16 @@ UNIVERSAL = (
     Law("node memory", "the same for the memory of each named node", named_nodes.check_memory),
     Law("exclusive nodes", "a job that is to be alone on nodes meets nobody there", named_nodes.check_alone),
     Law("partition nodes", "nodes are of the job's partition and have its features", partitions.check_nodes),
-    Law("partition limits", "no partition's limit of time or nodes is exceeded", partitions.check_limits),
+    Law(
+        "partition access",
+        "a job's partition lets in its user, account, QOS and reservation",
+        partitions.check_access,
+    ),
+    Law(
+        "partition limits",
+        "no partition's limit of time, nodes or CPUs of a node is exceeded",
+        partitions.check_limits,
+    ),
     Law(
         "nodes away",
         "nobody runs on a node that is down, or starts on one that drains",

@@ -12,6 +12,7 @@ from headway.audit.on_nodes import OnNodes
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, listed
 from headway.site import Site
+from headway.site.access import Asker, restricts, rule_against
 from headway.units import SECOND, seconds_text
 
 Complaint = tuple[int, str]
@@ -53,12 +54,64 @@ def _without(site: Site, nodes: Sequence[str], constraint: str) -> list[str]:
     return [name for name in nodes if name in known and not any(part <= known[name] for part in choices)]
 
 
+def check_access(record: Record) -> Finding | None:
+    """Every job's partition lets in its user, account and QOS, and jobs without a reservation."""
+    named = record.on_nodes
+    if named is None or named.site is None or not any(map(restricts, named.site.partitions)):
+        return None
+    site = named.site
+    wrong: list[Complaint] = []
+    rules: dict[tuple[str, Asker], str] = {}
+    for row, partition in enumerate(named.partition):
+        place = site.partition_place.get(partition)
+        asked = None if named.reservation is None else named.reservation[row]
+        asker = Asker(named.user[row], named.account[row], named.qos[row], asked)
+        if place is None:
+            continue
+        if (partition, asker) not in rules:
+            rules[partition, asker] = rule_against(site, site.partitions[place], asker)
+        if rules[partition, asker]:
+            rule = rules[partition, asker]
+            wrong.append((row, f"ran in the partition {partition}, whose {rule} keeps it out"))
+    return found_on_nodes(record, "partition access", wrong)
+
+
 def check_limits(record: Record) -> Finding | None:
-    """No job has more time, more or fewer nodes, or more CPUs of a node than its partition allows."""
+    """No job has more time, nodes or CPUs of a node than its partition allows, nor fewer nodes.
+
+    The CPUs of a node are counted over all jobs of the partition.
+    """
     named = record.on_nodes
     if named is None or named.site is None:
         return None
-    return found_on_nodes(record, "partition limits", _beyond(record, named, named.site))
+    wrong = _beyond(record, named, named.site) + _together(record, named, named.site)
+    return found_on_nodes(record, "partition limits", wrong)
+
+
+def _together(record: Record, named: OnNodes, site: Site) -> list[Complaint]:
+    """Jobs with which a partition's jobs have more CPUs of a node together than it allows."""
+    wrong: list[Complaint] = []
+    bounded = {one.name: one.max_cpus_per_node or 0 for one in site.partitions if one.max_cpus_per_node}
+    if not bounded:
+        return wrong
+    shares = named.shares
+    partition = np.array([list(bounded).index(name) if name in bounded else -1 for name in named.partition])
+    kept = np.flatnonzero(partition[shares.job] >= 0)
+    if not len(kept):
+        return wrong
+    job = shares.job[kept]
+    group = partition[job] * (int(shares.node.max()) + 1) + shares.node[kept]
+    change = np.concatenate([shares.cpus[kept], -shares.cpus[kept]])
+    when = np.concatenate([record.start[job], record.end[job]])
+    groups, who = np.concatenate([group, group]), np.concatenate([job, job])
+    order = np.lexsort((change, when, groups))
+    total = np.cumsum(change[order])  # each group comes back to 0
+    bounds = np.array(list(bounded.values()))[partition[who[order]]]
+    for place in np.flatnonzero((total > bounds) & (change[order] > 0)).tolist():
+        row = int(who[order[place]])
+        text = f"with {total[place]} CPUs of a node in use by the partition {named.partition[row]}"
+        wrong.append((row, f"starts {text}, which allows {bounds[place]}"))
+    return wrong
 
 
 def _beyond(record: Record, named: OnNodes, site: Site) -> list[Complaint]:

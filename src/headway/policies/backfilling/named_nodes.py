@@ -46,7 +46,19 @@ from headway.policies.slurm.selection import (
     whole_nodes,
 )
 from headway.policies.slurm.submission import newcomer, submitted
-from headway.policies.slurm.tables import Clock, Job, Memory, Node, Plan, Record, Scratch, Setting, Work
+from headway.policies.slurm.tables import (
+    UNSET,
+    Clock,
+    Job,
+    Memory,
+    Node,
+    Partition,
+    Plan,
+    Record,
+    Scratch,
+    Setting,
+    Work,
+)
 
 NEVER = -1
 
@@ -193,6 +205,9 @@ def claim_taken(state: State, job: int, begin: int) -> None:
         for resource in range(memory.gres_asked.shape[0]):
             asked = memory.gres_asked[resource, job]
             memory.claims[claim * rows + NODE_ROWS + resource, node] = -asked
+        bounded = memory.partitions[Partition.CPUS_ROW, part]
+        if bounded != UNSET:
+            memory.claims[claim * rows + NODE_ROWS + bounded, node] = -taken
     memory.plans[Plan.JOB, claim] = job
     memory.plans[Plan.START, claim] = begin
     memory.plans[Plan.END, claim] = begin + state.jobs[PLAN, job]

@@ -52,7 +52,7 @@ from headway.policies.slurm.plan_table import (
     slot_at,
     survey,
 )
-from headway.policies.slurm.queue import GONE, close_gaps, holds_back, shortest_in
+from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, shortest_in, standing_in
 from headway.policies.slurm.selection import fewest_nodes, whole_nodes
 from headway.policies.slurm.starting import BUSY, FILLING, STARTED, try_start
 from headway.policies.slurm.submission import by_deadline, cancel, is_too_late
@@ -231,6 +231,7 @@ def search(state: State, place: int, now: int) -> bool:
     """Find a start for the record at ``place`` and plan or start the job; whether the cycle goes on."""
     memory = state.memory
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+    adapt(memory, place)
     minutes = by_deadline(memory, job, now, shortest_in(memory, job, part))
     only_now = (
         not holds_back(memory, place, now, priority_bound(memory, job))
@@ -309,7 +310,11 @@ def search(state: State, place: int, now: int) -> bool:
         note_plan(memory)
         if start <= now and meet(memory.words_sets, Scratch.TAKEN, memory.words_sets, Scratch.COMPLETING):
             start, later = now + 1, 0
-        if start <= now:
+        if start <= now and standing_in(memory, job, part) != Reason.NONE:
+            memory.jobs[Job.REASON, job] = standing_in(memory, job, part)
+            memory.clock[Clock.STAMPED] = 1
+            later = 0  # its plan stands all the same
+        elif start <= now:
             unpack(memory, Scratch.WINDOW)
             outcome = try_start(state, Scratch.WINDOW, job, part, now, FILLING, minutes)
             if outcome == STARTED:
@@ -447,6 +452,10 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
             continue
         if not licences_free(memory, job):
             memory.jobs[Job.REASON, job] = Reason.LICENCES
+            continue
+        if standing_in(memory, job, part) == Reason.QOS_NOT_ALLOWED:
+            memory.jobs[Job.REASON, job] = Reason.QOS_NOT_ALLOWED
+            memory.clock[Clock.STAMPED] = 1
             continue
         if memory.settings[Setting.LIMIT_STOPS] == 0:
             reason = before_selection(memory, job, part)

@@ -1,56 +1,167 @@
-"""Which jobs a site can ever run: a job that no partition of its allows would wait for ever."""
+"""Which jobs a site ever runs: a job that Slurm refuses, or that no partition of its has room for, is not."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from headway.policies.slurm.memory_bounds import Asked, adapted
 from headway.site import Site
+from headway.site.access import DOORS, RULES, Asker, askers, enforces, restricts, rule_against
+from headway.site.model import Partition
 from headway.units import SECOND
 from headway.workload import Workload
 
+Rows = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.int64]
 
-def can_run(workload: Workload, site: Site) -> npt.NDArray[np.bool_]:
-    """For each job whether one of its partitions has the nodes, CPUs, memory and time that it asks for.
 
-    With EnforcePartLimits=ALL, or YES, every partition that it names must have them, else Slurm refuses it.
+@dataclass(frozen=True)
+class KeptOut:
+    """Jobs that cannot run, with rule and action of the ledger."""
+
+    rule: str
+    action: str
+    rows: Rows
+
+
+TOO_LARGE = "too_large", "more than any of its partitions allows: dropped"
+REFUSED = {
+    "ReqResv": "its partition is for jobs in a reservation (ReqResv): refused",
+    "RootOnly": "its partition is for root (RootOnly): refused",
+    "AllowGroups": "its partition does not allow a group of its user (AllowGroups): refused",
+    "AllowAccounts": "its partition does not allow its account (AllowAccounts): refused",
+    "DenyAccounts": "its partition does not allow its account (DenyAccounts): refused",
+    "AllowQos": "its partition does not allow its QOS (AllowQos): refused",
+    "DenyQos": "its partition does not allow its QOS (DenyQos): refused",
+}
+"""What is said of a job that a rule of a partition keeps out."""
+NOBODY, SIZE = 0, 1 + len(RULES)
+"""What keeps a job out of a partition: nothing, one of RULES (from 1 on), or that it asks for too much."""
+
+
+def kept_out(workload: Workload, site: Site) -> list[KeptOut]:
+    """Jobs that are refused when they are submitted, or that no partition of theirs could ever run.
+
+    A partition must have the nodes, CPUs, memory and time that a job asks for, and let it in. Of several that
+    a job names one is enough; with EnforcePartLimits=ALL, or YES, all have to be. Where EnforcePartLimits is
+    off, a job whose account or QOS is not allowed is accepted and waits: the simulation shows that.
     """
-    in_all = site.config.get("EnforcePartLimits").upper() in ("ALL", "YES")
     names = list(workload.labels.get("partition", ()))
-    codes = np.where(workload.partition < 0, len(names), workload.partition)
-    fits = np.zeros(len(workload), np.bool_)
+    given = workload.partition
+    codes = np.where((given < 0) | (given >= len(names)), len(names), given)
+    why = np.zeros(len(workload), np.int64)
     default = site.default_partition or site.partitions[0]
+    limited = any(map(restricts, site.partitions))
+    who, place = askers(site, workload.get, workload.labels) if limited else ([], np.zeros_like(codes))
     for code in np.unique(codes).tolist():
-        rows = codes == code
-        wanted = names[code].split(",") if 0 <= code < len(names) else [default.name]
+        rows = np.flatnonzero(codes == code)
+        wanted = names[code].split(",") if code < len(names) else [default.name]
         known = [name for name in wanted if name in site.partition_place] or [default.name]
-        each = [_fits(workload, site, site.partition_place[name])[rows] for name in known]
-        fits[rows] = np.all(each, axis=0) if in_all else np.any(each, axis=0)
-    return fits
+        parts = [site.partitions[site.partition_place[name]] for name in known]
+        fits = np.array([_fits(workload, site, part)[rows] for part in parts])
+        against = np.array([_against(site, part, who, place[rows]) for part in parts])
+        why[rows] = np.where(_accepted(site, fits, against), NOBODY, _first(site, fits, against))
+    found = [KeptOut(*TOO_LARGE, why == SIZE)]
+    if limited:
+        found += [KeptOut("partition", REFUSED[rule], why == 1 + k) for k, rule in enumerate(RULES)]
+    return [one for one in found if one.rows.any()]
 
 
-def _fits(workload: Workload, site: Site, place: int) -> npt.NDArray[np.bool_]:
+def _against(site: Site, part: Partition, who: list[Asker], place: Codes) -> Codes:
+    """The rule that keeps each job out of a partition."""
+    if not restricts(part):
+        return np.zeros(len(place), np.int64)
+    rules = [rule_against(site, part, one) for one in who]
+    return np.array([1 + RULES.index(rule) if rule else NOBODY for rule in rules], np.int64)[place]
+
+
+def _accepted(site: Site, fits: Rows, against: Codes) -> Rows:
+    """Which jobs may run, or wait for their account or QOS; both tables by partition and job.
+
+    Where a reservation, root or a group is wanted, EnforcePartLimits=ANY lets no partition make up for it.
+    """
+    door = (against > NOBODY) & (against <= len(DOORS))
+    passes, how = fits & (against == NOBODY), enforces(site)
+    if how == "ALL":
+        return np.asarray(passes.all(axis=0), np.bool_)
+    if how == "ANY":
+        return np.asarray(passes.any(axis=0) & ~door.any(axis=0), np.bool_)
+    return np.asarray((fits & ~door).any(axis=0), np.bool_)
+
+
+def _first(site: Site, fits: Rows, against: Codes) -> Codes:
+    """What keeps jobs out first: by partition with EnforcePartLimits=ALL, else rules before size."""
+    why = np.where(against > NOBODY, against, np.where(fits, NOBODY, SIZE))
+    ranked = (why > NOBODY) if enforces(site) == "ALL" else (why > NOBODY) * (1 + (against > NOBODY))
+    return np.asarray(why[ranked.argmax(axis=0), np.arange(why.shape[1])], np.int64)
+
+
+def _fits(workload: Workload, site: Site, partition: Partition) -> Rows:
     """Which jobs a partition can run when it is empty."""
-    partition = site.partitions[place]
     nodes = [site.nodes[node] for node in partition.nodes]
-    most = len(nodes) if partition.max_nodes is None else min(partition.max_nodes, len(nodes))
+    least, bound = _nodes_asked(workload)
+    waived = {flag: _waived(workload, site, flag) for flag in ("MINNODES", "MAXNODES", "TIMELIMIT")}
+    most = np.full(len(workload), len(nodes))
+    if partition.max_nodes is not None:
+        most = np.where(waived["MAXNODES"], most, np.minimum(most, partition.max_nodes))
+    asked = adapted(site, partition, _asked(workload))
     per_node = [node.cpus for node in nodes]
+    fits = asked.allowed.copy()
     if partition.max_cpus_per_node is not None:
+        small = sum(cpus <= partition.max_cpus_per_node for cpus in per_node)
+        fits &= ~_whole(workload, site, partition) | (least <= small)
         per_node = [min(cpus, partition.max_cpus_per_node) for cpus in per_node]
     at_best = np.concatenate([[0], np.cumsum(sorted(per_node, reverse=True)), [0]])
-    asked = workload.get("min_nodes")
-    least = np.ones(len(workload), np.int64) if asked is None else np.maximum(asked, 1)
-    bound = workload.get("max_nodes")
-    width = np.full(len(workload), most)
-    if bound is not None:
-        width = np.where(bound > 0, np.minimum(bound, most), most)
-    cpus = workload.get("cpus")
-    cpus = workload.procs if cpus is None else np.where(cpus > 0, cpus, workload.procs)
-    fits = (least <= most) & (cpus <= at_best[np.clip(width, 0, len(nodes))])
+    width = np.where(bound > 0, np.minimum(bound, most), most)
+    fits &= (least <= most) & (asked.cpus <= at_best[np.clip(width, 0, len(nodes))])
+    fits &= asked.node_cpus <= max(per_node, default=0)
+    fits &= (bound <= 0) | (bound >= partition.min_nodes) | waived["MINNODES"]
+    if partition.max_nodes is not None:
+        fits &= (bound <= partition.max_nodes) | waived["MAXNODES"]
     if partition.max_minutes is not None:
-        fits &= workload.walltime <= partition.max_minutes * 60 * SECOND
+        fits &= (workload.walltime <= partition.max_minutes * 60 * SECOND) | waived["TIMELIMIT"]
     memory = workload.get("memory_node_mb")
     if memory is not None and "MEMORY" in site.config.get("SelectTypeParameters").upper():
         largest = max((node.memory_mb - node.memory_spec_mb for node in nodes), default=0)
         fits &= memory <= largest
     return np.asarray(fits & (partition.state.upper() == "UP"), np.bool_)
+
+
+def _asked(workload: Workload) -> Asked:
+    """What the jobs ask for of CPUs and memory."""
+
+    def column(name: str, otherwise: int) -> Codes:
+        given = workload.get(name)
+        return np.full(len(workload), otherwise, np.int64) if given is None else given.astype(np.int64)
+
+    return Asked.of(column, workload.procs)
+
+
+def _whole(workload: Workload, site: Site, partition: Partition) -> Rows:
+    """Which jobs take nodes as a whole."""
+    asked, linear = workload.get("exclusive"), "linear" in site.config.get("SelectType").lower()
+    none = np.full(len(workload), linear or partition.oversubscribe == "EXCLUSIVE")
+    return none if asked is None else none | (asked > 0)
+
+
+def _nodes_asked(workload: Workload) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The fewest and the most nodes that jobs ask for; 0: they name no largest number."""
+    asked, bound = workload.get("min_nodes"), workload.get("max_nodes")
+    none = np.zeros(len(workload), np.int64)
+    least = none + 1 if asked is None else np.maximum(asked, 1)
+    return least, none if bound is None else np.maximum(bound, 0)
+
+
+def _waived(workload: Workload, site: Site, flag: str) -> Rows:
+    """Which jobs have a QOS that waives a bound of partitions."""
+    some = [f"PARTITION{flag}" in {one.upper() for one in qos.flags} for qos in site.qos]
+    if not any(some):
+        return np.zeros(len(workload), np.bool_)
+    normal = site.qos_place.get("normal")
+    names = [*workload.labels.get("qos", ()), ""]
+    places = [site.qos_place.get(name, normal) for name in names]
+    codes, of_label = workload.get("qos"), np.array([place is not None and some[place] for place in places])
+    return np.full(len(workload), of_label[-1]) if codes is None else of_label[codes]

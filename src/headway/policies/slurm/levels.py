@@ -18,7 +18,7 @@ import numpy as np
 
 from headway.engine.tables import Table
 from headway.policies.slurm.cores import WORD
-from headway.policies.slurm.life import gres_total
+from headway.policies.slurm.life import bounded, gres_total
 from headway.policies.slurm.tables import Level, Mode
 from headway.site import Site
 from headway.site.model import Partition
@@ -100,11 +100,13 @@ def core_words(site: Site) -> int:
 
 
 def further_total(site: Site) -> Table:
-    """[row, node] generic resources of nodes, then for each level the CPUs of nodes as bits."""
+    """[row, node] generic resources, CPUs that partitions may use, for each level the CPUs as bits."""
     words = core_words(site)
     cores = [
         [(1 << min(max(node.cpus - WORD * word, 0), WORD)) - 1 for node in site.nodes]
         for word in range(words)
     ]
     rows = np.array(cores * level_table(site).shape[1], np.int64).reshape(-1, len(site.nodes))
-    return np.vstack([gres_total(site), rows])
+    most = [[one.max_cpus_per_node] * len(site.nodes) for one in bounded(site)]
+    of_partitions = np.array(most, np.int64).reshape(-1, len(site.nodes))
+    return np.vstack([gres_total(site), of_partitions, rows])

@@ -24,6 +24,7 @@ from headway.policies.slurm.tables import (
     What,
 )
 from headway.site import Site
+from headway.site.model import Partition
 from headway.site.model import Reservation as Reserved
 from headway.site.node_names import expanded
 from headway.units import SECOND
@@ -295,12 +296,20 @@ def gres_names(site: Site) -> list[str]:
 
 
 def gres_asked(site: Site, count: int, life: Life) -> Table:
-    """What each job wants of each node; a resource of a type counts as one of its name, too."""
+    """What each job wants of each node; a resource of a type counts as one of its name, too.
+
+    What is left of partitions' CPUs follows; no job asks for that by itself.
+    """
     names = gres_names(site)
-    table = np.zeros((len(names), count), np.int64)
+    table = np.zeros((len(names) + len(bounded(site)), count), np.int64)
     for place, name in enumerate(names):
         table[place] = life.coded("gres", lambda text, name=name: asked_of(text, name), 0)
     return table
+
+
+def bounded(site: Site) -> list[Partition]:
+    """Partitions whose jobs may have only some of the CPUs of a node (MaxCPUsPerNode)."""
+    return [partition for partition in site.partitions if partition.max_cpus_per_node is not None]
 
 
 def asked_of(text: str, name: str) -> int:

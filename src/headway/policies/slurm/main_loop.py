@@ -12,7 +12,7 @@ from headway.policies.slurm.independence import (
     refused_before,
 )
 from headway.policies.slurm.limits import before_selection, hold_by_limit
-from headway.policies.slurm.queue import GONE, close_gaps, holds_back, minutes_in
+from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, minutes_in, standing_in, waives
 from headway.policies.slurm.starting import LIMITED, MAIN, PASSED_OVER, STARTED, try_start
 from headway.policies.slurm.submission import by_deadline, cancel, is_hopeless, is_too_late
 from headway.policies.slurm.tables import (
@@ -29,12 +29,15 @@ from headway.policies.slurm.tables import (
     Reservation,
     Scratch,
     Setting,
+    Waiver,
 )
 
 TOO_FEW = 4
 """A job for which the pass has too few nodes left in its partition."""
 CANCELLED = 5
 """A job whose deadline cannot be met any more."""
+NOT_ALLOWED = 6
+"""A job whose QOS or account may not use the partition: it holds up nobody."""
 
 
 @kernel
@@ -99,7 +102,7 @@ def is_open(memory: Memory, job: int, part: int) -> bool:
         memory.jobs[Job.REASON, job] = Reason.PARTITION_DOWN
         return False
     longest = memory.partitions[Partition.MAX_MINUTES, part]
-    if longest != UNSET and memory.jobs[Job.LIMIT, job] > longest:
+    if longest != UNSET and memory.jobs[Job.LIMIT, job] > longest and not waives(memory, job, Waiver.TIME):
         memory.jobs[Job.REASON, job] = Reason.PARTITION_TIME_LIMIT
         return False
     return True
@@ -156,11 +159,11 @@ def main_pass(state: State, now: int, full: bool) -> bool:
             left += 1
             continue
         refuse_array(memory, job, part, Array.REFUSED_PASS, number)
-        if outcome == TOO_FEW:
+        if outcome in (TOO_FEW, NOT_ALLOWED):
             stamped = True
         if outcome == LIMITED and memory.settings[Setting.LIMIT_STOPS] > 0:
             fail_partition(memory, part)
-        elif outcome != PASSED_OVER and outcome != LIMITED:
+        elif outcome not in (PASSED_OVER, LIMITED, NOT_ALLOWED):
             hold_up(memory, place, now)
     if starts + left > 0:
         close_gaps(memory)
@@ -185,5 +188,10 @@ def test(state: State, place: int, now: int) -> int:
     if not licences_free(memory, job):
         memory.jobs[Job.REASON, job] = Reason.LICENCES
         return PASSED_OVER
+    reason = standing_in(memory, job, part)
+    if reason != Reason.NONE:
+        memory.jobs[Job.REASON, job] = reason
+        return NOT_ALLOWED
+    adapt(memory, place)
     minutes = by_deadline(memory, job, now, minutes_in(memory, job, part))
     return try_start(state, Scratch.AVAILABLE, job, part, now, MAIN, minutes)

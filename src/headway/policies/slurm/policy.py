@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from headway.platform import Platform
     from headway.policies.prepare import Arrivals, Prepared
     from headway.site import Site
-    from headway.workload import LedgerEntry, Workload
+    from headway.workload import Workload
 
 
 class Slurm(Policy):
@@ -40,33 +40,22 @@ class Slurm(Policy):
 
     def fitting(self, workload: Workload, platform: Platform) -> Workload:
         """The jobs that some partition of theirs can ever run."""
-        from headway.policies.slurm.fitting import can_run
+        from headway.policies.slurm.fitting import kept_out
+        from headway.policies.slurm.left_out import left_out
 
         assert platform.site is not None
-        fits = can_run(workload, platform.site)
-        workload = workload.with_ledger(workload.ledger.with_entries(*odd_constraints(workload)))
-        if bool(np.all(fits)):
-            return workload
-        action = "more than any of its partitions allows: dropped"
-        return workload.select(fits, rule="too_large", action=action)
+        out = kept_out(workload, platform.site)
+        workload = workload.with_ledger(workload.ledger.with_entries(*left_out(workload, platform.site)))
+        left = np.ones(len(workload), np.bool_)
+        for one in out:
+            workload = workload.select(~one.rows[left], rule=one.rule, action=one.action)
+            left &= ~one.rows
+        return workload
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.policies.slurm.setup import slurm
 
         return slurm(self.params, arrivals, site_of(arrivals))
-
-
-def odd_constraints(workload: Workload) -> list[LedgerEntry]:
-    """An entry of the ledger for jobs whose constraint is not modelled."""
-    from headway.policies.slurm.constraints import Constraint
-    from headway.workload import LedgerEntry
-
-    names, codes = workload.labels.get("constraint", ()), workload.get("constraint")
-    odd = [place for place, text in enumerate(names) if not Constraint.of(text).understood]
-    if codes is None or not odd:
-        return []
-    action = "parentheses or counts in --constraint that are not modelled: may use every node"
-    return [LedgerEntry.of("constraint", action, workload.job[np.isin(codes, odd)], dropped=False)]
 
 
 def site_of(arrivals: Arrivals) -> Site:

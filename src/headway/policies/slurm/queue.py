@@ -9,18 +9,23 @@ from __future__ import annotations
 from headway.jit import kernel, routine
 from headway.policies.slurm.tables import (
     UNSET,
+    Adapted,
     Clock,
+    Holder,
     Job,
     Memory,
     Mode,
     Partition,
     Preemption,
+    Reason,
     Record,
     Setting,
+    Waiver,
 )
 
 GONE = -1
 """The job of a record whose job has started."""
+WAYS = len(Adapted)
 FOR_RESERVATION = 1 << 20
 """What the records of a job with a reservation count more than those of others, in tiers."""
 
@@ -101,16 +106,40 @@ def shortest_limit(memory: Memory, job: int) -> int:
 
 
 @kernel
-def partition_allows(memory: Memory, job: int, part: int) -> bool:
-    """Whether a partition's own bounds let a job run in it at all."""
-    partitions = memory.partitions
+def waives(memory: Memory, job: int, bound: int) -> bool:
+    """Whether the QOS of a job waives a bound of its partitions (:class:`Waiver`)."""
+    if memory.settings[Setting.WAIVES] == 0 or memory.jobs[Job.QOS, job] == UNSET:
+        return False
+    return bool(memory.holders[Holder.WAIVES, memory.jobs[Job.QOS, job]] & bound)
+
+
+@kernel
+def bound_against(memory: Memory, job: int, part: int) -> int:
+    """The bound of a partition that keeps a job out of it for good (:class:`Reason`); 0: none does."""
+    partitions, most_asked = memory.partitions, memory.jobs[Job.MAX_NODES, job]
     nodes, longest = memory.jobs[Job.MIN_NODES, job], partitions[Partition.MAX_MINUTES, part]
     most = partitions[Partition.MAX_NODES, part]
-    return bool(
-        nodes <= partitions[Partition.NODES, part]
-        and (most == UNSET or nodes <= most)
-        and (longest == UNSET or shortest_limit(memory, job) <= longest)
-    )
+    if nodes > partitions[Partition.NODES, part]:
+        return Reason.PARTITION_NODE_LIMIT
+    if nodes < partitions[Partition.MIN_NODES, part] and not waives(memory, job, Waiver.MIN_NODES):
+        return Reason.PARTITION_NODE_LIMIT
+    if most != UNSET and max(nodes, most_asked) > most and not waives(memory, job, Waiver.MAX_NODES):
+        return Reason.PARTITION_NODE_LIMIT
+    if longest != UNSET and shortest_limit(memory, job) > longest and not waives(memory, job, Waiver.TIME):
+        return Reason.PARTITION_TIME_LIMIT
+    return Reason.NONE
+
+
+@kernel
+def adapt(memory: Memory, record: int) -> None:
+    """Let the job of a record ask for what its partition makes of its request."""
+    job = memory.queue[Record.JOB, record]
+    row, first = memory.jobs[Job.ADAPTED, job], WAYS * memory.queue[Record.PLACE, record]
+    if row != UNSET:
+        memory.jobs[Job.CPUS, job] = memory.adapted[first + Adapted.CPUS, row]
+        memory.jobs[Job.CPUS_PER_TASK, job] = memory.adapted[first + Adapted.CPUS_PER_TASK, row]
+        memory.jobs[Job.MEMORY_CPU, job] = memory.adapted[first + Adapted.MEMORY_CPU, row]
+        memory.jobs[Job.NODE_CPUS, job] = memory.adapted[first + Adapted.NODE_CPUS, row]
 
 
 @routine
@@ -121,7 +150,14 @@ def enqueue(memory: Memory, job: int) -> None:
         part = memory.lists[asked, place]
         if part < 0:
             break
-        if not partition_allows(memory, job, part):
+        against = bound_against(memory, job, part)
+        if memory.standing[asked, place] == Reason.PARTITION_CONFIG:
+            against = Reason.PARTITION_CONFIG
+        row = memory.jobs[Job.ADAPTED, job]
+        if row != UNSET and memory.adapted[WAYS * place + Adapted.CPUS, row] < 0:
+            against = Reason.MEMORY_LIMIT
+        if against != Reason.NONE:
+            memory.jobs[Job.REASON, job] = against
             continue
         end = memory.clock[Clock.QUEUED]
         memory.queue[Record.JOB, end] = job
@@ -161,7 +197,9 @@ def minutes_in(memory: Memory, job: int, part: int) -> int:
     if longest == UNSET:
         longest = YEAR
     limit = memory.jobs[Job.LIMIT, job]
-    return int(longest if limit == UNSET else min(limit, longest))
+    if limit == UNSET:
+        return int(longest)
+    return int(limit if waives(memory, job, Waiver.TIME) else min(limit, longest))
 
 
 YEAR = 365 * 24 * 60
@@ -174,6 +212,18 @@ def shortest_in(memory: Memory, job: int, part: int) -> int:
     shortest = memory.jobs[Job.MINUTES_MIN, job]
     minutes = minutes_in(memory, job, part)
     return int(minutes if shortest == UNSET else min(minutes, shortest))
+
+
+@kernel
+def standing_in(memory: Memory, job: int, part: int) -> int:
+    """Why a job that waits for a partition may not start in it (:class:`Reason`); 0: it may."""
+    if memory.settings[Setting.RESTRICTS] == 0:
+        return Reason.NONE
+    asked = memory.jobs[Job.PARTITIONS, job]
+    for place in range(memory.lists.shape[1]):
+        if memory.lists[asked, place] == part:
+            return int(memory.standing[asked, place])
+    return Reason.NONE
 
 
 @kernel

@@ -30,6 +30,10 @@ PLAIN = {
     Reason.NODES_AWAY: "ReqNodeNotAvail",
     Reason.DEADLINE: "DeadLine",
     Reason.SUBMIT_LIMIT: "AssocMaxSubmitJobLimit",
+    Reason.PARTITION_CONFIG: "PartitionConfig",
+    Reason.QOS_NOT_ALLOWED: "QOSNotAllowed",
+    Reason.ACCOUNT_NOT_ALLOWED: "AccountNotAllowed",
+    Reason.MEMORY_LIMIT: "MaxMemPerLimit",
 }
 
 FORMS = {

@@ -75,6 +75,12 @@ REFUSED = {
     Reason.NODES_AWAY: ("nodes", "the nodes that it needs never came back: not run"),
     Reason.DEADLINE: ("deadline", "could not end by its --deadline any more: cancelled by Slurm, not run"),
     Reason.SUBMIT_LIMIT: ("submission", "more jobs than a limit on submission allows: refused, not run"),
+    Reason.QOS_NOT_ALLOWED: ("partition", "its partition does not allow its QOS: it waits for ever, not run"),
+    Reason.ACCOUNT_NOT_ALLOWED: (
+        "partition",
+        "its partition does not allow its account: it waits for ever, not run",
+    ),
+    Reason.PARTITION_CONFIG: ("partition", "no partition of its lets it in: it waits for ever, not run"),
     Reason.LICENCES: ("licences", "asks for more licences than there are: it would wait for ever, not run"),
 }
 """Rule and action of the ledger for jobs that would wait for ever, by the last reason."""

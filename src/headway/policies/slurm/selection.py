@@ -23,6 +23,7 @@ from headway.engine.tables import (
 )
 from headway.jit import kernel, routine
 from headway.policies.slurm.cores import cores_in_row, imagine_suspended, propose_cores, suspends
+from headway.policies.slurm.queue import waives
 from headway.policies.slurm.tables import (
     UNSET,
     Choice,
@@ -34,6 +35,7 @@ from headway.policies.slurm.tables import (
     Preemption,
     Scratch,
     Setting,
+    Waiver,
     Work,
 )
 
@@ -85,10 +87,14 @@ def memory_taken(state: State, job: int, part: int, node: int, cpus: int) -> int
 
 @kernel
 def fewest_cpus(memory: Memory, job: int) -> int:
-    """CPUs that a node must have for a job: those of a task, or of all its tasks if it wants one node."""
+    """CPUs that a node must have for a job: those of a task, or of all its tasks if it wants one node.
+
+    Its memory may ask for more of them.
+    """
     per_task = max(memory.jobs[Job.CPUS_PER_TASK, job], 1)
     one_node = memory.jobs[Job.MAX_NODES, job] == 1
-    return int(max(memory.jobs[Job.TASKS, job], 1) * per_task if one_node else per_task)
+    least = max(memory.jobs[Job.TASKS, job], 1) * per_task if one_node else per_task
+    return int(max(least, memory.jobs[Job.NODE_CPUS, job]))
 
 
 @kernel
@@ -118,7 +124,8 @@ def cpus_beside_gres(memory: Memory, job: int) -> int:
     one_node = memory.jobs[Job.MAX_NODES, job] == 1
     if not one_node and tasks != 1 and tasks != memory.jobs[Job.MIN_NODES, job]:
         return 0
-    return int((tasks if one_node else 1) * memory.jobs[Job.CPUS_PER_TASK, job])
+    need = (tasks if one_node else 1) * memory.jobs[Job.CPUS_PER_TASK, job]
+    return int(max(need, memory.jobs[Job.NODE_CPUS, job]))
 
 
 @kernel
@@ -151,6 +158,7 @@ def lay_offers(state: State, table: Table, candidates: int, job: int, part: int,
     memory = state.memory
     whole, fewest = whole_nodes(memory, job, part), fewest_cpus(memory, job)
     bound = memory.partitions[Partition.MAX_CPUS, part]
+    bound_row = NODE_ROWS + memory.partitions[Partition.CPUS_ROW, part]
     counts_memory, by_cpu = memory.settings[Setting.MEMORY] > 0, memory_per_cpu(memory, job, part)
     by_node, all_memory = 0, False
     if counts_memory and by_cpu <= 0:
@@ -163,7 +171,8 @@ def lay_offers(state: State, table: Table, candidates: int, job: int, part: int,
         if memory.sets[candidates, node] > 0 and not alone:
             cpus = table[N_CPUS, node] if cores else table[N_FREE_CPUS, node]
             if bound != UNSET:
-                cpus = min(cpus, bound)
+                used = 0 if cores else bound - table[bound_row, node]
+                cpus = 0 if whole and cpus + used > bound else min(cpus, max(bound - used, 0))
             if counts_memory:
                 have = table[N_FREE_MEMORY, node]
                 if by_cpu > 0:
@@ -243,10 +252,12 @@ def tightest_node(memory: Memory, first: int, last: int, cpus: int) -> int:
 
 
 @routine
-def best_fit(memory: Memory, least: int, want: int, most: int, cpus: int, whole: bool) -> int:
+def best_fit(
+    memory: Memory, least: int, want: int, most: int, cpus: int, each: int, whole: bool
+) -> int:
     """Take nodes of the row OFFER for a job into TAKEN; how many, 0 where the request cannot be met.
 
-    ``least``, ``want`` and ``most`` are numbers of nodes.
+    ``least``, ``want`` and ``most`` are numbers of nodes; ``each`` is what a node gives it at least.
     """
     work = memory.work
     for node in range(memory.nodes.shape[1]):
@@ -268,7 +279,7 @@ def best_fit(memory: Memory, least: int, want: int, most: int, cpus: int, whole:
                 continue
             if not whole:
                 threads = memory.nodes[Node.THREADS, node]
-                have = max(min(have, cpus - max(still_least - 1, 0) * threads), 1)
+                have = max(min(have, cpus - max(still_least - 1, 0) * threads), each)
                 have = -(-have // threads) * threads
                 work[Work.OFFER, node] = have
             work[Work.TAKEN, node] = have
@@ -303,17 +314,17 @@ def drop_small(memory: Memory, cpus: int, least: int, left: int) -> int:
 
 
 @routine
-def fit(memory: Memory, least: int, want: int, most: int, cpus: int, whole: bool) -> int:
+def fit(memory: Memory, least: int, want: int, most: int, cpus: int, each: int, whole: bool) -> int:
     """:func:`best_fit`, tried again without the smallest nodes where it fails.
 
     What a try took of a node is from then on all that the node offers.
     """
-    found = best_fit(memory, least, want, most, cpus, whole)
+    found = best_fit(memory, least, want, most, cpus, each, whole)
     if found > 0 or whole:  # a whole node offers all it has: leaving some out finds nothing more
         return found
     left, largest = offering(memory), 0
     if left <= least:
-        return best_fit(memory, least, want, most, cpus, whole)
+        return best_fit(memory, least, want, most, cpus, each, whole)
     for node in range(memory.nodes.shape[1]):
         largest = max(largest, memory.work[Work.OFFER, node])
     for small in range(1, largest):
@@ -321,7 +332,7 @@ def fit(memory: Memory, least: int, want: int, most: int, cpus: int, whole: bool
         left = drop_small(memory, small, least, left)
         if left == before and small != 1:
             continue
-        found = best_fit(memory, least, want, most, cpus, whole)
+        found = best_fit(memory, least, want, most, cpus, each, whole)
         if found > 0 or left <= least:
             return found
     return 0
@@ -330,7 +341,8 @@ def fit(memory: Memory, least: int, want: int, most: int, cpus: int, whole: bool
 @kernel
 def fewest_nodes(memory: Memory, job: int, part: int) -> int:
     """The fewest nodes that a job must have in a partition."""
-    return int(max(memory.jobs[Job.MIN_NODES, job], memory.partitions[Partition.MIN_NODES, part]))
+    asked, bound = memory.jobs[Job.MIN_NODES, job], memory.partitions[Partition.MIN_NODES, part]
+    return int(asked if waives(memory, job, Waiver.MIN_NODES) else max(asked, bound))
 
 
 @kernel
@@ -338,7 +350,8 @@ def bounded_nodes(memory: Memory, job: int, part: int) -> int:
     """The most nodes that a job asks for and its partition allows."""
     asked, bound = memory.jobs[Job.MAX_NODES, job], memory.partitions[Partition.MAX_NODES, part]
     most = MANY_NODES if asked == UNSET else asked
-    return int(most if bound == UNSET else min(most, bound))
+    free = bound == UNSET or waives(memory, job, Waiver.MAX_NODES)
+    return int(most if free else min(most, bound))
 
 
 @kernel
@@ -449,7 +462,7 @@ def require_counted(state: State, table: Table, candidates: int, job: int, part:
             memory.sets[Scratch.CHOICE, node] = here & (1 - memory.required[last, node])
         lay_offers(state, table, Scratch.CHOICE, job, part, False)
         count, whole = memory.choices[Choice.NODES, choice], whole_nodes(memory, job, part)
-        if fit(memory, count, count, count, count, whole) == 0:
+        if fit(memory, count, count, count, count, memory.jobs[Job.NODE_CPUS, job], whole) == 0:
             return False
         for node in range(memory.nodes.shape[1]):
             if memory.work[Work.TAKEN, node] > 0:
@@ -493,18 +506,18 @@ def select_freely(state: State, table: Table, candidates: int, job: int, part: i
     most, cpus = most_nodes(memory, job, part), memory.jobs[Job.CPUS, job]
     if most < least:
         return 0
-    whole = whole_nodes(memory, job, part)
+    whole, each = whole_nodes(memory, job, part), memory.jobs[Job.NODE_CPUS, job]
     if lay_offers(state, table, candidates, job, part, False) < cpus:
         return 0
     if whole:
-        return fit(memory, least, want, most, cpus, whole)
-    found = fit(memory, least, want, most, cpus, whole)
+        return fit(memory, least, want, most, cpus, each, whole)
+    found = fit(memory, least, want, most, cpus, each, whole)
     if found == 0:
         return 0
     for node in range(memory.nodes.shape[1]):
         memory.work[Work.CHOSEN, node] = memory.work[Work.TAKEN, node]
     lay_offers(state, table, candidates, job, part, True)
-    if fit(memory, least, want, most, cpus, whole) == 0:
+    if fit(memory, least, want, most, cpus, each, whole) == 0:
         return 0
     for node in range(memory.nodes.shape[1]):
         memory.work[Work.TAKEN, node] = memory.work[Work.CHOSEN, node]
@@ -524,6 +537,8 @@ def propose_taken(state: State, job: int, part: int) -> int:
         propose(state, count, node, taken, memory_taken(state, job, part, node, taken), int(whole))
         for resource in range(memory.gres_asked.shape[0]):
             propose_further(state, count, resource, memory.gres_asked[resource, job])
+        if memory.partitions[Partition.CPUS_ROW, part] != UNSET:
+            propose_further(state, count, memory.partitions[Partition.CPUS_ROW, part], taken)
         if suspends(memory):
             propose_cores(state, count, node, taken, part, memory.jobs[Job.ROW, job])
         count += 1

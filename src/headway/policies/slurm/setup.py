@@ -33,18 +33,21 @@ from headway.policies.slurm.levels import (
 )
 from headway.policies.slurm.life import (
     Life,
+    bounded,
     gres_asked,
     gres_names,
     happenings,
     licence_tables,
     reservation_tables,
 )
+from headway.policies.slurm.memory_bounds import Asked, bounds, by_place
 from headway.policies.slurm.plan_table import KINDS
 from headway.policies.slurm.priority import BASIC
 from headway.policies.slurm.record import notes, on_nodes, warm_up_days, warm_up_remark, why_refused
 from headway.policies.slurm.selection import LIGHTER
 from headway.policies.slurm.tables import (
     UNSET,
+    Adapted,
     Cap,
     Choice,
     Clock,
@@ -58,16 +61,19 @@ from headway.policies.slurm.tables import (
     Plan,
     Preemption,
     Rank,
+    Reason,
     Record,
     Scratch,
     Setting,
     Slot,
     Usage,
     Victim,
+    Waiver,
     Weight,
     Work,
 )
 from headway.site import Site
+from headway.site.access import DOORS, Asker, askers, enforces, restricts, rule_against
 from headway.site.model import Limits
 from headway.units import SECOND
 
@@ -79,6 +85,13 @@ NOTICED_LATE = 60
 
 HORIZON = 30 * 24 * 3600
 """How long after the last submission reservations recur, in seconds."""
+
+WAIVERS = {
+    "PARTITIONMINNODES": Waiver.MIN_NODES,
+    "PARTITIONMAXNODES": Waiver.MAX_NODES,
+    "PARTITIONTIMELIMIT": Waiver.TIME,
+}
+"""Flags of a QOS whose jobs a bound of partitions does not bind."""
 
 CRED_EXPIRE = 120
 """Seconds that a job's credential lasts; so long a job waits at least that comes back to the queue."""
@@ -130,6 +143,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     settings, holders = settings_of(site), len(site.qos) + len(site.associations)
     settings[Setting.USERS], settings[Setting.ACCOUNTS] = users, accounts
     settings[Setting.ORIGIN] = arrivals.origin
+    settings[Setting.RESTRICTS] = any(any(row) for row in requests.standings)
     counted = max(users * len(site.partitions), holders, 1)
     slots = int(settings[Setting.BF_TABLE] + 2 * settings[Setting.BF_MAX_TEST] + 8)
     plans = int(2 * settings[Setting.BF_MAX_TEST] + 8)
@@ -140,7 +154,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     reservations, reserved = reservation_tables(site, last + HORIZON)
     licences, licences_asked = licence_tables(site, requests.count, requests.life)
     jobs[Job.LICENCES] = licences_asked.any(axis=0)
-    limited = [f"gres/{name}" for name in gres_names(site)]
+    limited = [f"gres/{name}" for name in gres_names(site)] + [""] * len(bounded(site))
     words, in_partition = words_for(nodes), members(site)
     room, levels = min(jobs.shape[1], nodes) + 1, level_table(site)
     most = min(jobs.shape[1], site.cpus * max(levels.shape[1], 1)) + 1  # jobs that run or are suspended
@@ -152,7 +166,9 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         nodes=node_rows(site, first),
         partitions=partition_rows(site),
         members=in_partition,
-        lists=padded(requests.partition_lists),
+        lists=padded(requests.partition_lists, UNSET),
+        standing=padded(requests.standings, Reason.NONE),
+        adapted=requests.adapted,
         features=requests.features,
         choices=requests.choices,
         factors=factors(site, holders),
@@ -286,6 +302,7 @@ def settings_of(site: Site) -> Table:
     row[Setting.MEMORY_CPU] = config.number("DefMemPerCPU") or UNSET
     row[Setting.MEMORY_NODE] = config.number("DefMemPerNode") or UNSET
     row[Setting.QOS] = len(site.qos)
+    row[Setting.WAIVES] = any({flag.upper() for flag in one.flags} & set(WAIVERS) for one in site.qos)
     row[Setting.HAS_ACCOUNTING] = "slurmdbd" in config.get("AccountingStorageType").lower()
     row[Setting.BF_MAX_ARRAY] = number("bf_max_job_array_resv")
     expire = re.search(r"cred_expire=(\d+)", config.get("AuthInfo"))
@@ -380,6 +397,7 @@ def partition_rows(site: Site) -> Table:
             <= 1,
             level_of(site, partition) if suspends(site) else 0,
             *rows_of(site, partition),
+            len(gres_names(site)) + bounded(site).index(partition) if partition in bounded(site) else UNSET,
         ]
     return rows
 
@@ -396,10 +414,10 @@ def members(site: Site) -> npt.NDArray[np.uint8]:
     return table
 
 
-def padded(lists: Sequence[Sequence[int]]) -> Table:
-    """Lists of partitions as rows, -1 behind the last."""
+def padded(lists: Sequence[Sequence[int]], behind: int) -> Table:
+    """Lists as rows, ``behind`` after the last of each."""
     width = max((len(row) for row in lists), default=0) + 1
-    table = np.full((max(len(lists), 1), width), UNSET, np.int64)
+    table = np.full((max(len(lists), 1), width), behind, np.int64)
     for row, places in enumerate(lists):
         table[row, : len(places)] = places
     return table
@@ -432,6 +450,7 @@ def holder_rows(site: Site) -> Table:
             Holder.NO_DECAY,
             Holder.OVER_PARTITION,
             Holder.NO_RESERVE,
+            Holder.WAIVES,
         ]
     ] = 0
     for h, one in enumerate(site.qos):
@@ -439,6 +458,7 @@ def holder_rows(site: Site) -> Table:
         rows[Holder.NO_DECAY, h] = "NODECAY" in flags
         rows[Holder.OVER_PARTITION, h] = "OVERPARTQOS" in flags
         rows[Holder.NO_RESERVE, h] = "NORESERVE" in flags
+        rows[Holder.WAIVES, h] = sum(bound for name, bound in WAIVERS.items() if name in flags)
         rows[Holder.MIN_PRIORITY, h] = _or_unset(one.min_prio_threshold)
         rows[Holder.PRIORITY, h] = one.priority
         rows[Holder.EXEMPT, h] = _or_unset(one.preempt_exempt_seconds)
@@ -533,6 +553,20 @@ def ranks(site: Site) -> Table:
     return table
 
 
+def standing(site: Site, part: int, asker: Asker) -> int:
+    """Why a job may not use a partition (:class:`Reason`), if it was not refused at submission; 0: it may.
+
+    Accounts and QOS are looked at when a job would start, unless EnforcePartLimits lets them be looked at
+    each time the queue is built.
+    """
+    rule = rule_against(site, site.partitions[part], asker)
+    if not rule:
+        return Reason.NONE
+    if rule in DOORS or enforces(site):
+        return Reason.PARTITION_CONFIG
+    return Reason.QOS_NOT_ALLOWED if rule.endswith("Qos") else Reason.ACCOUNT_NOT_ALLOWED
+
+
 class Requests:
     """What the jobs of a log ask of a site."""
 
@@ -540,6 +574,8 @@ class Requests:
         self.site, self.arrivals = site, arrivals
         self.count = len(arrivals.submit)
         self.partition_lists: list[list[int]] = []
+        self.standings: list[list[int]] = []
+        self.adapted = np.zeros((0, 0), np.int64)
         self.features = np.ones((1, len(site.nodes)), np.uint8)
         self.choices = np.zeros((len(Choice), 1), np.int64)
         self.users = int(self.column("user", 0).max(initial=-1)) + 1 or 1
@@ -558,20 +594,18 @@ class Requests:
     def table(self) -> Table:
         """[Job, job] before the run."""
         rows = np.full((int(Job.HOLDS), self.count), UNSET, np.int64)
-        procs, cpus = self.arrivals.procs, self.column("cpus", UNSET)
-        cpus = np.where(cpus > 0, cpus, procs)
-        rows[Job.CPUS] = rows[Job.SIZE] = cpus
+        asked = Asked.of(self.column, self.arrivals.procs)
         rows[Job.MIN_NODES] = np.maximum(self.column("min_nodes", 1), 1)
-        most = self.column("max_nodes", 0)
-        rows[Job.MAX_NODES] = np.where(most > 0, most, UNSET)
-        rows[Job.CPUS_PER_TASK] = np.maximum(self.column("cpus_per_task", 1), 1)
-        tasks = self.column("tasks", UNSET)
-        rows[Job.TASKS] = np.where(tasks > 0, tasks, cpus // rows[Job.CPUS_PER_TASK])
-        rows[Job.MEMORY_NODE] = self.column("memory_node_mb", UNSET)
-        rows[Job.MEMORY_CPU] = self.column("memory_cpu_mb", UNSET)
-        rows[Job.EXCLUSIVE] = self.column("exclusive", 0) > 0
+        rows[Job.CPUS], rows[Job.TASKS], rows[Job.MAX_NODES] = asked.cpus, asked.tasks, asked.max_nodes
+        rows[Job.CPUS_PER_TASK], rows[Job.NODE_CPUS] = asked.cpus_per_task, 1
+        rows[Job.MEMORY_NODE], rows[Job.MEMORY_CPU] = asked.memory_node, asked.memory_cpu
+        rows[Job.EXCLUSIVE] = asked.exclusive
         rows[Job.FEATURES] = self.constraints()
         rows[Job.PARTITIONS] = self.partitions()
+        rows[Job.MIN_NODES] = self.raised(rows)
+        if any(any(bounds(self.site, one)) for one in self.site.partitions):
+            self.adapt(rows, asked)
+        rows[Job.SIZE] = rows[Job.CPUS]
         rows[Job.QOS] = self.qos()
         rows[Job.USER] = np.maximum(self.column("user", 0), 0)
         rows[Job.ACCOUNT] = np.maximum(self.column("account", 0), 0)
@@ -583,6 +617,24 @@ class Requests:
         self.life.fill(rows)
         rows[Job.SIZED] = self.sized(rows)
         return rows
+
+    def raised(self, rows: Table) -> Table:
+        """The fewest nodes of each job: those that each of its partitions wants, if it accepts so many."""
+        bounds = [min(self.site.partitions[part].min_nodes for part in row) for row in self.partition_lists]
+        bound = np.array(bounds, np.int64)[rows[Job.PARTITIONS]]
+        accepts = (rows[Job.MAX_NODES] == UNSET) | (rows[Job.MAX_NODES] >= bound)
+        return np.where(accepts, np.maximum(rows[Job.MIN_NODES], bound), rows[Job.MIN_NODES])
+
+    def adapt(self, rows: Table, asked: Asked) -> None:
+        """Let jobs ask for what their first partition makes of it; note where another differs."""
+        lists = padded(self.partition_lists, UNSET)[rows[Job.PARTITIONS], :-1]
+        every = by_place(self.site, lists, asked)
+        first = every[: len(Adapted)]
+        differs = (every != np.tile(first, (lists.shape[1], 1))).any(axis=0) | (first[Adapted.CPUS] < 0)
+        kept = [Job.CPUS, Job.CPUS_PER_TASK, Job.MEMORY_CPU, Job.NODE_CPUS]
+        rows[kept] = np.where(first[Adapted.CPUS] < 0, rows[kept], first)
+        rows[Job.ADAPTED] = np.where(differs, np.cumsum(differs) - 1, UNSET)
+        self.adapted = np.ascontiguousarray(every[:, differs])
 
     def sized(self, rows: Table) -> Table:
         """Whether a search may change the size of a job in its priority: 1 no, 0 the first, -1 each."""
@@ -632,9 +684,28 @@ class Requests:
         place, names = self.site.partition_place, self.labels("partition")
         lists = [[place[name] for name in label.split(",") if name in place] for label in names]
         self.partition_lists = [*(row or default for row in lists), default]
+        self.standings = [[Reason.NONE] * len(row) for row in self.partition_lists]
         codes = self.column("partition", UNSET)
-        known = (codes >= 0) & (codes < len(names))
-        return np.where(known, codes, len(names))
+        codes = np.where((codes >= 0) & (codes < len(names)), codes, len(names))
+        return self.by_standing(codes) if any(map(restricts, self.site.partitions)) else codes
+
+    def by_standing(self, codes: Table) -> Table:
+        """Lists of partitions apart for jobs that some partition of a list keeps out."""
+        who, place = askers(self.site, self.arrivals.extra.get, self.arrivals.labels)
+        different, found = np.unique(np.stack([codes, place], axis=1), axis=0, return_inverse=True)
+        rows: dict[tuple[int, tuple[int, ...]], int] = {}
+        of_pair = np.empty(len(different), np.int64)
+        plain, self.standings = self.partition_lists, []
+        self.partition_lists = []
+        for pair, (code, asker) in enumerate(different.tolist()):
+            listed = plain[code]
+            barred = tuple(standing(self.site, part, who[asker]) for part in listed)
+            if (code, barred) not in rows:
+                rows[code, barred] = len(self.standings)
+                self.standings.append(list(barred))
+                self.partition_lists.append(listed)
+            of_pair[pair] = rows[code, barred]
+        return of_pair[np.asarray(found).reshape(-1)]
 
     def qos(self) -> Table:
         """The QOS of each job: its own, else its association's or the site's normal one."""

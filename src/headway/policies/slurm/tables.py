@@ -146,8 +146,22 @@ class Job(IntEnum):
     """Its place in the order of turns, once it runs."""
     STANDING = 68
     """:class:`Standing`, once it runs."""
-    HOLDS = 69
+    ADAPTED = 69
+    """Where what it asks for in each of its partitions stands, if they differ in that; -1: they do not."""
+    NODE_CPUS = 70
+    """CPUs that each of its nodes must give it at least."""
+    HOLDS = 71
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
+
+
+class Adapted(IntEnum):
+    """What a job asks for in one of its partitions."""
+
+    CPUS = 0
+    """-1: it asks for more memory than the partition gives."""
+    CPUS_PER_TASK = 1
+    MEMORY_CPU = 2
+    NODE_CPUS = 3
 
 
 class Outcome(IntEnum):
@@ -274,7 +288,7 @@ class Partition(IntEnum):
     MIN_NODES = 4
     MAX_NODES = 5
     MAX_CPUS = 6
-    """CPUs of a node that a job may have."""
+    """CPUs of a node that its jobs may have together."""
     MEMORY_CPU = 7
     MEMORY_NODE = 8
     EXCLUSIVE = 9
@@ -298,6 +312,8 @@ class Partition(IntEnum):
     """How many of its jobs may have the same core and take turns on it."""
     ROWS_PREEMPTING = 22
     """The same for jobs that may preempt one of another QOS there by suspension."""
+    CPUS_ROW = 23
+    """Which of the nodes' further rows has what is left of MAX_CPUS; -1: it has no such bound."""
 
 
 class Level(IntEnum):
@@ -511,6 +527,10 @@ class Setting(IntEnum):
     """How long a node takes to come back (ResumeTimeout)."""
     CORE_WORDS = 59
     """Words that the CPUs of a node take as bits, where jobs are suspended for others."""
+    RESTRICTS = 62
+    """Whether some job may not use a partition that it asks for."""
+    WAIVES = 63
+    """Whether a QOS waives bounds of partitions."""
     SLICE = 61
     """How long a time slice is (SchedulerTimeSlice); 0: no jobs of a partition take turns."""
 
@@ -593,7 +613,17 @@ class Holder(IntEnum):
     MAX_SUBMIT = 21
     """Of an association."""
     MAX_SUBMIT_USER = 22
+    WAIVES = 23
+    """Which bounds of partitions do not bind jobs of a QOS (:class:`Waiver`, as bits)."""
     MAX_SUBMIT_ACCOUNT = 14
+
+
+class Waiver(IntEnum):
+    """Bounds of a partition that a QOS may waive."""
+
+    MIN_NODES = 1
+    MAX_NODES = 2
+    TIME = 4
 
 
 class Preemption(IntEnum):
@@ -664,6 +694,10 @@ class Memory(NamedTuple):
     """[partition, node]"""
     lists: Table
     """[list of partitions, place] partitions of a job; -1 behind the last."""
+    standing: Table
+    """[list of partitions, place] why jobs with this list may not use the partition (:class:`Reason`)."""
+    adapted: Table
+    """[place in the list x Adapted, job with ADAPTED] what jobs ask for in each of their partitions."""
     features: Sets
     """[features, node] nodes that a constraint allows."""
     choices: Table
@@ -729,10 +763,10 @@ class Memory(NamedTuple):
     reserved: Sets
     """[reservation, node] its nodes."""
     gres_total: Table
-    """[resource, node] generic resources of nodes; then, where jobs are suspended for others, for each level
-    the CPUs of nodes as bits, the engine's further rows."""
+    """[resource, node] generic resources of nodes, and MAX_CPUS of partitions that have it; then, where jobs
+    are suspended for others, for each level the CPUs of nodes as bits: the engine's further rows."""
     gres_asked: Table
-    """[resource, job] what jobs want of each node of its generic resources, the engine's further rows."""
+    """[resource, job] what jobs want of each node of its generic resources; nothing of MAX_CPUS."""
     gres_tres: Table
     """[resource] its place among the resources that limits count; -1: none does."""
     licences: Table
@@ -897,3 +931,7 @@ class Reason(IntEnum):
     NODES_AWAY = 38
     DEADLINE = 39
     SUBMIT_LIMIT = 40
+    PARTITION_CONFIG = 41
+    QOS_NOT_ALLOWED = 42
+    ACCOUNT_NOT_ALLOWED = 43
+    MEMORY_LIMIT = 44

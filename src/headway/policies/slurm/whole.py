@@ -123,8 +123,8 @@ def whole_offer(state: State, job: int, part: int, node: int) -> int:
     """CPUs that a node on which nothing runs offers a job."""
     memory = state.memory
     cpus, bound = state.nodes[N_CPUS, node], memory.partitions[Partition.MAX_CPUS, part]
-    if bound != UNSET:
-        cpus = min(cpus, bound)
+    if bound != UNSET and cpus > bound:
+        return 0
     if memory.settings[Setting.MEMORY] > 0:
         have, by_cpu = state.nodes[N_MEMORY, node], memory_per_cpu(memory, job, part)
         if by_cpu > 0:

@@ -24,7 +24,7 @@ Ints = npt.NDArray[np.int64]
 NUMBERS = (
     "min_nodes", "max_nodes", "tasks", "cpus_per_task", "tasks_per_node", "memory_node_mb",
     "memory_cpu_mb", "exclusive", "time_min", "nice", "array_limit", "held", "requeue", "contiguous",
-    "kill_invalid",
+    "kill_invalid", "oversubscribe",
 )  # fmt: skip
 """Columns of whole numbers that a submit line gives; `time_min` in µs."""
 
@@ -38,7 +38,9 @@ FROM_RECORD = ("cpus", "array", "array_task", "node_list")
 COLUMNS = (*NUMBERS, *FROM_RECORD, *(name for name in TEXTS if name != "partition"))
 """Every column made here; `partition` is put in the place of the recorded one."""
 
-_ABSENT = {"max_nodes": 0, "exclusive": 0, "nice": 0, "array_limit": 0, "held": 0, "contiguous": 0}
+_ABSENT = dict.fromkeys(
+    ("max_nodes", "exclusive", "nice", "array_limit", "held", "contiguous", "oversubscribe"), 0
+)
 _ARRAY = re.compile(r"^(\d+)_(\d+)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)B?", re.IGNORECASE)
 _TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
@@ -84,6 +86,7 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
             asked[name] = megabytes
     asked["exclusive"] = int("exclusive" in given and given["exclusive"] in ("", "exclusive"))
     asked["contiguous"] = int("contiguous" in given)
+    asked["oversubscribe"] = int("oversubscribe" in given or "share" in given)
     if "time-min" in given and (time := _seconds(given["time-min"])) is not None:
         asked["time_min"] = time * SECOND
     if "nice" in given:
