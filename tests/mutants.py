@@ -43,7 +43,7 @@ TESTS = {
 """Words in the names of the tests of each room."""
 SMALL = {
     "engine": "policies_golden redirection_golden policies_equal",
-    "backfilling": "policies_golden policies_equal named_nodes.py learned",
+    "backfilling": "policies_golden policies_equal named_nodes.py learned dialects",
     "queueing": "policies_golden policies_equal",
     "deadline": "dbf.py dbf_equal",
     "redirection": "redirection_golden redirection_equal",

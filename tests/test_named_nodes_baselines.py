@@ -110,7 +110,8 @@ def test_nodes_and_starts_are_those_of_the_reference(seed: int, policy: str, dep
     spec = policy[:-1] + f", nodes={nodes})" if policy.endswith(")") else f"{policy}(nodes={nodes})"
     made = headway.simulate(log, site.platform(), spec)
     assert made.shares is not None
-    expected = reference_of(site, made.workload, nodes == "whole", depth)
+    assert len(made) == len(log), "every job fits on an idle machine, so none is turned away"
+    expected = reference_of(site, log, nodes == "whole", depth)
     for row in range(len(made)):
         start, cpus = expected[row]
         here = made.shares.of(row)

@@ -78,6 +78,13 @@ def test_a_waiting_urgent_job_is_passed_or_not() -> None:
     assert [row[:2] for row in times(behind)] == [(0, 10), (10, 15), (10, 13), (2, 32)]
 
 
+def test_a_regular_job_does_not_stand_where_an_urgent_one_of_its_shape_must() -> None:
+    """3 has to wait behind 2, which is at 10; regular 4, of the same size and length, has not."""
+    rows: Sequence[Row] = ((0, 3, 10, 10, 1), (1, 2, 5, 5, 1), (2, 1, 3, 3, 1), (2, 1, 3, 3, 0))
+    made = run(*rows, spec="ujfb(swap=1, overtake=no, reserve=beside)")
+    assert [row[:2] for row in times(made)] == [(0, 10), (10, 15), (10, 13), (2, 5)]
+
+
 def test_reservations_of_waiting_urgent_jobs() -> None:
     """3, urgent, waits for four processors until 10; 4 would be in its way unless it holds no reservation."""
     rows: Sequence[Row] = ((0, 3, 10, 10, 1), (1, 4, 5, 5, 1), (2, 1, 9, 9, 0))

@@ -13,7 +13,7 @@ import pytest
 import headway
 import own_policies
 from headway import SECOND, Decision
-from headway.policies.own.offered import offered
+from headway.policies.catalogue import offered
 from headway.workload.models import generate
 from small_schedules import easy_starts, workload
 

@@ -10,8 +10,8 @@ import pytest
 
 import headway
 import own_keys
-from headway.policies.own.key import Key
 from headway.policies.own.keys import KeyFunction, uses_second
+from headway.policies.spec import Spec
 from headway.workload.models import generate
 
 FILE = Path(own_keys.__file__)
@@ -70,10 +70,10 @@ def test_a_key_sees_any_column_that_is_known_at_submission() -> None:
 
 
 def test_only_keys_that_look_at_now_are_computed_at_each_pass() -> None:
-    assert KeyFunction(Key("k", given=own_keys.expansion)).moves
-    assert not KeyFunction(Key("k", given=own_keys.arrival)).moves, "it takes now but does not look at it"
-    assert not KeyFunction(Key("k", given=own_keys.area)).moves
-    assert not KeyFunction(Key("k", given=own_keys.times)).takes_now, "its second parameter has a default"
+    assert KeyFunction(Spec("k", given=own_keys.expansion)).moves
+    assert not KeyFunction(Spec("k", given=own_keys.arrival)).moves, "it takes now but does not look at it"
+    assert not KeyFunction(Spec("k", given=own_keys.area)).moves
+    assert not KeyFunction(Spec("k", given=own_keys.times)).takes_now, "its second parameter has a default"
     assert uses_second(lambda job, now: sum(now for _ in range(2)))
 
 

@@ -11,16 +11,21 @@ own and the last one counts. If it was suspended, the next goes on with it::
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from headway.engine.outages import ChangingMachine
+from headway.engine.submissions import Submissions
 from headway.engine.tables import (
     AT_WALLTIME,
     BY_FAILURE,
     BY_PREEMPTION,
     BY_SUSPENSION,
+    FUTURE,
+    PHASE,
     PLAN,
     PROCS,
     PROMISE,
@@ -44,8 +49,12 @@ from headway.engine.tables import (
     WALL,
     State,
 )
-from headway.policies.prepare import BOOTING, UNBOUNDED, OnNodes, Sets, Sites
+from headway.platform import Platform
+from headway.policies.policy import Policy
+from headway.policies.prepare import BOOTING, UNBOUNDED, OnNodes, Prepared, Sets, Sites
+from headway.result import Result
 from headway.schedule import ENDED, STATES, Pieces, Shares
+from headway.schedule.moves import Moves
 from headway.workload import LedgerEntry, Workload
 
 Column = npt.NDArray[np.int64]
@@ -59,6 +68,100 @@ LOST = {
 }
 """Rule and action of the ledger for jobs that were lost, by the end of their last run."""
 DONE, RESUMED = ENDED.index("done"), ENDED.index("resumed")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A simulation that has ended: what was run, and the engine's tables."""
+
+    policy: Policy
+    prepared: Prepared
+    state: State
+    platform: Platform
+    workload: Workload
+    order: Column
+    """The file place of each of the engine's jobs."""
+    submissions: Submissions | None
+    changing: ChangingMachine | None
+    """The machine as the engine had it, where its processors come and go."""
+
+
+def result_of(ran: Ran, provenance: dict[str, Any]) -> Result:
+    """The schedule with what it is of; ``provenance`` says how it came about."""
+    prepared, state, platform, kept, order = ran.prepared, ran.state, ran.platform, ran.workload, ran.order
+    if ran.submissions is not None:
+        order = order[ran.submissions.jobs_by_column()]
+        kept = as_submitted(kept, ran.submissions, order)
+    sets = None if prepared.sets is None else prepared.sets(state)
+    columns = outcome(state, order, tuple(prepared.groups), prepared.lead, prepared.nodes, sets)
+    columns |= as_run(state, order, kept.runtime)
+    if ran.changing is not None:
+        platform = platform.with_outages(ran.changing.happened(state))
+    if ran.changing is not None or prepared.on_nodes is not None:
+        kept = with_lost(columns, kept, state, order)
+    if prepared.on_nodes is not None:
+        take_nodes(columns, state, order, prepared.on_nodes(state))
+    columns.pop("entries", None)
+    has_run, notes = np.ones(len(order), np.bool_), {}
+    has_run[order] = state.jobs[RUN] >= 0
+    if prepared.notes is not None:
+        place_of = np.argsort(order, kind="stable")
+        noted = prepared.notes(state, kept.columns["job"][order])
+        notes = {name: column[place_of][has_run] for name, column in noted.items()}
+    if not has_run.all():
+        kept = without_refused(kept, {int(order[job]): reason(ran, job) for job in gone(state)})
+        columns = select_jobs(columns, has_run)
+    if columns.get("pieces") is not None and columns["pieces"].is_resumed:
+        runtime, walltime = columns.get("runtime", kept.runtime), columns.get("walltime", kept.walltime)
+        columns["waiting"] = columns["end"] - kept.submit - np.minimum(runtime, walltime)
+    is_grid = ran.policy.is_grid
+    take_places(columns, [cluster.name for cluster in platform.clusters], prepared.sites, is_grid)
+    if prepared.moves is not None:
+        made = prepared.moves(state)
+        columns["moves"] = Moves(**{**made, "job": (np.cumsum(has_run) - 1)[order[made["job"]]]})
+    groups = {} if is_grid else prepared.groups
+    return Result(
+        workload=kept,
+        platform=platform,
+        policy=str(ran.policy.spec),
+        **columns,
+        promise_kind=prepared.promise_kind,
+        capacity=sum(pool.procs for pool in ran.policy.pools(ran.platform)),
+        groups=groups if prepared.sites is None else prepared.sites.groups,
+        own={} if prepared.own is None else prepared.own(state),
+        notes=notes,
+        provenance=provenance,
+    )
+
+
+def as_submitted(workload: Workload, submissions: Submissions, order: Column) -> Workload:
+    """The workload as its jobs were submitted in the simulation, beside the times of the log."""
+    submit = workload.submit.copy()
+    submit[order[: len(submissions.times)]] = submissions.times
+    logged = workload.get("trace_submit")
+    return workload.with_columns(submit=submit, trace_submit=workload.submit if logged is None else logged)
+
+
+def gone(state: State) -> list[int]:
+    """The engine's jobs that never ran."""
+    return [int(job) for job in np.flatnonzero(state.jobs[RUN] < 0)]
+
+
+def reason(ran: Ran, job: int) -> tuple[str, str]:
+    """Rule and action of the ledger for a job that never ran."""
+    if ran.submissions is not None and ran.state.jobs[PHASE, job] == FUTURE:
+        return "feedback", "the job that its user waited for never ended: not submitted"
+    return ran.prepared.refused(ran.state, job)
+
+
+def without_refused(workload: Workload, reasons: dict[int, tuple[str, str]]) -> Workload:
+    """The workload without some jobs (by place), with an entry of the ledger for each rule and action."""
+    place = np.arange(len(workload))
+    for rule, action in sorted(set(reasons.values())):
+        rows = [row for row, reason in reasons.items() if reason == (rule, action)]
+        stays = ~np.isin(place, rows)
+        workload, place = workload.select(stays, rule=rule, action=action), place[stays]
+    return workload
 
 
 def outcome(

@@ -19,7 +19,6 @@ from headway.platform.node_table import nodes_of
 from headway.schedule import ENDED, STATES, WHY, Pieces, Schedule
 from headway.schedule.moves import Moves
 from headway.schedule.pieces import NONE
-from headway.schedule.pieces_file import rows_of
 from headway.schedule.places import Places, interval_codes, places_of
 from headway.workload import Workload
 
@@ -231,7 +230,7 @@ class Match:
 
 def match(log: Workload, jobs: Column) -> tuple[Match, list[int], list[int], list[int]]:
     """First mention of each job that the log has; then the missing, the foreign and the repeated numbers."""
-    known, rows = rows_of(log, jobs)
+    known, rows = log.rows_of(jobs)
     first = np.unique(rows, return_index=True)[1]
     first.sort()
     claims = np.flatnonzero(known)[first]

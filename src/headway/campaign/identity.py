@@ -18,7 +18,6 @@ import numpy as np
 import headway
 from headway.errors import UsageError
 from headway.grammar import value_text
-from headway.policies.own.key import Key
 from headway.policies.own.sources import digests
 from headway.policies.spec import Spec
 from headway.workload import Workload
@@ -71,19 +70,7 @@ def _content(file: str) -> str:
 
 
 def _parameter_key(value: object) -> object:
-    if isinstance(value, Spec):
-        return policy_key(value)
-    if isinstance(value, Key):
-        attribute = value.name.rpartition(":")[2]
-        params = {name: value_text(setting) for name, setting in value.params.items()}
-        return ["key", attribute, params, digests(_key_source(value))]
-    return value_text(value)
-
-
-def _key_source(key: Key) -> Path:
-    home = key.name.rpartition(":")[0]
-    in_file = home.endswith(".py")
-    return source_file(home if in_file else None, None if in_file else home, key.name)
+    return policy_key(value) if isinstance(value, Spec) else value_text(value)
 
 
 def own_files(spec: Spec) -> list[Path]:
@@ -92,8 +79,6 @@ def own_files(spec: Spec) -> list[Path]:
     for value in spec.params.values():
         if isinstance(value, Spec):
             found += own_files(value)
-        elif isinstance(value, Key) and value.given is None:
-            found.append(_key_source(value))
     return found
 
 

@@ -9,7 +9,7 @@ import typer
 from headway.cli import options
 from headway.cli.frame import DONE, FAULT, command
 from headway.errors import UsageError
-from headway.policies.catalogue import POLICIES, PolicyInfo
+from headway.policies.catalogue import POLICIES, PolicyInfo, offered
 from headway.policies.spec import Spec, parse_spec
 
 
@@ -67,7 +67,6 @@ def _list() -> None:
     from rich.table import Table
 
     from headway.cli.display import output
-    from headway.policies.own.offered import offered
 
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True, style="bold")

@@ -5,6 +5,8 @@ To add a policy, write its folder, in which ``description`` has ``ENTRIES``, and
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from headway.policies.agent import description as agent
 from headway.policies.backfilling import description as backfilling
 from headway.policies.deadline import description as dbf
@@ -15,6 +17,9 @@ from headway.policies.queueing import description as orders
 from headway.policies.redirection import description as redirection
 from headway.policies.slurm import description as slurm
 from headway.policies.urgent import description as urgent
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 POLICIES: dict[str, PolicyInfo] = {
     entry.name: entry
@@ -36,4 +41,15 @@ POLICIES: dict[str, PolicyInfo] = {
 ALIASES: dict[str, str] = {alias: entry.name for entry in POLICIES.values() for alias in entry.aliases}
 """Other names of policies."""
 
-__all__ = ["ALIASES", "POLICIES", "Parameter", "PolicyInfo"]
+GROUP = "headway.policies"
+"""The entry point group through which installed packages offer policies."""
+
+
+def offered() -> dict[str, EntryPoint]:
+    """Policies of installed packages by name; nothing of theirs is imported for it."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)}
+
+
+__all__ = ["ALIASES", "POLICIES", "Parameter", "PolicyInfo", "offered"]

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from headway.errors import UsageError
+from headway.grammar import LARGEST, Call, value_text
+from headway.policies.composition import reason_against
+
+if TYPE_CHECKING:
+    from headway.policies.spec import Spec
+
+Read = Callable[[object], "Spec"]
+"""Gives the policy, or the function of the user's own, that a value means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +70,42 @@ class Parameter:
             return "(only on nodes)"
         return f"(instead of {self.instead_of})" if self.instead_of else number_text(self.default)
 
+    def check(self, value: object, policy: str, read: Read) -> object:
+        """What was given to a policy as its spec holds it, or an error that says what is accepted."""
+        because = f": {self.because}" if self.because else ""
+        shown = repr(value) if isinstance(value, str) else value_text(value)
+        wrong = UsageError(f"{policy}: {self.name} must be {self.accepts}, not {shown}{because}")
+        if self.policies:
+            if value is None or isinstance(value, int | float | list):
+                raise wrong
+            nested = read(value)
+            if nested.name not in self.policies:
+                raise UsageError(f"{wrong}{reason_against(policy, nested.name, nested.is_user)}")
+            return nested
+        if self.own_key and is_own(value):
+            return read(Call(value) if isinstance(value, str) else value)
+        if value is None:
+            value = "none"
+        if self.file and isinstance(value, str) and is_path(value):
+            return value
+        if isinstance(value, str):
+            if value not in self.choices:
+                raise wrong
+            return math.inf if value == "inf" else value
+        if self.number is None or isinstance(value, bool) or not isinstance(value, int | float):
+            raise wrong
+        if math.isinf(value) and value > 0 and "inf" in self.choices:
+            return math.inf
+        if not math.isfinite(value):
+            raise wrong
+        if self.number is int and (value != int(value) or abs(value) > LARGEST):
+            raise wrong
+        if value < self.low or (self.open_low and value == self.low):
+            raise wrong
+        if value > self.high or (self.open_high and value == self.high):
+            raise wrong
+        return self.number(value)
+
     def _number_words(self) -> str:
         kind = "a whole number" if self.number is int else "a number"
         unit = f" of {self.unit}" if self.unit else ""
@@ -89,6 +138,44 @@ class PolicyInfo:
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, or None."""
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
+
+    def complete(self, given: Mapping[str, object], read: Read) -> dict[str, object]:
+        """The value of every parameter, checked: what was given, and defaults for the rest."""
+        names = [parameter.name for parameter in self.parameters]
+        for key in given:
+            if key not in names:
+                raise UsageError(
+                    f"{self.name} has no parameter {key!r}{close(key, names)}; it has {', '.join(names)}"
+                )
+        checked: dict[str, object] = {}
+        for parameter in self.parameters:
+            other = parameter.instead_of
+            if parameter.name in given:
+                checked[parameter.name] = parameter.check(given[parameter.name], self.name, read)
+                if other in given:
+                    raise UsageError(f"{self.name}: give either {other} or {parameter.name}, not both")
+                checked.pop(other, None)
+            elif parameter.follows:
+                checked[parameter.name] = checked[parameter.follows]
+            elif not (other or parameter.optional):
+                checked[parameter.name] = parameter.check(parameter.default, self.name, read)
+        return checked
+
+
+def is_own(value: object) -> bool:
+    """Whether a value is Python of the user's, or names it: ``./mine.py:key``."""
+    return callable(value) or ":" in (value if isinstance(value, str) else getattr(value, "name", ""))
+
+
+def is_path(value: str) -> bool:
+    """Whether a word can only be a file: ``./log.swf``, ``/logs/log.swf`` or ``log.swf``."""
+    return "/" in value or "." in value
+
+
+def close(word: str, known: list[str]) -> str:
+    """The known word that may have been meant, to stand behind one that is not known."""
+    found = get_close_matches(word.lower(), known, n=1)
+    return f" (did you mean {found[0]!r}?)" if found else ""
 
 
 def number_text(value: object) -> str:

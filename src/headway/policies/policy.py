@@ -4,7 +4,8 @@ One class for each policy, in the policy's folder; its description names it (``P
 that a policy does not define says what is true of most: one machine, one queue, no invariants of its own.
 
     spec.policy                       the object of a parsed spec
-    .on(platform, workload)           as it runs there, or the reason why it cannot
+    .on(platform, workload)           as it plans there, or the reason why it cannot
+    .to_run(platform, workload)       the same for a simulation, where outages and feedback may come too
     .pools, .fitting, .prepare        processors, jobs, and what the engine runs
     .as_local, .as_group              what a grid or redirection must know to have it inside
     .laws                             what the audit may hold it to
@@ -13,15 +14,17 @@ that a policy does not define says what is true of most: one machine, one queue,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from headway.errors import UsageError
-from headway.policies.catalogue import POLICIES
 from headway.policies.pools import Pool
 
 if TYPE_CHECKING:
     from headway.engine.local import Local
+    from headway.engine.submissions import Submissions
     from headway.platform import Platform
     from headway.policies.own.joining import Hook, Known
     from headway.policies.prepare import Arrivals, Prepared
@@ -84,6 +87,13 @@ class Policy:
                 "give a platform of one cluster, or the policy reallocation, which is for several"
             )
         return self
+
+    def to_run(self, platform: Platform, workload: Workload) -> Policy:
+        """The policy as a simulation runs it there, or a UsageError that says what it needs."""
+        placed = self.on(platform, workload)
+        placed.refuse_outages(platform)
+        placed.refuse_feedback(workload)
+        return placed
 
     def refuse_local_policies(self, platform: Platform) -> None:
         """Only a grid looks at the policies that clusters name."""
@@ -148,6 +158,19 @@ class Policy:
 
         return COLUMNS
 
+    def submissions(self, workload: Workload, order: NDArray[np.int64]) -> Submissions | None:
+        """Who is submitted after whose end, in the engine's order; None where the log says when."""
+        from headway.engine.submissions import Submissions, SubmissionsInPlace
+
+        follows = workload.get("follows")
+        if follows is None:
+            return None
+        place = np.argsort(order, kind="stable")
+        leader = np.full(len(workload), -1, np.int64)
+        leader[follows >= 0] = place[workload.rows_of(follows[follows >= 0])[1]]
+        kind = SubmissionsInPlace if self.in_place else Submissions
+        return kind(leader[order], workload.think[order], order, self.not_of_jobs)
+
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         """What the engine needs to run it on ``procs`` processors."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it is run")
@@ -203,18 +226,3 @@ def all_alike(policy: Policy, seen: Seen) -> bool:
     """Whether urgent jobs, if there are any, wait with the others."""
     urgent = seen.urgent is not None and bool(seen.urgent.any())
     return not urgent or policy.params.get("urgent", "ignore") == "ignore"
-
-
-def policy_of(spec: Spec) -> Policy:
-    """The object of a spec."""
-    if spec.is_user:
-        from headway.policies.own.policy import Own
-
-        return Own(spec)
-    module, _, name = POLICIES[spec.name].home.partition(":")
-    made: type[Policy] = getattr(import_module(module), name)
-    if spec.uses_own and not made.nests:
-        from headway.policies.own.policy import Keyed
-
-        return Keyed(spec, made(spec))
-    return made(spec)

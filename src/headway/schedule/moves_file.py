@@ -11,7 +11,6 @@ import numpy as np
 from headway.errors import InputError
 from headway.schedule.csv_table import CsvTable
 from headway.schedule.moves import Moves
-from headway.schedule.pieces_file import rows_of
 from headway.schedule.seconds import seconds_column
 from headway.workload import Workload
 
@@ -51,7 +50,7 @@ def moves_frame(schedule: Schedule, times: Times = seconds_column) -> pl.DataFra
 def read_moves(path: Path, workload: Workload, clusters: Sequence[str]) -> Moves:
     """A moves.csv read back."""
     table = CsvTable(path, NEEDED)
-    known, rows = rows_of(workload, table.integers("job"))
+    known, rows = workload.rows_of(table.integers("job"))
     if not known.all():
         line = int(np.argmin(known)) + 2
         raise InputError("the schedule has no such job; run the simulation again", file=path, line=line)

@@ -28,7 +28,7 @@ def read_pieces(
     """
     table = CsvTable(path, ("job", "start", "end"))
     jobs = table.integers("job")
-    known, rows = rows_of(workload, jobs)
+    known, rows = workload.rows_of(jobs)
     names = dict(labels)
     places: dict[str, Any] = {}
     for name in ("cluster", "group", "node"):
@@ -71,15 +71,3 @@ def _processors(table: CsvTable, known: NDArray[np.bool_]) -> list[str] | None:
         return None
     texts = table.texts["processors"].fill_null("").to_list()
     return [text for text, kept in zip(texts, known.tolist(), strict=True) if kept]
-
-
-def rows_of(workload: Workload, jobs: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Which of some job numbers the workload has, and the rows of those that it has."""
-    numbers = workload.columns["job"]
-    if not len(numbers):
-        return np.zeros(len(jobs), np.bool_), np.zeros(0, np.int64)
-    order = np.argsort(numbers, kind="stable")
-    place = np.minimum(np.searchsorted(numbers, jobs, sorter=order), len(numbers) - 1)
-    rows = order[place]
-    known = numbers[rows] == jobs
-    return known, rows[known]

@@ -142,6 +142,17 @@ class Workload:
     def __contains__(self, name: object) -> bool:
         return name in self._columns
 
+    def rows_of(self, jobs: Column) -> tuple[Column, Column]:
+        """Which of some job numbers it has, and the rows of those that it has."""
+        numbers = self.columns["job"]
+        if not len(numbers):
+            return np.zeros(len(jobs), np.bool_), np.zeros(0, np.int64)
+        order = np.argsort(numbers, kind="stable")
+        place = np.minimum(np.searchsorted(numbers, jobs, sorter=order), len(numbers) - 1)
+        rows = order[place]
+        known = numbers[rows] == jobs
+        return known, rows[known]
+
     def __len__(self) -> int:
         return len(self._columns["job"])
 

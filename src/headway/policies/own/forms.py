@@ -33,8 +33,7 @@ class Own:
 def resolve(spec: Spec) -> Own:
     """The policy that a spec of a user's own means."""
     if spec.given is not None:
-        thing = spec.given
-        return Own(_checked(thing, faults.defined_at(thing)), source_of(thing))
+        return Own(_checked(spec.given, spec.name), source_of(spec.given))
     assert spec.attribute is not None
     thing = find(spec.file, spec.module, spec.attribute)
     return Own(_made(thing, dict(spec.params), spec.name), source_of(thing))

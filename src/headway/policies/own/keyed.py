@@ -14,8 +14,7 @@ from headway.errors import PolicyError, UsageError
 from headway.policies.backfilling.easy import NEWCOMERS_ONLY, easy, easy_sorted
 from headway.policies.backfilling.setup import LEARNED
 from headway.policies.own import faults
-from headway.policies.own.key import Key
-from headway.policies.own.keys import Column, KeyFunction, Rows
+from headway.policies.own.keys import Column, KeyFunction, Rows, key_functions
 from headway.policies.own.moving_keys import KEY_ROWS, KeyedRun, MovingKey, compiled_rekey, fill_columns
 from headway.policies.queueing.ordering import BACKFILL_ORDER, CLASS_WEIGHT, GIVEN, ORDER
 from headway.units import LONGEST, SECOND, microseconds_up
@@ -33,7 +32,7 @@ PLACES = {"order": (KEY, ORDER), "backfill": (BACKFILL_KEY, BACKFILL_ORDER)}
 
 def prepare_keyed(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """The policy with fixed orders in the place of the user's, then the user's keys put in."""
-    found = {name: KeyFunction(value) for name, value in spec.params.items() if isinstance(value, Key)}
+    found = key_functions(spec)
     columns = arrivals.columns
     changed: dict[str, Any] = {}
     if spec.params.get("estimate") in LEARNED:

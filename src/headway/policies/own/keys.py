@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 from headway.errors import PolicyError, UsageError
 from headway.policies.own import faults
-from headway.policies.own.key import Key
 from headway.policies.own.loading import find, source_of
 from headway.policies.own.view import PUBLIC
+from headway.policies.spec import Spec
 from headway.units import SECOND, seconds_text
 from headway.workload.table import TIMES
 
@@ -54,9 +54,9 @@ class Rows:
 class KeyFunction:
     """A key, found and ready to be called with a job and now."""
 
-    def __init__(self, key: Key) -> None:
+    def __init__(self, key: Spec) -> None:
         self.key = key
-        function = key.given if key.given is not None else self._found(key)
+        function: Any = key.given if key.given is not None else self._found(key)
         if not callable(function) or inspect.isclass(function):
             raise UsageError(f"{key.name}: this is no function of a job, such as 'def key(job, now): ...'")
         self.function: Callable[..., Any] = function
@@ -66,10 +66,9 @@ class KeyFunction:
         self.moves = self.takes_now and uses_second(function)
 
     @staticmethod
-    def _found(key: Key) -> Callable[..., Any]:
-        home, _, attribute = key.name.rpartition(":")
-        in_file = home.endswith(".py")
-        thing = find(home if in_file else None, None if in_file else home, attribute)
+    def _found(key: Spec) -> Callable[..., Any]:
+        assert key.attribute is not None
+        thing = find(key.file, key.module, key.attribute)
         return partial(thing, **key.params) if key.params else thing
 
     def _places(self, function: Callable[..., Any]) -> int:
@@ -122,6 +121,11 @@ class KeyFunction:
             self.value(row, at / SECOND, job, at) for row, job, at in zip(rows, jobs, submit, strict=True)
         )
         return np.fromiter(found, np.float64, len(rows))
+
+
+def key_functions(spec: Spec) -> dict[str, KeyFunction]:
+    """The user's functions among the parameters of a policy."""
+    return {name: KeyFunction(key) for name, key in spec.keys.items()}
 
 
 def _with_columns(error: Exception, row: Any) -> str:

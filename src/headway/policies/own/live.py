@@ -13,9 +13,8 @@ from headway.policies.own import faults
 from headway.policies.own.compiled import Compiled
 from headway.policies.own.forms import resolve
 from headway.policies.own.joining import CompiledHook, Hook, KeyedHook, Known, PythonHook
-from headway.policies.own.key import Key
 from headway.policies.own.keyed import PLACES, stand_ins
-from headway.policies.own.keys import KeyFunction
+from headway.policies.own.keys import key_functions
 from headway.policies.own.moving_keys import KEY_ROWS
 from headway.policies.queueing.ordering import AS_ORDER, BACKFILL_ORDER, GIVEN, ORDER, sorted_kind_of
 
@@ -54,14 +53,9 @@ def own_hook(spec: Spec, prepared: Prepared, known: Known, may_stop: bool) -> Ho
     return PythonHook(policy, prepared.setup.pools[0], known, may_stop)
 
 
-def keys_of(spec: Spec) -> dict[str, KeyFunction]:
-    """The user's functions among the parameters."""
-    return {name: KeyFunction(value) for name, value in spec.params.items() if isinstance(value, Key)}
-
-
 def keyed_hook(spec: Spec, prepared: Prepared, local: Local, known: Known) -> Hook:
     """A policy of the catalogue that keys of the user's order."""
-    found = keys_of(spec)
+    found = key_functions(spec)
     rows = {list(PLACES).index(name): key for name, key in found.items() if name in PLACES}
     if spec.params.get("backfill") == spec.params.get("order"):
         rows.pop(1, None)  # one queue for both
@@ -71,7 +65,7 @@ def keyed_hook(spec: Spec, prepared: Prepared, local: Local, known: Known) -> Ho
 
 def prepare_joining_keys(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """The policy with orders that are sorted at each pass, by keys that are written down before it."""
-    found = keys_of(spec)
+    found = key_functions(spec)
     orders = {name: key for name, key in found.items() if name in PLACES}
     changed: dict[str, Any] = dict(stand_ins(spec, orders))
     if "estimate" in found:

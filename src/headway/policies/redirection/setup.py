@@ -13,7 +13,6 @@ from headway.engine.drive import Setup
 from headway.engine.local import Local
 from headway.engine.tables import State, Table
 from headway.errors import UsageError
-from headway.policies.own.key import Key
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.queueing.policy import Queue
 from headway.policies.queueing.setup import first_class, sorted_at_each_pass
@@ -129,7 +128,7 @@ def _checked(prepared: Prepared, nested: Spec, name: str) -> Prepared:
     In the redirection group jobs are submitted a second time, and keys that change are asked for in the
     queue of a machine alone.
     """
-    keys = [key for key in ("order", "backfill") if isinstance(nested.params.get(key), Key)]
+    keys = [key for key in ("order", "backfill") if key in nested.keys]
     if keys and (name == "redirected" or prepared.setup.drive is not None):
         why = "a key there" if name == "redirected" else "a key that changes with time"
         raise UsageError(

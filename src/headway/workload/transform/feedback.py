@@ -107,3 +107,13 @@ def of_fields(workload: Workload) -> tuple[Ints, Ints]:
     since = np.where(end >= 0, np.maximum(workload.submit - end, 0), 0)
     given = np.full(len(workload), NOBODY, np.int64) if pause is None else pause
     return before, np.where(given >= 0, given, since)
+
+
+def with_known_leaders(workload: Workload) -> Workload:
+    """The workload where nobody waits for a job that is not simulated; the ledger has those who would."""
+    follows = workload.follows
+    lost = (follows >= 0) & ~np.isin(follows, workload.job)
+    action = "the job that its user waited for is not simulated: submitted when the log says"
+    entry = LedgerEntry.of("feedback", action, workload.job[lost], dropped=False)
+    told = workload.with_ledger(workload.ledger.with_entries(entry))
+    return told.with_columns(follows=np.where(lost, -1, follows), think=np.where(lost, -1, workload.think))
