@@ -395,6 +395,19 @@ def take_reward(s: Sessions, e: int, waits: float, slowdowns: float) -> float:
     return share - before
 
 
+@routine
+def begin(s: Sessions, e: int, first: int, count: int) -> None:
+    """Begin an episode with the jobs [first, first + count), and go on to its first decision."""
+    restart(s, e, first, count)
+    open_instant(s, e, s.clock[e, NOW])
+    if s.settings[MODE] == WEIGHTS:
+        set_shadow(s, e, s.jobs[PROCS, s.queue[e, 0]])
+    else:
+        to_decision(s, e)
+    s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = s.sums[e, GROWN] = 0.0
+    s.sums[e, LAST_BUSY], s.sums[e, LAST_TIME] = busy(s, e), s.clock[e, NOW] / SECOND
+
+
 @entry
 def begin_all(
     s: Sessions,
@@ -409,14 +422,7 @@ def begin_all(
     for e in range(low, high):
         if firsts[e] < 0:
             continue
-        restart(s, e, firsts[e], count)
-        open_instant(s, e, s.clock[e, NOW])
-        if s.settings[MODE] == WEIGHTS:
-            set_shadow(s, e, s.jobs[PROCS, s.queue[e, 0]])
-        else:
-            to_decision(s, e)
-        s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = s.sums[e, GROWN] = 0.0
-        s.sums[e, LAST_BUSY], s.sums[e, LAST_TIME] = busy(s, e), s.clock[e, NOW] / SECOND
+        begin(s, e, firsts[e], count)
         observe(s, e, seen, mask)
 
 
@@ -439,14 +445,7 @@ def step_all(
         reward[e] = 0.0
         if done[e]:
             done[e] = False
-            restart(s, e, firsts[e], count)
-            open_instant(s, e, s.clock[e, NOW])
-            if s.settings[MODE] == WEIGHTS:
-                set_shadow(s, e, s.jobs[PROCS, s.queue[e, 0]])
-            else:
-                to_decision(s, e)
-            s.sums[e, LAST_BUSY], s.sums[e, LAST_TIME] = busy(s, e), s.clock[e, NOW] / SECOND
-            s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = s.sums[e, GROWN] = 0.0
+            begin(s, e, firsts[e], count)
         else:
             waits, slowdowns = s.sums[e, STARTED_WAITS], s.sums[e, STARTED_BSLD]
             if s.settings[MODE] == WEIGHTS:

@@ -88,7 +88,6 @@ def of_paper(logs: Sequence[Log]) -> list[Log]:
 
 
 TIMES = ("exact", "requested", "exact, at most the request")
-ZERO = ("kept", "dropped", "one second")
 
 
 def prepared(log: Log, times: str, zero: str) -> Workload:

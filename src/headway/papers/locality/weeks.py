@@ -27,8 +27,6 @@ from headway.workload.transform.machine import machine, split
 DAY = 86_400 * SECOND
 JOBS_A_DAY, USERS, RACKHAM = 65_000 / 7, 1083, 9720
 """Jobs and users of the authors' weeks, on so many cores."""
-SESSION = 11
-"""Jobs of a session, in the mean over the authors' weeks."""
 SEEDS, LIGHT_SEEDS = (1, 2, 3), (1, 2, 3, 4, 5)
 WIDTHS = (1, 2, 4, 8, 10, 16, 20)
 SHARES = (0.4, 0.08, 0.1, 0.08, 0.04, 0.03, 0.27)

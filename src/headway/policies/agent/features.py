@@ -29,7 +29,6 @@ NAMES = ("present", "size", "request", "waited", "fits", "may_pass")
 WEIGHED_NAMES = ("waited", "size", "request", "area")
 WEIGHED = 4
 """What a priority weighs, where an agent sets its weights."""
-MACHINE_NAMES = ("free", "queue", "running", "shadow", "time_of_day_x", "time_of_day_y")
 
 WEEK = math.log1p(7 * 86_400.0)
 MANY = math.log1p(1_000.0)

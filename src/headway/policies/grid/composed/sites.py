@@ -87,7 +87,6 @@ GRID_FACTS = 14
 
 # What the log says of each job: submission and times (µs), then the rows of ``moldability``.
 L_SUBMIT, L_RUNTIME, L_WALL, L_PROCS, L_OF, L_OUT_OF, L_LIMIT, L_SPEEDUP, L_SPEEDUP_OVER, L_HOME = range(10)
-LOG_FIELDS = 10
 
 # What the loop asks Python for: larger tables for live jobs (one for each of the three), more columns, or the
 # same without those of jobs that were taken away.
