@@ -38,6 +38,8 @@ from headway.outcome import outcome
 from headway.schedule import ENDED, STATES
 from headway.units import SECOND
 
+pytestmark = pytest.mark.interpreted
+
 
 def jobs(*rows: tuple[int, int, int, int]) -> Jobs:
     """Rows of submit, procs, walltime, runtime in seconds."""

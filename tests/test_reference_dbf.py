@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from random_examples import examples
 from reference.conservative import simulate_conservative
 from reference.dbf import Deadlines, simulate_dbf
 from reference.instances import job_lists
@@ -108,7 +109,7 @@ def test_the_safety_net() -> None:
 
 @pytest.mark.parametrize("compress", ["early", "every", "fixpoint", "none", "scratch"])
 @pytest.mark.parametrize("mode", ["strict", "literal"])
-@settings(max_examples=30)
+@examples(30)
 @given(jobs=job_lists(M, deadline=DEADLINES))
 def test_every_schedule_is_legal(mode: str, compress: str, jobs: list[Job]) -> None:
     check_schedule(jobs, M, scheduled(simulate_dbf(jobs, M, mode, compress=compress)))
@@ -134,7 +135,7 @@ def test_promises_are_kept(compress: str, jobs: list[Job]) -> None:
 
 @pytest.mark.parametrize("mode", ["strict", "literal"])
 @pytest.mark.parametrize("compress", ["early", "every", "fixpoint", "none", "scratch"])
-@settings(max_examples=40)
+@examples(40)
 @given(jobs=job_lists(M))
 def test_without_deadlines_it_is_conservative(mode: str, compress: str, jobs: list[Job]) -> None:
     plain = simulate_conservative(jobs, M, compress)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from random_examples import examples
 from reference.conservative import simulate_conservative
 from reference.grid import Cluster, Grid, simulate_reallocation
 from reference.instances import job_lists
@@ -172,7 +173,7 @@ def test_mapping_molds() -> None:
 
 @pytest.mark.parametrize("heuristic", HEURISTICS)
 @pytest.mark.parametrize("mode", ["regular", "cancel", "none"])
-@settings(max_examples=25)
+@examples(25)
 @given(
     jobs=job_lists(
         3,

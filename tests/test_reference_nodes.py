@@ -7,9 +7,10 @@ from fractions import Fraction
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from random_examples import examples
 from reference.conservative import simulate_conservative
 from reference.easy import simulate_easy
 from reference.easy_nodes import simulate_easy_nodes
@@ -103,7 +104,7 @@ def check(jobs: list[Job], outcome: Placed) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("presence", PRESENCES)
-@settings(max_examples=30)
+@examples(30)
 @given(jobs=file_jobs(), backfill=st.sampled_from(["none", "conservative"]))
 def test_laws_of_scores(rule: str, presence: str, jobs: list[Job], backfill: str) -> None:
     check(jobs, locality(jobs, NODES, rule, backfill, presence))
@@ -116,7 +117,7 @@ def test_laws_of_the_others(jobs: list[Job], presence: str, tmax: str) -> None:
     check(jobs, simulate_area_filling(jobs, NODES, tmax, second=1))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(jobs=file_jobs())
 def test_named_rules_are_scores(jobs: list[Job]) -> None:
     assert locality(jobs, NODES, "score") == locality(jobs, NODES, "fcfs")
@@ -127,7 +128,7 @@ def test_named_rules_are_scores(jobs: list[Job]) -> None:
 
 
 @pytest.mark.parametrize("backfill", ["none", "conservative"])
-@settings(max_examples=25)
+@examples(25)
 @given(jobs=file_jobs(sizes=False))
 def test_without_sizes_all_rules_coincide(backfill: str, jobs: list[Job]) -> None:
     reference = spans(locality(jobs, NODES, "fcfs", backfill))

@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from random_examples import examples
 from reference.conservative import simulate_conservative
 from reference.depth import DeepEasy
 from reference.easy import Easy, planned_time, simulate_easy
@@ -294,14 +295,14 @@ def test_profile_by_hand() -> None:
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=25)
+@examples(25)
 @given(jobs=job_lists(M, urgent=st.booleans()))
 def test_every_schedule_is_legal(name: str, jobs: list[Job]) -> None:
     check_schedule(jobs, M, POLICIES[name](jobs, M))
 
 
 @pytest.mark.parametrize("name", [n for n in POLICIES if n not in ("f1", "f2", "f3", "f4", "unicef")])
-@settings(max_examples=20)
+@examples(20)
 @given(jobs=job_lists(M))
 def test_scaling_and_shifting(name: str, jobs: list[Job]) -> None:
     policy = POLICIES[name]
@@ -343,7 +344,7 @@ def test_exact_estimate_is_the_exact_transformation(order: str, jobs: list[Job])
     )
 
 
-@settings(max_examples=3 * settings().max_examples)
+@examples(300)
 @given(
     jobs=job_lists(M, urgent=st.booleans()),
     orders=st.sampled_from([("fcfs", "fcfs"), ("fcfs", "sjf"), ("lxf", "saf")]),
@@ -375,7 +376,7 @@ def test_full_width_jobs_make_all_policies_fcfs(jobs: list[Job]) -> None:
 
 @pytest.mark.parametrize("mode", ["early", "every", "fixpoint", "none"])
 @pytest.mark.parametrize("hole", ["closed", "open"])
-@settings(max_examples=50)
+@examples(50)
 @given(jobs=job_lists(M, urgent=st.booleans()))
 def test_conservative_keeps_its_promises(mode: str, hole: str, jobs: list[Job]) -> None:
     for urgent in ("ignore", "first"):

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from random_examples import examples
 from reference.conservative import Conservative
 from reference.easy import Easy, simulate_easy
 from reference.instances import job_lists
@@ -158,7 +159,7 @@ def test_split_refuses_what_is_too_wide() -> None:
 
 
 @pytest.mark.parametrize("base", BASES)
-@settings(max_examples=80)
+@examples(80)
 @given(
     jobs=job_lists(4),
     conflict=st.sampled_from(sorted(CONFLICTS)),

@@ -7,9 +7,10 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from random_examples import examples
 from reference.conservative import simulate_conservative
 from reference.instances import job_lists
 from reference.jobs import Job
@@ -178,7 +179,7 @@ def test_ujf_is_strict() -> None:
 
 @pytest.mark.parametrize("preempt", ["suspend", "kill"])
 @pytest.mark.parametrize("victims", ["latest", "smallest", "largest"])
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=job_lists(M, urgent=URGENT, swap=st.integers(0, 3)))
 def test_laws(preempt: str, victims: str, jobs: list[Job]) -> None:
     outcome = simulate_ujfb(jobs, M, preempt, victims)

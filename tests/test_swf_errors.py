@@ -7,11 +7,12 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headway.errors import HeadwayError, InputError
 from headway.workload import RULES, read, read_swf
+from random_examples import examples
 from swf_texts import CHOSEN, TEXTS
 
 GOOD = b"1 10 5 100 4 -1 -1 4 200 -1 1 7 8 -1 2 3 -1 -1\n"
@@ -110,7 +111,7 @@ EVERY_RULE = st.fixed_dictionaries(
 DAMAGE = st.lists(st.tuples(st.integers(0, 400), st.binary(max_size=6)), max_size=4)
 
 
-@settings(max_examples=3 * settings().max_examples)
+@examples(300)
 @given(TEXTS, DAMAGE, EVERY_RULE, st.booleans(), st.integers(0, 30))
 @example("1 1 1 1 1\n", [(0, b"\x1f\x8b")], {}, False, 0)
 def test_any_input_gives_a_workload_that_adds_up_or_one_sentence(
@@ -133,7 +134,7 @@ def test_any_input_gives_a_workload_that_adds_up_or_one_sentence(
         assert (workload.walltime >= 0).all()
 
 
-@settings(max_examples=2 * settings().max_examples)
+@examples(200)
 @given(st.binary(max_size=400), CHOSEN)
 def test_any_bytes(data: bytes, rules: dict[str, str]) -> None:
     try:

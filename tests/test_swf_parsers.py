@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headway.workload import read_swf, stream, swf, swf_kernel, swf_lines
 from headway.workload.swf_lines import Lines
+from random_examples import examples
 from swf_texts import TEXTS
 from traces import trace
 
@@ -49,7 +50,7 @@ def _one(content: bytes) -> tuple[list[int], int]:
         return ([-1], 0)
 
 
-@settings(max_examples=4 * settings().max_examples)
+@examples(400)
 @given(BYTES | TEXTS.map(lambda text: text.replace("\r", "").encode()))
 @example(b"1 2 3 4 5")
 @example(b"\n")

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from headway.errors import InputError, UsageError
 from headway.units import SECOND
 from headway.workload import RULES, Workload, read, read_swf
 from headway.workload.rules import MEANING
 from headway.workload.table import OPTIONAL
+from random_examples import examples
 from swf_reference import NAMES, Reference
 from swf_texts import CHOSEN, TEXTS
 
@@ -303,7 +304,7 @@ def test_rules_and_formats_that_do_not_exist_are_refused_with_those_that_do(tmp_
     assert MEANING.keys() == RULES.keys()
 
 
-@settings(max_examples=2 * settings().max_examples)
+@examples(200)
 @given(TEXTS, CHOSEN)
 def test_reads_as_the_line_by_line_reference_does(text: str, rules: dict[str, str]) -> None:
     workload, reference = from_text(text, **rules), Reference(text, **rules)
