@@ -38,6 +38,7 @@ from headway.units import SECOND
 from headway.workload import Workload
 from headway.workload.swf_write import write_swf
 from headway.workload.transform import apply
+from own_policies import fcfs
 
 pytestmark = pytest.mark.interpreted
 
@@ -155,17 +156,6 @@ POLICIES = (
 )
 
 
-def by_hand(view: Any) -> list[Any]:
-    """First come, first served, in Python."""
-    free, chosen = view.free, []
-    for job in view.waiting:
-        if job.procs > free:
-            break
-        free -= job.procs
-        chosen.append(job)
-    return chosen
-
-
 def test_a_policy_of_ones_own_in_python() -> None:
     """The same schedules as first come, first served; jobs have numbers in the order of their submission."""
     seen: list[tuple[int, int]] = []
@@ -173,7 +163,7 @@ def test_a_policy_of_ones_own_in_python() -> None:
     def watched(view: Any) -> list[Any]:
         seen.extend((job.number, job.submit) for job in view.new)
         assert view.column("submit").tolist() == [submit for _, submit in seen]
-        return by_hand(view)
+        return fcfs(view)
 
     for seed in range(12):
         work, size = instance(seed)

@@ -19,6 +19,7 @@ from headway.platform.failures import Failures, parse_failures
 from headway.platform.outages_file import outages_text, read_outages
 from headway.site.outages import load_outages
 from headway.units import SECOND
+from own_policies import fcfs
 from small_schedules import workload
 
 HOUR = 3600 * SECOND
@@ -255,23 +256,13 @@ def test_the_gantt_chart_draws_them(tmp_path: Path) -> None:
         assert names & {"down", "down or maintenance"}
 
 
-def greedy(view: Any) -> list[Any]:
-    free, chosen = view.free, []
-    for job in view.waiting:
-        if job.procs > free:
-            break
-        free -= job.procs
-        chosen.append(job)
-    return chosen
-
-
 def test_a_policy_in_python_sees_what_is_there() -> None:
     seen: list[tuple[int, int, int, list[int], int]] = []
 
     def watching(view: Any) -> list[Any]:
         known = len(view.maintenance)
         seen.append((view.now // SECOND, view.free, view.away, [job.id for job in view.returned], known))
-        return greedy(view)
+        return fcfs(view)
 
     made = run(watching)
     assert headway.audit(made).ok
