@@ -14,7 +14,8 @@ from pathlib import Path
 from benchmarks.rates import Row
 from benchmarks.slurm_site import site as synthetic_site
 from headway.live.agent import LiveAgent
-from headway.live.batch import Job, planned_from
+from headway.live.batch import planned_from
+from headway.live.engine import Job
 from headway.live.grid_file import load_grid
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.queue import in_order, parse_queue

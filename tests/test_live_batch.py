@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from headway.errors import UsageError
-from headway.live.batch import START, Batch, Job, Picture, check_live, planned_from
+from headway.live.batch import START, Batch, Picture, check_live, planned_from
+from headway.live.engine import Job
 from headway.platform import Cluster
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.spec import parse_spec

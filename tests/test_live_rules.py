@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.batch import Job
+from headway.live.engine import Job
 from headway.live.slurm.accounting import Accounting
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.queue import LOOK, in_order, parse_queue

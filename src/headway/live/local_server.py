@@ -11,7 +11,8 @@ from typing import Any
 
 from headway import __version__
 from headway.errors import UsageError
-from headway.live.batch import KILL, RESUME, START, STOP, SUSPEND, Act, Batch, Job
+from headway.live.batch import KILL, RESUME, START, STOP, SUSPEND, Act, Batch
+from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
 from headway.live.local_queue import Entry, LocalQueue
 from headway.live.processes import Processes

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import InputError
-from headway.live.batch import START, Batch, Job, Picture, planned_from
+from headway.live.batch import START, Batch, Picture, planned_from
+from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.queue import LOOK, SlurmJob, in_order, parse_queue

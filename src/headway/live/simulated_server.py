@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from headway.live.batch import KILL, START, STOP, Batch, Job
+from headway.live.batch import KILL, START, STOP, Batch
+from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
 from headway.live.server import REQUESTS, ClusterServer, parsed
 from headway.live.task import Task

@@ -19,7 +19,7 @@ from headway.engine.drive import Jobs
 from headway.engine.driver import Driver
 from headway.engine.tables import FINISHED, R_JOB, R_START, RUNS
 from headway.errors import HeadwayError
-from headway.live.batch import Job
+from headway.live.engine import Job
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.queue import SlurmJob
 from headway.live.wire import NoAnswer, Refused

@@ -12,7 +12,8 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from headway.live.batch import Batch, Job, Picture, planned_from
+from headway.live.batch import Batch, Picture, planned_from
+from headway.live.engine import Job
 from headway.live.grid_file import Grid, Site
 from headway.live.script import Fence, job_script, read_fence
 from headway.live.server import ClusterServer, parsed
