@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.engine import driver
@@ -25,6 +25,7 @@ from headway.engine.tables import (
 )
 from headway.units import SECOND
 from instances import MODES, simulated
+from random_examples import examples
 from reference.instances import job_lists
 from reference.jobs import Job, Result
 from reference.laws import stretched, times
@@ -57,7 +58,7 @@ def heads(jobs: list[Job], results: list[Result]) -> Iterator[tuple[int, int, in
             yield x, head, shadow_of(running, jobs[head].procs)[0]
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(jobs=LISTS, backfill=st.sampled_from(["fcfs", "sjf", "laf", "lxf"]))
 def test_the_shadow_of_a_head_never_moves_back(jobs: list[Job], backfill: str) -> None:
     """E1: while a job is head its shadow never increases, and it starts no later than any of them."""
@@ -73,7 +74,7 @@ def test_the_shadow_of_a_head_never_moves_back(jobs: list[Job], backfill: str) -
             assert result.promise is not None and result.start <= result.promise <= told[i]
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(jobs=job_lists(M, max_jobs=12, zero=False))
 def test_backfilled_jobs_keep_to_the_extra_processors(jobs: list[Job]) -> None:
     """E2: those of one pass that outlast the shadow need no more than what the head leaves free then."""
@@ -88,7 +89,7 @@ def test_backfilled_jobs_keep_to_the_extra_processors(jobs: list[Job]) -> None:
         assert sum(jobs[i].procs for i in passed if x + jobs[i].walltime > shadow) <= extra
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(jobs=job_lists(M, max_jobs=12, exact=True))
 def test_with_exact_walltimes_the_head_starts_at_its_shadow(jobs: list[Job]) -> None:
     """E4."""
@@ -97,7 +98,7 @@ def test_with_exact_walltimes_the_head_starts_at_its_shadow(jobs: list[Job]) -> 
             assert result.promise is None or result.start == result.promise, spec
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=LISTS)
 def test_exact_estimates_are_exact_walltimes(jobs: list[Job]) -> None:
     jobs = stretched(jobs, SECOND)
@@ -107,7 +108,7 @@ def test_exact_estimates_are_exact_walltimes(jobs: list[Job]) -> None:
         assert times(given_times) == times(simulated(known, M, f"easy({options})")), options
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=job_lists(M, max_jobs=12, zero=False))
 def test_all_reservations_at_each_pass_is_conservative_from_scratch(jobs: list[Job]) -> None:
     jobs = stretched(jobs, SECOND)
@@ -118,7 +119,7 @@ def test_all_reservations_at_each_pass_is_conservative_from_scratch(jobs: list[J
 # ---- conservative ----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=job_lists(M, max_jobs=12, urgent=st.booleans()))
 def test_promises_are_kept(jobs: list[Job]) -> None:
     """P1."""
@@ -129,7 +130,7 @@ def test_promises_are_kept(jobs: list[Job]) -> None:
                 assert result.promise is not None and result.start <= result.promise
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=job_lists(M, max_jobs=12, exact=True))
 def test_with_exact_walltimes_all_modes_agree(jobs: list[Job]) -> None:
     """P3."""
@@ -179,7 +180,7 @@ class Onlooker:
         self.passes += 1
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=LISTS, hole=st.sampled_from(["closed", "open"]))
 def test_reservations_fit_and_only_move_forward(jobs: list[Job], hole: str) -> None:
     """P2, P4, P5: looked at after every pass, so arrivals and sweeps are seen one by one."""
@@ -190,7 +191,7 @@ def test_reservations_fit_and_only_move_forward(jobs: list[Job], hole: str) -> N
         assert onlooker.passes > 0
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=LISTS)
 def test_a_later_job_changes_no_earlier_promise(jobs: list[Job]) -> None:
     """P4, on whole runs: without compression the last to arrive changes nothing for the others."""

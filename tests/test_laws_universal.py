@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.units import SECOND
 from instances import SPECS, simulated
+from random_examples import examples
 from reference.instances import job_lists
 from reference.jobs import Job, Result
 from reference.laws import check_schedule, shifted, stretched, times, widened
@@ -28,7 +29,7 @@ WIDENING = tuple(spec for spec in SHIFTING if "unicef" not in spec)
 """UNICEF takes the logarithm of the processors."""
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(jobs=LISTS)
 def test_every_job_runs_once_in_time_and_within_the_machine(jobs: list[Job]) -> None:
     """U1, U2, U3."""
@@ -37,7 +38,7 @@ def test_every_job_runs_once_in_time_and_within_the_machine(jobs: list[Job]) -> 
         check_schedule(jobs, M, simulated(jobs, M, spec))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(jobs=LISTS, k=st.sampled_from([2, 3, 1000]))
 def test_times_scale(jobs: list[Job], k: int) -> None:
     """U6."""
@@ -48,7 +49,7 @@ def test_times_scale(jobs: list[Job], k: int) -> None:
             assert other == Result(k * one.start, k * one.end, one.killed, one.why, promise), spec
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(jobs=LISTS, by=st.sampled_from([1, 86_400, 10**9]), k=st.integers(2, 5))
 def test_shifting_widening_and_renaming_change_nothing(jobs: list[Job], by: int, k: int) -> None:
     """U4."""
@@ -69,7 +70,7 @@ def free_at(jobs: list[Job], results: list[Result], x: int) -> int:
     return M - sum(j.procs for j, r in zip(jobs, results, strict=True) if r.start <= x < r.end)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(jobs=LISTS)
 def test_no_processor_idles_while_the_head_fits(jobs: list[Job]) -> None:
     """U5: whenever jobs wait, the first of them in FCFS order does not fit (strict FCFS and EASY)."""
@@ -83,7 +84,7 @@ def test_no_processor_idles_while_the_head_fits(jobs: list[Job]) -> None:
                 assert jobs[head].procs > free_at(jobs, results, x), spec
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(jobs=LISTS)
 def test_some_waiting_job_does_not_fit(jobs: list[Job]) -> None:
     """U5 for the other orders: where jobs wait, not all of them fit; the head is one that does not."""
@@ -98,7 +99,7 @@ def test_some_waiting_job_does_not_fit(jobs: list[Job]) -> None:
             assert not waiting or any(job.procs > free for job in waiting), spec
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(jobs=LISTS)
 def test_fcfs_starts_in_order_of_arrival(jobs: list[Job]) -> None:
     jobs = stretched(jobs, SECOND)
@@ -107,7 +108,7 @@ def test_fcfs_starts_in_order_of_arrival(jobs: list[Job]) -> None:
     assert [results[i].start for i in queue] == sorted(r.start for r in results)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(jobs=job_lists(M, max_jobs=12, zero=False))
 def test_jobs_of_full_width_make_all_policies_fcfs(jobs: list[Job]) -> None:
     """E3, and the same of conservative backfilling where it compresses."""

@@ -169,6 +169,7 @@ def test_logs_of_other_papers_are_named_and_left_out() -> None:
     assert line.startswith("kth is not a site of this paper (bordeaux, lyon, toulouse, ctc, sdsc)")
 
 
+@pytest.mark.long
 def test_the_page_and_its_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     two = (SMALL, shortened(GRID5000[4], 0.03))
     monkeypatch.setattr(work, "QUICK", two)
