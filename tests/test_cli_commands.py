@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -292,6 +293,9 @@ def test_every_command_has_an_example_in_its_help(headway: Headway) -> None:
         result = headway(name, "--help")
         assert result.status == 0
         assert f"Example: headway {name}" in result.out
+        # Arguments are shown as they are written, without Python's types and brackets around brackets.
+        assert not re.search(r"<(str|int|path|list\[)", result.out), name
+        assert not re.search(r"\{|\[\[", result.out.split("\n\n")[0]), name
 
 
 def test_version_and_module_entry() -> None:

@@ -256,7 +256,7 @@ def test_the_command_finds_the_longest_wait_and_takes_a_comparison(headway: Head
     assert longest.startswith("Job ") and "under fcfs\n" in longest
     assert "In the other runs of this comparison" in longest and "headway explain both/sjf" in longest
     first = headway("explain", "both/fcfs", "--user", "1", "--no-what-if").out
-    assert "of user 1" in first
+    assert "by user 1" in first
     assert "no user 'nobody'" in headway("explain", "both", "--user", "nobody").err
     for wrong in ((), ("3", "--longest")):
         refused = headway("explain", "both", *wrong)

@@ -6,9 +6,10 @@ import os
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, ParamSpec
+from typing import Annotated, Any, ParamSpec
 
 import typer
+from typer.core import TyperArgument, TyperCommand
 
 from headway import __version__
 
@@ -44,6 +45,24 @@ def headway(
         typer.echo(context.get_help())
 
 
+class PlainCommand(TyperCommand):
+    """A command whose help shows arguments as they are written here, without Python's types."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        for argument in self.params:
+            if isinstance(argument, TyperArgument):
+                shown = _as_written(argument)
+                setattr(argument, "display_type_rich", lambda ctx: None)  # noqa: B010
+                setattr(argument, "_usage_display_name", lambda shown=shown: shown)  # noqa: B010
+
+
+def _as_written(argument: TyperArgument) -> str:
+    """An argument in the line of usage: in brackets where it may be left out."""
+    name = argument.display_name_raw
+    return name if argument.required or name.startswith("[") else f"[{name}]"
+
+
 def command(
     name: str, example: str
 ) -> Callable[[Callable[Arguments, int | None]], Callable[Arguments, int | None]]:
@@ -61,7 +80,7 @@ def command(
                 return DONE
             return status
 
-        app.command(name, epilog=f"Example: {example}")(run)
+        app.command(name, cls=PlainCommand, epilog=f"Example: {example}")(run)
         return run
 
     return register

@@ -29,7 +29,7 @@ def policies(
     ] = None,
     skip: Annotated[
         list[str] | None,
-        typer.Option("--skip", metavar="LAW", help="With --check: leave this invariant out."),
+        typer.Option("--skip", metavar="INVARIANT", help="With --check: leave this invariant out."),
     ] = None,
 ) -> int:
     """List the policies, show one in full, or check one."""

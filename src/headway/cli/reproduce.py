@@ -63,10 +63,10 @@ def reproduce(
 ) -> None:
     """Reproduce a paper, with a verdict on each of its claims.
 
-    Without logs it runs on generated ones. Papers know the logs they used by name: redirection curie,
-    intrepid and ricc; deadline hpc2n, sdsc-blue and sdsc-ds; urgent sdsc-blue and lanl; reallocation
-    bordeaux, lyon, toulouse, ctc and sdsc, and no others. Elsewhere other logs are measured too, beside the
-    paper's claims.
+    Without logs it runs on generated ones. Each paper knows the logs that it used by their names: redirection
+    curie, intrepid and ricc; deadline hpc2n, sdsc-blue and sdsc-ds; urgent sdsc-blue and lanl; reallocation
+    bordeaux, lyon, toulouse, ctc and sdsc. All papers but reallocation take other logs too, and measure them
+    beside the paper's claims.
 
     The folder holds a page in Markdown, its figures and the campaigns; an interrupted run goes on where it
     stopped.

@@ -20,8 +20,8 @@ def server(
 ) -> None:
     """Serve one cluster of a grid: estimate, submit, cancel.
 
-    The cluster is a Slurm, this machine with so many slots, or a simulation, as GRID.toml says. It listens on
-    a Unix socket that only you can open, unless the file says otherwise.
+    Slurm runs the cluster, or it is this machine with so many slots, or a simulation, as GRID.toml says. The
+    server listens on a Unix socket that only you can open, unless the file says otherwise.
     """
     from headway.live.grid_file import load_grid
     from headway.live.serving import alone, log_to, serve, server_of

@@ -58,7 +58,9 @@ def submit(
     form: Annotated[
         list[str] | None,
         typer.Option(
-            "--form", metavar="N:TIME", help="A size and its walltime; may be repeated, in place of a law."
+            "--form",
+            metavar="N:TIME",
+            help="A size and its walltime; may be repeated, in place of --parallel-fraction.",
         ),
     ] = None,
     script: Annotated[

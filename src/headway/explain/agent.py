@@ -32,7 +32,7 @@ def what_decided(case: Case) -> list[str]:
         return []
     code = int(schedule.notes["decided_by"][row])
     if code not in WORDS:
-        return ["The agent had no other job to start then, or none that it told apart."]
+        return ["The agent had no other job to start then, or none that it could distinguish from this one."]
     return [
         f"What decided for the agent was {WORDS[code]}: with that alike for all jobs that could start, this "
         "one's lead over the next would have been smallest."

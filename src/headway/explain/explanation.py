@@ -92,7 +92,7 @@ def _facts(case: Case) -> list[str]:
     asked = f"{processors(case.procs)} for at most {duration(int(schedule.walltime[row]))}"
     user = schedule.workload.columns["user"][row]
     names = schedule.workload.labels.get("user")
-    whose = f" of user {names[user] if names else user}" if user >= 0 else ""
+    whose = f" by user {names[user] if names else user}" if user >= 0 else ""
     wait = "started at once" if start == case.submit else f"waited {duration(start - case.submit)}"
     return [
         f"Submitted {at(case.submit, case)}{whose}, it asked for {asked}.",

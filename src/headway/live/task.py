@@ -34,7 +34,7 @@ class Task:
     """The part that is parallel: other sizes than ``procs`` are allowed, with times by the law of speedup."""
     max_procs: int | None = None
     forms: tuple[tuple[int, int], ...] = ()
-    """(processors, walltime) of each form, where the user knows them: in place of a law."""
+    """(processors, walltime) of each form, where the user knows them: in place of a parallel fraction."""
     folder: str = ""
     """Where the command runs."""
     stage: tuple[str, ...] = ()

@@ -56,7 +56,7 @@ def provenance_section(comparison: Comparison, command: str) -> str:
         facts["transformations"] = "; ".join(transformations)
     for name, schedule in zip(comparison.names, comparison.schedules, strict=True):
         facts[f"policy {name}" if len(comparison.names) > 1 else "policy"] = schedule.policy
-    facts["version"] = str(comparison.schedules[0].provenance.get("version", "–"))
+    facts["version"] = str(run_record(comparison.schedules[0])["version"])
     parts.append(facts_table(facts))
     for name, schedule in zip(comparison.names, comparison.schedules, strict=True):
         record = {key: value for key, value in run_record(schedule).items() if key != "ledger"}
