@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import headway
 from headway import Schedule
@@ -14,6 +14,7 @@ from headway.audit import audit, read_foreign
 from headway.platform import Platform
 from headway.policies.catalogue import POLICIES
 from headway.workload import Workload
+from random_examples import examples
 from reference.instances import job_lists
 from reference.jobs import Job
 
@@ -54,7 +55,7 @@ def log_of(jobs: list[Job]) -> Workload:
 
 @pytest.mark.long
 @pytest.mark.parametrize("spec", SPECS)
-@settings(max_examples=40)
+@examples(40)
 @given(jobs=job_lists(M))
 def test_random_instances(spec: str, jobs: list[Job]) -> None:
     made = headway.simulate(log_of(jobs), Platform.procs(M), spec)

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headway
@@ -15,6 +15,7 @@ from dbf_reference import COMPRESSIONS, check, made
 from headway.audit import audit
 from headway.policies.deadline import notes as dbf_notes
 from instances import busy, log_of
+from random_examples import examples
 from reference.instances import job_lists
 from reference.jobs import Job
 
@@ -28,13 +29,13 @@ SPECS = st.builds(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(jobs=job_lists(M, max_jobs=14, deadline=DEADLINES), spec=SPECS)
 def test_small_instances(jobs: list[Job], spec: str) -> None:
     check(jobs, M, spec)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(jobs=job_lists(6, max_jobs=25, horizon=40, deadline=DEADLINES, exact=True), spec=SPECS)
 def test_exact_times(jobs: list[Job], spec: str) -> None:
     """Nothing ends early, so that the provisional list stays as it was placed: the quick way is taken."""
@@ -91,7 +92,7 @@ def test_the_oldest_displacements_are_forgotten_where_there_is_no_room(
 
 
 @pytest.mark.parametrize("compress", COMPRESSIONS)
-@settings(max_examples=40)
+@examples(40)
 @given(jobs=job_lists(M, max_jobs=14))
 def test_without_deadlines_it_is_conservative(compress: str, jobs: list[Job]) -> None:
     plain = headway.simulate(log_of(jobs), M, f"conservative(compress={compress})")
@@ -103,7 +104,7 @@ def test_without_deadlines_it_is_conservative(compress: str, jobs: list[Job]) ->
         assert np.array_equal(plain.promise + plain.walltime, other.promise)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     jobs=job_lists(M, max_jobs=20, horizon=30, deadline=DEADLINES),
     compress=st.sampled_from(["early", "every", "fixpoint", "none"]),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headway
@@ -14,6 +14,7 @@ from headway.engine.tables import State, World
 from headway.units import SECOND
 from headway.workload import Workload
 from instances import SPECS, busy, simulated
+from random_examples import examples
 from reference.instances import job_lists
 from reference.jobs import Job, Result
 from reference.laws import stretched
@@ -34,7 +35,7 @@ def other_futures(jobs: list[Job], results: list[Result], now: int, draw: st.Dat
     return changed
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(jobs=job_lists(M, max_jobs=12, urgent=st.booleans()), now=st.integers(0, 40), data=st.data())
 def test_decisions_do_not_depend_on_the_future(jobs: list[Job], now: int, data: st.DataObject) -> None:
     jobs, now = stretched(jobs, SECOND), now * SECOND

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.engine.drive import Jobs, Setup, make_state
@@ -12,6 +12,7 @@ from headway.engine.fitting import DEEP, next_fit
 from headway.engine.queue import enter, find_job, leave
 from headway.engine.tables import GONE, KEY, Q_COUNT, Q_FIELDS, Q_HEAD, Q_JOB, Q_PROCS, Q_TAIL, State
 from headway.jit import entry
+from random_examples import examples
 
 ENTER, LEAVE, NEXT_FIT = range(3)
 
@@ -76,7 +77,7 @@ def play(seed: int, keys: int, jobs: int, moves: int, join: float, q: int) -> No
         assert state.pools[Q_COUNT, 1 - q] == 0
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     seed=st.integers(0, 2**32),
     keys=st.sampled_from([1, 3, 1000]),

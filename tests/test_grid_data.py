@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headway
@@ -16,6 +16,7 @@ from headway.audit import audit
 from headway.errors import UsageError
 from headway.units import SECOND
 from instances import log_of
+from random_examples import examples
 from reference.grid import Cluster
 from reference.instances import job_lists
 from reference.jobs import Job
@@ -85,20 +86,20 @@ def check_shares(jobs: list[Job], spec: str) -> None:
     assert names.tolist() == ["local" if job.local else "grid" for job in jobs]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(jobs=JOBS, spec=WITH_DATA)
 def test_transfers_on_small_instances(jobs: list[Job], spec: str) -> None:
     check_transfers(jobs, spec)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(jobs=NARROW, spec=SHARED)
 def test_reserved_shares_on_small_instances(jobs: list[Job], spec: str) -> None:
     check_shares(jobs, spec)
 
 
 @pytest.mark.long
-@settings(max_examples=400)
+@examples(400)
 @given(jobs=JOBS, narrow=NARROW, spec=WITH_DATA, shared=SHARED)
 def test_many_small_instances(jobs: list[Job], narrow: list[Job], spec: str, shared: str) -> None:
     check_transfers(jobs, spec)

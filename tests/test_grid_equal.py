@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headway
@@ -16,6 +16,7 @@ from grid_reference import check, made
 from headway import Schedule
 from headway.audit import audit
 from headway.units import SECOND
+from random_examples import examples
 from reference.grid import Cluster
 from reference.instances import job_lists
 from reference.jobs import Job
@@ -55,7 +56,7 @@ SPECS = st.builds(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(jobs=JOBS, spec=SPECS)
 def test_small_instances(jobs: list[Job], spec: str) -> None:
     schedule, _ = check(jobs, SITES, spec)
@@ -63,7 +64,7 @@ def test_small_instances(jobs: list[Job], spec: str) -> None:
     assert verdict.ok, verdict.faults
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=JOBS, spec=SPECS)
 def test_saved_and_loaded(jobs: list[Job], spec: str) -> None:
     """What the files hold is enough to judge the run again, and to repeat it."""

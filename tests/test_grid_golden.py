@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import headway
 from grid_reference import grid_log, made
@@ -30,6 +30,7 @@ from headway.platform import Cluster, Platform
 from headway.schedule import WHY
 from headway.workload import Workload
 from instances import log_of
+from random_examples import examples
 from reference.grid import Cluster as Site
 from reference.instances import job_lists
 from reference.jobs import Job
@@ -196,7 +197,7 @@ def test_a_moved_job_is_explained() -> None:
 # ---- laws between policies -------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=job_lists(4))
 def test_one_cluster_of_rigid_jobs_is_conservative(jobs: list[Job]) -> None:
     plain = headway.simulate(log_of(jobs), 4, "conservative(compress=early)")
@@ -218,7 +219,7 @@ def test_easy_on_the_clusters_is_labelled_and_promises_nothing() -> None:
     assert made(jobs, PAIR, "reallocation").own["completions"] == "reserved"
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(jobs=job_lists(4, zero=False))
 def test_one_cluster_under_easy_is_easy(jobs: list[Job]) -> None:
     plain = headway.simulate(log_of(jobs), 4, "easy")

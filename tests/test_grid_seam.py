@@ -8,12 +8,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.errors import UsageError
 from headway.policies.grid import agent as source
 from headway.policies.grid.middleware import NO_ANSWER, SOURCES, STARTED, Agent, over_python
+from random_examples import examples
 from reference.grid import Cluster, Grid, Site, simulate_reallocation
 from reference.instances import job_lists
 from reference.jobs import Job
@@ -99,7 +100,7 @@ def run_outside(jobs: list[Job], heuristic: str, mode: str, oldest: int) -> tupl
     return Grid(results, [site.cluster.name for site in where], procs, moves), log
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     jobs=job_lists(
         3, max_jobs=14, horizon=30, longest=12,

@@ -6,7 +6,7 @@ from math import exp, log, log2, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
@@ -17,6 +17,7 @@ from headway.workload.models import generate, lublin
 from headway.workload.models.daily_cycle import BUCKETS, Curve, bucket_weights, gamma_cdf, times_of_points
 from headway.workload.models.lublin import lublin_jobs, run_times, sizes
 from headway.workload.models.lublin_classes import BATCH, INTERACTIVE, TYPELESS, JobClass
+from random_examples import examples
 
 CLASSES = pytest.mark.parametrize(
     "job_class", [TYPELESS, BATCH, INTERACTIVE], ids=["typeless", "batch", "interactive"]
@@ -52,7 +53,7 @@ def arrivals_by_the_definition(
     gaps=st.lists(st.floats(0.01, 400_000), min_size=1, max_size=60),
     start=st.integers(0, 47),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_arrivals_equal_the_definition(gaps: list[float], start: int) -> None:
     weights = bucket_weights(TYPELESS.cycle_shape, TYPELESS.cycle_scale)
     points = np.cumsum(np.array(gaps) / 1800)
@@ -105,7 +106,7 @@ def test_the_published_size_ranges_at_128_processors() -> None:
 
 
 @given(procs=st.integers(1, 200_000), seed=st.integers(0, 1000))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_sizes_fit_any_machine(procs: int, seed: int) -> None:
     for job_class in (TYPELESS, BATCH, INTERACTIVE):
         size = sizes(job_class, 300, procs, rng(seed))

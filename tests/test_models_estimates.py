@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -20,6 +20,7 @@ from headway.workload.models.estimate_values import (
 )
 from headway.workload.models.estimates import deal, f_model, raise_shortest, tsafrir
 from headway.workload.models.lublin import lublin_jobs
+from random_examples import examples
 
 HOUR = 3600
 
@@ -91,7 +92,7 @@ def test_shares_become_whole_jobs(shares: list[float], jobs: int) -> None:
     seed=st.integers(0, 100),
     distinct=st.sampled_from(["linear", "power", 3]),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_estimate_is_below_its_run(runs: list[int], seed: int, distinct: str | int) -> None:
     runtime = np.array(runs, np.int64)
     estimates = tsafrir(runtime, seed, distinct=distinct)  # type: ignore[arg-type]

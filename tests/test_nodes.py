@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headway
@@ -28,6 +28,7 @@ from headway.schedule import STATES
 from headway.units import SECOND
 from headway.workload import Workload
 from nodes_reference import file_jobs, node_lists, platform_of, simulated, workload_of
+from random_examples import examples
 from reference.jobs import Job
 from reference.nodes import Node
 from test_nodes_equal import NAMED, OTHERS, long_queue
@@ -45,7 +46,7 @@ def placed(schedule: Schedule) -> list[tuple[int, ...]]:
     return list(zip(schedule.node.tolist(), schedule.start.tolist(), schedule.end.tolist(), strict=True))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(jobs=file_jobs(), backfill=st.sampled_from(["none", "conservative"]))
 def test_named_rules_are_scores(jobs: list[Job], backfill: str) -> None:
     def run(spec: str) -> list[tuple[int, ...]]:
@@ -57,7 +58,7 @@ def test_named_rules_are_scores(jobs: list[Job], backfill: str) -> None:
     assert run("lem(threshold=0") == run("lea(")
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(jobs=file_jobs())
 def test_files_of_no_size_make_all_rules_agree(jobs: list[Job]) -> None:
     empty = [replace(job, file_gb=Fraction(0)) for job in jobs]
@@ -66,7 +67,7 @@ def test_files_of_no_size_make_all_rules_agree(jobs: list[Job]) -> None:
         assert placed(simulated(empty, NODES, rule)) == first
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(jobs=file_jobs())
 def test_with_all_files_different_eft_is_fcfs(jobs: list[Job]) -> None:
     # One bandwidth: a load takes as long on each node, so that only the start tells them apart.
@@ -76,7 +77,7 @@ def test_with_all_files_different_eft_is_fcfs(jobs: list[Job]) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=file_jobs(), nodes=node_lists(), spec=st.one_of(NAMED, OTHERS))
 def test_the_audit_finds_nothing(jobs: list[Job], nodes: list[Node], spec: str) -> None:
     verdict = audit(simulated(jobs, nodes, spec))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nodes_reference import FILES, MATCHES, PRESENCES, check, file_jobs, node_lists, simulated
+from random_examples import examples
 from reference.jobs import Job
 from reference.nodes import Node
 
@@ -50,27 +51,27 @@ OTHERS = st.one_of(
 
 
 @pytest.mark.long
-@settings(max_examples=200)
+@examples(200)
 @given(jobs=file_jobs(), nodes=node_lists(), spec=NAMED)
 def test_named_rules(jobs: list[Job], nodes: list[Node], spec: str) -> None:
     check(jobs, nodes, spec)
 
 
 @pytest.mark.long
-@settings(max_examples=200)
+@examples(200)
 @given(jobs=file_jobs(), nodes=node_lists(), spec=FREE)
 def test_free_weights(jobs: list[Job], nodes: list[Node], spec: str) -> None:
     check(jobs, nodes, spec)
 
 
 @pytest.mark.long
-@settings(max_examples=200)
+@examples(200)
 @given(jobs=file_jobs(), nodes=node_lists(), spec=OTHERS)
 def test_thresholds_baselines_and_sizes(jobs: list[Job], nodes: list[Node], spec: str) -> None:
     check(jobs, nodes, spec)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=file_jobs(), spec=st.sampled_from(["fcfs", "lea", "leo", "lem", "easy"]), presence=PRESENCE)
 def test_every_match_on_equal_nodes(jobs: list[Job], spec: str, presence: str) -> None:
     nodes = [Node(4, Fraction(gb), Fraction(1)) for gb in (8, 16, 8, 16)]
@@ -78,7 +79,7 @@ def test_every_match_on_equal_nodes(jobs: list[Job], spec: str, presence: str) -
         check(jobs, nodes, f"{spec}(presence={presence}, match={match})")
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=file_jobs(), presence=PRESENCE)
 def test_without_weights_now_is_backfill_big(jobs: list[Job], presence: str) -> None:
     nodes = [Node(4, Fraction(gb), Fraction(1)) for gb in (8, 16, 8, 16)]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headway.units import SECOND
 from instances import CONSERVATIVE, EASY, SPECS, STRICT, busy, by_reference, jobs_in, jobs_of, simulated
+from random_examples import examples
 from reference.instances import job_lists
 from reference.jobs import Job
 from reference.laws import stretched
@@ -31,20 +32,20 @@ def check(jobs: list[Job], specs: tuple[str, ...], m: int = M) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=80)
+@examples(80)
 @given(jobs=LISTS, unit=UNITS)
 def test_strict_orders(jobs: list[Job], unit: int) -> None:
     check(stretched(jobs, unit), STRICT_SPECS)
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(jobs=LISTS, unit=UNITS)
 @example(jobs=jobs_of((0, 2, 10, 10), (0, 2, 99, 0), (0, 5, 1, 1), (0, 1, 50, 50)), unit=1)
 def test_easy(jobs: list[Job], unit: int) -> None:
     check(stretched(jobs, unit), EASY)
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(jobs=LISTS, unit=UNITS)
 @example(
     jobs=jobs_of(
@@ -64,7 +65,7 @@ def test_conservative(jobs: list[Job], unit: int) -> None:
     check(stretched(jobs, unit), CONSERVATIVE)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     jobs=job_lists(M, max_jobs=8),
     order=st.sampled_from(STRICT),

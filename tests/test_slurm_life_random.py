@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headway
@@ -18,6 +18,7 @@ from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Association, Node, NodeEvent, Partition, Qos, Reservation
 from headway.workload.header import Header
+from random_examples import examples
 
 BEGAN = 1_700_000_000
 JOB = st.fixed_dictionaries(
@@ -131,7 +132,7 @@ def workload(jobs: list[dict[str, Any]]) -> headway.Workload:
     )  # fmt: skip
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     jobs=st.lists(JOB, min_size=1, max_size=30),
     events=st.lists(EVENT, max_size=4),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headway
@@ -20,6 +20,7 @@ from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Association, Limits, Node, Partition, Qos
 from headway.workload.header import Header
+from random_examples import examples
 
 
 class Looked(NamedTuple):
@@ -102,7 +103,7 @@ JOB = st.tuples(
 )
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(jobs=st.lists(JOB, min_size=1, max_size=40), seed=st.integers(0, 3))
 def test_a_cycle_that_stops_early_changes_nothing(
     jobs: list[tuple[int, int, int, int, int, bool, int]], seed: int

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.units import SECOND
@@ -17,6 +17,7 @@ from headway.workload.annotations_write import annotated, write_annotations
 from headway.workload.header import Header
 from headway.workload.table import Workload
 from headway.workload.transform import apply, offered_load
+from random_examples import examples
 
 rows = st.tuples(
     st.integers(0, 100_000),  # submit
@@ -69,7 +70,7 @@ def content(work: Workload) -> dict[str, list[object]]:
 
 @pytest.mark.parametrize("spec", SEEDED)
 @given(work=workloads(), seed=st.integers(0, 2**32))
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_a_seed_decides_everything(spec: str, work: Workload, seed: int) -> None:
     text = spec.format(seed)
     once, again = apply(work, text), apply(work, text)
@@ -110,7 +111,7 @@ KEEPING = [
 
 @pytest.mark.parametrize("spec", KEEPING)
 @given(work=workloads())
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_jobs_sizes_and_run_times_are_kept(spec: str, work: Workload) -> None:
     after = apply(work, spec)
     for name in ("job", "procs", "runtime", "user", "queue"):
@@ -186,7 +187,7 @@ ANNOTATING = [
     specs=st.lists(st.sampled_from(ANNOTATING), min_size=1, max_size=5, unique=True),
     local=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_way_to_disk_and_back(work: Workload, specs: list[str], local: bool) -> None:
     if local and any(spec.startswith("home") for spec in specs):
         specs = [*sorted(specs, key=lambda spec: not spec.startswith("home")), "local(share=0.5)"]

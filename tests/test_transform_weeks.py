@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.units import SECOND
@@ -15,6 +15,7 @@ from headway.workload import read
 from headway.workload.header import Header
 from headway.workload.table import Workload
 from headway.workload.transform import Week, weeks, weeks_table
+from random_examples import examples
 
 TRACES = Path(__file__).parents[2] / "shared" / "traces"
 
@@ -97,7 +98,7 @@ def test_the_table() -> None:
     ),
     kind=st.sampled_from(["recorded", "submitted"]),
 )
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_utilization_against_a_plain_count(rows: list[tuple[int, int, int, int]], kind: str) -> None:
     submit, wait, run, procs = (list(column) for column in zip(*rows, strict=True))
     if kind == "recorded" and max(wait) < 0:

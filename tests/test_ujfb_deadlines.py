@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headway
@@ -19,6 +19,7 @@ from headway.errors import UsageError
 from headway.explain import explain
 from headway.metrics.summary import summarise
 from instances import busy
+from random_examples import examples
 from reference.instances import job_lists
 from reference.jobs import Job
 from ujfb_by_hand import Row, run, times
@@ -143,7 +144,7 @@ def flexible_jobs(m: int, jobs: int = 14, horizon: int = 20) -> st.SearchStrateg
     )
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(jobs=flexible_jobs(M), spec=SPECS)
 def test_small_instances(jobs: list[Job], spec: str) -> None:
     schedule, _ = check_deadlines(jobs, M, spec)
@@ -185,7 +186,7 @@ def same(a: Schedule, b: Schedule, *names: str) -> None:
         assert np.array_equal(getattr(a, name), getattr(b, name)), name
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(jobs=flexible_jobs(M), spec=SPECS)
 def test_without_deadlines_it_is_ujfb(jobs: list[Job], spec: str) -> None:
     jobs = [replace(job, deadline=job.deadline if job.urgent else None) for job in jobs]
@@ -200,7 +201,7 @@ def test_without_deadlines_it_is_ujfb(jobs: list[Job], spec: str) -> None:
         assert same_pieces[0] == same_pieces[1]
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(jobs=flexible_jobs(M, 18), spec=SPECS)
 def test_without_urgent_jobs_it_is_dbf(jobs: list[Job], spec: str) -> None:
     jobs = [replace(job, urgent=False) for job in jobs]

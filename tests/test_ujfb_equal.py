@@ -6,12 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headway
 from headway.audit import audit
 from instances import busy, log_of, results_of
+from random_examples import examples
 from reference.instances import job_lists
 from reference.jobs import SECOND, Job
 from reference.urgent import simulate_ujf
@@ -50,19 +51,19 @@ def jobs_with_urgent(m: int, jobs: int = 14, horizon: int = 20) -> st.SearchStra
     )
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(jobs=jobs_with_urgent(M), spec=SPECS)
 def test_small_instances(jobs: list[Job], spec: str) -> None:
     check(jobs, M, spec)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=jobs_with_urgent(8, 30, 40), spec=SPECS)
 def test_longer_instances(jobs: list[Job], spec: str) -> None:
     check(jobs, 8, spec)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(jobs=jobs_with_urgent(M), spec=SPECS)
 def test_every_schedule_stands_the_audit(jobs: list[Job], spec: str) -> None:
     schedule = made(jobs, M, spec)
@@ -105,7 +106,7 @@ def test_a_busy_machine(preempt: str, more: str) -> None:
     assert schedule.provenance["max_queue"] >= 30
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(jobs=job_lists(M, max_jobs=20, horizon=30))
 def test_without_urgent_jobs_it_is_conservative(jobs: list[Job]) -> None:
     """J3: the same schedule as with every reservation made anew after each early end."""
@@ -125,7 +126,7 @@ def test_without_urgent_jobs_on_a_deep_queue() -> None:
     assert plain.provenance["max_queue"] > 200
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=jobs_with_urgent(M))
 def test_ujf_is_its_reference(jobs: list[Job]) -> None:
     found = results_of(headway.simulate(log_of(jobs), M, "ujf"))
