@@ -15,7 +15,7 @@ from headway.audit import audit
 from headway.engine.tables import copy_memory
 from headway.errors import UsageError
 from headway.policies.slurm import setup
-from headway.policies.slurm.tables import Setting
+from headway.policies.slurm.settings import Setting
 from headway.site import Site
 from headway.site.config import Config
 from headway.site.model import Association, Limits, Node, Partition, Qos

@@ -45,6 +45,7 @@ from headway.policies.slurm.selection import (
     select,
     whole_nodes,
 )
+from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.submission import newcomer, submitted
 from headway.policies.slurm.tables import (
     UNSET,
@@ -56,7 +57,6 @@ from headway.policies.slurm.tables import (
     Plan,
     Record,
     Scratch,
-    Setting,
     Work,
 )
 

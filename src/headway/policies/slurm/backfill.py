@@ -30,6 +30,7 @@ from headway.policies.slurm.independence import (
     refused_before,
     waits_for_a_start,
 )
+from headway.policies.slurm.life_tables import Array
 from headway.policies.slurm.limits import after_selection, before_selection, hold_by_limit
 from headway.policies.slurm.main_loop import priority_bound
 from headway.policies.slurm.plan_table import (
@@ -54,11 +55,11 @@ from headway.policies.slurm.plan_table import (
 )
 from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, shortest_in, standing_in
 from headway.policies.slurm.selection import fewest_nodes, whole_nodes
+from headway.policies.slurm.settings import Preemption, Setting
 from headway.policies.slurm.starting import BUSY, FILLING, STARTED, try_start
 from headway.policies.slurm.submission import by_deadline, cancel, is_too_late
 from headway.policies.slurm.tables import (
     UNSET,
-    Array,
     Clock,
     Count,
     Holder,
@@ -67,11 +68,9 @@ from headway.policies.slurm.tables import (
     Node,
     Partition,
     Plan,
-    Preemption,
     Reason,
     Record,
     Scratch,
-    Setting,
     Work,
 )
 from headway.policies.slurm.whole import (

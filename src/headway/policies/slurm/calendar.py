@@ -7,7 +7,9 @@ maintenance. Intervals that only touch do not overlap.
 from __future__ import annotations
 
 from headway.jit import kernel, routine
-from headway.policies.slurm.tables import UNSET, Job, Memory, Reservation, Scratch, Setting
+from headway.policies.slurm.life_tables import Reservation
+from headway.policies.slurm.settings import Setting
+from headway.policies.slurm.tables import UNSET, Job, Memory, Scratch
 
 NOT_NOW = -1
 """The start of a window that a job does not have."""

@@ -22,7 +22,9 @@ from headway.engine.tables import (
     Table,
 )
 from headway.jit import count_bits, kernel
-from headway.policies.slurm.tables import Job, Level, Memory, Partition, Preemption, Setting
+from headway.policies.slurm.life_tables import Level
+from headway.policies.slurm.settings import Preemption, Setting
+from headway.policies.slurm.tables import Job, Memory, Partition
 
 WORD = 62
 """CPUs in a word: as many bits as are never a sign."""

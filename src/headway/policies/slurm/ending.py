@@ -12,11 +12,13 @@ from headway.jit import kernel, routine
 from headway.policies.slurm.ends import forget_running
 from headway.policies.slurm.fairshare import use
 from headway.policies.slurm.independence import count_task, take_licences
+from headway.policies.slurm.life_tables import Outcome
 from headway.policies.slurm.limits import charge
 from headway.policies.slurm.power import note_idle_since
 from headway.policies.slurm.preemption import victim_mode
+from headway.policies.slurm.settings import Mode, Setting
 from headway.policies.slurm.submission import count_submitted
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Mode, Node, Outcome, Reason, Setting
+from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node, Reason
 
 MODULUS = (1 << 31) - 1
 """Of the sequence of numbers that a seed gives (Park and Miller)."""

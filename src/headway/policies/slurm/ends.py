@@ -20,7 +20,8 @@ from headway.jit import kernel, routine
 from headway.policies.slurm.cores import suspends
 from headway.policies.slurm.preemption import is_preemptable, shares_partition
 from headway.policies.slurm.selection import select, whole_nodes
-from headway.policies.slurm.tables import Clock, Job, Memory, Preemption, Scratch, Setting, Work
+from headway.policies.slurm.settings import Preemption, Setting
+from headway.policies.slurm.tables import Clock, Job, Memory, Scratch, Work
 
 NEVER = -1
 FREE_ENOUGH = 1 << 40

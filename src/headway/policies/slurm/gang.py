@@ -17,17 +17,10 @@ from headway.policies.slurm.cores import add_going, level_in, meets_going, meets
 from headway.policies.slurm.ending import make_go
 from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.fairshare import use
+from headway.policies.slurm.life_tables import Level, Standing
 from headway.policies.slurm.preemption import victim_mode
-from headway.policies.slurm.tables import (
-    UNSET,
-    Clock,
-    Job,
-    Level,
-    Mode,
-    Partition,
-    Setting,
-    Standing,
-)
+from headway.policies.slurm.settings import Mode, Setting
+from headway.policies.slurm.tables import UNSET, Clock, Job, Partition
 from headway.policies.slurm.turns import (
     is_below,
     keep_turns,

@@ -8,9 +8,10 @@ from headway.engine.shares import end_of_shares
 from headway.engine.tables import BY_FAILURE, R_SHARE, RUN, S_NODE, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.ending import take_off
+from headway.policies.slurm.life_tables import Happening, What
 from headway.policies.slurm.priority import prioritise, renew_records
 from headway.policies.slurm.queue import close_gaps, enqueue, leave_queue, sort_queue
-from headway.policies.slurm.tables import Clock, Happening, Job, Memory, Node, Partition, What
+from headway.policies.slurm.tables import Clock, Job, Memory, Node, Partition
 from headway.units import NEVER
 
 

@@ -7,18 +7,8 @@ then on, and it may wait for nodes like any other.
 from __future__ import annotations
 
 from headway.jit import kernel, routine
-from headway.policies.slurm.tables import (
-    UNSET,
-    After,
-    Array,
-    Clock,
-    Dependency,
-    Job,
-    Licence,
-    Memory,
-    Outcome,
-    Reason,
-)
+from headway.policies.slurm.life_tables import After, Array, Dependency, Licence, Outcome
+from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Reason
 
 MET, OPEN, NEVER = range(3)
 """What is to be said of a dependency: it is met, it may still be, or it cannot be any more."""

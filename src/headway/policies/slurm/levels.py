@@ -19,7 +19,8 @@ import numpy as np
 from headway.engine.tables import Table
 from headway.policies.slurm.cores import WORD
 from headway.policies.slurm.life import bounded, gres_total
-from headway.policies.slurm.tables import Level, Mode
+from headway.policies.slurm.life_tables import Level
+from headway.policies.slurm.settings import Mode
 from headway.site import Site
 from headway.site.model import Partition
 

@@ -12,17 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.tables import Table
-from headway.policies.slurm.tables import (
-    UNSET,
-    After,
-    Array,
-    Dependency,
-    Happening,
-    Job,
-    Licence,
-    Reservation,
-    What,
-)
+from headway.policies.slurm.life_tables import After, Array, Dependency, Happening, Licence, Reservation, What
+from headway.policies.slurm.tables import UNSET, Job
 from headway.site import Site
 from headway.site.model import Partition
 from headway.site.model import Reservation as Reserved

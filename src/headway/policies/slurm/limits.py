@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from headway.jit import kernel, routine
 from headway.policies.slurm.queue import minutes_in
+from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.tables import (
     RESOURCE,
     UNSET,
@@ -18,7 +19,6 @@ from headway.policies.slurm.tables import (
     Memory,
     Partition,
     Reason,
-    Setting,
     Tres,
     Usage,
 )

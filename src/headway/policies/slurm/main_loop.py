@@ -11,13 +11,14 @@ from headway.policies.slurm.independence import (
     refuse_array,
     refused_before,
 )
+from headway.policies.slurm.life_tables import Array, Reservation
 from headway.policies.slurm.limits import before_selection, hold_by_limit
 from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, minutes_in, standing_in, waives
+from headway.policies.slurm.settings import Setting, Waiver
 from headway.policies.slurm.starting import LIMITED, MAIN, PASSED_OVER, STARTED, try_start
 from headway.policies.slurm.submission import by_deadline, cancel, is_hopeless, is_too_late
 from headway.policies.slurm.tables import (
     UNSET,
-    Array,
     Clock,
     Holder,
     Job,
@@ -26,10 +27,7 @@ from headway.policies.slurm.tables import (
     Partition,
     Reason,
     Record,
-    Reservation,
     Scratch,
-    Setting,
-    Waiver,
 )
 
 TOO_FEW = 4

@@ -53,7 +53,6 @@ class Asked(NamedTuple):
             column("exclusive", 0) > 0,
         )
 
-
     def of_rows(self, rows: Table) -> Asked:
         """What some of the jobs ask for."""
         return Asked(*(column[rows] for column in self))  # type: ignore[arg-type]

@@ -10,7 +10,8 @@ from headway.engine.heap import push
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import N_RUNS, R_SHARE, S_NODE, SHARES, State
 from headway.jit import kernel, routine
-from headway.policies.slurm.tables import UNSET, Clock, Node, Setting
+from headway.policies.slurm.settings import Setting
+from headway.policies.slurm.tables import UNSET, Clock, Node
 
 
 @kernel

@@ -6,17 +6,8 @@ from headway.engine.shares import end_of_shares
 from headway.engine.tables import R_SHARE, RUN, S_NODE, State
 from headway.jit import kernel
 from headway.policies.slurm.queue import may_preempt
-from headway.policies.slurm.tables import (
-    UNSET,
-    Holder,
-    Job,
-    Memory,
-    Mode,
-    Partition,
-    Preemption,
-    Setting,
-    Tres,
-)
+from headway.policies.slurm.settings import Mode, Preemption, Setting
+from headway.policies.slurm.tables import UNSET, Holder, Job, Memory, Partition, Tres
 
 NODES_OF_RANK = 1 << 16
 

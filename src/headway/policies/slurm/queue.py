@@ -7,6 +7,7 @@ are closed when it is over.
 from __future__ import annotations
 
 from headway.jit import kernel, routine
+from headway.policies.slurm.settings import Mode, Preemption, Setting, Waiver
 from headway.policies.slurm.tables import (
     UNSET,
     Adapted,
@@ -14,13 +15,9 @@ from headway.policies.slurm.tables import (
     Holder,
     Job,
     Memory,
-    Mode,
     Partition,
-    Preemption,
     Reason,
     Record,
-    Setting,
-    Waiver,
 )
 
 GONE = -1

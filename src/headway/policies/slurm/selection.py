@@ -23,21 +23,10 @@ from headway.engine.tables import (
 )
 from headway.jit import kernel, routine
 from headway.policies.slurm.cores import cores_in_row, imagine_suspended, propose_cores, suspends
+from headway.policies.slurm.life_tables import Level
 from headway.policies.slurm.queue import waives
-from headway.policies.slurm.tables import (
-    UNSET,
-    Choice,
-    Job,
-    Level,
-    Memory,
-    Node,
-    Partition,
-    Preemption,
-    Scratch,
-    Setting,
-    Waiver,
-    Work,
-)
+from headway.policies.slurm.settings import Preemption, Setting, Waiver
+from headway.policies.slurm.tables import UNSET, Choice, Job, Memory, Node, Partition, Scratch, Work
 
 MANY_NODES = 1 << 40
 """A job that gave no largest number of nodes."""
@@ -252,9 +241,7 @@ def tightest_node(memory: Memory, first: int, last: int, cpus: int) -> int:
 
 
 @routine
-def best_fit(
-    memory: Memory, least: int, want: int, most: int, cpus: int, each: int, whole: bool
-) -> int:
+def best_fit(memory: Memory, least: int, want: int, most: int, cpus: int, each: int, whole: bool) -> int:
     """Take nodes of the row OFFER for a job into TAKEN; how many, 0 where the request cannot be met.
 
     ``least``, ``want`` and ``most`` are numbers of nodes; ``each`` is what a node gives it at least.

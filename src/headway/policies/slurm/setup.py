@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,18 @@ from headway.engine.tables import (
 )
 from headway.policies.prepare import BOOTING, Arrivals, Prepared
 from headway.policies.slurm.bits import packed, words_for
-from headway.policies.slurm.constraints import Constraint, Features
-from headway.policies.slurm.fairshare import PARENT
+from headway.policies.slurm.holders import (
+    NAMED,
+    WAIVERS,
+    billing,
+    caps,
+    factors,
+    holder_rows,
+    or_unset,
+    other_resources,
+    ranks,
+    usage_rows,
+)
 from headway.policies.slurm.levels import (
     core_words,
     further_total,
@@ -32,7 +42,6 @@ from headway.policies.slurm.levels import (
     time_slice,
 )
 from headway.policies.slurm.life import (
-    Life,
     bounded,
     gres_asked,
     gres_names,
@@ -40,58 +49,36 @@ from headway.policies.slurm.life import (
     licence_tables,
     reservation_tables,
 )
-from headway.policies.slurm.memory_bounds import Asked, bounds, by_place
+from headway.policies.slurm.life_tables import Victim
 from headway.policies.slurm.plan_table import KINDS
 from headway.policies.slurm.priority import BASIC
 from headway.policies.slurm.record import notes, on_nodes, warm_up_days, warm_up_remark, why_refused
+from headway.policies.slurm.requests import Requests, padded
 from headway.policies.slurm.selection import LIGHTER
+from headway.policies.slurm.settings import Preemption, Setting, Weight
 from headway.policies.slurm.tables import (
     UNSET,
-    Adapted,
-    Cap,
-    Choice,
     Clock,
     Count,
-    Factor,
-    Holder,
     Job,
     Memory,
     Node,
     Partition,
     Plan,
-    Preemption,
-    Rank,
     Reason,
     Record,
     Scratch,
-    Setting,
     Slot,
-    Usage,
-    Victim,
-    Waiver,
-    Weight,
     Work,
 )
 from headway.site import Site
-from headway.site.access import DOORS, Asker, askers, enforces, restricts, rule_against
-from headway.site.model import Limits
 from headway.units import SECOND
-
-NAMED = ("cpu", "mem", "node", "billing")
-"""Resources that have numbers of their own (:class:`Tres`)."""
 
 NOTICED_LATE = 60
 """Seconds that may pass before a job beyond its limit is gone: a check every 30, and KillWait."""
 
 HORIZON = 30 * 24 * 3600
 """How long after the last submission reservations recur, in seconds."""
-
-WAIVERS = {
-    "PARTITIONMINNODES": Waiver.MIN_NODES,
-    "PARTITIONMAXNODES": Waiver.MAX_NODES,
-    "PARTITIONTIMELIMIT": Waiver.TIME,
-}
-"""Flags of a QOS whose jobs a bound of partitions does not bind."""
 
 CRED_EXPIRE = 120
 """Seconds that a job's credential lasts; so long a job waits at least that comes back to the queue."""
@@ -319,7 +306,7 @@ def settings_of(site: Site) -> Table:
     row[Setting.MINUTES_END_JOBS] = row[Setting.ENFORCE] and any(one.grp_tres_mins for one in limits)
     row[Setting.PREEMPT_REORDERS] = number("preempt_reorder_count")
     row[Setting.YOUNGEST_FIRST] = "preempt_youngest_first" in site.scheduler
-    row[Setting.POWER_AFTER] = _or_unset(site.off_after)
+    row[Setting.POWER_AFTER] = or_unset(site.off_after)
     row[Setting.BOOT_TAKES] = config.seconds("ResumeTimeout") or 0
     row[Setting.CORE_WORDS] = core_words(site)
     row[Setting.SLICE] = time_slice(site)
@@ -371,13 +358,13 @@ def partition_rows(site: Site) -> Table:
         rows[:, p] = [
             partition.tier,
             partition.job_factor,
-            _or_unset(partition.max_minutes),
-            _or_unset(partition.default_minutes),
+            or_unset(partition.max_minutes),
+            or_unset(partition.default_minutes),
             partition.min_nodes,
-            _or_unset(partition.max_nodes),
-            _or_unset(partition.max_cpus_per_node),
-            _or_unset(partition.def_mem_per_cpu_mb),
-            _or_unset(partition.def_mem_per_node_mb),
+            or_unset(partition.max_nodes),
+            or_unset(partition.max_cpus_per_node),
+            or_unset(partition.def_mem_per_cpu_mb),
+            or_unset(partition.def_mem_per_node_mb),
             linear or partition.oversubscribe == "EXCLUSIVE",
             site.qos_place.get(partition.qos, UNSET),
             partition.state.upper() == "UP",
@@ -402,335 +389,9 @@ def partition_rows(site: Site) -> Table:
     return rows
 
 
-def _or_unset(value: int | None) -> int:
-    return UNSET if value is None else value
-
-
 def members(site: Site) -> npt.NDArray[np.uint8]:
     """Which node is in which partition."""
     table = np.zeros((len(site.partitions), len(site.nodes)), np.uint8)
     for p, partition in enumerate(site.partitions):
         table[p, list(partition.nodes)] = 1
     return table
-
-
-def padded(lists: Sequence[Sequence[int]], behind: int) -> Table:
-    """Lists as rows, ``behind`` after the last of each."""
-    width = max((len(row) for row in lists), default=0) + 1
-    table = np.full((max(len(lists), 1), width), behind, np.int64)
-    for row, places in enumerate(lists):
-        table[row, : len(places)] = places
-    return table
-
-
-def factors(site: Site, holders: int) -> npt.NDArray[np.float64]:
-    """Factors of partitions, QOS and associations, of the largest there is."""
-    table = np.zeros((len(Factor), max(holders, len(site.partitions), 1)), np.float64)
-
-    def of_largest(row: int, first: int, given: Sequence[int]) -> None:
-        largest = max(given, default=0)
-        if largest > 0:
-            table[row, first : first + len(given)] = [value / largest for value in given]
-
-    of_largest(Factor.PARTITION, 0, [partition.job_factor for partition in site.partitions])
-    of_largest(Factor.QOS, 0, [qos.priority for qos in site.qos])
-    of_largest(Factor.ASSOCIATION, len(site.qos), [one.priority for one in site.associations])
-    return table
-
-
-def holder_rows(site: Site) -> Table:
-    """QOS, then associations: shares, tree and limits that are no resources."""
-    qos, count = len(site.qos), len(site.qos) + len(site.associations)
-    rows = np.full((len(Holder), max(count, 1)), UNSET, np.int64)
-    rows[
-        [
-            Holder.SUBMITTED,
-            Holder.IS_USER,
-            Holder.RUNNING,
-            Holder.NO_DECAY,
-            Holder.OVER_PARTITION,
-            Holder.NO_RESERVE,
-            Holder.WAIVES,
-        ]
-    ] = 0
-    for h, one in enumerate(site.qos):
-        flags = {flag.upper() for flag in one.flags}
-        rows[Holder.NO_DECAY, h] = "NODECAY" in flags
-        rows[Holder.OVER_PARTITION, h] = "OVERPARTQOS" in flags
-        rows[Holder.NO_RESERVE, h] = "NORESERVE" in flags
-        rows[Holder.WAIVES, h] = sum(bound for name, bound in WAIVERS.items() if name in flags)
-        rows[Holder.MIN_PRIORITY, h] = _or_unset(one.min_prio_threshold)
-        rows[Holder.PRIORITY, h] = one.priority
-        rows[Holder.EXEMPT, h] = _or_unset(one.preempt_exempt_seconds)
-        rows[Holder.PREEMPT, h] = mode_of(site, one.preempt_mode)
-        rows[Holder.GRACE, h] = one.grace_seconds
-        _limits(rows, h, one.limits)
-    for h, association in enumerate(site.associations, start=qos):
-        rows[Holder.PARENT, h] = UNSET if association.parent < 0 else qos + association.parent
-        rows[Holder.SHARES, h] = association.shares
-        rows[Holder.IS_USER, h] = bool(association.user)
-        _limits(rows, h, association.limits)
-    return rows
-
-
-def _limits(rows: Table, h: int, limits: Limits) -> None:
-    for row, value in (
-        (Holder.GRP_JOBS, limits.grp_jobs),
-        (Holder.GRP_WALL, limits.grp_wall_minutes),
-        (Holder.MAX_JOBS, limits.max_jobs),
-        (Holder.MAX_WALL, limits.max_wall_minutes),
-        (Holder.MAX_JOBS_USER, limits.max_jobs_per_user),
-        (Holder.MAX_JOBS_ACCOUNT, limits.max_jobs_per_account),
-        (Holder.GRP_SUBMIT, limits.grp_submit),
-        (Holder.MAX_SUBMIT, limits.max_submit),
-        (Holder.MAX_SUBMIT_USER, limits.max_submit_per_user),
-        (Holder.MAX_SUBMIT_ACCOUNT, limits.max_submit_per_account),
-    ):
-        rows[row, h] = _or_unset(value)
-
-
-def caps(site: Site, resources: Sequence[str]) -> Table:
-    """Limits that are counted by resource."""
-    holders: list[Limits] = [one.limits for one in site.qos] + [one.limits for one in site.associations]
-    count = max(len(holders), 1)
-    table = np.full((len(Cap) * count, len(resources)), UNSET, np.int64)
-    for h, limits in enumerate(holders):
-        for cap, given in (
-            (Cap.GRP, limits.grp_tres), (Cap.GRP_MINS, limits.grp_tres_mins),
-            (Cap.GRP_RUN_MINS, limits.grp_tres_run_mins), (Cap.MAX_JOB, limits.max_tres),
-            (Cap.MAX_NODE, limits.max_tres_per_node), (Cap.MAX_MINS_JOB, limits.max_tres_mins),
-            (Cap.MIN_JOB, limits.min_tres), (Cap.MAX_USER, limits.max_tres_per_user),
-            (Cap.MAX_ACCOUNT, limits.max_tres_per_account),
-        ):  # fmt: skip
-            for name, value in given.items():
-                table[cap * count + h, resources.index(name)] = value
-    return table
-
-
-def other_resources(site: Site) -> list[str]:
-    """Resources beyond the named ones that some limit counts."""
-    names: dict[str, None] = {}
-    for limits in [*(one.limits for one in site.qos), *(one.limits for one in site.associations)]:
-        for value in (getattr(limits, name) for name in limits.__slots__):
-            if isinstance(value, Mapping):
-                names.update(dict.fromkeys(value))
-    return [name for name in names if name not in NAMED]
-
-
-def usage_rows(site: Site) -> npt.NDArray[np.float64]:
-    """Usage before the log begins, shares of each level, usage factors."""
-    qos, count = len(site.qos), len(site.qos) + len(site.associations)
-    rows = np.zeros((len(Usage), max(count, 1)), np.float64)
-    rows[Usage.FACTOR] = 1.0
-    rows[Usage.FACTOR, :qos] = [one.usage_factor for one in site.qos]
-    level: dict[int, int] = {}
-    for one in site.associations:
-        if one.shares != PARENT:
-            level[one.parent] = level.get(one.parent, 0) + one.shares
-    for h, one in enumerate(site.associations, start=qos):
-        rows[Usage.RAW, h] = site.usage.get((one.account, one.user), 0.0)
-        if one.parent < 0:
-            rows[[Usage.SHARES_NORM, Usage.SHARES_PRODUCT], h] = 1.0
-        elif one.shares != PARENT and level.get(one.parent):
-            rows[Usage.SHARES_NORM, h] = one.shares / level[one.parent]
-    return rows
-
-
-def billing(site: Site, resources: Sequence[str]) -> npt.NDArray[np.float64]:
-    """What a unit of a resource is billed in each partition."""
-    table = np.zeros((len(site.partitions), len(resources)), np.float64)
-    for p, partition in enumerate(site.partitions):
-        for name, weight in partition.billing_weights.items():
-            if name.lower() in resources:
-                table[p, resources.index(name.lower())] = weight
-    return table
-
-
-def ranks(site: Site) -> Table:
-    """Space to rank users in; the order begins as the associations are listed."""
-    table = np.zeros((len(Rank), max(len(site.associations), 1)), np.int64)
-    table[Rank.ORDER, : len(site.associations)] = len(site.qos) + np.arange(len(site.associations))
-    return table
-
-
-def standing(site: Site, part: int, asker: Asker) -> int:
-    """Why a job may not use a partition (:class:`Reason`), if it was not refused at submission; 0: it may.
-
-    Accounts and QOS are looked at when a job would start, unless EnforcePartLimits lets them be looked at
-    each time the queue is built.
-    """
-    rule = rule_against(site, site.partitions[part], asker)
-    if not rule:
-        return Reason.NONE
-    if rule in DOORS or enforces(site):
-        return Reason.PARTITION_CONFIG
-    return Reason.QOS_NOT_ALLOWED if rule.endswith("Qos") else Reason.ACCOUNT_NOT_ALLOWED
-
-
-class Requests:
-    """What the jobs of a log ask of a site."""
-
-    def __init__(self, site: Site, arrivals: Arrivals) -> None:
-        self.site, self.arrivals = site, arrivals
-        self.count = len(arrivals.submit)
-        self.partition_lists: list[list[int]] = []
-        self.standings: list[list[int]] = []
-        self.adapted = np.zeros((0, 0), np.int64)
-        self.features = np.ones((1, len(site.nodes)), np.uint8)
-        self.choices = np.zeros((len(Choice), 1), np.int64)
-        self.users = int(self.column("user", 0).max(initial=-1)) + 1 or 1
-        self.accounts = int(self.column("account", 0).max(initial=-1)) + 1 or 1
-        self.life = Life(site, self.count, arrivals.origin, self.column, self.labels)
-
-    def column(self, name: str, otherwise: int) -> Table:
-        """A column of the log; a value for all where it has none."""
-        given = self.arrivals.extra.get(name)
-        return np.full(self.count, otherwise, np.int64) if given is None else given.astype(np.int64)
-
-    def labels(self, name: str) -> list[str]:
-        """The names of a column's codes."""
-        return list(self.arrivals.labels.get(name, ()))
-
-    def table(self) -> Table:
-        """[Job, job] before the run."""
-        rows = np.full((int(Job.HOLDS), self.count), UNSET, np.int64)
-        asked = Asked.of(self.column, self.arrivals.procs)
-        rows[Job.MIN_NODES] = np.maximum(self.column("min_nodes", 1), 1)
-        rows[Job.CPUS], rows[Job.TASKS], rows[Job.MAX_NODES] = asked.cpus, asked.tasks, asked.max_nodes
-        rows[Job.CPUS_PER_TASK], rows[Job.NODE_CPUS] = asked.cpus_per_task, 1
-        rows[Job.MEMORY_NODE], rows[Job.MEMORY_CPU] = asked.memory_node, asked.memory_cpu
-        rows[Job.EXCLUSIVE] = asked.exclusive
-        rows[Job.FEATURES] = self.constraints()
-        rows[Job.PARTITIONS] = self.partitions()
-        rows[Job.MIN_NODES] = self.raised(rows)
-        if any(any(bounds(self.site, one)) for one in self.site.partitions):
-            self.adapt(rows, asked)
-        rows[Job.SIZE] = rows[Job.CPUS]
-        rows[Job.QOS] = self.qos()
-        rows[Job.USER] = np.maximum(self.column("user", 0), 0)
-        rows[Job.ACCOUNT] = np.maximum(self.column("account", 0), 0)
-        rows[Job.ASSOCIATION] = self.associations()
-        rows[Job.LIMIT] = -(-self.arrivals.walltime // (60 * SECOND))
-        rows[Job.BEGIN] = self.arrivals.submit // SECOND + self.arrivals.origin
-        rows[Job.NICE] = self.column("nice", 0)
-        rows[[Job.REASON, Job.LIMITED, Job.LOOP, Job.TESTED, Job.ROW]] = 0
-        self.life.fill(rows)
-        rows[Job.SIZED] = self.sized(rows)
-        return rows
-
-    def raised(self, rows: Table) -> Table:
-        """The fewest nodes of each job: those that each of its partitions wants, if it accepts so many."""
-        bounds = [min(self.site.partitions[part].min_nodes for part in row) for row in self.partition_lists]
-        bound = np.array(bounds, np.int64)[rows[Job.PARTITIONS]]
-        accepts = (rows[Job.MAX_NODES] == UNSET) | (rows[Job.MAX_NODES] >= bound)
-        return np.where(accepts, np.maximum(rows[Job.MIN_NODES], bound), rows[Job.MIN_NODES])
-
-    def adapt(self, rows: Table, asked: Asked) -> None:
-        """Let jobs ask for what their first partition makes of it; note where another differs."""
-        lists = padded(self.partition_lists, UNSET)[rows[Job.PARTITIONS], :-1]
-        every = by_place(self.site, lists, asked)
-        first = every[: len(Adapted)]
-        differs = (every != np.tile(first, (lists.shape[1], 1))).any(axis=0) | (first[Adapted.CPUS] < 0)
-        kept = [Job.CPUS, Job.CPUS_PER_TASK, Job.MEMORY_CPU, Job.NODE_CPUS]
-        rows[kept] = np.where(first[Adapted.CPUS] < 0, rows[kept], first)
-        rows[Job.ADAPTED] = np.where(differs, np.cumsum(differs) - 1, UNSET)
-        self.adapted = np.ascontiguousarray(every[:, differs])
-
-    def sized(self, rows: Table) -> Table:
-        """Whether a search may change the size of a job in its priority: 1 no, 0 the first, -1 each."""
-        if self.site.config.number("PriorityWeightJobSize") == 0:
-            return np.ones(self.count, np.int64)
-        sizes = {(node.cpus, node.threads_per_core) for node in self.site.nodes}
-        size, threads = max(sizes, default=(1, 1))
-        in_some = [one.oversubscribe == "EXCLUSIVE" for one in self.site.partitions]
-        linear = "linear" in self.site.config.get("SelectType").lower()
-        whole = (rows[Job.EXCLUSIVE] > 0) | linear | all(in_some)
-        one_width = (rows[Job.MAX_NODES] == rows[Job.MIN_NODES]) & (len(sizes) == 1)
-        shared = ~whole & (threads == 1) & (not any(in_some))
-        exact = whole & one_width & (rows[Job.CPUS] == rows[Job.MIN_NODES] * size)
-        return np.where(shared | exact, 1, np.where(whole & one_width, 0, -1))
-
-    def constraints(self) -> Table:
-        """Which set of nodes each job's constraint and excluded nodes allow; the first is all of them."""
-        names, excluded = self.labels("constraint"), self.labels("excluded_nodes")
-        wanted, without = self.column("constraint", UNSET), self.column("excluded_nodes", UNSET)
-        wanted = np.where(wanted < len(names), wanted, UNSET)
-        without = np.where(without < len(excluded), without, UNSET)
-        pairs, place = np.unique(np.stack([wanted, without], axis=1), axis=0, return_inverse=True)
-        rows, choices = [self.features[0]], [(0, 0, 0)]
-        parts: list[tuple[npt.NDArray[np.uint8], int]] = []
-        for constraint, less in pairs.tolist():
-            found = Constraint.of(names[constraint] if constraint >= 0 else "")
-            barred = np.ones_like(self.features[0])
-            if less >= 0:
-                barred[self.life.node_places(excluded[less])] = 0
-            rows.append(self.having(found.allowed) & barred)
-            choices.append((1 + len(pairs) + len(parts), len(found.parts), 0))
-            parts += [(self.having(words) & barred, count) for words, count in found.parts]
-        self.features = np.vstack([*rows, *(row for row, _ in parts)])
-        choices += [(0, 0, count) for _, count in parts]
-        self.choices = np.array(choices, np.int64).T.copy()
-        return np.asarray(place, np.int64).reshape(-1) + 1
-
-    def having(self, words: Features) -> npt.NDArray[np.uint8]:
-        """Nodes that have all features of one of several sets."""
-        return np.array(
-            [any(one <= set(node.features) for one in words) for node in self.site.nodes], np.uint8
-        )
-
-    def partitions(self) -> Table:
-        """Which list of partitions each job has; lists that name none are the default partition."""
-        default = [p for p, one in enumerate(self.site.partitions) if one.is_default][:1] or [0]
-        place, names = self.site.partition_place, self.labels("partition")
-        lists = [[place[name] for name in label.split(",") if name in place] for label in names]
-        self.partition_lists = [*(row or default for row in lists), default]
-        self.standings = [[Reason.NONE] * len(row) for row in self.partition_lists]
-        codes = self.column("partition", UNSET)
-        codes = np.where((codes >= 0) & (codes < len(names)), codes, len(names))
-        return self.by_standing(codes) if any(map(restricts, self.site.partitions)) else codes
-
-    def by_standing(self, codes: Table) -> Table:
-        """Lists of partitions apart for jobs that some partition of a list keeps out."""
-        who, place = askers(self.site, self.arrivals.extra.get, self.arrivals.labels)
-        different, found = np.unique(np.stack([codes, place], axis=1), axis=0, return_inverse=True)
-        rows: dict[tuple[int, tuple[int, ...]], int] = {}
-        of_pair = np.empty(len(different), np.int64)
-        plain, self.standings = self.partition_lists, []
-        self.partition_lists = []
-        for pair, (code, asker) in enumerate(different.tolist()):
-            listed = plain[code]
-            barred = tuple(standing(self.site, part, who[asker]) for part in listed)
-            if (code, barred) not in rows:
-                rows[code, barred] = len(self.standings)
-                self.standings.append(list(barred))
-                self.partition_lists.append(listed)
-            of_pair[pair] = rows[code, barred]
-        return of_pair[np.asarray(found).reshape(-1)]
-
-    def qos(self) -> Table:
-        """The QOS of each job: its own, else its association's or the site's normal one."""
-        place = self.site.qos_place
-        normal = place.get("normal", UNSET)
-        of_label = np.array([place.get(name, normal) for name in self.labels("qos")] + [normal], np.int64)
-        return of_label[self.column("qos", UNSET)]
-
-    def associations(self) -> Table:
-        """The association of each job; -1 where the site has none for its user."""
-        first = len(self.site.qos)
-        place: dict[tuple[str, str], int] = {}
-        default: dict[str, int] = {}
-        for h, one in enumerate(self.site.associations, start=first):
-            if one.user and not one.partition:
-                place[one.account, one.user] = h
-                default.setdefault(one.user, h)
-        users, accounts = [*self.labels("user"), ""], [*self.labels("account"), ""]
-        pairs: dict[tuple[int, int], int] = {}
-        found = np.full(self.count, UNSET, np.int64)
-        of_user, of_account = (self.column(name, UNSET).tolist() for name in ("user", "account"))
-        for job, pair in enumerate(zip(of_user, of_account, strict=True)):
-            if pair not in pairs:
-                user = users[pair[0]] if pair[0] < len(users) else ""
-                account = accounts[pair[1]] if pair[1] < len(accounts) else ""
-                pairs[pair] = place.get((account, user), default.get(user, UNSET) if not account else UNSET)
-            found[job] = pairs[pair]
-        return found

@@ -31,12 +31,14 @@ from headway.policies.slurm.backfill import backfill_cycle
 from headway.policies.slurm.ending import completing, draw, finish, second_of
 from headway.policies.slurm.gang import settle
 from headway.policies.slurm.happenings import next_happening, take_back, take_happenings
+from headway.policies.slurm.life_tables import Outcome
 from headway.policies.slurm.main_loop import main_pass
 from headway.policies.slurm.priority import calculate, prioritise, renew_records
 from headway.policies.slurm.queue import enqueue
+from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.starting import end_by_minutes, take_graces
 from headway.policies.slurm.submission import count_submitted, newcomer, refuse_submission, submitted
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node, Outcome, Setting
+from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node
 from headway.units import NEVER, SECOND
 
 WEEK = 7 * 24 * 3600

@@ -30,26 +30,15 @@ from headway.policies.slurm.ending import make_go, take_off
 from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.gang import make_room, waits_for_turn
 from headway.policies.slurm.independence import count_task, take_licences
+from headway.policies.slurm.life_tables import Outcome
 from headway.policies.slurm.limits import after_selection, billed, charge, hold_by_limit, minutes_used_up
 from headway.policies.slurm.power import switch_on
 from headway.policies.slurm.preemption import grace, is_pausing
 from headway.policies.slurm.priority import tres_of
 from headway.policies.slurm.queue import leave_queue
 from headway.policies.slurm.selection import propose_taken, reset_weights, select, select_row
-from headway.policies.slurm.tables import (
-    UNSET,
-    Clock,
-    Job,
-    Memory,
-    Node,
-    Outcome,
-    Partition,
-    Preemption,
-    Reason,
-    Scratch,
-    Setting,
-    Work,
-)
+from headway.policies.slurm.settings import Preemption, Setting
+from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node, Partition, Reason, Scratch, Work
 from headway.policies.slurm.turns import note_start
 from headway.policies.slurm.victims import find_victims, suspends_first, victims_to_go
 from headway.units import SECOND

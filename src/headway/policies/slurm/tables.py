@@ -164,102 +164,6 @@ class Adapted(IntEnum):
     NODE_CPUS = 3
 
 
-class Outcome(IntEnum):
-    """What became of a job."""
-
-    PENDING = 0
-    RUNS = 1
-    """Or its epilog does."""
-    WELL = 2
-    BADLY = 3
-
-
-class Array(IntEnum):
-    """An array of jobs: its tasks stand side by side in the queue and share what a pass finds out."""
-
-    LIMIT = 0
-    """Tasks that may run at once; -1: as many as there are."""
-    RUNNING = 1
-    REFUSED_PASS = 2
-    """The last pass that refused a task, and in which partition: it looks at no more of them there."""
-    REFUSED_PARTITION = 3
-    REFUSED_CYCLE = 4
-    PLANS_CYCLE = 5
-    """The cycle that the plans are counted for."""
-    PLANS = 6
-    PRIORITY = 7
-    """Of all its tasks where priority is the order of submission; -1: none has come yet."""
-    TURNED_AWAY = 8
-    """Whether it was refused at its submission, all of it."""
-
-
-class Dependency(IntEnum):
-    """One entry of the dependencies of jobs."""
-
-    KIND = 0
-    """:class:`After`"""
-    JOB = 1
-    """The job, or one task of the array, that it waits for."""
-    MINUTES = 2
-    """How long that must have been running."""
-    GROUP = 3
-    """Entries of one group are the tasks of one array: they are met together."""
-
-
-class After(IntEnum):
-    """Kinds of dependencies."""
-
-    STARTED = 0
-    ENDED = 1
-    OK = 2
-    NOT_OK = 3
-
-
-class Happening(IntEnum):
-    """Something that happens beside jobs coming and ending; sorted by time."""
-
-    TIME = 0
-    KIND = 1
-    """:class:`What`"""
-    OBJECT = 2
-    """The node, job, partition or reservation."""
-
-
-class What(IntEnum):
-    """Kinds of happenings."""
-
-    NODE_DOWN = 0
-    NODE_DRAINS = 1
-    NODE_UP = 2
-    RELEASE = 3
-    PARTITION_DOWN = 4
-    PARTITION_UP = 5
-    RESERVATION = 6
-    """One is made, begins or ends: plans may change."""
-
-
-class Reservation(IntEnum):
-    """Nodes kept for somebody, or for nobody, for a time."""
-
-    KNOWN = 0
-    """When it was made."""
-    START = 1
-    END = 2
-    MAINTENANCE = 3
-    FLEXIBLE = 4
-    ALL_NODES = 5
-    OVERLAPS = 6
-    FAILED = 7
-    """The last pass in which a job of it did not fit."""
-
-
-class Licence(IntEnum):
-    """A licence, counted in the whole cluster."""
-
-    TOTAL = 0
-    USED = 1
-
-
 class Node(IntEnum):
     """What a node has beyond the engine's rows."""
 
@@ -314,26 +218,6 @@ class Partition(IntEnum):
     """The same for jobs that may preempt one of another QOS there by suspension."""
     CPUS_ROW = 23
     """Which of the nodes' further rows has what is left of MAX_CPUS; -1: it has no such bound."""
-
-
-class Level(IntEnum):
-    """Jobs that never share a core, where jobs are suspended for others: the same tier, rule and row."""
-
-    TIER = 0
-    FIRM = 1
-    """Whether its jobs give way to nobody (PreemptMode=OFF)."""
-    ROW = 2
-    """Which of the jobs that take turns on a core."""
-
-
-class Standing(IntEnum):
-    """Of a job among those of its partition that take turns."""
-
-    CHOSEN = 0
-    """It runs, as the last time slice chose it; the next one puts it behind all others."""
-    FILLS = 1
-    """It runs because nobody else uses its cores; the next time slice looks at it in its place."""
-    WAITS = 2
 
 
 class Record(IntEnum):
@@ -441,118 +325,6 @@ class Clock(IntEnum):
     """Whether jobs were suspended since it was last found out who may go on."""
 
 
-class Setting(IntEnum):
-    """Parameters of the controller that are whole numbers; seconds where nothing else is said."""
-
-    SCHED_INTERVAL = 0
-    BATCH_DELAY = 1
-    QUEUE_DEPTH = 2
-    PARTITION_DEPTH = 3
-    MAX_STARTS = 4
-    BF_INTERVAL = 5
-    BF_WINDOW = 6
-    BF_RESOLUTION = 7
-    BF_MAX_TEST = 8
-    BF_MAX_START = 9
-    BF_MAX_USER = 10
-    BF_MAX_PART = 11
-    BF_MAX_USER_PART = 12
-    BF_MAX_ASSOC = 13
-    BF_MIN_PRIORITY = 14
-    BF_MIN_AGE = 15
-    BF_PART_RESERVE = 16
-    BF_ONE_RESERVATION = 17
-    BF_TABLE = 19
-    """Records the plan table may have (bf_node_space_size)."""
-    BF_WINDOW_LINEAR = 20
-    LIMIT_STOPS = 21
-    """assoc_limit_stop: a job held by a limit holds up its partition."""
-    DEFER = 22
-    COMPLETE_WAIT = 23
-    EPILOG = 24
-    """How long a node is completing after a job's end, on average, in ms."""
-    OVER_TIME = 25
-    """How far beyond its limit a job may run: OverTimeLimit, and how late that is noticed."""
-    KILL_WAIT = 26
-    MULTIFACTOR = 27
-    CALC_PERIOD = 28
-    MAX_AGE = 29
-    FAVOR_SMALL = 30
-    SIZE_BY_TIME = 31
-    FAIR_TREE = 32
-    CLUSTER_NODES = 33
-    CLUSTER_CPUS = 34
-    ENFORCE = 35
-    """Whether limits are enforced at all."""
-    SAFE = 36
-    MEMORY = 37
-    """Whether memory is a resource that jobs take."""
-    MEMORY_CPU = 38
-    MEMORY_NODE = 39
-    QOS = 40
-    """How many QOS there are."""
-    PLAIN = 41
-    """Every cycle goes through the whole queue, also where no more job can start in it."""
-    USERS = 42
-    ACCOUNTS = 43
-    HAS_ACCOUNTING = 44
-    """Whether there is an accounting daemon: age and fair share count only then."""
-    OVER_TIME_LIMIT = 45
-    FULL_LATE = 47
-    """How much longer than its interval the time between full passes is, in ms."""
-    LATE = 49
-    """How late a cycle is on average where something changed while backfill slept, in ms."""
-    CYCLE_TAKES = 48
-    """How long a backfill cycle takes on average, in ms."""
-    ORIGIN = 46
-    """When the log's clock was 0, in seconds since 1970."""
-    BF_MAX_ARRAY = 50
-    """Tasks of an array that a cycle plans."""
-    REQUEUE_WAIT = 51
-    """How long a job waits at least that comes back to the queue."""
-    PREEMPTION = 53
-    """:class:`Preemption`: who may take whose place."""
-    PREEMPT_EXEMPT = 54
-    """How long a job runs before it may be preempted."""
-    MINUTES_END_JOBS = 52
-    """Whether a limit on minutes is set anywhere, so that running jobs may be ended by one."""
-    PREEMPT_PAUSE = 55
-    """How long a job that took victims takes no more."""
-    PREEMPT_REORDERS = 56
-    YOUNGEST_FIRST = 57
-    STRICT_ORDER = 58
-    POWER_AFTER = 60
-    """How long a node is idle before it is switched off; -1: none ever is."""
-    BOOT_TAKES = 18
-    """How long a node takes to come back (ResumeTimeout)."""
-    CORE_WORDS = 59
-    """Words that the CPUs of a node take as bits, where jobs are suspended for others."""
-    RESTRICTS = 62
-    """Whether some job may not use a partition that it asks for."""
-    WAIVES = 63
-    """Whether a QOS waives bounds of partitions."""
-    SLICE = 61
-    """How long a time slice is (SchedulerTimeSlice); 0: no jobs of a partition take turns."""
-
-
-class Weight(IntEnum):
-    """Weights of priority, and other numbers with fractions."""
-
-    AGE = 0
-    ASSOCIATION = 1
-    FAIRSHARE = 2
-    SIZE = 3
-    PARTITION = 4
-    QOS = 5
-    DECAY = 6
-    """What a second leaves of usage."""
-    TRES_CPU = 7
-    TRES_MEMORY = 8
-    TRES_NODE = 9
-    TRES_BILLING = 10
-    DAMPENING = 11
-
-
 class Choice(IntEnum):
     """How a constraint chooses nodes: its parts are further sets of nodes with features."""
 
@@ -616,31 +388,6 @@ class Holder(IntEnum):
     WAIVES = 23
     """Which bounds of partitions do not bind jobs of a QOS (:class:`Waiver`, as bits)."""
     MAX_SUBMIT_ACCOUNT = 14
-
-
-class Waiver(IntEnum):
-    """Bounds of a partition that a QOS may waive."""
-
-    MIN_NODES = 1
-    MAX_NODES = 2
-    TIME = 4
-
-
-class Preemption(IntEnum):
-    """Who may preempt whom."""
-
-    OFF = 0
-    BY_QOS = 1
-    BY_TIER = 2
-
-
-class Mode(IntEnum):
-    """How jobs are preempted."""
-
-    OFF = 0
-    REQUEUE = 1
-    CANCEL = 2
-    SUSPEND = 3
 
 
 class Cap(IntEnum):
@@ -829,16 +576,6 @@ class Rank(IntEnum):
     NEXT = 3
     """The child that is looked at next."""
     TIED = 4
-
-
-class Victim(IntEnum):
-    """Running jobs that may be preempted."""
-
-    JOB = 0
-    COST = 1
-    """Who goes first: small ones."""
-    USABLE = 2
-    """How many of the chosen nodes it holds."""
 
 
 class Work(IntEnum):

@@ -22,7 +22,9 @@ from headway.policies.slurm.cores import (
     meets_going,
     move_to_row,
 )
-from headway.policies.slurm.tables import Clock, Job, Memory, Partition, Setting, Standing, Victim
+from headway.policies.slurm.life_tables import Standing, Victim
+from headway.policies.slurm.settings import Setting
+from headway.policies.slurm.tables import Clock, Job, Memory, Partition
 
 
 @kernel

@@ -21,19 +21,8 @@ from headway.policies.slurm.selection import (
     wanted_nodes,
     whole_nodes,
 )
-from headway.policies.slurm.tables import (
-    UNSET,
-    Choice,
-    Clock,
-    Job,
-    Memory,
-    Node,
-    Partition,
-    Preemption,
-    Scratch,
-    Setting,
-    Work,
-)
+from headway.policies.slurm.settings import Preemption, Setting
+from headway.policies.slurm.tables import UNSET, Choice, Clock, Job, Memory, Node, Partition, Scratch, Work
 
 
 @kernel

@@ -1,0 +1,210 @@
+"""From a log to what its jobs ask of a site: the table of jobs before the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.engine.tables import Table
+from headway.policies.prepare import Arrivals
+from headway.policies.slurm.constraints import Constraint, Features
+from headway.policies.slurm.life import Life
+from headway.policies.slurm.memory_bounds import Asked, bounds, by_place
+from headway.policies.slurm.tables import UNSET, Adapted, Choice, Job, Reason
+from headway.site import Site
+from headway.site.access import DOORS, Asker, askers, enforces, restricts, rule_against
+from headway.units import SECOND
+
+
+def padded(lists: Sequence[Sequence[int]], behind: int) -> Table:
+    """Lists as rows, ``behind`` after the last of each."""
+    width = max((len(row) for row in lists), default=0) + 1
+    table = np.full((max(len(lists), 1), width), behind, np.int64)
+    for row, places in enumerate(lists):
+        table[row, : len(places)] = places
+    return table
+
+
+def standing(site: Site, part: int, asker: Asker) -> int:
+    """Why a job may not use a partition (:class:`Reason`), if it was not refused at submission; 0: it may.
+
+    Accounts and QOS are looked at when a job would start, unless EnforcePartLimits lets them be looked at
+    each time the queue is built.
+    """
+    rule = rule_against(site, site.partitions[part], asker)
+    if not rule:
+        return Reason.NONE
+    if rule in DOORS or enforces(site):
+        return Reason.PARTITION_CONFIG
+    return Reason.QOS_NOT_ALLOWED if rule.endswith("Qos") else Reason.ACCOUNT_NOT_ALLOWED
+
+
+class Requests:
+    """What the jobs of a log ask of a site."""
+
+    def __init__(self, site: Site, arrivals: Arrivals) -> None:
+        self.site, self.arrivals = site, arrivals
+        self.count = len(arrivals.submit)
+        self.partition_lists: list[list[int]] = []
+        self.standings: list[list[int]] = []
+        self.adapted = np.zeros((0, 0), np.int64)
+        self.features = np.ones((1, len(site.nodes)), np.uint8)
+        self.choices = np.zeros((len(Choice), 1), np.int64)
+        self.users = int(self.column("user", 0).max(initial=-1)) + 1 or 1
+        self.accounts = int(self.column("account", 0).max(initial=-1)) + 1 or 1
+        self.life = Life(site, self.count, arrivals.origin, self.column, self.labels)
+
+    def column(self, name: str, otherwise: int) -> Table:
+        """A column of the log; a value for all where it has none."""
+        given = self.arrivals.extra.get(name)
+        return np.full(self.count, otherwise, np.int64) if given is None else given.astype(np.int64)
+
+    def labels(self, name: str) -> list[str]:
+        """The names of a column's codes."""
+        return list(self.arrivals.labels.get(name, ()))
+
+    def table(self) -> Table:
+        """[Job, job] before the run."""
+        rows = np.full((int(Job.HOLDS), self.count), UNSET, np.int64)
+        asked = Asked.of(self.column, self.arrivals.procs)
+        rows[Job.MIN_NODES] = np.maximum(self.column("min_nodes", 1), 1)
+        rows[Job.CPUS], rows[Job.TASKS], rows[Job.MAX_NODES] = asked.cpus, asked.tasks, asked.max_nodes
+        rows[Job.CPUS_PER_TASK], rows[Job.NODE_CPUS] = asked.cpus_per_task, 1
+        rows[Job.MEMORY_NODE], rows[Job.MEMORY_CPU] = asked.memory_node, asked.memory_cpu
+        rows[Job.EXCLUSIVE] = asked.exclusive
+        rows[Job.FEATURES] = self.constraints()
+        rows[Job.PARTITIONS] = self.partitions()
+        rows[Job.MIN_NODES] = self.raised(rows)
+        if any(any(bounds(self.site, one)) for one in self.site.partitions):
+            self.adapt(rows, asked)
+        rows[Job.SIZE] = rows[Job.CPUS]
+        rows[Job.QOS] = self.qos()
+        rows[Job.USER] = np.maximum(self.column("user", 0), 0)
+        rows[Job.ACCOUNT] = np.maximum(self.column("account", 0), 0)
+        rows[Job.ASSOCIATION] = self.associations()
+        rows[Job.LIMIT] = -(-self.arrivals.walltime // (60 * SECOND))
+        rows[Job.BEGIN] = self.arrivals.submit // SECOND + self.arrivals.origin
+        rows[Job.NICE] = self.column("nice", 0)
+        rows[[Job.REASON, Job.LIMITED, Job.LOOP, Job.TESTED, Job.ROW]] = 0
+        self.life.fill(rows)
+        rows[Job.SIZED] = self.sized(rows)
+        return rows
+
+    def raised(self, rows: Table) -> Table:
+        """The fewest nodes of each job: those that each of its partitions wants, if it accepts so many."""
+        bounds = [min(self.site.partitions[part].min_nodes for part in row) for row in self.partition_lists]
+        bound = np.array(bounds, np.int64)[rows[Job.PARTITIONS]]
+        accepts = (rows[Job.MAX_NODES] == UNSET) | (rows[Job.MAX_NODES] >= bound)
+        return np.where(accepts, np.maximum(rows[Job.MIN_NODES], bound), rows[Job.MIN_NODES])
+
+    def adapt(self, rows: Table, asked: Asked) -> None:
+        """Let jobs ask for what their first partition makes of it; note where another differs."""
+        lists = padded(self.partition_lists, UNSET)[rows[Job.PARTITIONS], :-1]
+        every = by_place(self.site, lists, asked)
+        first = every[: len(Adapted)]
+        differs = (every != np.tile(first, (lists.shape[1], 1))).any(axis=0) | (first[Adapted.CPUS] < 0)
+        kept = [Job.CPUS, Job.CPUS_PER_TASK, Job.MEMORY_CPU, Job.NODE_CPUS]
+        rows[kept] = np.where(first[Adapted.CPUS] < 0, rows[kept], first)
+        rows[Job.ADAPTED] = np.where(differs, np.cumsum(differs) - 1, UNSET)
+        self.adapted = np.ascontiguousarray(every[:, differs])
+
+    def sized(self, rows: Table) -> Table:
+        """Whether a search may change the size of a job in its priority: 1 no, 0 the first, -1 each."""
+        if self.site.config.number("PriorityWeightJobSize") == 0:
+            return np.ones(self.count, np.int64)
+        sizes = {(node.cpus, node.threads_per_core) for node in self.site.nodes}
+        size, threads = max(sizes, default=(1, 1))
+        in_some = [one.oversubscribe == "EXCLUSIVE" for one in self.site.partitions]
+        linear = "linear" in self.site.config.get("SelectType").lower()
+        whole = (rows[Job.EXCLUSIVE] > 0) | linear | all(in_some)
+        one_width = (rows[Job.MAX_NODES] == rows[Job.MIN_NODES]) & (len(sizes) == 1)
+        shared = ~whole & (threads == 1) & (not any(in_some))
+        exact = whole & one_width & (rows[Job.CPUS] == rows[Job.MIN_NODES] * size)
+        return np.where(shared | exact, 1, np.where(whole & one_width, 0, -1))
+
+    def constraints(self) -> Table:
+        """Which set of nodes each job's constraint and excluded nodes allow; the first is all of them."""
+        names, excluded = self.labels("constraint"), self.labels("excluded_nodes")
+        wanted, without = self.column("constraint", UNSET), self.column("excluded_nodes", UNSET)
+        wanted = np.where(wanted < len(names), wanted, UNSET)
+        without = np.where(without < len(excluded), without, UNSET)
+        pairs, place = np.unique(np.stack([wanted, without], axis=1), axis=0, return_inverse=True)
+        rows, choices = [self.features[0]], [(0, 0, 0)]
+        parts: list[tuple[npt.NDArray[np.uint8], int]] = []
+        for constraint, less in pairs.tolist():
+            found = Constraint.of(names[constraint] if constraint >= 0 else "")
+            barred = np.ones_like(self.features[0])
+            if less >= 0:
+                barred[self.life.node_places(excluded[less])] = 0
+            rows.append(self.having(found.allowed) & barred)
+            choices.append((1 + len(pairs) + len(parts), len(found.parts), 0))
+            parts += [(self.having(words) & barred, count) for words, count in found.parts]
+        self.features = np.vstack([*rows, *(row for row, _ in parts)])
+        choices += [(0, 0, count) for _, count in parts]
+        self.choices = np.array(choices, np.int64).T.copy()
+        return np.asarray(place, np.int64).reshape(-1) + 1
+
+    def having(self, words: Features) -> npt.NDArray[np.uint8]:
+        """Nodes that have all features of one of several sets."""
+        return np.array(
+            [any(one <= set(node.features) for one in words) for node in self.site.nodes], np.uint8
+        )
+
+    def partitions(self) -> Table:
+        """Which list of partitions each job has; lists that name none are the default partition."""
+        default = [p for p, one in enumerate(self.site.partitions) if one.is_default][:1] or [0]
+        place, names = self.site.partition_place, self.labels("partition")
+        lists = [[place[name] for name in label.split(",") if name in place] for label in names]
+        self.partition_lists = [*(row or default for row in lists), default]
+        self.standings = [[Reason.NONE] * len(row) for row in self.partition_lists]
+        codes = self.column("partition", UNSET)
+        codes = np.where((codes >= 0) & (codes < len(names)), codes, len(names))
+        return self.by_standing(codes) if any(map(restricts, self.site.partitions)) else codes
+
+    def by_standing(self, codes: Table) -> Table:
+        """Lists of partitions apart for jobs that some partition of a list keeps out."""
+        who, place = askers(self.site, self.arrivals.extra.get, self.arrivals.labels)
+        different, found = np.unique(np.stack([codes, place], axis=1), axis=0, return_inverse=True)
+        rows: dict[tuple[int, tuple[int, ...]], int] = {}
+        of_pair = np.empty(len(different), np.int64)
+        plain, self.standings = self.partition_lists, []
+        self.partition_lists = []
+        for pair, (code, asker) in enumerate(different.tolist()):
+            listed = plain[code]
+            barred = tuple(standing(self.site, part, who[asker]) for part in listed)
+            if (code, barred) not in rows:
+                rows[code, barred] = len(self.standings)
+                self.standings.append(list(barred))
+                self.partition_lists.append(listed)
+            of_pair[pair] = rows[code, barred]
+        return of_pair[np.asarray(found).reshape(-1)]
+
+    def qos(self) -> Table:
+        """The QOS of each job: its own, else its association's or the site's normal one."""
+        place = self.site.qos_place
+        normal = place.get("normal", UNSET)
+        of_label = np.array([place.get(name, normal) for name in self.labels("qos")] + [normal], np.int64)
+        return of_label[self.column("qos", UNSET)]
+
+    def associations(self) -> Table:
+        """The association of each job; -1 where the site has none for its user."""
+        first = len(self.site.qos)
+        place: dict[tuple[str, str], int] = {}
+        default: dict[str, int] = {}
+        for h, one in enumerate(self.site.associations, start=first):
+            if one.user and not one.partition:
+                place[one.account, one.user] = h
+                default.setdefault(one.user, h)
+        users, accounts = [*self.labels("user"), ""], [*self.labels("account"), ""]
+        pairs: dict[tuple[int, int], int] = {}
+        found = np.full(self.count, UNSET, np.int64)
+        of_user, of_account = (self.column(name, UNSET).tolist() for name in ("user", "account"))
+        for job, pair in enumerate(zip(of_user, of_account, strict=True)):
+            if pair not in pairs:
+                user = users[pair[0]] if pair[0] < len(users) else ""
+                account = accounts[pair[1]] if pair[1] < len(accounts) else ""
+                pairs[pair] = place.get((account, user), default.get(user, UNSET) if not account else UNSET)
+            found[job] = pairs[pair]
+        return found

@@ -1,0 +1,142 @@
+"""Parameters of Slurm's controller: the places of their values, and the kinds of preemption."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Setting(IntEnum):
+    """Parameters of the controller that are whole numbers; seconds where nothing else is said."""
+
+    SCHED_INTERVAL = 0
+    BATCH_DELAY = 1
+    QUEUE_DEPTH = 2
+    PARTITION_DEPTH = 3
+    MAX_STARTS = 4
+    BF_INTERVAL = 5
+    BF_WINDOW = 6
+    BF_RESOLUTION = 7
+    BF_MAX_TEST = 8
+    BF_MAX_START = 9
+    BF_MAX_USER = 10
+    BF_MAX_PART = 11
+    BF_MAX_USER_PART = 12
+    BF_MAX_ASSOC = 13
+    BF_MIN_PRIORITY = 14
+    BF_MIN_AGE = 15
+    BF_PART_RESERVE = 16
+    BF_ONE_RESERVATION = 17
+    BF_TABLE = 19
+    """Records the plan table may have (bf_node_space_size)."""
+    BF_WINDOW_LINEAR = 20
+    LIMIT_STOPS = 21
+    """assoc_limit_stop: a job held by a limit holds up its partition."""
+    DEFER = 22
+    COMPLETE_WAIT = 23
+    EPILOG = 24
+    """How long a node is completing after a job's end, on average, in ms."""
+    OVER_TIME = 25
+    """How far beyond its limit a job may run: OverTimeLimit, and how late that is noticed."""
+    KILL_WAIT = 26
+    MULTIFACTOR = 27
+    CALC_PERIOD = 28
+    MAX_AGE = 29
+    FAVOR_SMALL = 30
+    SIZE_BY_TIME = 31
+    FAIR_TREE = 32
+    CLUSTER_NODES = 33
+    CLUSTER_CPUS = 34
+    ENFORCE = 35
+    """Whether limits are enforced at all."""
+    SAFE = 36
+    MEMORY = 37
+    """Whether memory is a resource that jobs take."""
+    MEMORY_CPU = 38
+    MEMORY_NODE = 39
+    QOS = 40
+    """How many QOS there are."""
+    PLAIN = 41
+    """Every cycle goes through the whole queue, also where no more job can start in it."""
+    USERS = 42
+    ACCOUNTS = 43
+    HAS_ACCOUNTING = 44
+    """Whether there is an accounting daemon: age and fair share count only then."""
+    OVER_TIME_LIMIT = 45
+    FULL_LATE = 47
+    """How much longer than its interval the time between full passes is, in ms."""
+    LATE = 49
+    """How late a cycle is on average where something changed while backfill slept, in ms."""
+    CYCLE_TAKES = 48
+    """How long a backfill cycle takes on average, in ms."""
+    ORIGIN = 46
+    """When the log's clock was 0, in seconds since 1970."""
+    BF_MAX_ARRAY = 50
+    """Tasks of an array that a cycle plans."""
+    REQUEUE_WAIT = 51
+    """How long a job waits at least that comes back to the queue."""
+    PREEMPTION = 53
+    """:class:`Preemption`: who may take whose place."""
+    PREEMPT_EXEMPT = 54
+    """How long a job runs before it may be preempted."""
+    MINUTES_END_JOBS = 52
+    """Whether a limit on minutes is set anywhere, so that running jobs may be ended by one."""
+    PREEMPT_PAUSE = 55
+    """How long a job that took victims takes no more."""
+    PREEMPT_REORDERS = 56
+    YOUNGEST_FIRST = 57
+    STRICT_ORDER = 58
+    POWER_AFTER = 60
+    """How long a node is idle before it is switched off; -1: none ever is."""
+    BOOT_TAKES = 18
+    """How long a node takes to come back (ResumeTimeout)."""
+    CORE_WORDS = 59
+    """Words that the CPUs of a node take as bits, where jobs are suspended for others."""
+    RESTRICTS = 62
+    """Whether some job may not use a partition that it asks for."""
+    WAIVES = 63
+    """Whether a QOS waives bounds of partitions."""
+    SLICE = 61
+    """How long a time slice is (SchedulerTimeSlice); 0: no jobs of a partition take turns."""
+
+
+class Weight(IntEnum):
+    """Weights of priority, and other numbers with fractions."""
+
+    AGE = 0
+    ASSOCIATION = 1
+    FAIRSHARE = 2
+    SIZE = 3
+    PARTITION = 4
+    QOS = 5
+    DECAY = 6
+    """What a second leaves of usage."""
+    TRES_CPU = 7
+    TRES_MEMORY = 8
+    TRES_NODE = 9
+    TRES_BILLING = 10
+    DAMPENING = 11
+
+
+class Preemption(IntEnum):
+    """Who may preempt whom."""
+
+    OFF = 0
+    BY_QOS = 1
+    BY_TIER = 2
+
+
+class Mode(IntEnum):
+    """How jobs are preempted."""
+
+    OFF = 0
+    REQUEUE = 1
+    CANCEL = 2
+    SUSPEND = 3
+
+
+class Waiver(IntEnum):
+    """Bounds of a partition that a QOS may waive."""
+
+    MIN_NODES = 1
+    MAX_NODES = 2
+    TIME = 4
