@@ -1,4 +1,4 @@
-"""Rows of the tables about the life of jobs: arrays, dependencies, nodes that are lost, suspension, victims."""
+"""Rows of the tables about the life of jobs: arrays, dependencies, lost nodes, suspension, victims."""
 
 from __future__ import annotations
 
