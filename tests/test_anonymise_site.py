@@ -292,6 +292,22 @@ def test_the_copy_means_the_same_to_a_scheduler(tmp_path: Path) -> None:
     assert "notes.md" in done.left_out and done.blanked and done.kept
 
 
+def test_groups_keep_their_members_under_other_names(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "slurm.conf").write_text(
+        f"ClusterName=c\nNodeName=n1 CPUs=2\nPartitionName=p Nodes=n1 AllowGroups={SECRET}g\n"
+    )
+    (tmp_path / "here" / "groups.txt").write_text(
+        f"{SECRET}g:x:1001:{SECRET}a,{SECRET}b\nother:*:7:{SECRET}a\n"
+    )
+    anonymise_site(tmp_path / "here", tmp_path / "away", "key")
+    assert SECRET not in everything(tmp_path / "away")
+    site = Site.load(tmp_path / "away")
+    assert site.groups is not None and site.partitions[0].allow_groups is not None
+    allowed = site.groups[site.partitions[0].allow_groups[0]]
+    assert len(allowed) == 2 and any(len(users & allowed) == 1 for users in site.groups.values())
+
+
 def test_archives_and_json(tmp_path: Path) -> None:
     pack(hostile_site(tmp_path / "in"), tmp_path / "in.tar.gz")
     anonymise_site(tmp_path / "in.tar.gz", tmp_path / "out.tar.gz")
