@@ -20,7 +20,8 @@ from headway.policies.slurm.bits import (
     unpack,
 )
 from headway.policies.slurm.calendar import NOT_NOW, lay_allowed, next_reservation_end
-from headway.policies.slurm.ends import NEVER, earliest, note_end, note_ends, starts_after
+from headway.policies.slurm.earliest import earliest
+from headway.policies.slurm.ends import NEVER, note_end, note_ends, starts_after
 from headway.policies.slurm.independence import (
     array_is_full,
     count_array_plan,
@@ -75,7 +76,6 @@ from headway.policies.slurm.tables import (
 )
 from headway.policies.slurm.whole import (
     counts_nodes,
-    earliest_whole,
     enough_over,
     idle_after,
     note_running_sets,
@@ -196,9 +196,9 @@ def end_of_reservation(
 def when_and_where(state: State, job: int, part: int, now: int, only_now: bool) -> int:
     """When a job could start on the set WINDOW, with its nodes in the set TAKEN; -1 where it never could."""
     if counts_nodes(state.memory, job, part):
-        return earliest_whole(state, job, part, now, only_now)
+        return earliest(state, job, part, now, only_now, True)
     unpack(state.memory, Scratch.WINDOW)
-    start = earliest(state, job, part, now, only_now)
+    start = earliest(state, job, part, now, only_now, False)
     pack_taken(state.memory, Scratch.TAKEN)
     return start
 

@@ -1,9 +1,4 @@
-"""When a job could run: the ends of running jobs are imagined in groups that widen with time.
-
-The bounds of the groups double from the first end: 30, 60, 120 s and so on. A start is the end of the LAST
-job of the group that makes room, though an earlier member might have been enough; far in the future groups
-are hours wide, so the plans of large jobs lie later than they need to.
-"""
+"""The running jobs by their ends, and what would be free if some of them were over."""
 
 from __future__ import annotations
 
@@ -17,9 +12,8 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel, routine
-from headway.policies.slurm.cores import suspends
 from headway.policies.slurm.preemption import is_preemptable, shares_partition
-from headway.policies.slurm.selection import select, whole_nodes
+from headway.policies.slurm.selection import whole_nodes
 from headway.policies.slurm.settings import Preemption, Setting
 from headway.policies.slurm.tables import Clock, Job, Memory, Scratch, Work
 
@@ -159,55 +153,3 @@ def next_staying(state: State, job: int, part: int, now: int, place: int) -> int
                 break
             place += 1
     return place
-
-
-@routine
-def earliest(state: State, job: int, part: int, now: int, only_now: bool) -> int:
-    """When a job could start on the set WINDOW, with the nodes in the row TAKEN; -1 where it never could."""
-    memory = state.memory
-    least, idle = memory.jobs[Job.MIN_NODES, job], FREE_ENOUGH
-    if whole_nodes(memory, job, part) and not suspends(memory):
-        idle = idle_in_window(state)
-    if idle >= least and select(state, state.nodes, Scratch.WINDOW, job, part) > 0:
-        return now
-    preempts = memory.settings[Setting.PREEMPTION] != Preemption.OFF
-    if only_now and not preempts:
-        return NEVER
-    copy_nodes(state)
-    if preempts:
-        idle += imagine_preempted(state, job, part, now)
-        if select(state, memory.trial, Scratch.WINDOW, job, part) > 0:
-            return now
-        if only_now:
-            return NEVER
-    running, count = memory.running, memory.clock[Clock.RUNNING]
-    width, anchor, place = 30, 0, next_staying(state, job, part, now, 0)
-    linear = memory.settings[Setting.BF_WINDOW_LINEAR]
-    while place < count:
-        last, taken, many = -1, 0, False
-        while place < count:
-            end, run = running[0, place], state.jobs[RUN, running[1, place]]
-            place = next_staying(state, job, part, now, place + 1)
-            if not touches(state, run):
-                continue
-            if anchor == 0:
-                anchor = end + 30 - end % 30
-            last = end
-            idle += imagine_ended(state, run)
-            if place == count or running[0, place] > anchor + width:
-                break
-            taken += 1
-            if taken > MANY:
-                many = True
-                break
-        if last < 0:
-            return NEVER
-        if many:
-            continue
-        while True:
-            width = width + linear if linear > 0 else 2 * width
-            if place == count or running[0, place] <= anchor + width:
-                break
-        if idle >= least and select(state, memory.trial, Scratch.WINDOW, job, part) > 0:
-            return start_after(memory, last, now)
-    return NEVER

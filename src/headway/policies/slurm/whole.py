@@ -1,8 +1,7 @@
-"""Jobs on whole nodes of one kind: when they could start and on which nodes, by counting bits.
+"""Jobs on whole nodes of one kind: on which nodes they could start, by counting bits.
 
-This is :func:`~headway.policies.slurm.ends.earliest` and :func:`~headway.policies.slurm.selection.select` for
-the case that every idle node offers the same. Then it is enough to count nodes, and a run of neighbours is as
-good as it is long.
+This is :func:`~headway.policies.slurm.selection.select` for the case that every idle node offers the same.
+Then it is enough to count nodes, and a run of neighbours is as good as it is long.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ from __future__ import annotations
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import N_CPUS, N_MEMORY, N_RUNS, R_SHARE, RUN, S_NODE, State, Table
 from headway.jit import kernel, lowest_bit, routine
-from headway.policies.slurm.bits import BITS, common_nodes, empty, meet, put, put_range
-from headway.policies.slurm.ends import MANY, NEVER, start_after
+from headway.policies.slurm.bits import BITS, common_nodes, empty, put, put_range
 from headway.policies.slurm.selection import (
     fewest_cpus,
     fewest_nodes,
@@ -200,44 +198,3 @@ def select_whole(state: State, idle: Table, row: int, job: int, part: int) -> in
             return taken
         work[Work.RUN_NODES, run] = 0
     return taken if cpus <= 0 and nodes - spared <= 0 else 0
-
-
-@routine
-def earliest_whole(state: State, job: int, part: int, now: int, only_now: bool) -> int:
-    """When a job could start on the set WINDOW, with the nodes in the set TAKEN; -1 where it never could."""
-    memory = state.memory
-    sets, over, least = memory.words_sets, memory.words_over, memory.jobs[Job.MIN_NODES, job]
-    if idle_after(memory, -1) >= least and select_whole(state, sets, Scratch.IDLE, job, part) > 0:
-        return now
-    if only_now:
-        return NEVER
-    running, count = memory.running, memory.clock[Clock.RUNNING]
-    linear = memory.settings[Setting.BF_WINDOW_LINEAR]
-    width, anchor, place = 30, 0, 0
-    while place < count:
-        last, taken, many = -1, 0, False
-        while place < count:
-            end = running[0, place]
-            place += 1
-            if not meet(memory.words_held, place - 1, sets, Scratch.WINDOW):
-                continue
-            if anchor == 0:
-                anchor = end + 30 - end % 30
-            last = end
-            if place == count or running[0, place] > anchor + width:
-                break
-            taken += 1
-            if taken > MANY:
-                many = True
-                break
-        if last < 0:
-            return NEVER
-        if many:
-            continue
-        while True:
-            width = width + linear if linear > 0 else 2 * width
-            if place == count or running[0, place] <= anchor + width:
-                break
-        if idle_after(memory, place - 1) >= least and select_whole(state, over, place - 1, job, part) > 0:
-            return start_after(memory, last, now)
-    return NEVER
