@@ -53,6 +53,14 @@ def starts(schedule: Schedule) -> list[int]:
     return [int(start) // SECOND for start in schedule.start]
 
 
+def test_a_task_that_does_not_fit_beside_others_goes_before_them_also_where_one_has_no_length() -> None:
+    """m = 4. N1, 2 wide: provisionally 0-10. N2, 4 wide and of no length: at 10. P, 3 wide: 0-4, so N1 is
+    moved to 4-14 and N2 to 14, both before their deadlines."""
+    jobs = [Job(1, 0, 2, 10, 10, deadline=32), Job(2, 0, 4, 0, 0, deadline=18), Job(3, 0, 3, 4, 4)]
+    schedule, _ = check(stretched(jobs, SECOND), 4, "dbf")
+    assert starts(schedule) == [4, 14, 0]
+
+
 def test_a_task_makes_room_until_it_cannot() -> None:
     schedule, _ = check(MAKES_ROOM, 2, "dbf")
     assert starts(schedule) == [0, 20, 10, 25]

@@ -17,6 +17,7 @@ from headway.explain import explain
 from headway.figures.bands import bands
 from headway.figures.painting import strips
 from headway.metrics.summary import summarise
+from headway.platform import Cluster, Platform
 from headway.schedule import ENDED, WHY
 from headway.units import SECOND
 from headway.workload import Workload, read
@@ -68,6 +69,26 @@ def test_the_urgent_queue() -> None:
         (2, 22, "immediate"),
     ]
     assert made.own["urgent_waited"] == 1
+
+
+def test_an_urgent_job_that_ends_early_leaves_its_processors_to_regular_ones() -> None:
+    """1 asked for 20 s and ends at 5, as 2 learns then; 3 was to follow at 25, and follows at 10."""
+    made = run((0, 4, 20, 5, 1), (1, 4, 5, 5, 0), (1, 4, 5, 5, 0))
+    assert [row[:2] for row in times(made)] == [(0, 5), (5, 10), (10, 15)]
+
+
+@pytest.mark.interpreted
+def test_jobs_of_one_length_and_other_sizes_are_planned_apart_where_they_come_one_by_one() -> None:
+    """Two clusters of four. 1 has two of a until 7, 2 all of b until 9; 3, of three, follows at 7 in a.
+
+    4, of one, is as long as 3 but fits beside 1 at once, and beside 3 from 7 on.
+    """
+    log = Workload.from_arrays(
+        unit="s", submit=[1, 5, 5, 6], procs=[2, 4, 3, 1], walltime=[6, 4, 10, 10], runtime=[6, 4, 10, 10]
+    )
+    grid = Platform((Cluster("a", procs=4), Cluster("b", procs=4)))
+    made = headway.simulate(log, grid, "reallocation(period=3600, local=ujfb(swap=1))")
+    assert (made.start // SECOND).tolist() == [1, 5, 7, 6]
 
 
 def test_a_waiting_urgent_job_is_passed_or_not() -> None:
