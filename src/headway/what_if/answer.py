@@ -57,7 +57,7 @@ class Class:
 
 @dataclass(frozen=True)
 class Answer:
-    """One variant held against the base; waits in seconds, means over the seeds."""
+    """One variant compared with the base; waits in seconds, means over the seeds."""
 
     name: str
     base: Schedule
