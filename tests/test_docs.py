@@ -16,7 +16,7 @@ LONG = {
     *("docs/tutorial/operator.md", "docs/how-to/live.md", "docs/how-to/learning.md"),
     *("docs/how-to/failures-and-maintenance.md", "docs/reference/composition.md"),
     *("docs/contribute/contribute.md", "docs/contribute/fuzzing.md", "docs/how-to/batsim.md"),
-    "docs/tutorial/researcher.md",
+    *("docs/tutorial/researcher.md", "docs/explanation/dialects.md"),
 }
 """Pages that take more than some five seconds of a core."""
 
