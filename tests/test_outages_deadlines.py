@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 import headway
 from headway.platform import Platform
 from outages_reference import Job, Loss
 from small_schedules import workload
 from test_outages import attempts, instance, outages
+
+pytestmark = pytest.mark.interpreted
 
 
 def run(

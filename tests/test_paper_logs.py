@@ -20,7 +20,7 @@ from headway.papers.urgent.logs import TITLES
     [("redirection", CLUSTERS), ("deadline", REPORTED), ("urgent", TITLES), ("reallocation", SITES)],
 )
 def test_help_names_every_log(paper: str, names: Iterable[str]) -> None:
-    listed = " ".join(str(reproduce.__doc__).split()).partition("by name: ")[2].split(";")
+    listed = " ".join(str(reproduce.__doc__).split()).partition("by their names: ")[2].split(";")
     [told] = [part for part in listed if part.strip().startswith(f"{paper} ")]
     assert all(name in told for name in names), told
 

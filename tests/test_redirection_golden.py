@@ -146,6 +146,7 @@ def test_two_clusters() -> None:
     assert runs.filter(runs["job"] == 1)["cluster"].to_list() == ["old", "new"]
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
     ("groups", "begins"),
     [("", 52), ("principal=conservative, redirected=dbf", 57), ("principal=dbf, redirected=dbf", 57)],
