@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -290,21 +289,7 @@ def compiled_hook(
 @cache
 def _compiled_as(hook: Callable[[int, State], None], kind: Kind) -> Callable[[int, State], None]:
     signature = _signature_over(kind)
-    return _found_at_once(jit.with_signature(signature)(hook), signature)
-
-
-def _found_at_once(compiled: Any, signature: Any) -> Any:
-    """The same compiled function, whose addresses are looked up once.
-
-    At each call of the loop numba asks for them, which takes half as long as the simulation of a day.
-    """
-    made, others = compiled.get_compile_result(signature), compiled.get_compile_result
-    names = made.fndesc.llvm_func_name, made.fndesc.llvm_cfunc_wrapper_name
-    known = {name: made.library.get_pointer_to_function(name) for name in names}
-    library = SimpleNamespace(get_pointer_to_function=known.__getitem__)
-    answer = SimpleNamespace(fndesc=made.fndesc, library=library)
-    compiled.get_compile_result = lambda asked: answer if asked == signature else others(asked)
-    return compiled
+    return jit.found_at_once(jit.with_signature(signature)(hook), signature)
 
 
 @cache
