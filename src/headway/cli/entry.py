@@ -5,8 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 import typer
+from typer.main import get_command
 
 from headway.cli import limits
 from headway.cli.frame import BAD, DONE, INTERRUPTED, Interrupted, app, forget_output
@@ -16,7 +20,6 @@ from headway.plain import one_line
 
 def main() -> None:
     """Entry point of the ``headway`` command."""
-    from headway.cli import commands  # noqa: F401  (imported for what they register, at the last moment)
     from headway.cli.interrupts import interruptible
 
     kept = ""
@@ -25,7 +28,7 @@ def main() -> None:
         sys.exit(_refuse(limits.sentence()) if ended >= limits.FATAL else ended)
     try:
         with interruptible():
-            status = app(standalone_mode=False, prog_name="headway")
+            status = _every_command()(standalone_mode=False, prog_name="headway")
     except HeadwayError as error:
         status = _refuse(str(error))
     except typer.TyperException as error:
@@ -49,6 +52,14 @@ def main() -> None:
     if status == INTERRUPTED:
         print(f"headway: interrupted{one_line(kept)}", file=sys.stderr)  # noqa: T201
     sys.exit(status or _flushed())
+
+
+@cache
+def _every_command() -> Callable[..., Any]:
+    """All commands, ready to read a command line: made once, for whoever calls several in one process."""
+    from headway.cli import commands  # noqa: F401  (imported for what they register, at the last moment)
+
+    return get_command(app)
 
 
 def open_closed() -> None:
