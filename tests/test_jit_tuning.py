@@ -1,0 +1,177 @@
+"""Each thing that we ask of numba beyond its options still acts, compared with numba left as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from headway import jit
+
+pytestmark = pytest.mark.skipif(not jit.TUNED, reason="nothing is compiled, or numba is left as it is")
+if jit.TUNED:
+    import numba
+    from llvmlite import ir
+    from numba.core import errors, postproc, types
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.rewrites import registry
+    from numba.np import arrayobj
+    from numba.np.ufunc import array_exprs
+
+    from headway import jit_tuning
+
+    arrays: Any = arrayobj
+
+Wrap = Callable[..., Any]
+
+
+def read(table: npt.NDArray[np.int64], i: int) -> Any:
+    return table[i]
+
+
+def compiled(wrap: Wrap) -> tuple[Any, Any]:
+    """A helper, and what Python calls: it uses the helper with two constants and a variable."""
+    helper = wrap(read)
+
+    def total(table: npt.NDArray[np.int64], i: int) -> int:
+        return int(helper(table, i) + helper(table, 3) + helper(table, 4))
+
+    whole = jit.entry(total) if wrap is jit.kernel else wrap(total)
+    assert whole(np.arange(5), 2) == 9
+    return helper, whole
+
+
+@pytest.fixture(scope="module")
+def ours() -> tuple[Any, Any]:
+    return compiled(jit.kernel)
+
+
+@pytest.fixture(scope="module")
+def plain() -> tuple[Any, Any]:
+    return compiled(numba.njit)
+
+
+def code_of(helper: Any) -> str:
+    """The code of a helper before it is joined to others."""
+    made = next(iter(helper.overloads.values()))
+    return str(made.library.get_llvm_str())
+
+
+def test_no_index_of_a_kernel_is_asked_whether_it_is_negative(
+    ours: tuple[Any, Any], plain: tuple[Any, Any]
+) -> None:
+    assert "icmp slt" in code_of(plain[0]), "plain compiling no longer asks: drop count_from_the_front"
+    assert "icmp slt" not in code_of(ours[0])
+
+
+def test_a_kernel_stays_as_written_and_what_python_calls_is_optimised(ours: tuple[Any, Any]) -> None:
+    def is_raw(function: Any) -> bool:
+        (made,) = function.overloads.values()
+        return getattr(made.library, "_is_raw", False)
+
+    assert is_raw(ours[0]) and not is_raw(ours[1])
+    assert "mul i64 %arg.i, 1" in code_of(ours[0]), "the helper's code was optimised for itself"
+    (text,) = ours[1].inspect_llvm().values()
+    calls = [line for line in text.splitlines() if " call " in line and "4read" in line]
+    assert "mul i64 %arg.i, 1" not in text and calls == [], "the helper was not joined to its caller"
+
+
+def test_a_kernel_is_compiled_once_for_all_numbers(ours: tuple[Any, Any], plain: tuple[Any, Any]) -> None:
+    assert len(plain[0].signatures) > 1, "plain compiling knows no constants: drop for_any_number"
+    assert len(ours[0].signatures) == 1
+
+
+def test_arrays_are_read_where_they_are(ours: tuple[Any, Any]) -> None:
+    kind = jit.type_of(np.arange(5))
+    assert arrays.make_array(kind) is arrays.make_array(kind)
+    assert "alloca" not in code_of(ours[0])
+
+    whole = numba.njit(lambda table: table[1:])  # code that is not ours goes on as before
+    assert whole(np.arange(5)).tolist() == [1, 2, 3, 4]
+
+
+def test_kernels_are_spared_what_only_others_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    insert_deletions: Any = getattr(postproc.PostProcessor, "_insert_var_dels")  # noqa: B009
+    match: Any = array_exprs.RewriteArrayExprs.match
+
+    def noted_deletions(*given: Any, **more: Any) -> Any:
+        done.append("deletions")
+        return insert_deletions(*given, **more)
+
+    def noted_match(*given: Any, **more: Any) -> Any:
+        done.append("expressions of arrays")
+        return match(*given, **more)
+
+    assert array_exprs.RewriteArrayExprs in registry.rewrite_registry.rewrites["after-inference"]
+    monkeypatch.setattr(postproc.PostProcessor, "_insert_var_dels", noted_deletions)
+    monkeypatch.setattr(array_exprs.RewriteArrayExprs, "match", noted_match)
+    argument = jit.type_of(np.arange(5)), numba.int64
+    jit.kernel(read).compile(argument)  # type: ignore[attr-defined]
+    assert done == []
+    numba.njit(read).compile(argument)
+    assert set(done) == {"deletions", "expressions of arrays"}
+
+
+def test_errors_inside_kernels_have_no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not hasattr(errors, "HighlightColorScheme"):
+        pytest.skip("numba writes without colours here")
+    coloured: list[bool] = []
+    shell: Any = getattr(errors, "ColorShell")  # noqa: B009
+
+    def noted_shell() -> Any:
+        coloured.append(True)
+        return shell()
+
+    monkeypatch.setattr(errors, "ColorShell", noted_shell)
+    write: Any = getattr(errors, "termcolor")().errmsg  # noqa: B009
+    assert "wrong" in write("wrong") and coloured == [True]
+    monkeypatch.setattr(jit_tuning, "is_inner", lambda: True)
+    assert write("wrong") == "wrong" and coloured == [True]
+
+
+def test_a_type_is_measured_once(ours: tuple[Any, Any]) -> None:
+    asked: list[str] = []
+
+    class Odd(ir.IntType):  # type: ignore[misc]
+        def get_abi_size(self, *given: Any, **more: Any) -> int:
+            asked.append(str(self))
+            return 8
+
+    context = ours[1].targetctx
+    assert [context.get_abi_sizeof(Odd(57)) for _ in range(3)] == [8, 8, 8]
+    assert asked == ["i57"]
+
+
+def add_one(n: int) -> int:
+    return n + 1
+
+
+def apply(function: Callable[[int], int], n: int) -> int:
+    return function(n)
+
+
+@pytest.mark.parametrize("as_value", ["found at once", "addressed"])
+def test_the_addresses_of_a_function_that_is_handed_over_are_looked_up_once(
+    monkeypatch: pytest.MonkeyPatch, as_value: str
+) -> None:
+    signature = types.int64(types.int64)
+    compiled = jit.with_signature(signature)(add_one)
+    if as_value == "found at once":
+        given = jit.found_at_once(compiled, signature)
+    else:
+        given = jit.Addressed(compiled, signature)
+    use = jit.with_signature(types.int64(jit.function_type(signature), types.int64))(apply)
+    asked: list[str] = []
+    look_up: Any = JITCodeLibrary.get_pointer_to_function
+
+    def noted(library: Any, name: str) -> Any:
+        asked.append(name)
+        return look_up(library, name)
+
+    monkeypatch.setattr(JITCodeLibrary, "get_pointer_to_function", noted)
+    assert [use(given, n) for n in (1, 2, 3)] == [2, 3, 4]
+    assert asked == []
