@@ -225,32 +225,44 @@ def matches(expected: str, output: str) -> bool:
 
 def run(command: str, around: Surroundings) -> tuple[int, str]:
     """Exit status and output, both streams, of one command line."""
-    words = [] if SHELL.search(command) or SCHEDULER in command else shlex.split(command, comments=True)
-    if words and words[0] == "headway":
-        return _in_process(words)
-    done = subprocess.run(
+    ours, bar, filters = command.partition(" | ")
+    words = [] if SHELL.search(ours) or SCHEDULER in command else shlex.split(ours, comments=True)
+    if not words or words[0] != "headway":
+        done = _in_shell(command, around)
+        return done.returncode, done.stdout + done.stderr
+    out, err = io.StringIO(), io.StringIO()
+    status = _in_process(words, out, err if bar else out)
+    if not bar:
+        return status, out.getvalue()
+    done = _in_shell(filters, around, out.getvalue())  # whose status is that of the pipe
+    return done.returncode, err.getvalue() + done.stdout + done.stderr
+
+
+def _in_shell(
+    command: str, around: Surroundings, given: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         ["bash", "-c", around.here(command)],
+        input=given,
         capture_output=True,
         text=True,
         check=False,
         env=around.environment,
     )
-    return done.returncode, done.stdout + done.stderr
 
 
-def _in_process(words: list[str]) -> tuple[int, str]:
+def _in_process(words: list[str], out: io.StringIO, err: io.StringIO) -> int:
     from headway.cli import main
 
-    output, before = io.StringIO(), sys.argv
-    sys.argv = words
+    before, sys.argv = sys.argv, words
     try:
-        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             main()
     except SystemExit as end:
-        return int(end.code or 0), output.getvalue()
+        return int(end.code or 0)
     finally:
         sys.argv = before
-    return 0, output.getvalue()
+    return 0
 
 
 def fill(page: Path) -> None:

@@ -13,20 +13,17 @@ from headway.platform import Platform
 from headway.workload import Workload
 from traces import KEPT, trace
 
-FIRST = {"CEA-Curie": 60_000, "RICC": 20_000, "SDSC-BLUE": 60_000, "HPC2N": 60_000, "LANL-CM5": 60_000}
-"""Jobs taken from the beginning of the longest logs, so that the whole takes a minute."""
-
-
-def part(name: str) -> tuple[Workload, Platform]:
+def part(name: str, first: int) -> tuple[Workload, Platform]:
     log = headway.read(trace(name))
     assert log.header.max_procs is not None
-    first = next((jobs for start, jobs in FIRST.items() if name.startswith(start)), len(log))
     return log.select(np.arange(min(first, len(log)))), Platform.procs(log.header.max_procs)
 
 
+@pytest.mark.parametrize("first", [10_000, pytest.param(60_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", KEPT)
-def test_a_real_log(name: str, tmp_path: Path) -> None:
-    log, machine = part(name)
+def test_a_real_log(name: str, first: int, tmp_path: Path) -> None:
+    """Of the longest logs the beginning, so that the whole takes a minute."""
+    (log, machine), again = part(name, first), part(name, first)
     for spec in ("easy", "conservative"):
         made = headway.simulate(log, machine, spec)
         ledger = made.workload.ledger
@@ -35,7 +32,7 @@ def test_a_real_log(name: str, tmp_path: Path) -> None:
         assert verdict.ok, verdict.faults
         assert verdict.jobs == len(made.start)
         made.save(tmp_path / spec)
-        headway.simulate(*part(name), spec).save(tmp_path / f"{spec} again")
+        headway.simulate(*again, spec).save(tmp_path / f"{spec} again")
         same_files(tmp_path / spec, tmp_path / f"{spec} again")
 
 

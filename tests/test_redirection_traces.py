@@ -34,10 +34,17 @@ def test_part_of_a_log(name: str) -> None:
 
 
 @pytest.mark.parametrize("principal", ["conservative", "dbf"])
-@pytest.mark.parametrize("name", ["KTH-SP2-1996-2.1-cln", "SDSC-SP2-1998-4.2-cln"])
-def test_part_of_a_log_with_deadlines(name: str, principal: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "jobs"),
+    [
+        pytest.param("KTH-SP2-1996-2.1-cln", 500, marks=pytest.mark.interpreted),
+        pytest.param("KTH-SP2-1996-2.1-cln", 2000, marks=pytest.mark.long),
+        pytest.param("SDSC-SP2-1998-4.2-cln", 2000, marks=pytest.mark.long),
+    ],
+)
+def test_part_of_a_log_with_deadlines(name: str, jobs: int, principal: str) -> None:
     """Every third job has a deadline; both groups plan ahead."""
-    [part] = apply_each(headway.read(trace(name)), "first(2000)", "deadlines(every=3)")
+    [part] = apply_each(headway.read(trace(name)), f"first({jobs})", "deadlines(every=3)")
     procs = int(part.procs.max())
     groups = f"principal={principal}, redirected=dbf"
     made = headway.simulate(part, procs, f"redirection(theta=5, alpha=0.5, {groups})")

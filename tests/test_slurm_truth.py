@@ -27,9 +27,9 @@ def assert_alike(score: Score) -> None:
 @pytest.mark.parametrize(
     ("name", "first", "last", "plans"),
     [
-        ("kth-a", 5000, 5060, 500),
-        ("kth-b", 900, 960, 500),
-        ("sdsc-a", 2800, 2850, 500),
+        ("kth-a", 5000, 5030, 250),
+        ("kth-b", 900, 930, 250),
+        ("sdsc-a", 2800, 2825, 250),
         ("mix-a", 850, 940, 800),
         ("e-share-a", 1000, 1150, 1000),
         ("a-array-a", 600, 620, 300),

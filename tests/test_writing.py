@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -73,20 +74,19 @@ def test_only_regular_files_are_replaced(run: Headway, command: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_full_disk_leaves_what_was_there(run: Headway, command: str) -> None:
     given, path = words(command, "target")
-    (run.folder / path).write_text("what was there")
-    before = run.files()
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (40, 40))"
-    told = subprocess.run(
-        [sys.executable, "-c", f"{limit}\nfrom headway.cli import main\nmain()", *given],
-        cwd=run.folder, capture_output=True, text=True,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
-    assert told.returncode == 2, told.stderr
-    *others, last = told.stderr.splitlines()
-    assert last.startswith("headway: ") and "cannot be written" in last
-    assert all("font_manager" in line for line in others)  # a cache of the library's own
+    assert run(*given).status == 0  # and whatever libraries keep for themselves is written now
+    before, there = run.files(), (run.folder / path).read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40, hard))
+    try:
+        told = run(*given)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert told.status == 2, told.err
+    [sentence] = told.err.splitlines()
+    assert sentence.startswith("headway: ") and "cannot be written" in sentence
     assert run.files() == before
-    assert (run.folder / path).read_text() == "what was there"
+    assert (run.folder / path).read_bytes() == there
 
 
 def test_what_is_written_appears_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -180,18 +180,15 @@ def headway_process(
 
 
 def test_closed_standard_streams_are_quiet(run: Headway) -> None:
-    for closed in (0, 1, 2):
+    commands = ["inspect log.swf 0>&-", "policies easy 1>&-", "policies easy 2>&-", "policies >/dev/full"]
+    for command in commands:
         done = subprocess.run(
-            ["bash", "-c", f'"$0" -m headway inspect log.swf {closed}>&-', sys.executable],
+            ["bash", "-c", f'"$0" -m headway {command}', sys.executable],
             cwd=run.folder, capture_output=True, text=True,
             env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         )  # fmt: skip
-        assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
-    done = subprocess.run(
-        ["bash", "-c", '"$0" -m headway policies > /dev/full', sys.executable],
-        capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
-    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+        full = "/dev/full" in command
+        assert done.returncode == (2 if full else 0) and done.stderr.count("\n") == full, done.stderr
 
 
 def test_sigterm_ends_a_command_as_ctrl_c_does(run: Headway) -> None:

@@ -16,12 +16,16 @@ class Profile:
     def __init__(self, m: int, bookings: list[Booking] | None = None) -> None:
         self.m = m
         self.bookings: list[Booking] = list(bookings or [])
+        self._known: dict[int, int] = {}  # what was asked of used() since the last booking
 
     def add(self, begin: int, end: int, procs: int) -> None:
         self.bookings.append((begin, end, procs))
+        self._known.clear()
 
     def used(self, x: int) -> int:
-        return sum(q for begin, end, q in self.bookings if begin <= x < end)
+        if x not in self._known:
+            self._known[x] = sum(q for begin, end, q in self.bookings if begin <= x < end)
+        return self._known[x]
 
     def fits(self, s: int, d: int, q: int) -> bool:
         """Whether q processors are free over all of [s, s+d); s itself is tested also when d = 0."""

@@ -83,14 +83,26 @@ class Run:
     def asked_by_name(self) -> dict[str, Asked]:
         return {str(number): asked for number, asked in self.asked.items()}
 
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {node.name: i for i, node in enumerate(self.machine.nodes)}
+
+    @cached_property
+    def _sets(self) -> dict[str, int]:
+        return {}
+
     def nodes(self, text: str) -> int:
-        index = {node.name: i for i, node in enumerate(self.machine.nodes)}
-        return node_set(index[name] for name in expand(text))
+        if text not in self._sets:
+            self._sets[text] = node_set(self._place[name] for name in expand(text))
+        return self._sets[text]
 
 
 def rows(path: Path) -> Iterator[dict[str, str]]:
     with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else path.open(newline="") as file:
-        yield from csv.DictReader(file)
+        lines = csv.reader(file)
+        names = next(lines)
+        for line in lines:
+            yield dict(zip(names, line, strict=False))
 
 
 def folder(name: str) -> Path:

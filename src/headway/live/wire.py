@@ -234,7 +234,7 @@ def listen(
     made.handler, made.pages, made.token = handler, pages, token
     if failed is not None:
         made.failed = failed
-    threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.5}, daemon=True).start()
+    threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
     return made
 
 
