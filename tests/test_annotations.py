@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from headway.errors import InputError
 from headway.workload import Workload, read_annotations
+from random_examples import examples
 
 JOBS = Workload.from_arrays(
     unit="s", job=[30, 10, 20], submit=[0, 1, 2], procs=[1, 2, 9], runtime=[5, 6, 7], memory_kb=[7, 8, 9]
@@ -130,7 +131,7 @@ NAMES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     names=st.lists(NAMES, max_size=3).map(lambda names: ["job", *names]),
     rows=st.lists(st.lists(CELLS, min_size=1, max_size=4), max_size=4),

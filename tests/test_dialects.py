@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import headway
 from headway.errors import UsageError
 from instances import busy, jobs_in, jobs_of, log_of, simulated
+from random_examples import examples
 from reference.dialects import DIALECTS, simulate_dialect
 from reference.instances import job_lists
 from reference.jobs import Job, Result
@@ -55,7 +56,7 @@ def test_every_start_is_the_one_that_the_simulator_itself_recorded(dialect: str)
         assert [result.start // 1_000_000 for result in made] == instance["starts"][dialect]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(jobs=job_lists(M, max_jobs=14, zero=False).map(that_take_time))
 def test_every_dialect_is_its_reference(jobs: list[Job]) -> None:
     jobs = stretched(jobs, 1_000_000)

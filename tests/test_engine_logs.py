@@ -13,6 +13,7 @@ from headway.platform import Platform
 from headway.workload import Workload
 from traces import KEPT, trace
 
+
 def part(name: str, first: int) -> tuple[Workload, Platform]:
     log = headway.read(trace(name))
     assert log.header.max_procs is not None

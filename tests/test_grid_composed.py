@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headway
@@ -27,6 +27,7 @@ from headway.policies.grid import setup
 from headway.policies.grid.composed.gathering import own_numbers
 from headway.workload import Workload
 from instances import log_of
+from random_examples import examples
 from reference.grid import Cluster as Site
 from reference.instances import job_lists
 from reference.jobs import Job
@@ -71,7 +72,7 @@ def check_alike(log: Workload, platform: Platform, spec: str) -> Schedule:
     return apart
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     jobs=JOBS,
     spec=st.builds(
@@ -140,7 +141,7 @@ def test_means_over_clusters() -> None:
 
 
 @pytest.mark.interpreted
-@settings(max_examples=120)
+@examples(120)
 @given(
     jobs=job_lists(
         4, max_jobs=14, horizon=25, longest=12, urgent=st.sampled_from([False, False, False, True]),
@@ -175,7 +176,7 @@ def of_three(policies: list[str], platform: Platform | None = None) -> Platform:
 
 
 @pytest.mark.long
-@settings(max_examples=80)
+@examples(80)
 @given(
     jobs=job_lists(
         3, max_jobs=16, horizon=20, longest=12, urgent=st.sampled_from([False, False, False, True]),

@@ -47,10 +47,18 @@ def part(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Every statement inside of a node, however deep; what an expression holds is none."""
+    for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+        for inner in getattr(node, field, ()):
+            yield inner
+            yield from statements(inner)
+
+
 def imported(path: Path) -> Iterator[tuple[ast.stmt, str]]:
     """Statement and dotted name of every headway module that a file imports, anywhere in it."""
     package = ["headway", *path.relative_to(PACKAGE).parts[:-1]]
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in statements(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name.split(".")[0] == "headway":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.engine.drive import Jobs, Setup, make_state
@@ -32,6 +32,7 @@ from headway.engine.reservations import (
 from headway.engine.tables import NOW, PLAN, PROCS, RESERVED, State
 from headway.jit import entry
 from headway.units import NEVER
+from random_examples import examples
 from reference.profile import Booking
 from reference.profile import Profile as Reference
 
@@ -171,7 +172,7 @@ def test_by_hand() -> None:
     assert answers.tolist() == [0, 0, 1, 0, 0, 15, 15, 1, 1, 0, 4]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     seed=st.integers(0, 2**32),
     m=st.sampled_from([1, 3, 8]),
@@ -244,7 +245,7 @@ def reserve_and_ask(state: State, what: int, job: int, now: int, more: int, by: 
     return -1
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(seed=st.integers(0, 2**32), m=st.sampled_from([2, 5]), hole=st.sampled_from(["closed", "open"]))
 def test_reservations(seed: int, m: int, hole: str) -> None:
     """Jobs reserve their earliest start, or only in time; give up, move to and fro, and start when due."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headway
@@ -22,6 +22,7 @@ from headway.explain import explain
 from headway.platform import Cluster, Platform
 from headway.units import SECOND
 from instances import log_of
+from random_examples import examples
 from redirection_reference import GROUPS, by_reference, check, made, tried
 from reference.instances import job_lists
 from reference.jobs import Job
@@ -46,7 +47,7 @@ PAIRS = st.one_of(
 
 
 @pytest.mark.long
-@settings(max_examples=250)
+@examples(250)
 @given(
     jobs=job_lists(M, max_jobs=14, deadline=DEADLINES),
     parameters=PARAMETERS,
@@ -61,7 +62,7 @@ def test_any_pair_with_dbf(
 
 
 @pytest.mark.long
-@settings(max_examples=100)
+@examples(100)
 @given(
     jobs=job_lists(3, max_jobs=20, horizon=30, deadline=DEADLINES),
     theta=st.integers(0, 1),
@@ -90,7 +91,7 @@ def test_a_busy_machine(pair: tuple[str, str]) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=120)
+@examples(120)
 @given(
     jobs=job_lists(M, max_jobs=14, deadline=DEADLINES), dbf=DBF, redirected=st.sampled_from(["easy", "dbf"])
 )
@@ -106,7 +107,7 @@ def test_no_redirection_is_dbf(jobs: list[Job], dbf: str, redirected: str) -> No
         assert np.array_equal(alone.workload.job, other.workload.job)
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(jobs=job_lists(M, max_jobs=16), theta=st.integers(0, 2), compress=st.sampled_from(COMPRESSIONS))
 def test_without_deadlines_dbf_is_conservative(jobs: list[Job], theta: int, compress: str) -> None:
     one, other = (
@@ -121,7 +122,7 @@ def test_without_deadlines_dbf_is_conservative(jobs: list[Job], theta: int, comp
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(jobs=job_lists(3, max_jobs=20, horizon=30, deadline=DEADLINES), theta=st.integers(0, 2))
 def test_what_was_told_is_kept(jobs: list[Job], theta: int) -> None:
     """D1 and D3 in both groups: an accepted deadline, or the end of a definitive place, is the latest end."""
@@ -156,7 +157,7 @@ def test_a_provisional_newcomer_can_still_be_displaced_at_its_instant() -> None:
     assert schedule.start.tolist() == [3, 0] and schedule.own["redirections"] == 0
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     jobs=job_lists(3, max_jobs=16, horizon=30, deadline=DEADLINES),
     theta=st.integers(0, 1),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headway
@@ -13,6 +13,7 @@ from headway.policies.spec import parse_spec
 from headway.schedule import ENDED, WHY
 from headway.units import SECOND
 from instances import busy, jobs_in, log_of
+from random_examples import examples
 from redirection_reference import GROUPS, check, tried
 from reference.instances import job_lists
 from reference.jobs import Job
@@ -43,7 +44,7 @@ def spec_of(*parts: dict[str, str]) -> str:
 
 
 @pytest.mark.long
-@settings(max_examples=150)
+@examples(150)
 @given(jobs=job_lists(M, max_jobs=14), parameters=PARAMETERS, sizes=SIZES)
 def test_easy_in_both_groups(jobs: list[Job], parameters: dict[str, str], sizes: dict[str, str]) -> None:
     check(jobs, M, spec_of(parameters, sizes))
@@ -51,7 +52,7 @@ def test_easy_in_both_groups(jobs: list[Job], parameters: dict[str, str], sizes:
 
 @pytest.mark.long
 @pytest.mark.parametrize("principal", GROUPS)
-@settings(max_examples=25)
+@examples(25)
 @given(
     jobs=job_lists(M, max_jobs=14, urgent=st.booleans()),
     parameters=PARAMETERS,
@@ -69,7 +70,7 @@ def test_any_two_policies(
 
 @pytest.mark.long
 @pytest.mark.parametrize("redirected", GROUPS)
-@settings(max_examples=25)
+@examples(25)
 @given(jobs=job_lists(3, max_jobs=20, horizon=30, urgent=st.booleans()), theta=st.integers(0, 1))
 def test_every_policy_of_a_busy_second_group(redirected: str, jobs: list[Job], theta: int) -> None:
     principal = next(each for each in ("easy", "fcfs", "easy(depth=2)", "dbf") if tried(each, redirected))
@@ -88,7 +89,7 @@ def test_a_busy_machine(conflict: str, groups: str) -> None:
     assert int(str(schedule.own["redirections"])) >= 5
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(jobs=job_lists(M, max_jobs=14), theta=st.integers(0, 3), group=st.integers(0, 4))
 def test_laws(jobs: list[Job], theta: int, group: int) -> None:
     """R1 to R4 straight from the schedule."""
@@ -113,7 +114,7 @@ def test_laws(jobs: list[Job], theta: int, group: int) -> None:
             assert sum(q for s, e, q in held[code] if s <= x < e) <= size
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(jobs=job_lists(M, max_jobs=14))
 def test_no_redirection_is_easy(jobs: list[Job]) -> None:
     """R5: theta infinite, or no group: EASY on m, in every column."""
@@ -124,7 +125,7 @@ def test_no_redirection_is_easy(jobs: list[Job]) -> None:
             assert np.array_equal(getattr(easy, name), getattr(other, name)), name
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     jobs=job_lists(M, max_jobs=14, deadline=st.one_of(st.none(), st.integers(0, 50))),
     theta=st.integers(0, 3),

@@ -80,15 +80,12 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_wheel_holds_the_package_alone(dist: Path) -> None:
+def test_the_wheel_holds_the_package_alone_and_the_sdist_sources_and_no_data(dist: Path) -> None:
     [wheel] = dist.glob("*.whl")
     names = contents.wheel_files(wheel)
     assert contents.wheel_faults(names, headway.__version__) == []
     sources = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")}
     assert {name for name in names if name.endswith(".py")} == sources
-
-
-def test_the_sdist_holds_sources_and_no_data(dist: Path) -> None:
     [sdist] = dist.glob("*.tar.gz")
     names = contents.sdist_files(sdist)
     assert contents.sdist_faults(names) == []

@@ -18,11 +18,10 @@ from hypothesis import strategies as st
 from headway.errors import UsageError
 from headway.workload import RULES, Workload, read, read_swf, swf_write, write_swf
 from headway.workload.swf import read_swf_in_parts
+from random_examples import examples
 from swf_texts import CHOSEN, TEXTS
 
-ORDINARY = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+ORDINARY = settings(examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def from_text(text: str, **rules: str) -> Workload:
