@@ -131,7 +131,7 @@ def learned(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
 
 def easy_in_turn(spec: Spec, options: tuple[int, ...]) -> tuple[int, ...]:
-    """EASY's options in the redirection group, where nothing that was promised is kept."""
+    """EASY's options in the redirection group and on a grid, where nothing that was promised is kept."""
     from headway.policies.backfilling.easy import PROMISES
 
     changed = list(sorted_at_each_pass(spec, options))

@@ -3,44 +3,16 @@
 The estimator plans as conservative backfilling would from here: beside what runs, every waiting job in queue
 order gets the earliest start that leaves those ahead of it where they are. The plan is in a profile of its
 own, cluster k's in pool k + clusters, and is made anew when an estimate is asked for at another instant or
-after a task was cancelled. EASY itself knows nothing of it.
+after a task was cancelled. EASY itself (:mod:`headway.policies.backfilling.depth`) knows nothing of it.
 """
 
 from __future__ import annotations
 
-from headway.engine.holes import earliest, when_free
-from headway.engine.planning import start_and_book
+from headway.engine.holes import earliest
 from headway.engine.profile import change, lay_over
-from headway.engine.queue import leave
-from headway.engine.tables import (
-    BACKFILL,
-    FREE,
-    FREED,
-    GONE,
-    HEAD,
-    IMMEDIATE,
-    NEWCOMERS,
-    NOW,
-    PLAN,
-    PROCS,
-    Q_COUNT,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_PROCS,
-    Q_TAIL,
-    SUBMIT,
-    State,
-)
+from headway.engine.tables import GONE, NOW, PLAN, PROCS, Q_FIELDS, Q_HEAD, Q_JOB, Q_PROCS, Q_TAIL, State
 from headway.jit import kernel, routine
-from headway.policies.grid.tables import (
-    CLUSTERS,
-    DISTURBED,
-    PLANNED,
-    PLANNED_AT,
-    grid,
-    server,
-)
+from headway.policies.grid.tables import CLUSTERS, DISTURBED, PLANNED, PLANNED_AT, grid, server
 
 
 @kernel
@@ -71,36 +43,3 @@ def plan_again(state: State, k: int) -> None:
             job = state.queue[row + Q_JOB, place]
             procs, length = state.jobs[PROCS, job], state.jobs[PLAN, job]
             hold(state, k, job, earliest(state.profile, pool, now, procs, length))
-
-
-@kernel
-def begin(state: State, k: int, place: int, why: int) -> None:
-    """Start the job at a place of the queue of cluster ``k``."""
-    start_and_book(state, leave(state, 2 * k, place), k, why)
-
-
-@routine
-def easy_pass(t: int, state: State, k: int) -> None:
-    """One pass of EASY on cluster ``k``, in order of submission to it."""
-    state.pools[NEWCOMERS, k] = state.pools[FREED, k] = 0
-    order, row = 2 * k, Q_FIELDS * 2 * k
-    while state.pools[Q_COUNT, order] > 0:
-        head = state.pools[Q_HEAD, order]
-        if state.queue[row + Q_PROCS, head] > state.pools[FREE, k]:
-            break
-        arrived = state.jobs[SUBMIT, state.queue[row + Q_JOB, head]] == t
-        begin(state, k, head, IMMEDIATE if arrived else HEAD)
-    if state.pools[Q_COUNT, order] == 0:
-        return
-    head = state.pools[Q_HEAD, order]
-    procs = state.queue[row + Q_PROCS, head]
-    shadow, free_then = when_free(state.profile, k, t, procs)
-    extra = free_then - procs
-    for place in range(head + 1, state.pools[Q_TAIL, order]):
-        width = state.queue[row + Q_PROCS, place]
-        if width > state.pools[FREE, k]:
-            continue
-        ends = t + state.jobs[PLAN, state.queue[row + Q_JOB, place]]
-        if ends <= shadow or width <= extra:
-            begin(state, k, place, BACKFILL)
-            extra -= width if ends > shadow else 0

@@ -19,8 +19,8 @@ from headway.engine.tables import (
 from headway.engine.verbs import refuse, relabel, wake
 from headway.jit import woven
 from headway.policies.backfilling import conservative
+from headway.policies.backfilling.depth import deep_pass
 from headway.policies.grid.agent import arrive, reallocate
-from headway.policies.grid.estimator import easy_pass
 from headway.policies.grid.notes import MODE, NO_REALLOCATION, TASKS, TIMES_MOVED, at
 from headway.policies.grid.plan import kind, settle_disturbance, take_note_of_ends
 from headway.policies.grid.server import submit
@@ -54,7 +54,7 @@ def start_what_is_due(t: int, state: State) -> None:
     seen = state.clock[RUNS]
     for k in range(state.options[grid(state, CLUSTERS)]):
         if kind(state, k) == ESTIMATED_EASY:
-            easy_pass(t, state, k)
+            deep_pass(t, state, k)
         else:
             settle_disturbance(state, k)
             conservative.start_due(t, state, k)

@@ -51,7 +51,7 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
 
     assert arrivals.platform is not None
     clusters = arrivals.platform.clusters
-    plain = _batch_system(local, arrivals).setup
+    plain = _options_of(local, arrivals)
     # Where a share of each cluster is reserved, the agent's parts come first, and those of local jobs behind.
     pools = sorted(pools_of(spec, arrivals.platform), key=lambda pool: (pool.group == LOCAL, pool.cluster))
     count, tasks = len(pools), len(arrivals.submit)
@@ -67,7 +67,7 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
 
     def options(room: int) -> Table:
         """Batch systems, servers, grid, agent, with space for so many moves."""
-        padded = (*plain.options, *(0,) * (STRIDE - len(plain.options)))
+        padded = (*plain, *(0,) * (STRIDE - len(plain)))
         servers: list[tuple[int, ...]] = [(kind, *speed, 0, -1, -1, 0, 0, -1) for speed in speeds]
         servers += [(0,) * tables.SERVER_FIELDS] * (plans - count)
         sigma = fraction(spec.number("sigma"))
@@ -162,14 +162,16 @@ def transfers_of(spec: Spec, arrivals: Arrivals) -> Table:
     return found
 
 
-def _batch_system(local: Spec, arrivals: Arrivals) -> Prepared:
+def _options_of(local: Spec, arrivals: Arrivals) -> tuple[int, ...]:
     """The options of the clusters' batch system; FCFS as a plan is conservative that places all anew."""
-    from headway.policies.backfilling.policy import Conservative
+    from headway.policies.backfilling.policy import Conservative, Easy
+    from headway.policies.backfilling.setup import easy_in_turn
     from headway.policies.spec import make_spec
 
-    if not isinstance(local.policy, Conservative):
+    if not isinstance(local.policy, (Conservative, Easy)):
         local = make_spec("conservative", compress="scratch")
-    return local.policy.prepare(arrivals, 1)
+    options = tuple(int(option) for option in local.policy.prepare(arrivals, 1).setup.options)
+    return easy_in_turn(local, options) if isinstance(local.policy, Easy) else options
 
 
 def logged_moves(notes: Table) -> dict[str, Table]:
