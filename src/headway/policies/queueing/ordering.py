@@ -8,7 +8,7 @@ Ahead of every key stands a class: urgent jobs where asked for, then jobs older 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -67,38 +67,32 @@ CLASS_WEIGHT = 1 << 40
 Columns = dict[str, npt.NDArray[np.int64]]
 
 
-def seconds(column: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    return column / SECOND
+def lasting_key(kind: int, procs: Any, plan: Any, submit: Any) -> Any:
+    """The key under an order that does not change with time: that of one job, or of whole columns.
+
+    F1 to F4 take the logarithm of the submit time in seconds, which is at least 1 s so that it is defined.
+    """
+    if kind <= LJF:
+        return plan if kind == SJF else -plan
+    if kind <= LQF:
+        return procs if kind == SQF else -procs
+    if kind <= LAF:
+        return procs * plan if kind == SAF else -(procs * plan)
+    length, since = plan / SECOND, np.log10(np.maximum(submit / SECOND, 1.0))
+    if kind == F1:
+        return np.log10(np.maximum(length, 1.0)) * procs + 870 * since
+    if kind == F2:
+        return np.sqrt(length) * procs + 25_600 * since
+    if kind == F3:
+        return length * procs + 6_860_000 * since
+    return length * np.sqrt(procs) + 530_000 * since
 
 
-def areas(c: Columns) -> npt.NDArray[np.float64] | npt.NDArray[np.int64]:
-    """Processors x planned time; exact while the products fit into 63 bits."""
-    procs, walltime = c["procs"], c["plan"]
-    if len(procs) == 0 or int(procs.max()) * int(walltime.max()) < 1 << 63:
-        return procs * walltime
-    return procs * walltime.astype(np.float64)
-
-
-def log10_submit(c: Columns) -> npt.NDArray[np.float64]:
-    """log10 of the submit time in seconds, which is at least 1 s so that it is defined."""
-    return np.log10(np.maximum(seconds(c["submit"]), 1.0))
-
-
-FIXED_KEYS: dict[str, Callable[[Columns], npt.NDArray[np.float64] | npt.NDArray[np.int64]]] = {
-    "fcfs": lambda c: np.zeros(len(c["submit"]), np.int64),
-    "sjf": lambda c: c["plan"],
-    "ljf": lambda c: -c["plan"],
-    "sqf": lambda c: c["procs"],
-    "lqf": lambda c: -c["procs"],
-    "saf": lambda c: areas(c),
-    "laf": lambda c: -areas(c),
-    "f1": lambda c: np.log10(np.maximum(seconds(c["plan"]), 1.0)) * c["procs"] + 870 * log10_submit(c),
-    "f2": lambda c: np.sqrt(seconds(c["plan"])) * c["procs"] + 25_600 * log10_submit(c),
-    "f3": lambda c: seconds(c["plan"]) * c["procs"] + 6_860_000 * log10_submit(c),
-    "f4": lambda c: seconds(c["plan"]) * np.sqrt(c["procs"]) + 530_000 * log10_submit(c),
-}
+key_of_one = routine(lasting_key)
+LASTING_KEYS = {"sjf": SJF, "ljf": LJF, "sqf": SQF, "lqf": LQF, "saf": SAF, "laf": LAF}
+LASTING_KEYS |= {"f1": F1, "f2": F2, "f3": F3, "f4": F4}
 MOVING_KEYS = {"lxf": LXF, "wfp3": WFP3, "unicef": UNICEF}
-ORDERS = (*FIXED_KEYS, *MOVING_KEYS)
+ORDERS = ("fcfs", *LASTING_KEYS, *MOVING_KEYS)
 
 
 def kind_of(order: str) -> int:
@@ -108,16 +102,19 @@ def kind_of(order: str) -> int:
 
 def sorted_kind_of(order: str) -> int:
     """How to sort an order at each pass: FIXED only where jobs stand in order of arrival."""
-    names = ("sjf", "ljf", "sqf", "lqf", "saf", "laf", "f1", "f2", "f3", "f4")
-    return SJF + names.index(order) if order in names else kind_of(order)
+    return LASTING_KEYS.get(order, kind_of(order))
 
 
 def ranks(order: str, columns: Columns) -> Table:
     """The rank of each job under a fixed order; equal keys share a rank (ties are broken by the queue)."""
-    if order not in FIXED_KEYS or order == "fcfs":
-        return np.zeros(len(columns["submit"]), np.int64)
-    _, rank = np.unique(FIXED_KEYS[order](columns), return_inverse=True)
-    return rank.astype(np.int64)
+    procs, plan, submit = columns["procs"], columns["plan"], columns["submit"]
+    if order not in LASTING_KEYS or len(submit) == 0:
+        return np.zeros(len(submit), np.int64)
+    kind = LASTING_KEYS[order]
+    if kind in (SAF, LAF) and int(procs.max()) * int(plan.max()) >= 1 << 63:
+        plan = plan.astype(np.float64)  # else areas are exact
+    keys = lasting_key(kind, procs, plan, submit)
+    return np.unique(keys, return_inverse=True)[1].astype(np.int64)
 
 
 def set_order(
@@ -130,33 +127,12 @@ def set_order(
     state.jobs[row] = state.jobs[CLASS] * CLASS_WEIGHT + ranks(order, columns)
 
 
-@routine
-def lasting_key(state: State, kind: int, job: int) -> float:
-    """The key of a waiting job under an order that does not change with time."""
-    procs, plan = state.jobs[PROCS, job], state.jobs[PLAN, job]
-    if kind <= LJF:
-        return float(plan if kind == SJF else -plan)
-    if kind <= LQF:
-        return float(procs if kind == SQF else -procs)
-    if kind <= LAF:
-        area = float(procs) * float(plan)
-        return area if kind == SAF else -area
-    length = plan / SECOND
-    since = math.log10(max(state.jobs[SUBMIT, job] / SECOND, 1.0))
-    if kind == F1:
-        return math.log10(max(length, 1.0)) * procs + 870 * since
-    if kind == F2:
-        return math.sqrt(length) * procs + 25_600 * since
-    if kind == F3:
-        return length * procs + 6_860_000 * since
-    return length * math.sqrt(procs) + 530_000 * since
-
-
 @kernel
 def present_key(state: State, kind: int, t: int, job: int) -> float:
     """The key of a waiting job at time ``t`` under an order that changes with time."""
     if kind >= SJF:
-        return lasting_key(state, kind, job)
+        plan = float(state.jobs[PLAN, job])
+        return key_of_one(kind, state.jobs[PROCS, job], plan, state.jobs[SUBMIT, job])
     if kind >= GIVEN:
         return float(np.int64(state.jobs[JOB_ROWS + kind - GIVEN, job]).view(np.float64))
     waited = float(t - state.jobs[SUBMIT, job])
