@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from headway.cli import options
 from headway.cli.frame import command
 from headway.cli.grids import Control, GridFile
 from headway.plain import counted
@@ -16,10 +15,10 @@ def agent(
     grid: GridFile,
     control: Control = False,
     servers: Annotated[
-        bool, typer.Option("--servers", help="Start the servers of all clusters too, as child processes.")
+        bool, options.flag("--servers", "Start the servers of all clusters too, as child processes.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done with each task, and do nothing.")
+        bool, options.flag("--dry-run", "Say what would be done with each task, and do nothing.")
     ] = False,
 ) -> None:
     """Give tasks to the best clusters, and move waiting ones.

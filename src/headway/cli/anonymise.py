@@ -6,8 +6,6 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
@@ -21,29 +19,23 @@ KEY_VARIABLE = "HEADWAY_KEY"
 def anonymise(
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="IN",
-            help="SWF log, sacct's text or JSON, - for standard input, or a site's folder or archive.",
-            show_default=False,
+        options.argument(
+            "IN", "SWF log, sacct's text or JSON, - for standard input, or a site's folder or archive."
         ),
     ],
     target: Annotated[
         Path,
-        typer.Argument(
-            metavar="OUT",
-            help="File to write; .gz packs it. For a site a folder or a .tar.gz.",
-            show_default=False,
-        ),
+        options.argument("OUT", "File to write; .gz packs it. For a site a folder or a .tar.gz."),
     ],
     key_file: Annotated[
         Path | None,
-        typer.Option(
+        options.value(
             "--key-file",
-            metavar="FILE",
-            help=f"File with a secret that gives the same names in several files; else ${KEY_VARIABLE}.",
+            "FILE",
+            f"File with a secret that gives the same names in several files; else ${KEY_VARIABLE}.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace OUT where it exists.")] = False,
+    force: Annotated[bool, options.flag("--force", "Replace OUT where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Replace every name in a log or in a whole site.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import DONE, FAULT, command
 from headway.errors import InputError, UsageError
@@ -19,29 +17,24 @@ if TYPE_CHECKING:
 def audit(
     target: Annotated[
         Path,
-        typer.Argument(
-            metavar="DIR|SCHEDULE.csv",
-            help="Folder that simulate or compare wrote, or a CSV file with job, start, end, perhaps procs.",
-            show_default=False,
+        options.argument(
+            "DIR|SCHEDULE.csv",
+            "Folder that simulate or compare wrote, or a CSV file with job, start, end, perhaps procs.",
         ),
     ],
     trace: Annotated[
         str | None,
-        typer.Option(
-            "--trace", metavar="TRACE", help="The log that the schedule is of; needed for a CSV file."
-        ),
+        options.value("--trace", "TRACE", "The log that the schedule is of; needed for a CSV file."),
     ] = None,
     procs: options.Procs = None,
     platform: options.PlatformFile = None,
     annotations: options.Annotations = None,
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="SPEC", help="Also check what this policy promises.")
+        str | None, options.value("--policy", "SPEC", "Also check what this policy promises.")
     ] = None,
     runs: Annotated[
         Path | None,
-        typer.Option(
-            "--runs", metavar="FILE", help="CSV with the parts of jobs that were suspended or started again."
-        ),
+        options.value("--runs", "FILE", "CSV with the parts of jobs that were suspended or started again."),
     ] = None,
     rule: options.Rules = None,
     json: options.Json = False,

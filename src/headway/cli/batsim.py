@@ -8,8 +8,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import FAULT, command
 from headway.errors import UsageError
@@ -17,7 +15,7 @@ from headway.writing import check_replaceable
 
 Socket = Annotated[
     str | None,
-    typer.Option("--socket", metavar="URL", help="Where the scheduler listens, as tcp://localhost:28000."),
+    options.value("--socket", "URL", "Where the scheduler listens, as tcp://localhost:28000."),
 ]
 
 
@@ -28,27 +26,26 @@ def batsim(
     procs: options.Procs = None,
     rule: options.Rules = None,
     dynamic: Annotated[
-        bool, typer.Option("--enable-dynamic-jobs", help="The scheduler may register jobs.")
+        bool, options.flag("--enable-dynamic-jobs", "The scheduler may register jobs.")
     ] = False,
     acknowledge: Annotated[
         bool,
-        typer.Option(
-            "--acknowledge-dynamic-jobs/--no-acknowledge",
-            help="Tell the scheduler when such a job is submitted.",
+        options.flag(
+            "--acknowledge-dynamic-jobs/--no-acknowledge", "Tell the scheduler when such a job is submitted."
         ),
     ] = True,
     forward_profiles: Annotated[
-        bool, typer.Option("--forward-profiles-on-submission", help="Send each job's profile with it.")
+        bool, options.flag("--forward-profiles-on-submission", "Send each job's profile with it.")
     ] = False,
     record: Annotated[
-        Path | None, typer.Option("--record", metavar="FILE", help="Write every message into this file.")
+        Path | None, options.value("--record", "FILE", "Write every message into this file.")
     ] = None,
     replay: Annotated[
         Path | None,
-        typer.Option("--replay", metavar="FILE", help="Take the answers of a recorded exchange; no socket."),
+        options.value("--replay", "FILE", "Take the answers of a recorded exchange; no socket."),
     ] = None,
     patience: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", help="How long the scheduler may take to answer.")
+        float, options.value("--timeout", "SECONDS", "How long the scheduler may take to answer.")
     ] = 3600,
     out: options.Out = None,
     force: options.Force = False,

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import HeadwayError, UsageError
@@ -26,19 +24,20 @@ SWF = b"; MaxProcs: 8\n1 0 -1 10 2 -1 -1 2 12 -1 1 1 1 -1 1 -1 -1 -1\n"
 def cache(
     action: Annotated[
         str | None,
-        typer.Argument(metavar="[warm | clear]", help="What to do; by default the cache is shown."),
+        options.argument("[warm | clear]", "What to do; by default the cache is shown."),
     ] = None,
     policy: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[POLICY]...", help="With warm: what to compile, or all for every policy."),
+        options.argument("[POLICY]...", "With warm: what to compile, or all for every policy."),
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option(
+        options.number(
             "--workers",
-            metavar="N",
-            help="With warm: processes that compile side by side; by default one for each core.",
-            parser=options.whole_number("--workers", 1, 4096),
+            "N",
+            "With warm: processes that compile side by side; by default one for each core.",
+            1,
+            4096,
         ),
     ] = None,
 ) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import INTERRUPTED, command
 from headway.errors import UsageError
@@ -25,30 +23,30 @@ def compare(
     trace: options.Trace,
     policy: Annotated[
         list[str],
-        typer.Option(
+        options.value(
             "--policy",
-            metavar="SPEC",
-            help="Policy; given again, policies are compared.",
+            "SPEC",
+            "Policy; given again, policies are compared.",
             show_default=False,
             autocompletion=options.policy_names,
         ),
     ],
     procs: Annotated[
         list[str] | None,
-        typer.Option(
+        options.value(
             "--procs",
-            metavar="N|+P%",
-            help="Processors of the machine; given again, or as +64 or +10%, machines are compared too.",
+            "N|+P%",
+            "Processors of the machine; given again, or as +64 or +10%, machines are compared too.",
         ),
     ] = None,
     platform: options.PlatformFile = None,
     site: options.SiteFolder = None,
     apply: Annotated[
         list[str] | None,
-        typer.Option(
+        options.value(
             "--apply",
-            metavar="SPEC",
-            help="Compare the log with what a transformation makes of it, as in limit(walltime=24h).",
+            "SPEC",
+            "Compare the log with what a transformation makes of it, as in limit(walltime=24h).",
         ),
     ] = None,
     annotations: options.Annotations = None,
@@ -60,23 +58,20 @@ def compare(
     seed: options.Seed = 0,
     unequal: Annotated[
         bool,
-        typer.Option(
-            "--unequal", help="Leave other policies at N processors where redirection has a second group."
+        options.flag(
+            "--unequal", "Leave other policies at N processors where redirection has a second group."
         ),
     ] = False,
     details: Annotated[
         int,
-        typer.Option(
-            "--details",
-            metavar="N",
-            help="Show N winners and N losers among users, queues and jobs; 0 for none.",
-            parser=options.whole_number("--details", 0),
+        options.number(
+            "--details", "N", "Show N winners and N losers among users, queues and jobs; 0 for none.", 0
         ),
     ] = 3,
     out: options.Out = None,
     report: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE", help="Write the comparison as a report: .html."),
+        options.value("--report", "FILE", "Write the comparison as a report: .html."),
     ] = None,
     force: options.Force = False,
     spreadsheet: options.Spreadsheet = False,

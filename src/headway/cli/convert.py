@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
@@ -20,32 +18,25 @@ if TYPE_CHECKING:
 def convert(
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="IN",
-            help="Job log, - for standard input, or a folder of simulate --out.",
-            show_default=False,
-        ),
+        options.argument("IN", "Job log, - for standard input, or a folder of simulate --out."),
     ],
     target: Annotated[
         Path,
-        typer.Argument(
-            metavar="OUT",
-            help="SWF to write (.gz packs it, - prints it), Batsim's .json, or ..._jobs.csv from a folder; "
+        options.argument(
+            "OUT",
+            "SWF to write (.gz packs it, - prints it), Batsim's .json, or ..._jobs.csv from a folder; "
             "a folder where there are several workloads.",
-            show_default=False,
         ),
     ],
     apply: Annotated[
         list[str] | None,
-        typer.Option(
-            "--apply",
-            metavar="TRANSFORMATION",
-            help="Change the jobs; may be repeated, and is applied in this order.",
+        options.value(
+            "--apply", "TRANSFORMATION", "Change the jobs; may be repeated, and is applied in this order."
         ),
     ] = None,
     annotations: options.Annotations = None,
     rule: options.Rules = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace OUT where it exists.")] = False,
+    force: Annotated[bool, options.flag("--force", "Replace OUT where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Convert a log to another format, or transform it.

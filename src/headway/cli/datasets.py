@@ -6,8 +6,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
@@ -22,28 +20,22 @@ FORMS = "headway datasets [NAME | add FILE NAME | download NAME | remove NAME]"
 def datasets(
     words: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[NAME | add FILE NAME | download NAME | remove NAME]",
-            help="Without a word, list all; with a name, describe one.",
-            show_default=False,
+        options.argument(
+            "[NAME | add FILE NAME | download NAME | remove NAME]",
+            "Without a word, list all; with a name, describe one.",
         ),
     ] = None,
     url: Annotated[
         str | None,
-        typer.Option("--url", metavar="URL", help="Address to download from; by default the archive."),
+        options.value("--url", "URL", "Address to download from; by default the archive."),
     ] = None,
     sha256: Annotated[
         str,
-        typer.Option(
-            "--sha256",
-            metavar="SUM",
-            help="Checksum that the file must have; none accepts any file.",
-            show_default=False,
+        options.value(
+            "--sha256", "SUM", "Checksum that the file must have; none accepts any file.", show_default=False
         ),
     ] = "",
-    allow_http: Annotated[
-        bool, typer.Option("--allow-http", help="Allow a download without encryption.")
-    ] = False,
+    allow_http: Annotated[bool, options.flag("--allow-http", "Allow a download without encryption.")] = False,
     json: options.Json = False,
 ) -> None:
     """List public logs, register a local copy, download one.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
@@ -13,10 +11,8 @@ from headway.errors import UsageError
 
 @command("decide", example="headway decide 'easy(backfill=sjf)' --socket 'tcp://*:28000'")
 def decide(
-    policy: Annotated[str, typer.Argument(metavar="SPEC", help="Policy; see headway policies.")],
-    socket: Annotated[
-        str, typer.Option("--socket", metavar="URL", help="Where to listen for Batsim.")
-    ] = "tcp://*:28000",
+    policy: Annotated[str, options.argument("SPEC", "Policy; see headway policies.")],
+    socket: Annotated[str, options.value("--socket", "URL", "Where to listen for Batsim.")] = "tcp://*:28000",
     quiet: options.Quiet = False,
 ) -> None:
     """Put a policy behind Batsim. It listens, Batsim asks, it decides, until the simulation ends."""

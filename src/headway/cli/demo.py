@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 
@@ -43,19 +41,12 @@ Real logs: https://www.cs.huji.ac.il/labs/parallel/workload/"""
 def demo(
     jobs: Annotated[
         int,
-        typer.Option(
-            "--jobs",
-            metavar="N",
-            help="Jobs of the generated workload.",
-            parser=options.whole_number("--jobs", 10),
-        ),
+        options.number("--jobs", "N", "Jobs of the generated workload.", 10),
     ] = 3000,
     picture: Annotated[
         Path,
-        typer.Option(
-            "--picture",
-            metavar="FILE",
-            help="File of the picture, .png, .svg or .pdf; it is replaced if it exists.",
+        options.value(
+            "--picture", "FILE", "File of the picture, .png, .svg or .pdf; it is replaced if it exists."
         ),
     ] = Path("headway-demo.png"),
 ) -> None:

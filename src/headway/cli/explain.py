@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
@@ -21,27 +19,23 @@ if TYPE_CHECKING:
 def explain(
     folder: Annotated[
         Path,
-        typer.Argument(
-            metavar="DIR",
-            help="Folder that simulate or compare wrote; of a comparison the first run is explained.",
-            show_default=False,
+        options.argument(
+            "DIR", "Folder that simulate or compare wrote; of a comparison the first run is explained."
         ),
     ],
-    job: Annotated[
-        int | None, typer.Argument(metavar="JOB", help="The job's number in the log.", show_default=False)
-    ] = None,
+    job: Annotated[int | None, options.argument("JOB", "The job's number in the log.")] = None,
     longest: Annotated[
-        bool, typer.Option("--longest", help="Instead of JOB: the job that waited longest.")
+        bool, options.flag("--longest", "Instead of JOB: the job that waited longest.")
     ] = False,
     user: Annotated[
         str | None,
-        typer.Option("--user", metavar="NAME", help="Instead of JOB: this user's job that waited longest."),
+        options.value("--user", "NAME", "Instead of JOB: this user's job that waited longest."),
     ] = None,
     what_if: Annotated[
         bool,
-        typer.Option(
+        options.flag(
             "--what-if/--no-what-if",
-            help="Simulate again with the job made narrower or shorter, to see what would have helped.",
+            "Simulate again with the job made narrower or shorter, to see what would have helped.",
         ),
     ] = True,
     json: options.Json = False,

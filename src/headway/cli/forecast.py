@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
@@ -19,15 +17,13 @@ if TYPE_CHECKING:
 def forecast(
     words: Annotated[
         list[str],
-        typer.Argument(metavar="check TRACE", help="What to do: check; and a log.", show_default=False),
+        options.argument("check TRACE", "What to do: check; and a log."),
     ],
     policy: options.PolicyInForce = "",
     simulated: options.Simulated = False,
     jobs: Annotated[
         int,
-        typer.Option(
-            "--jobs", metavar="N", help="Jobs that are judged.", parser=options.whole_number("--jobs", 10)
-        ),
+        options.number("--jobs", "N", "Jobs that are judged.", 10),
     ] = 400,
     draws: options.Draws = 100,
     procs: options.Procs = None,
@@ -36,9 +32,7 @@ def forecast(
     seed: options.Seed = 0,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", metavar="DIR", help="Write scores, the sample and the figures into this folder."
-        ),
+        options.value("--out", "DIR", "Write scores, the sample and the figures into this folder."),
     ] = None,
     force: options.Force = False,
     json: options.Json = False,

@@ -16,10 +16,8 @@ from headway.errors import UsageError
 def generate(
     model: Annotated[
         list[str],
-        typer.Argument(
-            metavar="MODEL [KEY=VALUE]...",
-            help="Model with its parameters, as words or as 'lublin(jobs=1000, procs=64)'.",
-            show_default=False,
+        options.argument(
+            "MODEL [KEY=VALUE]...", "Model with its parameters, as words or as 'lublin(jobs=1000, procs=64)'."
         ),
     ],
     target: Annotated[
@@ -34,19 +32,15 @@ def generate(
     ],
     seed: Annotated[
         int | None,
-        typer.Option(
-            "--seed", metavar="N", help="Seed of the model.", parser=options.whole_number("--seed", 0)
-        ),
+        options.number("--seed", "N", "Seed of the model.", 0),
     ] = None,
     apply: Annotated[
         list[str] | None,
-        typer.Option(
-            "--apply",
-            metavar="TRANSFORMATION",
-            help="Change the jobs; may be repeated, and is applied in this order.",
+        options.value(
+            "--apply", "TRANSFORMATION", "Change the jobs; may be repeated, and is applied in this order."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace OUT where it exists.")] = False,
+    force: Annotated[bool, options.flag("--force", "Replace OUT where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Draw a workload from a model.

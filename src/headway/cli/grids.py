@@ -6,32 +6,25 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-import typer
-
+from headway.cli import options
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
     from headway.live.grid_file import Grid
     from headway.live.wire import Remote
 
-GridFile: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="GRID.toml", help="The grid's file.", show_default=False)
-]
+GridFile: TypeAlias = Annotated[Path, options.argument("GRID.toml", "The grid's file.")]
 OfGrid: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "--grid", metavar="GRID.toml", help="The grid's file; else $HEADWAY_GRID, else grid.toml here."
-    ),
+    options.value("--grid", "GRID.toml", "The grid's file; else $HEADWAY_GRID, else grid.toml here."),
 ]
 Control: TypeAlias = Annotated[
-    bool, typer.Option("--control", help="Act on the clusters; without it nothing is changed anywhere.")
+    bool, options.flag("--control", "Act on the clusters; without it nothing is changed anywhere.")
 ]
 Timeout: TypeAlias = Annotated[
-    str, typer.Option("--timeout", metavar="TIME", help="Longest wait: seconds, or 10m, 2h, 1d.")
+    str, options.value("--timeout", "TIME", "Longest wait: seconds, or 10m, 2h, 1d.")
 ]
-Number: TypeAlias = Annotated[
-    int, typer.Argument(metavar="TASK", help="The task's number.", show_default=False)
-]
+Number: TypeAlias = Annotated[int, options.argument("TASK", "The task's number.")]
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 

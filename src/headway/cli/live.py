@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import DONE, FAULT, command
 from headway.cli.grids import Timeout, agent_of, microseconds_of
@@ -20,29 +18,21 @@ WHAT = ("demo", "ready", "record", "rehearse", "stop", "start")
 def live(
     what: Annotated[
         str,
-        typer.Argument(
-            metavar="demo|ready|record|rehearse|stop|start",
-            help="demo: three clusters on this machine; ready: wait until "
+        options.argument(
+            "demo|ready|record|rehearse|stop|start",
+            "demo: three clusters on this machine; ready: wait until "
             "agent and clusters answer; record: what happened as a schedule, audited; "
             "rehearse: the jobs of a log on simulated clusters; stop, start: the switch.",
-            show_default=False,
         ),
     ],
     grid: Annotated[
         Path | None,
-        typer.Argument(metavar="GRID.toml", help="The grid's file; not for demo.", show_default=False),
+        options.argument("GRID.toml", "The grid's file; not for demo."),
     ] = None,
-    trace: Annotated[
-        str | None, typer.Argument(metavar="TRACE", help="The log of a rehearsal.", show_default=False)
-    ] = None,
+    trace: Annotated[str | None, options.argument("TRACE", "The log of a rehearsal.")] = None,
     tasks: Annotated[
         int,
-        typer.Option(
-            "--tasks",
-            metavar="N",
-            help="Tasks of the demonstration.",
-            parser=options.whole_number("--tasks", 1),
-        ),
+        options.number("--tasks", "N", "Tasks of the demonstration.", 1),
     ] = 40,
     timeout: Timeout = "10m",
     annotations: options.Annotations = None,

@@ -22,10 +22,9 @@ FIRST, LAST = "--from", "--to"
 def plot(
     folders: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="DIR...",
-            help="Folders that simulate wrote, one that compare wrote for all of its runs, or a campaign's.",
-            show_default=False,
+        options.argument(
+            "DIR...",
+            "Folders that simulate wrote, one that compare wrote for all of its runs, or a campaign's.",
         ),
     ],
     out: Annotated[
@@ -36,37 +35,35 @@ def plot(
     ],
     kind: Annotated[
         str,
-        typer.Option(
-            "--kind",
-            metavar="KIND",
-            help=f"One of {', '.join(KINDS)}; of a campaign {', '.join(CAMPAIGN_KINDS)}.",
+        options.value(
+            "--kind", "KIND", f"One of {', '.join(KINDS)}; of a campaign {', '.join(CAMPAIGN_KINDS)}."
         ),
     ] = "gantt",
     first: Annotated[
         float | None,
-        typer.Option(FIRST, metavar="S", help="Start of the figure, in seconds after the first submission."),
+        options.value(FIRST, "S", "Start of the figure, in seconds after the first submission."),
     ] = None,
     last: Annotated[
         float | None,
-        typer.Option(LAST, metavar="S", help="End of the figure, in seconds after the first submission."),
+        options.value(LAST, "S", "End of the figure, in seconds after the first submission."),
     ] = None,
     colour: Annotated[
         str | None,
-        typer.Option(
+        options.value(
             "--colour",
-            metavar="KEY",
-            help="gantt: colours by why (default), size, user, queue, job, partition, account or qos.",
+            "KEY",
+            "gantt: colours by why (default), size, user, queue, job, partition, account or qos.",
         ),
     ] = None,
     measure: Annotated[
         str | None,
-        typer.Option(
+        options.value(
             "--measure",
-            metavar="NAME",
-            help="distribution: of wait (default), response, bsld or slowdown; campaign: of a metric.",
+            "NAME",
+            "distribution: of wait (default), response, bsld or slowdown; campaign: of a metric.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE where it exists.")] = False,
+    force: Annotated[bool, options.flag("--force", "Replace FILE where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Draw a figure of one run or of several.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import DONE, FAULT, command
 from headway.errors import UsageError
@@ -17,19 +15,19 @@ from headway.policies.spec import Spec, parse_spec
 def policies(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Show this policy in full.", autocompletion=options.policy_names),
+        options.argument("NAME", "Show this policy in full.", autocompletion=options.policy_names),
     ] = None,
     check: Annotated[
         str | None,
-        typer.Option(
+        options.value(
             "--check",
-            metavar="SPEC",
-            help="Check the invariants of a policy, yours or ours, on small and awkward workloads.",
+            "SPEC",
+            "Check the invariants of a policy, yours or ours, on small and awkward workloads.",
         ),
     ] = None,
     skip: Annotated[
         list[str] | None,
-        typer.Option("--skip", metavar="INVARIANT", help="With --check: leave this invariant out."),
+        options.value("--skip", "INVARIANT", "With --check: leave this invariant out."),
     ] = None,
 ) -> int:
     """List the policies, show one in full, or check one."""

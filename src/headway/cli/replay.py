@@ -26,7 +26,7 @@ FEW = 20_000
 def replay(
     trace: options.Trace,
     policy: Annotated[
-        str, typer.Option("--policy", metavar="SPEC", help="Policy; by default slurm for a site, else easy.")
+        str, options.value("--policy", "SPEC", "Policy; by default slurm for a site, else easy.")
     ] = "",
     seeds: options.Seeds = 5,
     causes: Annotated[
@@ -44,9 +44,9 @@ def replay(
     rule: options.Rules = None,
     seed: options.Seed = 0,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write everything into this JSON file.")
+        Path | None, options.value("--out", "FILE", "Write everything into this JSON file.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE where it exists.")] = False,
+    force: Annotated[bool, options.flag("--force", "Replace FILE where it exists.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:

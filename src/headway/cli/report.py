@@ -18,11 +18,10 @@ from headway.errors import UsageError
 def report(
     folders: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="DIR...",
-            help="Folders that simulate wrote, the first being the baseline of the others; or one folder"
+        options.argument(
+            "DIR...",
+            "Folders that simulate wrote, the first being the baseline of the others; or one folder"
             " that compare or sweep wrote.",
-            show_default=False,
         ),
     ],
     out: Annotated[
@@ -31,14 +30,14 @@ def report(
     ],
     name: Annotated[
         list[str] | None,
-        typer.Option("--name", metavar="NAME", help="What a run is called: once for each, in their order."),
+        options.value("--name", "NAME", "What a run is called: once for each, in their order."),
     ] = None,
-    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the page.")] = "",
+    title: Annotated[str, options.value("--title", "TEXT", "Title of the page.")] = "",
     side_by_side: Annotated[
         bool,
-        typer.Option("--side-by-side", help="Describe runs of different logs; nothing is paired or judged."),
+        options.flag("--side-by-side", "Describe runs of different logs; nothing is paired or judged."),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE where it exists.")] = False,
+    force: Annotated[bool, options.flag("--force", "Replace FILE where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write a report that opens in any browser, without a network.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import Interrupted, command
 from headway.errors import UsageError
@@ -21,43 +19,37 @@ if TYPE_CHECKING:
 def reproduce(
     paper: Annotated[
         str,
-        typer.Argument(
-            metavar="PAPER",
-            help="redirection, locality, urgent, deadline, reallocation, or all.",
-            show_default=False,
-        ),
+        options.argument("PAPER", "redirection, locality, urgent, deadline, reallocation, or all."),
     ],
     trace: Annotated[
         list[str] | None,
-        typer.Option(
-            "--trace", metavar="NAME=FILE", help="A log of the paper, by its name; may be repeated."
-        ),
+        options.value("--trace", "NAME=FILE", "A log of the paper, by its name; may be repeated."),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Run a small version, which takes about a minute.")
+        bool, options.flag("--quick", "Run a small version, which takes about a minute.")
     ] = False,
     sizes: Annotated[
         str | None,
-        typer.Option(
+        options.value(
             "--sizes",
-            metavar="table|log",
-            help="urgent: what is swapped, sizes of the paper's table (default) or the log's memory column.",
+            "table|log",
+            "urgent: what is swapped, sizes of the paper's table (default) or the log's memory column.",
             show_default=False,
         ),
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(
+        options.value(
             "--seeds",
-            metavar="N",
+            "N",
+            "urgent: number of random draws for the intervals (5; with --quick 2).",
             min=1,
-            help="urgent: number of random draws for the intervals (5; with --quick 2).",
             show_default=False,
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder of the results; by default named after the paper."),
+        options.value("--out", "DIR", "Folder of the results; by default named after the paper."),
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:

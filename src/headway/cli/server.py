@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from headway.cli import options
 from headway.cli.frame import command
 from headway.cli.grids import Control, GridFile
 
@@ -13,9 +12,7 @@ from headway.cli.grids import Control, GridFile
 @command("server", example="headway server grid.toml bordeaux --control")
 def server(
     grid: GridFile,
-    cluster: Annotated[
-        str, typer.Argument(metavar="CLUSTER", help="Which cluster of the grid.", show_default=False)
-    ],
+    cluster: Annotated[str, options.argument("CLUSTER", "Which cluster of the grid.")],
     control: Control = False,
 ) -> None:
     """Serve one cluster of a grid: estimate, submit, cancel.

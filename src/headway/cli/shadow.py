@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import InputError, UsageError
@@ -16,29 +14,20 @@ from headway.errors import InputError, UsageError
 def shadow(
     grid: Annotated[
         Path,
-        typer.Argument(
-            metavar="GRID.toml|LOG.jsonl", help="The grid's file; or a log, to compare.", show_default=False
-        ),
+        options.argument("GRID.toml|LOG.jsonl", "The grid's file; or a log, to compare."),
     ],
-    cluster: Annotated[
-        str, typer.Argument(metavar="CLUSTER", help="Which Slurm cluster of the grid.", show_default=False)
-    ] = "",
+    cluster: Annotated[str, options.argument("CLUSTER", "Which Slurm cluster of the grid.")] = "",
     policy: Annotated[
         list[str] | None,
-        typer.Option("--policy", metavar="SPEC", help="Policy; see headway policies.", show_default=False),
+        options.value("--policy", "SPEC", "Policy; see headway policies.", show_default=False),
     ] = None,
     log: Annotated[
-        Path, typer.Option("--log", metavar="FILE", help="Where each look is added as a line of JSON.")
+        Path, options.value("--log", "FILE", "Where each look is added as a line of JSON.")
     ] = Path("shadow.jsonl"),
-    every: Annotated[float, typer.Option("--every", metavar="SECONDS", help="Time between two looks.")] = 30,
+    every: Annotated[float, options.value("--every", "SECONDS", "Time between two looks.")] = 30,
     looks: Annotated[
         int,
-        typer.Option(
-            "--looks",
-            metavar="N",
-            help="End after so many looks; 0 goes on until it is interrupted.",
-            parser=options.whole_number("--looks", 0),
-        ),
+        options.number("--looks", "N", "End after so many looks; 0 goes on until it is interrupted.", 0),
     ] = 0,
     json: options.Json = False,
 ) -> None:

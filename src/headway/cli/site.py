@@ -7,8 +7,6 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import HeadwayError, UsageError
@@ -19,11 +17,10 @@ from headway.plain import counted
 def site(
     words: Annotated[
         list[str],
-        typer.Argument(
-            metavar="DIR | export | import ARCHIVE... DIR | example DIR",
-            help="A site's folder to show; export prints the script for a login node; import makes a folder "
+        options.argument(
+            "DIR | export | import ARCHIVE... DIR | example DIR",
+            "A site's folder to show; export prints the script for a login node; import makes a folder "
             "of the script's archive, or of the files there are; example writes a small site to try.",
-            show_default=False,
         ),
     ],
     json: options.Json = False,

@@ -6,8 +6,6 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 from headway.cli.grids import OfGrid, ask, chosen, clock, microseconds_of
@@ -19,78 +17,54 @@ from headway.plain import counted
 def submit(
     words: Annotated[
         list[str],
-        typer.Argument(
-            metavar="COMMAND...",
-            help="The command; {procs} stands for the processors it got, {cluster} for the cluster.",
-            show_default=False,
+        options.argument(
+            "COMMAND...", "The command; {procs} stands for the processors it got, {cluster} for the cluster."
         ),
     ],
     walltime: Annotated[
         str,
-        typer.Option(
-            "--walltime", metavar="TIME", help="Longest run: seconds, or 10m, 2h, 1d.", show_default=False
-        ),
+        options.value("--walltime", "TIME", "Longest run: seconds, or 10m, 2h, 1d.", show_default=False),
     ],
     procs: Annotated[
         int,
-        typer.Option(
-            "--procs",
-            metavar="N",
-            help="Processors that the walltime is for.",
-            parser=options.whole_number("--procs", 1, 2**31 - 1),
-        ),
+        options.number("--procs", "N", "Processors that the walltime is for.", 1, 2**31 - 1),
     ] = 1,
     fraction: Annotated[
         float | None,
-        typer.Option(
-            "--parallel-fraction", metavar="P", help="Part that is parallel: the size may then be chosen."
-        ),
+        options.value("--parallel-fraction", "P", "Part that is parallel: the size may then be chosen."),
     ] = None,
     most: Annotated[
         int | None,
-        typer.Option(
-            "--max-procs",
-            metavar="N",
-            help="Most processors of a task whose size may be chosen.",
-            parser=options.whole_number("--max-procs", 1, 2**31 - 1),
+        options.number(
+            "--max-procs", "N", "Most processors of a task whose size may be chosen.", 1, 2**31 - 1
         ),
     ] = None,
     form: Annotated[
         list[str] | None,
-        typer.Option(
-            "--form",
-            metavar="N:TIME",
-            help="A size and its walltime; may be repeated, in place of --parallel-fraction.",
+        options.value(
+            "--form", "N:TIME", "A size and its walltime; may be repeated, in place of --parallel-fraction."
         ),
     ] = None,
     script: Annotated[
-        bool, typer.Option("--script", help="COMMAND is a script file, which may hold {procs}.")
+        bool, options.flag("--script", "COMMAND is a script file, which may hold {procs}.")
     ] = False,
     stage: Annotated[
         str | None,
-        typer.Option(
-            "--stage",
-            metavar="COMMAND",
-            help="Command that brings the inputs before the task, as one quoted word.",
+        options.value(
+            "--stage", "COMMAND", "Command that brings the inputs before the task, as one quoted word."
         ),
     ] = None,
-    stage_time: Annotated[
-        str, typer.Option("--stage-time", metavar="TIME", help="How long staging takes.")
-    ] = "0",
+    stage_time: Annotated[str, options.value("--stage-time", "TIME", "How long staging takes.")] = "0",
     deadline: Annotated[
         str | None,
-        typer.Option(
-            "--deadline", metavar="TIME", help="Latest end, counted from now, for clusters under dbf."
-        ),
+        options.value("--deadline", "TIME", "Latest end, counted from now, for clusters under dbf."),
     ] = None,
     urgent: Annotated[
-        bool, typer.Option("--urgent", help="Run it before all others, on clusters under ujfb.")
+        bool, options.flag("--urgent", "Run it before all others, on clusters under ujfb.")
     ] = False,
-    name: Annotated[str, typer.Option("--name", metavar="TEXT", help="What the task is called.")] = "",
-    cluster: Annotated[
-        str, typer.Option("--cluster", metavar="NAME", help="The only cluster it may run on.")
-    ] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say where it would go.")] = False,
+    name: Annotated[str, options.value("--name", "TEXT", "What the task is called.")] = "",
+    cluster: Annotated[str, options.value("--cluster", "NAME", "The only cluster it may run on.")] = "",
+    dry_run: Annotated[bool, options.flag("--dry-run", "Only say where it would go.")] = False,
     grid: OfGrid = None,
     json: options.Json = False,
 ) -> None:

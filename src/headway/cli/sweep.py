@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import FAULT, command
 from headway.errors import UsageError
@@ -26,26 +24,21 @@ LISTED = 20
 
 @command("sweep", example="headway sweep weeks.toml --workers 8 --out results")
 def sweep(
-    spec: Annotated[Path, typer.Argument(metavar="SPEC.toml", help="Sweep file.", show_default=False)],
+    spec: Annotated[Path, options.argument("SPEC.toml", "Sweep file.")],
     workers: Annotated[
         int | None,
-        typer.Option(
-            "--workers",
-            metavar="N",
-            help="Worker processes; all cores by default.",
-            parser=options.whole_number("--workers", 1, 4096),
-        ),
+        options.number("--workers", "N", "Worker processes; all cores by default.", 1, 4096),
     ] = None,
     dask: Annotated[
         str | None,
-        typer.Option("--dask", metavar="ADDRESS", help="Work on this Dask cluster, as in tcp://host:8786."),
+        options.value("--dask", "ADDRESS", "Work on this Dask cluster, as in tcp://host:8786."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder of the results; by default named after the file."),
+        options.value("--out", "DIR", "Folder of the results; by default named after the file."),
     ] = None,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed cells again.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run all cells again.")] = False,
+    retry_failed: Annotated[bool, options.flag("--retry-failed", "Run failed cells again.")] = False,
+    fresh: Annotated[bool, options.flag("--fresh", "Run all cells again.")] = False,
     quiet: options.Quiet = False,
 ) -> int | None:
     """Run a campaign: policies x parameters x workloads x seeds.

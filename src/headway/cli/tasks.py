@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import DONE, FAULT, command
 from headway.cli.grids import Number, OfGrid, Timeout, agent_of, ask, chosen, clock, microseconds_of
@@ -29,12 +27,7 @@ def queue(
     grid: OfGrid = None,
     count: Annotated[
         int,
-        typer.Option(
-            "--last",
-            metavar="N",
-            help="How many of the last tasks.",
-            parser=options.whole_number("--last", 1),
-        ),
+        options.number("--last", "N", "How many of the last tasks.", 1),
     ] = 40,
     json: options.Json = False,
 ) -> None:
@@ -71,12 +64,10 @@ def _row(task: dict[str, Any]) -> list[str]:
 def status(
     tasks: Annotated[
         list[int] | None,
-        typer.Argument(
-            metavar="[TASK...]", help="The tasks' numbers; by default all tasks.", show_default=False
-        ),
+        options.argument("[TASK...]", "The tasks' numbers; by default all tasks."),
     ] = None,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Wait until they have ended; exit status 1 if one was not done.")
+        bool, options.flag("--wait", "Wait until they have ended; exit status 1 if one was not done.")
     ] = False,
     timeout: Timeout = "30d",
     grid: OfGrid = None,

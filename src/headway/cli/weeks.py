@@ -5,8 +5,6 @@ from __future__ import annotations
 from math import floor
 from typing import Annotated, Any
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
@@ -17,55 +15,40 @@ from headway.plain import counted
 def weeks(
     traces: Annotated[
         list[str],
-        typer.Argument(
-            metavar="TRACE...", help="Job logs, or names of registered datasets.", show_default=False
-        ),
+        options.argument("TRACE...", "Job logs, or names of registered datasets."),
     ],
     procs: Annotated[
         list[int] | None,
-        typer.Option(
+        options.number(
             "--procs",
-            metavar="N",
-            help="Processors of the machine: once for all logs, or once for each in order.",
-            parser=options.whole_number("--procs", 1, 2**31 - 1),
+            "N",
+            "Processors of the machine: once for all logs, or once for each in order.",
+            1,
+            2**31 - 1,
         ),
     ] = None,
-    least: Annotated[
-        float, typer.Option("--at-least", metavar="U", help="Smallest utilization, from 0 to 1.")
-    ] = 0.7,
+    least: Annotated[float, options.value("--at-least", "U", "Smallest utilization, from 0 to 1.")] = 0.7,
     utilization: Annotated[
         str,
-        typer.Option(
+        options.value(
             "--utilization",
-            metavar="recorded|submitted",
-            help="Measure the work that ran, or the work that was submitted.",
+            "recorded|submitted",
+            "Measure the work that ran, or the work that was submitted.",
         ),
     ] = "recorded",
     placing: Annotated[
         str,
-        typer.Option(
-            "--placing",
-            metavar="aligned|sliding",
-            help="Cut weeks one after the other, or wherever a busy one begins.",
+        options.value(
+            "--placing", "aligned|sliding", "Cut weeks one after the other, or wherever a busy one begins."
         ),
     ] = "aligned",
     count: Annotated[
         int | None,
-        typer.Option(
-            "--count",
-            metavar="N",
-            help="Number of weeks; all by default.",
-            parser=options.whole_number("--count", 0),
-        ),
+        options.number("--count", "N", "Number of weeks; all by default.", 0),
     ] = None,
     draw: Annotated[
         int | None,
-        typer.Option(
-            "--draw",
-            metavar="SEED",
-            help="Draw them at random instead of taking the first.",
-            parser=options.whole_number("--draw", 0),
-        ),
+        options.number("--draw", "SEED", "Draw them at random instead of taking the first.", 0),
     ] = None,
     rule: options.Rules = None,
     json: options.Json = False,

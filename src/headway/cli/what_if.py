@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
@@ -22,24 +20,20 @@ if TYPE_CHECKING:
 
 @command("what-if", example="headway what-if log.swf.gz nodes=+10%")
 def what_if(
-    trace: Annotated[
-        str, typer.Argument(metavar="SITE|LOG", help="A site's folder, or a job log.", show_default=False)
-    ] = "",
+    trace: Annotated[str, options.argument("SITE|LOG", "A site's folder, or a job log.")] = "",
     change: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="CHANGE...", help="Changes made together; --list shows them all.", show_default=False
-        ),
+        options.argument("CHANGE...", "Changes made together; --list shows them all."),
     ] = None,
     against: Annotated[
         list[str] | None,
-        typer.Option("--against", metavar="CHANGES", help="Another variant: its changes between blanks."),
+        options.value("--against", "CHANGES", "Another variant: its changes between blanks."),
     ] = None,
     variants: Annotated[
-        Path | None, typer.Option("--variants", metavar="FILE", help="File with a variant in each line.")
+        Path | None, options.value("--variants", "FILE", "File with a variant in each line.")
     ] = None,
     policy: Annotated[
-        str, typer.Option("--policy", metavar="SPEC", help="Policy of the base; slurm for a site, else easy.")
+        str, options.value("--policy", "SPEC", "Policy of the base; slurm for a site, else easy.")
     ] = "",
     seeds: options.Seeds = 3,
     procs: options.Procs = None,
@@ -47,9 +41,9 @@ def what_if(
     rule: options.Rules = None,
     report: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE", help="Write a report for whoever decides: .html."),
+        options.value("--report", "FILE", "Write a report for whoever decides: .html."),
     ] = None,
-    list_changes: Annotated[bool, typer.Option("--list", help="Show every change with an example.")] = False,
+    list_changes: Annotated[bool, options.flag("--list", "Show every change with an example.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:

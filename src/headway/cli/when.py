@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from headway.cli import options
 from headway.cli.frame import command
 from headway.errors import UsageError
@@ -26,70 +24,59 @@ def when(
     trace: options.Trace,
     procs: Annotated[
         int | None,
-        typer.Option(
-            "--procs", metavar="N", help="Processors of the job.", parser=options.whole_number("--procs", 1)
-        ),
+        options.number("--procs", "N", "Processors of the job.", 1),
     ] = None,
     walltime: Annotated[
-        str, typer.Option("--walltime", metavar="TIME", help="Walltime of the job: 90, 10m, 6h or 2d.")
+        str, options.value("--walltime", "TIME", "Walltime of the job: 90, 10m, 6h or 2d.")
     ] = "",
     job: Annotated[
         int | None,
-        typer.Option(
-            "--job",
-            metavar="N",
-            help="A job of the log instead of a new one.",
-            parser=options.whole_number("--job", 0),
-        ),
+        options.number("--job", "N", "A job of the log instead of a new one.", 0),
     ] = None,
     at: Annotated[
         str,
-        typer.Option(
+        options.value(
             "--at",
-            metavar="TIME",
-            help="Instant: seconds on the log's clock, or a date such as 1998-05-04T12:00 (UTC); by default "
+            "TIME",
+            "Instant: seconds on the log's clock, or a date such as 1998-05-04T12:00 (UTC); by default "
             "the log's last submission, or the job's.",
         ),
     ] = "",
-    user: Annotated[str, typer.Option("--user", metavar="NAME", help="Who submits the job.")] = "",
-    partition: Annotated[
-        str, typer.Option("--partition", metavar="P", help="The partition it is submitted to.")
-    ] = "",
+    user: Annotated[str, options.value("--user", "NAME", "Who submits the job.")] = "",
+    partition: Annotated[str, options.value("--partition", "P", "The partition it is submitted to.")] = "",
     within: Annotated[
-        str, typer.Option("--within", metavar="TIME", help="Give the chance of a start within this time.")
+        str, options.value("--within", "TIME", "Give the chance of a start within this time.")
     ] = "1h",
     policy: options.PolicyInForce = "",
     simulated: options.Simulated = False,
     draws: options.Draws = 200,
     teachers: Annotated[
         int | None,
-        typer.Option(
+        options.number(
             "--teachers",
-            metavar="N",
-            help="Past forecasts that teach the correction; by default 60, with --simulated none.",
-            parser=options.whole_number("--teachers", 0, 2000),
+            "N",
+            "Past forecasts that teach the correction; by default 60, with --simulated none.",
+            0,
+            2000,
         ),
     ] = None,
-    alone: Annotated[bool, typer.Option("--alone", help="Leave out what would help.")] = False,
+    alone: Annotated[bool, options.flag("--alone", "Leave out what would help.")] = False,
     machine: Annotated[
         int | None,
-        typer.Option(
-            "--machine",
-            metavar="N",
-            help="Processors of the machine; by default those in the log's header.",
-            parser=options.whole_number("--machine", 1, 2**31 - 1),
+        options.number(
+            "--machine", "N", "Processors of the machine; by default those in the log's header.", 1, 2**31 - 1
         ),
     ] = None,
     live: Annotated[
         Path | None,
-        typer.Option(
+        options.value(
             "--live",
-            metavar="GRID.toml",
-            help="Begin with the present queue of a Slurm cluster of this grid; the log is its past.",
+            "GRID.toml",
+            "Begin with the present queue of a Slurm cluster of this grid; the log is its past.",
         ),
     ] = None,
     cluster: Annotated[
-        str, typer.Option("--cluster", metavar="NAME", help="Which cluster of the grid, with --live.")
+        str, options.value("--cluster", "NAME", "Which cluster of the grid, with --live.")
     ] = "",
     site: options.SiteFolder = None,
     rule: options.Rules = None,
@@ -370,7 +357,5 @@ def _others(console: Any, found: Answer, within: int, wait: Any) -> None:
         table.add_column(title, justify="right", no_wrap=True)
     before = share(found.main, within)
     for told in found.others:
-        table.add_row(
-            told.name, share(told, within), before, wait(told.wait(0.5)), wait(told.wait(0.9))
-        )
+        table.add_row(told.name, share(told, within), before, wait(told.wait(0.5)), wait(told.wait(0.9)))
     console.print(table)
