@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -262,12 +263,13 @@ def test_a_second_thread_stands_back_where_cells_are_mostly_python(
     ran: dict[int, int] = {}
 
     class Pretending(workers.Here):
-        def run(self, chunk: Chunk) -> list[Outcome]:
+        def run(self, chunks: Sequence[Chunk]) -> list[Outcome]:
             time.sleep(0.002)
-            ran[id(self)] = ran.get(id(self), 0) + len(chunk.tasks)
-            return [Outcome(task.id, {"jobs": 1}, seconds=0.003, python=python) for task in chunk.tasks]
+            tasks = [task for chunk in chunks for task in chunk.tasks]
+            ran[id(self)] = ran.get(id(self), 0) + len(tasks)
+            return [Outcome(task.id, {"jobs": 1}, seconds=0.003, python=python) for task in tasks]
 
-    monkeypatch.setattr(running, "LARGEST_CHUNK", 1)
+    monkeypatch.setattr(running, "CHUNK_SECONDS", 0.0)
     monkeypatch.setattr(workers, "Here", Pretending)
     monkeypatch.setattr(Campaign, "_interpreted", lambda campaign: False)
     results = small(replications=20).run(tmp_path, workers=2)

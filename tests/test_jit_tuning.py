@@ -175,3 +175,10 @@ def test_the_addresses_of_a_function_that_is_handed_over_are_looked_up_once(
     monkeypatch.setattr(JITCodeLibrary, "get_pointer_to_function", noted)
     assert [use(given, n) for n in (1, 2, 3)] == [2, 3, 4]
     assert asked == []
+
+
+def test_the_type_of_a_function_that_is_handed_over_is_made_once() -> None:
+    compiled: Any = jit.with_signature(types.int64(types.int64))(add_one)
+    dispatcher: Any = types.Dispatcher
+    assert jit.type_of(compiled) is jit.type_of(compiled) is compiled._type
+    assert compiled._type == dispatcher(compiled)  # what numba would make at every call

@@ -53,6 +53,7 @@ if TUNED:
     tuning.spare_what_no_kernel_needs()
     tuning.know_arrays()
     tuning.measure_once()
+    tuning.type_functions_once()
 
 
 def kept(function: Function, *signature: Any, **options: Any) -> Function:

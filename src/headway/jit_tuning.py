@@ -210,6 +210,16 @@ def measure_once() -> None:
     setattr(BaseContext, "get_abi_sizeof", get_abi_sizeof)  # noqa: B010
 
 
+def type_functions_once() -> None:
+    """Give a compiled function that is passed as a value the type it has had from the beginning.
+
+    numba makes one anew at every call, to find that it is the same: a tenth of a call with few jobs.
+    """
+    from numba.core.dispatcher import Dispatcher
+
+    setattr(Dispatcher, "_numba_type_", property(lambda compiled: compiled._type))  # noqa: B010
+
+
 def _read_in_place(of_array: Any) -> Any:
     """A class that stands for an array in compiled code: what a kernel is given is read and never written."""
 

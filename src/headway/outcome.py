@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from headway.engine.drive import Jobs
 from headway.engine.outages import ChangingMachine
 from headway.engine.submissions import Submissions
 from headway.engine.tables import (
@@ -79,11 +80,30 @@ class Ran:
     state: State
     platform: Platform
     workload: Workload
+    jobs: Jobs
     order: Column
     """The file place of each of the engine's jobs."""
     submissions: Submissions | None
     changing: ChangingMachine | None
     """The machine as the engine had it, where its processors come and go."""
+    provenance: dict[str, Any]
+    """How it was run: counts, seconds, the digest of a policy of the user's own."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the engine's log of runs alone tells what happened, on one pool of counted processors."""
+        prepared = self.prepared
+        more = (
+            self.submissions, self.changing, prepared.own, prepared.sets, prepared.nodes, prepared.moves,
+            prepared.sites, prepared.on_nodes,
+        )  # fmt: skip
+        several = self.policy.is_grid or len(self.platform.clusters) > 1 or prepared.groups
+        return not (several or prepared.lead) and all(each is None for each in more)
+
+    @property
+    def capacity(self) -> int:
+        """Processors that the policy has in all."""
+        return sum(pool.procs for pool in self.policy.pools(self.platform))
 
 
 def result_of(ran: Ran, provenance: dict[str, Any]) -> Result:
@@ -126,7 +146,7 @@ def result_of(ran: Ran, provenance: dict[str, Any]) -> Result:
         policy=str(ran.policy.spec),
         **columns,
         promise_kind=prepared.promise_kind,
-        capacity=sum(pool.procs for pool in ran.policy.pools(ran.platform)),
+        capacity=ran.capacity,
         groups=groups if prepared.sites is None else prepared.sites.groups,
         own={} if prepared.own is None else prepared.own(state),
         notes=notes,

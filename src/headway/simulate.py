@@ -17,6 +17,7 @@ from headway.workload import Workload
 
 if TYPE_CHECKING:
     from headway.engine.outages import ChangingMachine
+    from headway.outcome import Ran
     from headway.policies.prepare import Prepared
 
 Progress = Callable[[int, int], None]
@@ -39,9 +40,23 @@ def simulate(
     then, ``notify`` gets one line when a policy is compiled for the first time on this machine, and when the
     workload has nothing that the policy is for.
     """
+    from headway.outcome import result_of
+
+    ran = run_policy(workload, platform, policy, progress, notify)
+    return result_of(ran, {"seed": seed, **ran.provenance})
+
+
+def run_policy(
+    workload: Workload,
+    platform: Platform | int,
+    policy: str | Spec | object,
+    progress: Progress | None = None,
+    notify: Notify | None = None,
+) -> Ran:
+    """The simulation itself, as the engine's tables; :func:`simulate` makes a schedule of them."""
     from headway.engine.drive import Jobs, counts
     from headway.engine.driver import run
-    from headway.outcome import Ran, result_of
+    from headway.outcome import Ran
     from headway.policies.prepare import Arrivals, Sets
 
     machine = Platform.procs(platform) if isinstance(platform, int) else platform
@@ -52,7 +67,7 @@ def simulate(
 
         kept = with_known_leaders(kept)
     wall, cpu = time.perf_counter(), time.thread_time()
-    order = order_of_submission(kept.submit)
+    order = kept.order.copy()
     submit, size, walltime, runtime = (
         kept.columns[name][order] for name in ("submit", "procs", "walltime", "runtime")
     )
@@ -96,14 +111,8 @@ def simulate(
         "simulation_cpu_seconds": time.thread_time() - cpu_run,
     }
     source = {"policy_source": prepared.source} if prepared.source else {}
-    provenance = {"seed": seed, **source, **counts(state), "timing": timing}
-    return result_of(Ran(placed, prepared, state, machine, kept, order, submissions, changing), provenance)
-
-
-def order_of_submission(submit: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The places of the jobs in order of submission, then of the file: the order that most logs have."""
-    sorted_already = bool((submit[1:] >= submit[:-1]).all())
-    return np.arange(len(submit)) if sorted_already else np.argsort(submit, kind="stable")
+    provenance = {**source, **counts(state), "timing": timing}
+    return Ran(placed, prepared, state, machine, kept, jobs, order, submissions, changing, provenance)
 
 
 def changing_machine(platform: Platform, submit: NDArray[np.int64]) -> ChangingMachine | None:

@@ -9,7 +9,7 @@ from itertools import islice
 from threading import Thread
 from typing import Any
 
-from headway.campaign.identity import code_digest, digest_of, policy_key, workload_digest
+from headway.campaign.identity import as_text, code_digest, digest_of, policy_key, workload_digest
 from headway.campaign.measure import Settings, measures_key
 from headway.campaign.sources import Part, Source
 from headway.campaign.variants import Variant
@@ -53,9 +53,9 @@ def batches(
     settings: Settings,
 ) -> Iterator[list[Batch]]:
     """All cells in the order of the campaign; sources are opened seed by seed, one source ahead."""
-    common = {"code": code_digest(), "settings": settings.key() | measures_key(settings)}
+    common = as_text({"code": code_digest(), "settings": settings.key() | measures_key(settings)})
     policies = {
-        id(spec): (str(spec), policy_key(spec))
+        id(spec): _policy(spec)
         for variant in variants
         for spec in (variant.spec, variant.baseline)
         if spec is not None
@@ -115,30 +115,35 @@ def _cells(
     machines: Sequence[Platform],
     variants: Sequence[Variant],
     seeds: Sequence[int],
-    common: dict[str, Any],
-    policies: dict[int, tuple[str, object]],
+    common: str,
+    policies: dict[int, tuple[str, object, str]],
 ) -> dict[str, Cell]:
     """The cells on one workload, each once; a baseline comes before the first cell that needs it.
 
     `common` is what all cells of the campaign have in their identity, `policies` the text and the plain data
-    of every spec by its `id`.
+    of every spec by its `id`, the latter also as text.
     """
     content = workload_digest(part.workload)
     found: dict[str, Cell] = {}
     baselines: dict[tuple[Platform, int, int, int], Cell] = {}
+    seen: dict[int, tuple[Platform, str, dict[str, Any]]] = {}
+
+    def described(machine: Platform) -> tuple[Platform, str, dict[str, Any]]:
+        # With the machine, so that no other one gets its id.
+        if id(machine) not in seen:
+            columns = {"machine": str(machine), "procs": machine.total_procs}
+            seen[id(machine)] = machine, as_text(machine.describe()), columns
+        return seen[id(machine)]
 
     def cell(machine: Platform, spec: Spec, label: str, seed: int, widest: int) -> Cell:
-        text, key = policies[id(spec)]
+        text, key, plain = policies[id(spec)]
+        _, place, shown = described(machine)
         columns = {
             "workload": part.source.name, "part": part.number, "block": part.block, "seed": seed,
-            "machine": str(machine), "procs": machine.total_procs, "policy": text, "label": label,
-            "baseline": None,
+            **shown, "policy": text, "label": label, "baseline": None,
         }  # fmt: skip
-        parts = common | {
-            "workload": content, "platform": machine.describe(), "widest": widest, "policy": key,
-            "seed": seed,
-        }  # fmt: skip
-        return Cell(digest_of(parts), machine, spec, seed, widest, columns, {}, key)
+        name = digest_of(common, content, place, plain, widest, seed)
+        return Cell(name, machine, spec, seed, widest, columns, {}, key)
 
     def baseline(machine: Platform, spec: Spec, seed: int, widest: int) -> Cell:
         place = machine, id(spec), seed, widest
@@ -166,6 +171,11 @@ def _cells(
                 kept.columns.update(label=variant.label, baseline=made.columns["baseline"])
                 kept.parameters.update(variant.parameters)
     return found
+
+
+def _policy(spec: Spec) -> tuple[str, object, str]:
+    key = policy_key(spec)
+    return str(spec), key, as_text(key)
 
 
 def _widest(spec: Spec, machine: Platform) -> int:

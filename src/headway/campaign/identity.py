@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -104,6 +102,11 @@ def source_file(file: str | None, module: str | None, name: str) -> Path:
     return path
 
 
-def digest_of(parts: Mapping[str, Any]) -> str:
+def as_text(parts: object) -> str:
+    """Plain data as text, the same for the same data."""
+    return json.dumps(parts, sort_keys=True)
+
+
+def digest_of(*parts: str | int) -> str:
     """A cell's name: a digest of everything that decides its result."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+    return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()[:32]

@@ -14,6 +14,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headway import jit
 from headway.campaign.identity import code_digest, policy_key, source_file
 from headway.errors import HeadwayError, UsageError
 from headway.metrics.catalogue import BY_NAME, METRICS
@@ -26,6 +27,7 @@ from headway.workload import Workload
 if TYPE_CHECKING:
     from headway.campaign.cells import Cell
     from headway.metrics.sample import Sample
+    from headway.outcome import Ran
 
 WHOLE = frozenset(("jobs", "dropped", "slowdown_excluded", "killed", "max_queue"))
 """Metrics that are counts; every other one is a float, so that a column has one type in all files."""
@@ -161,14 +163,39 @@ def _parsed(policy: str) -> Spec:
 
 
 def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
-    from headway.metrics.sample import Sample
-    from headway.simulate import simulate
+    from headway.simulate import run_policy
 
     begin = time.thread_time()
     spec = _parsed(task.policy)
     if spec.uses_own and policy_key(spec) != task.policy_key:
         raise UsageError(f"{task.policy}: its source changed after the campaign began; run it again")
-    schedule = simulate(workload.fit_to(task.widest), task.platform, spec, seed=task.seed)
+    ran = run_policy(workload.fit_to(task.widest), task.platform, spec)
+    row = None if jit.INTERPRETED else _row_at_once(ran, settings)
+    outcome = _of_schedule(task, ran, settings) if row is None else Outcome(task.id, row)
+    outcome.seconds = time.thread_time() - begin
+    outcome.python = outcome.seconds - ran.provenance["timing"]["simulation_cpu_seconds"]
+    return outcome
+
+
+def _row_at_once(ran: Ran, settings: Settings) -> Row | None:
+    """The numbers of a plain simulation of which nothing more is wanted; None of any other."""
+    from headway.metrics.at_once import NAMES, metrics_at_once
+
+    if settings.measures or settings.classes or settings.schedules or not ran.is_plain:
+        return None
+    if not NAMES.issuperset(settings.metrics):
+        return None
+    capacity, dropped = ran.capacity, ran.workload.ledger.dropped
+    found = metrics_at_once(ran.state, ran.jobs, capacity, dropped, settings.tau, settings.trim)
+    return found and {"capacity": capacity, **{name: found[name] for name in settings.metrics}}
+
+
+def _of_schedule(task: Task, ran: Ran, settings: Settings) -> Outcome:
+    """Whatever is wanted of any simulation, from its schedule."""
+    from headway.metrics.sample import Sample
+    from headway.outcome import result_of
+
+    schedule = result_of(ran, {"seed": task.seed, **ran.provenance})
     sample = Sample(schedule, settings.tau, settings.trim)
     row: Row = {"capacity": schedule.capacity}
     row |= {name: _number(name, BY_NAME[name].compute(sample)) for name in settings.metrics}
@@ -182,8 +209,6 @@ def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
         kept = io.BytesIO()
         schedule.frame().write_parquet(kept)
         outcome.schedule = kept.getvalue()
-    outcome.seconds = time.thread_time() - begin
-    outcome.python = outcome.seconds - schedule.provenance["timing"]["simulation_cpu_seconds"]
     return outcome
 
 

@@ -25,7 +25,8 @@ SAVE_EVERY = 1.0
 """Seconds between two files of results; a killed run loses no more than this and the cells in flight."""
 
 CHUNK_SECONDS = 0.1
-"""How long a chunk of several cells should keep a worker busy: at the end, workers wait for the last one."""
+"""How long several cells, of one workload or of many, should keep a worker busy: to hand them over takes
+some tenths of a millisecond, and at the end workers wait for the last one."""
 
 LARGEST_CHUNK = 64
 
@@ -33,7 +34,7 @@ PAYS = 3.0
 """Seconds in Python that make a process worth its start, which takes about one."""
 
 AHEAD = 10
-"""Chunks per worker that are cut ahead, so that all are busy while the next source is opened."""
+"""Lists of chunks per worker that are cut ahead, so that all are busy while the next source is opened."""
 
 
 @dataclass
@@ -54,6 +55,8 @@ class Progress:
 
 
 Tell = Callable[[Progress], None]
+Chunks = list[Chunk] | None
+"""Chunks that a worker takes in one go; None where no more come."""
 
 
 @dataclass
@@ -78,11 +81,13 @@ class Run:
     python: float = 0.0
     """Seconds of it in Python."""
 
-    def learn(self, chunk: Chunk, outcomes: Sequence[Outcome]) -> None:
+    def learn(self, chunks: Sequence[Chunk], outcomes: Sequence[Outcome]) -> None:
         """See how long cells take; a median, because the first one may have had to load a policy."""
-        jobs = max(len(chunk.workload), 1)
-        for task, outcome in zip(chunk.tasks, outcomes, strict=True):
-            self.paces[task.policy] = outcome.seconds / jobs
+        came = iter(outcomes)
+        for chunk in chunks:
+            jobs = max(len(chunk.workload), 1)
+            for task in chunk.tasks:
+                self.paces[task.policy] = next(came).seconds / jobs
         self.recent.extend((outcome.seconds, outcome.python) for outcome in outcomes)
         seconds, python = zip(*self.recent.copy(), strict=True)
         self.pace, self.python = fmean(seconds), median(python)
@@ -119,6 +124,11 @@ class Run:
         known = self.paces.get(task.policy)
         return self.pace or CHUNK_SECONDS if known is None else known * jobs
 
+    def lasts(self, chunk: Chunk) -> float:
+        """Seconds that a chunk should take."""
+        jobs = len(chunk.workload)
+        return sum(self.expected(task, jobs) for task in chunk.tasks)
+
 
 def run_cells(
     run: Run,
@@ -128,7 +138,7 @@ def run_cells(
     tell: Tell,
 ) -> None:
     """Run every missing cell; what is finished is on disk when this returns or raises."""
-    chunks: Queue[Chunk | None] = Queue(maxsize=AHEAD * len(workers))
+    chunks: Queue[Chunks] = Queue(maxsize=AHEAD * len(workers))
     events: Queue[list[Outcome] | BaseException | None] = Queue()
     made = [make() for make in workers]
     plan = threading.Thread(target=_plan, args=(run, opened, openings, chunks, events), daemon=True)
@@ -149,18 +159,31 @@ def _plan(
     run: Run,
     opened: Iterator[list[Batch]],
     openings: int,
-    chunks: Queue[Chunk | None],
+    chunks: Queue[Chunks],
     events: Queue[list[Outcome] | BaseException | None],
 ) -> None:
+    """Open one workload after the other, and hand over their chunks, some at a time where they are short."""
+    gathered: list[Chunk] = []
+    seconds, begin = 0.0, time.monotonic()
     try:
         for number, batches in enumerate(opened, start=1):
+            slow = time.monotonic() - begin > CHUNK_SECONDS
             note_plan(run, batches, number, openings)
-            for batch in batches:
-                for chunk in run.chunks(batch):
-                    if not _put(run, chunks, chunk):
+            for chunk in (chunk for batch in batches for chunk in run.chunks(batch)):
+                gathered.append(chunk)
+                seconds += run.lasts(chunk)
+                if seconds >= CHUNK_SECONDS:
+                    if not _put(run, chunks, gathered):
                         return
-        _put(run, chunks, None)
-        events.put(None)
+                    gathered, seconds = [], 0.0
+            if gathered and slow:  # so may the next one be, and nobody shall wait for that
+                if not _put(run, chunks, gathered):
+                    return
+                gathered, seconds = [], 0.0
+            begin = time.monotonic()
+        if not gathered or _put(run, chunks, gathered):
+            _put(run, chunks, None)
+            events.put(None)
     except BaseException as error:
         events.put(error)
 
@@ -174,10 +197,10 @@ def note_plan(run: Run, batches: Sequence[Batch], number: int, openings: int) ->
     run.progress.total = round(len(run.plan) / number * openings)
 
 
-def _put(run: Run, chunks: Queue[Chunk | None], chunk: Chunk | None) -> bool:
+def _put(run: Run, chunks: Queue[Chunks], some: Chunks) -> bool:
     while not run.stop.is_set():
         try:
-            chunks.put(chunk, timeout=0.2)
+            chunks.put(some, timeout=0.2)
             return True
         except Full:
             continue
@@ -188,7 +211,7 @@ def _work(
     run: Run,
     workers: list[Worker],
     place: int,
-    chunks: Queue[Chunk | None],
+    chunks: Queue[Chunks],
     events: Queue[list[Outcome] | BaseException | None],
 ) -> None:
     """Let the worker at `place` run chunks until there are no more.
@@ -204,15 +227,15 @@ def _work(
                 if workers[place].here and run.python > run.pace / 2 and not run.over.wait(0.05):
                     continue
             try:
-                chunk = chunks.get(timeout=0.2)
+                some = chunks.get(timeout=0.2)
             except Empty:
                 continue
-            if chunk is None:
+            if some is None:
                 run.over.set()
                 chunks.put(None)  # for the next one
                 break
-            outcomes = workers[place].run(chunk)
-            run.learn(chunk, outcomes)
+            outcomes = workers[place].run(some)
+            run.learn(some, outcomes)
             events.put(outcomes)
         events.put(None)
     except BaseException as error:

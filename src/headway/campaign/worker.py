@@ -1,4 +1,4 @@
-"""A worker process: reads chunks of cells from its input, answers with outcomes, ends when its input does.
+"""A worker process: reads chunks of cells, some at a time, answers with outcomes, ends when its input does.
 
 The campaign starts it as ``python -c``, so that no script of the user's runs twice. The input ends too when
 the campaign is killed, so no worker outlives it. Messages are pickles after their length in eight bytes.
@@ -44,9 +44,9 @@ def main() -> None:
 
     try:
         while True:
-            chunk = receive(sys.stdin.buffer)
+            chunks = receive(sys.stdin.buffer)
             try:
-                answer: object = run_chunk(chunk)
+                answer: object = [outcome for chunk in chunks for outcome in run_chunk(chunk)]
             except Exception as error:
                 answer = error
             send(answers, answer)

@@ -13,8 +13,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -23,13 +24,13 @@ from headway.campaign.worker import receive, send
 
 
 class Worker(Protocol):
-    """Runs one chunk at a time."""
+    """Runs some chunks at a time."""
 
     here: bool
     """Whether it is a thread of this process."""
 
-    def run(self, chunk: Chunk) -> list[Outcome]:
-        """The outcomes of a chunk, in its order."""
+    def run(self, chunks: Sequence[Chunk]) -> list[Outcome]:
+        """The outcomes of the chunks, in their order."""
         ...
 
     def apart(self) -> Worker:
@@ -49,8 +50,8 @@ class Here:
     def __init__(self, stays: bool = False) -> None:
         self._stays = stays
 
-    def run(self, chunk: Chunk) -> list[Outcome]:
-        return run_chunk(chunk)
+    def run(self, chunks: Sequence[Chunk]) -> list[Outcome]:
+        return [outcome for chunk in chunks for outcome in run_chunk(chunk)]
 
     def apart(self) -> Worker:
         if self._stays:
@@ -74,25 +75,25 @@ class Process:
         self._child = _start()
         self._closed = False
 
-    def run(self, chunk: Chunk) -> list[Outcome]:
+    def run(self, chunks: Sequence[Chunk]) -> list[Outcome]:
         try:
-            return self._ask(chunk)
+            return self._ask(chunks)
         except (EOFError, BrokenPipeError, ConnectionError):
             reason = self._ended()
-        if len(chunk.tasks) == 1:
-            return [Outcome(chunk.tasks[0].id, error=f"its worker process {reason}")]
+        alone = [replace(chunk, tasks=(task,)) for chunk in chunks for task in chunk.tasks]
+        if len(alone) == 1:
+            return [Outcome(alone[0].tasks[0].id, error=f"its worker process {reason}")]
         # Which cell it was is not known: each gets a worker to itself, and only the guilty one fails.
-        alone = (Chunk(chunk.workload, (task,), chunk.settings, chunk.code) for task in chunk.tasks)
-        return [outcome for single in alone for outcome in self.run(single)]
+        return [outcome for single in alone for outcome in self.run([single])]
 
     def apart(self) -> Worker:
         return self
 
-    def _ask(self, chunk: Chunk) -> list[Outcome]:
+    def _ask(self, chunks: Sequence[Chunk]) -> list[Outcome]:
         child = self._child
         if child.stdin is None or child.stdout is None:
             raise EOFError
-        send(child.stdin, chunk)
+        send(child.stdin, chunks)
         answer = receive(child.stdout)
         if isinstance(answer, Exception):
             raise answer

@@ -150,7 +150,7 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     options = np.zeros(max(1, len(given)) + setup.spare, np.int64)  # spare space is free until it is used
     options[: len(given)] = given
     # Copies, so that every run begins with what was prepared.
-    memory = copy_memory(setup.memory) if setup.again else setup.memory
+    memory = copy_memory(setup.memory) if setup.again and setup.memory is not NO_MEMORY else setup.memory
     nodes = None if setup.nodes is None else setup.nodes.copy()
     state = new_state(table, pools, options, queues, room, len(jobs) + room, nodes, memory)
     state.clock[LIVE_ROOM] = room
@@ -314,8 +314,9 @@ EMPTY = Jobs(*(np.zeros(0, np.int64) for _ in range(5)))
 
 def check_finished(state: State, ids: Table | None = None) -> None:
     """Every job must have had its run: a policy that forgets one is at fault."""
-    waiting = np.flatnonzero((state.jobs[PHASE] == WAITING) | (state.jobs[PHASE] == SUSPENDED))
-    if len(waiting):
+    left = (state.jobs[PHASE] == WAITING) | (state.jobs[PHASE] == SUSPENDED)
+    if left.any():
+        waiting = np.flatnonzero(left)
         at = seconds_text(int(state.clock[NOW]))
         raise PolicyError(
             f"the policy left {len(waiting)} of {state.jobs.shape[1]} jobs waiting for ever: nothing was"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -27,10 +28,7 @@ class Sample:
     """
 
     def __init__(self, schedule: Schedule, tau: float = 10, trim: float = 0) -> None:
-        if not 0 <= tau < float("inf"):
-            raise UsageError(f"tau must be a number of seconds from 0 upwards, not {tau}")
-        if not 0 <= trim < 50:
-            raise UsageError(f"trim must be a percentage from 0 to below 50, not {trim}")
+        check_bounds(tau, trim)
         self.schedule = schedule
         self.tau = microseconds(tau)
         self.rows = _middle(schedule.submit, trim)
@@ -89,6 +87,14 @@ class Sample:
     def load(self) -> Times:
         """Time to read each job's input file alone, on the node where it ran (µs)."""
         return self.column(file_load(self.schedule))
+
+
+def check_bounds(tau: float, trim: float) -> None:
+    """Tell what cannot be a bound of slowdowns, or a percentage of the jobs at either end."""
+    if not 0 <= tau < math.inf:
+        raise UsageError(f"tau must be a number of seconds from 0 upwards, not {tau}")
+    if not 0 <= trim < 50:
+        raise UsageError(f"trim must be a percentage from 0 to below 50, not {trim}")
 
 
 def file_load(schedule: Schedule) -> Times:

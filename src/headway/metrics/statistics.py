@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,11 +67,17 @@ def mean_ratio(ratios: Ratios) -> float | None:
 
 def quantile(values: Times | Ratios, percent: float) -> float:
     """Between the two nearest values, in proportion; the bits are those of numpy's linear percentile."""
+    below = int((len(values) - 1) * (percent / 100))
+    nearest: Any = np.partition(values, (below, min(below + 1, len(values) - 1)))
+    return sorted_quantile(nearest, percent)
+
+
+def sorted_quantile(values: Times | Ratios, percent: float) -> float:
+    """The same of values in ascending order."""
     place = (len(values) - 1) * (percent / 100)
     below = int(place)
     above = min(below + 1, len(values) - 1)
-    nearest = np.partition(values, (below, above))
-    low, high, share = nearest[below].item(), nearest[above].item(), place - below
+    low, high, share = values[below].item(), values[above].item(), place - below
     return float(low + (high - low) * share if share < 0.5 else high - (high - low) * (1 - share))
 
 

@@ -54,7 +54,9 @@ class Workload:
     `rules` are the reading rules in force, `transformations` what was done to the jobs afterwards.
     """
 
-    __slots__ = ("_columns", "_widest", "header", "labels", "ledger", "rules", "source", "transformations")
+    __slots__ = (
+        "_columns", "_order", "_widest", "header", "labels", "ledger", "rules", "source", "transformations"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -72,6 +74,7 @@ class Workload:
             raise ValueError(f"a workload needs the columns {', '.join(missing)}")
         self._columns = {name: _read_only(name, values) for name, values in columns.items()}
         self._widest: int | None = None
+        self._order: Column | None = None
         rows = len(self._columns["job"])
         uneven = [name for name, values in self._columns.items() if values.shape != (rows,)]
         if uneven:
@@ -127,6 +130,17 @@ class Workload:
         if self._widest is None:
             self._widest = int(self.procs.max(initial=0))
         return self._widest
+
+    @property
+    def order(self) -> Column:
+        """The places of the jobs in order of submission, then of the file: the order that most logs have."""
+        if self._order is None:
+            submit = self._columns["submit"]
+            sorted_already = bool((submit[1:] >= submit[:-1]).all())
+            order = np.arange(len(submit)) if sorted_already else np.argsort(submit, kind="stable")
+            order.flags.writeable = False
+            self._order = order
+        return self._order
 
     def get(self, name: str) -> Column | None:
         """A column, or None where the workload has no such column."""

@@ -108,13 +108,16 @@ def sorted_kind_of(order: str) -> int:
 def ranks(order: str, columns: Columns) -> Table:
     """The rank of each job under a fixed order; equal keys share a rank (ties are broken by the queue)."""
     procs, plan, submit = columns["procs"], columns["plan"], columns["submit"]
-    if order not in LASTING_KEYS or len(submit) == 0:
-        return np.zeros(len(submit), np.int64)
+    if len(submit) == 0:
+        return np.zeros(0, np.int64)
     kind = LASTING_KEYS[order]
     if kind in (SAF, LAF) and int(procs.max()) * int(plan.max()) >= 1 << 63:
         plan = plan.astype(np.float64)  # else areas are exact
     keys = lasting_key(kind, procs, plan, submit)
-    return np.unique(keys, return_inverse=True)[1].astype(np.int64)
+    place = np.argsort(keys, kind="stable")
+    ascending, rank = keys[place], np.zeros(len(keys), np.int64)
+    rank[place[1:]] = np.cumsum(ascending[1:] != ascending[:-1])
+    return rank
 
 
 def set_order(
@@ -124,7 +127,9 @@ def set_order(
     state.jobs[CLASS] = REGULAR_CLASS
     if urgent is not None:
         state.jobs[CLASS, urgent] = URGENT_CLASS
-    state.jobs[row] = state.jobs[CLASS] * CLASS_WEIGHT + ranks(order, columns)
+    state.jobs[row] = state.jobs[CLASS] * CLASS_WEIGHT
+    if order in LASTING_KEYS:
+        state.jobs[row] += ranks(order, columns)
 
 
 @kernel

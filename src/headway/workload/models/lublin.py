@@ -8,8 +8,9 @@ apart ("typeless").
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import floor, log2
+from math import floor, log2, sqrt
 from typing import Literal
 
 import numpy as np
@@ -18,7 +19,13 @@ from numpy.typing import NDArray
 from headway.binding import canonical, describe
 from headway.errors import UsageError
 from headway.units import SECOND
-from headway.workload.models.daily_cycle import BUCKET_SECONDS, Curve, bucket_weights, times_of_points
+from headway.workload.models.daily_cycle import (
+    BUCKET_SECONDS,
+    Curve,
+    bucket_weights,
+    clock_of,
+    times_of_points,
+)
 from headway.workload.models.generated import generated
 from headway.workload.models.lublin_classes import BATCH, INTERACTIVE, TYPELESS, JobClass
 from headway.workload.table import Workload
@@ -109,19 +116,23 @@ def _merge(streams: list[_Stream], jobs: int, stretch: float) -> tuple[Floats, I
     return every[order], order // jobs, order % jobs
 
 
-def _area_and_span(streams: list[_Stream], jobs: int, stretch: float) -> tuple[float, float]:
-    """Sum of run x size of the first `jobs` arrivals, and the time from the first to the last (s)."""
+def _area_and_span(streams: list[_Stream], jobs: int) -> Callable[[float], tuple[float, float]]:
+    """By the factor on all gaps, the sum of run x size of the first `jobs` arrivals, and their span (s)."""
     if len(streams) == 1:  # all jobs of the stream, in its order: the times of two of them are enough
         only = streams[0]
-        ends = only.points[[0, -1]]
-        first, last = times_of_points(ends * stretch, only.curve)
-        return float(np.dot(only.size, only.run)), last - first
-    times, which, place = _merge(streams, jobs, stretch)
-    area = 0.0
-    for k, stream in enumerate(streams):
-        chosen = place[which == k]
-        area += float(np.dot(stream.size[chosen], stream.run[chosen]))
-    return area, times[-1] - times[0]
+        whole, time_of_point = float(np.dot(only.size, only.run)), clock_of(only.curve)
+        first, last = only.points[[0, -1]].tolist()
+        return lambda stretch: (whole, time_of_point(last * stretch) - time_of_point(first * stretch))
+
+    def of(stretch: float) -> tuple[float, float]:
+        times, which, place = _merge(streams, jobs, stretch)
+        area = 0.0
+        for k, stream in enumerate(streams):
+            chosen = place[which == k]
+            area += float(np.dot(stream.size[chosen], stream.run[chosen]))
+        return area, times[-1] - times[0]
+
+    return of
 
 
 def _stretch_for_load(streams: list[_Stream], jobs: int, procs: int, load: float) -> float:
@@ -131,8 +142,9 @@ def _stretch_for_load(streams: list[_Stream], jobs: int, procs: int, load: float
     factor grows, nearly like 1 / factor: proportional steps come close, then the bracket is halved.
     """
     low, high, factor, best = 1e-9, 1e9, 1.0, (np.inf, 1.0)
+    area_and_span = _area_and_span(streams, jobs)
     for turn in range(80):
-        area, span = _area_and_span(streams, jobs, factor)
+        area, span = area_and_span(factor)
         reached = area / (procs * max(span, 1e-9))
         best = min(best, (abs(reached / load - 1.0), factor))
         if best[0] < 1e-7:
@@ -140,7 +152,7 @@ def _stretch_for_load(streams: list[_Stream], jobs: int, procs: int, load: float
         low, high = (factor, high) if reached > load else (low, factor)
         factor *= reached / load
         if turn >= 8 or not low < factor < high:
-            factor = float(np.sqrt(low * high))
+            factor = sqrt(low * high)
     return float(best[1])
 
 

@@ -1,0 +1,231 @@
+"""All metrics of a plain simulation by one compiled pass over the engine's tables.
+
+Plain means that every job ran once, in one piece, with the size and times of the log, on one pool of counted
+processors. The metrics of so many small simulations take longer than the simulations themselves, if each is
+computed by itself over columns of a schedule; :mod:`headway.metrics.catalogue` does that, says what each of
+them means, and gives the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from math import fsum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from headway.engine.tables import (
+    AT_WALLTIME,
+    BY_ITSELF,
+    R_END,
+    R_ENDED,
+    R_START,
+    RUN,
+    RUNS,
+    STRETCH_OVER,
+    WALL,
+    State,
+)
+from headway.jit import entry, kernel
+from headway.metrics.areas import utilization
+from headway.metrics.catalogue import METRICS, Value
+from headway.metrics.sample import check_bounds
+from headway.metrics.statistics import HUGE, sorted_quantile
+from headway.policies.prepare import UNBOUNDED
+from headway.units import SECOND, microseconds
+
+if TYPE_CHECKING:
+    from headway.engine.drive import Jobs
+
+NAMES = frozenset(metric.name for metric in METRICS)
+"""The metrics that are computed here."""
+
+# Rows of times and of ratios: the waits and starts of the jobs; procs x time, and the slowdowns.
+WAIT, START = range(2)
+AREA, SLOWDOWN, BOUNDED, PER_PROCESSOR, OF_WALLTIME = range(5)
+
+# Entries of the whole numbers; sums of times have two, of the upper and of the lower half of each.
+(
+    WAIT_HIGH,
+    WAIT_LOW,
+    FLOW_HIGH,
+    FLOW_LOW,
+    QUEUE_HIGH,
+    QUEUE_LOW,
+    FIRST,
+    LAST,
+    KILLED,
+    WITH_SLOWDOWN,
+    WITH_WALLTIME,
+) = range(11)
+ENTRIES = 11
+
+MOST_PARTS = 12
+LOW_HALF = 0xFFFFFFFF
+
+
+@kernel
+def exact_parts(values: Any, count: int, parts: Any) -> bool:
+    """A few numbers with exactly the same sum as the first ``count`` values, of which nothing is left.
+
+    As :func:`headway.metrics.statistics.exact_parts`; False where these are too few, or values too large.
+    """
+    bits = 1
+    while count + 1 >> bits > 0:
+        bits += 1
+    for part in range(len(parts)):
+        largest = 0.0
+        for place in range(count):
+            largest = max(largest, abs(values[place]))
+        if largest == 0.0:
+            return True
+        if not largest < HUGE:
+            return False
+        coarse = math.ldexp(1.0, math.frexp(largest)[1] + bits)
+        total = 0.0
+        for place in range(count):
+            high = (values[place] + coarse) - coarse
+            total += high
+            values[place] -= high
+        parts[part] = total
+    return False
+
+
+@entry
+def measure(
+    submit: Any, procs: Any, walltime: Any, runtime: Any, jobs: Any, runs: Any, cut: int, tau: int,
+    times: Any, ratios: Any, whole: Any,
+) -> bool:  # fmt: skip
+    """Fill times, ratios and whole numbers; False where the simulation turns out not to be plain.
+
+    Jobs are in order of submission. The first and the last ``cut`` of them are not measured.
+    """
+    count = len(submit)
+    whole[:] = 0
+    whole[FIRST] = submit[0]
+    whole[LAST] = submit[0]
+    measured = slowdowns = walltimes = 0
+    for job in range(count):
+        run = jobs[RUN, job]
+        if run < 0 or jobs[STRETCH_OVER, job] > 0 or jobs[WALL, job] >= UNBOUNDED:
+            return False
+        how = runs[R_ENDED, run]
+        if how != BY_ITSELF and how != AT_WALLTIME:
+            return False
+        start, end = runs[R_START, run], runs[R_END, run]
+        wait, flow, held = start - submit[job], end - submit[job], end - start
+        times[START, job] = start
+        ratios[AREA, job] = float(procs[job]) * float(held) / SECOND
+        whole[LAST] = max(whole[LAST], end)
+        whole[QUEUE_HIGH] += wait >> 32
+        whole[QUEUE_LOW] += wait & LOW_HALF
+        if job < cut or job >= count - cut:
+            continue
+        p = min(runtime[job], walltime[job])
+        times[WAIT, measured] = wait
+        whole[WAIT_HIGH] += wait >> 32
+        whole[WAIT_LOW] += wait & LOW_HALF
+        whole[FLOW_HIGH] += flow >> 32
+        whole[FLOW_LOW] += flow & LOW_HALF
+        if how == AT_WALLTIME:
+            whole[KILLED] += 1
+        if p > 0:
+            ratios[SLOWDOWN, slowdowns] = flow / p
+            slowdowns += 1
+        bound = float(max(p, tau, 1))
+        ratios[BOUNDED, measured] = max(flow / bound, 1.0)
+        ratios[PER_PROCESSOR, measured] = max(flow / (procs[job] * bound), 1.0)
+        if walltime[job] > 0:
+            ratios[OF_WALLTIME, walltimes] = (wait + walltime[job]) / walltime[job]
+            walltimes += 1
+        measured += 1
+    whole[WITH_SLOWDOWN] = slowdowns
+    whole[WITH_WALLTIME] = walltimes
+    return True
+
+
+@entry
+def sum_up(submit: Any, started: Any, ratios: Any, measured: int, whole: Any, parts: Any) -> int:
+    """Write down the parts of the sums of ratios; the longest queue, or -1 where sums do not come out so.
+
+    ``started`` are the starts in ascending order. The queue is longest when somebody has just joined: so many
+    had come until then, and so many had left.
+    """
+    for row in range(len(ratios)):
+        count = measured
+        if row == AREA:
+            count = len(submit)
+        elif row == SLOWDOWN:
+            count = whole[WITH_SLOWDOWN]
+        elif row == OF_WALLTIME:
+            count = whole[WITH_WALLTIME]
+        if not exact_parts(ratios[row], count, parts[row]):
+            return -1
+    longest = left = 0
+    for come in range(len(submit)):
+        while left < len(started) and started[left] <= submit[come]:
+            left += 1
+        longest = max(longest, come + 1 - left)
+    return longest
+
+
+def metrics_at_once(
+    state: State, jobs: Jobs, capacity: int, dropped: int, tau: float, trim: float
+) -> dict[str, Value] | None:
+    """The metrics of the catalogue by name; None where the simulation is not plain, or has no jobs.
+
+    ``tau`` in seconds, ``trim`` in percent at either end, as of a `Sample`. Times are floats.
+    """
+    check_bounds(tau, trim)
+    count = len(jobs)
+    if not count or state.clock[RUNS] != count:
+        return None
+    cut, bound = int(count * trim / 100), microseconds(tau)
+    measured = count - 2 * cut
+    times, ratios = np.empty((2, count), np.int64), np.empty((5, count))
+    whole, parts = np.empty(ENTRIES, np.int64), np.zeros((5, MOST_PARTS))
+    if not measure(
+        jobs.submit, jobs.procs, jobs.walltime, jobs.runtime, state.jobs, state.runs, cut, bound,
+        times, ratios, whole,
+    ):  # fmt: skip
+        return None
+    waits, started = times
+    waits, slowdowns = waits[:measured], ratios[BOUNDED, :measured]
+    waits.sort()
+    started.sort()
+    slowdowns.sort()
+    median, largest = sorted_quantile(slowdowns, 50), slowdowns[-1].item()
+    longest = sum_up(jobs.submit, started, ratios, measured, whole, parts)
+    if longest < 0:
+        return None
+    area, slowdown, bounded, per_processor, of_walltime = map(fsum, parts.tolist())
+    (
+        wait_high, wait_low, flow_high, flow_low, queue_high, queue_low, first, last, killed,
+        with_slowdown, with_walltime,
+    ) = whole.tolist()  # fmt: skip
+    span = last - first
+    return {
+        "jobs": measured,
+        "dropped": dropped,
+        "makespan": span / SECOND,
+        "utilization": utilization(area, capacity, span),
+        "wasted_area": 0.0,
+        "swap_area": 0.0,
+        "load_area": 0.0,
+        "mean_wait": ((wait_high << 32) + wait_low) / (measured * SECOND),
+        "median_wait": sorted_quantile(waits, 50) / SECOND,
+        "p95_wait": sorted_quantile(waits, 95) / SECOND,
+        "max_wait": waits[-1].item() / SECOND,
+        "mean_response": ((flow_high << 32) + flow_low) / (measured * SECOND),
+        "mean_slowdown": slowdown / with_slowdown if with_slowdown else None,
+        "slowdown_excluded": measured - with_slowdown,
+        "mean_bsld": bounded / measured,
+        "median_bsld": median,
+        "max_bsld": largest,
+        "mean_pp_bsld": per_processor / measured,
+        "mean_walltime_slowdown": of_walltime / with_walltime if with_walltime else None,
+        "tau": bound / SECOND,
+        "killed": killed,
+        "mean_queue": ((queue_high << 32) + queue_low) / span if span else None,
+        "max_queue": longest,
+    }
