@@ -8,26 +8,13 @@ from __future__ import annotations
 
 from headway.engine.tables import State
 from headway.jit import kernel
-from headway.policies.nodes.layout import (
-    FAR,
-    IDLE,
-    NODES,
-    T_BASE,
-    T_CORES,
-    T_OPEN,
-    T_ROW,
-    T_UNTIL,
-    WIDEST,
-    cell,
-    note,
-    put,
-)
+from headway.policies.nodes.tables import FAR, IDLE, Node
 
 
 @kernel
 def available(state: State, node: int, cores: int) -> int:
     """When that many cores of the node are free in the plan of this pass."""
-    return cell(state, T_ROW, (cores - 1) * note(state, NODES) + node)
+    return int(state.memory.plan[cores - 1, node])
 
 
 @kernel
@@ -36,18 +23,19 @@ def set_available(state: State, t: int, node: int, cores: int, at: int) -> None:
 
     What is past is written as IDLE, so that an entry counts as free exactly while it is IDLE.
     """
-    place = (cores - 1) * note(state, NODES) + node
-    before, after = cell(state, T_ROW, place) == IDLE, at <= t
+    m = state.memory
+    before, after = m.plan[cores - 1, node] == IDLE, at <= t
     if before != after:
         change = 1 if after else -1
-        put(state, T_OPEN, cores, cell(state, T_OPEN, cores) + change)
-    put(state, T_ROW, place, IDLE if after else at)
+        m.open[cores] += change
+    m.plan[cores - 1, node] = IDLE if after else at
 
 
 @kernel
 def plan_cores(state: State, t: int, node: int, procs: int, end: int) -> None:
     """Hold the first cores to come free until ``end``, in the rows of the pass."""
-    cores = cell(state, T_CORES, node)
+    m = state.memory
+    cores = m.nodes[Node.CORES, node]
     k = procs + 1
     while k <= cores and available(state, node, k) < end:
         set_available(state, t, node, k - procs, available(state, node, k))
@@ -59,33 +47,33 @@ def plan_cores(state: State, t: int, node: int, procs: int, end: int) -> None:
 @kernel
 def hold_cores(state: State, node: int, procs: int, end: int) -> None:
     """Hold idle cores until ``end``, in the base rows."""
-    first = node * note(state, WIDEST)
-    cores = cell(state, T_CORES, node)
+    m = state.memory
+    cores = m.nodes[Node.CORES, node]
     k = procs
-    while k < cores and cell(state, T_BASE, first + k) < end:
-        put(state, T_BASE, first + k - procs, cell(state, T_BASE, first + k))
+    while k < cores and m.base[node, k] < end:
+        m.base[node, k - procs] = m.base[node, k]
         k += 1
     for place in range(k - procs, k):
-        put(state, T_BASE, first + place, end)
+        m.base[node, place] = end
 
 
 @kernel
 def free_cores(state: State, node: int, procs: int, end: int) -> None:
     """Cores that were held until ``end`` are idle again, in the base rows."""
-    first = node * note(state, WIDEST)
-    last = cell(state, T_CORES, node) - 1
-    while cell(state, T_BASE, first + last) != end:
+    m = state.memory
+    last = m.nodes[Node.CORES, node] - 1
+    while m.base[node, last] != end:
         last -= 1
     for k in range(last, procs - 1, -1):
-        put(state, T_BASE, first + k, cell(state, T_BASE, first + k - procs))
+        m.base[node, k] = m.base[node, k - procs]
     for k in range(procs):
-        put(state, T_BASE, first + k, IDLE)
+        m.base[node, k] = IDLE
 
 
 @kernel
 def put_back(state: State, t: int, node: int) -> None:
     """Make the node's row of the pass what the running jobs leave."""
-    first = node * note(state, WIDEST)
-    for k in range(cell(state, T_CORES, node)):
-        set_available(state, t, node, k + 1, cell(state, T_BASE, first + k))
-        put(state, T_UNTIL, k * note(state, NODES) + node, FAR)
+    m = state.memory
+    for k in range(m.nodes[Node.CORES, node]):
+        set_available(state, t, node, k + 1, m.base[node, k])
+        m.until[k, node] = FAR

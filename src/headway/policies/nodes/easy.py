@@ -26,19 +26,20 @@ from headway.engine.tables import (
 )
 from headway.jit import kernel, routine
 from headway.policies.nodes.cores import available
-from headway.policies.nodes.layout import FAR, HIGH, LOW, NIL, T_BASE, T_CORES, T_OPEN, WIDEST, cell, note
+from headway.policies.nodes.tables import FAR, HIGH, LOW, NIL, Node
 from headway.policies.nodes.turn import open_turn, start_on
 
 
 @kernel
 def in_the_way(state: State, t: int, job: int, node: int, where: int, shadow: int, reserved: int) -> bool:
     """Whether the job, started now, would hold cores that the head needs at its shadow time."""
+    m = state.memory
     if node != where or t + state.jobs[WALL, job] <= shadow:
         return False
-    first, cores = node * note(state, WIDEST), cell(state, T_CORES, node)
+    cores = m.nodes[Node.CORES, node]
     held = 0
     for k in range(cores):
-        if cell(state, T_BASE, first + k) > shadow:
+        if m.base[node, k] > shadow:
             held += 1
     return bool(held + reserved + state.jobs[PROCS, job] > cores)
 
@@ -46,8 +47,9 @@ def in_the_way(state: State, t: int, job: int, node: int, where: int, shadow: in
 @kernel
 def first_fitting(state: State, t: int, job: int, where: int, shadow: int, reserved: int) -> int:
     """The first node on which the job can start now without delaying the head, or NIL."""
+    m = state.memory
     procs = state.jobs[PROCS, job]
-    if cell(state, T_OPEN, procs) > 0:
+    if m.open[procs] > 0:
         for node in range(state.jobs[LOW, job], state.jobs[HIGH, job]):
             if procs <= state.pools[FREE, node] and not in_the_way(
                 state, t, job, node, where, shadow, reserved
@@ -59,6 +61,7 @@ def first_fitting(state: State, t: int, job: int, where: int, shadow: int, reser
 @routine
 def easy_pass(state: State, t: int) -> None:
     """Start what can start; the first that cannot has the only reservation."""
+    m = state.memory
     where, shadow, reserved = NIL, FAR, 0
     for place in range(state.pools[Q_HEAD, 0], state.pools[Q_TAIL, 0]):
         if state.queue[Q_PROCS, place] == GONE:
@@ -75,7 +78,7 @@ def easy_pass(state: State, t: int) -> None:
                 at = max(t, available(state, other, reserved))
                 if at < shadow:
                     where, shadow = other, at
-        if where != NIL and cell(state, T_OPEN, 1) == 0:
+        if where != NIL and m.open[1] == 0:
             return
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from headway.engine.tables import R_JOB, R_POOL, RUNS, State
 from headway.jit import kernel, routine
-from headway.policies.nodes.layout import (
+from headway.policies.nodes.tables import (
     ALIVE,
     BEGIN,
     END,
@@ -26,18 +26,10 @@ from headway.policies.nodes.layout import (
     RESIDENT_GOOD,
     RESIDENT_LAST,
     RESIDENT_NEXT,
-    SETTLED,
     SETTLED_USE,
-    T_BYTES,
-    T_FILE_RESIDENT,
-    T_FIRST_PLAN,
-    T_MEMORY,
-    T_PLANS,
-    T_RESIDENT,
-    T_USES,
-    cell,
-    note,
-    put,
+    File,
+    Node,
+    Note,
 )
 
 
@@ -59,7 +51,8 @@ def resident_of(state: State, head: int, following: int, file: int) -> int:
 @kernel
 def in_use(state: State, node: int, file: int) -> bool:
     """Whether some settled use of the file still runs on the node."""
-    use = cell(state, T_USES, node)
+    m = state.memory
+    use = m.nodes[Node.USES, node]
     while use != NIL:
         if state.jobs[FILE, use] == file and state.jobs[SETTLED_USE, use] == 1 and is_running(state, use):
             return True
@@ -79,11 +72,12 @@ def note_end(state: State, resident: int, use: int) -> None:
 @kernel
 def leave_file(state: State, resident: int) -> None:
     """Take a resident that is evicted out of its file's chain."""
+    m = state.memory
     jobs = state.jobs
     file = jobs[FILE, resident]
-    other = cell(state, T_FILE_RESIDENT, file)
+    other = m.files[File.RESIDENT, file]
     if other == resident:
-        put(state, T_FILE_RESIDENT, file, jobs[RESIDENT_ELSEWHERE, resident])
+        m.files[File.RESIDENT, file] = jobs[RESIDENT_ELSEWHERE, resident]
         return
     while jobs[RESIDENT_ELSEWHERE, other] != resident:
         other = jobs[RESIDENT_ELSEWHERE, other]
@@ -93,22 +87,23 @@ def leave_file(state: State, resident: int) -> None:
 @routine
 def settle_use(state: State, use: int) -> None:
     """Take a use of an earlier instant into the node's memory, and evict what no longer fits."""
+    m = state.memory
     jobs = state.jobs
     jobs[SETTLED_USE, use] = 1
     node, file = jobs[ON, use], jobs[FILE, use]
     if file < 0:
         return
-    head = cell(state, T_RESIDENT, node)
+    head = m.nodes[Node.RESIDENT, node]
     mine = resident_of(state, head, RESIDENT_NEXT, file)
     if mine == NIL:
         mine = use
         jobs[RESIDENT_LAST, use] = jobs[BEGIN, use]
         jobs[RESIDENT_GOOD, use] = 0
         jobs[RESIDENT_NEXT, use] = NIL
-        jobs[RESIDENT_ELSEWHERE, use] = cell(state, T_FILE_RESIDENT, file)
-        put(state, T_FILE_RESIDENT, file, use)
+        jobs[RESIDENT_ELSEWHERE, use] = m.files[File.RESIDENT, file]
+        m.files[File.RESIDENT, file] = use
         if head == NIL:
-            put(state, T_RESIDENT, node, use)
+            m.nodes[Node.RESIDENT, node] = use
         else:
             while jobs[RESIDENT_NEXT, head] != NIL:
                 head = jobs[RESIDENT_NEXT, head]
@@ -118,10 +113,10 @@ def settle_use(state: State, use: int) -> None:
     while True:
         total = 0
         before, oldest, before_oldest = NIL, NIL, NIL
-        resident = cell(state, T_RESIDENT, node)
+        resident = m.nodes[Node.RESIDENT, node]
         while resident != NIL:
             other = jobs[FILE, resident]
-            total += cell(state, T_BYTES, other)
+            total += m.files[File.SIZE, other]
             if (
                 resident != mine
                 and jobs[RESIDENT_LAST, resident] <= jobs[BEGIN, use]
@@ -131,10 +126,10 @@ def settle_use(state: State, use: int) -> None:
                 oldest, before_oldest = resident, before
             before = resident
             resident = jobs[RESIDENT_NEXT, resident]
-        if total <= cell(state, T_MEMORY, node) or oldest == NIL:
+        if total <= m.nodes[Node.MEMORY, node] or oldest == NIL:
             return
         if before_oldest == NIL:
-            put(state, T_RESIDENT, node, jobs[RESIDENT_NEXT, oldest])
+            m.nodes[Node.RESIDENT, node] = jobs[RESIDENT_NEXT, oldest]
         else:
             jobs[RESIDENT_NEXT, before_oldest] = jobs[RESIDENT_NEXT, oldest]
         leave_file(state, oldest)
@@ -143,8 +138,9 @@ def settle_use(state: State, use: int) -> None:
 @kernel
 def end_use(state: State, t: int, use: int) -> None:
     """A use ends now; one of this very instant is settled later."""
+    m = state.memory
     if state.jobs[FILE, use] >= 0 and state.jobs[SETTLED_USE, use] == 1:
-        head = cell(state, T_RESIDENT, state.jobs[ON, use])
+        head = m.nodes[Node.RESIDENT, state.jobs[ON, use]]
         note_end(state, resident_of(state, head, RESIDENT_NEXT, state.jobs[FILE, use]), use)
 
 
@@ -160,6 +156,7 @@ def wait_by(state: State, use: int, at: int) -> int:
 @kernel
 def sort_plan(state: State, job: int, node: int) -> None:
     """Move a plan from the head of its node's chain to its place in time, the latest first."""
+    m = state.memory
     jobs = state.jobs
     begin, before, after = jobs[BEGIN, job], NIL, jobs[NODE_NEXT, job]
     while after != NIL and (
@@ -167,7 +164,7 @@ def sort_plan(state: State, job: int, node: int) -> None:
     ):  # fmt: skip
         before, after = after, jobs[NODE_NEXT, after]
     if before != NIL:
-        put(state, T_PLANS, node, jobs[NODE_NEXT, job])
+        m.nodes[Node.PLANS, node] = jobs[NODE_NEXT, job]
         jobs[NODE_PREVIOUS, jobs[NODE_NEXT, job]] = NIL
         jobs[NODE_NEXT, before] = job
         jobs[NODE_PREVIOUS, job] = before
@@ -175,16 +172,17 @@ def sort_plan(state: State, job: int, node: int) -> None:
         if after != NIL:
             jobs[NODE_PREVIOUS, after] = job
     if after == NIL:
-        put(state, T_FIRST_PLAN, node, job)
+        m.nodes[Node.FIRST_PLAN, node] = job
 
 
 @routine
 def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) -> int:
     """How long a job waits for its file there and then; FAR if it has to load it itself."""
+    m = state.memory
     jobs = state.jobs
     wait = FAR
     total, head, tail = 0, NIL, NIL
-    resident = cell(state, T_RESIDENT, node)
+    resident = m.nodes[Node.RESIDENT, node]
     while resident != NIL:
         jobs[REPLAY_LAST, resident] = jobs[RESIDENT_LAST, resident]
         jobs[REPLAY_NEXT, resident] = NIL
@@ -193,11 +191,11 @@ def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) ->
         else:
             jobs[REPLAY_NEXT, tail] = resident
         tail = resident
-        total += cell(state, T_BYTES, jobs[FILE, resident])
+        total += m.files[File.SIZE, jobs[FILE, resident]]
         if jobs[FILE, resident] == file and jobs[RESIDENT_GOOD, resident] == 1:
             wait = 0
         resident = jobs[RESIDENT_NEXT, resident]
-    use = cell(state, T_USES, node)
+    use = m.nodes[Node.USES, node]
     while use != NIL:
         if jobs[FILE, use] >= 0 and jobs[SETTLED_USE, use] == 1 and is_running(state, use):
             resident = resident_of(state, head, REPLAY_NEXT, jobs[FILE, use])
@@ -205,8 +203,8 @@ def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) ->
             if jobs[FILE, use] == file:
                 wait = min(wait, wait_by(state, use, at))
         use = jobs[NODE_NEXT, use]
-    run = note(state, SETTLED)
-    plan = cell(state, T_FIRST_PLAN, node) if planned and cell(state, T_PLANS, node) != NIL else NIL
+    run = m.notes[Note.SETTLED]
+    plan = m.nodes[Node.FIRST_PLAN, node] if planned and m.nodes[Node.PLANS, node] != NIL else NIL
     while True:
         if run < state.clock[RUNS]:
             use = state.runs[R_JOB, run]
@@ -234,12 +232,12 @@ def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) ->
                 while jobs[REPLAY_NEXT, tail] != NIL:
                     tail = jobs[REPLAY_NEXT, tail]
                 jobs[REPLAY_NEXT, tail] = use
-            total += cell(state, T_BYTES, jobs[FILE, use])
+            total += m.files[File.SIZE, jobs[FILE, use]]
         else:
             jobs[REPLAY_LAST, mine] = max(jobs[REPLAY_LAST, mine], jobs[END, use])
         if jobs[FILE, use] == file:
             wait = min(wait, wait_by(state, use, at))
-        while total > cell(state, T_MEMORY, node):
+        while total > m.nodes[Node.MEMORY, node]:
             before, oldest, before_oldest = NIL, NIL, NIL
             resident = head
             while resident != NIL:
@@ -258,7 +256,7 @@ def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) ->
                 head = jobs[REPLAY_NEXT, oldest]
             else:
                 jobs[REPLAY_NEXT, before_oldest] = jobs[REPLAY_NEXT, oldest]
-            total -= cell(state, T_BYTES, jobs[FILE, oldest])
+            total -= m.files[File.SIZE, jobs[FILE, oldest]]
             if jobs[FILE, oldest] == file:
                 wait = FAR
     return int(wait)

@@ -26,19 +26,8 @@ from headway.engine.tables import (
 )
 from headway.jit import kernel, routine
 from headway.policies.nodes.cores import available
-from headway.policies.nodes.layout import (
-    BACKFILL,
-    BEST_START,
-    BEST_WAIT,
-    HIGH,
-    LOW,
-    NIL,
-    T_OPEN,
-    WATCHED,
-    cell,
-    note,
-)
 from headway.policies.nodes.scores import choose, look_closely
+from headway.policies.nodes.tables import HIGH, LOW, NIL, Note, Rule
 from headway.policies.nodes.turn import close_pass, open_turn, plan_on, start_on
 from headway.policies.nodes.windows import fits_first
 
@@ -46,16 +35,18 @@ from headway.policies.nodes.windows import fits_first
 @kernel
 def open_now(state: State, t: int, node: int, procs: int, walltime: int) -> bool:
     """Whether the job could start on the node now, as the plan of this pass stands."""
+    m = state.memory
     if available(state, node, procs) > t:
         return False
-    return note(state, BACKFILL) == 0 or fits_first(state, t, node, procs, walltime)
+    return m.rules[Rule.BACKFILL] == 0 or fits_first(state, t, node, procs, walltime)
 
 
 @kernel
 def open_node(state: State, t: int, job: int) -> int:
     """Some node on which the job could start now, or NIL."""
+    m = state.memory
     procs = state.jobs[PROCS, job]
-    if cell(state, T_OPEN, procs) > 0:
+    if m.open[procs] > 0:
         walltime = state.jobs[WALL, job]
         for node in range(state.jobs[LOW, job], state.jobs[HIGH, job]):
             if open_now(state, t, node, procs, walltime):
@@ -72,9 +63,10 @@ def reason(t: int, state: State, job: int) -> int:
 @routine
 def plan_queue(state: State, t: int) -> None:
     """Plan the waiting jobs in order, and start those whose turn is now."""
+    m = state.memory
     place, last = state.pools[Q_HEAD, 0], state.pools[Q_TAIL, 0] - 1
     witness = NIL
-    if cell(state, T_OPEN, 1) == 0:
+    if m.open[1] == 0:
         return
     while True:
         # The last job that can still start, and the node that shows it.
@@ -88,10 +80,10 @@ def plan_queue(state: State, t: int) -> None:
         if state.queue[Q_PROCS, place] != GONE:
             job = state.queue[Q_JOB, place]
             node = choose(state, t, job)
-            at, wait = note(state, BEST_START), note(state, BEST_WAIT)
+            at, wait = m.notes[Note.BEST_START], m.notes[Note.BEST_WAIT]
             if node == NIL:
                 return
-            if job == note(state, WATCHED):
+            if job == m.rules[Rule.WATCHED]:
                 look_closely(state, t, job)
             if at == t and state.jobs[PROCS, job] <= state.pools[FREE, node]:
                 leave(state, 0, place)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ from headway.engine.drive import Setup
 from headway.engine.tables import KEY, R_LEAD, RUN, State
 from headway.errors import InputError, UsageError
 from headway.platform.node_table import Node, in_tie_order, load_time
-from headway.policies.nodes import layout as at
+from headway.policies.nodes import tables as at
 from headway.policies.nodes.areas import (
     areas_of,
     areas_of_log,
@@ -24,6 +23,8 @@ from headway.policies.nodes.areas import (
 )
 from headway.policies.nodes.placing import HOW_TO_ADD
 from headway.policies.nodes.policy import Lem, OnNodes, Scored
+from headway.policies.nodes.tables import File, Note, Point, Rule, Seen
+from headway.policies.nodes.tables import Node as At
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.spec import Spec
 from headway.units import SECOND
@@ -41,8 +42,8 @@ def scored(policy: Scored, arrivals: Arrivals) -> Prepared:
     from headway.policies.nodes.scored import scored as hook
 
     machine = Machine(policy, arrivals, policy.backfills)
-    machine.options[at.BACKFILL] = int(policy.backfills)
-    machine.options[at.RULE] = RULES[policy.rule]
+    machine.memory.rules[Rule.BACKFILL] = int(policy.backfills)
+    machine.memory.rules[Rule.WEIGHTS] = RULES[policy.rule]
     _weigh(policy, machine)
     return machine.prepared(hook, key=-machine.size_class) if policy.big_first else machine.prepared(hook)
 
@@ -59,7 +60,7 @@ def backfill_big(policy: OnNodes, arrivals: Arrivals) -> Prepared:
     from headway.policies.nodes.sizes import backfill_big as hook
 
     machine = Machine(policy, arrivals)
-    machine.options[at.FORM] = int(policy.params["allowance"] == "mean")
+    machine.memory.rules[Rule.FORM] = int(policy.params["allowance"] == "mean")
     return machine.prepared(hook, key=-machine.size_class)
 
 
@@ -73,7 +74,7 @@ def area_filling(policy: OnNodes, arrivals: Arrivals) -> Prepared:
 
 
 class Machine:
-    """The tables of a run: nodes in the order of ties, files, and where everything stands in the options."""
+    """The tables of a run: nodes in the order of ties, files, and what the policy remembers of them."""
 
     def __init__(self, policy: OnNodes, arrivals: Arrivals, backfills: bool = False) -> None:
         assert arrivals.platform is not None
@@ -96,51 +97,45 @@ class Machine:
         self.loads = np.array(
             [[load_time(gb, speed) for gb in self.file_gb] for speed in speeds], np.int64
         ).reshape(len(speeds), len(self.file_gb))
-        self._lay_out(jobs, of_node.astype(np.int64), memory, ends)
+        self.memory = self._lay_out(jobs, of_node.astype(np.int64), memory, ends)
 
-    def _lay_out(self, jobs: int, speed: Table, memory: npt.NDArray[np.float64], ends: Table) -> None:
-        nodes, widest, files = len(self.nodes), int(self.cores.max()), len(self.file_gb)
-        points = nodes * (widest + 1) + 2 * jobs if self.backfills else 0
-        base = np.full((nodes, widest), at.FAR, np.int64)
-        for node, cores in enumerate(self.cores):
-            base[node, :cores] = at.IDLE
-        open_nodes = [0, *((self.cores >= k).sum() for k in range(1, widest + 1))]
-        room = [at.FAR if math.isinf(gb) else int(Fraction(repr(float(gb))) / BYTE_GB) for gb in memory]
-        sizes = [math.ceil(Fraction(repr(float(gb))) / BYTE_GB) for gb in self.file_gb]
-        nil, classes = at.NIL, len(ends) - 1
-        tables: dict[int, Any] = {
-            at.T_CORES: self.cores, at.T_SPEED: speed, at.T_MEMORY: room, at.T_LOAD: self.loads.ravel(),
-            at.T_BYTES: sizes, at.T_BASE: base.ravel(), at.T_ROW: base.T.ravel(),
-            at.T_UNTIL: np.full(nodes * widest, at.FAR), at.T_OPEN: open_nodes,
-            at.T_USES: np.full(nodes, nil), at.T_FILE_USES: np.full(files, nil),
-            at.T_PLANS: np.full(nodes, nil), at.T_FILE_PLANS: np.full(files, nil),
-            at.T_MARK: np.zeros(nodes), at.T_WAIT: np.zeros(nodes), at.T_START: np.zeros(nodes),
-            at.T_COPY: np.zeros(nodes),
-            at.T_FILE_MARK: np.zeros(files), at.T_FILE_LAST: np.zeros(files), at.T_BUSY: np.zeros(nodes),
-            at.T_LAST_START: np.full(nodes, at.IDLE), at.T_START_BEFORE: np.full(nodes, at.IDLE),
-            at.T_RESIDENT: np.full(nodes, nil), at.T_FILE_RESIDENT: np.full(files, nil),
-            at.T_FIRST_PLAN: np.full(nodes, nil), at.T_POINT_HEAD: np.full(nodes, nil),
-            at.T_POINT_TIME: np.zeros(points), at.T_POINT_FREE: np.zeros(points),
-            at.T_POINT_PIN: np.zeros(points), at.T_POINT_NEXT: np.full(points, nil),
-            at.T_CLASS_FROM: ends, at.T_PLANNED_AREA: np.zeros(classes**2),
-            at.T_USED_AREA: np.zeros(classes**2), at.T_SEEN: np.zeros(nodes * at.SEEN_ENTRIES),
-        }  # fmt: skip
-        parts, place = [np.zeros(at.ENTRIES, np.int64)], at.ENTRIES
-        for entry, table in tables.items():
-            parts[0][entry] = place
-            parts.append(np.asarray(table, np.int64))
-            place += len(parts[-1])
-        self.options: Table = np.concatenate(parts)
-        self.options[at.AT_ONCE] = self.policy.match == "now"
-        plain = {
-            at.NODES: nodes, at.WIDEST: widest, at.FILES: files, at.SPEEDS: len(self.loads),
-            at.CLASSES: classes, at.PRESENCE: PRESENCES.index(str(self.policy.presence)),
-            at.SCALE: 1, at.MOST_AHEAD: 1 << 60, at.MOST_EVICTED: 1 << 60, at.WATCHED: nil,
-            at.INSTANT: at.IDLE, at.PLANS: nil, at.ENDED_NOW: nil,
-            at.ORIGIN: int(self.arrivals.submit[0]) if jobs else 0,
-        }  # fmt: skip
-        for entry, value in plain.items():
-            self.options[entry] = value
+    def _lay_out(self, jobs: int, speed: Table, memory: npt.NDArray[np.float64], ends: Table) -> at.Memory:
+        """The tables at the beginning: every core idle, no file anywhere."""
+        count, widest, sizes = len(self.nodes), int(self.cores.max()), len(ends) - 1
+        rules, notes = np.zeros(len(Rule), np.int64), np.zeros(len(Note), np.int64)
+        rules[Rule.PRESENCE] = PRESENCES.index(str(self.policy.presence))
+        rules[Rule.SCALE], rules[Rule.WATCHED] = 1, at.NIL
+        rules[[Rule.MOST_AHEAD, Rule.MOST_EVICTED]] = 1 << 60
+        rules[Rule.ORIGIN] = self.arrivals.submit[0] if jobs else 0
+        rules[Rule.AT_ONCE] = self.policy.match == "now"
+        notes[Note.INSTANT], notes[[Note.PLANS, Note.ENDED_NOW]] = at.IDLE, at.NIL
+        nodes = np.zeros((len(At), count), np.int64)
+        nodes[At.CORES], nodes[At.SPEED] = self.cores, speed
+        nodes[At.MEMORY] = [at.FAR if math.isinf(gb) else math.floor(_bytes(gb)) for gb in memory]
+        nodes[[At.LAST_START, At.START_BEFORE]] = at.IDLE
+        nodes[[At.USES, At.PLANS, At.FIRST_PLAN, At.RESIDENT, At.POINTS]] = at.NIL
+        files = np.zeros((len(File), len(self.file_gb)), np.int64)
+        files[File.SIZE] = [math.ceil(_bytes(gb)) for gb in self.file_gb]
+        files[[File.USES, File.PLANS, File.RESIDENT]] = at.NIL
+        base = np.where(np.arange(widest) < self.cores[:, None], at.IDLE, at.FAR)
+        points = np.zeros((len(Point), count * (widest + 1) + 2 * jobs if self.backfills else 0), np.int64)
+        points[Point.NEXT] = at.NIL
+        return at.Memory(
+            rules=rules,
+            notes=notes,
+            nodes=nodes,
+            files=files,
+            loads=self.loads,
+            base=base,
+            plan=base.T.copy(),
+            until=np.full((widest, count), at.FAR),
+            open=np.array([0, *((self.cores >= k).sum() for k in range(1, widest + 1))], np.int64),
+            points=points,
+            class_from=ends,
+            planned_area=np.zeros((sizes, sizes), np.int64),
+            used_area=np.zeros((sizes, sizes), np.int64),
+            seen=np.zeros((len(Seen), count), np.int64),
+        )
 
     def prepared(self, hook: Callable[[int, State], None], key: Table | None = None) -> Prepared:
         """The policy ready to run."""
@@ -154,8 +149,8 @@ class Machine:
 
         def own(state: State) -> dict[str, object]:
             return {
-                "file_loads": int(state.options[at.LOADS]),
-                "file_reuses": int(state.options[at.REUSES]),
+                "file_loads": int(state.memory.notes[Note.LOADS]),
+                "file_reuses": int(state.memory.notes[Note.REUSES]),
             }
 
         def notes(state: State, ids: Table) -> dict[str, Table]:
@@ -168,7 +163,7 @@ class Machine:
             prepare=fill,
             more_rows=at.MORE_ROWS,
             queues=1,
-            tables=self.options,
+            memory=self.memory,
         )
         numbers = np.array([node.number for node in self.nodes], np.int64)
         return Prepared(
@@ -180,6 +175,11 @@ class Machine:
             remark=self.policy.remark,
             nodes=numbers,
         )
+
+
+def _bytes(gb: float) -> Fraction:
+    """A size, exactly as it is written."""
+    return Fraction(repr(float(gb))) / BYTE_GB
 
 
 def _files(arrivals: Arrivals) -> tuple[Table, npt.NDArray[np.float64]]:
@@ -213,7 +213,7 @@ def _weigh(policy: Scored, machine: Machine) -> None:
     x, y, z = policy.weights
     shares = math.lcm(*(int(cores) for cores in machine.cores)) if y else 1
     scale = math.lcm(x.denominator, y.denominator * shares, z.denominator)
-    options = machine.options
+    rules = machine.memory.rules
     longest = int(machine.loads.max(initial=0))
     worst = max(x * scale * longest, z * scale * longest * len(machine.nodes), y * scale * longest * 64)
     if worst >= 1 << 58 or scale > 1 << 20:
@@ -221,13 +221,13 @@ def _weigh(policy: Scored, machine: Machine) -> None:
             f"{policy.spec.name}: with load={float(x):g}, evict={float(y):g} and copies={float(z):g} scores "
             "grow beyond what can be compared exactly; give smaller weights or fewer decimals"
         )
-    options[at.SCALE] = scale
-    options[at.X], options[at.Y], options[at.Z] = (int(weight * scale) for weight in (x, y, z))
-    options[at.MOST_AHEAD] = (1 << 60) // scale
-    options[at.MOST_EVICTED] = (1 << 58) // max(1, int(y * scale))
+    rules[Rule.SCALE] = scale
+    rules[Rule.X], rules[Rule.Y], rules[Rule.Z] = (int(weight * scale) for weight in (x, y, z))
+    rules[Rule.MOST_AHEAD] = (1 << 60) // scale
+    rules[Rule.MOST_EVICTED] = (1 << 58) // max(1, int(y * scale))
     if isinstance(policy, Lem):
         threshold = policy.threshold
-        options[at.THRESHOLD], options[at.THRESHOLD_OVER] = threshold.numerator, threshold.denominator
+        rules[Rule.THRESHOLD], rules[Rule.THRESHOLD_OVER] = threshold.numerator, threshold.denominator
 
 
 DAY = 86_400 * SECOND
@@ -240,7 +240,7 @@ def _plan_areas(spec: Spec, arrivals: Arrivals, machine: Machine) -> None:
     areas = [0] * len(sizes)
     if not isinstance(spec.params["areas"], str):
         known = arrivals.submit < arrivals.submit[:1] + round(float(earlier) * DAY)
-        machine.options[at.KNOWN_FROM] = arrivals.submit[:1].sum() + round(float(earlier) * DAY)
+        machine.memory.rules[Rule.KNOWN_FROM] = arrivals.submit[:1].sum() + round(float(earlier) * DAY)
         areas = areas_of(arrivals.procs[known], arrivals.walltime[known], machine.size_class[known], sizes)
     elif earlier == "all":
         areas = areas_of(arrivals.procs, arrivals.walltime, machine.size_class, sizes)
@@ -254,6 +254,5 @@ def _plan_areas(spec: Spec, arrivals: Arrivals, machine: Machine) -> None:
     if spec.params["form"] == "ratio":
         cores = [int(machine.cores[ends[x] : ends[x + 1]].sum()) for x in range(len(sizes))]
         budget = planned_cores(plan, fill_level(areas, counts, tmax), counts, cores)
-        machine.options[at.FORM] = 1
-    first = machine.options[at.T_PLANNED_AREA]
-    machine.options[first : first + len(sizes) ** 2] = np.array(budget, np.int64).ravel()
+        machine.memory.rules[Rule.FORM] = 1
+    machine.memory.planned_area[:] = budget

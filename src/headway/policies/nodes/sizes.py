@@ -30,25 +30,7 @@ from headway.engine.tables import (
 )
 from headway.jit import kernel, routine
 from headway.policies.nodes.cores import available
-from headway.policies.nodes.layout import (
-    BEST_START,
-    CLASSES,
-    FAR,
-    FORM,
-    KNOWN_FROM,
-    NIL,
-    ORIGIN,
-    SIZE_CLASS,
-    T_CLASS_FROM,
-    T_OPEN,
-    T_PLANNED_AREA,
-    T_USED_AREA,
-    WAIT_COUNT,
-    WAIT_SUM,
-    cell,
-    note,
-    put,
-)
+from headway.policies.nodes.tables import FAR, NIL, SIZE_CLASS, Note, Rule
 from headway.policies.nodes.turn import close_pass, open_turn, plan_on, start_on
 from headway.units import SECOND
 
@@ -56,15 +38,16 @@ from headway.units import SECOND
 @kernel
 def best_of_class(state: State, t: int, job: int, size: int) -> int:
     """The node of a class where the job can start first, NIL if none is wide enough; when, in the notes."""
-    best, node = FAR, NIL
-    for other in range(cell(state, T_CLASS_FROM, size), cell(state, T_CLASS_FROM, size + 1)):
-        at = available(state, other, state.jobs[PROCS, job])
-        if at <= t:
-            state.options[BEST_START] = t
-            return other
+    m = state.memory
+    best, node, procs = FAR, NIL, state.jobs[PROCS, job]
+    for other in range(m.class_from[size], m.class_from[size + 1]):
+        at = available(state, other, procs)
         if at < best:
             best, node = at, other
-    state.options[BEST_START] = best
+            if at <= t:
+                best = t
+                break
+    m.notes[Note.BEST_START] = best
     return node
 
 
@@ -72,20 +55,21 @@ def best_of_class(state: State, t: int, job: int, size: int) -> int:
 def big_node(state: State, t: int, job: int) -> int:
     """Backfill on bigger nodes: a start now (or soon enough) on the smallest class that has one, else the
     earliest on the own class."""
+    m = state.memory
     grace = 0
-    if note(state, FORM) == 1 and note(state, WAIT_COUNT) > 0:
-        mean = note(state, WAIT_SUM) // note(state, WAIT_COUNT)
+    if m.rules[Rule.FORM] == 1 and m.notes[Note.WAIT_COUNT] > 0:
+        mean = m.notes[Note.WAIT_SUM] // m.notes[Note.WAIT_COUNT]
         grace = max(0, mean - (t - state.jobs[SUBMIT, job]))
     found, at = NIL, FAR
-    for size in range(state.jobs[SIZE_CLASS, job], note(state, CLASSES)):
+    for size in range(state.jobs[SIZE_CLASS, job], m.planned_area.shape[0]):
         node = best_of_class(state, t, job, size)
         if node == NIL:
             continue
-        if note(state, BEST_START) <= t + grace:
+        if m.notes[Note.BEST_START] <= t + grace:
             return node
         if found == NIL:
-            found, at = node, note(state, BEST_START)
-    state.options[BEST_START] = at
+            found, at = node, m.notes[Note.BEST_START]
+    m.notes[Note.BEST_START] = at
     return found
 
 
@@ -95,30 +79,31 @@ def left(state: State, t: int, size: int, own: int) -> int:
 
     Nothing until the jobs that are planned for are known.
     """
-    if t < note(state, KNOWN_FROM):
+    m = state.memory
+    if t < m.rules[Rule.KNOWN_FROM]:
         return 0
-    place = size * note(state, CLASSES) + own
-    budget = cell(state, T_PLANNED_AREA, place)
-    if note(state, FORM) == 1:
-        budget *= (t - note(state, ORIGIN)) // SECOND
-    return budget - cell(state, T_USED_AREA, place)
+    budget = m.planned_area[size, own]
+    if m.rules[Rule.FORM] == 1:
+        budget *= (t - m.rules[Rule.ORIGIN]) // SECOND
+    return budget - m.used_area[size, own]
 
 
 @kernel
 def area_node(state: State, t: int, job: int) -> int:
     """Area filling: the earliest start on the own class or one with area left, ties on the smaller."""
+    m = state.memory
     own, area = state.jobs[SIZE_CLASS, job], state.jobs[PROCS, job] * state.jobs[WALL, job]
     for strict in range(2):
         found, at = NIL, FAR
-        for size in range(own, note(state, CLASSES)):
+        for size in range(own, m.planned_area.shape[0]):
             # Where no class is open to the job, which is too wide for its own, all are.
             if strict == 0 and size != own and left(state, t, size, own) < area:
                 continue
             node = best_of_class(state, t, job, size)
-            if node != NIL and note(state, BEST_START) < at:
-                found, at = node, note(state, BEST_START)
+            if node != NIL and m.notes[Note.BEST_START] < at:
+                found, at = node, m.notes[Note.BEST_START]
         if found != NIL:
-            state.options[BEST_START] = at
+            m.notes[Note.BEST_START] = at
             return found
     return NIL
 
@@ -126,8 +111,9 @@ def area_node(state: State, t: int, job: int) -> int:
 @kernel
 def class_of(state: State, node: int) -> int:
     """The class of a node."""
+    m = state.memory
     size = 0
-    while cell(state, T_CLASS_FROM, size + 1) <= node:
+    while m.class_from[size + 1] <= node:
         size += 1
     return size
 
@@ -135,17 +121,18 @@ def class_of(state: State, node: int) -> int:
 @kernel
 def use_area(state: State, job: int, node: int, area: int) -> None:
     """Count an area that a job takes from a larger class, or gives back."""
+    m = state.memory
     own, size = state.jobs[SIZE_CLASS, job], class_of(state, node)
     if size > own:
-        place = size * note(state, CLASSES) + own
-        put(state, T_USED_AREA, place, cell(state, T_USED_AREA, place) + area)
+        m.used_area[size, own] += area
 
 
 @routine
 def plan_by_size(state: State, t: int, areas: bool) -> None:
     """Plan the waiting jobs in order, and start those whose turn is now."""
+    m = state.memory
     for place in range(state.pools[Q_HEAD, 0], state.pools[Q_TAIL, 0]):
-        if cell(state, T_OPEN, 1) == 0:
+        if m.open[1] == 0:
             return
         if state.queue[Q_PROCS, place] == GONE:
             continue
@@ -153,7 +140,7 @@ def plan_by_size(state: State, t: int, areas: bool) -> None:
         node = area_node(state, t, job) if areas else big_node(state, t, job)
         if node == NIL:
             return
-        at = note(state, BEST_START)
+        at = m.notes[Note.BEST_START]
         if at == t and state.jobs[PROCS, job] <= state.pools[FREE, node]:
             leave(state, 0, place)
             start_on(state, t, node, job, IMMEDIATE if state.jobs[SUBMIT, job] == t else RESERVATION)

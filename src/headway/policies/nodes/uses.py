@@ -1,14 +1,14 @@
 """Who uses which file on which node: chains of uses by node and by file, and what follows from them.
 
-Real uses (running, or ended and still of interest) stand in T_USES and T_FILE_USES, those that a pass has
-planned in T_PLANS and T_FILE_PLANS.
+Real uses (running, or ended and still of interest) are chained from the USES of
+their node and file, those that a pass has planned from the PLANS.
 """
 
 from __future__ import annotations
 
-from headway.engine.tables import State
+from headway.engine.tables import State, Table
 from headway.jit import kernel, routine
-from headway.policies.nodes.layout import (
+from headway.policies.nodes.tables import (
     BEGIN,
     CONTIGUOUS,
     END,
@@ -21,69 +21,67 @@ from headway.policies.nodes.layout import (
     NODE_NEXT,
     NODE_PREVIOUS,
     ON,
-    PRESENCE,
-    STAMP,
-    T_FILE_LAST,
-    T_FILE_MARK,
-    T_FILE_PLANS,
-    T_FILE_USES,
-    T_LAST_START,
-    T_PLANS,
-    T_START_BEFORE,
-    T_USES,
-    cell,
+    File,
+    Node,
+    Note,
+    Rule,
     load_time,
-    note,
-    put,
 )
 
 
 @kernel
-def put_in_front(state: State, job: int, previous: int, following: int, heads: int, chain: int) -> None:
-    """Put a use in front of a chain, one of ``heads``; its neighbours are in these two job rows."""
-    head = cell(state, heads, chain)
+def put_in_front(
+    state: State, job: int, previous: int, following: int, heads: Table, row: int, chain: int
+) -> None:
+    """Put a use in front of a chain, whose head is there; its neighbours are in these two job rows."""
+    head = heads[row, chain]
     state.jobs[previous, job], state.jobs[following, job] = NIL, head
     if head != NIL:
         state.jobs[previous, head] = job
-    put(state, heads, chain, job)
+    heads[row, chain] = job
 
 
 @kernel
-def take_out(state: State, job: int, previous: int, following: int, heads: int, chain: int) -> None:
-    """Take a use out of a chain, one of ``heads``; its neighbours are in these two job rows."""
+def take_out(
+    state: State, job: int, previous: int, following: int, heads: Table, row: int, chain: int
+) -> None:
+    """Take a use out of a chain, whose head is there; its neighbours are in these two job rows."""
     before, after = state.jobs[previous, job], state.jobs[following, job]
     if after != NIL:
         state.jobs[previous, after] = before
     if before != NIL:
         state.jobs[following, before] = after
     else:
-        put(state, heads, chain, after)
+        heads[row, chain] = after
 
 
 @kernel
 def link(state: State, job: int, node: int, of_nodes: int, of_files: int) -> None:
-    """Put a use in front of its two chains."""
+    """Put a use in front of its two chains, whose heads are in these rows of nodes and files."""
+    m = state.memory
     state.jobs[ON, job] = node
-    put_in_front(state, job, NODE_PREVIOUS, NODE_NEXT, of_nodes, node)
+    put_in_front(state, job, NODE_PREVIOUS, NODE_NEXT, m.nodes, of_nodes, node)
     if state.jobs[FILE, job] >= 0:
-        put_in_front(state, job, FILE_PREVIOUS, FILE_NEXT, of_files, state.jobs[FILE, job])
+        put_in_front(state, job, FILE_PREVIOUS, FILE_NEXT, m.files, of_files, state.jobs[FILE, job])
 
 
 @kernel
 def unlink(state: State, job: int) -> None:
     """Take a real use out of its chains."""
-    take_out(state, job, NODE_PREVIOUS, NODE_NEXT, T_USES, state.jobs[ON, job])
+    m = state.memory
+    take_out(state, job, NODE_PREVIOUS, NODE_NEXT, m.nodes, Node.USES, state.jobs[ON, job])
     if state.jobs[FILE, job] >= 0:
-        take_out(state, job, FILE_PREVIOUS, FILE_NEXT, T_FILE_USES, state.jobs[FILE, job])
+        take_out(state, job, FILE_PREVIOUS, FILE_NEXT, m.files, File.USES, state.jobs[FILE, job])
 
 
 @kernel
 def last_start_before(state: State, node: int, at: int) -> int:
     """The last start on the node, real or planned, before an instant of its plan."""
-    last = cell(state, T_LAST_START, node)
+    m = state.memory
+    last = m.nodes[Node.LAST_START, node]
     if last >= at:
-        last = cell(state, T_START_BEFORE, node)
-    use = cell(state, T_PLANS, node)
+        last = m.nodes[Node.START_BEFORE, node]
+    use = m.nodes[Node.PLANS, node]
     while use != NIL:
         begin = state.jobs[BEGIN, use]
         if begin < at:
@@ -95,13 +93,14 @@ def last_start_before(state: State, node: int, at: int) -> int:
 @kernel
 def wait_by_use(state: State, use: int, at: int) -> int:
     """How long a job that starts at ``at`` waits for the file of this use; FAR if the use is no help."""
+    m = state.memory
     end, loaded = state.jobs[END, use], state.jobs[LOADED, use]
     if state.jobs[BEGIN, use] > at:
         return FAR
     if loaded <= min(at, end):
         if at <= end:
             return 0
-        if note(state, PRESENCE) == CONTIGUOUS:
+        if m.rules[Rule.PRESENCE] == CONTIGUOUS:
             return FAR
         return 0 if last_start_before(state, state.jobs[ON, use], at) < end else FAR
     return int(loaded - at) if at < loaded and at < end else FAR
@@ -122,39 +121,42 @@ def wait_in_chain(state: State, head: int, node: int, at: int) -> int:
 @kernel
 def linked_wait(state: State, node: int, file: int, at: int, planned: bool) -> int:
     """How long a job waits for its file there and then; FAR if it has to load it itself."""
-    wait = wait_in_chain(state, cell(state, T_FILE_USES, file), node, at)
+    m = state.memory
+    wait = wait_in_chain(state, m.files[File.USES, file], node, at)
     if planned:
-        wait = min(wait, wait_in_chain(state, cell(state, T_FILE_PLANS, file), node, at))
-    return wait
+        wait = min(wait, wait_in_chain(state, m.files[File.PLANS, file], node, at))
+    return int(wait)
 
 
 @kernel
 def note_last_uses(state: State, t: int, head: int, file: int, stamp: int) -> None:
     """The latest end of each other file in a node's chain, of the uses that are not over yet."""
+    m = state.memory
     use = head
     while use != NIL:
         other = state.jobs[FILE, use]
         end = state.jobs[END, use]
         if other >= 0 and other != file and end >= t:
-            if cell(state, T_FILE_MARK, other) != stamp:
-                put(state, T_FILE_MARK, other, stamp)
-                put(state, T_FILE_LAST, other, end)
-            elif cell(state, T_FILE_LAST, other) < end:
-                put(state, T_FILE_LAST, other, end)
+            if m.files[File.MARK, other] != stamp:
+                m.files[File.MARK, other] = stamp
+                m.files[File.LAST, other] = end
+            elif m.files[File.LAST, other] < end:
+                m.files[File.LAST, other] = end
         use = state.jobs[NODE_NEXT, use]
 
 
 @kernel
 def sum_of_unused(state: State, node: int, head: int, at: int, stamp: int) -> int:
     """Load times of the marked files whose last use ends by ``at``, each counted once."""
+    m = state.memory
     total = 0
     use = head
     while use != NIL:
         other = state.jobs[FILE, use]
-        if other >= 0 and cell(state, T_FILE_MARK, other) == stamp:
-            if cell(state, T_FILE_LAST, other) <= at:
+        if other >= 0 and m.files[File.MARK, other] == stamp:
+            if m.files[File.LAST, other] <= at:
                 total += load_time(state, node, other)
-            put(state, T_FILE_MARK, other, 0)
+            m.files[File.MARK, other] = 0
         use = state.jobs[NODE_NEXT, use]
     return total
 
@@ -162,9 +164,10 @@ def sum_of_unused(state: State, node: int, head: int, at: int, stamp: int) -> in
 @routine
 def evicted(state: State, t: int, node: int, file: int, at: int) -> int:
     """Load times of all other files on the node that nobody there uses any more at ``at``."""
-    stamp = note(state, STAMP) + 1
-    state.options[STAMP] = stamp
-    real, planned = cell(state, T_USES, node), cell(state, T_PLANS, node)
+    m = state.memory
+    stamp = m.notes[Note.STAMP] + 1
+    m.notes[Note.STAMP] = stamp
+    real, planned = m.nodes[Node.USES, node], m.nodes[Node.PLANS, node]
     note_last_uses(state, t, real, file, stamp)
     note_last_uses(state, t, planned, file, stamp)
     return sum_of_unused(state, node, real, at, stamp) + sum_of_unused(state, node, planned, at, stamp)

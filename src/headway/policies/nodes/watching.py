@@ -9,8 +9,8 @@ import numpy as np
 
 from headway.engine.tables import R_START, RUN
 from headway.platform import Platform
-from headway.policies.nodes import layout
 from headway.policies.nodes.policy import Scored
+from headway.policies.nodes.tables import FAR, Node, Note, Rule, Seen
 from headway.workload import Workload
 
 
@@ -48,18 +48,16 @@ def watched(workload: Workload, platform: Platform, policy: Scored, row: int) ->
     )
     prepared = policy.prepare(arrivals, platform.total_procs)
     job = int(np.flatnonzero(order == row)[0])
-    assert prepared.setup.tables is not None and prepared.nodes is not None
-    prepared.setup.tables[layout.WATCHED] = job
+    assert prepared.nodes is not None
+    prepared.setup.memory.rules[Rule.WATCHED] = job
     state = run(Jobs(submit, procs, walltime, runtime, walltime), prepared.setup)
     now = int(state.runs[R_START, state.jobs[RUN, job]])
-    options = state.options
-    first = int(options[layout.T_SEEN])
-    seen = options[first : first + len(prepared.nodes) * layout.SEEN_ENTRIES].reshape(-1, layout.SEEN_ENTRIES)
-    full = int(options[layout.SEEN_BUSY])
+    memory = state.memory
+    full = int(memory.notes[Note.SEEN_BUSY])
     found = []
-    for node in np.flatnonzero(seen[:, 0] < layout.FAR).tolist():
-        start, wait, total, copies, loads = (int(value) for value in seen[node])
-        cores = int(options[options[layout.T_CORES] + node])
+    for node in np.flatnonzero(memory.seen[Seen.START] < FAR).tolist():
+        start, wait, total, copies, loads = (int(memory.seen[row, node]) for row in Seen)
+        cores = int(memory.nodes[Node.CORES, node])
         evicted = Fraction(int(procs[job]) * total, cores)
         x, y, z = policy.weights_at(start == now, full, len(prepared.nodes))
         load = wait if loads else 0

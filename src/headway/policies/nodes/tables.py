@@ -1,0 +1,222 @@
+"""What the node policies remember: job rows behind the engine's, and their own tables in one tuple.
+
+Nodes are numbered in the order of ties: by memory, then as the platform lists them. Times are µs, sizes are
+in bytes.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from headway.engine.tables import JOB_ROWS, State, Table
+from headway.jit import by_address, kernel
+
+# Job rows. The nodes LOW to HIGH - 1 may run the job. A use is a job on a node, done, running or planned:
+# on node ON from BEGIN to END (its walltime, or the real end once it has ended), with its file there from
+# LOADED on; it is ALIVE until its end has been looked at. Uses are linked twice, by node and by file.
+# SETTLED_USE marks those that `lru` has taken in; a file in memory is known by the use that brought it
+# (RESIDENT_; linked by node, and by file as RESIDENT_ELSEWHERE), and PASS_NEXT links a pass's plans.
+(
+    FILE,
+    LOW,
+    HIGH,
+    SIZE_CLASS,
+    ON,
+    BEGIN,
+    LOADED,
+    END,
+    NODE_NEXT,
+    NODE_PREVIOUS,
+    FILE_NEXT,
+    FILE_PREVIOUS,
+    PASS_NEXT,
+    ENDED_NEXT,
+    SETTLED_USE,
+    RESIDENT_NEXT,
+    RESIDENT_LAST,
+    RESIDENT_GOOD,
+    RESIDENT_ELSEWHERE,
+    REPLAY_NEXT,
+    REPLAY_LAST,
+    OWN_LOAD,
+    ALIVE,
+) = range(JOB_ROWS, JOB_ROWS + 23)
+MORE_ROWS = 23
+
+CONTIGUOUS, UNTIL_NEXT_START, LRU = range(3)
+FIXED, LEO, LEM = range(3)
+IDLE = -(1 << 62)
+"""Availability of a core that nothing runs on."""
+FAR = 1 << 61
+"""Later than anything; what a core that a node does not have is available at."""
+NIL = -1
+
+
+class Rule(IntEnum):
+    """A parameter of the policy."""
+
+    PRESENCE = 0
+    """How long a file stays on a node: CONTIGUOUS, UNTIL_NEXT_START or LRU."""
+    BACKFILL = 1
+    """Whether jobs may be planned in windows before the last planned end."""
+    WEIGHTS = 2
+    """Whether the weights are FIXED, or sometimes those of EFT: by node (LEO) or by load (LEM)."""
+    SCALE = 3
+    """Scores are whole multiples of 1 / SCALE µs; X, Y and Z are the weights times SCALE."""
+    X = 4
+    Y = 5
+    Z = 6
+    THRESHOLD = 7
+    """The share of the nodes that must run a job for LEM, over THRESHOLD_OVER."""
+    THRESHOLD_OVER = 8
+    MOST_AHEAD = 9
+    """Starts later than this from now have scores that cannot be compared exactly."""
+    MOST_EVICTED = 10
+    """The same for load times of files that are pushed out."""
+    WATCHED = 11
+    """The job whose scores are written down; NIL: none."""
+    FORM = 12
+    """Which of the two forms of a policy by memory sizes: allowance=mean, or form=ratio."""
+    ORIGIN = 13
+    """When the first job is submitted."""
+    KNOWN_FROM = 14
+    """From when on the jobs are known that areas are planned from."""
+    AT_ONCE = 15
+    """Whether a job may go to a larger memory size only where it starts at once."""
+
+
+class Note(IntEnum):
+    """A number that changes while the policy runs."""
+
+    INSTANT = 0
+    """The instant at hand."""
+    SETTLED = 1
+    """The first run of which `lru` and starts are not settled."""
+    STAMP = 2
+    """What marks in tables are made with; each search has a new one."""
+    BUSY_NODES = 3
+    """Nodes that run something."""
+    PLANS = 4
+    """The chain of plans of this pass."""
+    ENDED_NOW = 5
+    """The chain of uses that ended at this instant."""
+    BEST_START = 6
+    """What `choose` found: start and wait for the file on the best node."""
+    BEST_WAIT = 7
+    LOADS = 8
+    """Starts that loaded their file, and starts that found it there or coming."""
+    REUSES = 9
+    WAIT_SUM = 10
+    """Waits of all starts so far, and how many they are."""
+    WAIT_COUNT = 11
+    SEEN_BUSY = 12
+    """Nodes that ran something when the watched job was planned."""
+
+
+class Node(IntEnum):
+    """What is known of a node."""
+
+    CORES = 0
+    SPEED = 1
+    """Its class of bandwidth."""
+    MEMORY = 2
+    BUSY = 3
+    """Jobs that run on it."""
+    LAST_START = 4
+    """The last start on it, and the last one before that instant."""
+    START_BEFORE = 5
+    USES = 6
+    """The first of its real uses."""
+    PLANS = 7
+    """The first of its planned uses; for `lru` the latest, and FIRST_PLAN the earliest."""
+    FIRST_PLAN = 8
+    RESIDENT = 9
+    """The first of the files in its memory."""
+    POINTS = 10
+    """The first point of its profile; NIL: it has none."""
+    MARK = 11
+    """The stamp of the search that last found the file there, its start and wait there; negative: judged."""
+    START = 12
+    WAIT = 13
+    COPY = 14
+    """The stamp of the search that last counted a copy there."""
+
+
+class File(IntEnum):
+    """What is known of a file."""
+
+    SIZE = 0
+    USES = 1
+    """The first of its real uses."""
+    PLANS = 2
+    """The first of its planned uses."""
+    RESIDENT = 3
+    """The first of its copies in memory."""
+    MARK = 4
+    """The stamp of the search that last met it, and the latest end of a use that it found."""
+    LAST = 5
+
+
+class Point(IntEnum):
+    """A point of a node's profile, for conservative backfilling."""
+
+    TIME = 0
+    FREE = 1
+    """Cores free from it on to the next."""
+    PIN = 2
+    """Cores of jobs of no length at it."""
+    NEXT = 3
+
+
+class Seen(IntEnum):
+    """What a node had to offer to the job that is watched."""
+
+    START = 0
+    WAIT = 1
+    EVICTED = 2
+    """Load time of what it would push out."""
+    COPIES = 3
+    """Copies elsewhere."""
+    LOADS = 4
+    """Whether it would load the file itself."""
+
+
+@by_address
+class Memory(NamedTuple):
+    """The tables of the node policies."""
+
+    rules: Table
+    """[Rule]"""
+    notes: Table
+    """[Note]"""
+    nodes: Table
+    """[Node, node]"""
+    files: Table
+    """[File, file]"""
+    loads: Table
+    """[class of bandwidth, file] how long it takes to load."""
+    base: Table
+    """[node, k] when k + 1 cores are free of running jobs."""
+    plan: Table
+    """[k, node] the same with what the present pass has planned."""
+    until: Table
+    """[k, node] until when they stay free in that plan."""
+    open: Table
+    """[k] nodes on which k cores are free now in that plan."""
+    points: Table
+    """[Point, point]"""
+    class_from: Table
+    """[size] the first node of each memory size, then how many nodes there are."""
+    planned_area: Table
+    """[size of the nodes, size of the jobs] what jobs may use of larger nodes."""
+    used_area: Table
+    """[size of the nodes, size of the jobs] what they have used, in processors x µs."""
+    seen: Table
+    """[Seen, node]"""
+
+
+@kernel
+def load_time(state: State, node: int, file: int) -> int:
+    """How long the node takes to load a file."""
+    return int(state.memory.loads[state.memory.nodes[Node.SPEED, node], file])
