@@ -18,7 +18,7 @@ from headway.check.shrink import shrunk
 from headway.workload import Workload
 
 FILE = Path(own_policies.__file__)
-FEW = 16
+FEW = 8
 """Random workloads besides the awkward ones, enough for all that is wrong here."""
 
 

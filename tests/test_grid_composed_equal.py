@@ -66,7 +66,7 @@ LONG = (
 @pytest.mark.parametrize("rule", ["mct, mode=regular", "mct, mode=cancel", "sufferage, mode=cancel"])
 def test_the_compiled_loop_is_the_grid_in_python(local: str, rule: str) -> None:
     spec = f"reallocation(heuristic={rule}, period=120, threshold=10, oldest=5, local={local})"
-    schedule = check_equal(busy_log(60, seed=1), platform_of(BUSY_SITES), spec)
+    schedule = check_equal(busy_log(45, seed=1), platform_of(BUSY_SITES), spec)
     assert schedule.moves is not None and len(schedule.moves) > 0
 
 

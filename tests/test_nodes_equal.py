@@ -120,5 +120,5 @@ def test_a_long_queue(rule: str, presence: str, backfill: str) -> None:
         Node(4, Fraction(8), Fraction(1)),
         Node(4, Fraction(16), Fraction(2)),
     ]
-    made = check(long_queue(50), nodes, f"{rule}(backfill={backfill}, presence={presence})")
+    made = check(long_queue(40), nodes, f"{rule}(backfill={backfill}, presence={presence})")
     assert made.provenance["max_queue"] > 20 and made.own["file_reuses"]

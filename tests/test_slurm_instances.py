@@ -97,9 +97,9 @@ def run_beside(seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch, jobs: i
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_site(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    outcome, beside = run_beside(seed, tmp_path, monkeypatch, 20)
-    assert len(outcome.start) == 20
-    assert beside.asked > 20
+    outcome, beside = run_beside(seed, tmp_path, monkeypatch, 14)
+    assert len(outcome.start) == 14
+    assert beside.asked > 14
 
 
 @pytest.mark.long
