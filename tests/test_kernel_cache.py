@@ -26,6 +26,7 @@ def twice(x):
 
 print(twice(21), jit.in_cache(twice), len(jit.jit_cache.troubles))
 """
+HITS = KERNEL + "print(sum(twice.stats.cache_hits.values()))"
 
 
 @pytest.fixture
@@ -142,22 +143,25 @@ def test_without_a_cache_kernels_run_and_leave_nothing(
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["cache", "kernel.py"]
 
 
-def test_kept_code_that_is_damaged_is_made_again(tmp_path: Path) -> None:
-    home = tmp_path / "cache"
-    assert run_kernel(home) == "42 True 0"
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with one kernel, which a process left there."""
+    home = tmp_path_factory.mktemp("kept") / "cache"
+    assert run_kernel(home, HITS) == "42 True 0\n0"
+    return home
+
+
+def test_kept_code_that_is_damaged_is_made_again(filled: Path) -> None:
+    home = filled
     [index] = home.rglob("*.nbi")
     [code] = home.rglob("*.nbc")
     for file, content in ((index, index.read_bytes()[:-20]), (code, b"\x80\x05]")):
         file.write_bytes(content)
-        assert run_kernel(home) == "42 True 0"
+        assert run_kernel(home, HITS) == "42 True 0\n0"
 
 
-HITS = KERNEL + "print(sum(twice.stats.cache_hits.values()))"
-
-
-def test_a_process_waits_for_another_that_compiles_the_same_kernel(tmp_path: Path) -> None:
-    home = tmp_path / "cache"
-    assert run_kernel(home, HITS) == "42 True 0\n0"
+def test_a_process_waits_for_another_that_compiles_the_same_kernel(filled: Path) -> None:
+    home = filled
     kept = [(path, path.read_bytes()) for path in (*home.rglob("*.nbi"), *home.rglob("*.nbc"))]
     [lock] = home.rglob("*.lock")
     with lock.open("rb+") as held, ThreadPoolExecutor(1) as pool:

@@ -26,7 +26,10 @@ from headway.streams.sums import RELATIVE_ERROR, ExactSum, Histogram
 SMALL = Sizes(window=40, lookahead=25, block=16, blocks=2, chunks=1)
 """Windows, blocks and lookahead so small that everything happens on a log of some hundred jobs."""
 
-LONG = ("sjf", "easy", "easy(order=wfp3, backfill=f1)", "easy(estimate=0.4)", "conservative(compress=scratch)")
+LONG = (
+    *("sjf", "easy", "easy(order=wfp3, backfill=f1)", "easy(estimate=0.4)"),
+    "conservative(compress=scratch)",
+)
 POLICIES = (
     "fcfs",
     "lxf",

@@ -122,6 +122,7 @@ def test_a_key_of_ones_own_orders_the_principal_group_of_redirection(own: str, o
     assert headway.audit(theirs).ok
 
 
+@pytest.mark.interpreted
 def test_keys_are_refused_where_they_have_no_meaning() -> None:
     with pytest.raises(headway.UsageError, match=r"a key that changes with time, order=.*:expansion; name"):
         headway.simulate(LOG, 64, f"redirection(principal=easy(order={FILE}:expansion))")
