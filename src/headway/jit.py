@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from importlib import import_module
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import Any, TypeVar
 
 from headway import jit_cache
@@ -100,6 +100,17 @@ def _inner(function: Function, forceinline: bool) -> Function:
         no_cfunc_wrapper=True,
     )
     return tuning.for_any_number(compiled) if TUNED else compiled
+
+
+def as_written(function: Any) -> Any:
+    """The Python function that a kernel was made of; anything else is itself."""
+    return getattr(function, "py_func", function)
+
+
+def calling(function: Any, **others: Any) -> FunctionType:
+    """A function as it is written, but some names in it are those of other functions."""
+    plain = as_written(function)
+    return FunctionType(plain.__code__, {**plain.__globals__, **others}, plain.__name__, plain.__defaults__)
 
 
 def woven(function: Function) -> Function:

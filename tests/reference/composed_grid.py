@@ -19,6 +19,7 @@ import numpy as np
 
 from headway.engine.drive import Jobs, Progress, Setup
 from headway.engine.tables import FINISHED, WAITS, State, Table
+from headway.jit import as_written
 from headway.policies.grid import molding, tables
 from headway.policies.grid import notes as memory
 from headway.policies.grid.composed.cluster import Cluster, Shape
@@ -27,7 +28,7 @@ from headway.policies.grid.composed.gathering import gathered
 from headway.policies.grid.description import TUNINGS
 from headway.policies.grid.local_policies import widest
 from headway.policies.grid.middleware import Agent, searched
-from headway.policies.grid.moldability import in_python, law_of
+from headway.policies.grid.moldability import law_of
 from headway.policies.grid.notes import NO_ANSWER, STARTED
 from headway.policies.grid.setup import MOVE, microseconds_of
 from headway.policies.spec import Spec
@@ -66,7 +67,7 @@ class Shaping:
             return Shape(procs, over, speed)
         logged = self._of(tables.SPEEDUP, job), self._of(tables.SPEEDUP_OVER, job)
         here = law_of(self.spec, of, out_of, procs)
-        return Shape(procs, *in_python(molding.stretch)(*logged, *here, speed, over))
+        return Shape(procs, *as_written(molding.stretch)(*logged, *here, speed, over))
 
 
 class ClusterServer:

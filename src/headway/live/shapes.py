@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from headway.jit import as_written
 from headway.live.task import Task
 from headway.platform import Cluster
 from headway.policies.grid import molding
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.grid.middleware import searched
-from headway.policies.grid.moldability import fraction, in_python, law_of, lowest
+from headway.policies.grid.moldability import fraction, law_of, lowest
 from headway.policies.grid.notes import NO_ANSWER
 from headway.policies.spec import Spec
 
@@ -44,7 +45,7 @@ class Shapes:
             of, out_of = fraction(task.parallel_fraction or 0.0)
             logged = lowest(*law_of(self.spec, of, out_of, task.procs))
             here = law_of(self.spec, of, out_of, procs)
-            by, per = in_python(molding.stretch)(*logged, *here, speed, over)
+            by, per = as_written(molding.stretch)(*logged, *here, speed, over)
         if task.stage_time:
             # Staging takes as long on every size, so that the factor is that of both together.
             by, per = task.stage_time * per + task.walltime * by, task.walltime * per

@@ -19,6 +19,7 @@ from types import FunctionType, SimpleNamespace
 from typing import Any, Protocol
 
 from headway.errors import UsageError
+from headway.jit import as_written, calling
 from headway.policies.grid import agent, notes, selection
 from headway.policies.grid.description import HEURISTICS, MODES
 from headway.policies.grid.notes import NO_ANSWER, STARTED, Notes
@@ -75,7 +76,7 @@ def over_python() -> SimpleNamespace:
         world.update(vars(module))
     for module in SOURCES:
         for name, value in vars(module).items():
-            plain = getattr(value, "py_func", value)
+            plain = as_written(value)
             if isinstance(plain, FunctionType) and plain.__module__ == module.__name__:
                 world[name] = FunctionType(plain.__code__, world, name, plain.__defaults__, plain.__closure__)
     world["estimate"] = lambda grid, server, task: grid.servers[server].estimate(grid.tasks[task])
@@ -89,9 +90,7 @@ def searched() -> Any:
     """The searches of :mod:`headway.policies.grid.tuning` over completions that a Python object tells."""
     from headway.policies.grid import tuning
 
-    plain = getattr(tuning.tune, "py_func", tuning.tune)
-    world = {**vars(tuning), "completion": lambda server, _, task, n: server.completion(task, n)}
-    return FunctionType(plain.__code__, world, "tune")
+    return calling(tuning.tune, completion=lambda server, _, task, n: server.completion(task, n))
 
 
 class Agent:

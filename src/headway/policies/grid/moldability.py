@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from decimal import Decimal
 
 import numpy as np
@@ -70,17 +69,15 @@ def _speedups(spec: Spec, of: Table, out_of: Table, procs: Table) -> tuple[Table
 
 def law_of(spec: Spec, of: int, out_of: int, n: int) -> tuple[int, int]:
     """Speedup on n processors of a job of which of / out_of is parallel, under the spec's law."""
+    from headway.jit import as_written
     from headway.policies.grid import molding
 
     if spec.params["law"] == "amdahl":
-        return in_python(molding.amdahl)(of, out_of, n)
-    return in_python(molding.downey)(of, out_of, n, *fraction(float(str(spec.params["sigma"]))))
-
-
-def in_python(kernel: Callable[..., tuple[int, int]]) -> Callable[..., tuple[int, int]]:
-    """A kernel as the plain function it was written as."""
-    plain: Callable[..., tuple[int, int]] = getattr(kernel, "py_func", kernel)
-    return plain
+        speedup: tuple[int, int] = as_written(molding.amdahl)(of, out_of, n)
+    else:
+        sigma = fraction(float(str(spec.params["sigma"])))
+        speedup = as_written(molding.downey)(of, out_of, n, *sigma)
+    return speedup
 
 
 def lowest(top: int, bottom: int) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
+from headway.jit import as_written
 from headway.policies.own import faults
 
 
@@ -17,12 +18,12 @@ class Interpreter:
     """Makes copies in plain Python; ``instead`` names functions in whose place others are called."""
 
     def __init__(self, instead: Mapping[Callable[..., Any], Callable[..., Any]]) -> None:
-        self._made: dict[int, Any] = {id(python_of(old)): new for old, new in instead.items()}
+        self._made: dict[int, Any] = {id(as_written(old)): new for old, new in instead.items()}
         self._kept: list[Any] = []  # an id stays the thing's own only while the thing is there
 
     def copy(self, thing: Any) -> Any:
         """The thing itself, or a copy of a kernel, or a module that gives copies."""
-        function = python_of(thing)
+        function = as_written(thing)
         if isinstance(thing, ModuleType):
             return _Module(thing, self)
         if not isinstance(function, FunctionType) or (function is thing and of_library(thing)):
@@ -52,11 +53,6 @@ class _Module:
 
     def __getattr__(self, name: str) -> Any:
         return self._interpreter.copy(getattr(self._module, name))
-
-
-def python_of(thing: Any) -> Any:
-    """The Python function that a compiled one was made of; anything else is itself."""
-    return getattr(thing, "py_func", thing)
 
 
 def of_library(function: FunctionType) -> bool:

@@ -120,8 +120,7 @@ class Site(Cluster):
     @property
     def is_untidy(self) -> bool:
         """Whether columns of jobs that were taken away are many enough to take them out."""
-        rule = getattr(sites.is_untidy, "py_func", sites.is_untidy)
-        return bool(rule(self.facts, int(self.state.clock[LAST_NEW])))
+        return bool(jit.as_written(sites.is_untidy)(self.facts, int(self.state.clock[LAST_NEW])))
 
     @property
     def submitted(self) -> Table:

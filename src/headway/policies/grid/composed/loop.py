@@ -11,14 +11,13 @@ from typing import Any
 
 from headway.engine.side_by_side import following_event
 from headway.engine.tables import BROKEN, FAULT, FINISH, LAST_NEW, NONE, TICK, WAITS
-from headway.jit import entry, kernel, routine, woven
+from headway.jit import calling, entry, kernel, routine, woven
 from headway.policies.grid import agent
 from headway.policies.grid.composed.requests import (
     best_server,
     cancel,
     estimate,
     open_cluster,
-    over_composed,
     place,
     settle,
     submit,
@@ -67,10 +66,10 @@ def _agent() -> tuple[Any, Any]:
         "best_server": best_server,
     }
     for name in ("ask_all", "refresh", "improve", "regular", "submit_again", "cancel_everything"):
-        requests[name] = woven(over_composed(getattr(agent, name), **requests))
-    requests["all_cancellation"] = woven(over_composed(agent.all_cancellation, **requests))
+        requests[name] = woven(calling(getattr(agent, name), **requests))
+    requests["all_cancellation"] = woven(calling(agent.all_cancellation, **requests))
     arrive, reallocate = agent.arrive, agent.reallocate
-    return routine(over_composed(arrive, **requests)), routine(over_composed(reallocate, **requests))
+    return routine(calling(arrive, **requests)), routine(calling(reallocate, **requests))
 
 
 arrive, reallocate = _agent()

@@ -8,7 +8,6 @@ those away from home only one that is better by the threshold.
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any
 
 from headway.engine.clock import crowded
@@ -25,7 +24,7 @@ from headway.engine.tables import (
     State,
     World,
 )
-from headway.jit import kernel, routine
+from headway.jit import calling, kernel, routine
 from headway.policies.grid import agent, molding, tuning
 from headway.policies.grid.composed.copies import (
     completion_in,
@@ -228,14 +227,7 @@ def completion(grid: Tables, k: int, job: int, n: int) -> int:
     return tried(grid, k, grid.facts[INSTANT], job, n, by, over, NEVER)
 
 
-def over_composed(function: Any, **requests: Any) -> FunctionType:
-    """A function as it is written in its module, with the requests of composed grids."""
-    plain = getattr(function, "py_func", function)
-    name = plain.__name__
-    return FunctionType(plain.__code__, {**plain.__globals__, **requests}, name, plain.__defaults__)
-
-
-tune: Any = routine(over_composed(tuning.tune, completion=completion))
+tune: Any = routine(calling(tuning.tune, completion=completion))
 
 
 @routine
