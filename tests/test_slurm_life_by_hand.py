@@ -234,3 +234,19 @@ def test_a_group_that_has_used_up_its_minutes_loses_its_jobs() -> None:
     ran = (schedule.end - schedule.start) // 1_000_000
     assert 600 <= ran[0] <= 920
     assert ran[1] == 1800
+
+
+@pytest.mark.parametrize(("minutes", "at_once"), [(5, True), (6, False)])
+def test_safe_limits_count_what_running_jobs_may_still_take(minutes: int, at_once: bool) -> None:
+    """GrpTRESMins cpu=40, two jobs on 4 CPUs for 5 minutes at most: 20 + 20 is not more than 40. With 6 for
+    the first they might take 44; it ends after one, and the second may take what is left."""
+    config = {
+        "AccountingStorageEnforce": "limits,safe", "AccountingStorageType": "accounting_storage/slurmdbd",
+        "PriorityType": "priority/multifactor", "PriorityDecayHalfLife": "0",
+    }  # fmt: skip
+    group = Association("a", parent=0, limits=Limits(grp_tres_mins={"cpu": 40}))
+    on = site(config, associations=(Association("root"), group, Association("a", "u", parent=1)))
+    jobs = log((0, 1, minutes, 1), (0, 1, 5, 1), user=["u"] * 2, account=["a"] * 2)
+    first, second = starts(jobs, on)
+    assert (second == first) == at_once
+    assert second <= first + 10 * MINUTE

@@ -93,6 +93,16 @@ def test_more_jobs_than_may_be_submitted_are_refused() -> None:
     assert refused(simulated(jobs, limited(max_submit=3))) == {}
 
 
+@pytest.mark.parametrize("limit", ["max_submit_per_user", "max_submit_per_account"])
+def test_a_limit_of_the_qos_on_submission_counts_in_place_of_the_associations(limit: str) -> None:
+    """The association allows two at once. The QOS has a word of its own, so that it alone counts."""
+    jobs = log(*[(0, 1, 10, 10)] * 3, user=["u"] * 3, account=["a"] * 3, qos=["normal"] * 3)
+    on = limited(max_submit=2)
+    for most, found in ((3, {}), (2, {"submission": (3,)})):
+        normal = Qos("normal", limits=Limits(**{limit: most}))  # type: ignore[arg-type]
+        assert refused(simulated(jobs, replace(on, qos=(normal,)))) == found
+
+
 def test_a_job_that_the_log_shows_to_have_started_was_accepted() -> None:
     """The third job is one too many in the simulated queue, but the site ran it: it is not refused, and it
     counts. A copy without a record of its own is refused, and so is the job itself where the limits are asked
