@@ -146,9 +146,11 @@ def sum_stretch(state: State, q: int, low: int, high: int) -> None:
 
 @kernel
 def set_cells(state: State, q: int, part: int, c: int, below: int, upto: int, own: int, least: int) -> None:
-    """Set what :func:`may_hold` reads: the least plan below class ``c`` and up to it, and fewest processors.
+    """Set what :func:`may_hold` reads of a block or group (``part``) of queue ``q``.
 
-    The least below ``c`` is a bound for every smaller class too.
+    ``below`` and ``upto`` are the least plans of jobs below class ``c`` and up to it, ``own`` and ``least``
+    the fewest processors of a job of that class and of any job. The least plan below ``c`` is a bound for
+    every smaller class too.
     """
     plan, procs = row_of(q, LEAST_PLAN), row_of(q, LEAST_PROCS)
     state.lists[procs, cell(state, 0, part)] = least
@@ -192,7 +194,10 @@ def look_at_group(state: State, q: int, g: int, c: int) -> None:
 
 @kernel
 def may_hold(state: State, q: int, part: int, c: int, free: int, limit: int, extra: int) -> bool:
-    """Whether a block or group may hold a job that fits; ``c`` is the class of ``free``."""
+    """Whether a block or group (``part``) of queue ``q`` may hold a job that fits, as in :func:`scan`.
+
+    ``c`` is the class of ``free``.
+    """
     plan, procs = row_of(q, LEAST_PLAN), row_of(q, LEAST_PROCS)
     at = cell(state, c, part)
     return bool(
@@ -204,7 +209,10 @@ def may_hold(state: State, q: int, part: int, c: int, free: int, limit: int, ext
 
 @kernel
 def scan(state: State, q: int, begin: int, end: int, free: int, limit: int, extra: int) -> int:
-    """The first position in [begin, end) whose job may be backfilled, or -1."""
+    """The first position of queue ``q`` in [begin, end) whose job may be backfilled, or -1.
+
+    It must fit into ``free`` processors, and be over after ``limit`` µs or need at most ``extra`` of them.
+    """
     for i in range(begin, end):
         procs = state.queue[Q_FIELDS * q + Q_PROCS, i]
         if procs <= free and (state.queue[Q_FIELDS * q + Q_PLAN, i] <= limit or procs <= extra):

@@ -115,7 +115,10 @@ def earliest_within(
 def take_earliest(
     profile: Profile, k: int, after: int, until: int, procs: int, duration: int, limit: int, now: int
 ) -> int:
-    """Take ``procs`` for ``duration`` > 0 at the time that :func:`earliest_within` tells; that time."""
+    """Take ``procs`` for ``duration`` > 0 at the time that :func:`earliest_within` tells; that time.
+
+    Steps before ``now`` may be forgotten.
+    """
     place = step_of(profile, k, after)
     begin, place, held = hole_from(profile, k, place, after, until, procs, duration, limit)
     if begin == limit:

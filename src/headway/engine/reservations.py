@@ -50,7 +50,10 @@ def first_pin_in_the_way(state: State, k: int, job: int, begin: int) -> int:
 
 @routine
 def beyond_pins(state: State, k: int, job: int, begin: int, until: int, limit: int, length: int) -> int:
-    """The first start from ``begin`` on with no pin in the way; ``begin`` itself is one apart from pins."""
+    """The first start of a job from ``begin`` on with no pin in the way; ``begin`` is one apart from pins.
+
+    ``length`` is that of the hole the job needs; ``until`` and ``limit`` are as in :func:`earliest_within`.
+    """
     while begin < limit:
         after = first_pin_in_the_way(state, k, job, begin)
         if after == NEVER:

@@ -63,7 +63,10 @@ def speedup(state: State, task: int, n: int) -> tuple[int, int]:
 
 @kernel
 def stretch(logged: int, out_of: int, here: int, parts: int, speed: int, over: int) -> tuple[int, int]:
-    """Speedup in the log / speedup here / speed, each given as a fraction, as one."""
+    """Speedup in the log / speedup here / speed, as one fraction.
+
+    The three are logged / out_of, here / parts and speed / over.
+    """
     return logged * parts * over, out_of * here * speed
 
 

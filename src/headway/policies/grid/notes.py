@@ -36,7 +36,11 @@ MOVE_FIELDS = 8
 def new_notes(
     servers: int, heuristic: int, mode: int, threshold: int, oldest: int, capacity: int, room: int
 ) -> Notes:
-    """The memory of an agent with so many servers, for ``capacity`` tasks and a log of ``room`` moves."""
+    """The memory of an agent with so many servers, for ``capacity`` tasks and a log of ``room`` moves.
+
+    ``heuristic`` and ``mode`` are numbers of the spec's words, ``threshold`` is the least gain of a move
+    (µs), ``oldest`` how many of the oldest waiting tasks a heuristic chooses from.
+    """
     window = min(oldest, capacity)
     size = FRONT + SECTIONS * capacity + 2 * window * servers + MOVE_FIELDS * room
     notes = np.zeros(size, np.int64)

@@ -185,7 +185,10 @@ def enter_started(state: State, job: int, part: int) -> None:
 def end_of_reservation(
     memory: Memory, job: int, part: int, begin: int, minutes: int, now: int, later: int
 ) -> int:
-    """When more nodes may be free, if a reservation that takes some ends before that; else ``later``."""
+    """When more nodes may be free, if a reservation that takes some ends before that; else ``later``.
+
+    The job would run in partition ``part`` from ``begin`` on for ``minutes``; ``later`` is 0 for never.
+    """
     after = next_reservation_end(memory, job, part, begin, minutes, now)
     if after == 0 or after + 1 >= rounded(memory, now + memory.settings[Setting.BF_WINDOW]):
         return later

@@ -213,7 +213,11 @@ def decided_by_qos(memory: Memory, kind: int, first: int, second: int, tres: int
 def qos_after(
     memory: Memory, job: int, first: int, second: int, tres: int, count: int, nodes: int, minutes: int
 ) -> int:
-    """The limit of a QOS that a job with ``count`` of a resource would break."""
+    """The limit of a QOS that a job with ``count`` of the resource ``tres`` would break (:class:`Reason`).
+
+    ``first`` and ``second`` are the QOS that may set it, in that order; the job has ``nodes`` nodes (0: not
+    known yet) for ``minutes``.
+    """
     for kind in range(Cap.MAX_ACCOUNT + 1):
         qos = qos_cap(memory, kind, first, second, tres)
         if qos == UNSET:
@@ -236,7 +240,7 @@ def qos_after(
 def association_after(
     memory: Memory, job: int, first: int, second: int, tres: int, count: int, nodes: int, minutes: int
 ) -> int:
-    """The limit of an association that a job with ``count`` of a resource would break."""
+    """The same for the limits of associations, where no QOS has decided; the rest as :func:`qos_after`."""
     user = memory.jobs[Job.ASSOCIATION, job]
     holder = user
     while holder != UNSET:

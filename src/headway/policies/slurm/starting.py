@@ -137,7 +137,11 @@ def why_not(state: State, job: int, part: int) -> int:
 
 @routine
 def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: int, minutes: int) -> int:
-    """Start a job on nodes of the set ``allowed`` if it fits within its limits: STARTED, or why not."""
+    """Start a job on nodes of the set ``allowed`` if it fits within its limits: STARTED, or why not.
+
+    It runs in partition ``part`` from ``now`` on (s) for ``minutes`` at most; ``loop`` is who asks, MAIN or
+    FILLING.
+    """
     memory = state.memory
     candidates(state, allowed, job, part)
     if memory.gres_asked.shape[0] > 0:
@@ -188,7 +192,10 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
 def begin(
     state: State, job: int, part: int, now: int, loop: int, count: int, minutes: int, waits: bool
 ) -> None:
-    """Let a job run on the nodes that were proposed, or have them and wait for its turn."""
+    """Let a job run on the ``count`` nodes that were proposed, or, if it ``waits``, have them until its turn.
+
+    The others are as in :func:`try_start`.
+    """
     memory = state.memory
     seconds, boot = minutes * 60, switch_on(state, count, now)
     state.jobs[PLAN, job] = (boot + seconds) * SECOND

@@ -355,7 +355,11 @@ def completion_in(grid: Tables, k: int, which: int, column: int, cutoff: int) ->
 
 @routine
 def tried(grid: Tables, k: int, t: int, job: int, procs: int, by: int, over: int, cutoff: int) -> int:
-    """When a job that is not on cluster ``k`` would be completed there if it were submitted now."""
+    """When a job that is not on cluster ``k`` would be completed there if it were submitted now, at ``t``.
+
+    On ``procs`` processors its times are the log's x ``by`` / ``over``. A completion from ``cutoff`` on need
+    not be exact.
+    """
     if not renew(grid, k, TRIAL, t):
         return NEVER
     register, state, world = register_of(grid, k), state_of(grid, k, TRIAL), world_of(grid, k, TRIAL)
