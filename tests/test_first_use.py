@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -72,6 +73,41 @@ def test_the_command_begins_anew_when_the_kernels_are_there_first(
         done.set()  # what was interpreted is ready
     first_use.begin_anew_when_compiled(cast(Any, compiling), done)
     assert begun == ([((sys.executable, sys.orig_argv), False)] if anew else [])
+
+
+@pytest.mark.parametrize(
+    ("processors", "seconds", "begun"), [(4, 60.0, True), (2, 0.0, True), (2, 60.0, False)]
+)
+def test_compiling_waits_where_it_would_slow_down_the_run(
+    monkeypatch: pytest.MonkeyPatch, processors: int, seconds: float, begun: bool
+) -> None:
+    monkeypatch.setattr(first_use, "processors", lambda: processors)
+    monkeypatch.setattr(first_use, "HEAD_START", seconds)
+    monkeypatch.setattr(first_use, "compile_beside", lambda spec: "compiling")
+    watched: list[Any] = []
+    monkeypatch.setattr(first_use, "begin_anew_when_compiled", lambda *given: watched.append(given[0]))
+    done, has_begun = Event(), Event()
+    if not begun:
+        done.set()  # what was interpreted is ready
+    first_use.watch(parse_spec("easy"), done, has_begun)
+    assert (has_begun.is_set(), watched) == (begun, ["compiling"] * begun)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_run_that_was_ready_first_leaves_its_kernels_to_a_compiler(
+    fresh: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    monkeypatch.setattr(first_use, "processors", lambda: 2)
+    compiled: list[str] = []
+    monkeypatch.setattr(first_use, "compile_beside", lambda spec: compiled.append(spec.name))
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "")
+    display = cast(Any, SimpleNamespace(say=lambda words: None))
+    meanwhile = first_use.interpreted_meanwhile(parse_spec("easy"), str(fresh), 40, display)
+    with pytest.raises(ZeroDivisionError) if fails else nullcontext(), meanwhile:
+        assert os.environ["NUMBA_DISABLE_JIT"] == "1" and compiled == []
+        assert 1 // (not fails)
+    jit_cache.keeping.cache_clear()
+    assert compiled == ([] if fails else ["easy"])
 
 
 @pytest.mark.long

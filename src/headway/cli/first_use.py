@@ -1,7 +1,8 @@
 """The first simulation on a machine: interpreted, while its kernels are compiled beside it.
 
 Compiling takes ten seconds and more, and is done once for a machine. Interpreted, a few thousand jobs take a
-second or two. So both begin at once, and whichever is ready first gives the answer; they give the same one.
+second or two. So both are done, and whichever is ready first gives the answer; they give the same one. Where
+there are only two processors, which may be one core, compiling begins later: it would slow down the other.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ MOST_JOBS = 30_000
 """Longer logs wait for the kernels."""
 ROOMS = ("backfilling", "queueing")
 """Policies that do not take long when they are interpreted."""
+HEAD_START = 3.0
+"""Seconds that a run has to itself where compiling would slow it down."""
 CLEAR_LINE = "\r\x1b[2K\x1b[?25h"
 OFF = "HEADWAY_FIRST_USE"
 """Set to `compile`, it makes the first use wait for the kernels like every other."""
@@ -38,16 +41,33 @@ def interpreted_meanwhile(spec: Spec, trace: str, jobs: int, display: Display) -
         yield
         return
     os.environ["NUMBA_DISABLE_JIT"] = "1"
-    compiling = compile_beside(spec)
-    display.say("first use: this run is interpreted while the kernels are compiled for the next one ...")
-    done = Event()
-    watcher = Thread(target=begin_anew_when_compiled, args=(compiling, done), daemon=True)
+    display.say("first use: this run is interpreted, and the kernels are compiled for the next one ...")
+    done, begun = Event(), Event()
+    watcher = Thread(target=watch, args=(spec, done, begun), daemon=True)
     watcher.start()
     try:
         yield
     finally:
         done.set()
         watcher.join()
+    if not begun.is_set():
+        compile_beside(spec)
+
+
+def watch(spec: Spec, done: Event, begun: Event) -> None:
+    """Begin to compile unless what is interpreted is done soon, and then go on with whichever is first."""
+    alone = processors() > 2
+    if not done.wait(0 if alone else HEAD_START):
+        begun.set()
+        begin_anew_when_compiled(compile_beside(spec), done)
+
+
+def processors() -> int:
+    """Processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
 
 
 def is_first_use(spec: Spec, trace: str, jobs: int) -> bool:

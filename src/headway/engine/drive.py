@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from headway.engine.tables import (
     FAULT_JOB,
     FINISHED,
     FREE,
+    HORIZON,
     INSTANTS,
     JOB_ROWS,
     LAST_NEW,
@@ -73,6 +75,9 @@ FIRST_ROOM = 4096
 
 BATCH = 200_000
 """Instants between two reports of progress."""
+
+QUEUES = ("headway.policies.queueing.", "headway.policies.backfilling.")
+"""Policies that the first simulation on a machine may run interpreted."""
 
 
 @dataclass(frozen=True)
@@ -241,8 +246,14 @@ def compiled_loop(memory: Any = NO_MEMORY) -> Callable[..., int]:
 
 
 def interpreted_loop(hook: Callable[[int, State], None], state: State, world: World, instants: int) -> int:
-    """The loop as plain Python. Our policies read single numbers, and views give them faster."""
-    if str(getattr(hook, "__module__", "")).startswith("headway."):
+    """The loop as plain Python. Our policies read single numbers, and lists and views give them faster."""
+    home = str(getattr(hook, "__module__", ""))
+    if home.startswith(QUEUES) and instants >= BATCH and state.clock[HORIZON] == NEVER:
+        from headway.engine.plain_python import NotPlain, run_loop
+
+        with suppress(NotPlain):
+            return run_loop(hook, state, world, instants)
+    if home.startswith("headway."):
         views: dict[str, Any] = {
             name: _view(table) for name, table in state._asdict().items() if isinstance(table, np.ndarray)
         }
