@@ -115,8 +115,6 @@ class Setup:
     """Job rows of the policy's own, behind the engine's."""
     queues: int = 0
     """How many of the pools, the first ones, have queues and a profile; 0 means all of them."""
-    tables: Table | None = None
-    """In place of the options, where a policy keeps large tables of its own among them."""
     nodes: Table | None = None
     """[row, node] where nodes have names (rows of :mod:`headway.engine.tables`); nothing of them is taken."""
     shares_of_cpu: int = 1
@@ -151,9 +149,9 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     pools[SIZE, : len(setup.pools)] = pools[FREE, : len(setup.pools)] = setup.pools
     pools[ROOM_FROM] = NEVER
     room = max(1, min(room, len(jobs)))
-    given = setup.options if setup.tables is None else setup.tables
-    options = np.zeros(max(1, len(given)) + setup.spare, np.int64)  # spare space is free until it is used
-    options[: len(given)] = given
+    count = len(setup.options)
+    options = np.zeros(max(1, count) + setup.spare, np.int64)  # spare space is free until it is used
+    options[:count] = setup.options
     # Copies, so that every run begins with what was prepared.
     memory = copy_memory(setup.memory) if setup.again and setup.memory is not NO_MEMORY else setup.memory
     nodes = None if setup.nodes is None else setup.nodes.copy()

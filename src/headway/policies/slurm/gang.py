@@ -36,7 +36,8 @@ from headway.units import SECOND
 def put_aside(state: State, job: int, now: int, for_higher: bool) -> None:
     """Suspend a job; ``for_higher`` tiers one that may not be goes for good, or waits again."""
     memory = state.memory
-    if for_higher and victim_mode(memory, job) != Mode.SUSPEND and victim_mode(memory, job) != Mode.OFF:
+    mode = victim_mode(memory, job)
+    if for_higher and mode != Mode.SUSPEND and mode != Mode.OFF:
         make_go(state, job, now)
         return
     use(memory, job, now)

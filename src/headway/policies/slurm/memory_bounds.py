@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.tables import Table
-from headway.policies.slurm.tables import UNSET
-from headway.policies.slurm.tables import Adapted as Way
+from headway.policies.slurm.tables import UNSET, Adapted
 from headway.site import Site
 from headway.site.model import Partition
 
@@ -58,7 +57,7 @@ class Asked(NamedTuple):
         return Asked(*(column[rows] for column in self))  # type: ignore[arg-type]
 
 
-class Adapted(NamedTuple):
+class InPartition(NamedTuple):
     """What jobs ask for in a partition."""
 
     cpus: Table
@@ -77,17 +76,17 @@ def bounds(site: Site, partition: Partition) -> tuple[int, int]:
     return site.config.number("MaxMemPerCPU"), site.config.number("MaxMemPerNode")
 
 
-def adapted(site: Site, partition: Partition, asked: Asked) -> Adapted:
+def adapted(site: Site, partition: Partition, asked: Asked) -> InPartition:
     """What a partition makes of what jobs ask for."""
     per_cpu, per_node = bounds(site, partition)
     one, yes = np.ones_like(asked.cpus), np.ones(len(asked.cpus), np.bool_)
     if not per_cpu and not per_node:
-        return Adapted(asked.cpus, asked.cpus_per_task, asked.memory_cpu, one, yes)
+        return InPartition(asked.cpus, asked.cpus_per_task, asked.memory_cpu, one, yes)
     by_cpu, by_node = _memory(site, partition, asked)
     if per_cpu:
         ratio = np.where(by_cpu > per_cpu, -(-by_cpu // per_cpu), 1)
         per_task = asked.cpus_per_task * ratio
-        return Adapted(
+        return InPartition(
             np.where(ratio > 1, asked.tasks * per_task, asked.cpus),
             per_task,
             np.where(ratio > 1, -(-by_cpu // ratio), asked.memory_cpu),
@@ -95,7 +94,7 @@ def adapted(site: Site, partition: Partition, asked: Asked) -> Adapted:
             yes,
         )
     on_node = np.where(by_cpu > 0, by_cpu * _cpus_of_node(site, partition, asked), by_node)
-    return Adapted(asked.cpus, asked.cpus_per_task, asked.memory_cpu, one, on_node <= per_node)
+    return InPartition(asked.cpus, asked.cpus_per_task, asked.memory_cpu, one, on_node <= per_node)
 
 
 def by_place(site: Site, lists: Table, asked: Asked) -> Table:
@@ -104,14 +103,14 @@ def by_place(site: Site, lists: Table, asked: Asked) -> Table:
     ``lists`` [job, place] are partitions, -1 behind the last; there the first one stands once more.
     """
     lists = np.where(lists < 0, lists[:, :1], lists)
-    table = np.zeros((len(Way) * lists.shape[1], len(lists)), np.int64)
+    table = np.zeros((len(Adapted) * lists.shape[1], len(lists)), np.int64)
     for place, parts in enumerate(lists.T):
         for part in np.unique(parts).tolist():
             rows = np.flatnonzero(parts == part)
             made = adapted(site, site.partitions[part], asked.of_rows(rows))
             ways = np.stack([made.cpus, made.cpus_per_task, made.memory_cpu, made.node_cpus])
-            ways[Way.CPUS] = np.where(made.allowed, made.cpus, UNSET)
-            table[len(Way) * place : len(Way) * (place + 1), rows] = ways
+            ways[Adapted.CPUS] = np.where(made.allowed, made.cpus, UNSET)
+            table[len(Adapted) * place : len(Adapted) * (place + 1), rows] = ways
     return table
 
 

@@ -100,8 +100,8 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         }
 
     def setup(room: int) -> Setup:
-        tables = _tables(spec, procs, some, room)
-        return Setup((procs, procs), hook, prepare=prepare, more_rows=rows.MORE_ROWS, tables=tables)
+        options = _options(spec, procs, some, room)
+        return Setup((procs, procs), hook, options, prepare, more_rows=rows.MORE_ROWS)
 
     def again(state: State) -> Setup | None:
         """With more space for the processors of jobs, where some were not written down."""
@@ -177,7 +177,8 @@ def _none(arrivals: Arrivals) -> Table:
     return np.zeros(len(arrivals.submit), np.int64)
 
 
-def _tables(spec: Spec, procs: int, named: bool, room: int) -> Table:
+def _options(spec: Spec, procs: int, named: bool, room: int) -> Table:
+    """Parameters, notes, tables of processors, and so much space for the record."""
     from headway.policies.urgent import tables as rows
     from headway.policies.urgent.processors import GROUP
     from headway.units import NEVER
