@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from commands import SWF, Headway
+from headway.cli.display import output
+from headway.cli.tables import comparison_table
 from headway.metrics import compare
 from headway.metrics.differences import difference
 from small_schedules import schedule
@@ -58,6 +60,15 @@ def test_differences_add_up() -> None:
     ]
     for key in ("size", "user", "queue"):
         assert sum(change.saved for change in found.classes[key]) == 2
+
+
+def test_long_names_are_shown_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    """A name that is wider than its column goes on in the next line."""
+    names = [f"./policies/fair_share_{letter}.py:FairShare(half_life=604800)" for letter in "ab"]
+    runs = [schedule(JOBS, [0, 0, 20, 40, 10], 4, columns=USERS) for _ in names]
+    comparison_table(output(), compare(runs, names=names))
+    shown = capsys.readouterr().out
+    assert "…" not in shown and shown.count("fair_share_") == shown.count("604800)") == 2
 
 
 def test_only_jobs_that_both_have_are_compared() -> None:

@@ -266,22 +266,43 @@ def test_a_campaign(tmp_path: Path) -> None:
         assert (opened.console, opened.requests) == ([], [path.resolve().as_uri()])
 
 
-@pytest.mark.parametrize("width", [1400, 400])
-def test_nothing_is_hidden(page: Page, width: int) -> None:
-    """Every cell of the shown tables lies inside the window, and no table has rows below its edge."""
+HIDDEN = """[...document.querySelectorAll('.grid td')].filter(cell => cell.offsetParent)
+    .filter(cell => { const frame = cell.closest('.scroll').getBoundingClientRect(),
+      box = cell.getBoundingClientRect();
+      return box.right > Math.min(frame.right, innerWidth) + 1 || box.left < 0; })
+    .map(cell => cell.closest('section').id + ': ' + cell.textContent)"""
+"""Cells that lie outside of the window or of their table's frame."""
+
+
+def widen(page: Page, width: int) -> None:
     page.command(
         "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False
     )
     page.settle()
+
+
+def test_long_names_hide_nothing(tmp_path: Path) -> None:
+    names = [f"./policies/fair_share_{number}.py:FairShare(half_life=604800)" for number in (1, 2)]
+    path = write(schedules_page(runs(), names=names), tmp_path / "report.html")
+    with browser() as opened:
+        opened.open(path)
+        for width in (1400, 400):
+            widen(opened, width)
+            assert opened.evaluate(HIDDEN) == []
+            assert opened.evaluate("document.documentElement.scrollWidth") <= width
+            # A number on a narrow screen stays in one piece, however long the name beside it is.
+            lines = """(range => { range.selectNodeContents(document.querySelector(
+                '#metrics tr:nth-child(2) td:nth-child(4) span')); return range.getClientRects().length; }
+                )(document.createRange())"""
+            assert opened.evaluate(lines) == 1
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+def test_nothing_is_hidden(page: Page, width: int) -> None:
+    """Every cell of the shown tables lies inside the window, and no table has rows below its edge."""
+    widen(page, width)
     try:
-        hidden = page.evaluate(
-            """[...document.querySelectorAll('.grid td')].filter(cell => cell.offsetParent)
-            .filter(cell => { const frame = cell.closest('.scroll').getBoundingClientRect(),
-              box = cell.getBoundingClientRect();
-              return box.right > Math.min(frame.right, innerWidth) + 1 || box.left < 0; })
-            .map(cell => cell.closest('section').id + ': ' + cell.textContent)"""
-        )
-        assert hidden == []
+        assert page.evaluate(HIDDEN) == []
         below = "(e => e.scrollHeight > e.clientHeight + 1)(document.querySelector('#metrics .scroll'))"
         assert page.evaluate(below) is False
         assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -53,7 +53,7 @@ def _by_size(console: Console, comparison: Comparison) -> None:
     table.add_column("size", no_wrap=True)
     table.add_column("jobs", justify="right", no_wrap=True)
     for name in comparison.names:
-        table.add_column(Text(name), justify="right")
+        table.add_column(Text(name), justify="right", overflow="fold")
     for change in max(sizes, key=len):
         others = [_after(each[change.name]) if change.name in each else Text("-") for each in by_name]
         table.add_row(change.name, f"{change.jobs:,}", number(change.before), *others)

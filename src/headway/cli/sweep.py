@@ -95,7 +95,7 @@ def _report(results: Results, folder: Path) -> None:
         names, rows = overview(results)
         table = Table(box=None, pad_edge=False)
         for place, name in enumerate(names):
-            table.add_column(name, justify="left" if place == 0 else "right")
+            table.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
         for row in rows:
             table.add_row(*row)
         console.print(table)
@@ -118,7 +118,7 @@ def _verdicts(console: Console, results: Results) -> None:
     words = with_unit(metric, results.tau)
     table = Table(title=f"\n{words} against the baseline", title_justify="left", box=None, pad_edge=False)
     for place, title in enumerate(("policy", "blocks", "change", "95 % interval", "verdict")):
-        table.add_column(title, justify="right" if place in (1, 2) else "left")
+        table.add_column(title, justify="right" if place in (1, 2) else "left", overflow="fold")
     for line in lines:
         low, high = line["change_low"], line["change_high"]
         interval = "-" if low is None or high is None else f"{low:+.1%} to {high:+.1%}"

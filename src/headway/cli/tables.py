@@ -135,7 +135,7 @@ def comparison_table(console: Console, comparison: Comparison, only: Sequence[st
     table.add_column("metric", no_wrap=True)
     table.add_column("unit", no_wrap=True)
     for name in comparison.names:
-        table.add_column(Text(name), justify="right")
+        table.add_column(Text(name), justify="right", overflow="fold")
     capacities = [f"{schedule.capacity:,}" for schedule in comparison.schedules]
     table.add_row("processors", "processors", *capacities)
     for row in comparison.rows():

@@ -46,7 +46,8 @@ def campaign_page(results: Results, command: str = "", title: str = "") -> str:
         "kind": "campaign",
         "cells": cells,
         "columns": [
-            name for name in results.table.columns if name not in HIDDEN and not _idle(results, name)
+            name for name in results.table.columns
+            if name not in HIDDEN and not _idle(results, name) and not _same_machine(results, name)
         ],
         "numeric": numeric,
         "units": {name: BY_NAME[name].unit for name in results.table.columns if name in BY_NAME},
@@ -89,6 +90,11 @@ def _idle(results: Results, name: str) -> bool:
     """Whether a column holds nothing but zeros or nothing at all."""
     values = results.frame[name].drop_nulls()
     return not len(values) or (values.dtype.is_numeric() and bool((values == 0).all()))
+
+
+def _same_machine(results: Results, name: str) -> bool:
+    """Whether a column tells of every cell that it ran on the same machine."""
+    return name in ("machine", "procs", "capacity") and results.frame[name].n_unique() == 1
 
 
 def _lead(results: Results, labels: Sequence[str]) -> str:

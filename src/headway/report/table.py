@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -36,7 +37,7 @@ def table(
     """`brief` tables print their first rows only; `whole` ones show every row without scrolling."""
     heads = "".join(
         f"<th{_class('number' if column.number else '')}{_title(column.about)}>"
-        f"{colour_dot(column.colour)}{escape(column.title)}</th>"
+        f"{colour_dot(column.colour)}{breakable(column.title)}</th>"
         for column in columns
     )
     body = "".join(
@@ -49,6 +50,11 @@ def table(
         f'<div class="{frame}"><table class="{kind}"><thead><tr>{heads}</tr></thead>'
         f"<tbody>\n{body}</tbody></table></div>"
     )
+
+
+def breakable(text: str) -> str:
+    """Text whose long words, such as a policy in a file, may go on in the next line after a part of them."""
+    return re.sub(r"\S{20,}", lambda word: re.sub(r"([/:(,=])(?=.)", r"\1<wbr>", word[0]), escape(text))
 
 
 def colour_dot(colour: str) -> str:

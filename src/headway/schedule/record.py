@@ -62,7 +62,7 @@ ENTRIES: dict[str, Check] = {
     "command": is_text,
     "policy_source": is_table,
     "timing": table_of(is_number),
-    "mean_queue": is_number,
+    "mean_queue_per_pass": is_number,
     "max_queue": is_number,
     "events": is_number,
     "passes": is_number,

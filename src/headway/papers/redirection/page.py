@@ -135,5 +135,6 @@ HALVES = _joined("""
 """)
 COSTS = _joined("""
     At the best point of each log: the same jobs with redirection, and under EASY on as many processors; all
-    weeks together.
+    weeks together. A job is worse off if it ends later with redirection. A user counts once for each week,
+    and is worse off if the mean BSLD of the user's jobs of that week is larger with redirection.
 """)

@@ -2,7 +2,7 @@
 
 class Boxes extends Chart {
   constructor(place, groups, cells, metric, texts) {
-    super(place, 40 + groups.length * 34, { left: 230, right: 24, top: 8, bottom: 26 });
+    super(place, 40 + groups.length * 34, { left: 60, right: 24, top: 8, bottom: 26 });
     Object.assign(this, { groups, cells, texts });
     this.show(metric);
     this.navigate({
@@ -49,6 +49,7 @@ class Boxes extends Chart {
   row(i) { return this.margin.top + ((i + 0.5) * this.depth) / this.lines.length; }
   text(v) { return this.texts[this.metric] === "s" ? span(v) : digits(v, 4); }
   draw(g) {
+    this.fitNames(this.groups.map((group) => group.name));
     const ticks = [];
     if (this.log) {
       for (let p = Math.floor(this.from); p <= this.to; p++) for (const f of [1, 2, 5]) ticks.push(f * 10 ** p);
@@ -62,7 +63,7 @@ class Boxes extends Chart {
       g.font = theme.font;
       g.textAlign = "right";
       g.textBaseline = "middle";
-      g.fillText(line.group.name.length > 34 ? line.group.name.slice(0, 33) + "…" : line.group.name, this.margin.left - 14, y);
+      g.fillText(this.fitting(line.group.name), this.margin.left - 12, y);
       if (!line.sorted.length) return;
       this.clip(() => {
         const [q1, q2, q3] = [0.25, 0.5, 0.75].map((p) => this.x(line.q(p)));

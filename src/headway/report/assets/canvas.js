@@ -61,6 +61,20 @@ class Chart {
     this.draw(this.context);
     this.canvas.dataset.drawn = String(Number(this.canvas.dataset.drawn || 0) + 1);
   }
+  // Names at the left get as much room as they need, up to a third of the chart; one that is longer loses its middle.
+  fitNames(names) {
+    this.context.font = theme.font;
+    const widest = Math.max(60, ...names.map((name) => this.context.measureText(name).width));
+    this.margin.left = Math.min(widest + 20, this.width / 3);
+  }
+  fitting(name) {
+    const fits = (text) => this.context.measureText(text).width <= this.margin.left - 16;
+    let shown = name;
+    for (let kept = name.length - 1; !fits(shown) && kept > 1; kept--) {
+      shown = name.slice(0, Math.floor(kept / 2)) + "…" + name.slice(name.length - Math.ceil(kept / 2));
+    }
+    return shown;
+  }
   gridY(ticks, y, label) {
     const g = this.context, { left } = this.margin;
     g.font = theme.small;

@@ -124,19 +124,8 @@ class ClassDots extends Chart {
     this.canvas.style.height = this.height + "px";
     this.request();
   }
-  // Names get as much room as they need, up to a third of the chart.
-  fitNames(g) {
-    g.font = theme.font;
-    const widest = Math.max(60, ...this.lines.map((line) => g.measureText(line.name).width));
-    this.margin.left = Math.min(widest + 20, this.width / 3);
-  }
-  name(g, text) {
-    let shown = text;
-    while (shown.length > 1 && g.measureText(shown + "…").width > this.margin.left - 16) shown = shown.slice(0, -1);
-    return g.measureText(text).width > this.margin.left - 16 ? shown + "…" : text;
-  }
   draw(g) {
-    this.fitNames(g);
+    this.fitNames(this.lines.map((line) => `${line.name}`));
     const all = this.lines.flatMap((line) => line.values).filter(Number.isFinite);
     const time = this.measure !== "mean_bsld" && this.measure !== "max_bsld";
     const high = Math.log10(Math.max(10, ...all)) * 1.03;
@@ -152,7 +141,7 @@ class ClassDots extends Chart {
       g.font = theme.font;
       g.textAlign = "right";
       g.textBaseline = "middle";
-      g.fillText(this.name(g, `${line.name}`), this.margin.left - 12, y);
+      g.fillText(this.fitting(`${line.name}`), this.margin.left - 12, y);
       g.strokeStyle = theme.line;
       g.lineWidth = 3;
       g.beginPath(); g.moveTo(x(Math.min(...known)), y); g.lineTo(x(Math.max(...known)), y); g.stroke();
