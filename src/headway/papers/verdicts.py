@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from headway.writing import write_text
+
 Verdict = Literal["agrees", "in part", "differs", "not tested", "not claimed"]
 Tested = Literal["number", "order", "direction", "-"]
 POINTS = 5.0
@@ -100,6 +102,24 @@ class Reproduction:
     """Title -> rows of texts, the first row the names of the columns."""
     notes: list[str] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
+
+
+def joined(paragraph: str) -> str:
+    """A paragraph that is written over several lines, on one.
+
+    >>> joined('''
+    ...     What was measured,
+    ...     and how.
+    ... ''')
+    'What was measured, and how.'
+    """
+    return " ".join(paragraph.split())
+
+
+def write_page(path: Path, parts: Sequence[str]) -> Path:
+    """Write the parts of a page, those that are empty left out."""
+    write_text(path, "\n\n".join(part for part in parts if part) + "\n")
+    return path
 
 
 def claims_table(claims: Sequence[Claim]) -> list[list[str]]:

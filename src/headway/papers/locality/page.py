@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from headway.papers.locality.weeks import Group
-from headway.papers.verdicts import RULE, Reproduction, claims_table, markdown_table
-from headway.writing import write_text
+from headway.papers.verdicts import RULE, Reproduction, claims_table, joined, markdown_table, write_page
 
 NAME = "locality.md"
 
@@ -39,9 +38,7 @@ def write(result: Reproduction, folder: Path, groups: Sequence[Group], quick: bo
     ]
     if "Weights" in tables:
         parts.append("## Beyond: a search over the weights\n\n" + WEIGHTS + "\n\n" + tables["Weights"])
-    path = folder / NAME
-    write_text(path, "\n\n".join(parts) + "\n")
-    return path
+    return write_page(folder / NAME, parts)
 
 
 def _abstract(groups: Sequence[Group], quick: bool) -> str:
@@ -51,7 +48,7 @@ def _abstract(groups: Sequence[Group], quick: bool) -> str:
         for group in groups
     )
     scale = "the small version, `--quick`" if quick else "the whole of it"
-    return _joined(f"""
+    return joined(f"""
         M. Gonthier, L. Marchal, S. Thibault, E. Larsson and C. Nettelblad, *Locality-aware batch scheduling
         of jobs sharing input files*, slides of June 2022 and later drafts. Each job of 1 to 20 cores runs
         inside one node, which loads its input file at 0.1 GB/s unless it has it already; the load counts in
@@ -63,11 +60,7 @@ def _abstract(groups: Sequence[Group], quick: bool) -> str:
     """)
 
 
-def _joined(paragraph: str) -> str:
-    return " ".join(paragraph.split())
-
-
-VERDICTS = _joined(f"""
+VERDICTS = joined(f"""
     {RULE} The authors' logs are not public, so only the shape of their results can be tested. The generated
     weeks follow a rule that was fixed before any of them was simulated: jobs and users for each core as in
     the authors' weeks (65,000 jobs a week and 1,083 users on 9,720 cores), about eleven jobs a session,
@@ -82,7 +75,7 @@ VERDICTS = _joined(f"""
     in which they, the loads and the jobs a day were settled after looking at results; so weeks of narrow jobs
     are there as well.
 """)
-TEN = _joined("""
+TEN = joined("""
     Means over the weeks of a kind; "range": from the week with the lowest mean stretch to that with the
     highest; "over FCFS": mean of the quotients week by week. Stretch: flow over the time the job would take
     alone, its file read by itself; bounded: at least 300 s alone. Jobs killed at their walltime are counted
@@ -90,13 +83,13 @@ TEN = _joined("""
     of the sessions (jobs of one user with pauses of at most five minutes) with a lower summed stretch than
     under FCFS; "median": of FCFS's summed stretch over the rule's. BF: conservative backfilling.
 """)
-OTHERS = _joined("""
+OTHERS = joined("""
     Saturated weeks by the same rule, but with 70 % of the sessions of one core and 5 % of a whole node.
 """)
 SLIDES = (
     "The score with the weights of the slides' plots, and of a later search; the last also counts copies."
 )
-SIZES = _joined("""
+SIZES = joined("""
     Files need nodes of 128, 256 or 1024 GB, as often as there are such nodes (95, 4 and 1 % of the files).
     With match=exact a job stays on the smallest size that will do, as on Rackham today. EASY and conservative
     backfilling are what the slides name as future work, and so is a policy that knows both constraints: with
@@ -106,7 +99,7 @@ SIZES = _joined("""
     schedules, which nobody does. "From" and "to":
     the week with the lowest and with the highest change of total flow.
 """)
-BY_SCORE = _joined("""
+BY_SCORE = joined("""
     *The slides' figures: the share of the jobs whose stretch (left) and queue time (right) is at most so
     much, a mean over the weeks of a kind. The curve further left is better.*
 """)
@@ -143,11 +136,11 @@ READINGS = "What the slides leave open, and how it is read here.\n\n" + markdown
         ["when the queue is planned", "at every arrival and completion", "-"],
     ]
 )
-BEYOND = _joined("""
+BEYOND = joined("""
     Mean stretch in the weeks of seeds 1 to 3: as in the paper, where files stay on a node until its memory is
     full (lru), and with 1 GB/s to each node.
 """)
-WEIGHTS = _joined("""
+WEIGHTS = joined("""
     Mean stretch over that of FCFS, in shorter light and saturated weeks (two days are judged). The pair on
     top is the best on one half of them; the last column is what it is worth on the other half.
 """)

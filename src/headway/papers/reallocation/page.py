@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from headway.papers.reallocation.scenarios import LOAD, Scenario
-from headway.papers.verdicts import RULE, Reproduction, claims_table, markdown_table
-from headway.writing import write_text
+from headway.papers.verdicts import RULE, Reproduction, claims_table, joined, markdown_table, write_page
 
 NAME = "reallocation.md"
 
@@ -45,9 +44,7 @@ def write(
     ]
     if "Load" in tables:
         parts.append("### The load of the generated logs\n\n" + LOADS + "\n\n" + tables["Load"])
-    path = folder / NAME
-    write_text(path, "\n\n".join(part for part in parts if part) + "\n")
-    return path
+    return write_page(folder / NAME, parts)
 
 
 def _figure(number: int) -> str:
@@ -61,7 +58,7 @@ def _figure(number: int) -> str:
 
 def _abstract(scenarios: Sequence[Scenario], traces: Mapping[str, str], seeds: Sequence[int]) -> str:
     named = ", ".join(f"{scenario.name} ({scenario.total:,} jobs)" for scenario in scenarios)
-    return _joined(f"""
+    return joined(f"""
         Y. Caniou, G. Charrier and F. Desprez, *Evaluation of Reallocation Heuristics for Moldable Tasks in
         Computational Grids*, AusPDC 2011. An agent gives each task to the cluster that promises to complete
         it first, on as many processors as suit the load there, and looks at the waiting tasks again every
@@ -73,24 +70,20 @@ def _abstract(scenarios: Sequence[Scenario], traces: Mapping[str, str], seeds: S
     """)
 
 
-def _joined(paragraph: str) -> str:
-    return " ".join(paragraph.split())
-
-
 CAPTIONS = (
     "share of the tasks whose completion changed",
     "moves between clusters / tasks",
     "share of the impacted tasks that were completed earlier",
     "mean response of the impacted tasks / the same in the reference; below 1 is better",
 )
-VERDICTS = _joined(f"""
+VERDICTS = joined(f"""
     {RULE} Where logs are generated, a verdict says whether the statement carries over to another workload of
     as many jobs, not whether the paper's numbers were right for its own. The load of the generated sites,
     0.9, was settled after looking at results for loads from 0.5 to 1.3, so verdicts that depend on it are
     not independent of that choice (see the table of loads); the verdict on starvation was worded after the
     runs.
 """)
-READINGS = _joined(f"""
+READINGS = joined(f"""
     The types of the tasks and the choice of local jobs are drawn anew for each seed, so each seed has a
     reference of its own. Times of the log are those of a processor of speed 1. Jobs of one processor and
     local jobs keep their size. The search for the size stops at the task's limit, because no time is defined
@@ -101,7 +94,7 @@ READINGS = _joined(f"""
     two at most, so that sites with few jobs stay lightly loaded. Given logs are cut into the same days,
     counted from their first submission.
 """)
-MEANS = _joined("""
+MEANS = joined("""
     Means over all scenarios and seeds. "Moves that kept their word": the task was completed no later than was
     expected when it was moved. A task is put back when it is submitted again with a later completion than it
     had; five times or more is called starving.
@@ -112,25 +105,25 @@ EQUAL = (
     "![Equal speeds, not dedicated](reallocation-equal-shared.svg)\n\n"
     "*The same, not dedicated.*"
 )
-GIVEN_LOADS = _joined(f"""
+GIVEN_LOADS = joined(f"""
     What is offered to the clusters, over the days of a scenario. The load of a generated site on its own
     cluster is meant to be {LOAD:g} and is less where a site has few jobs; moldable tasks that are given more
     processors than in the log add work, and faster clusters take it away.
 """)
-TRANSFERS = _joined("""
+TRANSFERS = joined("""
     A task that moves takes its data along: it cannot start on the new cluster before they have come, and the
     agent knows that when it compares completions (`transfer`; with `link` the input file of the task counts
     too). The first submission is free, and so is staying where one is.
 """)
-THRESHOLD = _joined("""
+THRESHOLD = joined("""
     The paper simulates no transfers: its threshold of a minute stands for small ones. A longer threshold is
     the other way to pay for them: a task moves only if it is completed earlier by at least so much.
 """)
-AUTOMATIC = _joined("""
+AUTOMATIC = joined("""
     The paper's servers set the walltime, and its introduction names estimates by data mining. Here a
     middleware that knows its services asks for the run time and a margin (`--apply 'walltimes(margin=1.2)'`).
 """)
-RESERVED = _joined("""
+RESERVED = joined("""
     The paper's last sentence: a set of reserved resources on a site under an embedded batch scheduler. A
     third of the jobs are grid tasks here and the others local. Where something is reserved, grid tasks have
     only that, and local jobs only the rest (`reserved`).
@@ -149,19 +142,19 @@ EXAMPLES = (
     "![Figure 4](reallocation-figure-4.svg)\n\n"
     "*Figure 4: Amdahl's law for the four types; dots are their limits.*"
 )
-BEYOND = _joined("""
+BEYOND = joined("""
     The second scenario, dedicated, the mean of a few seeds; relative response is over all tasks here,
     impacted or not.
 """)
-MOLDING = _joined("""
+MOLDING = joined("""
     The same jobs with a size that the servers choose, and with the size of the log. Relative response is
     against the reference of the same kind.
 """)
-CLUSTERS = _joined("""
+CLUSTERS = joined("""
     The processors of the grid in equal clusters of speed 1. Sequential jobs fit everywhere, and moldable ones
     shrink.
 """)
-LOCAL = _joined("""
+LOCAL = joined("""
     FCFS starts no job before the one ahead of it; scratch places all waiting jobs anew when one ends early,
     and may delay some; fixpoint moves jobs up until nothing moves; open holes are Simbatch's. EASY promises
     nothing, so that completions are estimates there, which the paper warns of.
