@@ -29,14 +29,14 @@ SOURCE = HERE.parent / "src"
 KERNELS = {"kernel", "routine", "entry", "woven", "with_signature"}
 TESTS = {
     "engine": "engine queue ends profile stretch verbs driver policies reference",
-    "backfilling": "policies_golden policies_equal policies_deep dialects learned",
+    "backfilling": "policies_golden policies_equal policies_deep dialects learned long_holes outages",
     "queueing": "policies_golden_strict policies_equal reference_queue",
     "deadline": "dbf",
     "redirection": "redirection group_size",
     "urgent": "ujfb urgent",
     "nodes": "nodes",
     "grid": "grid",
-    "slurm": "slurm_bits slurm_instances slurm_life_by_hand slurm_policy slurm_quick",
+    "slurm": "slurm_bits slurm_instances by_hand slurm_policy slurm_quick slurm_turns slurm_gang",
     "own": "user_policy check",
     "agent": "gym",
 }
@@ -47,10 +47,10 @@ SMALL = {
     "queueing": "policies_golden policies_equal",
     "deadline": "dbf.py dbf_equal",
     "redirection": "redirection_golden redirection_equal",
-    "urgent": "ujfb.py ujfb_equal",
+    "urgent": "ujfb.py ujfb_equal ujfb_deadlines",
     "nodes": "nodes_golden nodes_equal",
     "grid": "grid_golden grid_equal",
-    "slurm": "slurm_life_by_hand slurm_requests_by_hand",
+    "slurm": "slurm_life_by_hand slurm_requests_by_hand slurm_partitions_by_hand",
 }
 """The same for those on small instances, which run interpreted, the long ones of them too."""
 FLIPPED: dict[type, Any] = {
