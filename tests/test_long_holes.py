@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from headway import jit
 from headway.engine.drive import Jobs
 from headway.engine.driver import run
 from headway.engine.tables import R_JOB, R_START, RUNS, State
+from headway.policies.backfilling import conservative, long_holes, setup
 from headway.policies.backfilling.long_holes import BUCKETS, IN_USE
 from headway.policies.prepare import Arrivals
 from headway.policies.spec import parse_spec
@@ -76,3 +78,25 @@ def test_reservations_of_no_length_turn_the_table_off() -> None:
 def test_few_waiting_jobs_need_no_table() -> None:
     _, state = simulated("conservative", jobs_of(4, 600, 1.5), table=True)
     assert state.options[BUCKETS] == state.options[IN_USE] == 0
+
+
+@pytest.mark.interpreted
+@pytest.mark.skipif(not jit.INTERPRETED, reason="compiled kernels have their constants built in")
+@pytest.mark.parametrize("options", ["", "(hole=open)", "(compress=every)"])
+@pytest.mark.parametrize("spread", [0, 0.3])
+def test_a_table_of_few_holes_changes_no_start(
+    monkeypatch: pytest.MonkeyPatch, options: str, spread: float
+) -> None:
+    """The table with a tenth of the jobs, of buckets and of the sweeps between two counts."""
+    monkeypatch.setattr(setup, "MANY_AT_ONCE", 2)
+    monkeypatch.setattr(conservative, "MANY", 6)
+    monkeypatch.setattr(conservative, "LONG", 0)
+    monkeypatch.setattr(long_holes, "FEWEST_BUCKETS", 8)
+    monkeypatch.setattr(long_holes, "WAITING_PER_BUCKET", 2)
+    monkeypatch.setattr(long_holes, "SWEEPS_A_COUNT", 3)
+    for seed in range(3):
+        columns = jobs_of(seed, 90, spread)
+        plain, _ = simulated(f"conservative{options}", columns, table=False)
+        starts, state = simulated(f"conservative{options}", columns, table=True)
+        assert state.options[BUCKETS] > 0, "the table was never used"
+        assert np.array_equal(starts, plain)
