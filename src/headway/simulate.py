@@ -42,8 +42,7 @@ def simulate(
     """
     from headway.outcome import result_of
 
-    ran = run_policy(workload, platform, policy, progress, notify)
-    return result_of(ran, {"seed": seed, **ran.provenance})
+    return result_of(run_policy(workload, platform, policy, progress, notify), seed)
 
 
 def run_policy(
@@ -54,7 +53,7 @@ def run_policy(
     notify: Notify | None = None,
 ) -> Ran:
     """The simulation itself, as the engine's tables; :func:`simulate` makes a schedule of them."""
-    from headway.engine.drive import Jobs, counts
+    from headway.engine.drive import Jobs
     from headway.engine.driver import run
     from headway.outcome import Ran
     from headway.policies.prepare import Arrivals, Sets
@@ -110,9 +109,7 @@ def run_policy(
         "simulation_wall_seconds": time.perf_counter() - wall_run,
         "simulation_cpu_seconds": time.thread_time() - cpu_run,
     }
-    source = {"policy_source": prepared.source} if prepared.source else {}
-    provenance = {**source, **counts(state), "timing": timing}
-    return Ran(placed, prepared, state, machine, kept, jobs, order, submissions, changing, provenance)
+    return Ran(placed, prepared, state, machine, kept, jobs, order, submissions, changing, timing)
 
 
 def changing_machine(platform: Platform, submit: NDArray[np.int64]) -> ChangingMachine | None:
