@@ -26,8 +26,7 @@ def datasets(
         ),
     ] = None,
     url: Annotated[
-        str | None,
-        options.value("--url", "URL", "Address to download from; by default the archive."),
+        str | None, options.value("--url", "URL", "Address to download from; by default the archive.")
     ] = None,
     sha256: Annotated[
         str,
