@@ -151,7 +151,7 @@ def main() -> int:
     chosen = random.Random(given.seed).sample(every, min(given.mutants, len(every)))
     for tests, path in {tuple(tests_of(path)): path for path, _, _ in chosen}.items():
         if not survives(path, path.read_text("utf-8"), given.seconds, given.interpreted):
-            say(f"the tests fail without any change: {' '.join(tests)}")
+            say(f"without any change the tests fail, or take over {given.seconds:g} s: {' '.join(tests)}")
             return 1
     alive = 0
     for number, (path, node, after) in enumerate(chosen, 1):
