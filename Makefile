@@ -15,12 +15,10 @@ SITE ?= site
 demo: $(VENV)/.installed
 	$(BIN)/headway demo
 
-# Each process begins with a part of its own, so that files share what they load, and takes from others when it is done.
-SPREAD := --dist worksteal
 # Tests on small instances run with the kernels as plain Python, so that nothing is compiled for them.
-PLAIN := NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(WORKERS) $(SPREAD) -m "interpreted and not long"
+PLAIN := NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(WORKERS) -m "interpreted and not long"
 PLAIN += $(shell grep -l mark.interpreted tests/test_*.py)
-COMPILED := $(BIN)/python -m pytest -n $(WORKERS) $(SPREAD) -m "not interpreted and not long"
+COMPILED := $(BIN)/python -m pytest -n $(WORKERS) -m "not interpreted and not long"
 # The many processes that tests start read Python's bytecode, also where a user's settings would not keep it.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -31,7 +29,7 @@ test: $(VENV)/.test-installed
 # Every test compiled, the long ones too, with more random examples; and those on small instances as plain Python.
 test-all: $(VENV)/.test-installed
 	$(PLAIN) --hypothesis-profile=thorough
-	$(BIN)/python -m pytest -n $(WORKERS) $(SPREAD) --hypothesis-profile=thorough
+	$(BIN)/python -m pytest -n $(WORKERS) --hypothesis-profile=thorough
 
 # The same tests as `make test`, and which lines of Python they do not reach; too many of those are a failure.
 coverage: $(VENV)/.test-installed

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: help, a warm simulation, the first use, compiling."""
+"""The command line as a user meets it: help, a warm simulation, the first use on a fresh machine."""
 
 from __future__ import annotations
 
@@ -74,8 +74,7 @@ def all_commands(folder: Path | None, quick: bool) -> Iterator[Row]:
             simulate = ["simulate", str(log), "--policy", policy, "--quiet"]
             cold = Path(scratch) / f"cold {policy}"
             name = f"headway simulate {log.name.partition('.swf')[0]} --policy {policy}"
-            yield line(f"{name}, first use", [run(simulate, cold)])
-            run(["cache", "warm", policy], cold)  # waits for what the first use has begun
+            yield line(f"{name}, first use (compiles)", [run(simulate, cold)])
             yield line(f"{name}, warm", [run(simulate, cold) for _ in range(repeats)])
             out = Path(scratch) / f"out {policy}"
             yield line(f"{name} --out", [run([*simulate, "--out", str(out)], cold)])
@@ -84,9 +83,6 @@ def all_commands(folder: Path | None, quick: bool) -> Iterator[Row]:
             run(["audit", str(out), "--quiet"], cold)  # loads its kernels for the first time
             yield line(f"headway audit of {policy}, warm", [run(["audit", str(out), "--quiet"], cold)])
         yield from first_uses(Path(scratch), 500 if quick else 7_500)
-        for policy in ("easy",) if quick else ("easy", "conservative", "dbf", "slurm"):
-            warm = ["cache", "warm", policy, "--workers", "1"]
-            yield line(f"headway cache warm {policy}, nothing compiled", [run(warm, Path(scratch) / policy)])
 
 
 def first_uses(scratch: Path, jobs: int) -> Iterator[Row]:
@@ -95,5 +91,5 @@ def first_uses(scratch: Path, jobs: int) -> Iterator[Row]:
         log = scratch / f"first {n}.swf"
         write_swf(lublin(jobs=n * jobs, seed=1), log)
         simulate = ["simulate", str(log), "--policy", "easy", "--quiet"]
-        name = f"headway simulate, {n * jobs:,} generated jobs, first use"
+        name = f"headway simulate, {n * jobs:,} generated jobs, first use (compiles)"
         yield line(name, [run(simulate, scratch / f"cold {n}")])

@@ -48,15 +48,6 @@ def test_a_deep_queue_is_judged_by_growth_and_by_the_order_of_arrival() -> None:
     ]  # fmt: skip
 
 
-def test_commands_are_judged_by_what_a_user_waits_for() -> None:
-    names = ("headway --help", "simulate, first use", "dbf, nothing compiled", "easy: audited", "warm")
-    rows = [{"command": name, "wall s": 2.5, "best of": 1} for name in names]
-    assert verdicts("commands", *rows) == [
-        ("at most 0.3", "missed"), ("at most 3", "met"), ("at most 15", "met"), ("at most 2", "missed"),
-        ("", ""),
-    ]  # fmt: skip
-
-
 def test_the_bars_of_the_papers() -> None:
     dbf = {"workload": "HPC2N", "ratio": 0.49, "jobs/CPU s": 50_000}
     assert verdicts("deadline", dbf) == [("", ""), ("at least 50,000", "met")]

@@ -13,11 +13,6 @@ TEXT = PAGE.read_text("utf-8")
 NAMED = re.compile(r"`([a-z_]+(?:/[a-z_]+)*(?:\.py|/))(?::(\w+))?`")
 STEP = re.compile(r"^\| \d+ \| `([^`:]+)(?::\w+)?` \|", re.MULTILINE)
 
-ROOT = PAGE.parent.parent.parent
-GUIDES = ROOT / "CONTRIBUTING.md", PAGE.parent / "contribute.md"
-A_FILE = re.compile(r"`((?:[a-z_]+/)+[a-z_]*(?:\.py|\.md)?)`")
-IN_A_FILE = re.compile(r"`(\w+)` (?:of|in|\()\s*`?((?:[a-z_]+/)+[a-z_]+\.py)`")
-
 
 def test_the_layers_are_those_that_the_tests_hold() -> None:
     block = re.search(r"```text\n(.*?)```", TEXT, re.DOTALL)
@@ -71,23 +66,3 @@ def test_each_step_of_a_way_is_reached_from_one_before() -> None:
         for number, step in enumerate(steps[1:], 1):
             before = set().union(*(reached(each) for each in steps[:number]))
             assert step in before, f"nothing before {step.relative_to(PACKAGE)} imports it"
-
-
-def found(path: str) -> Path | None:
-    """A path as the guides write it: from the top of the checkout, or from the package."""
-    return next((place / path for place in (ROOT, PACKAGE) if (place / path).exists()), None)
-
-
-def test_what_the_guides_to_contributing_name_exists() -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    pairs = []
-    for guide in GUIDES:
-        text = guide.read_text("utf-8")
-        assert set(re.findall(r"(?:`|\$ )make ([a-z-]+)", text)) <= targets
-        missing = [path for path in A_FILE.findall(text) if found(path) is None]
-        assert missing == [], f"{guide.name} names what is not there"
-        pairs += IN_A_FILE.findall(text)
-    assert len(pairs) >= 6
-    for name, path in pairs:
-        place = found(path)
-        assert place is not None and name in defined(place), f"{path} has no {name}"

@@ -37,7 +37,7 @@ def workloads(draw: st.DrawFn) -> Workload:
 
 
 def both(ran: Ran, tau: float, trim: float) -> tuple[object, dict[str, object]]:
-    sample = Sample(result_of(ran), tau, trim)
+    sample = Sample(result_of(ran, {}), tau, trim)
     found = metrics_at_once(ran.state, ran.jobs, ran.capacity, ran.workload.ledger.dropped, tau, trim)
     return found, {metric.name: metric.compute(sample) for metric in METRICS}
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headway.engine import clock, drive, plain_python
+from headway.engine import drive, plain_python
 from headway.engine.driver import Driver
 from headway.engine.plain_python import NotPlain, rewritten
-from headway.engine.tables import LIVE_ROOM, R_ENDED
+from headway.engine.tables import LIVE_ROOM
 from headway.jit import INTERPRETED
 from headway.simulate import run_policy
 from headway.workload.models import lublin
@@ -58,18 +58,6 @@ def test_tables_grow_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     large = run_policy(workload, 8, "easy").state
     assert np.array_equal(small.jobs, large.jobs)
-
-
-def test_constants_are_those_of_the_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    workload = lublin(jobs=60, procs=8, seed=3, load=2.0)
-    before = run_policy(workload, 8, "easy").state.runs
-    monkeypatch.setattr(clock, "AT_WALLTIME", 9)
-    monkeypatch.setattr(clock, "BY_ITSELF", 8)
-    meanwhile = run_policy(workload, 8, "easy").state.runs
-    monkeypatch.undo()
-    after = run_policy(workload, 8, "easy").state.runs
-    assert set(meanwhile[R_ENDED, :60].tolist()) <= {8, 9}
-    assert np.array_equal(before, after)
 
 
 def rows_of(table: Any) -> Any:

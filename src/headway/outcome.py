@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from headway.engine.drive import Jobs, counts
+from headway.engine.drive import Jobs
 from headway.engine.outages import ChangingMachine
 from headway.engine.submissions import Submissions
 from headway.engine.tables import (
@@ -86,8 +86,8 @@ class Ran:
     submissions: Submissions | None
     changing: ChangingMachine | None
     """The machine as the engine had it, where its processors come and go."""
-    timing: dict[str, float]
-    """Seconds that it took."""
+    provenance: dict[str, Any]
+    """How it was run: counts, seconds, the digest of a policy of the user's own."""
 
     @property
     def is_plain(self) -> bool:
@@ -106,8 +106,8 @@ class Ran:
         return sum(pool.procs for pool in self.policy.pools(self.platform))
 
 
-def result_of(ran: Ran, seed: int = 0) -> Result:
-    """The schedule with what it is of, and how it came about; ``seed`` is that of whatever was drawn."""
+def result_of(ran: Ran, provenance: dict[str, Any]) -> Result:
+    """The schedule with what it is of; ``provenance`` says how it came about."""
     prepared, state, platform, kept, order = ran.prepared, ran.state, ran.platform, ran.workload, ran.order
     if ran.submissions is not None:
         order = order[ran.submissions.jobs_by_column()]
@@ -140,7 +140,6 @@ def result_of(ran: Ran, seed: int = 0) -> Result:
         made = prepared.moves(state)
         columns["moves"] = Moves(**{**made, "job": (np.cumsum(has_run) - 1)[order[made["job"]]]})
     groups = {} if is_grid else prepared.groups
-    source = {"policy_source": prepared.source} if prepared.source else {}
     return Result(
         workload=kept,
         platform=platform,
@@ -151,7 +150,7 @@ def result_of(ran: Ran, seed: int = 0) -> Result:
         groups=groups if prepared.sites is None else prepared.sites.groups,
         own={} if prepared.own is None else prepared.own(state),
         notes=notes,
-        provenance={"seed": seed, **source, **counts(state), "timing": ran.timing},
+        provenance=provenance,
     )
 
 

@@ -42,7 +42,8 @@ def simulate(
     """
     from headway.outcome import result_of
 
-    return result_of(run_policy(workload, platform, policy, progress, notify), seed)
+    ran = run_policy(workload, platform, policy, progress, notify)
+    return result_of(ran, {"seed": seed, **ran.provenance})
 
 
 def run_policy(
@@ -53,7 +54,7 @@ def run_policy(
     notify: Notify | None = None,
 ) -> Ran:
     """The simulation itself, as the engine's tables; :func:`simulate` makes a schedule of them."""
-    from headway.engine.drive import Jobs
+    from headway.engine.drive import Jobs, counts
     from headway.engine.driver import run
     from headway.outcome import Ran
     from headway.policies.prepare import Arrivals, Sets
@@ -109,7 +110,9 @@ def run_policy(
         "simulation_wall_seconds": time.perf_counter() - wall_run,
         "simulation_cpu_seconds": time.thread_time() - cpu_run,
     }
-    return Ran(placed, prepared, state, machine, kept, jobs, order, submissions, changing, timing)
+    source = {"policy_source": prepared.source} if prepared.source else {}
+    provenance = {**source, **counts(state), "timing": timing}
+    return Ran(placed, prepared, state, machine, kept, jobs, order, submissions, changing, provenance)
 
 
 def changing_machine(platform: Platform, submit: NDArray[np.int64]) -> ChangingMachine | None:

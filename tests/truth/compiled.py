@@ -44,12 +44,11 @@ from headway.policies.prepare import Arrivals
 from headway.policies.slurm.backfill import backfill_cycle
 from headway.policies.slurm.cores import WORD as CORES
 from headway.policies.slurm.life_tables import Array, Reservation
-from headway.policies.slurm.limit_tables import Tres
 from headway.policies.slurm.limits import charge
 from headway.policies.slurm.main_loop import main_pass
 from headway.policies.slurm.queue import FOR_RESERVATION, sort_queue
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Clock, Job, Node, Partition, Record
+from headway.policies.slurm.tables import UNSET, Clock, Job, Node, Partition, Record, Tres
 from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.units import NEVER, SECOND

@@ -173,7 +173,7 @@ def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
     row = None if jit.INTERPRETED else _row_at_once(ran, settings)
     outcome = _of_schedule(task, ran, settings) if row is None else Outcome(task.id, row)
     outcome.seconds = time.thread_time() - begin
-    outcome.python = outcome.seconds - ran.timing["simulation_cpu_seconds"]
+    outcome.python = outcome.seconds - ran.provenance["timing"]["simulation_cpu_seconds"]
     return outcome
 
 
@@ -195,7 +195,7 @@ def _of_schedule(task: Task, ran: Ran, settings: Settings) -> Outcome:
     from headway.metrics.sample import Sample
     from headway.outcome import result_of
 
-    schedule = result_of(ran, task.seed)
+    schedule = result_of(ran, {"seed": task.seed, **ran.provenance})
     sample = Sample(schedule, settings.tau, settings.trim)
     row: Row = {"capacity": schedule.capacity}
     row |= {name: _number(name, BY_NAME[name].compute(sample)) for name in settings.metrics}

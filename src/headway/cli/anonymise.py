@@ -24,7 +24,8 @@ def anonymise(
         ),
     ],
     target: Annotated[
-        Path, options.argument("OUT", "File to write; .gz packs it. For a site a folder or a .tar.gz.")
+        Path,
+        options.argument("OUT", "File to write; .gz packs it. For a site a folder or a .tar.gz."),
     ],
     key_file: Annotated[
         Path | None,
@@ -34,7 +35,7 @@ def anonymise(
             f"File with a secret that gives the same names in several files; else ${KEY_VARIABLE}.",
         ),
     ] = None,
-    force: options.ReplaceOut = False,
+    force: Annotated[bool, options.flag("--force", "Replace OUT where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Replace every name in a log or in a whole site.

@@ -14,7 +14,8 @@ from headway.errors import UsageError
 from headway.writing import check_replaceable
 
 Socket = Annotated[
-    str | None, options.value("--socket", "URL", "Where the scheduler listens, as tcp://localhost:28000.")
+    str | None,
+    options.value("--socket", "URL", "Where the scheduler listens, as tcp://localhost:28000."),
 ]
 
 
@@ -40,7 +41,8 @@ def batsim(
         Path | None, options.value("--record", "FILE", "Write every message into this file.")
     ] = None,
     replay: Annotated[
-        Path | None, options.value("--replay", "FILE", "Take the answers of a recorded exchange; no socket.")
+        Path | None,
+        options.value("--replay", "FILE", "Take the answers of a recorded exchange; no socket."),
     ] = None,
     patience: Annotated[
         float, options.value("--timeout", "SECONDS", "How long the scheduler may take to answer.")

@@ -23,7 +23,8 @@ SWF = b"; MaxProcs: 8\n1 0 -1 10 2 -1 -1 2 12 -1 1 1 1 -1 1 -1 -1 -1\n"
 @command("cache", example="headway cache warm easy conservative")
 def cache(
     action: Annotated[
-        str | None, options.argument("[warm | clear]", "What to do; by default the cache is shown.")
+        str | None,
+        options.argument("[warm | clear]", "What to do; by default the cache is shown."),
     ] = None,
     policy: Annotated[
         list[str] | None,

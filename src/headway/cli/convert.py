@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 @command("convert", example="headway convert log.swf.gz week.swf --apply 'window(from=0, to=604800)'")
 def convert(
     source: Annotated[
-        str, options.argument("IN", "Job log, - for standard input, or a folder of simulate --out.")
+        str,
+        options.argument("IN", "Job log, - for standard input, or a folder of simulate --out."),
     ],
     target: Annotated[
         Path,
@@ -27,10 +28,15 @@ def convert(
             "a folder where there are several workloads.",
         ),
     ],
-    apply: options.Transformations = None,
+    apply: Annotated[
+        list[str] | None,
+        options.value(
+            "--apply", "TRANSFORMATION", "Change the jobs; may be repeated, and is applied in this order."
+        ),
+    ] = None,
     annotations: options.Annotations = None,
     rule: options.Rules = None,
-    force: options.ReplaceOut = False,
+    force: Annotated[bool, options.flag("--force", "Replace OUT where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Convert a log to another format, or transform it.

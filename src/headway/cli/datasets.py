@@ -26,7 +26,8 @@ def datasets(
         ),
     ] = None,
     url: Annotated[
-        str | None, options.value("--url", "URL", "Address to download from; by default the archive.")
+        str | None,
+        options.value("--url", "URL", "Address to download from; by default the archive."),
     ] = None,
     sha256: Annotated[
         str,

@@ -28,7 +28,8 @@ def explain(
         bool, options.flag("--longest", "Instead of JOB: the job that waited longest.")
     ] = False,
     user: Annotated[
-        str | None, options.value("--user", "NAME", "Instead of JOB: this user's job that waited longest.")
+        str | None,
+        options.value("--user", "NAME", "Instead of JOB: this user's job that waited longest."),
     ] = None,
     what_if: Annotated[
         bool,

@@ -15,10 +15,16 @@ if TYPE_CHECKING:
 
 @command("forecast", example="headway forecast check log.swf.gz --jobs 200")
 def forecast(
-    words: Annotated[list[str], options.argument("check TRACE", "What to do: check; and a log.")],
+    words: Annotated[
+        list[str],
+        options.argument("check TRACE", "What to do: check; and a log."),
+    ],
     policy: options.PolicyInForce = "",
     simulated: options.Simulated = False,
-    jobs: Annotated[int, options.number("--jobs", "N", "Jobs that are judged.", 10)] = 400,
+    jobs: Annotated[
+        int,
+        options.number("--jobs", "N", "Jobs that are judged.", 10),
+    ] = 400,
     draws: options.Draws = 100,
     procs: options.Procs = None,
     site: options.SiteFolder = None,
@@ -119,7 +125,10 @@ def write(folder: Path, document: dict[str, Any], sample: Any) -> None:
 def _show(console: Console, document: dict[str, Any]) -> None:
     told = "simulated under it" if document["truth"] == "simulated" else "as the log recorded them"
     console.print(f"{document['policy']}; waits {told}; {document['draws']} draws\n", markup=False)
-    for key, title in (("all", "All judged jobs"), ("unsure", "Jobs whose start at once was not certain")):
+    for key, title in (
+        ("all", "All judged jobs"),
+        ("unsure", "Jobs whose start at once was not certain"),
+    ):
         scores = document[key]
         console.print(f"{title}: {scores['jobs']:,}", style="bold", markup=False)
         if scores["jobs"]:

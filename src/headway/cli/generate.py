@@ -30,9 +30,17 @@ def generate(
             help="SWF (.gz packs it, - prints it) or Batsim's .json.",
         ),
     ],
-    seed: Annotated[int | None, options.number("--seed", "N", "Seed of the model.", 0)] = None,
-    apply: options.Transformations = None,
-    force: options.ReplaceOut = False,
+    seed: Annotated[
+        int | None,
+        options.number("--seed", "N", "Seed of the model.", 0),
+    ] = None,
+    apply: Annotated[
+        list[str] | None,
+        options.value(
+            "--apply", "TRANSFORMATION", "Change the jobs; may be repeated, and is applied in this order."
+        ),
+    ] = None,
+    force: Annotated[bool, options.flag("--force", "Replace OUT where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Draw a workload from a model.

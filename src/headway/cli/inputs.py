@@ -35,7 +35,11 @@ def parse_rules(given: Sequence[str] | None) -> dict[str, str]:
 
 
 def check_choices(
-    procs: int | None, platform: str | None, json: bool = False, quiet: bool = False, site: Path | None = None
+    procs: int | None,
+    platform: str | None,
+    json: bool = False,
+    quiet: bool = False,
+    site: Path | None = None,
 ) -> None:
     """Refuse options that contradict each other before anything is read."""
     if site is not None and (procs is not None or platform is not None):

@@ -75,16 +75,20 @@ Procs: TypeAlias = Annotated[
     number("--procs", "N", "Processors of the machine; by default those in the log's header.", 1, 2**31 - 1),
 ]
 PlatformFile: TypeAlias = Annotated[
-    str | None, value("--platform", "FILE", "Platform file (TOML), or the name of a known platform.")
+    str | None,
+    value("--platform", "FILE", "Platform file (TOML), or the name of a known platform."),
 ]
 SiteFolder: TypeAlias = Annotated[
-    Path | None, value("--site", "DIR", "Folder with a Slurm site's configuration; see headway site.")
+    Path | None,
+    value("--site", "DIR", "Folder with a Slurm site's configuration; see headway site."),
 ]
 Annotations: TypeAlias = Annotated[
-    Path | None, value("--annotations", "FILE", "CSV with further columns for the jobs, such as deadlines.")
+    Path | None,
+    value("--annotations", "FILE", "CSV with further columns for the jobs, such as deadlines."),
 ]
 Rules: TypeAlias = Annotated[
-    list[str] | None, value("--rule", "KEY=VALUE", "Reading rule, such as overrun=trust; may be repeated.")
+    list[str] | None,
+    value("--rule", "KEY=VALUE", "Reading rule, such as overrun=trust; may be repeated."),
 ]
 Events: TypeAlias = Annotated[
     list[Path] | None,
@@ -120,26 +124,29 @@ Feedback: TypeAlias = Annotated[
     ),
 ]
 PolicyInForce: TypeAlias = Annotated[
-    str, value("--policy", "SPEC", "Policy in force; slurm(seed=1) for a site, else easy.")
+    str,
+    value("--policy", "SPEC", "Policy in force; slurm(seed=1) for a site, else easy."),
 ]
 Simulated: TypeAlias = Annotated[
     bool, flag("--simulated", "Take the log as simulated under the policy, not as recorded.")
 ]
-Draws: TypeAlias = Annotated[int, number("--draws", "N", "Simulated futures of a job.", 10, 10_000)]
-Seed: TypeAlias = Annotated[int, number("--seed", "N", "Seed of the random numbers.", 0)]
+Draws: TypeAlias = Annotated[
+    int,
+    number("--draws", "N", "Simulated futures of a job.", 10, 10_000),
+]
+Seed: TypeAlias = Annotated[
+    int,
+    number("--seed", "N", "Seed of the random numbers.", 0),
+]
 Seeds: TypeAlias = Annotated[
-    int, number("--seeds", "N", "Phases of the controller's clocks that slurm is run with.", 1, 100)
+    int,
+    number("--seeds", "N", "Phases of the controller's clocks that slurm is run with.", 1, 100),
 ]
 Out: TypeAlias = Annotated[
-    Path | None, value("--out", "DIR", "Write schedule, summary and provenance into this folder.")
+    Path | None,
+    value("--out", "DIR", "Write schedule, summary and provenance into this folder."),
 ]
 Force: TypeAlias = Annotated[bool, flag("--force", "Replace files in a folder that is not empty.")]
-ReplaceOut: TypeAlias = Annotated[bool, flag("--force", "Replace OUT where it exists.")]
-ReplaceFile: TypeAlias = Annotated[bool, flag("--force", "Replace FILE where it exists.")]
-Transformations: TypeAlias = Annotated[
-    list[str] | None,
-    value("--apply", "TRANSFORMATION", "Change the jobs; may be repeated, and is applied in this order."),
-]
 Stream: TypeAlias = Annotated[
     bool,
     flag(
@@ -149,7 +156,8 @@ Stream: TypeAlias = Annotated[
     ),
 ]
 Spreadsheet: TypeAlias = Annotated[
-    bool, flag("--spreadsheet", "In CSV files, quote names that a spreadsheet would take for formulas.")
+    bool,
+    flag("--spreadsheet", "In CSV files, quote names that a spreadsheet would take for formulas."),
 ]
 Json: TypeAlias = Annotated[bool, flag("--json", "Print one JSON document instead of tables.")]
 Quiet: TypeAlias = Annotated[bool, flag("--quiet", "Print nothing but errors.")]

@@ -40,10 +40,12 @@ def plot(
         ),
     ] = "gantt",
     first: Annotated[
-        float | None, options.value(FIRST, "S", "Start of the figure, in seconds after the first submission.")
+        float | None,
+        options.value(FIRST, "S", "Start of the figure, in seconds after the first submission."),
     ] = None,
     last: Annotated[
-        float | None, options.value(LAST, "S", "End of the figure, in seconds after the first submission.")
+        float | None,
+        options.value(LAST, "S", "End of the figure, in seconds after the first submission."),
     ] = None,
     colour: Annotated[
         str | None,
@@ -61,7 +63,7 @@ def plot(
             "distribution: of wait (default), response, bsld or slowdown; campaign: of a metric.",
         ),
     ] = None,
-    force: options.ReplaceFile = False,
+    force: Annotated[bool, options.flag("--force", "Replace FILE where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Draw a figure of one run or of several.

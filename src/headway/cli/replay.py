@@ -46,7 +46,7 @@ def replay(
     out: Annotated[
         Path | None, options.value("--out", "FILE", "Write everything into this JSON file.")
     ] = None,
-    force: options.ReplaceFile = False,
+    force: Annotated[bool, options.flag("--force", "Replace FILE where it exists.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:

@@ -25,7 +25,8 @@ def report(
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="Report to write: .html.", show_default=False)
+        Path,
+        typer.Option("--out", "-o", metavar="FILE", help="Report to write: .html.", show_default=False),
     ],
     name: Annotated[
         list[str] | None,
@@ -33,9 +34,10 @@ def report(
     ] = None,
     title: Annotated[str, options.value("--title", "TEXT", "Title of the page.")] = "",
     side_by_side: Annotated[
-        bool, options.flag("--side-by-side", "Describe runs of different logs; nothing is paired or judged.")
+        bool,
+        options.flag("--side-by-side", "Describe runs of different logs; nothing is paired or judged."),
     ] = False,
-    force: options.ReplaceFile = False,
+    force: Annotated[bool, options.flag("--force", "Replace FILE where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write a report that opens in any browser, without a network.

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 @command("reproduce", example="headway reproduce redirection --trace curie=curie.swf.gz --out redirection")
 def reproduce(
     paper: Annotated[
-        str, options.argument("PAPER", "redirection, locality, urgent, deadline, reallocation, or all.")
+        str,
+        options.argument("PAPER", "redirection, locality, urgent, deadline, reallocation, or all."),
     ],
     trace: Annotated[
         list[str] | None,
@@ -47,7 +48,8 @@ def reproduce(
         ),
     ] = None,
     out: Annotated[
-        Path | None, options.value("--out", "DIR", "Folder of the results; by default named after the paper.")
+        Path | None,
+        options.value("--out", "DIR", "Folder of the results; by default named after the paper."),
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -86,7 +88,13 @@ def _source_of_sizes(paper: str, sizes: str) -> str:
 
 
 def _reproduce(
-    name: str, traces: dict[str, str], quick: bool, folder: Path, quiet: bool, sizes: str, seeds: int | None
+    name: str,
+    traces: dict[str, str],
+    quick: bool,
+    folder: Path,
+    quiet: bool,
+    sizes: str,
+    seeds: int | None,
 ) -> None:
     from headway import papers
     from headway.cli.display import Display, output

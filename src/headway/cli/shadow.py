@@ -12,7 +12,10 @@ from headway.errors import InputError, UsageError
 
 @command("shadow", example="headway shadow grid.toml bordeaux --policy easy --log week.jsonl")
 def shadow(
-    grid: Annotated[Path, options.argument("GRID.toml|LOG.jsonl", "The grid's file; or a log, to compare.")],
+    grid: Annotated[
+        Path,
+        options.argument("GRID.toml|LOG.jsonl", "The grid's file; or a log, to compare."),
+    ],
     cluster: Annotated[str, options.argument("CLUSTER", "Which Slurm cluster of the grid.")] = "",
     policy: Annotated[
         list[str] | None,
@@ -23,7 +26,8 @@ def shadow(
     ] = Path("shadow.jsonl"),
     every: Annotated[float, options.value("--every", "SECONDS", "Time between two looks.")] = 30,
     looks: Annotated[
-        int, options.number("--looks", "N", "End after so many looks; 0 goes on until it is interrupted.", 0)
+        int,
+        options.number("--looks", "N", "End after so many looks; 0 goes on until it is interrupted.", 0),
     ] = 0,
     json: options.Json = False,
 ) -> None:

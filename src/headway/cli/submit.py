@@ -22,10 +22,12 @@ def submit(
         ),
     ],
     walltime: Annotated[
-        str, options.value("--walltime", "TIME", "Longest run: seconds, or 10m, 2h, 1d.", show_default=False)
+        str,
+        options.value("--walltime", "TIME", "Longest run: seconds, or 10m, 2h, 1d.", show_default=False),
     ],
     procs: Annotated[
-        int, options.number("--procs", "N", "Processors that the walltime is for.", 1, 2**31 - 1)
+        int,
+        options.number("--procs", "N", "Processors that the walltime is for.", 1, 2**31 - 1),
     ] = 1,
     fraction: Annotated[
         float | None,

@@ -26,13 +26,16 @@ LISTED = 20
 def sweep(
     spec: Annotated[Path, options.argument("SPEC.toml", "Sweep file.")],
     workers: Annotated[
-        int | None, options.number("--workers", "N", "Worker processes; all cores by default.", 1, 4096)
+        int | None,
+        options.number("--workers", "N", "Worker processes; all cores by default.", 1, 4096),
     ] = None,
     dask: Annotated[
-        str | None, options.value("--dask", "ADDRESS", "Work on this Dask cluster, as in tcp://host:8786.")
+        str | None,
+        options.value("--dask", "ADDRESS", "Work on this Dask cluster, as in tcp://host:8786."),
     ] = None,
     out: Annotated[
-        Path | None, options.value("--out", "DIR", "Folder of the results; by default named after the file.")
+        Path | None,
+        options.value("--out", "DIR", "Folder of the results; by default named after the file."),
     ] = None,
     retry_failed: Annotated[bool, options.flag("--retry-failed", "Run failed cells again.")] = False,
     fresh: Annotated[bool, options.flag("--fresh", "Run all cells again.")] = False,

@@ -25,7 +25,10 @@ TIMES = {
 @command("queue", example="headway queue --grid grid.toml")
 def queue(
     grid: OfGrid = None,
-    count: Annotated[int, options.number("--last", "N", "How many of the last tasks.", 1)] = 40,
+    count: Annotated[
+        int,
+        options.number("--last", "N", "How many of the last tasks.", 1),
+    ] = 40,
     json: options.Json = False,
 ) -> None:
     """List the last tasks of a grid, with places and times."""
@@ -60,7 +63,8 @@ def _row(task: dict[str, Any]) -> list[str]:
 @command("status", example="headway status 7 8 --wait --timeout 1h --grid grid.toml")
 def status(
     tasks: Annotated[
-        list[int] | None, options.argument("[TASK...]", "The tasks' numbers; by default all tasks.")
+        list[int] | None,
+        options.argument("[TASK...]", "The tasks' numbers; by default all tasks."),
     ] = None,
     wait: Annotated[
         bool, options.flag("--wait", "Wait until they have ended; exit status 1 if one was not done.")

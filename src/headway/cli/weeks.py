@@ -13,7 +13,10 @@ from headway.plain import counted
 
 @command("weeks", example="headway weeks curie.swf.gz ricc.swf.gz --procs 80640 --procs 8192")
 def weeks(
-    traces: Annotated[list[str], options.argument("TRACE...", "Job logs, or names of registered datasets.")],
+    traces: Annotated[
+        list[str],
+        options.argument("TRACE...", "Job logs, or names of registered datasets."),
+    ],
     procs: Annotated[
         list[int] | None,
         options.number(
@@ -40,10 +43,12 @@ def weeks(
         ),
     ] = "aligned",
     count: Annotated[
-        int | None, options.number("--count", "N", "Number of weeks; all by default.", 0)
+        int | None,
+        options.number("--count", "N", "Number of weeks; all by default.", 0),
     ] = None,
     draw: Annotated[
-        int | None, options.number("--draw", "SEED", "Draw them at random instead of taking the first.", 0)
+        int | None,
+        options.number("--draw", "SEED", "Draw them at random instead of taking the first.", 0),
     ] = None,
     rule: options.Rules = None,
     json: options.Json = False,

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def what_if(
     trace: Annotated[str, options.argument("SITE|LOG", "A site's folder, or a job log.")] = "",
     change: Annotated[
-        list[str] | None, options.argument("CHANGE...", "Changes made together; --list shows them all.")
+        list[str] | None,
+        options.argument("CHANGE...", "Changes made together; --list shows them all."),
     ] = None,
     against: Annotated[
         list[str] | None,
@@ -39,7 +40,8 @@ def what_if(
     site: options.SiteFolder = None,
     rule: options.Rules = None,
     report: Annotated[
-        Path | None, options.value("--report", "FILE", "Write a report for whoever decides: .html.")
+        Path | None,
+        options.value("--report", "FILE", "Write a report for whoever decides: .html."),
     ] = None,
     list_changes: Annotated[bool, options.flag("--list", "Show every change with an example.")] = False,
     json: options.Json = False,

@@ -207,7 +207,7 @@ def step(state: State, world: World) -> int:
 
 @entry
 def one_step(state: State, world: World) -> int:
-    """:func:`step` for callers in Python: policies and keys written in Python."""
+    """:func:`step` for callers in Python: policies written in Python, learners, live clusters."""
     return step(state, world)
 
 

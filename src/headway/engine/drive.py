@@ -323,10 +323,9 @@ EMPTY = Jobs(*(np.zeros(0, np.int64) for _ in range(5)))
 
 def check_finished(state: State, ids: Table | None = None) -> None:
     """Every job must have had its run: a policy that forgets one is at fault."""
-    if state.clock[FINISHED] == state.jobs.shape[1]:
-        return
-    waiting = np.flatnonzero((state.jobs[PHASE] == WAITING) | (state.jobs[PHASE] == SUSPENDED))
-    if len(waiting):
+    left = (state.jobs[PHASE] == WAITING) | (state.jobs[PHASE] == SUSPENDED)
+    if left.any():
+        waiting = np.flatnonzero(left)
         at = seconds_text(int(state.clock[NOW]))
         raise PolicyError(
             f"the policy left {len(waiting)} of {state.jobs.shape[1]} jobs waiting for ever: nothing was"

@@ -41,6 +41,13 @@ def level_at(profile: Profile, k: int, x: int) -> int:
 
 
 @kernel
+def level_of(profile: Profile, k: int, place: int) -> int:
+    """Processors free from the step at a position on."""
+    b = block_of(profile, k, place)
+    return int(profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b])
+
+
+@kernel
 def next_step(profile: Profile, k: int, b: int, place: int, procs: int, enough: bool) -> tuple[int, int]:
     """The first step from (block, place) on with at least ``procs`` free, or, if not ``enough``, with fewer.
 
@@ -60,6 +67,39 @@ def next_step(profile: Profile, k: int, b: int, place: int, procs: int, enough: 
         if b >= count:
             return -1, 0
         place = base_of(profile, k, b)
+
+
+@kernel
+def next_free(profile: Profile, k: int, place: int, after: int, procs: int) -> tuple[int, int]:
+    """The first time from ``after`` on with ``procs`` free, and the position of the step that holds it.
+
+    The step at ``place`` holds ``after`` or is one before it. Without such a time: NEVER, and that place.
+    """
+    b, at = next_step(profile, k, block_of(profile, k, place), place, procs, True)
+    return (max(after, profile.steps[STEP_ROWS * k + TIME, at]), at) if b >= 0 else (NEVER, place)
+
+
+@kernel
+def stays_between(profile: Profile, k: int, place: int, until: int, low: int, high: int) -> int:
+    """The last step before ``until`` from the one at ``place`` on, if all of them have levels in [low, high).
+
+    Else -1.
+    """
+    b = block_of(profile, k, place)
+    end = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b]
+    added = profile.blocks[BLOCK_ROWS * k + ADDED, b]
+    while low <= profile.steps[STEP_ROWS * k + LEVEL, place] + added < high:
+        following = place + 1
+        if following == end:
+            b += 1
+            if b == profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]:
+                return place
+            following = base_of(profile, k, b)
+            end = following + profile.blocks[BLOCK_ROWS * k + USED, b]
+        if profile.steps[STEP_ROWS * k + TIME, following] >= until:
+            return place
+        place, added = following, profile.blocks[BLOCK_ROWS * k + ADDED, b]
+    return -1
 
 
 @kernel

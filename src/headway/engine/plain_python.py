@@ -17,7 +17,6 @@ import inspect
 import sys
 from bisect import bisect_right
 from collections.abc import Callable
-from copy import deepcopy
 from functools import cache
 from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
@@ -49,10 +48,6 @@ class NotPlain(Exception):
 
 def run_loop(hook: Kernel, state: State, world: World, instants: int) -> int:
     """:func:`headway.engine.clock.loop`; NotPlain before anything has happened."""
-    if any(_constants(module) != written for module, written in written_out.items()):
-        for known in (rewritten, _names_of):
-            known.cache_clear()
-        written_out.clear()
     loop, turn = rewritten(clockwork.loop), rewritten(hook)
     tables: list[tuple[Any, Any]] = []
     plain_state, plain_world = _listed(state, tables), _listed(world, tables)
@@ -124,18 +119,9 @@ def rewritten(kernel: Kernel) -> Kernel:
     return made
 
 
-written_out: dict[str, dict[str, int]] = {}
-"""Constants of the modules whose kernels were rewritten, as they were then: tests set some of them."""
-
-
-def _constants(module: str) -> dict[str, int]:
-    return {name: value for name, value in vars(sys.modules[module]).items() if type(value) is int}
-
-
 @cache
 def _names_of(module: str) -> dict[str, Any]:
     """What the rewritten kernels of a module find by name."""
-    written_out[module] = _constants(module)
     return dict(vars(sys.modules[module]))
 
 
@@ -151,7 +137,6 @@ def _sources_of(module: str) -> dict[str, ast.FunctionDef]:
 
 def _code_of(source: ast.FunctionDef, kernel: FunctionType) -> CodeType:
     """The code of a kernel for lists."""
-    source = deepcopy(source)
     source.decorator_list, source.returns = [], None
     arguments = source.args
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):

@@ -173,17 +173,28 @@ def forget(state: State, k: int, job: int) -> None:
 
 
 @kernel
+def hold_earlier(state: State, k: int, begin: int, place: int, old: int, length: int, procs: int) -> int:
+    """Let the profile hold processors from ``begin`` on in place of ``old``; as :func:`move_forward`."""
+    note_room(state, k, max(begin + length, old), old + length)
+    return int(move_forward(state.profile, k, place, begin, old, length, procs, state.clock[NOW]))
+
+
+@kernel
+def put_forward(state: State, k: int, job: int, begin: int) -> None:
+    """Let a job start earlier; what the profile holds for it is not changed here."""
+    state.jobs[RESERVED, job] = begin
+    move_due(state, k, job)
+
+
+@kernel
 def bring_forward(state: State, k: int, job: int, begin: int, place: int) -> int:
     """Move a reservation to an earlier start, held by the step at ``place``; as :func:`move_forward`."""
     old, length, procs = state.jobs[RESERVED, job], state.jobs[PLAN, job], state.jobs[PROCS, job]
-    now = state.clock[NOW]
     if length > 0:
-        place = move_forward(state.profile, k, place, begin, old, length, procs, now)
-        note_room(state, k, max(begin + length, old), old + length)
+        place = hold_earlier(state, k, begin, place, old, length, procs)
     else:
-        note_room(state, k, now, NEVER)
-    state.jobs[RESERVED, job] = begin
-    move_due(state, k, job)
+        note_room(state, k, state.clock[NOW], NEVER)
+    put_forward(state, k, job, begin)
     return place
 
 

@@ -37,21 +37,9 @@ def seconds(text: str, bare: int = 60) -> int:
             unit[2] or "", bare
         )
         return int(float(unit[1]) * scale)
-    found = clock_seconds(text)
-    if found is None:
-        raise ValueError(f"{text!r} is not a time such as 30, 8:00:00 or 1-12:00:00 (days-hours)")
-    return found
-
-
-def clock_seconds(text: str) -> int | None:
-    """Seconds of a time as jobs are submitted with it: minutes, or days-hours:minutes:seconds; else None.
-
-    >>> clock_seconds("30"), clock_seconds("1-12:30"), clock_seconds("90 sec")
-    (1800, 131400, None)
-    """
     match = _TIME.fullmatch(text)
     if match is None:
-        return None
+        raise ValueError(f"{text!r} is not a time such as 30, 8:00:00 or 1-12:00:00 (days-hours)")
     days, first, second, third = (None if part is None else int(part) for part in match.groups())
     if days is not None:
         return ((days * 24 + (first or 0)) * 60 + (second or 0)) * 60 + (third or 0)

@@ -19,7 +19,7 @@ tells which jobs can move: :mod:`headway.policies.backfilling.long_holes`. The s
 
 from __future__ import annotations
 
-from headway.engine.holes import free_until, hole_from
+from headway.engine.holes import free_until, hole_from, level_of, next_free, stays_between
 from headway.engine.planning import settle
 from headway.engine.profile import step_near, step_of
 from headway.engine.queue import draw_together, find_job, leave
@@ -29,8 +29,10 @@ from headway.engine.reservations import (
     bring_forward,
     forget,
     give_up,
+    hold_earlier,
     length_of_hole,
     next_due,
+    put_forward,
     reserve_by,
     reserved_start,
 )
@@ -95,7 +97,9 @@ def sweep(t: int, state: State, k: int) -> bool:
 
     A search also speaks for the next jobs if they need as many processors for as long, and are reserved no
     earlier: they find nothing before what was found. (Were there a hole, the first would have had it; and
-    where the first moved away from, no such hole could end.) Pins in the profile would need another proof.
+    where the first moved away from, no such hole could end.) So their search begins where enough are next
+    free, and those of a bag of equal tasks that are reserved before that are passed over. Pins in the profile
+    would need another proof.
     """
     begin, end = max(state.pools[ROOM_FROM, k], t), state.pools[ROOM_TO, k]
     state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
@@ -109,7 +113,9 @@ def sweep(t: int, state: State, k: int) -> bool:
     moved, searched = False, 0
     row = Q_FIELDS * 2 * k
     last_procs, last_plan, last_reserved, found, found_at = NEVER, 0, 0, t, now
-    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
+    place = state.pools[Q_HEAD, 2 * k] - 1
+    while place < state.pools[Q_TAIL, 2 * k] - 1:
+        place += 1
         procs = state.queue[row + Q_PROCS, place]
         if procs == GONE:
             continue
@@ -120,9 +126,13 @@ def sweep(t: int, state: State, k: int) -> bool:
         plan = state.queue[row + Q_PLAN, place]
         after, at = t, now
         if procs >= last_procs and plan >= last_plan and reserved >= last_reserved:
-            after, at = found, found_at
+            if found < reserved:
+                searched -= found_at
+                found, found_at = next_free(state.profile, k, found_at, found, last_procs)
+                searched += found_at
             if found >= reserved:
                 continue
+            after, at = found, found_at
         until, earlier = reserved, reserved
         if end < reserved:  # just before its start too few are free, as before
             until = min(end, reserved - plan)
@@ -131,7 +141,11 @@ def sweep(t: int, state: State, k: int) -> bool:
             earlier, at = earliest_move(state, k, job, at, after, until, option(state, k, HOLE))
             searched += at
         if earlier < reserved:
-            at = bring_forward(state, k, job, earlier, step_near(state.profile, k, at, earlier))
+            at = step_near(state.profile, k, at, earlier)
+            if pins:
+                at = bring_forward(state, k, job, earlier, at)
+            else:
+                place, earlier, reserved, at = hand_on(state, k, place, earlier, at)
             if at < 0:
                 now, at = step_of(state.profile, k, t), step_of(state.profile, k, earlier)
             begin = min(begin, state.pools[ROOM_FROM, k])
@@ -142,6 +156,86 @@ def sweep(t: int, state: State, k: int) -> bool:
             last_procs = NEVER
     state.pools[SEARCHED, k] = searched
     return moved
+
+
+@routine
+def hand_on(state: State, k: int, place: int, begin: int, at: int) -> tuple[int, int, int, int]:
+    """Move the job at ``place`` in the queue to ``begin``, and the equal jobs behind it that this lets move.
+
+    Where there is room for ``copies`` jobs of a bag from ``begin`` on, so many start there, and each job
+    behind them finds the start of the one ``copies`` ahead of it, which has just left (here 2):
+
+        reserved   . . . . . . 1 . 2 . . 3 . 4 . . 5
+        then      12 . . . . . 3 . 4 . . 5 . . . . .
+
+    So starts are handed on, and the profile changes as if only the last of them had moved to ``begin``.
+
+    Why that is exact: all are reserved within the length of a job after ``begin``, so each must find
+    processors from an earlier start up to its own. Just before the start of the one ``copies`` ahead it finds
+    none, because ``copies`` jobs have moved across that instant; from then on it does, because one fewer has;
+    and what they leave free begins at ``begin`` + length.
+
+    The step at ``at`` holds ``begin``. Returns place, start and former start of the last job that moved, and
+    the position of the step that holds its start, or -1 as :func:`move_forward`.
+    """
+    profile, row = state.profile, Q_FIELDS * 2 * k
+    procs, plan = state.queue[row + Q_PROCS, place], state.queue[row + Q_PLAN, place]
+    copies = level_of(profile, k, at) // procs
+    last, count, reserved, step = place, 1, state.jobs[RESERVED, state.queue[row + Q_JOB, place]], at
+    for other in range(place + 1, state.pools[Q_TAIL, 2 * k]):
+        if state.queue[row + Q_PROCS, other] == GONE:
+            continue
+        if state.queue[row + Q_PROCS, other] != procs or state.queue[row + Q_PLAN, other] != plan:
+            break
+        following = state.jobs[RESERVED, state.queue[row + Q_JOB, other]]
+        if following < reserved or following > begin + plan:
+            break
+        step = stays_between(profile, k, step, following, copies * procs, (copies + 1) * procs)
+        if step < 0:
+            break
+        last, count, reserved = other, count + 1, following
+
+    at, first = hold_bag(state, k, last, min(copies, count), begin, at)
+    start = begin
+    for other in range(last, place - 1, -1):  # from behind: the one ahead still has its former start
+        if state.queue[row + Q_PROCS, other] == GONE:
+            continue
+        first -= 1
+        while first >= place and state.queue[row + Q_PROCS, first] == GONE:
+            first -= 1
+        its_start = begin if first < place else state.jobs[RESERVED, state.queue[row + Q_JOB, first]]
+        if other == last:
+            start = its_start
+        job = state.queue[row + Q_JOB, other]
+        if its_start < state.jobs[RESERVED, job]:
+            put_forward(state, k, job, its_start)
+    return last, start, reserved, step_near(profile, k, at, start) if at >= 0 else -1
+
+
+@kernel
+def hold_bag(state: State, k: int, last: int, count: int, begin: int, at: int) -> tuple[int, int]:
+    """Let the profile hold ``count`` equal jobs, in the queue up to place ``last``, from ``begin`` on.
+
+    Those with one start move as one. Returns the position of the step at ``begin``, or -1 as
+    :func:`move_forward`, and the place of the first of these jobs.
+    """
+    row, laid_anew = Q_FIELDS * 2 * k, False
+    procs, plan = state.queue[row + Q_PROCS, last], state.queue[row + Q_PLAN, last]
+    old, together, place = state.jobs[RESERVED, state.queue[row + Q_JOB, last]], 0, last + 1
+    while count > 0:
+        place -= 1
+        if state.queue[row + Q_PROCS, place] == GONE:
+            continue
+        its_start = state.jobs[RESERVED, state.queue[row + Q_JOB, place]]
+        if its_start < old:
+            at = hold_earlier(state, k, begin, at, old, plan, together * procs)
+            if at < 0:
+                laid_anew, at = True, step_of(state.profile, k, begin)
+            old, together = its_start, 0
+        together += 1
+        count -= 1
+    at = hold_earlier(state, k, begin, at, old, plan, together * procs)
+    return -1 if laid_anew else at, place
 
 
 @routine

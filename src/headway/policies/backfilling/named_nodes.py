@@ -38,7 +38,6 @@ from headway.engine.verbs import start_on_nodes, turn_away
 from headway.jit import kernel, routine
 from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.queue import GONE, close_gaps
-from headway.policies.slurm.search_tables import Plan, Scratch, Work
 from headway.policies.slurm.selection import (
     memory_taken,
     propose_taken,
@@ -48,7 +47,18 @@ from headway.policies.slurm.selection import (
 )
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.submission import newcomer, submitted
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node, Partition, Record
+from headway.policies.slurm.tables import (
+    UNSET,
+    Clock,
+    Job,
+    Memory,
+    Node,
+    Partition,
+    Plan,
+    Record,
+    Scratch,
+    Work,
+)
 
 NEVER = -1
 

@@ -80,10 +80,9 @@ class OnNamedNodes(Slurm):
 
 def tables(site: Site, arrivals: Arrivals, whole: bool, depth: int) -> Memory:
     """The tables of Slurm's rules as far as the choice of nodes needs them, and room for reservations."""
-    from headway.policies.slurm.search_tables import Plan
     from headway.policies.slurm.settings import Preemption, Setting
     from headway.policies.slurm.setup import controller, node_table
-    from headway.policies.slurm.tables import Job
+    from headway.policies.slurm.tables import Job, Plan
 
     memory = controller(site, arrivals, 0)
     memory.settings[Setting.BF_MAX_TEST] = depth

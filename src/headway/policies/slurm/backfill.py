@@ -32,7 +32,6 @@ from headway.policies.slurm.independence import (
     waits_for_a_start,
 )
 from headway.policies.slurm.life_tables import Array
-from headway.policies.slurm.limit_tables import Holder
 from headway.policies.slurm.limits import after_selection, before_selection, hold_by_limit
 from headway.policies.slurm.main_loop import priority_bound
 from headway.policies.slurm.plan_table import (
@@ -56,13 +55,25 @@ from headway.policies.slurm.plan_table import (
     survey,
 )
 from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, shortest_in, standing_in
-from headway.policies.slurm.reasons import Reason
-from headway.policies.slurm.search_tables import Count, Plan, Scratch, Work
 from headway.policies.slurm.selection import fewest_nodes, whole_nodes
 from headway.policies.slurm.settings import Preemption, Setting
 from headway.policies.slurm.starting import BUSY, FILLING, STARTED, try_start
 from headway.policies.slurm.submission import by_deadline, cancel, is_too_late
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node, Partition, Record
+from headway.policies.slurm.tables import (
+    UNSET,
+    Clock,
+    Count,
+    Holder,
+    Job,
+    Memory,
+    Node,
+    Partition,
+    Plan,
+    Reason,
+    Record,
+    Scratch,
+    Work,
+)
 from headway.policies.slurm.whole import (
     counts_nodes,
     enough_over,

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from headway.engine.tables import Table
 from headway.jit import count_bits, kernel, lowest_bit
-from headway.policies.slurm.search_tables import Work
-from headway.policies.slurm.tables import Memory
+from headway.policies.slurm.tables import Memory, Work
 
 BITS = 64
 SHIFT, WITHIN = 6, 63

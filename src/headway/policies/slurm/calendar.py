@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from headway.jit import kernel, routine
 from headway.policies.slurm.life_tables import Reservation
-from headway.policies.slurm.search_tables import Scratch
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Job, Memory
+from headway.policies.slurm.tables import UNSET, Job, Memory, Scratch
 
 NOT_NOW = -1
 """The start of a window that a job does not have."""

@@ -23,10 +23,9 @@ from headway.policies.slurm.ends import (
     start_after,
     touches,
 )
-from headway.policies.slurm.search_tables import Scratch
 from headway.policies.slurm.selection import select, whole_nodes
 from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.tables import Clock, Job, Memory
+from headway.policies.slurm.tables import Clock, Job, Memory, Scratch
 from headway.policies.slurm.whole import idle_after, select_whole
 
 

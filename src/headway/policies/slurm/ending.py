@@ -16,10 +16,9 @@ from headway.policies.slurm.life_tables import Outcome
 from headway.policies.slurm.limits import charge
 from headway.policies.slurm.power import note_idle_since
 from headway.policies.slurm.preemption import victim_mode
-from headway.policies.slurm.reasons import Reason
 from headway.policies.slurm.settings import Mode, Setting
 from headway.policies.slurm.submission import count_submitted
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node
+from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node, Reason
 
 MODULUS = (1 << 31) - 1
 """Of the sequence of numbers that a seed gives (Park and Miller)."""

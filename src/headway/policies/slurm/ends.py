@@ -13,10 +13,9 @@ from headway.engine.tables import (
 )
 from headway.jit import kernel, routine
 from headway.policies.slurm.preemption import is_preemptable, shares_partition
-from headway.policies.slurm.search_tables import Scratch, Work
 from headway.policies.slurm.selection import whole_nodes
 from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.tables import Clock, Job, Memory
+from headway.policies.slurm.tables import Clock, Job, Memory, Scratch, Work
 
 NEVER = -1
 FREE_ENOUGH = 1 << 40

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 
 from headway.jit import kernel, routine
-from headway.policies.slurm.limit_tables import Holder, Rank, Tres, Usage
 from headway.policies.slurm.settings import Setting, Weight
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Partition
+from headway.policies.slurm.tables import UNSET, Clock, Holder, Job, Memory, Partition, Rank, Tres, Usage
 
 SMALLEST = 2.2250738585072014e-308
 PARENT = (1 << 31) - 1

@@ -10,9 +10,8 @@ import numpy.typing as npt
 from headway.engine.tables import Table
 from headway.policies.slurm.fairshare import PARENT
 from headway.policies.slurm.levels import mode_of
-from headway.policies.slurm.limit_tables import Cap, Factor, Holder, Rank, Usage
 from headway.policies.slurm.settings import Waiver
-from headway.policies.slurm.tables import UNSET
+from headway.policies.slurm.tables import UNSET, Cap, Factor, Holder, Rank, Usage
 from headway.site import Site
 from headway.site.model import Limits
 

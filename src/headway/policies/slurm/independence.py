@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from headway.jit import kernel, routine
 from headway.policies.slurm.life_tables import After, Array, Dependency, Licence, Outcome
-from headway.policies.slurm.reasons import Reason
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory
+from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Reason
 
 MET, OPEN, NEVER = range(3)
 """What is to be said of a dependency: it is met, it may still be, or it cannot be any more."""

@@ -7,11 +7,21 @@ one says so); where neither does, the job's association, and for limits of a gro
 from __future__ import annotations
 
 from headway.jit import kernel, routine
-from headway.policies.slurm.limit_tables import Cap, Holder, Tres, Usage
 from headway.policies.slurm.queue import minutes_in
-from headway.policies.slurm.reasons import RESOURCE, Reason
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Partition
+from headway.policies.slurm.tables import (
+    RESOURCE,
+    UNSET,
+    Cap,
+    Clock,
+    Holder,
+    Job,
+    Memory,
+    Partition,
+    Reason,
+    Tres,
+    Usage,
+)
 
 MINUTE = 60
 

@@ -12,15 +12,23 @@ from headway.policies.slurm.independence import (
     refused_before,
 )
 from headway.policies.slurm.life_tables import Array, Reservation
-from headway.policies.slurm.limit_tables import Holder
 from headway.policies.slurm.limits import before_selection, hold_by_limit
 from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, minutes_in, standing_in, waives
-from headway.policies.slurm.reasons import Reason
-from headway.policies.slurm.search_tables import Scratch
 from headway.policies.slurm.settings import Setting, Waiver
 from headway.policies.slurm.starting import LIMITED, MAIN, PASSED_OVER, STARTED, try_start
 from headway.policies.slurm.submission import by_deadline, cancel, is_hopeless, is_too_late
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node, Partition, Record
+from headway.policies.slurm.tables import (
+    UNSET,
+    Clock,
+    Holder,
+    Job,
+    Memory,
+    Node,
+    Partition,
+    Reason,
+    Record,
+    Scratch,
+)
 
 TOO_FEW = 4
 """A job for which the pass has too few nodes left in its partition."""

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from headway.jit import kernel, routine
 from headway.policies.slurm.bits import ALL, ONE, common_nodes, copy_set
-from headway.policies.slurm.search_tables import Scratch, Slot
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import Clock, Job, Memory
+from headway.policies.slurm.tables import Clock, Job, Memory, Scratch, Slot
 
 END = -1
 """NEXT of the last stretch."""

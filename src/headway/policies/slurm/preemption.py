@@ -5,10 +5,9 @@ from __future__ import annotations
 from headway.engine.shares import end_of_shares
 from headway.engine.tables import R_SHARE, RUN, S_NODE, State
 from headway.jit import kernel
-from headway.policies.slurm.limit_tables import Holder, Tres
 from headway.policies.slurm.queue import may_preempt
 from headway.policies.slurm.settings import Mode, Preemption, Setting
-from headway.policies.slurm.tables import UNSET, Job, Memory, Partition
+from headway.policies.slurm.tables import UNSET, Holder, Job, Memory, Partition, Tres
 
 NODES_OF_RANK = 1 << 16
 

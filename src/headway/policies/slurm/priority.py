@@ -5,10 +5,9 @@ from __future__ import annotations
 from headway.jit import kernel, routine
 from headway.policies.slurm.fairshare import classic, decay, fair_tree, use
 from headway.policies.slurm.life_tables import Array
-from headway.policies.slurm.limit_tables import Factor, Tres, Usage
 from headway.policies.slurm.queue import minutes_in, sift_in, sort_queue
 from headway.policies.slurm.settings import Preemption, Setting, Weight
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Partition, Record
+from headway.policies.slurm.tables import UNSET, Clock, Factor, Job, Memory, Partition, Record, Tres, Usage
 
 HIGHEST = (1 << 32) - 1
 BASIC = 4294901759

@@ -7,10 +7,18 @@ are closed when it is over.
 from __future__ import annotations
 
 from headway.jit import kernel, routine
-from headway.policies.slurm.limit_tables import Holder
-from headway.policies.slurm.reasons import Reason
 from headway.policies.slurm.settings import Mode, Preemption, Setting, Waiver
-from headway.policies.slurm.tables import UNSET, Adapted, Clock, Job, Memory, Partition, Record
+from headway.policies.slurm.tables import (
+    UNSET,
+    Adapted,
+    Clock,
+    Holder,
+    Job,
+    Memory,
+    Partition,
+    Reason,
+    Record,
+)
 
 GONE = -1
 """The job of a record whose job has started."""

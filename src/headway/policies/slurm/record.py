@@ -8,10 +8,9 @@ import numpy as np
 
 from headway.engine.tables import WALL, State
 from headway.policies.prepare import OnNodes, Table
-from headway.policies.slurm.limit_tables import Factor
-from headway.policies.slurm.reasons import RESOURCE, Reason, reason_name
+from headway.policies.slurm.reasons import reason_name
 from headway.policies.slurm.settings import Setting, Weight
-from headway.policies.slurm.tables import UNSET, Job, Memory
+from headway.policies.slurm.tables import RESOURCE, UNSET, Factor, Job, Memory, Reason
 from headway.site import Site
 from headway.units import SECOND
 

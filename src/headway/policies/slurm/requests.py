@@ -12,8 +12,7 @@ from headway.policies.prepare import Arrivals
 from headway.policies.slurm.constraints import Constraint, Features
 from headway.policies.slurm.life import Life
 from headway.policies.slurm.memory_bounds import Asked, bounds, by_place
-from headway.policies.slurm.reasons import Reason
-from headway.policies.slurm.tables import UNSET, Adapted, Choice, Job
+from headway.policies.slurm.tables import UNSET, Adapted, Choice, Job, Reason
 from headway.site import Site
 from headway.site.access import DOORS, Asker, askers, enforces, restricts, rule_against
 from headway.units import SECOND

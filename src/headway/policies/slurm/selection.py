@@ -25,9 +25,8 @@ from headway.jit import kernel, routine
 from headway.policies.slurm.cores import cores_in_row, imagine_suspended, propose_cores, suspends
 from headway.policies.slurm.life_tables import Level
 from headway.policies.slurm.queue import waives
-from headway.policies.slurm.search_tables import Scratch, Work
 from headway.policies.slurm.settings import Preemption, Setting, Waiver
-from headway.policies.slurm.tables import UNSET, Choice, Job, Memory, Node, Partition
+from headway.policies.slurm.tables import UNSET, Choice, Job, Memory, Node, Partition, Scratch, Work
 
 MANY_NODES = 1 << 40
 """A job that gave no largest number of nodes."""

@@ -52,13 +52,25 @@ from headway.policies.slurm.life import (
 from headway.policies.slurm.life_tables import Victim
 from headway.policies.slurm.plan_table import KINDS
 from headway.policies.slurm.priority import BASIC
-from headway.policies.slurm.reasons import Reason
 from headway.policies.slurm.record import notes, on_nodes, warm_up_days, warm_up_remark, why_refused
 from headway.policies.slurm.requests import Requests, padded
-from headway.policies.slurm.search_tables import Count, Plan, Scratch, Slot, Work
 from headway.policies.slurm.selection import LIGHTER
 from headway.policies.slurm.settings import Preemption, Setting, Weight
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node, Partition, Record
+from headway.policies.slurm.tables import (
+    UNSET,
+    Clock,
+    Count,
+    Job,
+    Memory,
+    Node,
+    Partition,
+    Plan,
+    Reason,
+    Record,
+    Scratch,
+    Slot,
+    Work,
+)
 from headway.site import Site
 from headway.units import SECOND
 

@@ -36,11 +36,9 @@ from headway.policies.slurm.power import switch_on
 from headway.policies.slurm.preemption import grace, is_pausing
 from headway.policies.slurm.priority import tres_of
 from headway.policies.slurm.queue import leave_queue
-from headway.policies.slurm.reasons import Reason
-from headway.policies.slurm.search_tables import Scratch, Work
 from headway.policies.slurm.selection import propose_taken, reset_weights, select, select_row
 from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node, Partition
+from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node, Partition, Reason, Scratch, Work
 from headway.policies.slurm.turns import note_start
 from headway.policies.slurm.victims import find_victims, suspends_first, victims_to_go
 from headway.units import SECOND

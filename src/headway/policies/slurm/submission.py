@@ -13,12 +13,10 @@ from headway.engine.tables import FIRST_NEW, LAST_NEW, RETURNED, RETURNS, State
 from headway.engine.verbs import turn_away
 from headway.jit import kernel, routine
 from headway.policies.slurm.life_tables import Array, Outcome
-from headway.policies.slurm.limit_tables import Holder
 from headway.policies.slurm.limits import account_row, first_qos, qos_value, second_qos, user_row
 from headway.policies.slurm.queue import leave_queue, shortest_in
-from headway.policies.slurm.reasons import Reason
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Partition
+from headway.policies.slurm.tables import UNSET, Clock, Holder, Job, Memory, Partition, Reason
 
 
 @kernel

@@ -3,10 +3,6 @@
 Times are whole seconds on the log's clock, as Slurm has them; time limits are minutes, memory is MB.
 Sets of nodes are rows of bytes, 1 where a node is in the set, and for backfill rows of words, 64 nodes to a
 word (:mod:`~headway.policies.slurm.bits`). -1 stands for "not given" and "no limit".
-
-Rows of further tables: :mod:`~headway.policies.slurm.limit_tables` (limits, usage and shares),
-:mod:`~headway.policies.slurm.life_tables` (arrays, dependencies, victims) and
-:mod:`~headway.policies.slurm.search_tables` (what a pass or a cycle searches with).
 """
 
 from __future__ import annotations
@@ -24,6 +20,8 @@ Sets = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.float64]
 
 UNSET = -1
+RESOURCE = 64
+"""What a reason counts more for each resource: 64 x :class:`Tres` + :class:`Reason`."""
 
 
 class Job(IntEnum):
@@ -233,6 +231,33 @@ class Record(IntEnum):
     """Of the partition in the job's list."""
 
 
+class Slot(IntEnum):
+    """A stretch of time in backfill's plan table; its set of nodes is free of plans."""
+
+    BEGIN = 0
+    END = 1
+    NEXT = 2
+    FREE = 3
+    """How many nodes that the job at hand could have are free of plans in it."""
+    RISES = 4
+    """Whether a node that the job at hand could have is free in the next slot and not in this one."""
+    LACKED = 5
+    """The end of the last slot before this one with fewer nodes than the job at hand wants; 0: none."""
+    KNOWN = 6
+    """For which kinds of jobs FREE and RISES are kept in ``surveys``: a bit for each kind."""
+    ORDER = 7
+    """Not of a slot: the slots of a window one after the other."""
+
+
+class Plan(IntEnum):
+    """A start that the present cycle has planned."""
+
+    JOB = 0
+    START = 1
+    END = 2
+    """As entered in the table: rounded down."""
+
+
 class Clock(IntEnum):
     """When what happened last."""
 
@@ -308,6 +333,92 @@ class Choice(IntEnum):
     """0: any of the allowed nodes."""
     NODES = 2
     """Of a part: how many nodes are to be of it; 0: all, or all of another part."""
+
+
+class Factor(IntEnum):
+    """Numbers of a partition, a QOS or an association that priority reads, from 0 to 1."""
+
+    PARTITION = 0
+    QOS = 1
+    ASSOCIATION = 2
+
+
+class Tres(IntEnum):
+    """What limits count; generic resources follow."""
+
+    CPU = 0
+    MEMORY = 1
+    NODE = 2
+    BILLING = 3
+
+
+class Holder(IntEnum):
+    """Who sets limits and is charged: QOS first, then associations."""
+
+    PARENT = 0
+    """The association above; -1 for the root and for QOS."""
+    SHARES = 1
+    IS_USER = 2
+    RUNNING = 3
+    NO_DECAY = 4
+    OVER_PARTITION = 5
+    """A QOS whose limits come before those of the partition's."""
+    MIN_PRIORITY = 6
+    NO_RESERVE = 7
+    GRP_JOBS = 8
+    GRP_WALL = 9
+    MAX_JOBS = 10
+    """Of an association."""
+    MAX_WALL = 11
+    MAX_JOBS_USER = 12
+    MAX_JOBS_ACCOUNT = 13
+    PRIORITY = 15
+    """Of a QOS."""
+    EXEMPT = 16
+    """How long a job of a QOS runs before it may be preempted; -1: as the site has it."""
+    PREEMPT = 17
+    """:class:`Mode` of preempting jobs of a QOS."""
+    GRACE = 18
+    SUBMITTED = 19
+    """Jobs that wait or run."""
+    GRP_SUBMIT = 20
+    MAX_SUBMIT = 21
+    """Of an association."""
+    MAX_SUBMIT_USER = 22
+    WAIVES = 23
+    """Which bounds of partitions do not bind jobs of a QOS (:class:`Waiver`, as bits)."""
+    MAX_SUBMIT_ACCOUNT = 14
+
+
+class Cap(IntEnum):
+    """Limits that are counted by resource."""
+
+    GRP = 0
+    GRP_MINS = 1
+    GRP_RUN_MINS = 2
+    MAX_JOB = 3
+    MAX_NODE = 4
+    MAX_MINS_JOB = 5
+    MIN_JOB = 6
+    MAX_USER = 7
+    MAX_ACCOUNT = 8
+
+
+class Usage(IntEnum):
+    """Numbers of a QOS or an association that change."""
+
+    RAW = 0
+    """Billing seconds, decayed."""
+    WALL = 1
+    FAIRSHARE = 2
+    """The fair share factor of a user, as last calculated."""
+    SHARES_NORM = 3
+    LEVEL = 4
+    EFFECTIVE = 5
+    FACTOR = 6
+    """UsageFactor of a QOS."""
+    SHARES_PRODUCT = 7
+    """Parts of the shares multiplied up to the root."""
 
 
 @by_address
@@ -441,3 +552,123 @@ class Memory(NamedTuple):
     """[place, word] the nodes of the running jobs, in the order of their ends; as far as there is room."""
     words_over: Table
     """[place, word] nodes on which nothing runs any more when these jobs and all before them are over."""
+
+
+class Count(IntEnum):
+    """Whose jobs a cycle counts."""
+
+    USER = 0
+    PARTITION = 1
+    ASSOCIATION = 2
+    USER_PARTITION = 3
+    PLANNED = 4
+    """Plans in a partition."""
+
+
+class Rank(IntEnum):
+    """Space to rank users in."""
+
+    ORDER = 0
+    """Associations by parent, then as they are served."""
+    FIRST = 1
+    """Where the children of an association begin in that order."""
+    COUNT = 2
+    NEXT = 3
+    """The child that is looked at next."""
+    TIED = 4
+
+
+class Work(IntEnum):
+    """Rows of space for the choice of nodes."""
+
+    OFFER = 0
+    """CPUs that a node can give the job."""
+    TAKEN = 1
+    """CPUs that it gives."""
+    FIRST = 2
+    LAST = 3
+    RUN_CPUS = 4
+    RUN_NODES = 5
+    CHOSEN = 6
+    """What it gives, put by."""
+    FIRST_END = 7
+    """When the first job on a node reaches its limit; 0 where nothing runs."""
+    LAST_END = 8
+
+
+class Scratch(IntEnum):
+    """Sets of nodes that a pass works on."""
+
+    AVAILABLE = 0
+    """Nodes that the present pass may still use."""
+    CANDIDATES = 1
+    WINDOW = 2
+    """A: nodes free of plans as long as the job may run."""
+    WIDEST = 3
+    """B: all that the job could have."""
+    USABLE = 4
+    ALLOWED = 5
+    """Nodes that reservations leave to the job at hand."""
+    BEFORE = 6
+    """Nodes on which the job at hand might start if nothing ran."""
+    IDLE = 7
+    """Nodes on which nothing runs."""
+    COMPLETING = 8
+    AHEAD = 11
+    """Nodes free of plans in the slots of a window behind those whose sets are folded."""
+    OPEN = 9
+    """Nodes on which something could start: usable, not completing, with something free."""
+    TAKEN = 10
+    """Nodes that were chosen."""
+    CHOICE = 11
+    """Nodes of one part of a constraint."""
+
+
+class Reason(IntEnum):
+    """Why a job waits, by Slurm's own names."""
+
+    NONE = 0
+    PRIORITY = 1
+    RESOURCES = 2
+    BEGIN_TIME = 3
+    PARTITION_DOWN = 4
+    PARTITION_NODE_LIMIT = 5
+    PARTITION_TIME_LIMIT = 6
+    QOS_JOB_LIMIT = 7
+    QOS_MAX_JOBS_USER = 8
+    QOS_MAX_JOBS_ACCOUNT = 9
+    QOS_WALL = 10
+    QOS_GRP_WALL = 11
+    ASSOC_GRP_JOBS = 12
+    ASSOC_MAX_JOBS = 13
+    ASSOC_MAX_WALL = 14
+    ASSOC_GRP_WALL = 15
+    QOS_GRP = 16
+    QOS_GRP_MINS = 17
+    QOS_GRP_RUN_MINS = 18
+    QOS_MAX_JOB = 19
+    QOS_MAX_NODE = 20
+    QOS_MAX_MINS_JOB = 21
+    QOS_MIN_JOB = 22
+    QOS_MAX_USER = 23
+    QOS_MAX_ACCOUNT = 24
+    ASSOC_GRP = 25
+    ASSOC_GRP_MINS = 26
+    ASSOC_GRP_RUN_MINS = 27
+    ASSOC_MAX_JOB = 28
+    ASSOC_MAX_NODE = 29
+    ASSOC_MAX_MINS_JOB = 30
+    ASSOC_MIN_JOB = 31
+    HELD = 32
+    DEPENDENCY = 33
+    NEVER_SATISFIED = 34
+    ARRAY_LIMIT = 35
+    RESERVATION = 36
+    LICENCES = 37
+    NODES_AWAY = 38
+    DEADLINE = 39
+    SUBMIT_LIMIT = 40
+    PARTITION_CONFIG = 41
+    QOS_NOT_ALLOWED = 42
+    ACCOUNT_NOT_ALLOWED = 43
+    MEMORY_LIMIT = 44

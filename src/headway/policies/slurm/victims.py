@@ -13,10 +13,9 @@ from headway.jit import kernel, routine
 from headway.policies.slurm.ends import copy_nodes, imagine_ended
 from headway.policies.slurm.life_tables import Victim
 from headway.policies.slurm.preemption import cost, is_preemptable, shares_partition, victim_mode
-from headway.policies.slurm.search_tables import Scratch, Work
 from headway.policies.slurm.selection import select
 from headway.policies.slurm.settings import Mode, Preemption, Setting
-from headway.policies.slurm.tables import Clock, Memory
+from headway.policies.slurm.tables import Clock, Memory, Scratch, Work
 
 LAST_REMOVED = 99_999
 """A rank before all others."""

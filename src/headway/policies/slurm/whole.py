@@ -10,7 +10,6 @@ from headway.engine.shares import end_of_shares
 from headway.engine.tables import N_CPUS, N_MEMORY, N_RUNS, R_SHARE, RUN, S_NODE, State, Table
 from headway.jit import kernel, lowest_bit, routine
 from headway.policies.slurm.bits import BITS, common_nodes, empty, put, put_range
-from headway.policies.slurm.search_tables import Scratch, Work
 from headway.policies.slurm.selection import (
     fewest_cpus,
     fewest_nodes,
@@ -21,7 +20,7 @@ from headway.policies.slurm.selection import (
     whole_nodes,
 )
 from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.tables import UNSET, Choice, Clock, Job, Memory, Node, Partition
+from headway.policies.slurm.tables import UNSET, Choice, Clock, Job, Memory, Node, Partition, Scratch, Work
 
 
 @kernel
