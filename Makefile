@@ -7,7 +7,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-WORKERS ?= 2
+# One more than two processors: some tests wait, for browsers, clusters or each other.
+WORKERS ?= 3
 SITE ?= site
 
 .PHONY: demo test test-all coverage bounds untuned mutants fuzz audit lint types check bench docs release lock clean

@@ -31,7 +31,7 @@ def simulated(name: str, folder: Path, seed: int = 1) -> Schedule:
         ("d-qos-a", 0.60, 0.20),
         ("d-gang", 0.80, 0.20),
         ("f-limits", 0.60, 0.15),
-        ("site-a", 0.45, 0.31),
+        pytest.param("site-a", 0.45, 0.31, marks=pytest.mark.long),
     ],
 )
 def test_as_near_as_another_real_run(name: str, within: float, error: float, tmp_path: Path) -> None:
