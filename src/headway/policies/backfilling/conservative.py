@@ -168,7 +168,7 @@ def hand_on(state: State, k: int, place: int, begin: int, at: int) -> tuple[int,
         reserved   . . . . . . 1 . 2 . . 3 . 4 . . 5
         then      12 . . . . . 3 . 4 . . 5 . . . . .
 
-    So starts are handed on, and the profile changes as if only the last of them had moved to ``begin``.
+    So starts are handed on, and the profile changes as if only the last ``copies`` had moved to ``begin``.
 
     Why that is exact: all are reserved within the length of a job after ``begin``, so each must find
     processors from an earlier start up to its own. Just before the start of the one ``copies`` ahead it finds
