@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 from commands import SWF, Headway
+from headway.campaign import Results
 from headway.cli.sweep import overview
 
 SWEEP = """\
@@ -100,6 +101,30 @@ def test_bad_files_are_refused_in_one_sentence(run: Headway, text: str, sentence
     result = run("sweep", "sweep.toml", "--workers", 1)
     assert result.status == 2
     assert sentence in result.err and result.err.count("\n") == 1, result.err
+
+
+def test_a_table_of_what_was_found_is_written_for_a_paper(run: Headway) -> None:
+    run.write("sweep.toml", SWEEP)
+    first = run("sweep", "sweep.toml", "--workers", 1, "--table", "t.csv")
+    assert first.status == 0 and "table of mean_bsld written to t.csv" in first.err
+    table = pl.read_csv(run.folder / "t.csv")
+    assert table["workload"].to_list() == ["four"] * 2 + ["drawn"] * 2
+    assert table["policy"].to_list() == ["easy(order=sjf)", "strict"] * 2
+    assert set(table["verdict"]) == {"too few blocks to tell"}
+    judged = Results.open(run.folder / "sweep-results").against_baseline("mean_bsld")
+    assert table["value"].to_list() == pytest.approx(judged["value"].to_list())
+    again = ("sweep", "sweep.toml", "--workers", 1, "--metric", "mean_wait", "--table")
+    assert "mean_wait (s) against the baseline" in run(*again, "t.txt").out
+    assert (run.folder / "t.txt").read_text().startswith("workload  policy")
+    assert run(*again, "t.tex", "--quiet").err == ""
+    assert r"\caption{mean\_wait (s) against the baseline" in (run.folder / "t.tex").read_text()
+    assert "t.tex exists" in run(*again, "t.tex").err
+    assert run(*again, "t.tex", "--force").status == 0
+    assert "written as .tex, .csv or .txt" in run(*again, "t.pdf").err
+    unknown = run("sweep", "sweep.toml", "--metric", "max_wait")
+    assert "does not measure 'max_wait'; it has jobs, mean_wait, mean_bsld" in unknown.err
+    run.write("alone.toml", SWEEP.replace('baseline = "easy"\n', ""))
+    assert "no cell of this campaign has a baseline" in run("sweep", "alone.toml", "--table", "a.tex").err
 
 
 def test_contradictory_options_are_refused(run: Headway) -> None:

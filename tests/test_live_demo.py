@@ -13,8 +13,10 @@ from headway import Schedule
 from headway.audit import audit
 from headway.live.launch import end, start, start_servers, wait_for
 from headway.live.page import pages_of
+from headway.live.task import Task
 from headway.live.wire import close, listen
-from live_grids import cluster, folder, running, short, written
+from headway.units import SECOND
+from live_grids import cluster, folder, running, written
 from live_kills import local_trial, slurm_trial
 from slurm_clusters import free_port
 
@@ -51,13 +53,16 @@ def test_the_page_follows_the_agent() -> None:
             address = f"http://127.0.0.1:{free_port()}"
             listener = listen(address, live.agent.handle, pages=pages_of(live.agent))
             try:
+                released = path / "released"
+                held = Task(("sh", "-c", f"until [ -e {released} ]; do sleep 0.1; done"), 1, 120 * SECOND)
                 for _ in range(4):
-                    live.agent.on_submit(short(6, 20).as_json())
+                    live.agent.on_submit(held.as_json())
                 page.open_address(address)
                 page.wait_for("document.querySelectorAll('#tasks tr').length === 5")
                 said = "document.getElementById('decisions').innerText"
                 assert "which completes it first" in page.evaluate(said)
-                assert page.evaluate("document.querySelectorAll('rect.bar').length") >= 4
+                page.wait_for("document.querySelectorAll('rect.bar').length >= 4")
+                released.touch()
                 ended = threading.Thread(target=live.until, args=(live.all_over, 60))
                 ended.start()
                 page.wait_for("document.getElementById('counts').innerText.includes('4 done')")

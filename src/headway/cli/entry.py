@@ -86,6 +86,9 @@ def _with_remedy(error: typer.TyperException) -> str:
     sentence = error.format_message().rstrip(". ")
     context = getattr(error, "ctx", None)
     shown = getattr(context, "command_path", "") or "headway"
+    option = getattr(error, "option_name", "").lstrip("-")
+    if option and shown.endswith(" generate"):
+        sentence += f" (parameters of a model have no dashes: {option}=VALUE)"
     return f"{sentence}; see '{shown} --help'"
 
 

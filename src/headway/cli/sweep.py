@@ -22,7 +22,11 @@ LISTED = 20
 """How many failed cells are listed; all of them stand in results.parquet."""
 
 
-@command("sweep", example="headway sweep weeks.toml --workers 8 --out results")
+COLUMNS = ("blocks", "base", "value", "change", "change_low", "change_high", "verdict")
+"""What a table for a paper says of a policy against its baseline."""
+
+
+@command("sweep", example="headway sweep weeks.toml --workers 8 --out results --table table1.tex")
 def sweep(
     spec: Annotated[Path, options.argument("SPEC.toml", "Sweep file.")],
     workers: Annotated[
@@ -39,6 +43,15 @@ def sweep(
     ] = None,
     retry_failed: Annotated[bool, options.flag("--retry-failed", "Run failed cells again.")] = False,
     fresh: Annotated[bool, options.flag("--fresh", "Run all cells again.")] = False,
+    metric: Annotated[
+        str | None,
+        options.value("--metric", "NAME", "Judge policies by this metric; mean_bsld by default."),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        options.value("--table", "FILE", "Write the comparison with the baseline: .tex, .csv or .txt."),
+    ] = None,
+    force: Annotated[bool, options.flag("--force", "Replace the FILE of --table where it exists.")] = False,
     quiet: options.Quiet = False,
 ) -> int | None:
     """Run a campaign: policies x parameters x workloads x seeds.
@@ -54,7 +67,12 @@ def sweep(
     from headway.cli.display import Display
     from headway.cli.sweep_progress import shown
 
+    if table is not None:
+        _check_table(table, force)
     campaign = Campaign.from_toml(spec)
+    wanted = campaign.settings
+    if metric is not None and not wanted.measures and metric not in wanted.metrics:
+        raise UsageError(f"the campaign does not measure {metric!r}; it has {', '.join(wanted.metrics)}")
     folder = out or Path(f"{spec.stem}-results")
     if not quiet and not fresh and (places := campaign.unseen()):
         Display().say(
@@ -71,14 +89,41 @@ def sweep(
             with connected(dask) as client:
                 results = campaign.run(folder, client=client, progress=tell, **again)
     failed = results.failed.height
+    judged = metric or next((name for name in JUDGED if name in results.frame.columns), None)
     if not quiet:
-        _report(results, folder)
+        _report(results, folder, judged)
     elif failed:
         _list_failed(results)
+    if table is not None:
+        _write_table(results, judged or JUDGED[0], table)
+        Display(quiet).say(f"table of {judged} written to {table}")
     return FAULT if failed else None
 
 
-def _report(results: Results, folder: Path) -> None:
+def _check_table(file: Path, force: bool) -> None:
+    """Complain before the campaign runs about a table that could not be written after it."""
+    if file.suffix not in (".tex", ".csv", ".txt"):
+        raise UsageError(f"{file}: a table is written as .tex, .csv or .txt")
+    if file.exists() and not force:
+        raise UsageError(f"{file} exists; give another name, or --force to replace it")
+
+
+def _write_table(results: Results, metric: str, file: Path) -> None:
+    """What each policy changes against its baseline, a line for each workload where there are several."""
+    from headway.campaign import tables
+    from headway.writing import write_text
+
+    by = ["workload", "label"] if results.frame["workload"].n_unique() > 1 else ["label"]
+    judged = results.against_baseline(metric, by=by).select(*by, *COLUMNS).rename({"label": "policy"})
+    if file.suffix == ".tex":
+        words = f"{with_unit(metric, results.tau)} against the baseline, intervals of 95 %"
+        text = tables.latex(judged, caption=words)
+    else:
+        text = tables.csv(judged) if file.suffix == ".csv" else tables.text(judged)
+    write_text(file, text)
+
+
+def _report(results: Results, folder: Path, metric: str | None) -> None:
     from headway.cli.display import output
 
     console = output()
@@ -99,16 +144,15 @@ def _report(results: Results, folder: Path) -> None:
         for row in rows:
             table.add_row(*row)
         console.print(table)
-        _verdicts(console, results)
+        _verdicts(console, results, metric)
     console.print(f"\nwritten to {folder}", markup=False)
     _list_failed(results)
 
 
-def _verdicts(console: Console, results: Results) -> None:
+def _verdicts(console: Console, results: Results, metric: str | None) -> None:
     """How each policy differs from the baseline, with intervals, where the campaign has a baseline."""
     from rich.table import Table
 
-    metric = next((name for name in JUDGED if name in results.frame.columns), None)
     if metric is None or not results.frame["baseline"].is_not_null().any():
         return
     try:
