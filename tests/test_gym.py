@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -355,3 +357,11 @@ def test_a_sweep_finds_agents_beside_its_file_and_knows_them_by_content(
     weighing(request=-1.0).save(agent)
     again = run(*sweep)
     assert "1 cell run, 1 were there" in again.out + again.err, "the agent is another one now"
+
+
+def test_without_gymnasium_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("headway.gym")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    with pytest.raises(ModuleNotFoundError, match=r"needs Gymnasium, the extra rl: pip install"):
+        importlib.import_module("headway.gym")

@@ -9,7 +9,13 @@ Needs the extra ``rl``: ``pip install '.[rl]'``.
 
 from __future__ import annotations
 
-from headway.gym.environment import SchedulingEnv
+try:
+    from headway.gym.environment import SchedulingEnv
+except ModuleNotFoundError as error:
+    if error.name != "gymnasium":
+        raise
+    words = "headway.gym needs Gymnasium, the extra rl: pip install '.[rl]' in a checkout of Headway"
+    raise ModuleNotFoundError(words, name="gymnasium") from None
 from headway.gym.episodes import Episodes
 from headway.gym.vector import SchedulingVectorEnv
 
