@@ -15,14 +15,14 @@ from commands import Headway
 from headway.errors import UsageError
 from headway.forecast import LEVELS, Correction, Instant, Outlook, Present, Record, check, present, scores
 from headway.forecast.answer import Question, alternatives, answer
-from headway.forecast.arrivals import DAY, FADING, WEEK, Arrivals
+from headway.forecast.arrivals import FADING, Arrivals
 from headway.forecast.forward import Forward
 from headway.forecast.qbets import SHORTEST, History, place_of_bound
 from headway.forecast.run_times import DOUBT, RunTimes
 from headway.forecast.scores import intervals, shared_coverage, unsure
 from headway.forecast.waits import DOUBT as OF_OTHERS
 from headway.forecast.waits import Waits
-from headway.units import NEVER, SECOND
+from headway.units import DAY, NEVER, SECOND, WEEK
 from headway.workload import Workload, write_swf
 
 PROCS = 32

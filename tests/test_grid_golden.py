@@ -21,13 +21,13 @@ from headway.papers.reallocation.examples import (
     FIGURE_3_SPEC,
     FIGURE_5,
     FIGURE_5_SPEC,
-    MINUTE,
     figure_2_completions,
     figure_2_tuned,
 )
 from headway.papers.reallocation.work import estimations
 from headway.platform import Cluster, Platform
 from headway.schedule import WHY
+from headway.units import MINUTE
 from headway.workload import Workload
 from instances import log_of
 from random_examples import examples

@@ -13,9 +13,9 @@ from headway import Schedule
 from headway.audit import audit
 from headway.errors import HeadwayError
 from headway.explain import explain
-from headway.papers.reallocation.examples import MINUTE
 from headway.platform import Cluster, Platform
 from headway.schedule import WHY
+from headway.units import MINUTE
 from headway.workload import Workload
 from reference.jobs import Job
 from test_grid_golden import minutes, moves_of, places, spans

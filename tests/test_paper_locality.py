@@ -23,7 +23,7 @@ from headway.papers.locality.weeks import (
     sessions,
 )
 from headway.platform import Platform
-from headway.units import SECOND
+from headway.units import DAY, SECOND
 
 TINY = Span(0.02, 0.1, 0.02, (1, 2), light=0.5, busy=1.0, saturated=3.0, jobs_a_day=0.35)
 
@@ -53,7 +53,7 @@ def test_weeks_are_made_by_the_rule_on_the_page() -> None:
     assert [round(week.load, 1) for week in made] == [0.5, 0.8, 1.2] * 2
     jobs = [len(week.workload) for week in made]
     assert np.mean(jobs) == pytest.approx(65_000 / 7 * 9 * 2000 / 9720, rel=0.1)
-    assert weeks.WEEK.seeds == (1, 2, 3) and weeks.WEEK.window == (weeks.DAY, 8 * weeks.DAY)
+    assert weeks.WEEK.seeds == (1, 2, 3) and weeks.WEEK.window == (DAY, 8 * DAY)
     narrow = generated_week(NARROW, weeks.WEEK)
     assert narrow.load == pytest.approx(1.2, abs=0.05) and narrow.workload.procs.mean() < 4
     assert weeks.generated(SATURATED, weeks.QUICK).saturated
@@ -85,7 +85,7 @@ def test_the_load_is_what_was_asked_for() -> None:
 def test_days_that_are_judged() -> None:
     week = tiny().weeks[0]
     inside = week.workload.submit[week.rows]
-    assert week.measured == (int(0.02 * weeks.DAY), int(0.12 * weeks.DAY))
+    assert week.measured == (int(0.02 * DAY), int(0.12 * DAY))
     assert inside.min() >= week.measured[0] and inside.max() < week.measured[1]
     assert 0 < week.rows.sum() < len(week.workload)
 
@@ -109,7 +109,7 @@ def test_weeks_of_a_log(tmp_path: Path) -> None:
     assert group.title == "MINE"
     # Scaled from 100 to 2000 processors, then split into parts of 20 cores.
     assert week.workload.procs.max() == 20 and week.workload.submit.min() >= 0
-    assert week.workload.submit.max() < weeks.DAY and (week.workload.file >= 0).all()
+    assert week.workload.submit.max() < DAY and (week.workload.file >= 0).all()
     with pytest.raises(UsageError, match="no job has a user"):
         weeks.log_group("mine", swf(tmp_path / "nobody.swf", False), Span(0.1, 0.8, 0.1))
 

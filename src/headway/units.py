@@ -8,6 +8,9 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal, InvalidOperation
 SECOND = 1_000_000
 """Microseconds in one second."""
 
+MINUTE, HOUR, DAY, WEEK = 60 * SECOND, 3600 * SECOND, 86_400 * SECOND, 7 * 86_400 * SECOND
+"""The same of longer spans."""
+
 NEVER = (1 << 62) - 1
 """A time later than every event (µs); still safe to add a walltime to."""
 

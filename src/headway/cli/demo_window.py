@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.schedule import WHY, Schedule
-from headway.units import SECOND
+from headway.units import DAY, SECOND
 
-DAY = 86_400 * SECOND
 WIDE = 4
 """A wide job takes one part in so many of the machine, or more."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from headway.units import SECOND, date_text, seconds_text
+from headway.units import MINUTE, SECOND, date_text, seconds_text
 
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 SHOWN = 5
@@ -17,7 +17,7 @@ def duration(us: int) -> str:
     >>> duration(7_500_000_000), duration(61_500_000), duration(0)
     ('2 h 5 min', '1 min 1.5 s', '0 s')
     """
-    if us < 60 * SECOND:
+    if us < MINUTE:
         return f"{seconds_text(us)} s"
     parts: list[str] = []
     rest = us

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from headway.errors import UsageError
 from headway.schedule import Schedule
-from headway.units import SECOND, microseconds
+from headway.units import DAY, HOUR, MINUTE, SECOND, microseconds
 
-DAY = 86400 * SECOND
-UNITS = (("days", DAY), ("hours", 3600 * SECOND), ("minutes", 60 * SECOND), ("seconds", SECOND))
+UNITS = (("days", DAY), ("hours", HOUR), ("minutes", MINUTE), ("seconds", SECOND))
 
 Window = tuple[float | None, float | None]
 """Seconds since the first submission: from, to; None for the beginning and the end."""

@@ -20,7 +20,7 @@ from headway.forecast.instant import Instant
 from headway.forecast.levels import LEVELS, Column
 from headway.forecast.record import Record
 from headway.forecast.waits import Waits
-from headway.units import SECOND
+from headway.units import HOUR
 
 Progress = Callable[[int, int], None]
 
@@ -196,7 +196,7 @@ def alternatives(
             )
         )
     for hours in LATER:
-        found.append((f"submitted {hours} h later", replace(question, later=hours * 3600 * SECOND)))
+        found.append((f"submitted {hours} h later", replace(question, later=hours * HOUR)))
     for name, code in partitions:
         found.append((f"partition {name}", replace(question, codes=question.codes | {"partition": code})))
     return found

@@ -16,9 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from headway.forecast.record import Column, Record
-from headway.units import SECOND
+from headway.units import DAY, WEEK
 
-DAY, WEEK = 86_400 * SECOND, 7 * 86_400 * SECOND
 WEEKS = 6
 """At most so many weeks are drawn from."""
 FADING = 0.7

@@ -10,12 +10,11 @@ from headway.figures.style import BLACK, BLUE, GREY, ORANGE, VERMILLION, house_s
 from headway.forecast.check import Sample
 from headway.forecast.levels import LEVELS, Column
 from headway.forecast.scores import at, intervals
-from headway.units import NEVER, SECOND
+from headway.units import HOUR, NEVER, SECOND
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HOUR = 3600 * SECOND
 LEADS = ("under 10 min", "10 min to 1 h", "1 h to 6 h", "6 h to 1 day", "over 1 day")
 BORDERS = np.array([HOUR // 6, HOUR, 6 * HOUR, 24 * HOUR])
 

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.errors import UsageError
-from headway.forecast.arrivals import DAY, Arrivals
+from headway.forecast.arrivals import Arrivals
 from headway.forecast.forward import Forward
 from headway.forecast.instant import Instant
 from headway.forecast.levels import LEVELS
 from headway.forecast.record import Column, Record
 from headway.forecast.run_times import RunTimes
 from headway.policies.spec import Spec
-from headway.units import NEVER, SECOND
+from headway.units import DAY, NEVER, SECOND
 
 DRAWS = 200
 MOST_DAYS = 14

@@ -25,11 +25,11 @@ from headway.forecast.record import Column, Record
 from headway.policies.policy import Policy
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.spec import Spec, parse_spec
-from headway.units import NEVER, SECOND
+from headway.units import HOUR, NEVER
 
 LEAD = 1
 """µs before the instant at which running jobs start again."""
-LEAD_OF_PASSES = 3600 * SECOND
+LEAD_OF_PASSES = HOUR
 """The same where the policy decides at its own times only, and not whenever a job comes."""
 STRIDE = 256
 """Instants simulated between two looks at whether the job has started."""

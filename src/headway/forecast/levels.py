@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from headway.units import SECOND
+from headway.units import DAY, MINUTE, SECOND
 
 LEVELS = np.append(np.round(np.arange(0.05, 0.96, 0.05), 2), [0.975, 0.99])
 
-MINUTE = 60 * SECOND
-LONGEST = 3650 * 86_400 * SECOND
+LONGEST = 3650 * DAY
 """A wait of ten years stands for all that are longer."""
 
 Column = npt.NDArray[np.int64]

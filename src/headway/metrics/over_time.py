@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.schedule import Schedule
-from headway.units import SECOND
+from headway.units import HOUR
 
 Times = NDArray[np.int64]
-HOUR = 3600 * SECOND
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from headway.metrics.classes import size_class, size_classes
 from headway.metrics.statistics import mean_time, quantile_time
 from headway.schedule import Schedule
-from headway.units import SECOND
+from headway.units import SECOND, WEEK
 
 Times = NDArray[np.int64]
 Row = dict[str, Any]
 
-WEEK = 7 * 86_400 * SECOND
 QUANTILES = (50, 90, 95, 99)
 NEAR = (60, 600, 3600)
 """A start counts as near where it is at most so many seconds away from the recorded one."""

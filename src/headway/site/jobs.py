@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headway.errors import UsageError
-from headway.units import SECOND
+from headway.units import MINUTE
 from headway.workload.header import Header
 from headway.workload.ledger import Ledger, LedgerEntry
 from headway.workload.read import read_requests
@@ -44,7 +44,7 @@ def _with_limits(site: Site, workload: Workload) -> Workload:
     codes = workload.partition
     minutes = np.array([_limit(site, name) for name in names] + [YEAR_MINUTES], np.int64)
     none = asked < 0
-    walltime = np.where(none, minutes[codes] * 60 * SECOND, workload.walltime)
+    walltime = np.where(none, minutes[codes] * MINUTE, workload.walltime)
     action = "no time limit: the partition's largest, or a year where it has none"
     entry = LedgerEntry.of("no_estimate", action, workload.job[none], dropped=False)
     # What the reading rule said of them does not hold: the run time stands for nothing here.

@@ -13,10 +13,8 @@ from headway.campaign.intervals import Paired, paired
 from headway.metrics.classes import size_class, size_classes
 from headway.replay import Fidelity, fidelity
 from headway.schedule import Schedule
-from headway.units import SECOND
+from headway.units import SECOND, WEEK
 from headway.workload.divisions import divisions
-
-WEEK = 7 * 86_400 * SECOND
 
 Rows = npt.NDArray[np.int64]
 Waits = npt.NDArray[np.float64]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from headway.units import SECOND
+from headway.units import MINUTE, SECOND
 from headway.workload import Workload
 from headway.workload.ledger import Ledger
 
@@ -61,7 +61,7 @@ def cut(workload: Workload, partition: str, minutes: int) -> Workload:
     labels = workload.labels.get("partition", [])
     codes = [code for code, label in enumerate(labels) if label == partition]
     here = np.isin(workload.partition, codes)
-    most = minutes * 60 * SECOND
+    most = minutes * MINUTE
     return workload.with_columns(
         walltime=np.where(here, np.minimum(workload.walltime, most), workload.walltime),
         runtime=np.where(here, np.minimum(workload.runtime, most), workload.runtime),

@@ -13,7 +13,7 @@ from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, listed
 from headway.site import Site
 from headway.site.access import Asker, restricts, rule_against
-from headway.units import SECOND, seconds_text
+from headway.units import MINUTE, seconds_text
 
 Complaint = tuple[int, str]
 """A row of the record, and what is wrong with it."""
@@ -125,7 +125,7 @@ def _beyond(record: Record, named: OnNodes, site: Site) -> list[Complaint]:
         minutes, most = partition.max_minutes, partition.max_nodes
         where = f"and the partition {partition.name}"
         if minutes is not None:
-            for row in np.flatnonzero(inside & (record.walltime > minutes * 60 * SECOND)).tolist():
+            for row in np.flatnonzero(inside & (record.walltime > minutes * MINUTE)).tolist():
                 asked = seconds_text(int(record.walltime[row]))
                 wrong.append((row, f"may run for {asked} s {where} allows {minutes} min"))
         few = inside & (counts < partition.min_nodes) & (counts > 0)

@@ -15,7 +15,7 @@ import numpy as np
 from headway.audit.laws.node_size import node_of, sizes_of
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, together
-from headway.units import SECOND, seconds_text
+from headway.units import DAY, SECOND, seconds_text
 
 NAME = "planned areas"
 
@@ -38,7 +38,7 @@ def check_of(
         origin = int(record.submit.min())
         known, known_from = np.ones(len(record), np.bool_), origin
         if not isinstance(days, str):
-            known_from = origin + round(float(str(days)) * 86_400 * SECOND)
+            known_from = origin + round(float(str(days)) * DAY)
             known = record.submit < known_from
         areas = [int(area[known & (own == x)].sum()) for x in range(len(sizes))]
         if isinstance(days, str) and days != "all" and areas_of_log is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headway.units import SECOND
+from headway.units import DAY, SECOND
 
 FIELDS = "%i|%T|%C|%S|%e|%l|%r|%Q|%V|%P|%u|%j"
 """Number, state, CPUs, start, end, limit, reason, priority, submission, partition, user, name."""
@@ -30,7 +30,7 @@ STATES = {
     "RESV_DEL_HOLD": "held",
 } | dict.fromkeys(RUNNING, "running")
 """Slurm's word -> ours; what is not here has failed."""
-UNLIMITED = 365 * 86400 * SECOND
+UNLIMITED = 365 * DAY
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,11 @@ from headway.policies.prepare import Arrivals
 from headway.policies.spec import Spec
 from headway.site import Site
 from headway.site.export import ASSOCIATIONS, QOS
-from headway.units import NEVER, SECOND
+from headway.units import HOUR, MINUTE, NEVER, SECOND
 from headway.writing import write_text
 
 Times = npt.NDArray[np.int64]
-LEAD = 3600 * SECOND
+LEAD = HOUR
 """How long before the present (µs) running jobs begin: Slurm decides at times of its own."""
 STRIDE = 2000
 """Instants simulated between two looks at whether anything still ends."""
@@ -86,7 +86,7 @@ class Rules:
     def warm(self) -> None:
         """Compile what is needed before anybody waits for it, if Slurm answers."""
         try:
-            self.plan([], [], LEAD, "").tried(0, Job(60 * SECOND, Shape(1, 1, 1)))
+            self.plan([], [], LEAD, "").tried(0, Job(MINUTE, Shape(1, 1, 1)))
         except (NoAnswer, Refused):
             return
 

@@ -25,9 +25,8 @@ from headway.live.task import Task
 from headway.live.wire import Refused
 from headway.policies.grid.composed.cluster import Shape
 from headway.policies.grid.notes import NO_ANSWER, STARTED
-from headway.units import NEVER, SECOND
+from headway.units import MINUTE, NEVER, SECOND
 
-MINUTE = 60 * SECOND
 FRESH = 0.3
 """Seconds for which a look at the queue is used again."""
 OVERRUN = 2 * MINUTE

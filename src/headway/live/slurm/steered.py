@@ -20,13 +20,12 @@ from headway.live.server import parsed
 from headway.live.slurm.commands import Slurm
 from headway.live.slurm.queue import LOOK, SlurmJob, parse_queue
 from headway.live.wire import NoAnswer, Refused
-from headway.units import SECOND
+from headway.units import MINUTE
 
 FRESH = 0.5
 """Seconds for which a look at the queue is used again."""
 SETTLING = 5.0
 """Seconds for which a job that was just handed over may be missing in the queue."""
-MINUTE = 60 * SECOND
 NOT_OPERATOR = (
     "needs Slurm's operator role for suspending and resuming jobs (sacctmgr modify user NAME set "
     "adminlevel=operator); without it choose ujfb(preempt=kill) or another policy"

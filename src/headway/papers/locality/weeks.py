@@ -19,12 +19,11 @@ import numpy as np
 from headway.campaign.identity import workload_digest
 from headway.errors import UsageError
 from headway.platform import Platform
-from headway.units import SECOND
+from headway.units import DAY, SECOND
 from headway.workload import Workload
 from headway.workload.transform.files import files
 from headway.workload.transform.machine import machine, split
 
-DAY = 86_400 * SECOND
 JOBS_A_DAY, USERS, RACKHAM = 65_000 / 7, 1083, 9720
 """Jobs and users of the authors' weeks, on so many cores."""
 SEEDS, LIGHT_SEEDS = (1, 2, 3), (1, 2, 3, 4, 5)

@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from headway.platform import Cluster, Platform
 from headway.result import Result
 from headway.simulate import simulate
-from headway.units import SECOND
+from headway.units import MINUTE
 from headway.workload import Workload
-
-MINUTE = 60 * SECOND
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headway.figures.style import BLACK, BLUE, GREY, PALE, SERIES, VERMILLION, WIDTH, house_style, line
-from headway.papers.reallocation.examples import MINUTE, figure_2
+from headway.papers.reallocation.examples import figure_2
 from headway.papers.reallocation.runs import COUPLES, Campaign
 from headway.papers.reallocation.scenarios import named
+from headway.units import MINUTE
 from headway.workload.models.speedup import amdahl
 from headway.workload.transform.moldable import TYPES_OF_JOBS
 

@@ -10,10 +10,8 @@ import polars as pl
 
 from headway.papers.redirection.grid import PAPER_ALPHA, best, over_weeks
 from headway.papers.redirection.logs import Log
-from headway.units import SECOND
+from headway.units import WEEK
 from headway.workload.transform import apply_each
-
-WEEK = 7 * 86_400 * SECOND
 
 
 @dataclass(frozen=True)

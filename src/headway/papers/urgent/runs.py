@@ -18,7 +18,7 @@ from headway.papers.log import Log
 from headway.papers.urgent.logs import WIDEST, with_urgent
 from headway.schedule import Schedule
 from headway.simulate import simulate
-from headway.units import SECOND
+from headway.units import DAY, SECOND
 from headway.workload import Workload
 from headway.workload.annotations import KB_PER_MB
 
@@ -117,7 +117,7 @@ def measure(schedule: Schedule) -> Numbers:
     rows = np.flatnonzero(rush).tolist()
     found["urgent_points"] = [
         [
-            round((int(schedule.submit[row]) - begin) / (24 * 3600 * SECOND), 4),
+            round((int(schedule.submit[row]) - begin) / DAY, 4),
             int(schedule.procs[row]),
             round(float(schedule.end[row] - schedule.submit[row]) / max(int(schedule.run[row]), 1), 6),
         ]

@@ -43,14 +43,14 @@ from headway.jit import kernel, routine
 from headway.policies.backfilling.easy import easy_pass
 from headway.policies.queueing.ordering import STRIDE, join, sort_queues
 from headway.policies.queueing.strict import MACHINE
-from headway.units import SECOND
+from headway.units import MINUTE, SECOND
 
 USER, STEPS_TAKEN, MORE_ROWS = JOB_ROWS, JOB_ROWS + 1, 2
 """Rows behind the engine's: the number of the user, -1 unknown; how often the estimate was outlived."""
 WAYS = ("average2", "last2")
 WAY = STRIDE - 1
 """The option that says which of them, the last before the notes."""
-STEPS = np.array([1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000], np.int64) * 60 * SECOND
+STEPS = np.array([1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000], np.int64) * MINUTE
 """By how much an expected end is put off each time (µs)."""
 
 

@@ -27,7 +27,7 @@ from headway.policies.nodes.tables import File, Note, Point, Rule, Seen
 from headway.policies.nodes.tables import Node as At
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.spec import Spec
-from headway.units import SECOND
+from headway.units import DAY
 
 Table = npt.NDArray[np.int64]
 PRESENCES = ("contiguous", "until-next-start", "lru")
@@ -230,7 +230,6 @@ def _weigh(policy: Scored, machine: Machine) -> None:
         rules[Rule.THRESHOLD], rules[Rule.THRESHOLD_OVER] = threshold.numerator, threshold.denominator
 
 
-DAY = 86_400 * SECOND
 
 
 def _plan_areas(spec: Spec, arrivals: Arrivals, machine: Machine) -> None:

@@ -11,7 +11,7 @@ from headway.policies.slurm.memory_bounds import Asked, adapted
 from headway.site import Site
 from headway.site.access import DOORS, RULES, Asker, askers, enforces, restricts, rule_against
 from headway.site.model import Partition
-from headway.units import SECOND
+from headway.units import MINUTE
 from headway.workload import Workload
 
 Rows = npt.NDArray[np.bool_]
@@ -122,7 +122,7 @@ def _fits(workload: Workload, site: Site, partition: Partition) -> Rows:
     if partition.max_nodes is not None:
         fits &= (bound <= partition.max_nodes) | waived["MAXNODES"]
     if partition.max_minutes is not None:
-        fits &= (workload.walltime <= partition.max_minutes * 60 * SECOND) | waived["TIMELIMIT"]
+        fits &= (workload.walltime <= partition.max_minutes * MINUTE) | waived["TIMELIMIT"]
     memory = workload.get("memory_node_mb")
     if memory is not None and "MEMORY" in site.config.get("SelectTypeParameters").upper():
         largest = max((node.memory_mb - node.memory_spec_mb for node in nodes), default=0)

@@ -18,7 +18,7 @@ from headway.site import Site
 from headway.site.model import Partition
 from headway.site.model import Reservation as Reserved
 from headway.site.node_names import expanded
-from headway.units import SECOND
+from headway.units import MINUTE, SECOND
 
 DAY = 24 * 3600
 STARTED, CORRESPONDING = "after", "aftercorr"
@@ -50,7 +50,7 @@ class Life:
         rows[Job.SUCCEEDS] = np.isin(self.column("status", 1), (1, UNSET))
         rows[Job.OUTCOME] = rows[Job.ATTEMPTS] = 0
         shortest = self.column("time_min", UNSET)
-        rows[Job.MINUTES_MIN] = np.where(shortest > 0, -(-shortest // (60 * SECOND)), UNSET)
+        rows[Job.MINUTES_MIN] = np.where(shortest > 0, -(-shortest // MINUTE), UNSET)
         asked = self.column("requeue", UNSET)
         by_default = self.site.config.number("JobRequeue") > 0
         rows[Job.REQUEUES] = np.where(asked == UNSET, by_default, asked > 0)

@@ -12,7 +12,7 @@ from headway.policies.slurm.reasons import reason_name
 from headway.policies.slurm.settings import Setting, Weight
 from headway.policies.slurm.tables import RESOURCE, UNSET, Factor, Job, Memory, Reason
 from headway.site import Site
-from headway.units import SECOND
+from headway.units import MINUTE, SECOND
 
 LOOPS = ("main", "backfill")
 DAY = 24 * 3600
@@ -27,7 +27,7 @@ def on_nodes(state: State, site: Site, resources: list[str]) -> OnNodes:
         partition=state.memory.jobs[Job.PARTITION],
         partitions=tuple(partition.name for partition in site.partitions),
         walltime=np.where(
-            state.memory.jobs[Job.LENGTH] < 0, state.jobs[WALL], 60 * SECOND * state.memory.jobs[Job.LENGTH]
+            state.memory.jobs[Job.LENGTH] < 0, state.jobs[WALL], MINUTE * state.memory.jobs[Job.LENGTH]
         ),
         labels={name: tuple(given) for name, given in labels.items()},
     )

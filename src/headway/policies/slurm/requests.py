@@ -15,7 +15,7 @@ from headway.policies.slurm.memory_bounds import Asked, bounds, by_place
 from headway.policies.slurm.tables import UNSET, Adapted, Choice, Job, Reason
 from headway.site import Site
 from headway.site.access import DOORS, Asker, askers, enforces, restricts, rule_against
-from headway.units import SECOND
+from headway.units import MINUTE, SECOND
 
 
 def padded(lists: Sequence[Sequence[int]], behind: int) -> Table:
@@ -84,7 +84,7 @@ class Requests:
         rows[Job.USER] = np.maximum(self.column("user", 0), 0)
         rows[Job.ACCOUNT] = np.maximum(self.column("account", 0), 0)
         rows[Job.ASSOCIATION] = self.associations()
-        rows[Job.LIMIT] = -(-self.arrivals.walltime // (60 * SECOND))
+        rows[Job.LIMIT] = -(-self.arrivals.walltime // MINUTE)
         rows[Job.BEGIN] = self.arrivals.submit // SECOND + self.arrivals.origin
         rows[Job.NICE] = self.column("nice", 0)
         rows[[Job.REASON, Job.LIMITED, Job.LOOP, Job.TESTED, Job.ROW]] = 0
