@@ -93,12 +93,18 @@ class Ran:
     def is_plain(self) -> bool:
         """Whether the engine's log of runs alone tells what happened, on one pool of counted processors."""
         prepared = self.prepared
-        more = (
-            self.submissions, self.changing, prepared.own, prepared.sets, prepared.nodes, prepared.moves,
-            prepared.sites, prepared.on_nodes,
-        )  # fmt: skip
-        several = self.policy.is_grid or len(self.platform.clusters) > 1 or prepared.groups
-        return not (several or prepared.lead) and all(each is None for each in more)
+        return (
+            self.submissions is None
+            and self.changing is None
+            and prepared.own is None
+            and prepared.sets is None
+            and prepared.nodes is None
+            and prepared.moves is None
+            and prepared.sites is None
+            and prepared.on_nodes is None
+            and not (prepared.groups or prepared.lead or self.policy.is_grid)
+            and len(self.platform.clusters) == 1
+        )
 
     @property
     def capacity(self) -> int:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.engine import clock
+from headway.engine.drive import Jobs, compiled_hook, compiled_loop, counts, is_cached
+from headway.engine.driver import run
+from headway.engine.outages import ChangingMachine
+from headway.jit_cache import keeping
+from headway.outcome import Ran, result_of
 from headway.platform import Platform
+from headway.policies.prepare import Arrivals, Prepared, Sets
 from headway.policies.spec import Spec, parse_spec
 from headway.result import Result
 from headway.workload import Workload
-
-if TYPE_CHECKING:
-    from headway.engine.outages import ChangingMachine
-    from headway.outcome import Ran
-    from headway.policies.prepare import Prepared
 
 Progress = Callable[[int, int], None]
 Notify = Callable[[str], None]
@@ -40,8 +41,6 @@ def simulate(
     then, ``notify`` gets one line when a policy is compiled for the first time on this machine, and when the
     workload has nothing that the policy is for.
     """
-    from headway.outcome import result_of
-
     ran = run_policy(workload, platform, policy, progress, notify)
     return result_of(ran, {"seed": seed, **ran.provenance})
 
@@ -54,11 +53,6 @@ def run_policy(
     notify: Notify | None = None,
 ) -> Ran:
     """The simulation itself, as the engine's tables; :func:`simulate` makes a schedule of them."""
-    from headway.engine.drive import Jobs, counts
-    from headway.engine.driver import run
-    from headway.outcome import Ran
-    from headway.policies.prepare import Arrivals, Sets
-
     machine = Platform.procs(platform) if isinstance(platform, int) else platform
     placed = parse_spec(policy).policy.to_run(machine, workload)
     kept = placed.fitting(workload, machine)
@@ -67,18 +61,16 @@ def run_policy(
 
         kept = with_known_leaders(kept)
     wall, cpu = time.perf_counter(), time.thread_time()
-    order = kept.order.copy()
-    submit, size, walltime, runtime = (
-        kept.columns[name][order] for name in ("submit", "procs", "walltime", "runtime")
-    )
-    extra = {name: kept.columns[name][order] for name in placed.columns if name in kept}
+    order, submit, size, walltime, runtime, length, numbers = kept.in_order
+    columns = kept.columns
+    extra = {name: columns[name][order] for name in placed.columns if name in columns}
     if placed.in_file_order:
         extra["file_place"] = order
     arrivals = Arrivals(
         submit,
         size,
         walltime,
-        np.minimum(runtime, walltime),
+        length,
         extra,
         machine,
         origin=kept.header.unix_start or 0,
@@ -91,7 +83,7 @@ def run_policy(
     if prepared.setup.drive is None or prepared.hooks:
         warm(prepared, placed.spec, notify)
     wall_run, cpu_run = time.perf_counter(), time.thread_time()
-    jobs = Jobs(submit, size, walltime, runtime, prepared.plan, kept.columns["job"][order])
+    jobs = Jobs(submit, size, walltime, runtime, prepared.plan, numbers)
     changing = changing_machine(machine, submit)
     if changing is not None:
         prepared = replace(
@@ -119,8 +111,6 @@ def changing_machine(platform: Platform, submit: NDArray[np.int64]) -> ChangingM
     """The machine as the engine has it, where its processors come and go; ``submit`` is in order of time."""
     if platform.outages is None:
         return None
-    from headway.engine.outages import ChangingMachine
-
     first, last = (int(submit[0]), int(submit[-1])) if len(submit) else (0, 0)
     procs = platform.total_procs
     return ChangingMachine(platform.outages.on(procs, last), procs, first)
@@ -128,10 +118,6 @@ def changing_machine(platform: Platform, submit: NDArray[np.int64]) -> ChangingM
 
 def warm(prepared: Prepared, spec: Spec, notify: Notify | None) -> None:
     """Compile what this policy needs; say so when it is not in the cache."""
-    from headway.engine import clock
-    from headway.engine.drive import compiled_hook, compiled_loop, is_cached
-    from headway.jit_cache import keeping
-
     hooks, memory = prepared.hooks or (prepared.setup.hook,), prepared.setup.memory
     loop = prepared.loop or clock.loop
     if notify is not None and not all(is_cached(hook, loop) for hook in hooks):

@@ -17,20 +17,24 @@ from typing import TYPE_CHECKING, Any
 from headway import jit
 from headway.campaign.identity import code_digest, policy_key, source_file
 from headway.errors import HeadwayError, UsageError
+from headway.metrics.at_once import metrics_at_once
 from headway.metrics.catalogue import BY_NAME, METRICS
+from headway.metrics.sample import Sample
+from headway.outcome import Ran, result_of
 from headway.platform import Platform
 from headway.policies.own.loading import load_file
 from headway.policies.own.sources import digests
 from headway.policies.spec import Spec, parse_spec
+from headway.simulate import run_policy
 from headway.workload import Workload
 
 if TYPE_CHECKING:
     from headway.campaign.cells import Cell
-    from headway.metrics.sample import Sample
-    from headway.outcome import Ran
 
 WHOLE = frozenset(("jobs", "dropped", "slowdown_excluded", "killed", "max_queue"))
 """Metrics that are counts; every other one is a float, so that a column has one type in all files."""
+
+EVERY_METRIC = tuple(metric.name for metric in METRICS)
 
 Row = dict[str, Any]
 
@@ -41,7 +45,7 @@ class Settings:
 
     tau: float = 10
     trim: float = 0
-    metrics: tuple[str, ...] = tuple(metric.name for metric in METRICS)
+    metrics: tuple[str, ...] = EVERY_METRIC
     measures: tuple[str, ...] = ()
     """Functions of the user's own, ``./file.py:function`` or ``module:function``: schedule to numbers.
 
@@ -163,8 +167,6 @@ def _parsed(policy: str) -> Spec:
 
 
 def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
-    from headway.simulate import run_policy
-
     begin = time.thread_time()
     spec = _parsed(task.policy)
     if spec.uses_own and policy_key(spec) != task.policy_key:
@@ -179,22 +181,17 @@ def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
 
 def _row_at_once(ran: Ran, settings: Settings) -> Row | None:
     """The numbers of a plain simulation of which nothing more is wanted; None of any other."""
-    from headway.metrics.at_once import NAMES, metrics_at_once
-
     if settings.measures or settings.classes or settings.schedules or not ran.is_plain:
-        return None
-    if not NAMES.issuperset(settings.metrics):
         return None
     capacity, dropped = ran.capacity, ran.workload.ledger.dropped
     found = metrics_at_once(ran.state, ran.jobs, capacity, dropped, settings.tau, settings.trim)
-    return found and {"capacity": capacity, **{name: found[name] for name in settings.metrics}}
+    if found is None or settings.metrics == EVERY_METRIC:
+        return found and {"capacity": capacity, **found}
+    return {"capacity": capacity, **{name: found[name] for name in settings.metrics}}
 
 
 def _of_schedule(task: Task, ran: Ran, settings: Settings) -> Outcome:
     """Whatever is wanted of any simulation, from its schedule."""
-    from headway.metrics.sample import Sample
-    from headway.outcome import result_of
-
     schedule = result_of(ran, {"seed": task.seed, **ran.provenance})
     sample = Sample(schedule, settings.tau, settings.trim)
     row: Row = {"capacity": schedule.capacity}

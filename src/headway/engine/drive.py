@@ -14,6 +14,7 @@ from headway import jit
 from headway.engine import clock as clockwork
 from headway.engine.profile import clear, copy_profile
 from headway.engine.tables import (
+    DONE,
     FAULT,
     FAULT_JOB,
     FINISHED,
@@ -140,8 +141,7 @@ class Setup:
 def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State, World]:
     """The tables at the beginning: every job in the future, every processor free."""
     table = np.zeros((JOB_ROWS + setup.more_rows, len(jobs)), np.int64)
-    for row, column in ((SUBMIT, "submit"), (PROCS, "procs"), (WALL, "walltime"), (PLAN, "plan")):
-        table[row] = getattr(jobs, column)
+    table[SUBMIT], table[PROCS], table[WALL], table[PLAN] = jobs.submit, jobs.procs, jobs.walltime, jobs.plan
     table[PROMISE] = -1
     table[RUN] = -1
     queues = setup.queues or len(setup.pools)
@@ -157,14 +157,17 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     nodes = None if setup.nodes is None else setup.nodes.copy()
     state = new_state(table, pools, options, queues, room, len(jobs) + room, nodes, memory)
     state.clock[LIVE_ROOM] = room
-    state.clock[NODE_CPUS] = state.nodes[N_CPUS].sum() * setup.shares_of_cpu
+    if nodes is not None:
+        state.clock[NODE_CPUS] = nodes[N_CPUS].sum() * setup.shares_of_cpu
     begin = int(jobs.submit[0]) if len(jobs) else 0
     for pool, size in enumerate(setup.pools[:queues]):
         clear(state.profile, pool, begin, size)
     state.clock[WAKE] = NEVER
     if setup.prepare is not None:
         setup.prepare(state)
-    return state, new_world(np.ascontiguousarray(jobs.runtime), room)
+    # Jobs that are submitted in another order than the log's move in this table, and it may be another run's.
+    runtime = jobs.runtime if setup.submissions is None else jobs.runtime.copy()
+    return state, new_world(np.ascontiguousarray(runtime), room)
 
 
 def copy_into(larger: Table, table: Table) -> None:
@@ -323,7 +326,10 @@ EMPTY = Jobs(*(np.zeros(0, np.int64) for _ in range(5)))
 
 def check_finished(state: State, ids: Table | None = None) -> None:
     """Every job must have had its run: a policy that forgets one is at fault."""
-    left = (state.jobs[PHASE] == WAITING) | (state.jobs[PHASE] == SUSPENDED)
+    phase = state.jobs[PHASE]
+    if np.count_nonzero(phase == DONE) == len(phase):
+        return
+    left = (phase == WAITING) | (phase == SUSPENDED)
     if left.any():
         waiting = np.flatnonzero(left)
         at = seconds_text(int(state.clock[NOW]))
@@ -384,11 +390,12 @@ def explain_fault(state: State, ids: Table | None = None) -> str:
 
 def counts(state: State) -> dict[str, float]:
     """Instants, and the queue as passes found it: its mean over passes, not over time, and its maximum."""
-    instants = int(state.clock[INSTANTS])
+    clock = state.clock.tolist()
+    instants = clock[INSTANTS]
     return {
         "passes": instants,
-        "events": int(state.clock[FINISHED]) + int(state.clock[LAST_NEW]),
-        "runs": int(state.clock[RUNS]),
-        "mean_queue_per_pass": round(int(state.clock[WAITS_SUM]) / max(instants, 1), 3),
-        "max_queue": int(state.clock[WAITS_MAX]),
+        "events": clock[FINISHED] + clock[LAST_NEW],
+        "runs": clock[RUNS],
+        "mean_queue_per_pass": round(clock[WAITS_SUM] / max(instants, 1), 3),
+        "max_queue": clock[WAITS_MAX],
     }

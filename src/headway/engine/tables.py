@@ -246,8 +246,9 @@ def new_state(
 
     The first ``count`` pools have queues and a profile.
     """
-    named = np.zeros((NODE_ROWS, 0), np.int64) if nodes is None else nodes
-    held = SHARE_ROWS + len(named) - NODE_ROWS
+    held = (SHARE_ROWS, 0)
+    if nodes is not None:
+        held = SHARE_ROWS + len(nodes) - NODE_ROWS, 2 * int(nodes[N_CPUS].sum())
     clock = np.zeros(CLOCK_ENTRIES, np.int64)
     clock[HORIZON], clock[KNOWN_UNTIL] = NEVER, ALL_KNOWN
     return State(
@@ -260,8 +261,8 @@ def new_state(
         profile=new_profile(count, live),
         keys=np.zeros(queue_room(live), np.float64),
         options=options,
-        nodes=named,
-        shares=np.zeros((held, 2 * int(named[N_CPUS].sum())), np.int64),
+        nodes=np.zeros((NODE_ROWS, 0), np.int64) if nodes is None else nodes,
+        shares=np.zeros(held, np.int64),
         changes=np.zeros((CHANGE_ROWS, 8), np.int64),
         memory=memory,
     )

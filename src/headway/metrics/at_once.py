@@ -28,21 +28,20 @@ from headway.engine.tables import (
 )
 from headway.jit import entry, kernel
 from headway.metrics.areas import utilization
-from headway.metrics.catalogue import METRICS, Value
+from headway.metrics.catalogue import Value
 from headway.metrics.sample import check_bounds
-from headway.metrics.statistics import HUGE, sorted_quantile
+from headway.metrics.statistics import HUGE
 from headway.policies.prepare import UNBOUNDED
 from headway.units import SECOND, microseconds
 
 if TYPE_CHECKING:
     from headway.engine.drive import Jobs
 
-NAMES = frozenset(metric.name for metric in METRICS)
-"""The metrics that are computed here."""
-
-# Rows of times and of ratios: the waits and starts of the jobs; procs x time, and the slowdowns.
-WAIT, START = range(2)
-AREA, SLOWDOWN, BOUNDED, PER_PROCESSOR, OF_WALLTIME = range(5)
+# Rows of what is kept of each job: ratios, of which the last is sorted with the times, and two rows of times.
+AREA, SLOWDOWN, PER_PROCESSOR, OF_WALLTIME, BOUNDED, WAIT, START = range(7)
+RATIOS, ROWS = 5, 7
+LAST_OF_ALL = (1 << 63) - 1
+"""Where fewer jobs are measured than there are, this time stands at the other places, behind the sorted."""
 
 # Entries of the whole numbers; sums of times have two, of the upper and of the lower half of each.
 (
@@ -57,8 +56,14 @@ AREA, SLOWDOWN, BOUNDED, PER_PROCESSOR, OF_WALLTIME = range(5)
     KILLED,
     WITH_SLOWDOWN,
     WITH_WALLTIME,
-) = range(11)
-ENTRIES = 11
+    LONGEST_QUEUE,
+    LONGEST_WAIT,
+) = range(13)
+ENTRIES = 13
+
+# The row behind the parts of the sums: quantiles, and the largest bounded slowdown.
+QUANTILES = RATIOS
+MEDIAN_WAIT, P95_WAIT, MEDIAN_BOUNDED, LARGEST_BOUNDED = range(4)
 
 MOST_PARTS = 12
 LOW_HALF = 0xFFFFFFFF
@@ -91,14 +96,24 @@ def exact_parts(values: Any, count: int, parts: Any) -> bool:
     return False
 
 
+@kernel
+def between(values: Any, count: int, percent: int) -> float:
+    """The quantile of sorted values, as :func:`headway.metrics.statistics.sorted_quantile`."""
+    place = (count - 1) * (percent / 100)
+    below = int(place)
+    low, high, share = values[below], values[min(below + 1, count - 1)], place - below
+    return float(low + (high - low) * share if share < 0.5 else high - (high - low) * (1 - share))
+
+
 @entry
 def measure(
     submit: Any, procs: Any, walltime: Any, runtime: Any, jobs: Any, runs: Any, cut: int, tau: int,
-    times: Any, ratios: Any, whole: Any,
+    ratios: Any, times: Any, whole: Any,
 ) -> bool:  # fmt: skip
-    """Fill times, ratios and whole numbers; False where the simulation turns out not to be plain.
+    """Fill ratios, times and whole numbers; False where the simulation turns out not to be plain.
 
-    Jobs are in order of submission. The first and the last ``cut`` of them are not measured.
+    Jobs are in order of submission. The first and the last ``cut`` of them are not measured. ``ratios`` and
+    ``times`` are one table, read as floats and as whole numbers.
     """
     count = len(submit)
     whole[:] = 0
@@ -139,19 +154,26 @@ def measure(
             ratios[OF_WALLTIME, walltimes] = (wait + walltime[job]) / walltime[job]
             walltimes += 1
         measured += 1
+    for place in range(measured, count):
+        times[WAIT, place] = times[BOUNDED, place] = LAST_OF_ALL
     whole[WITH_SLOWDOWN] = slowdowns
     whole[WITH_WALLTIME] = walltimes
     return True
 
 
 @entry
-def sum_up(submit: Any, started: Any, ratios: Any, measured: int, whole: Any, parts: Any) -> int:
-    """Write down the parts of the sums of ratios; the longest queue, or -1 where sums do not come out so.
+def sum_up(submit: Any, ratios: Any, times: Any, measured: int, whole: Any, found: Any) -> bool:
+    """Write down the parts of the sums of ratios, quantiles, and the longest queue; False where sums fail.
 
-    ``started`` are the starts in ascending order. The queue is longest when somebody has just joined: so many
-    had come until then, and so many had left.
+    Times and bounded slowdowns are in ascending order. The queue is longest when somebody has just joined: so
+    many had come until then, and so many had left.
     """
-    for row in range(len(ratios)):
+    found[QUANTILES, MEDIAN_WAIT] = between(times[WAIT], measured, 50)
+    found[QUANTILES, P95_WAIT] = between(times[WAIT], measured, 95)
+    found[QUANTILES, MEDIAN_BOUNDED] = between(ratios[BOUNDED], measured, 50)
+    found[QUANTILES, LARGEST_BOUNDED] = ratios[BOUNDED, measured - 1]
+    whole[LONGEST_WAIT] = times[WAIT, measured - 1]
+    for row in range(RATIOS):
         count = measured
         if row == AREA:
             count = len(submit)
@@ -159,49 +181,46 @@ def sum_up(submit: Any, started: Any, ratios: Any, measured: int, whole: Any, pa
             count = whole[WITH_SLOWDOWN]
         elif row == OF_WALLTIME:
             count = whole[WITH_WALLTIME]
-        if not exact_parts(ratios[row], count, parts[row]):
-            return -1
+        if not exact_parts(ratios[row], count, found[row]):
+            return False
     longest = left = 0
     for come in range(len(submit)):
-        while left < len(started) and started[left] <= submit[come]:
+        while left < len(submit) and times[START, left] <= submit[come]:
             left += 1
         longest = max(longest, come + 1 - left)
-    return longest
+    whole[LONGEST_QUEUE] = longest
+    return True
 
 
 def metrics_at_once(
     state: State, jobs: Jobs, capacity: int, dropped: int, tau: float, trim: float
 ) -> dict[str, Value] | None:
-    """The metrics of the catalogue by name; None where the simulation is not plain, or has no jobs.
+    """The metrics of the catalogue in its order, by name; None of no jobs, or where these are not plain.
 
     ``tau`` in seconds, ``trim`` in percent at either end, as of a `Sample`. Times are floats.
     """
     check_bounds(tau, trim)
-    count = len(jobs)
+    count = len(jobs.submit)
     if not count or state.clock[RUNS] != count:
         return None
     cut, bound = int(count * trim / 100), microseconds(tau)
     measured = count - 2 * cut
-    times, ratios = np.empty((2, count), np.int64), np.empty((5, count))
-    whole, parts = np.empty(ENTRIES, np.int64), np.zeros((5, MOST_PARTS))
+    ratios = np.empty((ROWS, count))
+    times = ratios.view(np.int64)
+    whole, sums = np.empty(ENTRIES, np.int64), np.zeros((RATIOS + 1, MOST_PARTS))
     if not measure(
         jobs.submit, jobs.procs, jobs.walltime, jobs.runtime, state.jobs, state.runs, cut, bound,
-        times, ratios, whole,
+        ratios, times, whole,
     ):  # fmt: skip
         return None
-    waits, started = times
-    waits, slowdowns = waits[:measured], ratios[BOUNDED, :measured]
-    waits.sort()
-    started.sort()
-    slowdowns.sort()
-    median, largest = sorted_quantile(slowdowns, 50), slowdowns[-1].item()
-    longest = sum_up(jobs.submit, started, ratios, measured, whole, parts)
-    if longest < 0:
+    times[BOUNDED:].sort()  # slowdowns, too: numbers above zero are in the order of their bits
+    if not sum_up(jobs.submit, ratios, times, measured, whole, sums):
         return None
-    area, slowdown, bounded, per_processor, of_walltime = map(fsum, parts.tolist())
+    *parts, (median_wait, p95_wait, median, largest, *_) = sums.tolist()
+    area, slowdown, per_processor, of_walltime, bounded = map(fsum, parts)
     (
         wait_high, wait_low, flow_high, flow_low, queue_high, queue_low, first, last, killed,
-        with_slowdown, with_walltime,
+        with_slowdown, with_walltime, longest, longest_wait,
     ) = whole.tolist()  # fmt: skip
     span = last - first
     return {
@@ -213,9 +232,9 @@ def metrics_at_once(
         "swap_area": 0.0,
         "load_area": 0.0,
         "mean_wait": ((wait_high << 32) + wait_low) / (measured * SECOND),
-        "median_wait": sorted_quantile(waits, 50) / SECOND,
-        "p95_wait": sorted_quantile(waits, 95) / SECOND,
-        "max_wait": waits[-1].item() / SECOND,
+        "median_wait": median_wait / SECOND,
+        "p95_wait": p95_wait / SECOND,
+        "max_wait": longest_wait / SECOND,
         "mean_response": ((flow_high << 32) + flow_low) / (measured * SECOND),
         "mean_slowdown": slowdown / with_slowdown if with_slowdown else None,
         "slowdown_excluded": measured - with_slowdown,

@@ -160,11 +160,11 @@ class Policy:
 
     def submissions(self, workload: Workload, order: NDArray[np.int64]) -> Submissions | None:
         """Who is submitted after whose end, in the engine's order; None where the log says when."""
-        from headway.engine.submissions import Submissions, SubmissionsInPlace
-
         follows = workload.get("follows")
         if follows is None:
             return None
+        from headway.engine.submissions import Submissions, SubmissionsInPlace
+
         place = np.argsort(order, kind="stable")
         leader = np.full(len(workload), -1, np.int64)
         leader[follows >= 0] = place[workload.rows_of(follows[follows >= 0])[1]]

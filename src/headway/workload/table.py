@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,24 @@ TYPES: dict[str, type[np.generic]] = dict.fromkeys((*ALWAYS, *OPTIONAL), np.int6
 """Type of each known column; a column of another name keeps the type it comes with."""
 
 
+MANY = 1 << 17
+"""With more jobs, columns in order of submission are not kept: so much memory counts for more than time."""
+
+
+class InOrder(NamedTuple):
+    """Columns in order of submission, then of the file; nobody writes into them. Times in µs."""
+
+    order: Column
+    """The place of each job in the file."""
+    submit: Column
+    procs: Column
+    walltime: Column
+    runtime: Column
+    length: Column
+    """What each job will get, min(run, walltime)."""
+    job: Column
+
+
 class Workload:
     """Jobs to be scheduled, one row each, in the order of the log (not sorted by submit).
 
@@ -55,7 +73,8 @@ class Workload:
     """
 
     __slots__ = (
-        "_columns", "_order", "_widest", "header", "labels", "ledger", "rules", "source", "transformations"
+        "_columns", "_in_order", "_order", "_widest", "header", "labels", "ledger", "rules", "source",
+        "transformations",
     )  # fmt: skip
 
     def __init__(
@@ -75,6 +94,7 @@ class Workload:
         self._columns = {name: _read_only(name, values) for name, values in columns.items()}
         self._widest: int | None = None
         self._order: Column | None = None
+        self._in_order: InOrder | None = None
         rows = len(self._columns["job"])
         uneven = [name for name, values in self._columns.items() if values.shape != (rows,)]
         if uneven:
@@ -141,6 +161,19 @@ class Workload:
             order.flags.writeable = False
             self._order = order
         return self._order
+
+    @property
+    def in_order(self) -> InOrder:
+        """What every simulation takes of it, in order of submission; kept for the next one."""
+        if self._in_order is not None:
+            return self._in_order
+        order = self.order.copy()
+        names = ("submit", "procs", "walltime", "runtime", "job")
+        submit, procs, walltime, runtime, job = (self._columns[name][order] for name in names)
+        found = InOrder(order, submit, procs, walltime, runtime, np.minimum(runtime, walltime), job)
+        if len(self) <= MANY:
+            self._in_order = found
+        return found
 
     def get(self, name: str) -> Column | None:
         """A column, or None where the workload has no such column."""

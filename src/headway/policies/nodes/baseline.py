@@ -42,15 +42,13 @@ class Baseline(Policy):
     allowed_inside: ClassVar[dict[str, tuple[object, ...]]] = ALLOWED
 
     def on(self, platform: Platform, workload: Workload) -> Policy:
-        from headway.policies.nodes.placing import has_files
-
         given = [name for name in self.of_nodes if name in self.params]
         if given and not platform.has_nodes:
             raise UsageError(
                 f"{self.spec.name} with {given[0]} puts jobs inside nodes and this platform has none; give "
                 "one with nodes, such as --platform rackham"
             )
-        if given or (platform.has_nodes and has_files(workload)):
+        if given or (platform.has_nodes and _has_files(workload)):
             return self.inside().on(platform, workload)
         return super().on(platform, workload)
 
@@ -71,3 +69,9 @@ class Baseline(Policy):
 
     def seen_as(self, seen: Seen) -> Policy:
         return self.inside() if "node" in seen.places and "presence" in self.params else self
+
+
+def _has_files(workload: Workload) -> bool:
+    from headway.policies.nodes.placing import has_files
+
+    return has_files(workload)

@@ -114,9 +114,9 @@ def ranks(order: str, columns: Columns) -> Table:
     if kind in (SAF, LAF) and int(procs.max()) * int(plan.max()) >= 1 << 63:
         plan = plan.astype(np.float64)  # else areas are exact
     keys = lasting_key(kind, procs, plan, submit)
-    place = np.argsort(keys, kind="stable")
+    place = keys.argsort(kind="stable")
     ascending, rank = keys[place], np.zeros(len(keys), np.int64)
-    rank[place[1:]] = np.cumsum(ascending[1:] != ascending[:-1])
+    rank[place[1:]] = (ascending[1:] != ascending[:-1]).cumsum()
     return rank
 
 
@@ -124,12 +124,12 @@ def set_order(
     state: State, row: int, order: str, columns: Columns, urgent: npt.NDArray[np.bool_] | None
 ) -> None:
     """Fill the class row and the key row ``row`` for an order."""
-    state.jobs[CLASS] = REGULAR_CLASS
+    jobs = state.jobs
+    jobs[CLASS], jobs[row] = REGULAR_CLASS, REGULAR_CLASS * CLASS_WEIGHT
     if urgent is not None:
-        state.jobs[CLASS, urgent] = URGENT_CLASS
-    state.jobs[row] = state.jobs[CLASS] * CLASS_WEIGHT
+        jobs[CLASS, urgent], jobs[row, urgent] = URGENT_CLASS, URGENT_CLASS * CLASS_WEIGHT
     if order in LASTING_KEYS:
-        state.jobs[row] += ranks(order, columns)
+        jobs[row] += ranks(order, columns)
 
 
 @kernel
