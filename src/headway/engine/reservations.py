@@ -29,20 +29,25 @@ from headway.units import NEVER
 
 NOT_RESERVED = -1
 """``jobs[RESERVED]`` of a job without a reservation."""
+NO_JOB = -1
+"""In place of a job, where processors are looked for without one."""
 
 
 @routine
-def first_pin_in_the_way(state: State, k: int, job: int, begin: int) -> int:
-    """The first pinned instant at which ``job`` from ``begin`` on leaves too few processors; else NEVER."""
-    end, procs, own = begin + state.jobs[PLAN, job], state.jobs[PROCS, job], state.jobs[RESERVED, job]
+def first_pin_in_the_way(state: State, k: int, job: int, procs: int, begin: int, length: int) -> int:
+    """The first pinned instant at which ``procs`` processors from ``begin`` on leave too few; else NEVER.
+
+    They are for ``job``, so what its present reservation holds would move with it; NO_JOB has none.
+    """
+    own = state.jobs[RESERVED, job] if job != NO_JOB else NOT_RESERVED
     first = NEVER
     for i in range(state.pools[PIN_COUNT, k]):
         pinned = state.lists[PINS + POOL_LISTS * k, i]
         at = state.jobs[RESERVED, pinned]
-        if pinned != job and begin < at < end and at < first:
+        if pinned != job and begin < at < begin + length and at < first:
             free = level_at(state.profile, k, at)
-            if own >= 0 and own <= at < own + state.jobs[PLAN, job]:
-                free += procs  # what the job itself holds there would move with it
+            if own >= 0 and own <= at < own + length:
+                free += procs
             if free - state.jobs[PROCS, pinned] < procs:
                 first = at
     return first
@@ -55,7 +60,8 @@ def beyond_pins(state: State, k: int, job: int, begin: int, until: int, limit: i
     ``length`` is that of the hole the job needs; ``until`` and ``limit`` are as in :func:`earliest_within`.
     """
     while begin < limit:
-        after = first_pin_in_the_way(state, k, job, begin)
+        procs, plan = state.jobs[PROCS, job], state.jobs[PLAN, job]
+        after = first_pin_in_the_way(state, k, job, procs, begin, plan)
         if after == NEVER:
             break
         begin = earliest_within(state.profile, k, after, until, state.jobs[PROCS, job], length, limit)

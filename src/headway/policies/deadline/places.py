@@ -7,7 +7,7 @@ from headway.engine.holes import fits, level_at, take_earliest, take_if_free
 from headway.engine.planning import note_room
 from headway.engine.profile import change, lay_over
 from headway.engine.queue import enter, leave
-from headway.engine.reservations import NOT_RESERVED, book, enlist, hold_earliest, pin, reserve
+from headway.engine.reservations import NO_JOB, NOT_RESERVED, book, enlist, hold_earliest, pin, reserve
 from headway.engine.tables import (
     GONE,
     KEY,
@@ -181,13 +181,23 @@ def insert(t: int, state: State, k: int, task: int, first: int, placed: bool) ->
 
     Where they were ``placed`` already, as in its first turn, some of them were late.
     """
-    literal = option(state, k, MODE) == LITERAL
-    turn, corrected = int(placed), False
     remember(state, k, first, placed)
+    return place_by_rule(t, state, k, task, first, int(placed))
+
+
+@kernel
+def place_by_rule(t: int, state: State, k: int, task: int, first: int, turn: int) -> int:
+    """Algorithm 1 from its turn number ``turn`` on, with those that are chosen already; how well that went.
+
+    NO_JOB in place of the priority task: it is in the base, and only the provisional ones are placed.
+    """
+    literal = option(state, k, MODE) == LITERAL
+    corrected = False
     while True:
         back_to_base(t, state, k)
         unplace(state, k, first)
-        state.jobs[RESERVED, task] = NOT_RESERVED
+        if task != NO_JOB:
+            state.jobs[RESERVED, task] = NOT_RESERVED
         last_late = place_chosen(t, state, k, first, 1) if turn > 0 else -1
         if last_late >= 0 and not corrected:
             new = choose(state, k, first, last_late, False)
@@ -195,7 +205,8 @@ def insert(t: int, state: State, k: int, task: int, first: int, placed: bool) ->
             if new == 0 and not literal:
                 return NO_WAY
             continue
-        put(t, state, k, task)
+        if task != NO_JOB:
+            put(t, state, k, task)
         if place_chosen(t, state, k, first, 0) < 0:
             return IN_TIME
         if literal and turn > 0:
@@ -205,8 +216,9 @@ def insert(t: int, state: State, k: int, task: int, first: int, placed: bool) ->
 
 
 @kernel
-def put_back(state: State, k: int, first: int) -> None:
-    """The provisional tasks stay where they were."""
+def put_behind_all(t: int, state: State, k: int, task: int, first: int) -> None:
+    """The safety net: the provisional tasks stay where they were, and the priority task goes behind them."""
+    back_to_base(t, state, k)
     for place in range(first, state.pools[Q_TAIL, 2 * k]):
         if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE:
             job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
@@ -215,6 +227,7 @@ def put_back(state: State, k: int, first: int) -> None:
             book(state, k, job, -state.jobs[PROCS, job])
             if state.jobs[PLAN, job] == 0:
                 pin(state, k, job)
+    put(t, state, k, task)
 
 
 @kernel
@@ -321,9 +334,7 @@ def promote_late(t: int, state: State, k: int, task: int, placed: bool) -> None:
     first = first_provisional(state, k)
     result = insert(t, state, k, task, first, placed)
     if result == NO_WAY:
-        back_to_base(t, state, k)
-        put_back(state, k, first)
-        put(t, state, k, task)
+        put_behind_all(t, state, k, task, first)
         count(state, k, SAFETY_NET, 1)
     else:
         settle_places(t, state, k, task, first)

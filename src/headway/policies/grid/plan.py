@@ -9,17 +9,22 @@ and on another one a transfer after it was moved.
 
 from __future__ import annotations
 
-from headway.engine.holes import earliest, level_at
+from headway.engine.holes import earliest
 from headway.engine.planning import settle
-from headway.engine.reservations import NOT_RESERVED, earliest_start, give_up, reserve
+from headway.engine.reservations import (
+    NO_JOB,
+    NOT_RESERVED,
+    earliest_start,
+    first_pin_in_the_way,
+    give_up,
+    reserve,
+)
 from headway.engine.tables import (
     FREED,
     GONE,
     NOW,
     PIN_COUNT,
-    PINS,
     PLAN,
-    POOL_LISTS,
     PROCS,
     Q_FIELDS,
     Q_HEAD,
@@ -67,19 +72,6 @@ def kind(state: State, k: int) -> int:
     return int(state.options[server(state, k, KIND)])
 
 
-@routine
-def pin_in_the_way(state: State, k: int, procs: int, begin: int, end: int) -> int:
-    """The first instant in (begin, end) at which a pinned job would find too few processors; or NEVER."""
-    first = NEVER
-    for i in range(state.pools[PIN_COUNT, k]):
-        pinned = state.lists[PINS + POOL_LISTS * k, i]
-        at = state.jobs[RESERVED, pinned]
-        if begin < at < min(end, first):
-            room = level_at(state.profile, k, at) - state.jobs[PROCS, pinned]
-            first = at if room < procs else first
-    return first
-
-
 @kernel
 def data_there(state: State, k: int, task: int) -> int:
     """When the data of a task are on cluster ``k``, if it is submitted there now."""
@@ -105,7 +97,7 @@ def first_start(state: State, k: int, after: int, procs: int, length: int) -> in
     wanted = length + option(state, k, HOLE) if length > 0 else length
     begin = earliest(state.profile, k, after, procs, wanted)
     while state.pools[PIN_COUNT, k] > 0:
-        after = pin_in_the_way(state, k, procs, begin, begin + length)
+        after = first_pin_in_the_way(state, k, NO_JOB, procs, begin, length)
         if after == NEVER:
             break
         begin = earliest(state.profile, k, after, procs, wanted)

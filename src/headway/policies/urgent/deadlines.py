@@ -13,6 +13,8 @@ arrival:
   of the newcomer: provisional jobs that would be late go before the others. A deadline that cannot be kept
   even so is given up: the urgent job has broken it, and the job becomes definitive all the same. Broken is
   also the deadline of a definitive job that is moved, or of a running one that is suspended, beyond it.
+  Algorithm 1 itself, and the rows and the base that it works on, are those of dbf; a deadline that was not
+  accepted, or was given up, is NEVER there.
 
 Without deadlines this is UJFB, without urgent jobs dbf(compress=scratch). Every waiting job is looked at when
 something changes, so it is slower than either where queues are long.
@@ -21,7 +23,7 @@ something changes, so it is slower than either where queues are long.
 from __future__ import annotations
 
 from headway.engine.queue import enter, leave
-from headway.engine.reservations import NOT_RESERVED, earliest_start
+from headway.engine.reservations import NOT_RESERVED, hold_earliest
 from headway.engine.tables import (
     FIRST_NEW,
     KEY,
@@ -38,31 +40,30 @@ from headway.engine.tables import (
 )
 from headway.engine.verbs import relabel, wake
 from headway.jit import routine
-from headway.policies.urgent.lending import go_on, lend_idle, wake_for_swaps
-from headway.policies.urgent.lists import (
-    ACCEPTED,
-    BEFORE,
+from headway.policies.deadline.places import insert, place_by_rule, put, put_behind_all
+from headway.policies.deadline.tables import (
+    BEHIND,
     CHOSEN,
-    DEFINITIVE,
+    DEADLINE,
     DEFINITIVE_AT,
     DISPLACED_TIMES,
     FIRST_GIVEN,
-    GIVEN_UP,
-    PROVISIONAL,
-    choose,
-    first_definitive,
+    HAD_START,
+    NO_DEADLINE,
+    NO_WAY,
     first_provisional,
+)
+from headway.policies.urgent.lending import go_on, lend_idle, wake_for_swaps
+from headway.policies.urgent.lists import (
+    first_definitive,
     give_up,
     give_up_late,
-    is_late,
     job_at,
     lay_definitive,
-    place_chosen,
     place_definitive,
-    put,
     waits,
 )
-from headway.policies.urgent.plan import Q, occupy, start_due
+from headway.policies.urgent.plan import Q, start_due
 from headway.policies.urgent.processors import is_urgent
 from headway.policies.urgent.tables import (
     ACCEPTED_JOBS,
@@ -70,13 +71,13 @@ from headway.policies.urgent.tables import (
     BEGUN,
     CAME,
     CHANGED,
+    DEFINITIVE_BASE,
     DISPLACEMENTS,
     FINISHES,
     HELD_UNTIL,
     HOLDS_URGENT,
     IDLE,
     LATE_ON_ARRIVAL,
-    LATEST_END,
     LENDING,
     MACHINE,
     NEXT_OVERRUN,
@@ -95,44 +96,15 @@ from headway.units import NEVER
 
 
 @routine
-def apply_strict_rule(t: int, state: State, task: int, urgent: int) -> bool:
-    """Place a newcomer (-1: none, an urgent job has come) and the provisional jobs; False if there is no way.
-
-    DBF's Algorithm 1, repeated until no provisional job is late.
-    """
-    first = first_provisional(state)
-    for place in range(first, state.pools[Q_TAIL, Q]):
-        state.jobs[CHOSEN, job_at(state, place)] = 0
-    turn = 0
-    while True:
-        lay_definitive(t, state)
-        for place in range(first, state.pools[Q_TAIL, Q]):
-            if waits(state, place):
-                state.jobs[RESERVED, job_at(state, place)] = NOT_RESERVED
-        last = place_chosen(t, state, first, 1) if turn > 0 else -1
-        if last >= 0:
-            if choose(state, first, last, False) == 0:
-                if task != NO_JOB:
-                    return False
-                give_up_late(state, first, urgent)
-            continue
-        if task != NO_JOB:
-            put(t, state, task, t)
-        if place_chosen(t, state, first, 0) < 0:
-            return True
-        choose(state, first, state.pools[Q_TAIL, Q], True)
-        turn += 1
-
-
-@routine
 def note_and_promote(t: int, state: State) -> None:
     """Count who was moved to a later start, and let the chosen jobs become definitive."""
     chosen = 0
-    for place in range(first_provisional(state), state.pools[Q_TAIL, Q]):
+    for place in range(first_provisional(state, MACHINE), state.pools[Q_TAIL, Q]):
         if not waits(state, place):
             continue
         job = job_at(state, place)
-        if state.jobs[BEFORE, job] != NOT_RESERVED and state.jobs[RESERVED, job] > state.jobs[BEFORE, job]:
+        before = state.jobs[HAD_START, job]
+        if before != NOT_RESERVED and state.jobs[RESERVED, job] > before:
             state.jobs[DISPLACED_TIMES, job] += 1
             count(state, DISPLACEMENTS, 1)
         if state.jobs[CHOSEN, job]:
@@ -140,9 +112,24 @@ def note_and_promote(t: int, state: State) -> None:
             chosen += 1
     for i in range(chosen):
         job = state.lists[SCRATCH, i]
-        state.jobs[KEY, job], state.jobs[DEFINITIVE_AT, job] = DEFINITIVE, t
-        enter(state, Q, job, DEFINITIVE)
+        state.jobs[KEY, job] -= BEHIND
+        state.jobs[DEFINITIVE_AT, job] = t
+        enter(state, Q, job, state.jobs[KEY, job])
     count(state, PROMOTIONS, chosen)
+
+
+@routine
+def make_way(t: int, state: State, urgent: int) -> None:
+    """An urgent job has come: place the provisional jobs by the strict rule, whatever deadline breaks."""
+    lay_definitive(t, state, DEFINITIVE_BASE)
+    first, tail = first_provisional(state, MACHINE), state.pools[Q_TAIL, Q]
+    for place in range(first, tail):
+        state.jobs[CHOSEN, job_at(state, place)] = 0
+    turn = 0
+    while place_by_rule(t, state, MACHINE, NO_JOB, first, turn) == NO_WAY:
+        give_up_late(state, first, tail, urgent)
+        turn = 1
+    note_and_promote(t, state)
 
 
 @routine
@@ -152,58 +139,41 @@ def make_anew(t: int, state: State) -> None:
     state.options[CAME], state.options[CHANGED], state.options[HOLDS_URGENT] = NO_JOB, 0, 0
     place_definitive(t, state)
     if urgent == NO_JOB:
-        for place in range(first_provisional(state), state.pools[Q_TAIL, Q]):
+        for place in range(first_provisional(state, MACHINE), state.pools[Q_TAIL, Q]):
             if waits(state, place):
-                put(t, state, job_at(state, place), t)
+                put(t, state, MACHINE, job_at(state, place))
         return
-    apply_strict_rule(t, state, NO_JOB, urgent)
-    note_and_promote(t, state)
-    for place in range(first_definitive(state), first_provisional(state)):
-        job = job_at(state, place)
-        if waits(state, place) and is_late(state, job):
-            give_up(state, job, state.jobs[BEFORE, job] + state.jobs[PLAN, job], urgent)
+    make_way(t, state, urgent)
+    give_up_late(state, first_definitive(state), first_provisional(state, MACHINE), urgent)
     for i in range(state.options[ASIDE]):
         job = entry(state, SUSPENDED_JOBS, i)
-        counts = state.jobs[ACCEPTED, job] and not state.jobs[GIVEN_UP, job]
-        if counts and state.jobs[HELD_UNTIL, job] > state.jobs[LATEST_END, job]:
+        if state.jobs[HELD_UNTIL, job] > state.jobs[DEADLINE, job]:
             give_up(state, job, state.jobs[BEGUN, job] + state.jobs[PLAN, job], urgent)
-
-
-@routine
-def restore(t: int, state: State) -> None:
-    """The provisional jobs stay where they were."""
-    lay_definitive(t, state)
-    for place in range(first_provisional(state), state.pools[Q_TAIL, Q]):
-        if waits(state, place):
-            state.jobs[RESERVED, job_at(state, place)] = state.jobs[BEFORE, job_at(state, place)]
-            occupy(t, state, job_at(state, place))
 
 
 @routine
 def place_newcomer(t: int, state: State, job: int) -> None:
     """DBF on arrival: a job that can keep its deadline is provisional, any other one definitive."""
     state.jobs[RESERVED, job] = NOT_RESERVED
-    first = first_provisional(state)
-    if state.jobs[LATEST_END, job] >= 0:
-        begin = earliest_start(state, MACHINE, job, t, NEVER, 0)
-        if begin + state.jobs[PLAN, job] <= state.jobs[LATEST_END, job]:
+    if state.jobs[DEADLINE, job] != NO_DEADLINE:
+        begin = hold_earliest(state, MACHINE, job, t, 0, state.jobs[DEADLINE, job])
+        if begin + state.jobs[PLAN, job] <= state.jobs[DEADLINE, job]:
             state.jobs[RESERVED, job] = state.jobs[FIRST_GIVEN, job] = begin
-            occupy(t, state, job)
-            state.jobs[KEY, job], state.jobs[ACCEPTED, job] = PROVISIONAL, 1
-            enter(state, Q, job, PROVISIONAL)
-            state.jobs[PROMISE, job] = state.jobs[LATEST_END, job]
+            state.jobs[KEY, job] += BEHIND
+            enter(state, Q, job, state.jobs[KEY, job])
+            state.jobs[PROMISE, job] = state.jobs[DEADLINE, job]
             count(state, ACCEPTED_JOBS, 1)
             return
         count(state, LATE_ON_ARRIVAL, 1)
-    for place in range(first, state.pools[Q_TAIL, Q]):
-        state.jobs[BEFORE, job_at(state, place)] = state.jobs[RESERVED, job_at(state, place)]
-    if apply_strict_rule(t, state, job, NO_JOB):
-        note_and_promote(t, state)
-    else:
-        restore(t, state)
-        put(t, state, job, t)
+    state.jobs[DEADLINE, job] = NEVER
+    lay_definitive(t, state, DEFINITIVE_BASE)
+    first = first_provisional(state, MACHINE)
+    if insert(t, state, MACHINE, job, first, False) == NO_WAY:
+        put_behind_all(t, state, MACHINE, job, first)
         count(state, SAFETY_NET, 1)
-    enter(state, Q, job, DEFINITIVE)
+    else:
+        note_and_promote(t, state)
+    enter(state, Q, job, state.jobs[KEY, job])
     state.jobs[FIRST_GIVEN, job] = state.jobs[RESERVED, job]
     state.jobs[PROMISE, job] = state.jobs[RESERVED, job] + state.jobs[PLAN, job]
 

@@ -15,8 +15,8 @@ from headway.policies.spec import Spec
 
 def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared:
     """UJFB, prepared already, with the lists of DBF for its regular jobs."""
-    from headway.policies.urgent import lists as rows
-    from headway.policies.urgent import tables as notes_of_plan
+    from headway.policies.deadline import tables as dbf_rows
+    from headway.policies.urgent import tables as rows
     from headway.policies.urgent.deadlines import ujfb_deadlines
 
     if spec.params["requeue"] == "end":
@@ -26,12 +26,10 @@ def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared
         )
 
     def over(setup: Setup) -> Setup:
-        def prepare(state: State) -> None:
-            assert setup.prepare is not None
-            setup.prepare(state)
-            state.jobs[rows.DEFINITIVE_AT] = state.jobs[rows.BROKEN_BY] = -1
-
-        return replace(setup, hook=ujfb_deadlines, prepare=prepare, more_rows=rows.ROWS)
+        """With a third profile, the base of DBF."""
+        options = np.array(setup.options)
+        options[dbf_rows.BASE] = rows.DEFINITIVE_BASE
+        return replace(setup, pools=(*setup.pools, setup.pools[0]), hook=ujfb_deadlines, options=options)
 
     def again(state: State) -> Setup | None:
         setup = None if plain.again is None else plain.again(state)
@@ -40,12 +38,12 @@ def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared
     def own(state: State) -> dict[str, object]:
         assert plain.own is not None
         names = {
-            "accepted_deadlines": notes_of_plan.ACCEPTED_JOBS,
-            "late_on_arrival": notes_of_plan.LATE_ON_ARRIVAL,
-            "promotions": notes_of_plan.PROMOTIONS,
-            "displacements": notes_of_plan.DISPLACEMENTS,
-            "safety_net": notes_of_plan.SAFETY_NET,
-            "deadlines_broken": notes_of_plan.BROKEN,
+            "accepted_deadlines": rows.ACCEPTED_JOBS,
+            "late_on_arrival": rows.LATE_ON_ARRIVAL,
+            "promotions": rows.PROMOTIONS,
+            "displacements": rows.DISPLACEMENTS,
+            "safety_net": rows.SAFETY_NET,
+            "deadlines_broken": rows.BROKEN,
         }
         return plain.own(state) | {name: int(state.options[note]) for name, note in names.items()}
 
@@ -53,9 +51,9 @@ def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared
         assert plain.notes is not None
         by = state.jobs[rows.BROKEN_BY]
         return plain.notes(state, ids) | {
-            "first_given": state.jobs[rows.FIRST_GIVEN],
-            "definitive_at": state.jobs[rows.DEFINITIVE_AT],
-            "displaced_times": state.jobs[rows.DISPLACED_TIMES],
+            "first_given": state.jobs[dbf_rows.FIRST_GIVEN],
+            "definitive_at": state.jobs[dbf_rows.DEFINITIVE_AT],
+            "displaced_times": state.jobs[dbf_rows.DISPLACED_TIMES],
             "broken_by": np.where(by >= 0, ids[by], -1),
         }
 

@@ -116,12 +116,12 @@ def is_complete(state: State) -> bool:
 
 
 @kernel
-def occupy(t: int, state: State, job: int) -> None:
-    """Let the plan hold a job where it is reserved."""
+def occupy(t: int, state: State, k: int, job: int) -> None:
+    """Let the plan, or the base ``k`` of one, hold a job where it is reserved."""
     begin, length = state.jobs[RESERVED, job], state.jobs[PLAN, job]
-    change(state.profile, MACHINE, begin, begin + length, -state.jobs[PROCS, job], t)
+    change(state.profile, k, begin, begin + length, -state.jobs[PROCS, job], t)
     if length == 0:
-        pin(state, MACHINE, job)
+        pin(state, k, job)
 
 
 @routine
@@ -149,7 +149,7 @@ def place_urgent(t: int, state: State) -> None:
         state.jobs[RESERVED, job] = NOT_RESERVED
         begin = earliest_start(state, MACHINE, job, after, NEVER, 0)
         state.jobs[RESERVED, job] = begin
-        occupy(t, state, job)
+        occupy(t, state, MACHINE, job)
         if not state.options[OVERTAKE]:
             after = begin
         if begin == t:
@@ -167,7 +167,7 @@ def hold_urgent(t: int, state: State) -> None:
         if state.queue[ROW + Q_KEY, place] != URGENT_KEY:
             break
         if state.queue[ROW + Q_PROCS, place] != GONE:
-            occupy(t, state, state.queue[ROW + Q_JOB, place])
+            occupy(t, state, MACHINE, state.queue[ROW + Q_JOB, place])
 
 
 @kernel

@@ -12,6 +12,7 @@ from headway.engine.drive import Setup
 from headway.engine.tables import CLASS, KEY, WALL, State
 from headway.errors import UsageError
 from headway.plain import counted
+from headway.policies.deadline.setup import fill_rows
 from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared, Sets, Table
 from headway.policies.queueing.setup import ordered, strict
 from headway.policies.spec import Spec, make_spec
@@ -70,11 +71,11 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         fill(state)
         state.jobs[rows.SWAP], state.jobs[rows.MEMORY] = swap, memory
         state.jobs[rows.SWAP_BACK] = -(-swap * back.numerator // back.denominator)
-        state.jobs[rows.LATEST_END] = deadline
+        fill_rows(state, deadline)
         if finishes:
             let_finish(state)
         state.jobs[rows.SHAPE] = shapes.ravel()
-        state.jobs[rows.STOPPED_BY] = -1
+        state.jobs[rows.STOPPED_BY] = state.jobs[rows.BROKEN_BY] = -1
 
     def own(state: State) -> dict[str, object]:
         names = {

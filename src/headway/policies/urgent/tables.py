@@ -1,13 +1,16 @@
 """Where UJFB keeps its parameters, its notes, and who has which processor.
 
-All of it lies in ``state.options``: parameters, then notes, then tables with one entry per processor, then
-the record of processor sets. Further rows of ``jobs`` hold what is known of each job.
+All of it lies in ``state.options``, behind those of DBF: parameters, then notes, then tables with one entry
+per processor, then the record of processor sets. Further rows of ``jobs`` hold what is known of each job.
 """
 
 from __future__ import annotations
 
+from headway.engine.reservations import NO_JOB as NO_JOB
 from headway.engine.tables import JOB_ROWS, State
 from headway.jit import kernel
+from headway.policies.deadline import tables as dbf_tables
+from headway.policies.queueing.ordering import STRIDE
 
 # Parameters. HOST_ROOM is in kB (-1: no bound); NAMED says whether processors have names, which matters only
 # where there are urgent jobs. The last five are readings of the paper: whether idle processors of suspended
@@ -29,8 +32,8 @@ from headway.jit import kernel
     FINISHES,
     TO_THE_END,
     IDLE_FIRST,
-) = range(14)
-PARAMETERS = 14
+) = range(STRIDE, STRIDE + 14)
+PARAMETERS = STRIDE + 14
 SUSPEND, KILL, DEGREE = range(3)
 LATEST, SMALLEST, LARGEST = range(3)
 NO_RESERVATION, BESIDE, PREEMPTING_THEN = range(3)
@@ -82,16 +85,16 @@ NOTES = PARAMETERS + 27
 # suspended jobs and of victims, and kB swapped out to each host.
 OWNER, USER, NEXT_OWNED, NEXT_USED, FREE_IN_GROUP, SUSPENDED_JOBS, CANDIDATES, HOST_LOAD = range(8)
 TABLES = 8
-NO_JOB = -1
 NO_PROCESSOR = -1
 
 # Job rows: the first processor; until when the plan holds the job's processors; when it (last) started from
 # the beginning; swap time (µs) and memory (kB a processor); of a suspended job how many of its processors
 # are lent, and its place in the list; of an urgent job how many of its processors have no owner, and the
 # delay by preemption (µs). SHAPE numbers jobs of equal size and length; the two rows behind it are of shapes.
-# Then by whom a job was stopped last and how often, and whether its processors are in the record; of an
-# urgent job its deadline (-1: none) and how many were stopped for it; last, how long a job takes to be
-# swapped in (µs), when it will have been swapped out, and whether it is a guest on lent processors.
+# Then by whom a job was stopped last and how often, and whether its processors are in the record; how many
+# were stopped for an urgent job; last, how long a job takes to be swapped in (µs), when it will have been
+# swapped out, whether it is a guest on lent processors, and by whom its deadline was broken (-1: nobody).
+# Deadlines are in DBF's rows, which are before these.
 (
     FIRST_PROCESSOR,
     HELD_UNTIL,
@@ -108,18 +111,19 @@ NO_PROCESSOR = -1
     STOPPED_BY,
     STOPPED_TIMES,
     IN_RECORD,
-    LATEST_END,
     PREEMPTED_FOR,
     SWAP_BACK,
     SWAPPED_OUT,
     GUEST,
-) = range(JOB_ROWS, JOB_ROWS + 20)
-MORE_ROWS = 20
+    BROKEN_BY,
+) = range(JOB_ROWS + dbf_tables.MORE_ROWS, JOB_ROWS + dbf_tables.MORE_ROWS + 20)
+MORE_ROWS = dbf_tables.MORE_ROWS + 20
 LISTS = (SHAPE_PLAN, SHAPE_START)
 """Rows whose columns are not jobs."""
 
-MACHINE, BASE = 0, 1
-"""The profile with every reservation, and the one of what holds processors now."""
+MACHINE, BASE, DEFINITIVE_BASE = 0, 1, 2
+"""The profile with every reservation, the one of what holds processors now, and over DBF that with all
+reservations but provisional ones."""
 
 
 @kernel

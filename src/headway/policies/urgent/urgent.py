@@ -27,6 +27,7 @@ from headway.engine.tables import (
 )
 from headway.engine.verbs import kill, start_late, suspend
 from headway.jit import kernel, routine
+from headway.policies.deadline.tables import DEADLINE
 from headway.policies.urgent.plan import (
     REGULAR_KEY,
     Q,
@@ -59,7 +60,6 @@ from headway.policies.urgent.tables import (
     IDLE_FIRST,
     IN_RECORD,
     KILL,
-    LATEST_END,
     LOST,
     MACHINE,
     NEXT_OVERRUN,
@@ -213,7 +213,8 @@ def try_urgent(t: int, state: State, job: int) -> bool:
         state.jobs[RESERVED, job] = NOT_RESERVED
         harmless = fits(state.profile, MACHINE, t, procs, state.jobs[PLAN, job])
         if harmless and state.pools[PIN_COUNT, MACHINE] > 0:
-            harmless = first_pin_in_the_way(state, MACHINE, job, t) == NEVER
+            plan = state.jobs[PLAN, job]
+            harmless = first_pin_in_the_way(state, MACHINE, job, procs, t, plan) == NEVER
         execute(t, state, job, URGENT_BACKFILL if harmless and swapping == 0 else URGENT, swapping, 0, False)
         return True
     if missing > state.options[PREEMPTIBLE]:
@@ -225,7 +226,7 @@ def try_urgent(t: int, state: State, job: int) -> bool:
     if mode != KILL:
         victims = select(state, missing, True)
         delay = max(swapping, longest_swap(state, victims))
-        due = state.jobs[LATEST_END, job]
+        due = state.jobs[DEADLINE, job]
         if mode == DEGREE and due >= 0:
             killing = victims == NOT_ENOUGH or t + delay + state.jobs[PLAN, job] > due
             if killing:
