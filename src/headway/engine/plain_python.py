@@ -3,8 +3,9 @@
 Interpreted, most of a kernel's time goes into reading single numbers of tables. Here the tables are lists of
 rows, and each kernel that a policy reaches is rewritten for them from its source::
 
-    state.jobs[PHASE, job]     state.jobs[7][job]
-    state.jobs.shape[1]        len(state.jobs[0])
+    state.jobs[PHASE, job]     state.jobs_7[job]
+    table[PHASE, job]          table[7][job]
+    state.jobs.shape[1]        len(state.jobs_0)
 
 The numbers are written back into the tables when the clock stops. Nothing else changes, so the results are
 the same.
@@ -18,7 +19,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache
-from types import CodeType, FunctionType, SimpleNamespace
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -59,17 +60,26 @@ def run_loop(hook: Kernel, state: State, world: World, instants: int) -> int:
     return code
 
 
-def _listed(tuple_of_tables: Any, tables: list[tuple[Any, Any]]) -> SimpleNamespace:
-    """The tables of a tuple as lists; ``tables`` notes which list is which table's."""
-    made = SimpleNamespace()
+def _listed(tuple_of_tables: Any, tables: list[tuple[Any, Any]]) -> Any:
+    """The tables of a tuple as lists, and their rows; ``tables`` notes which list is which table's."""
+    listed: dict[str, Any] = {}
     for name, value in tuple_of_tables._asdict().items():
         if isinstance(value, np.ndarray):
-            rows = value.tolist()
+            rows = listed[name] = value.tolist()
             tables.append((value, rows))
+            if value.ndim == 2:
+                listed |= {row_name(name, number): row for number, row in enumerate(rows)}
         else:
-            rows = _listed(value, tables)
+            listed[name] = _listed(value, tables)
+    made = type("Listed", (), {"__slots__": tuple(listed)})()  # slots are the attributes found quickest
+    for name, rows in listed.items():
         setattr(made, name, rows)
     return made
+
+
+def row_name(table: str, number: int) -> str:
+    """What a row of a table is called beside the table."""
+    return f"{table}_{number}"
 
 
 def find_in_list(profile: Any, k: int, b: int, x: int) -> int:
@@ -167,12 +177,18 @@ class _ForLists(ast.NodeTransformer):
             row, place = node.slice.elts
             if isinstance(row, ast.Slice) or isinstance(place, ast.Slice):
                 raise NotPlain(ast.unparse(node))
-            return ast.Subscript(ast.Subscript(node.value, row, ast.Load()), place, node.ctx)
+            return ast.Subscript(self._row(node.value, row), place, node.ctx)
         return node
+
+    def _row(self, table: ast.expr, row: ast.expr) -> ast.expr:
+        """A row of a table; one with a fixed number of a tuple's table has a name of its own."""
+        if isinstance(table, ast.Attribute) and isinstance(row, ast.Constant) and isinstance(row.value, int):
+            return ast.Attribute(table.value, row_name(table.attr, row.value), ast.Load())
+        return ast.Subscript(table, row, ast.Load())
 
     def _length(self, table: ast.expr, axis: ast.expr) -> ast.expr:
         """How many rows a table has, or numbers in each."""
         if not isinstance(axis, ast.Constant) or axis.value not in (0, 1):
             raise NotPlain(ast.unparse(table))
-        row = ast.Subscript(table, ast.Constant(0), ast.Load()) if axis.value else table
+        row = self._row(table, ast.Constant(0)) if axis.value else table
         return ast.Call(ast.Name("len", ast.Load()), [row], [])
