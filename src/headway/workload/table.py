@@ -120,6 +120,7 @@ class Workload:
         header: Header | None = None,
         source: Source | None = None,
         labels: Mapping[str, list[str]] | None = None,
+        transformations: tuple[str, ...] = (),
         **others: npt.ArrayLike,
     ) -> Workload:
         """A workload from arrays whose times are all in `unit`: "s" (fractions allowed) or "us" (whole µs).
@@ -137,7 +138,7 @@ class Workload:
         for name in ALWAYS:
             columns.setdefault(name, np.full(rows, -1, dtype=np.int64))
         ordered = {name: columns[name] for name in (*ALWAYS, *(n for n in columns if n not in ALWAYS))}
-        return cls(ordered, header=header, source=source, labels=labels)
+        return cls(ordered, header=header, source=source, labels=labels, transformations=transformations)
 
     @property
     def columns(self) -> Mapping[str, Column]:

@@ -67,6 +67,12 @@ class Curve(NamedTuple):
     ends: Floats
 
     @classmethod
+    @cache
+    def of_class(cls, shape: float, scale: float, start_hour: float) -> Curve:
+        """The curve of a class of jobs, whose arrivals over a day follow gamma(shape, scale)."""
+        return cls.of(bucket_weights(shape, scale), start_hour)
+
+    @classmethod
     def of(cls, weights: Floats, start_hour: float = 0.0) -> Curve:
         """The curve from the hour of the day (0..23.5, whole half hours) at which the clock stands at 0."""
         rolled = np.roll(weights, -int(start_hour * 2))

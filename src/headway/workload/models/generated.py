@@ -32,7 +32,7 @@ def generated(
     )
     source = Source("generated", "", "model")
     rows = len(walltime)
-    made = Workload.from_arrays(
+    return Workload.from_arrays(
         unit="us",
         submit=columns["submit"],
         procs=columns["procs"],
@@ -41,18 +41,18 @@ def generated(
         queue=columns.get("queue", np.full(rows, -1, np.int64)),
         header=header,
         source=source,
+        transformations=(spec,),
     )
-    return made.with_columns(transformation=spec)
 
 
 def estimated(runtime: Ints, estimates: str, seed: int) -> Ints:
     """Walltimes (µs) for run times (µs): exact, tsafrir or tsafrir(longest=..., distinct=...), f(2)."""
     call = parse_call(estimates)
-    # The estimates have their own stream of random numbers: the jobs do not depend on them.
-    own_seed = int(np.random.SeedSequence((seed, 0xE57)).generate_state(1)[0])
     if call.name == "exact":
         bind(call, (), where="estimates exact")
         return runtime
+    # The estimates have their own stream of random numbers: the jobs do not depend on them.
+    own_seed = int(np.random.SeedSequence((seed, 0xE57)).generate_state(1)[0])
     if call.name == "tsafrir":
         longest_and_distinct = describe(tsafrir, skip=2)[:2]
         return tsafrir(runtime, own_seed, **bind(call, longest_and_distinct, where="estimates tsafrir"))

@@ -22,7 +22,6 @@ from headway.units import SECOND
 from headway.workload.models.daily_cycle import (
     BUCKET_SECONDS,
     Curve,
-    bucket_weights,
     clock_of,
     times_of_points,
 )
@@ -184,7 +183,7 @@ def lublin_jobs(
         size_rng, run_rng, gap_rng = (np.random.Generator(np.random.PCG64(s)) for s in root.spawn(3))
         size = sizes(job_class, jobs, procs, size_rng)
         run = run_times(job_class, size, run_rng)
-        curve = Curve.of(bucket_weights(job_class.cycle_shape, job_class.cycle_scale), start_hour)
+        curve = Curve.of_class(job_class.cycle_shape, job_class.cycle_scale, start_hour)
         streams.append(_Stream(queue, arrival_points(job_class, jobs, gap_rng), curve, size, run))
     stretch = 1.0 if load is None else _stretch_for_load(streams, jobs, procs, load)
     times, which, place = _merge(streams, jobs, stretch)
