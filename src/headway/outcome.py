@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from headway.engine.drive import Jobs
+from headway.engine.drive import Jobs, counts
 from headway.engine.outages import ChangingMachine
 from headway.engine.submissions import Submissions
 from headway.engine.tables import (
@@ -86,8 +86,14 @@ class Ran:
     submissions: Submissions | None
     changing: ChangingMachine | None
     """The machine as the engine had it, where its processors come and go."""
-    provenance: dict[str, Any]
-    """How it was run: counts, seconds, the digest of a policy of the user's own."""
+    timing: dict[str, float]
+    """Seconds that it took, of the simulation alone and with its preparation."""
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """How it was run: the digest of a policy of the user's own, counts, seconds."""
+        source = {"policy_source": self.prepared.source} if self.prepared.source else {}
+        return {**source, **counts(self.state), "timing": self.timing}
 
     @property
     def is_plain(self) -> bool:

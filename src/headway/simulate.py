@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.engine import clock
-from headway.engine.drive import Jobs, compiled_hook, compiled_loop, counts, is_cached
+from headway.engine.drive import Jobs, compiled_hook, compiled_loop, is_cached
 from headway.engine.driver import run
 from headway.engine.outages import ChangingMachine
 from headway.jit_cache import keeping
@@ -102,9 +102,7 @@ def run_policy(
         "simulation_wall_seconds": time.perf_counter() - wall_run,
         "simulation_cpu_seconds": time.thread_time() - cpu_run,
     }
-    source = {"policy_source": prepared.source} if prepared.source else {}
-    provenance = {**source, **counts(state), "timing": timing}
-    return Ran(placed, prepared, state, machine, kept, jobs, order, submissions, changing, provenance)
+    return Ran(placed, prepared, state, machine, kept, jobs, order, submissions, changing, timing)
 
 
 def changing_machine(platform: Platform, submit: NDArray[np.int64]) -> ChangingMachine | None:

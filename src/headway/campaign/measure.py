@@ -175,7 +175,7 @@ def _measured(task: Task, workload: Workload, settings: Settings) -> Outcome:
     row = None if jit.INTERPRETED else _row_at_once(ran, settings)
     outcome = _of_schedule(task, ran, settings) if row is None else Outcome(task.id, row)
     outcome.seconds = time.thread_time() - begin
-    outcome.python = outcome.seconds - ran.provenance["timing"]["simulation_cpu_seconds"]
+    outcome.python = outcome.seconds - ran.timing["simulation_cpu_seconds"]
     return outcome
 
 

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
-FIRST_ROOM = 4096
+FIRST_ROOM, LEAST_ROOM = 4096, 256
 """Live jobs (waiting or running) the tables hold at first; they double when more come."""
 
 BATCH = 200_000
@@ -136,6 +136,11 @@ class Setup:
         if submissions is None and self.submissions is None and (again or self.memory is NO_MEMORY):
             return self
         return replace(self, submissions=submissions, again=again)
+
+
+def first_room(jobs: int) -> int:
+    """Space for how many live jobs a simulation begins with: small tables stay in the processor's cache."""
+    return min(max(jobs // 4, LEAST_ROOM), FIRST_ROOM)
 
 
 def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State, World]:

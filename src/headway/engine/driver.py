@@ -27,13 +27,13 @@ from headway.engine.clock import one_step
 from headway.engine.drive import (
     BATCH,
     EMPTY,
-    FIRST_ROOM,
     Jobs,
     Progress,
     Setup,
     check_finished,
     compiled_hook,
     compiled_loop,
+    first_room,
     grow,
     make_state,
     refusal,
@@ -82,12 +82,12 @@ class Driver:
         jobs: Jobs,
         setup: Setup,
         local: Local | None = None,
-        room: int = FIRST_ROOM,
+        room: int | None = None,
         loop: Loop | None = None,
     ) -> None:
         self.jobs, self.setup, self.local, self._loop = jobs, setup, local, loop
         self.hook = compiled_hook(setup.hook, setup.memory)
-        self.state, self.world = make_state(jobs, setup, room)
+        self.state, self.world = make_state(jobs, setup, first_room(len(jobs)) if room is None else room)
         if setup.machine is not None:
             setup.machine.begin(self)
         if setup.submissions is not None:

@@ -78,21 +78,37 @@ def exact_parts(values: Any, count: int, parts: Any) -> bool:
     bits = 1
     while count + 1 >> bits > 0:
         bits += 1
+    fours = count - count % 4  # four at a time, for the processor does them side by side; all sums are exact
+    a = b = c = d = 0.0
+    for place in range(count):
+        a = max(a, abs(values[place]))
     for part in range(len(parts)):
-        largest = 0.0
-        for place in range(count):
-            largest = max(largest, abs(values[place]))
+        largest = max(max(a, b), max(c, d))
         if largest == 0.0:
             return True
         if not largest < HUGE:
             return False
         coarse = math.ldexp(1.0, math.frexp(largest)[1] + bits)
-        total = 0.0
-        for place in range(count):
+        total_a = total_b = total_c = total_d = 0.0
+        a = b = c = d = 0.0
+        for place in range(0, fours, 4):
+            high_a, high_b = (values[place] + coarse) - coarse, (values[place + 1] + coarse) - coarse
+            high_c, high_d = (values[place + 2] + coarse) - coarse, (values[place + 3] + coarse) - coarse
+            total_a, total_b, total_c, total_d = (
+                total_a + high_a, total_b + high_b, total_c + high_c, total_d + high_d,
+            )  # fmt: skip
+            values[place] -= high_a
+            values[place + 1] -= high_b
+            values[place + 2] -= high_c
+            values[place + 3] -= high_d
+            a, b = max(a, abs(values[place])), max(b, abs(values[place + 1]))
+            c, d = max(c, abs(values[place + 2])), max(d, abs(values[place + 3]))
+        for place in range(fours, count):
             high = (values[place] + coarse) - coarse
-            total += high
+            total_a += high
             values[place] -= high
-        parts[part] = total
+            a = max(a, abs(values[place]))
+        parts[part] = (total_a + total_b) + (total_c + total_d)
     return False
 
 

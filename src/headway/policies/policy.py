@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from headway.errors import UsageError
 from headway.policies.pools import Pool
+from headway.workload.annotations_write import COLUMNS
 
 if TYPE_CHECKING:
     from headway.engine.local import Local
@@ -154,8 +155,6 @@ class Policy:
             from headway.policies.own.view import PUBLIC
 
             return PUBLIC
-        from headway.workload.annotations_write import COLUMNS
-
         return COLUMNS
 
     def submissions(self, workload: Workload, order: NDArray[np.int64]) -> Submissions | None:

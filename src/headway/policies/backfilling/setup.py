@@ -11,6 +11,7 @@ from headway.engine.drive import Setup
 from headway.engine.tables import BACKFILL_KEY, KEY, State
 from headway.errors import UsageError
 from headway.policies.prepare import Arrivals, Prepared, Table
+from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, STRIDE, kind_of, sorted_kind_of
 from headway.policies.queueing.setup import first_class, ordered, sorted_at_each_pass
 from headway.policies.spec import Spec
 from headway.units import SECOND
@@ -26,7 +27,6 @@ COMPRESSION = ("early", "every", "fixpoint", "scratch", "none")
 
 def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """EASY with its orders, estimates, age limit and depth."""
-    from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, kind_of
 
     order, backfill, age = spec.word("order"), spec.word("backfill"), spec.params["age"]
     estimate, depth = spec.params["estimate"], spec.params["depth"]
@@ -63,7 +63,6 @@ def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 def easy_in_dialect(dialect: str, arrivals: Arrivals, procs: int) -> Prepared:
     """EASY as another simulator runs it: in order of arrival, by requested times."""
     from headway.policies.backfilling import dialects, machines
-    from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, STRIDE
 
     hooks = {
         "pyss": dialects.easy_pyss,
@@ -101,7 +100,6 @@ def by_name(arrivals: Arrivals, fill: Callable[[State], None]) -> Callable[[Stat
 def learned(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """EASY that plans with the last two runs of a job's user; its orders are sorted at each pass."""
     from headway.policies.backfilling.learned import MORE_ROWS, USER, WAY, easy_learned
-    from headway.policies.queueing.ordering import AS_ORDER, NO_AGE, STRIDE, sorted_kind_of
 
     order, backfill, age = spec.word("order"), spec.word("backfill"), spec.params["age"]
     if spec.params["depth"] != 1:
@@ -169,7 +167,6 @@ def most_at_once(arrivals: Arrivals, procs: int) -> int:
 def conservative(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Conservative backfilling."""
     from headway.policies.backfilling.long_holes import space_for
-    from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, STRIDE
 
     if arrivals.is_changing:
         from headway.policies.backfilling.changing import conservative_changing as hook

@@ -11,13 +11,20 @@ import numpy.typing as npt
 from headway.engine.drive import Setup
 from headway.engine.tables import KEY, RESERVED, State
 from headway.policies.prepare import Arrivals, Prepared, Table
+from headway.policies.queueing.ordering import (
+    AS_ORDER,
+    BACKFILL_ORDER,
+    NO_AGE,
+    ORDER,
+    kind_of,
+    set_order,
+    sorted_kind_of,
+)
 from headway.policies.spec import Spec
 
 
 def strict(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """FCFS, SJF and the other orders without backfilling."""
-    from headway.policies.queueing.ordering import AS_ORDER, NO_AGE, kind_of
-
     if arrivals.is_changing:
         from headway.policies.backfilling.changing import strict_changing as hook
     else:
@@ -46,8 +53,6 @@ def ordered(
     columns = {"submit": arrivals.submit, "procs": arrivals.procs, "plan": plan}
 
     def fill(state: State) -> None:
-        from headway.policies.queueing.ordering import set_order
-
         state.jobs[RESERVED] = -1
         for row, order in orders.items():
             set_order(state, row, order, columns, urgent)
@@ -57,8 +62,6 @@ def ordered(
 
 def sorted_at_each_pass(spec: Spec, options: tuple[int, ...]) -> tuple[int, ...]:
     """A queue's options where jobs come in the course of the run, so that no rank is known beforehand."""
-    from headway.policies.queueing.ordering import AS_ORDER, BACKFILL_ORDER, ORDER, sorted_kind_of
-
     changed = list(options)
     changed[ORDER] = sorted_kind_of(order_of(spec))
     if options[BACKFILL_ORDER] != AS_ORDER:
