@@ -6,7 +6,24 @@ import numpy as np
 import pytest
 
 import headway
-from headway.engine.tables import DONE, PHASE, R_END, R_START, RUN, RUNNING, WITHDRAWN
+from headway.engine.drive import BATCH, Jobs, Setup
+from headway.engine.driver import Driver
+from headway.engine.tables import (
+    DONE,
+    FREE,
+    HEAD,
+    LAST_NEW,
+    NOW,
+    PHASE,
+    R_END,
+    R_START,
+    RUN,
+    RUNNING,
+    WITHDRAWN,
+    State,
+)
+from headway.engine.tables import PROCS as JOB_PROCS
+from headway.engine.verbs import ask, start
 from headway.platform import Platform
 from headway.policies.joining import Joining
 from headway.policies.prepare import UNBOUNDED
@@ -116,3 +133,26 @@ def test_a_cancelled_job_leaves_room(policy: str) -> None:
     driver.close()
     assert driver.state.jobs[PHASE, wide] == WITHDRAWN
     assert driver.state.runs[R_START, driver.state.jobs[RUN, narrow]] == 5 * SECOND
+
+
+def one_by_one(t: int, state: State) -> None:
+    """First come first served, where the owner is asked before each start."""
+    job = state.options[0]
+    if state.options[1] > 0:
+        start(state, job, 0, HEAD)
+        job = state.options[0] = job + 1
+        state.options[1] = 0
+    if job < state.clock[LAST_NEW] and state.jobs[JOB_PROCS, job] <= state.pools[FREE, 0]:
+        ask(state)
+
+
+def test_a_policy_that_asks_goes_on_in_the_same_instant_when_it_is_answered() -> None:
+    jobs = log()
+    names = ("submit", "procs", "walltime", "runtime", "walltime")
+    driver = Driver(Jobs(*(jobs.columns[name].copy() for name in names)), Setup((PROCS,), one_by_one, (0, 0)))
+    asked = []
+    while driver.advance(BATCH):
+        asked.append(int(driver.state.clock[NOW]))
+        driver.state.options[1] = 1
+    started = driver.finish().runs[R_START, driver.state.jobs[RUN]].tolist()
+    assert started == headway.simulate(jobs, PROCS, "fcfs").start.tolist() == asked

@@ -13,6 +13,7 @@ import pytest
 
 import headway
 from commands import Headway
+from headway.engine.tables import NOW, R_START, RUN
 from headway.errors import HeadwayError
 from headway.policies.agent.features import OF_MACHINE, OF_SLOT, PRESENT, REQUEST, WEIGHED
 from headway.policies.agent.network import OF_SCORE, Network, from_flat, load_network
@@ -152,9 +153,9 @@ def test_nothing_of_the_future_is_seen(task: str, choose: Any) -> None:
             seen, _, over, _, info = env.step(choose(seen, info["action_mask"]))
             before.append(seen)
             assert not over
-        now = int(env.simulations.tables.clock[0, 0])
-        started = env.simulations.tables.started[0].copy()
-        started[started > now] = -1
+        state = env.driver.state
+        now, run = int(state.clock[NOW]), state.jobs[RUN]
+        started = np.where(run < 0, -1, state.runs[R_START, run])
         other = SchedulingEnv(scrambled(work, now, started, steps), M, task=task, jobs=len(work))
         seen, info = other.reset(options={"first": 0})
         after = [seen]
@@ -164,26 +165,50 @@ def test_nothing_of_the_future_is_seen(task: str, choose: Any) -> None:
         assert all((a == b).all() for a, b in zip(before, after, strict=True)), (task, steps)
 
 
-def test_a_vector_is_many_singles() -> None:
-    work = log(200)
-    many = SchedulingVectorEnv(work, M, sessions=40, jobs=50, threads=2, reward="wait")
-    seen, info = many.reset(seed=5)
-    firsts = many.simulations.firsts.copy()
-    singles = [SchedulingEnv(work, M, jobs=50, reward="wait") for _ in range(3)]
-    for e, single in enumerate(singles):
-        assert (single.reset(options={"first": firsts[e]})[0] == seen[e]).all()
-    going = [True] * 3
-    for _ in range(120):
-        actions = np.argmax(info["action_mask"], axis=1)
-        seen, reward, done, _, info = many.step(actions)
+REWARDS = ("wait", "bsld", "utilization", "wait_change", "bsld_change", "utilization_change")
+
+
+@pytest.mark.parametrize("may_wait", [True, False])
+@pytest.mark.parametrize("task", ["choose", "backfill", "weights"])
+def test_a_vector_is_many_singles(task: str, may_wait: bool) -> None:
+    """The engine's episodes and those of a vector, step for step, under agents that choose at random."""
+    work, random, count = log(200), np.random.default_rng(2), 36
+    for reward, window in zip(REWARDS, (3, 16, 5, 16, 8, 1), strict=True):
+        same: dict[str, Any] = {"task": task, "reward": reward, "window": window, "may_wait": may_wait}
+        many = SchedulingVectorEnv(work, M, sessions=count, jobs=50, threads=2, period=900.0, **same)
+        seen, info = many.reset(seed=5)
+        firsts = many.simulations.firsts.copy()
+        singles = [SchedulingEnv(work, M, jobs=50, period=900.0, **same) for _ in range(3)]
         for e, single in enumerate(singles):
-            if going[e]:
-                one, gained, over, _, _ = single.step(actions[e])
-                assert (one == seen[e]).all() and gained == reward[e] and over == done[e]
-                going[e] = not over
-    again = SchedulingVectorEnv(work, M, sessions=40, jobs=50)
-    again.reset(seed=5)
-    assert (again.simulations.firsts == firsts).all()
+            one, told = single.reset(options={"first": firsts[e]})
+            assert (one == seen[e]).all() and (told["action_mask"] == info["action_mask"][e]).all()
+        going, steps = [True] * 3, 0
+        while any(going):
+            # One in ten actions is not open, which is a wish to wait.
+            wish = np.where(random.random((count, window + 1)) < 0.1, 1, info["action_mask"])
+            actions = np.argmax(random.random((count, window + 1)) * wish, axis=1)
+            answers = random.uniform(-1, 1, (count, WEIGHED)) if task == "weights" else actions
+            seen, gained, done, _, info = many.step(answers)
+            for e, single in enumerate(singles):
+                if going[e]:
+                    one, alone, over, _, told = single.step(answers[e])
+                    assert (one == seen[e]).all() and alone == gained[e] and over == done[e]
+                    assert (told["action_mask"] == info["action_mask"][e]).all()
+                    going[e], steps = not over, steps + 1
+        assert steps > 20 and all(headway.audit(single.schedule()).ok for single in singles)
+        again = SchedulingVectorEnv(work, M, sessions=count, jobs=50)
+        again.reset(seed=5)
+        assert (again.simulations.firsts == firsts).all()
+
+
+def test_who_waits_where_nothing_would_happen_is_asked_again() -> None:
+    work = log(30)
+    env = SchedulingEnv(work, M, jobs=1)
+    seen, info = env.reset(options={"first": 3})
+    assert not info["action_mask"][-1]
+    again, _, over, _, told = env.step(len(info["action_mask"]) - 1)
+    assert not over and (again == seen).all() and (told["action_mask"] == info["action_mask"]).all()
+    assert env.step(0)[2]
 
 
 def test_training_never_sees_the_test_weeks() -> None:

@@ -10,6 +10,7 @@ from headway.engine.heap import pop, push
 from headway.engine.shares import shares_crowded
 from headway.engine.stretch import stretched
 from headway.engine.tables import (
+    ASK,
     AT_WALLTIME,
     BROKEN,
     BY_ITSELF,
@@ -212,7 +213,10 @@ def one_step(state: State, world: World) -> int:
 
 
 def loop(hook, state, world, instants):  # type: ignore[no-untyped-def]
-    """Run the compiled policy ``hook`` for a number of instants; compiled with its types by the driver."""
+    """Run the compiled policy ``hook`` for a number of instants; compiled with its types by the driver.
+
+    ASK is returned where the policy asks its owner something: its turn goes on with the next call.
+    """
     for _ in range(instants):
         code = step(state, world)
         if code != PASS:
@@ -220,6 +224,8 @@ def loop(hook, state, world, instants):  # type: ignore[no-untyped-def]
         hook(state.clock[NOW], state)
         if state.clock[FAULT] != NONE:
             return BROKEN
+        if state.clock[HELD] == 2:
+            return ASK
     return TICK
 
 

@@ -3,7 +3,7 @@
     driver = Driver(jobs, setup)                 jobs of a log arrive by themselves
     driver.run()                                 to the end, compiled
 
-    while driver.advance(instants): ...          so many instants at a time, compiled
+    while driver.advance(instants): ...          compiled: so many instants, or until the policy asks
     while driver.next(): ...; driver.decide()    one instant at a time, the policy's turn when asked for
 
     driver = Driver(NO_JOBS, setup, local)       jobs that nobody knows beforehand
@@ -110,7 +110,10 @@ class Driver:
         return self.finish()
 
     def advance(self, instants: int) -> bool:
-        """Run the compiled policy for at most so many instants; whether more are to come."""
+        """Run the compiled policy for at most so many instants; whether more are to come.
+
+        A policy that asks (:func:`headway.engine.verbs.ask`) stops it: its turn goes on with the next call.
+        """
         if self.setup.submissions is not None:
             return self.advance_one_by_one(instants, self.setup.submissions)
         loop = self._loop or compiled_loop(self.setup.memory)

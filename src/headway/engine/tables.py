@@ -121,8 +121,9 @@ ENDED_RUNS, SCRATCH, SPARE_SCRATCH, OUTLIVE_TIME, OUTLIVE_RUN, RETURNED, DUE = r
 DUE_JOB, PINS, SUMMARY, POOL_LISTS = DUE + 1, DUE + 2, DUE + 3, 7
 
 # Entries of `clock`. HORIZON is when the world next has something to tell beside ends and arrivals, HELD is 2
-# while it tells, and 1 in the policy's turn after that; CHANGES and RETURNS are what it told at this instant.
-# Arrivals before KNOWN_UNTIL are in the table of jobs; no instant from then on is opened.
+# while it tells, and 1 in the policy's turn after that (2 and 1, too, while the policy asks its owner and when
+# it is answered); CHANGES and RETURNS are what it told at this instant. Arrivals before KNOWN_UNTIL are in the
+# table of jobs; no instant from then on is opened.
 (
     NOW,
     FIRST_NEW,
@@ -156,8 +157,8 @@ CLOCK_ENTRIES = 26
 ALL_KNOWN = NEVER + 1
 """``KNOWN_UNTIL`` where no more jobs come than those in the table."""
 
-# What step returns.
-PASS, TICK, GROW, FINISH, BROKEN, EVENT, PAUSE = range(7)
+# What step and the loop return.
+PASS, TICK, GROW, FINISH, BROKEN, EVENT, PAUSE, ASK = range(8)
 
 # Faults: verbs that were refused.
 NONE, NOT_WAITING, TOO_WIDE, NOT_RUNNING, SLEPT, BAD_KEY, NOT_SUSPENDED, TOO_FAR, NODE_FULL = range(9)

@@ -14,6 +14,7 @@ from headway.engine.tables import (
     FAULT_JOB,
     FINISHED,
     FREE,
+    HELD,
     KEPT,
     NODE_FULL,
     NONE,
@@ -353,3 +354,9 @@ def wake(state: State, t: int) -> None:
         refuse(state, SLEPT, NOBODY)
     elif t < state.clock[WAKE]:
         state.clock[WAKE] = t
+
+
+@kernel
+def ask(state: State) -> None:
+    """Ask the owner of the simulation: the instant stays open, and the policy has another turn at it then."""
+    state.clock[HELD] = 2

@@ -1,14 +1,11 @@
-"""Many simulations side by side, each of which stops wherever a decision is wanted; all in one compiled call.
+"""Many episodes side by side in one compiled call: those of :mod:`headway.gym.learner`, step for step.
 
-They follow the engine's order inside an instant: ends, then arrivals, then decisions; jobs are killed at
-their walltime. An episode is a stretch of a log on an empty machine, over when its last job has started.
+Hundreds of sessions are stepped in turn, so what a decision takes is what it touches of memory: here some
+forty lines of it, in the engine's tables three times as many. Tests hold both to the same observations,
+masks and rewards.
 
-    CHOOSE     any of the first W waiting jobs that fit, or wait for the next event (while something runs)
-    BACKFILL   jobs start in order of arrival; of those behind the head that EASY lets pass, any, or none
-    WEIGHTS    weights of a priority, for EASY in that order, once a period at most: when it is over and a
-               job waits, after the arrivals of that instant
-
-Times are µs.
+The order inside an instant is the engine's: ends, then arrivals, then decisions; jobs are killed at their
+walltime. Times are µs.
 """
 
 from __future__ import annotations
@@ -19,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.heap import pop, push
+from headway.gym.rewards import BSLD, BSLD_CHANGE, TAU, UTILIZATION, WAIT, WAIT_CHANGE
 from headway.jit import by_address, entry, kernel, routine
+from headway.policies.agent.choices import BACKFILLS, CHOOSE, WEIGHTS
 from headway.policies.agent.features import (
     DAY_X,
     DAY_Y,
@@ -44,20 +43,17 @@ from headway.policies.agent.features import (
 from headway.units import NEVER, SECOND
 
 Table = npt.NDArray[np.int64]
-CHOOSE, BACKFILL, WEIGHTS = range(3)
-WAIT, BSLD, UTILIZATION, WAIT_CHANGE, BSLD_CHANGE, UTILIZATION_CHANGE = range(6)
 SUBMIT, PROCS, WALL, LENGTH = range(4)
-(NOW, FIRST, NEXT, LAST, FREE, WAITS, RUNS, HELD, SHADOW_AT, EXTRA, DUE, STEPS) = range(12)
+(NOW, FIRST, NEXT, LAST, FREE, WAITS, RUNS, HELD, SHADOW_AT, EXTRA, DUE) = range(11)
 """Columns of ``clock``: the present, the episode's first job, the next to arrive, the end of the episode,
 free processors, waiting and running jobs, whether the agent waits for an event, the oldest job's shadow time
-and what it leaves over, when weights are due, and decisions so far."""
-FIELDS = 12
+and what it leaves over, and when weights are due."""
+FIELDS = 11
 (WAITED_SUM, BUSY_AREA, GROWN, STARTED_WAITS, STARTED_BSLD, RATE, LAST_BUSY, LAST_TIME) = range(8)
 """Columns of ``sums`` (seconds): waiting time of all jobs, busy share x time and by how much the expected
 slowdowns of waiting jobs grew, all three since the last decision; waits and bounded slowdowns of jobs that
 started, what the expected slowdowns grow by each second, the busy share and the time at the last decision."""
 SUMS = 8
-TAU = 10.0
 
 
 @by_address
@@ -225,7 +221,7 @@ def passes(s: Sessions, e: int, job: int) -> bool:
 @kernel
 def first_slot(s: Sessions) -> int:
     """The place in the queue of the first slot: behind the head where that has no choice."""
-    return int(s.settings[MODE] == BACKFILL)
+    return int(s.settings[MODE] == BACKFILLS)
 
 
 @kernel
@@ -252,7 +248,7 @@ def any_valid(s: Sessions, e: int) -> bool:
 @kernel
 def prepare_pass(s: Sessions, e: int) -> None:
     """Heads start where they have no choice; the shadow time of the oldest job that waits."""
-    if s.settings[MODE] == BACKFILL:
+    if s.settings[MODE] == BACKFILLS:
         while s.clock[e, WAITS] > 0 and fits(s, e, s.queue[e, 0]):
             start(s, e, 0)
     if s.clock[e, WAITS] > 0:
@@ -334,13 +330,13 @@ def decide(s: Sessions, e: int, action: int) -> None:
     if action < s.settings[WINDOW] and is_valid(s, e, action):
         place = action + first_slot(s)
         job = s.queue[e, place]
-        if s.settings[MODE] == BACKFILL and s.clock[e, NOW] + s.jobs[WALL, job] > s.clock[e, SHADOW_AT]:
+        if s.settings[MODE] == BACKFILLS and s.clock[e, NOW] + s.jobs[WALL, job] > s.clock[e, SHADOW_AT]:
             s.clock[e, EXTRA] -= s.jobs[PROCS, job]
         start(s, e, place)
-        if s.settings[MODE] == BACKFILL and any_valid(s, e):
+        if s.settings[MODE] == BACKFILLS and any_valid(s, e):
             return  # the same pass goes on, with the shadow time it has
     else:
-        s.clock[e, HELD] = 1
+        s.clock[e, HELD] = int(next_event(s, e) != NEVER)  # else it would be for ever
     to_decision(s, e)
 
 
@@ -363,13 +359,13 @@ def observe(s: Sessions, e: int, seen: npt.NDArray[np.float32], mask: npt.NDArra
             seen[e, at + PASSES] = 1.0 if passes(s, e, job) else 0.0
             mask[e, slot] = int(is_valid(s, e, slot))
     # Without anything that runs, nobody may wait: it might be for ever.
-    may = s.settings[MAY_WAIT] > 0 and (s.settings[MODE] == BACKFILL or s.clock[e, RUNS] > 0)
+    may = s.settings[MAY_WAIT] > 0 and (s.settings[MODE] == BACKFILLS or s.clock[e, RUNS] > 0)
     mask[e, window] = int(may)
     at = window * OF_SLOT
     seen[e, at + FREE_SHARE] = s.clock[e, FREE] / s.settings[MACHINE]
     seen[e, at + QUEUED] = count_on_scale(s.clock[e, WAITS])
     seen[e, at + RUNNING_NOW] = count_on_scale(s.clock[e, RUNS])
-    seen[e, at + SHADOW] = on_scale(s.clock[e, SHADOW_AT] - now)
+    seen[e, at + SHADOW] = on_scale(s.clock[e, SHADOW_AT] - now) if s.clock[e, WAITS] > 0 else 0.0
     seen[e, at + DAY_X] = around_the_day(now, s.settings[ORIGIN], 0.0)
     seen[e, at + DAY_Y] = around_the_day(now, s.settings[ORIGIN], 0.25)
 
@@ -454,7 +450,6 @@ def step_all(
                     set_shadow(s, e, s.jobs[PROCS, s.queue[e, 0]])
             else:
                 decide(s, e, actions[e])
-            s.clock[e, STEPS] += 1
             reward[e] = take_reward(s, e, waits, slowdowns)
             s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = s.sums[e, GROWN] = 0.0
             done[e] = over(s, e)

@@ -1,4 +1,4 @@
-"""One simulation as an environment of Gymnasium."""
+"""One simulation as an environment of Gymnasium: a driver whose policy asks, in Gymnasium's words."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from headway import jit
+from headway.engine.driver import Driver
+from headway.engine.tables import ASK, GROW, R_START, R_WHY, RUN
+from headway.gym import learner
 from headway.gym.episodes import Episodes, Part
-from headway.gym.sessions import Simulations
+from headway.gym.task import Task
 from headway.platform import Platform
 from headway.policies.agent.features import VERSION
 from headway.result import Result
@@ -43,12 +47,10 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
         period: float = 3600.0,
         may_wait: bool = True,
     ) -> None:
-        self.episodes = Episodes(workload, jobs, part, train)
-        self.simulations = Simulations(
-            self.episodes, procs, 1, task, reward, window, period, may_wait=may_wait
-        )
-        self.episodes = self.simulations.episodes
-        self.observation_space = spaces.Box(0.0, 1.0, (self.simulations.seen.shape[1],), np.float32)
+        episodes = Episodes(workload, jobs, part, train)
+        self.task = Task(episodes, procs, task, reward, window, period, may_wait)
+        self.episodes = self.task.episodes
+        self.observation_space = spaces.Box(0.0, 1.0, (self.task.features,), np.float32)
         self.action_space: spaces.Space[Any] = action_space(task, window)
         self._by_weights = task == "weights"
 
@@ -58,32 +60,71 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
         """Begin an episode: the stretch that the seed draws, or ``options={"first": job}`` of the log."""
         super().reset(seed=seed)
         first = (options or {}).get("first")
-        firsts = self.episodes.draw(self.np_random, 1) if first is None else np.array([int(first)])
-        self.simulations.begin(firsts)
-        return self.simulations.seen[0].copy(), {"action_mask": self.simulations.mask[0].copy()}
+        self._first = int(self.episodes.draw(self.np_random, 1)[0] if first is None else first)
+        self.driver = Driver(*learner.episode(self.task, self._first))
+        self._memory: learner.LearnerTables = self.driver.state.memory
+        self._lay_down()
+        self._go_on()
+        return self._memory.seen.copy(), {"action_mask": self._memory.open.copy()}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Decide; a job that may not start now is a wish to wait."""
-        many = self.simulations
+        m = self._memory
         if self._by_weights:
-            many.weights[0] = action
+            m.weights[:] = action
         else:
-            many.actions[0] = action
-        many.step()
-        over = bool(many.done[0])
-        info: dict[str, Any] = {"action_mask": many.mask[0].copy()}
+            m.answer[0] = action
+        reward, over = self._go_on()
+        info: dict[str, Any] = {"action_mask": m.open.copy()}
         if over:
-            info |= many.figures(0)
-            many.done[0] = False
-        return many.seen[0].copy(), float(many.reward[0]), over, False, info
+            info |= self._figures()
+        return m.seen.copy(), reward, over, False, info
+
+    def _lay_down(self) -> None:
+        """Let the compiled code find the tables."""
+        self._there = learner.laid_down(self.driver.state), learner.laid_down(self.driver.world)
+        self._addresses = self._there if jit.INTERPRETED else [part.ctypes.data for part in self._there]
+
+    def _go_on(self) -> tuple[float, bool]:
+        """Go on to the next question: the reward of the last answer, and whether it is over."""
+        code, reward, over = learner.go_on(*self._addresses)
+        while code == GROW:
+            self.driver.grow()
+            self._lay_down()
+            code, reward, over = learner.go_on(*self._addresses)
+        if code != ASK:
+            raise self.driver.refusal()
+        return reward, over
+
+    def _figures(self) -> dict[str, float]:
+        """Mean wait (s) and bounded slowdown of the jobs; how many decisions it took."""
+        m, jobs = self._memory, self.episodes.jobs
+        return {
+            "mean_wait": float(m.sums[learner.STARTED_WAITS]) / jobs,
+            "mean_bsld": float(m.sums[learner.STARTED_BSLD]) / jobs,
+            "decisions": float(m.settings[learner.STEPS]),
+        }
 
     def action_masks(self) -> np.ndarray:
         """Which actions are open now, as sb3-contrib asks for them."""
-        return self.simulations.mask[0].astype(np.bool_)
+        return self._memory.open.astype(np.bool_)
 
     def schedule(self) -> Result:
-        """The schedule of the episode that is over."""
-        return self.simulations.schedule(0)
+        """The schedule of the episode that is over, to be judged like any other."""
+        rows = self.task.order[self._first : self._first + self.episodes.jobs]
+        place = np.argsort(rows, kind="stable")
+        log = self.episodes.workload.select(rows[place], action="not in the episode")
+        runs = self.driver.state.runs[:, self.driver.state.jobs[RUN, place]]
+        start = runs[R_START]
+        return Result(
+            workload=log,
+            platform=Platform.procs(self.task.machine),
+            policy="agent",
+            start=start,
+            end=start + np.minimum(log.runtime, log.walltime),
+            why=runs[R_WHY].astype(np.uint8),
+            killed=log.runtime > log.walltime,
+        )
 
 
 def action_space(task: str, window: int) -> spaces.Space[Any]:

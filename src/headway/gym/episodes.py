@@ -71,11 +71,11 @@ class Episodes:
         return weeks
 
 
-def settings(value: str, choices: dict[str, int], name: str) -> int:
+def settings(value: str, choices: tuple[str, ...], name: str) -> int:
     """The code of a word."""
     if value not in choices:
         raise UsageError(f"{name} must be {', '.join(choices)}, not {value!r}")
-    return choices[value]
+    return choices.index(value)
 
 
 def check_kind(**given: Any) -> None:

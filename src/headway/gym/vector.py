@@ -12,6 +12,7 @@ from gymnasium.vector.utils import batch_space
 from headway.gym.environment import action_space
 from headway.gym.episodes import Episodes, Part
 from headway.gym.sessions import Simulations
+from headway.gym.task import Task
 from headway.platform import Platform
 from headway.policies.agent.features import VERSION
 from headway.workload import Workload
@@ -43,14 +44,11 @@ class SchedulingVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray
         may_wait: bool = True,
     ) -> None:
         episodes = Episodes(workload, jobs, part, train)
-        self.simulations = Simulations(
-            episodes, procs, sessions, task, reward, window, period, threads, may_wait
-        )
-        self.episodes = self.simulations.episodes
+        learned = Task(episodes, procs, task, reward, window, period, may_wait)
+        self.simulations = Simulations(learned, sessions, threads)
+        self.episodes = learned.episodes
         self.num_envs = sessions
-        self.single_observation_space = gymnasium.spaces.Box(
-            0.0, 1.0, (self.simulations.seen.shape[1],), np.float32
-        )
+        self.single_observation_space = gymnasium.spaces.Box(0.0, 1.0, (learned.features,), np.float32)
         self.single_action_space = action_space(task, window)
         self.observation_space = batch_space(self.single_observation_space, sessions)
         self.action_space = batch_space(self.single_action_space, sessions)

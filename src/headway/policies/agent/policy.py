@@ -32,18 +32,17 @@ class Agent(Policy):
         from headway.engine.drive import Setup
         from headway.engine.tables import KEY
         from headway.policies.agent.agent import agent
+        from headway.policies.agent.choices import MORE_ROWS, QUEUE_OPTIONS
         from headway.policies.agent.weights import agent_of_weights
         from headway.policies.prepare import Prepared
-        from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE
         from headway.policies.queueing.setup import ordered
 
         network = self.network()
         fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, None)
-        options = (FIXED, AS_ORDER, NO_AGE, 1, 0, 0)
         memory = tables_of(network, arrivals.origin)
         by_weights = network.task == "weights"
         hook = agent_of_weights if by_weights else agent
-        setup = Setup((procs,), hook, options, fill, more_rows=1, memory=memory)
+        setup = Setup((procs,), hook, QUEUE_OPTIONS, fill, more_rows=MORE_ROWS, memory=memory)
         file = self.spec.word("file")
         source = {"name": Path(file).name, "file": file, "sha256": network.digest}
         own, notes = (weights_decided, which_weight) if by_weights else (decided, what_decided)
@@ -54,37 +53,32 @@ def tables_of(network: Network, origin: int) -> Any:
     """What the hook finds in its memory."""
     import numpy as np
 
-    from headway.policies.agent.features import OF_MACHINE, OF_SLOT
+    from headway.policies.agent.agent import NetworkTables
+    from headway.policies.agent.choices import settings_of
+    from headway.policies.agent.features import OF_MACHINE, OF_SLOT, WEIGHED
     from headway.policies.agent.network import ACTIVATIONS, KINDS, TASKS
-    from headway.policies.own.tables import OwnTables
-    from headway.units import SECOND
 
-    flat, widths = network.flat, network.widths
-    settings = [
-        TASKS.index(network.task),
-        network.window,
-        KINDS.index(network.kind),
-        ACTIVATIONS.index(network.activation),
-        len(network.layers),
-        origin,
-        round(network.period * SECOND),
-        -1,  # weights are due when the first job waits
-        network.may_wait,
-    ]
-    seen = network.window * OF_SLOT + OF_MACHINE
-    room = max(len(flat), *widths, 2 * network.window + 2, seen)
-    integers = np.zeros((4, max(network.window + 1, len(widths), len(settings))), np.int64)
-    integers[0, : len(settings)], integers[1, : len(widths)] = settings, widths
-    floats = np.zeros((5, room))
-    floats[0, : len(flat)] = flat
-    return OwnTables(integers, floats)
+    window, widths = network.window, network.widths
+    settings = settings_of(TASKS.index(network.task), window, origin, network.period, network.may_wait)
+    kinds = KINDS.index(network.kind), ACTIVATIONS.index(network.activation), len(network.layers)
+    return NetworkTables(
+        settings=np.array([*settings, *kinds], np.int64),
+        places=np.zeros(window, np.int64),
+        open=np.zeros(window + 1, np.int8),
+        seen=np.zeros(window * OF_SLOT + OF_MACHINE, np.float32),
+        weights=np.zeros(WEIGHED),
+        widths=np.array(widths, np.int64),
+        network=network.flat,
+        layers=np.zeros((2, max(widths))),
+        scores=np.zeros(2 * window + 1),
+    )
 
 
 def decided(state: State) -> dict[str, object]:
     """How many starts each feature decided, where there was a choice."""
     import numpy as np
 
-    from headway.policies.agent.agent import DECIDED_BY
+    from headway.policies.agent.choices import DECIDED_BY
     from headway.policies.agent.features import NAMES
 
     counts = np.bincount(state.jobs[DECIDED_BY], minlength=len(NAMES) + 1)
@@ -93,7 +87,7 @@ def decided(state: State) -> dict[str, object]:
 
 def what_decided(state: State, ids: Any) -> dict[str, Any]:
     """The feature that decided each job's start, plus 1; 0 where there was no choice."""
-    from headway.policies.agent.agent import DECIDED_BY
+    from headway.policies.agent.choices import DECIDED_BY
 
     return {"decided_by": state.jobs[DECIDED_BY].copy()}
 
@@ -102,7 +96,7 @@ def weights_decided(state: State) -> dict[str, object]:
     """How many starts each part of the priority decided, where there was a choice."""
     import numpy as np
 
-    from headway.policies.agent.agent import DECIDED_BY
+    from headway.policies.agent.choices import DECIDED_BY
     from headway.policies.agent.features import WEIGHED_NAMES
 
     counts = np.bincount(state.jobs[DECIDED_BY], minlength=len(WEIGHED_NAMES) + 1)
@@ -111,6 +105,6 @@ def weights_decided(state: State) -> dict[str, object]:
 
 def which_weight(state: State, ids: Any) -> dict[str, Any]:
     """The part of the priority that decided each job's start, plus 1; 0 where there was no choice."""
-    from headway.policies.agent.agent import DECIDED_BY
+    from headway.policies.agent.choices import DECIDED_BY
 
     return {"weighed_by": state.jobs[DECIDED_BY].copy()}

@@ -1,0 +1,289 @@
+"""One who learns, as a policy: it asks its owner wherever a decision is wanted; and the rewards of answers.
+
+An episode is a stretch of a log on an empty machine, over when its last job has started. The engine runs it,
+and stops where the policy asks (:func:`headway.engine.verbs.ask`):
+
+    CHOOSE     any of the first W waiting jobs that fit, or wait for the next event (while something runs)
+    BACKFILL   jobs start in order of arrival; of those behind the head that EASY lets pass, any, or none
+    WEIGHTS    weights of a priority, for EASY in that order, once a period at most: when it is over and a
+               job waits, after the arrivals of that instant
+
+What may be decided and what is seen is in :mod:`headway.policies.agent.choices`. Times are µs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from headway import jit
+from headway.engine import clock
+from headway.engine.drive import EMPTY, Jobs, Setup, make_state
+from headway.engine.tables import (
+    ASK,
+    FIRST_NEW,
+    FREE,
+    LAST_NEW,
+    NOW,
+    R_JOB,
+    R_START,
+    RUNS,
+    RUNS_NOW,
+    SIZE,
+    SUBMIT,
+    WAITS,
+    WALL,
+    State,
+    Table,
+    World,
+)
+from headway.engine.verbs import ask
+from headway.gym.rewards import (
+    BSLD,
+    BSLD_CHANGE,
+    TAU,
+    UTILIZATION,
+    WAIT,
+    WAIT_CHANGE,
+)
+from headway.gym.task import Task
+from headway.jit import by_address, entry, kernel, routine, woven
+from headway.policies.agent.choices import (
+    EXTRA,
+    MORE_ROWS,
+    QUEUE_OPTIONS,
+    SETTINGS,
+    SHADOW_AT,
+    TASK,
+    WEIGHTS,
+    fill_slots,
+    has_choice,
+    is_due,
+    look,
+    setting,
+    settings_of,
+    start_slot,
+    take_note,
+)
+from headway.policies.agent.features import WEIGHED
+from headway.policies.agent.weights import pass_by_priority, set_due
+from headway.policies.queueing.strict import MACHINE
+from headway.units import SECOND
+
+ASKED, LEFT_FREE, LEFT_AT, COUNTED, STEPS, REWARD = range(SETTINGS, SETTINGS + 6)
+"""Settings behind those of every agent: whether it was asked, free processors after its last turn and when
+that was, runs up to the last decision, decisions so far, and the kind of reward."""
+(WAITED_SUM, BUSY_AREA, GROWN, STARTED_WAITS, STARTED_BSLD, RATE) = range(6)
+"""Sums (seconds): waiting time of all jobs, busy share x time and by how much the expected slowdowns of
+waiting jobs grew, all three since the last decision; waits and bounded slowdowns of jobs that started, and
+what the expected slowdowns grow by each second."""
+LAST_WAITS, LAST_BSLD, LAST_BUSY, LAST_TIME = range(6, 10)
+"""Further sums: those of jobs that had started, the busy share and the time at the last decision."""
+SUMS = 10
+TO_THE_END = 1 << 62
+"""Instants: more than any episode has."""
+
+
+@by_address
+class LearnerTables(NamedTuple):
+    """The memory of one who learns: that of every agent, then what it answered and the sums for rewards."""
+
+    settings: Table
+    places: Table
+    open: npt.NDArray[np.int8]
+    seen: npt.NDArray[np.float32]
+    weights: npt.NDArray[np.float64]
+    answer: Table
+    """[1] the action that was chosen"""
+    sums: npt.NDArray[np.float64]
+
+
+def blank(window: int, seen: int) -> LearnerTables:
+    """The memory of one who has not begun."""
+    return LearnerTables(
+        settings=np.zeros(REWARD + 1, np.int64),
+        places=np.zeros(window, np.int64),
+        open=np.zeros(window + 1, np.int8),
+        seen=np.zeros(seen, np.float32),
+        weights=np.zeros(WEIGHED),
+        answer=np.zeros(1, np.int64),
+        sums=np.zeros(SUMS),
+    )
+
+
+def episode(task: Task, first: int) -> tuple[Jobs, Setup]:
+    """The jobs of the stretch that begins with ``first``, and one who learns from it."""
+    memory = blank(task.window, task.features)
+    shown = settings_of(task.mode, task.window, task.origin, task.period, task.may_wait)
+    memory.settings[: len(shown)], memory.settings[REWARD] = shown, task.reward
+    submit, procs, walltime, runtime = task.jobs[:, first : first + task.episodes.jobs]
+    memory.settings[LEFT_AT], memory.settings[LEFT_FREE], memory.settings[STEPS] = submit[0], task.machine, -1
+    setup = Setup((task.machine,), learner, QUEUE_OPTIONS, more_rows=MORE_ROWS, memory=memory, again=False)
+    return Jobs(submit, procs, walltime, runtime, walltime), setup
+
+
+@kernel
+def busy(state: State, free: int) -> float:
+    """The share of processors that are busy."""
+    return 1.0 - free / state.pools[SIZE, MACHINE]
+
+
+@kernel
+def rate_of(state: State, job: int) -> float:
+    """What a waiting job's bounded slowdown grows by each second, if it ran as long as requested."""
+    return 1.0 / max(state.jobs[WALL, job] / SECOND, TAU)
+
+
+@kernel
+def all_came(state: State) -> bool:
+    """Whether every job of the episode has arrived."""
+    return bool(state.clock[LAST_NEW] == state.jobs.shape[1])
+
+
+@kernel
+def is_over(state: State) -> bool:
+    """Whether every job of the episode has started."""
+    return bool(state.clock[WAITS] == 0 and all_came(state))
+
+
+@kernel
+def open_turn(t: int, state: State) -> bool:
+    """What happened since the last turn and at this instant; False where the turn only goes on."""
+    m = state.memory
+    if setting(state, ASKED):
+        m.settings[ASKED] = 0
+        return False
+    first, last = state.clock[FIRST_NEW], state.clock[LAST_NEW]
+    seconds = (t - setting(state, LEFT_AT)) / SECOND
+    m.sums[WAITED_SUM] += (state.clock[WAITS] - (last - first)) * seconds
+    m.sums[BUSY_AREA] += busy(state, setting(state, LEFT_FREE)) * seconds
+    m.sums[GROWN] += m.sums[RATE] * seconds
+    for job in range(first, last):
+        m.sums[RATE] += rate_of(state, job)
+    take_note(t, state)
+    return True
+
+
+@kernel
+def close_turn(t: int, state: State, asks: bool, begun: int) -> None:
+    """Ask if there is something to ask, or nothing more. ``begun`` runs were there before the turn."""
+    m = state.memory
+    for run in range(begun, state.clock[RUNS]):
+        m.sums[RATE] -= rate_of(state, state.runs[R_JOB, run])
+    m.settings[LEFT_AT], m.settings[LEFT_FREE] = t, state.pools[FREE, MACHINE]
+    if is_over(state):
+        m.settings[SHADOW_AT] = m.settings[EXTRA] = 0
+        fill_slots(t, state, 0)
+    elif not asks:
+        return
+    look(t, state)
+    m.settings[ASKED] = 1
+    ask(state)
+
+
+@routine
+def choose(t: int, state: State) -> None:
+    """Ask which job starts next."""
+    begun, waits = state.clock[RUNS], False
+    if not open_turn(t, state):
+        waits = not start_slot(t, state, state.memory.answer[0])
+    # Who waits where nothing runs and nobody comes would wait for ever: asked again.
+    waits = waits and not (all_came(state) and state.clock[RUNS_NOW] == 0)
+    close_turn(t, state, has_choice(t, state) and not waits, begun)
+
+
+@routine
+def weigh(t: int, state: State) -> None:
+    """Ask for the weights of priorities."""
+    begun, asks = state.clock[RUNS], False
+    if open_turn(t, state):
+        asks = is_due(t, state)
+    else:
+        set_due(t, state)
+    if not asks:
+        pass_by_priority(t, state)
+    close_turn(t, state, asks, begun)
+
+
+@kernel
+def learner(t: int, state: State) -> None:
+    """The policy that asks."""
+    if setting(state, TASK) == WEIGHTS:
+        weigh(t, state)
+    else:
+        choose(t, state)
+
+
+# ---- from question to question -----------------------------------------------------------------------------
+
+if jit.INTERPRETED:
+
+    def _itself(given: Any) -> Any:
+        return given
+
+    state_at: Any = _itself
+    world_at: Any = _itself
+    laid_down: Any = _itself
+else:
+    from headway.jit_addresses import laid_down as laid_down
+    from headway.jit_addresses import reader
+
+    _state, _world = make_state(EMPTY, Setup(pools=(1,), hook=learner, memory=blank(0, 0)))
+    state_at = reader(jit.type_of(_state))
+    world_at = reader(jit.type_of(_world))
+
+loop: Any = woven(clock.loop)
+
+
+@kernel
+def add_started(state: State, world: World) -> None:
+    """Add the waits and slowdowns of jobs that have started since the last decision."""
+    sums = state.memory.sums
+    for run in range(setting(state, COUNTED), state.clock[RUNS]):
+        job = state.runs[R_JOB, run]
+        waited = (state.runs[R_START, run] - state.jobs[SUBMIT, job]) / SECOND
+        length = min(world.runtime[job], state.jobs[WALL, job]) / SECOND
+        sums[STARTED_WAITS] += waited
+        sums[STARTED_BSLD] += max((waited + length) / max(length, TAU), 1.0)
+
+
+@kernel
+def reward_of(state: State) -> float:
+    """What came of the last decision."""
+    kind, sums = setting(state, REWARD), state.memory.sums
+    passed = state.clock[NOW] / SECOND - sums[LAST_TIME]
+    share = busy(state, state.pools[FREE, MACHINE])
+    if kind == WAIT:
+        return -(sums[STARTED_WAITS] - sums[LAST_WAITS]) / 3600.0
+    if kind == BSLD:
+        return -(sums[STARTED_BSLD] - sums[LAST_BSLD])
+    if kind == UTILIZATION:
+        return sums[BUSY_AREA] / passed if passed > 0 else share
+    if kind == WAIT_CHANGE:
+        return -sums[WAITED_SUM] / 3600.0
+    if kind == BSLD_CHANGE:
+        return -sums[GROWN]
+    return share - sums[LAST_BUSY]
+
+
+@entry
+def go_on(state_there: Any, world_there: Any) -> tuple[int, float, bool]:
+    """Go on to the next question: the code of the loop, the reward of the last answer, whether it is over.
+
+    The tables are given by their addresses: to hand them over takes longer than most decisions.
+    """
+    state, world, code = state_at(state_there), world_at(world_there), ASK
+    if not is_over(state):
+        code = loop(learner, state, world, TO_THE_END)
+    if code != ASK:
+        return code, 0.0, False
+    add_started(state, world)
+    m, reward = state.memory, reward_of(state)
+    m.sums[WAITED_SUM] = m.sums[BUSY_AREA] = m.sums[GROWN] = 0.0
+    m.sums[LAST_WAITS], m.sums[LAST_BSLD] = m.sums[STARTED_WAITS], m.sums[STARTED_BSLD]
+    m.sums[LAST_BUSY], m.sums[LAST_TIME] = busy(state, state.pools[FREE, MACHINE]), state.clock[NOW] / SECOND
+    m.settings[COUNTED] = state.clock[RUNS]
+    m.settings[STEPS] += 1
+    return code, reward, is_over(state)

@@ -1,0 +1,40 @@
+"""What is to be learned, and from which log: the settings that one environment and a vector of them share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.gym.episodes import Episodes, check_kind, settings
+from headway.gym.rewards import REWARDS
+from headway.platform import Platform
+from headway.policies.agent.features import OF_MACHINE, OF_SLOT
+from headway.policies.agent.network import TASKS
+
+
+class Task:
+    """A task with its reward on a machine, and the log as the engine sees it."""
+
+    def __init__(
+        self,
+        episodes: Episodes,
+        procs: int | Platform,
+        task: str,
+        reward: str,
+        window: int,
+        period: float,
+        may_wait: bool,
+    ) -> None:
+        self.machine = procs.total_procs if isinstance(procs, Platform) else procs
+        check_kind(window=window, procs=self.machine)
+        log = episodes.workload.fit_to(self.machine)
+        self.episodes = Episodes(log, episodes.jobs, episodes.part, episodes.train)
+        self.mode, self.reward = settings(task, TASKS, "task"), settings(reward, REWARDS, "reward")
+        self.window, self.period, self.may_wait = window, period, may_wait
+        self.features = window * OF_SLOT + OF_MACHINE
+        """How many numbers are seen."""
+        self.origin = log.header.unix_start or 0
+        self.order = np.argsort(log.submit, kind="stable")
+        """The log's jobs in order of submission."""
+        names = ("submit", "procs", "walltime", "runtime")
+        self.jobs = np.ascontiguousarray([log.columns[name][self.order] for name in names])
+        """[column, job] in that order (µs)"""

@@ -1,0 +1,194 @@
+"""What an agent may do now, what it sees then, and how its choice is carried out.
+
+The same for a network that was trained and for one that learns (:mod:`headway.gym`). Either has these tables
+in its memory, under these names:
+
+    settings   what it is for, and the oldest job's reservation (below)
+    places     [slot] where in the queue its job stands; -1 where there is none
+    open       [action] whether it may be taken now: a slot, or at last to wait
+    seen       what is seen (:mod:`headway.policies.agent.features`)
+    weights    of a priority, where the agent sets them
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headway.engine.ends import settle_ends, when_enough
+from headway.engine.tables import (
+    BACKFILL,
+    FIRST_NEW,
+    FREE,
+    GONE,
+    JOB_ROWS,
+    LAST_NEW,
+    PLAN,
+    PROCS,
+    Q_COUNT,
+    Q_FIELDS,
+    Q_HEAD,
+    Q_JOB,
+    Q_PLAN,
+    Q_PROCS,
+    Q_TAIL,
+    RUNS_NOW,
+    SIZE,
+    SUBMIT,
+    State,
+)
+from headway.jit import kernel, routine
+from headway.policies.agent import features as see
+from headway.policies.backfilling.easy import begin
+from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, join
+from headway.policies.queueing.strict import MACHINE, head_fits, reason
+from headway.units import SECOND
+
+QUEUE = 2 * MACHINE
+OF_JOB, OF_PLAN, OF_PROCS = (Q_FIELDS * QUEUE + field for field in (Q_JOB, Q_PLAN, Q_PROCS))
+"""Rows of the queue."""
+DECIDED_BY, REQUESTED = JOB_ROWS, JOB_ROWS + 1
+"""Job rows: what decided, plus 1 (0 where there was no choice); the bits of the request as it is seen."""
+MORE_ROWS = 2
+QUEUE_OPTIONS = (FIXED, AS_ORDER, NO_AGE)
+"""Jobs stand in order of arrival."""
+
+CHOOSE, BACKFILLS, WEIGHTS = range(3)
+# Settings: the task, how many slots, the unix time (s) at 0, the period (µs) and when weights are due
+# next, whether the agent may wait; when the oldest job can start, and what it leaves over then.
+TASK, WINDOW, ORIGIN, PERIOD, DUE, MAY_WAIT, SHADOW_AT, EXTRA = range(8)
+SETTINGS = 8
+
+
+def settings_of(task: int, window: int, origin: int, period: float, may_wait: bool) -> list[int]:
+    """The settings of an agent before its first decision; weights are due when the first job waits."""
+    return [task, window, origin, round(period * SECOND), -1, int(may_wait), 0, 0]
+
+
+@kernel
+def setting(state: State, name: int) -> int:
+    return int(state.memory.settings[name])
+
+
+@kernel
+def request_of(state: State, job: int) -> float:
+    """A job's request as it is seen."""
+    return float(np.int64(state.jobs[REQUESTED, job]).view(np.float64))
+
+
+@kernel
+def take_note(t: int, state: State) -> None:
+    """What ended and who came at this instant."""
+    settle_ends(t, state, MACHINE)
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        join(state, MACHINE, job)
+        request = see.as_seen(see.on_scale(state.jobs[PLAN, job]))
+        state.jobs[REQUESTED, job] = np.float64(request).view(np.int64)
+
+
+@kernel
+def reserve(t: int, state: State) -> None:
+    """When the oldest waiting job can start at the latest, and what it leaves over then."""
+    procs = state.queue[OF_PROCS, state.pools[Q_HEAD, QUEUE]]
+    shadow, free_then = when_enough(state.profile, MACHINE, t, state.pools[FREE, MACHINE], procs)
+    state.memory.settings[SHADOW_AT], state.memory.settings[EXTRA] = shadow, free_then - procs
+
+
+@kernel
+def passes(t: int, state: State, place: int) -> bool:
+    """Whether a waiting job is over by the shadow time or leaves the oldest its processors."""
+    over = t + state.queue[OF_PLAN, place] <= setting(state, SHADOW_AT)
+    return bool(over or state.queue[OF_PROCS, place] <= setting(state, EXTRA))
+
+
+@kernel
+def fill_slots(t: int, state: State, place: int) -> bool:
+    """Give slots to the waiting jobs from a place on, and say which of them may start; whether any may."""
+    m, slot, some = state.memory, 0, False
+    window, free = setting(state, WINDOW), state.pools[FREE, MACHINE]
+    while slot < window and place < state.pools[Q_TAIL, QUEUE]:
+        procs = state.queue[OF_PROCS, place]
+        if procs != GONE:
+            may = procs <= free and (setting(state, TASK) == CHOOSE or passes(t, state, place))
+            m.places[slot], m.open[slot] = place, int(may)
+            some = some or may
+            slot += 1
+        place += 1
+    for i in range(slot, window):
+        m.places[i], m.open[i] = -1, 0
+    # Without anything that runs, nobody may wait: it might be for ever.
+    may = setting(state, TASK) == BACKFILLS or state.clock[RUNS_NOW] > 0
+    m.open[window] = int(setting(state, MAY_WAIT) > 0 and may)
+    return some
+
+
+@kernel
+def has_choice(t: int, state: State) -> bool:
+    """Let the heads start that have no choice; whether some job may start then, and which (``open``)."""
+    backfills = setting(state, TASK) == BACKFILLS
+    while backfills and head_fits(state, MACHINE):
+        head = state.pools[Q_HEAD, QUEUE]
+        begin(state, MACHINE, QUEUE, head, reason(t, state, state.queue[OF_JOB, head]))
+    if state.pools[Q_COUNT, QUEUE] == 0 or state.pools[FREE, MACHINE] == 0:
+        return False
+    reserve(t, state)
+    return fill_slots(t, state, state.pools[Q_HEAD, QUEUE] + int(backfills))
+
+
+@kernel
+def is_due(t: int, state: State) -> bool:
+    """Whether weights are to be set: the period is over and some job waits; which, and what may pass."""
+    if state.pools[Q_COUNT, QUEUE] == 0 or t < setting(state, DUE):
+        return False
+    reserve(t, state)
+    fill_slots(t, state, state.pools[Q_HEAD, QUEUE])
+    return True
+
+
+@routine
+def look(t: int, state: State) -> None:
+    """Write down what is seen of the slots and of the machine."""
+    m, window, k = state.memory, setting(state, WINDOW), MACHINE
+    size, free = state.pools[SIZE, k], state.pools[FREE, k]
+    for slot in range(window):
+        place, at = m.places[slot], slot * see.OF_SLOT
+        if place < 0:
+            for f in range(see.OF_SLOT):
+                m.seen[at + f] = 0.0
+            continue
+        job, procs = state.queue[OF_JOB, place], state.queue[OF_PROCS, place]
+        m.seen[at + see.PRESENT] = 1.0
+        m.seen[at + see.SIZE] = procs / size
+        m.seen[at + see.REQUEST] = request_of(state, job)
+        m.seen[at + see.WAITED] = see.on_scale(t - state.jobs[SUBMIT, job])
+        m.seen[at + see.FITS] = 1.0 if procs <= free else 0.0
+        m.seen[at + see.PASSES] = 1.0 if passes(t, state, place) else 0.0
+    at = window * see.OF_SLOT
+    m.seen[at + see.FREE_SHARE] = free / size
+    m.seen[at + see.QUEUED] = see.count_on_scale(state.pools[Q_COUNT, QUEUE])
+    m.seen[at + see.RUNNING_NOW] = see.count_on_scale(state.clock[RUNS_NOW])
+    m.seen[at + see.SHADOW] = see.on_scale(setting(state, SHADOW_AT) - t)
+    m.seen[at + see.DAY_X] = see.around_the_day(t, setting(state, ORIGIN), 0.0)
+    m.seen[at + see.DAY_Y] = see.around_the_day(t, setting(state, ORIGIN), 0.25)
+
+
+@kernel
+def start_slot(t: int, state: State, slot: int) -> bool:
+    """Start the job of a slot; False where that is not open: a wish to wait."""
+    if not 0 <= slot < setting(state, WINDOW) or not state.memory.open[slot]:
+        return False
+    place = state.memory.places[slot]
+    head = place == state.pools[Q_HEAD, QUEUE]
+    why = reason(t, state, state.queue[OF_JOB, place]) if head else BACKFILL
+    return begin(state, MACHINE, QUEUE, place, why) >= 0
+
+
+@kernel
+def size_of(state: State, job: int) -> float:
+    """A job's size as it is seen."""
+    return see.as_seen(state.jobs[PROCS, job] / state.pools[SIZE, MACHINE])
+
+
+@kernel
+def waited_by(t: int, state: State, job: int) -> float:
+    """How long a job has waited, as it is seen."""
+    return see.as_seen(see.on_scale(t - state.jobs[SUBMIT, job]))
