@@ -121,9 +121,9 @@ ENDED_RUNS, SCRATCH, SPARE_SCRATCH, OUTLIVE_TIME, OUTLIVE_RUN, RETURNED, DUE = r
 DUE_JOB, PINS, SUMMARY, POOL_LISTS = DUE + 1, DUE + 2, DUE + 3, 7
 
 # Entries of `clock`. HORIZON is when the world next has something to tell beside ends and arrivals, HELD is 2
-# while it tells, and 1 in the policy's turn after that (2 and 1, too, while the policy asks its owner and when
-# it is answered); CHANGES and RETURNS are what it told at this instant. Arrivals before KNOWN_UNTIL are in the
-# table of jobs; no instant from then on is opened.
+# while it tells, and 1 in the policy's turn after that; the same where the policy asks its owner, and is
+# answered. CHANGES and RETURNS are what the world told at this instant. Arrivals before KNOWN_UNTIL are in
+# the table of jobs; no instant from then on is opened.
 (
     NOW,
     FIRST_NEW,
