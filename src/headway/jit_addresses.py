@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,19 @@ def reader(kind: Any) -> Any:
     return extending.intrinsic(tuple_at)
 
 
+@extending.intrinsic  # type: ignore[untyped-decorator]
+def copy_words(typing: Any, source: Any, target: Any, words: Any) -> Any:
+    """Copy so many numbers from one address to another."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = context.get_value_type(types.int64).as_pointer()
+        source, target = (builder.inttoptr(address, place) for address in args[:2])
+        code.raw_memcpy(builder, target, source, args[2], 8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), emit
+
+
 def caller(signature: Any) -> Any:
     """What lets compiled code call the function of this signature at an address: (address, ...)."""
     numbers = {2: _call_two, 4: _call_four}
@@ -108,6 +122,24 @@ def address_of(compiled: Any, signature: Any) -> int:
         compiled.compile(signature)
     made = compiled.get_compile_result(signature)
     return int(made.library.get_pointer_to_function(made.fndesc.llvm_cfunc_wrapper_name))
+
+
+@cache
+def address_by_address(compiled: Any, signature: Any) -> int:
+    """The same for a function that is called with the address of its second argument, a tuple."""
+    if jit.TUNED:  # that is how it takes a tuple
+        return address_of(compiled, signature)
+    tuple_at, number = reader(signature.args[1]), types.int64
+
+    def of_two(a: Any, address: Any) -> None:
+        compiled(a, tuple_at(address))
+
+    def of_four(a: Any, address: Any, c: Any, d: Any) -> None:
+        compiled(a, tuple_at(address), c, d)
+
+    given = types.void(*(number for _ in signature.args))
+    calls: Any = of_two if len(signature.args) == 2 else of_four
+    return address_of(jit.unkept(calls, given, nogil=True, _nrt=False), given)
 
 
 def callable_back(function: Callable[[int, int], int]) -> tuple[Any, int]:

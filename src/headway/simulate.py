@@ -116,13 +116,13 @@ def changing_machine(platform: Platform, submit: NDArray[np.int64]) -> ChangingM
 
 def warm(prepared: Prepared, spec: Spec, notify: Notify | None) -> None:
     """Compile what this policy needs; say so when it is not in the cache."""
-    hooks, memory = prepared.hooks or (prepared.setup.hook,), prepared.setup.memory
+    hooks = prepared.hooks or ((prepared.setup.hook, prepared.setup.memory),)
     loop = prepared.loop or clock.loop
-    if notify is not None and not all(is_cached(hook, loop) for hook in hooks):
+    if notify is not None and not all(is_cached(hook, loop) for hook, _ in hooks):
         why_not = keeping().why_not
         often = f"in every run, because {why_not}" if why_not else "once for this machine"
         notify(f"compiling {spec.name}, {often} ...")
     if prepared.loop is None:
-        compiled_loop(memory)
-    for hook in hooks:
+        compiled_loop(prepared.setup.memory)
+    for hook, memory in hooks:
         compiled_hook(hook, memory)

@@ -216,6 +216,11 @@ def hook_signature(memory: Any = NO_MEMORY) -> Any:
     return None if jit.INTERPRETED else _signature_over(_kind_of(memory))
 
 
+def state_type(memory: Any = NO_MEMORY) -> Any:
+    """The type of a state with such a memory."""
+    return _state_over(_kind_of(memory))
+
+
 def _kind_of(memory: Any) -> Kind:
     return NO_KIND if memory is NO_MEMORY else _kind_of_tables(memory)
 
@@ -309,14 +314,18 @@ def _compiled_as(hook: Callable[[int, State], None], kind: Kind) -> Callable[[in
     return jit.found_at_once(jit.with_signature(signature)(hook), signature)
 
 
-@cache
-def hook_as_value(hook: Callable[[int, State], None]) -> Any:
+def hook_as_value(hook: Callable[[int, State], None], memory: Any = NO_MEMORY) -> Any:
     """A policy compiled for the loop, for those who call the loop many times for a few instants each.
 
     What it raises is lost, so it is for policies that raise nothing.
     """
-    compiled = compiled_hook(hook)
-    return compiled if jit.INTERPRETED else jit.Addressed(compiled, hook_signature())
+    return hook if jit.INTERPRETED else _addressed(hook, _kind_of(memory))
+
+
+@cache
+def _addressed(hook: Callable[[int, State], None], kind: Kind) -> Any:
+    compiled = hook if hasattr(hook, "py_func") else _compiled_as(hook, kind)
+    return jit.Addressed(compiled, _signature_over(kind))
 
 
 def is_cached(hook: Callable[[int, State], None], loop: Callable[..., int] = clockwork.loop) -> bool:

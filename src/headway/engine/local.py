@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +58,8 @@ class Local:
     """The same for runs: of (state, the new number of each run, -1 for one that is over and goes)."""
     trial_options: Callable[[Table], Table] | None = None
     """The options as a trial needs them, where they hold a long record as well."""
+    trial_memory: Callable[[Any], Any] | None = None
+    """The same for the policy's own tables: each as it is, or with nothing in it."""
 
 
 @kernel

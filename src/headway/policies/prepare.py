@@ -131,7 +131,7 @@ class Prepared:
     """Where jobs ran, if they have shares of named nodes."""
     refused: Callable[[State, int], tuple[str, str]] = refused_late
     """Rule and action of the ledger for a job (the engine's number) that the policy turned away."""
-    hooks: tuple[Callable[[int, State], None], ...] = ()
-    """What is compiled before the run, where that is more than the setup's hook."""
+    hooks: tuple[tuple[Callable[[int, State], None], Any], ...] = ()
+    """What is compiled before the run, where that is more than the setup's hook, and its memory."""
     loop: Callable[..., int] | None = None
     """What calls the hooks, where that is not the engine's loop."""

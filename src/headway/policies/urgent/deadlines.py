@@ -66,30 +66,14 @@ from headway.policies.urgent.lists import (
 from headway.policies.urgent.plan import Q, start_due
 from headway.policies.urgent.processors import is_urgent
 from headway.policies.urgent.tables import (
-    ACCEPTED_JOBS,
-    ASIDE,
     BEGUN,
-    CAME,
-    CHANGED,
     DEFINITIVE_BASE,
-    DISPLACEMENTS,
-    FINISHES,
     HELD_UNTIL,
-    HOLDS_URGENT,
-    IDLE,
-    LATE_ON_ARRIVAL,
-    LENDING,
     MACHINE,
-    NEXT_OVERRUN,
-    NEXT_START,
     NO_JOB,
-    PROMOTIONS,
-    SAFETY_NET,
-    SUSPENDED_JOBS,
-    SWAPS_WHOLE,
-    URGENT_WAITING,
+    Note,
+    Rule,
     count,
-    entry,
 )
 from headway.policies.urgent.ujfb import arrive_urgent, resume_free, settle, try_waiting
 from headway.units import NEVER
@@ -106,7 +90,7 @@ def note_and_promote(t: int, state: State) -> None:
         before = state.jobs[HAD_START, job]
         if before != NOT_RESERVED and state.jobs[RESERVED, job] > before:
             state.jobs[DISPLACED_TIMES, job] += 1
-            count(state, DISPLACEMENTS, 1)
+            count(state, Note.DISPLACEMENTS, 1)
         if state.jobs[CHOSEN, job]:
             state.lists[SCRATCH, chosen] = leave(state, Q, place)
             chosen += 1
@@ -115,7 +99,7 @@ def note_and_promote(t: int, state: State) -> None:
         state.jobs[KEY, job] -= BEHIND
         state.jobs[DEFINITIVE_AT, job] = t
         enter(state, Q, job, state.jobs[KEY, job])
-    count(state, PROMOTIONS, chosen)
+    count(state, Note.PROMOTIONS, chosen)
 
 
 @routine
@@ -135,8 +119,9 @@ def make_way(t: int, state: State, urgent: int) -> None:
 @routine
 def make_anew(t: int, state: State) -> None:
     """Place all waiting jobs anew; if an urgent job has come, by the strict rule."""
-    urgent = state.options[CAME]
-    state.options[CAME], state.options[CHANGED], state.options[HOLDS_URGENT] = NO_JOB, 0, 0
+    notes = state.memory.notes
+    urgent = notes[Note.CAME]
+    notes[Note.CAME], notes[Note.CHANGED], notes[Note.HOLDS_URGENT] = NO_JOB, 0, 0
     place_definitive(t, state)
     if urgent == NO_JOB:
         for place in range(first_provisional(state, MACHINE), state.pools[Q_TAIL, Q]):
@@ -145,8 +130,8 @@ def make_anew(t: int, state: State) -> None:
         return
     make_way(t, state, urgent)
     give_up_late(state, first_definitive(state), first_provisional(state, MACHINE), urgent)
-    for i in range(state.options[ASIDE]):
-        job = entry(state, SUSPENDED_JOBS, i)
+    for i in range(state.memory.notes[Note.ASIDE]):
+        job = state.memory.suspended[i]
         if state.jobs[HELD_UNTIL, job] > state.jobs[DEADLINE, job]:
             give_up(state, job, state.jobs[BEGUN, job] + state.jobs[PLAN, job], urgent)
 
@@ -162,15 +147,15 @@ def place_newcomer(t: int, state: State, job: int) -> None:
             state.jobs[KEY, job] += BEHIND
             enter(state, Q, job, state.jobs[KEY, job])
             state.jobs[PROMISE, job] = state.jobs[DEADLINE, job]
-            count(state, ACCEPTED_JOBS, 1)
+            count(state, Note.ACCEPTED_JOBS, 1)
             return
-        count(state, LATE_ON_ARRIVAL, 1)
+        count(state, Note.LATE_ON_ARRIVAL, 1)
     state.jobs[DEADLINE, job] = NEVER
     lay_definitive(t, state, DEFINITIVE_BASE)
     first = first_provisional(state, MACHINE)
     if insert(t, state, MACHINE, job, first, False) == NO_WAY:
         put_behind_all(t, state, MACHINE, job, first)
-        count(state, SAFETY_NET, 1)
+        count(state, Note.SAFETY_NET, 1)
     else:
         note_and_promote(t, state)
     enter(state, Q, job, state.jobs[KEY, job])
@@ -181,45 +166,45 @@ def place_newcomer(t: int, state: State, job: int) -> None:
 @routine
 def start_all_due(t: int, state: State) -> None:
     """Start the regular jobs that are due, and note when the next ones are."""
-    due = 0
-    state.options[NEXT_START] = NEVER
+    due, following = 0, NEVER
     for place in range(first_definitive(state), state.pools[Q_TAIL, Q]):
         job = job_at(state, place)
         if waits(state, place) and state.jobs[RESERVED, job] == t:
             state.lists[SCRATCH, due] = job
             due += 1
         elif waits(state, place):
-            state.options[NEXT_START] = min(state.options[NEXT_START], state.jobs[RESERVED, job])
+            following = min(following, state.jobs[RESERVED, job])
+    state.memory.notes[Note.NEXT_START] = following
     start_due(t, state, due)
 
 
 def ujfb_deadlines(t: int, state: State) -> None:
     """UJFB over DBF, on the whole machine."""
     freed = settle(t, state, True)
-    if state.options[FINISHES] and state.options[NEXT_OVERRUN] <= t:
+    if state.memory.rules[Rule.FINISHES] and state.memory.notes[Note.NEXT_OVERRUN] <= t:
         go_on(t, state, True)
-    if state.options[URGENT_WAITING] > 0:
+    if state.memory.notes[Note.URGENT_WAITING] > 0:
         try_waiting(t, state)
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
         if is_urgent(state, job):
             arrive_urgent(t, state, job)
-    if freed and state.options[ASIDE] > 0:
+    if freed and state.memory.notes[Note.ASIDE] > 0:
         resume_free(t, state)
     run = state.clock[RUNS]
-    if state.options[CHANGED]:
+    if state.memory.notes[Note.CHANGED]:
         make_anew(t, state)
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
         if not is_urgent(state, job):
             place_newcomer(t, state, job)
     start_all_due(t, state)
-    if state.options[LENDING]:
-        while state.options[NEXT_START] != t and state.options[IDLE] > 0 and lend_idle(t, state):
+    if state.memory.rules[Rule.LENDING]:
+        while state.memory.notes[Note.NEXT_START] != t and lend_idle(t, state):
             make_anew(t, state)
             start_all_due(t, state)
-        if state.options[SWAPS_WHOLE]:
+        if state.memory.rules[Rule.SWAPS_WHOLE]:
             wake_for_swaps(t, state)
     for started in range(run, state.clock[RUNS]):
         if state.jobs[DEFINITIVE_AT, state.runs[R_JOB, started]] >= 0:
             relabel(state, started, PROMOTED)
-    if state.options[FINISHES]:
-        wake(state, state.options[NEXT_OVERRUN])
+    if state.memory.rules[Rule.FINISHES]:
+        wake(state, state.memory.notes[Note.NEXT_OVERRUN])

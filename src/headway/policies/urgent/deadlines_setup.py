@@ -16,6 +16,7 @@ from headway.policies.spec import Spec
 def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared:
     """UJFB, prepared already, with the lists of DBF for its regular jobs."""
     from headway.policies.deadline import tables as dbf_rows
+    from headway.policies.queueing.ordering import STRIDE
     from headway.policies.urgent import tables as rows
     from headway.policies.urgent.deadlines import ujfb_deadlines
 
@@ -27,7 +28,7 @@ def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared
 
     def over(setup: Setup) -> Setup:
         """With a third profile, the base of DBF."""
-        options = np.array(setup.options)
+        options = np.zeros(STRIDE, np.int64)
         options[dbf_rows.BASE] = rows.DEFINITIVE_BASE
         return replace(setup, pools=(*setup.pools, setup.pools[0]), hook=ujfb_deadlines, options=options)
 
@@ -38,14 +39,14 @@ def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared
     def own(state: State) -> dict[str, object]:
         assert plain.own is not None
         names = {
-            "accepted_deadlines": rows.ACCEPTED_JOBS,
-            "late_on_arrival": rows.LATE_ON_ARRIVAL,
-            "promotions": rows.PROMOTIONS,
-            "displacements": rows.DISPLACEMENTS,
-            "safety_net": rows.SAFETY_NET,
-            "deadlines_broken": rows.BROKEN,
+            "accepted_deadlines": rows.Note.ACCEPTED_JOBS,
+            "late_on_arrival": rows.Note.LATE_ON_ARRIVAL,
+            "promotions": rows.Note.PROMOTIONS,
+            "displacements": rows.Note.DISPLACEMENTS,
+            "safety_net": rows.Note.SAFETY_NET,
+            "deadlines_broken": rows.Note.BROKEN,
         }
-        return plain.own(state) | {name: int(state.options[note]) for name, note in names.items()}
+        return plain.own(state) | {name: int(state.memory.notes[note]) for name, note in names.items()}
 
     def notes(state: State, ids: Table) -> dict[str, Table]:
         assert plain.notes is not None

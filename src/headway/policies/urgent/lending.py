@@ -22,7 +22,6 @@ from headway.engine.tables import (
     GONE,
     KEPT,
     KEY,
-    PHASE,
     PLAN,
     PROCS,
     Q_HEAD,
@@ -32,7 +31,6 @@ from headway.engine.tables import (
     Q_TAIL,
     RESERVED,
     RUN,
-    SUSPENDED,
     WALL,
     State,
 )
@@ -49,36 +47,23 @@ from headway.policies.urgent.plan import (
     plan_on,
     start_due,
 )
-from headway.policies.urgent.processors import append, is_urgent, record
+from headway.policies.urgent.processors import append, is_idle, is_urgent, record_processors
 from headway.policies.urgent.tables import (
-    ASIDE,
     BEGUN,
-    CAME,
-    CHANGED,
-    FINISHES,
     FIRST_PROCESSOR,
     GUEST,
     HELD_UNTIL,
-    IDLE,
-    LENDING,
     LENT,
     MACHINE,
-    NEXT_OVERRUN,
-    NEXT_START,
-    NEXT_USED,
     NO_JOB,
     NO_PROCESSOR,
     OWN_ALONE,
-    OWNER,
-    PREEMPTIBLE,
-    SIZE_OF_MACHINE,
-    SUSPENDED_JOBS,
     SWAP_BACK,
     SWAPPED_OUT,
-    SWAPS_WHOLE,
-    USER,
+    Note,
+    Processor,
+    Rule,
     count,
-    entry,
 )
 from headway.policies.urgent.ujfb import (
     admit,
@@ -98,28 +83,28 @@ ONE_MINUTE = 60 * SECOND
 def go_on(t: int, state: State, plan_too: bool) -> None:
     """Urgent jobs that have used up what they were expected to need are expected to need as much again."""
     following = NEVER
-    for p in range(state.options[SIZE_OF_MACHINE]):
-        job = entry(state, USER, p)
+    for p in range(state.memory.processors.shape[1]):
+        job = state.memory.processors[Processor.USER, p]
         if job == NO_JOB or state.jobs[FIRST_PROCESSOR, job] != p or not is_urgent(state, job):
             continue
         if state.jobs[HELD_UNTIL, job] <= t:
             end = t + max(state.jobs[PLAN, job], ONE_MINUTE)
             state.jobs[HELD_UNTIL, job] = end
             hold(t, state, end, state.jobs[OWN_ALONE, job], plan_too)
-            state.options[CAME], state.options[CHANGED] = job, 1
+            state.memory.notes[Note.CAME], state.memory.notes[Note.CHANGED] = job, 1
         following = min(following, state.jobs[HELD_UNTIL, job])
-    state.options[NEXT_OVERRUN] = following
-    if state.options[ASIDE] > 0:
+    state.memory.notes[Note.NEXT_OVERRUN] = following
+    if state.memory.notes[Note.ASIDE] > 0:
         expect_back(t, state, plan_too)
 
 
 @kernel
 def is_lent_until(t: int, state: State, p: int, until: int) -> bool:
     """Whether a processor stands idle now, and its owner cannot come back before ``until``."""
-    owner = entry(state, OWNER, p)
-    if owner == NO_JOB or entry(state, USER, p) != NO_JOB or state.jobs[PHASE, owner] != SUSPENDED:
+    if not is_idle(state, p):
         return False
-    if state.options[SWAPS_WHOLE] and state.jobs[SWAPPED_OUT, owner] > t:
+    owner = state.memory.processors[Processor.OWNER, p]
+    if state.memory.rules[Rule.SWAPS_WHOLE] and state.jobs[SWAPPED_OUT, owner] > t:
         return False
     rest = state.jobs[SWAP_BACK, owner] + state.jobs[WALL, owner] - state.jobs[KEPT, owner]
     return bool(state.jobs[HELD_UNTIL, owner] - rest >= until)
@@ -130,24 +115,24 @@ def lend(t: int, state: State, job: int) -> bool:
     """Start a waiting job as a guest on idle processors, if there are enough for long enough."""
     procs, until = state.jobs[PROCS, job], t + state.jobs[PLAN, job]
     found = 0
-    for p in range(state.options[SIZE_OF_MACHINE]):
+    for p in range(state.memory.processors.shape[1]):
         found += is_lent_until(t, state, p, until)
     if found < procs:
         return False
     last = NO_PROCESSOR
-    for p in range(state.options[SIZE_OF_MACHINE]):
+    for p in range(state.memory.processors.shape[1]):
         if procs > 0 and is_lent_until(t, state, p, until):
-            append(state, job, USER, NEXT_USED, last, p)
-            state.jobs[LENT, entry(state, OWNER, p)] += 1
+            append(state, job, Processor.USER, Processor.NEXT_USED, last, p)
+            state.jobs[LENT, state.memory.processors[Processor.OWNER, p]] += 1
             last = p
             procs -= 1
-    count(state, IDLE, -state.jobs[PROCS, job])
-    count(state, PREEMPTIBLE, state.jobs[PROCS, job])
+    count(state, Note.IDLE, -state.jobs[PROCS, job])
+    count(state, Note.PREEMPTIBLE, state.jobs[PROCS, job])
     leave(state, Q, find_job(state, Q, KEY, job))
     start(state, job, MACHINE, BACKFILL)
     state.jobs[RESERVED, job] = NOT_RESERVED
     state.jobs[HELD_UNTIL, job], state.jobs[BEGUN, job], state.jobs[GUEST, job] = until, t, 1
-    record(state, job, state.jobs[RUN, job])
+    record_processors(state, job, state.jobs[RUN, job])
     return True
 
 
@@ -156,11 +141,15 @@ def lend_idle(t: int, state: State) -> bool:
     """Let waiting regular jobs, in queue order, be guests; whether there is one."""
     some = False
     for place in range(state.pools[Q_HEAD, Q], state.pools[Q_TAIL, Q]):
-        if state.options[IDLE] == 0:
+        if state.memory.notes[Note.IDLE] == 0:
             break
         procs = state.queue[ROW + Q_PROCS, place]
         regular = procs != GONE and state.queue[ROW + Q_KEY, place] != URGENT_KEY
-        if regular and procs <= state.options[IDLE] and lend(t, state, state.queue[ROW + Q_JOB, place]):
+        if (
+            regular
+            and procs <= state.memory.notes[Note.IDLE]
+            and lend(t, state, state.queue[ROW + Q_JOB, place])
+        ):
             some = True
     return some
 
@@ -168,8 +157,8 @@ def lend_idle(t: int, state: State) -> bool:
 @kernel
 def wake_for_swaps(t: int, state: State) -> None:
     """Come back when a suspended job will have been swapped out, and some of it may be lent."""
-    for i in range(state.options[ASIDE]):
-        ready = state.jobs[SWAPPED_OUT, entry(state, SUSPENDED_JOBS, i)]
+    for i in range(state.memory.notes[Note.ASIDE]):
+        ready = state.jobs[SWAPPED_OUT, state.memory.suspended[i]]
         if ready > t:
             wake(state, ready)
 
@@ -177,7 +166,7 @@ def wake_for_swaps(t: int, state: State) -> None:
 def ujfb_lending(t: int, state: State) -> None:
     """UJFB with guests, or with urgent jobs that outlive their request."""
     regular = newcomers(state, False)
-    overrun = state.options[FINISHES] != 0 and state.options[NEXT_OVERRUN] <= t
+    overrun = state.memory.rules[Rule.FINISHES] != 0 and state.memory.notes[Note.NEXT_OVERRUN] <= t
     trying = is_trying(state, regular)
     if trying and not is_complete(state):
         complete_plan(t, state)
@@ -185,14 +174,14 @@ def ujfb_lending(t: int, state: State) -> None:
     if overrun:
         go_on(t, state, trying)
     admit(t, state)
-    if freed and state.options[ASIDE] > 0:
+    if freed and state.memory.notes[Note.ASIDE] > 0:
         resume_free(t, state)
     plan_and_start(t, state, regular)
-    if state.options[LENDING]:
-        while state.options[NEXT_START] != t and state.options[IDLE] > 0 and lend_idle(t, state):
+    if state.memory.rules[Rule.LENDING]:
+        while state.memory.notes[Note.NEXT_START] != t and lend_idle(t, state):
             begin_anew(t, state)
             start_due(t, state, plan_on(t, state, False, 0))
-        if state.options[SWAPS_WHOLE]:
+        if state.memory.rules[Rule.SWAPS_WHOLE]:
             wake_for_swaps(t, state)
-    if state.options[FINISHES]:
-        wake(state, state.options[NEXT_OVERRUN])
+    if state.memory.rules[Rule.FINISHES]:
+        wake(state, state.memory.notes[Note.NEXT_OVERRUN])

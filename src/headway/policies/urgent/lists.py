@@ -24,14 +24,11 @@ from headway.policies.urgent.plan import ROW, URGENT_KEY, Q, occupy, place_urgen
 from headway.policies.urgent.tables import (
     BASE,
     BESIDE,
-    BROKEN,
     BROKEN_BY,
-    HOLDS_URGENT,
     MACHINE,
-    OVERTAKE,
     PREEMPTING_THEN,
-    RESERVE,
-    URGENT_WAITING,
+    Note,
+    Rule,
     count,
 )
 from headway.units import NEVER
@@ -71,22 +68,22 @@ def place_definitive(t: int, state: State) -> None:
             job = job_at(state, place)
             state.jobs[HAD_START, job] = state.jobs[RESERVED, job]
             state.jobs[RESERVED, job] = NOT_RESERVED
-    if state.options[URGENT_WAITING] > 0 and state.options[RESERVE] == PREEMPTING_THEN:
+    if state.memory.notes[Note.URGENT_WAITING] > 0 and state.memory.rules[Rule.RESERVE] == PREEMPTING_THEN:
         place_urgent(t, state)
     lay_definitive(t, state, MACHINE)
     before = t
     for place in range(state.pools[Q_HEAD, Q], first_provisional(state, MACHINE)):
         urgent = state.queue[ROW + Q_KEY, place] == URGENT_KEY
-        if not waits(state, place) or (urgent and state.options[RESERVE] != BESIDE):
+        if not waits(state, place) or (urgent and state.memory.rules[Rule.RESERVE] != BESIDE):
             continue
         job = job_at(state, place)
-        if not urgent or state.options[OVERTAKE]:
+        if not urgent or state.memory.rules[Rule.OVERTAKE]:
             put(t, state, MACHINE, job)
         else:
             put(before, state, MACHINE, job)
             before = state.jobs[RESERVED, job]
         if urgent:
-            state.options[HOLDS_URGENT] = 1
+            state.memory.notes[Note.HOLDS_URGENT] = 1
 
 
 @routine
@@ -94,7 +91,7 @@ def give_up(state: State, job: int, end: int, urgent: int) -> None:
     """A deadline cannot be kept: an urgent job has broken it, unless it would have been missed already."""
     if end <= state.jobs[DEADLINE, job]:
         state.jobs[BROKEN_BY, job] = urgent
-        count(state, BROKEN, 1)
+        count(state, Note.BROKEN, 1)
     state.jobs[DEADLINE, job] = NEVER
 
 

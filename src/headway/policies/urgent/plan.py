@@ -53,35 +53,24 @@ from headway.engine.tables import (
 from headway.engine.verbs import start, wake
 from headway.jit import kernel, routine
 from headway.policies.queueing.ordering import CLASS_WEIGHT, REGULAR_CLASS, URGENT_CLASS
-from headway.policies.urgent.processors import is_urgent, own, record
+from headway.policies.urgent.processors import is_urgent, own, record_processors
 from headway.policies.urgent.tables import (
     BASE,
     BEGUN,
     BESIDE,
-    CHANGED,
     FIRST_PROCESSOR,
     HELD_UNTIL,
-    HOLDS_URGENT,
     MACHINE,
-    NEXT_START,
     NO_JOB,
-    OVERTAKE,
-    PLANNED_JOB,
-    PLANNED_KEY,
-    PLANS,
-    PREEMPTIBLE,
     PREEMPTING_THEN,
-    RESERVE,
     SHAPE,
     SHAPE_PLAN,
     SHAPE_START,
-    SIZE_OF_MACHINE,
     STOPPED_TIMES,
-    UNOWNED,
-    URGENT_WAITING,
-    USER,
+    Note,
+    Processor,
+    Rule,
     count,
-    entry,
 )
 from headway.units import NEVER
 
@@ -99,15 +88,15 @@ def hold(t: int, state: State, end: int, procs: int, plan_too: bool) -> None:
         change(state.profile, BASE, t, end, -procs, t)
         if plan_too:
             change(state.profile, MACHINE, t, end, -procs, t)
-        state.options[CHANGED] = 1
+        state.memory.notes[Note.CHANGED] = 1
 
 
 @kernel
 def planned_place(state: State) -> int:
     """The first place in the queue that the plan does not reach."""
-    if state.options[PLANNED_JOB] < 0:
+    if state.memory.notes[Note.PLANNED_JOB] < 0:
         return int(state.pools[Q_HEAD, Q])
-    return place_for(state, Q, state.options[PLANNED_KEY], state.options[PLANNED_JOB])
+    return place_for(state, Q, state.memory.notes[Note.PLANNED_KEY], state.memory.notes[Note.PLANNED_JOB])
 
 
 @kernel
@@ -131,10 +120,10 @@ def place_urgent(t: int, state: State) -> None:
     One that could start by now and was not let in (its victims found no room in the hosts' memory) moves on
     with time, so that the plan is not true for long.
     """
-    clear(state.profile, MACHINE, t, state.options[SIZE_OF_MACHINE])
+    clear(state.profile, MACHINE, t, state.memory.processors.shape[1])
     state.pools[PIN_COUNT, MACHINE] = 0
-    for p in range(state.options[SIZE_OF_MACHINE]):
-        user = entry(state, USER, p)
+    for p in range(state.memory.processors.shape[1]):
+        user = state.memory.processors[Processor.USER, p]
         if user != NO_JOB and state.jobs[FIRST_PROCESSOR, user] == p and is_urgent(state, user):
             end = state.jobs[HELD_UNTIL, user]
             if end > t:
@@ -150,11 +139,11 @@ def place_urgent(t: int, state: State) -> None:
         begin = earliest_start(state, MACHINE, job, after, NEVER, 0)
         state.jobs[RESERVED, job] = begin
         occupy(t, state, MACHINE, job)
-        if not state.options[OVERTAKE]:
+        if not state.memory.rules[Rule.OVERTAKE]:
             after = begin
         if begin == t:
-            state.options[CHANGED] = 1
-    state.options[HOLDS_URGENT] = 1
+            state.memory.notes[Note.CHANGED] = 1
+    state.memory.notes[Note.HOLDS_URGENT] = 1
 
 
 @routine
@@ -173,11 +162,11 @@ def hold_urgent(t: int, state: State) -> None:
 @kernel
 def begin_anew(t: int, state: State) -> None:
     """Forget every reservation of regular jobs, and make those of urgent ones anew."""
-    state.options[PLANNED_KEY] = state.options[PLANNED_JOB] = -1
-    state.options[NEXT_START] = NEVER
-    state.options[CHANGED] = state.options[HOLDS_URGENT] = 0
-    state.options[PLANS] += 1
-    if state.options[URGENT_WAITING] > 0 and state.options[RESERVE] == PREEMPTING_THEN:
+    state.memory.notes[Note.PLANNED_KEY] = state.memory.notes[Note.PLANNED_JOB] = -1
+    state.memory.notes[Note.NEXT_START] = NEVER
+    state.memory.notes[Note.CHANGED] = state.memory.notes[Note.HOLDS_URGENT] = 0
+    state.memory.notes[Note.PLANS] += 1
+    if state.memory.notes[Note.URGENT_WAITING] > 0 and state.memory.rules[Rule.RESERVE] == PREEMPTING_THEN:
         hold_urgent(t, state)
     else:
         lay_over(state.profile, BASE, MACHINE, t)
@@ -192,8 +181,8 @@ def plan_on(t: int, state: State, everything: bool, due: int) -> int:
     """
     place, tail = planned_place(state), state.pools[Q_TAIL, Q]
     urgent_before = t
-    if state.options[PLANNED_KEY] == URGENT_KEY:
-        urgent_before = max(t, state.jobs[RESERVED, state.options[PLANNED_JOB]])
+    if state.memory.notes[Note.PLANNED_KEY] == URGENT_KEY:
+        urgent_before = max(t, state.jobs[RESERVED, state.memory.notes[Note.PLANNED_JOB]])
     while place < tail:
         procs, length = state.queue[ROW + Q_PROCS, place], state.queue[ROW + Q_PLAN, place]
         if procs == GONE:
@@ -202,19 +191,20 @@ def plan_on(t: int, state: State, everything: bool, due: int) -> int:
         if not everything and level_at(state.profile, MACHINE, t) <= 0:
             break
         job, key = state.queue[ROW + Q_JOB, place], state.queue[ROW + Q_KEY, place]
-        state.options[PLANNED_KEY], state.options[PLANNED_JOB] = key, job
-        if key == URGENT_KEY and state.options[RESERVE] != BESIDE:
+        state.memory.notes[Note.PLANNED_KEY], state.memory.notes[Note.PLANNED_JOB] = key, job
+        if key == URGENT_KEY and state.memory.rules[Rule.RESERVE] != BESIDE:
             place += 1
             continue
         shape, after = state.jobs[SHAPE, job], t
-        if state.jobs[SHAPE_PLAN, shape] == state.options[PLANS]:
+        if state.jobs[SHAPE_PLAN, shape] == state.memory.notes[Note.PLANS]:
             after = max(t, state.jobs[SHAPE_START, shape])
-        if key == URGENT_KEY and not state.options[OVERTAKE]:
+        if key == URGENT_KEY and not state.memory.rules[Rule.OVERTAKE]:
             after = max(after, urgent_before)
         state.jobs[RESERVED, job] = NOT_RESERVED
         begin = earliest_start(state, MACHINE, job, after, NEVER, 0)
         if key != URGENT_KEY:  # an urgent job may have to stand behind another
-            state.jobs[SHAPE_PLAN, shape], state.jobs[SHAPE_START, shape] = state.options[PLANS], begin
+            state.jobs[SHAPE_PLAN, shape] = state.memory.notes[Note.PLANS]
+            state.jobs[SHAPE_START, shape] = begin
         room = 1
         if length > 0 and state.pools[PIN_COUNT, MACHINE] == 0:
             room = least_level(state.profile, MACHINE, begin, begin + length) // procs
@@ -231,12 +221,12 @@ def plan_on(t: int, state: State, everything: bool, due: int) -> int:
                     due += 1
                 placed += 1
             place += 1
-        state.options[PLANNED_JOB] = job
+        state.memory.notes[Note.PLANNED_JOB] = job
         if key == URGENT_KEY:
-            state.options[HOLDS_URGENT] = 1
+            state.memory.notes[Note.HOLDS_URGENT] = 1
             urgent_before = begin
         elif begin > t:
-            state.options[NEXT_START] = min(state.options[NEXT_START], begin)
+            state.memory.notes[Note.NEXT_START] = min(state.memory.notes[Note.NEXT_START], begin)
         change(state.profile, MACHINE, begin, begin + length, -placed * procs, t)
         if length == 0:
             pin(state, MACHINE, job)
@@ -247,7 +237,7 @@ def plan_on(t: int, state: State, everything: bool, due: int) -> int:
 def complete_plan(t: int, state: State) -> None:
     """Place the rest of the waiting jobs; those due now are found again by :func:`find_due`."""
     if plan_on(t, state, True, 0) > 0:
-        state.options[NEXT_START] = t
+        state.memory.notes[Note.NEXT_START] = t
 
 
 @routine
@@ -263,7 +253,7 @@ def find_due(t: int, state: State) -> int:
             due += 1
         else:
             following = min(following, state.jobs[RESERVED, job])
-    state.options[NEXT_START] = following
+    state.memory.notes[Note.NEXT_START] = following
     return due
 
 
@@ -281,15 +271,15 @@ def lift_urgent(t: int, state: State) -> None:
         if state.jobs[PLAN, job] == 0:
             unpin(state, MACHINE, job)
         state.jobs[RESERVED, job] = NOT_RESERVED
-    state.options[HOLDS_URGENT] = 0
-    state.options[CHANGED] = 1
+    state.memory.notes[Note.HOLDS_URGENT] = 0
+    state.memory.notes[Note.CHANGED] = 1
 
 
 @kernel
 def first_regular(state: State) -> int:
     """The regular job that has waited longest."""
     place = state.pools[Q_HEAD, Q]
-    if state.options[URGENT_WAITING] > 0:
+    if state.memory.notes[Note.URGENT_WAITING] > 0:
         place = place_for(state, Q, URGENT_KEY, NEVER)
         while state.queue[ROW + Q_PROCS, place] == GONE:
             place += 1
@@ -315,8 +305,8 @@ def start_regular(t: int, state: State, job: int) -> None:
     state.jobs[BEGUN, job] = t
     own(state, job)
     if state.jobs[STOPPED_TIMES, job] > 0:
-        record(state, job, state.jobs[RUN, job])
-    count(state, PREEMPTIBLE, procs)
+        record_processors(state, job, state.jobs[RUN, job])
+    count(state, Note.PREEMPTIBLE, procs)
 
 
 @routine
@@ -330,8 +320,8 @@ def start_due(t: int, state: State, due: int) -> None:
             job = state.lists[SCRATCH, i]
             if (state.jobs[PLAN, job] > 0) != (turn == 1):
                 continue
-            if state.jobs[PROCS, job] > state.options[UNOWNED]:
-                state.options[NEXT_START] = t
+            if state.jobs[PROCS, job] > state.memory.notes[Note.UNOWNED]:
+                state.memory.notes[Note.NEXT_START] = t
                 return
             start_regular(t, state, job)
-    wake(state, state.options[NEXT_START])
+    wake(state, state.memory.notes[Note.NEXT_START])

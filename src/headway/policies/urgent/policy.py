@@ -64,7 +64,7 @@ class Ujfb(Policy):
             looks_at_newcomers=True,
             may_stop=True,
             takes_other_numbers=False,
-            trial_options=withdrawal.without_record,
+            trial_memory=withdrawal.without_record,
         )
 
     def laws(self, seen: Seen) -> tuple[str, ...]:

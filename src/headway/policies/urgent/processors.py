@@ -15,33 +15,17 @@ from headway.jit import kernel, routine
 from headway.policies.queueing.ordering import URGENT_CLASS
 from headway.policies.urgent.tables import (
     FIRST_PROCESSOR,
-    FREE_IN_GROUP,
     GUEST,
-    HOST_LOAD,
-    HOST_SIZE,
-    IDLE,
     IN_RECORD,
     LENT,
-    LOWEST_GROUP,
     MEMORY,
-    NAMED,
-    NEXT_OWNED,
-    NEXT_USED,
     NO_JOB,
     NO_PROCESSOR,
-    NOTES,
     OWN_ALONE,
-    OWNER,
-    RECORD_ROOM,
-    RECORDED,
-    SIZE_OF_MACHINE,
-    TABLES,
-    UNOWNED,
-    UNRECORDED,
-    USER,
-    at,
+    Note,
+    Processor,
+    Rule,
     count,
-    entry,
 )
 
 GROUP = 64
@@ -63,60 +47,69 @@ def uses(state: State, job: int) -> bool:
 @kernel
 def is_free(state: State, p: int) -> bool:
     """Whether a processor has neither owner nor user."""
-    return entry(state, OWNER, p) == NO_JOB and entry(state, USER, p) == NO_JOB
+    processors = state.memory.processors
+    return bool(processors[Processor.OWNER, p] == NO_JOB and processors[Processor.USER, p] == NO_JOB)
+
+
+@kernel
+def is_idle(state: State, p: int) -> bool:
+    """Whether a processor is of a suspended job and nobody uses it."""
+    processors = state.memory.processors
+    owner = processors[Processor.OWNER, p]
+    used = owner == NO_JOB or processors[Processor.USER, p] != NO_JOB
+    return bool(not used and state.jobs[PHASE, owner] == SUSPENDED)
 
 
 @kernel
 def set_free(state: State, p: int) -> None:
     """Count a processor as free that has just lost its owner or user."""
-    state.options[at(state, FREE_IN_GROUP, p // GROUP)] += 1
-    state.options[LOWEST_GROUP] = min(state.options[LOWEST_GROUP], p // GROUP)
+    state.memory.free_in_group[p // GROUP] += 1
+    state.memory.notes[Note.LOWEST_GROUP] = min(state.memory.notes[Note.LOWEST_GROUP], p // GROUP)
 
 
 @kernel
 def append(state: State, job: int, table: int, chain: int, last: int, p: int) -> None:
     """Give processor ``p`` to a job; ``last`` is the one it got before."""
-    state.options[at(state, table, p)] = job
-    state.options[at(state, chain, p)] = NO_PROCESSOR
+    state.memory.processors[table, p] = job
+    state.memory.processors[chain, p] = NO_PROCESSOR
     if last == NO_PROCESSOR:
         state.jobs[FIRST_PROCESSOR, job] = p
     else:
-        state.options[at(state, chain, last)] = p
+        state.memory.processors[chain, last] = p
 
 
 @routine
 def take_free(state: State, job: int, table: int, chain: int, last: int, procs: int) -> int:
     """Give a job the lowest free processors; the last of them."""
-    group = state.options[LOWEST_GROUP]
-    state.options[UNOWNED] -= procs
+    group = state.memory.notes[Note.LOWEST_GROUP]
+    state.memory.notes[Note.UNOWNED] -= procs
     while procs > 0:
-        if entry(state, FREE_IN_GROUP, group) > 0:
-            end = min((group + 1) * GROUP, state.options[SIZE_OF_MACHINE])
+        if state.memory.free_in_group[group] > 0:
+            end = min((group + 1) * GROUP, state.memory.processors.shape[1])
             for p in range(group * GROUP, end):
                 if is_free(state, p):
                     append(state, job, table, chain, last, p)
-                    state.options[at(state, FREE_IN_GROUP, group)] -= 1
+                    state.memory.free_in_group[group] -= 1
                     last = p
                     procs -= 1
                     if procs == 0:
                         break
         if procs > 0:
             group += 1
-    state.options[LOWEST_GROUP] = group
+    state.memory.notes[Note.LOWEST_GROUP] = group
     return last
 
 
 @routine
 def borrow_idle(state: State, job: int, last: int, procs: int) -> int:
     """Lend an urgent job the lowest idle processors of suspended jobs; the last of them."""
-    for p in range(state.options[SIZE_OF_MACHINE]):
+    for p in range(state.memory.processors.shape[1]):
         if procs == 0:
             break
-        owner = entry(state, OWNER, p)
-        if owner != NO_JOB and entry(state, USER, p) == NO_JOB and state.jobs[PHASE, owner] == SUSPENDED:
-            append(state, job, USER, NEXT_USED, last, p)
-            state.jobs[LENT, owner] += 1
-            state.options[IDLE] -= 1
+        if is_idle(state, p):
+            append(state, job, Processor.USER, Processor.NEXT_USED, last, p)
+            state.jobs[LENT, state.memory.processors[Processor.OWNER, p]] += 1
+            state.memory.notes[Note.IDLE] -= 1
             last = p
             procs -= 1
     return last
@@ -125,23 +118,23 @@ def borrow_idle(state: State, job: int, last: int, procs: int) -> int:
 @kernel
 def own(state: State, job: int) -> None:
     """Give a regular job its processors."""
-    if state.options[NAMED]:
-        take_free(state, job, OWNER, NEXT_OWNED, NO_PROCESSOR, state.jobs[PROCS, job])
+    if state.memory.rules[Rule.NAMED]:
+        take_free(state, job, Processor.OWNER, Processor.NEXT_OWNED, NO_PROCESSOR, state.jobs[PROCS, job])
     else:
-        count(state, UNOWNED, -state.jobs[PROCS, job])
+        count(state, Note.UNOWNED, -state.jobs[PROCS, job])
 
 
 @routine
 def disown(state: State, job: int) -> None:
     """A regular job leaves its processors; nobody else uses them."""
-    count(state, UNOWNED, state.jobs[PROCS, job])
-    if not state.options[NAMED]:
+    count(state, Note.UNOWNED, state.jobs[PROCS, job])
+    if not state.memory.rules[Rule.NAMED]:
         return
     p = state.jobs[FIRST_PROCESSOR, job]
     while p != NO_PROCESSOR:
-        state.options[at(state, OWNER, p)] = NO_JOB
+        state.memory.processors[Processor.OWNER, p] = NO_JOB
         set_free(state, p)
-        p = entry(state, NEXT_OWNED, p)
+        p = state.memory.processors[Processor.NEXT_OWNED, p]
 
 
 @routine
@@ -149,28 +142,28 @@ def give_back(state: State, job: int) -> None:
     """An urgent job or a guest leaves its processors, to their owners where they have one."""
     p = state.jobs[FIRST_PROCESSOR, job]
     while p != NO_PROCESSOR:
-        state.options[at(state, USER, p)] = NO_JOB
-        owner = entry(state, OWNER, p)
+        state.memory.processors[Processor.USER, p] = NO_JOB
+        owner = state.memory.processors[Processor.OWNER, p]
         if owner == NO_JOB:
             set_free(state, p)
         else:
             state.jobs[LENT, owner] -= 1
-            count(state, IDLE, 1)
-        p = entry(state, NEXT_USED, p)
-    count(state, UNOWNED, state.jobs[OWN_ALONE, job])
+            count(state, Note.IDLE, 1)
+        p = state.memory.processors[Processor.NEXT_USED, p]
+    count(state, Note.UNOWNED, state.jobs[OWN_ALONE, job])
 
 
 @routine
 def load_hosts(state: State, job: int, more: int, room: int) -> bool:
     """Add ``more`` x a job's memory to its hosts; if one would hold more than ``room``, nothing changes."""
-    size, memory = state.options[HOST_SIZE], state.jobs[MEMORY, job]
+    size, memory = state.memory.rules[Rule.HOST_SIZE], state.jobs[MEMORY, job]
     fits = True
     p = state.jobs[FIRST_PROCESSOR, job]
     while p != NO_PROCESSOR:
-        state.options[at(state, HOST_LOAD, p // size)] += more * memory
-        if more > 0 and entry(state, HOST_LOAD, p // size) > room:
+        state.memory.hosts[p // size] += more * memory
+        if more > 0 and state.memory.hosts[p // size] > room:
             fits = False
-        p = entry(state, NEXT_OWNED, p)
+        p = state.memory.processors[Processor.NEXT_OWNED, p]
     if not fits:
         load_hosts_back(state, job, size, memory)
     return fits
@@ -180,49 +173,48 @@ def load_hosts(state: State, job: int, more: int, room: int) -> bool:
 def load_hosts_back(state: State, job: int, size: int, memory: int) -> None:
     p = state.jobs[FIRST_PROCESSOR, job]
     while p != NO_PROCESSOR:
-        state.options[at(state, HOST_LOAD, p // size)] -= memory
-        p = entry(state, NEXT_OWNED, p)
+        state.memory.hosts[p // size] -= memory
+        p = state.memory.processors[Processor.NEXT_OWNED, p]
 
 
 @routine
-def record(state: State, job: int, run: int) -> None:
+def record_processors(state: State, job: int, run: int) -> None:
     """Write down a job's processors as ranges: the run and how many ranges, then low x 2^32 + high of each.
 
     What does not fit is counted, not written.
     """
-    chain = NEXT_USED if uses(state, job) else NEXT_OWNED
-    begin = NOTES + TABLES * state.options[SIZE_OF_MACHINE]
+    chain = Processor.NEXT_USED if uses(state, job) else Processor.NEXT_OWNED
     ranges, last = 0, NO_PROCESSOR - 1
     p = state.jobs[FIRST_PROCESSOR, job]
     while p != NO_PROCESSOR:
         ranges += p != last + 1
         last = p
-        p = entry(state, chain, p)
-    here = begin + state.options[RECORDED]
-    if state.options[RECORDED] + 2 + ranges > state.options[RECORD_ROOM]:
-        count(state, UNRECORDED, 1)
+        p = state.memory.processors[chain, p]
+    here, record = state.memory.notes[Note.RECORDED], state.memory.record
+    if here + 2 + ranges > len(record):
+        count(state, Note.UNRECORDED, 1)
         return
-    state.options[here], state.options[here + 1] = run, ranges
+    record[here], record[here + 1] = run, ranges
     here += 1
     last = NO_PROCESSOR - 1
     p = state.jobs[FIRST_PROCESSOR, job]
     while p != NO_PROCESSOR:
         if p != last + 1:
             here += 1
-            state.options[here] = p * SHIFT
-        state.options[here] = state.options[here] // SHIFT * SHIFT + p
+            record[here] = p * SHIFT
+        record[here] = record[here] // SHIFT * SHIFT + p
         last = p
-        p = entry(state, chain, p)
-    count(state, RECORDED, 2 + ranges)
+        p = state.memory.processors[chain, p]
+    count(state, Note.RECORDED, 2 + ranges)
     state.jobs[IN_RECORD, job] = 1
 
 
 @kernel
 def record_stop(state: State, run: int, by: int, swap: int) -> None:
     """Write down for which run another one was stopped (-1: whole), and how long swapping it out takes."""
-    here = NOTES + TABLES * state.options[SIZE_OF_MACHINE] + state.options[RECORDED]
-    if state.options[RECORDED] + 3 > state.options[RECORD_ROOM]:
-        count(state, UNRECORDED, 1)
+    here, record = state.memory.notes[Note.RECORDED], state.memory.record
+    if here + 3 > len(record):
+        count(state, Note.UNRECORDED, 1)
         return
-    state.options[here], state.options[here + 1], state.options[here + 2] = -1 - run, by, swap
-    count(state, RECORDED, 3)
+    record[here], record[here + 1], record[here + 2] = -1 - run, by, swap
+    count(state, Note.RECORDED, 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from headway.policies.spec import Spec, make_spec
 from headway.units import SECOND, microseconds
 from headway.workload.annotations import KB_PER_MB
 from headway.workload.transform.swap_model import swap_times
+
+if TYPE_CHECKING:
+    from headway.policies.urgent.tables import Memory
 
 MODES = ("suspend", "kill", "degree")
 ORDERS = ("latest", "smallest", "largest")
@@ -79,13 +82,14 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
     def own(state: State) -> dict[str, object]:
         names = {
-            "suspensions": rows.STOPPED,
-            "preempting_jobs": rows.PREEMPTING,
-            "kills_for_urgent": rows.LOST,
-            "urgent_waited": rows.QUEUED,
+            "suspensions": rows.Note.STOPPED,
+            "preempting_jobs": rows.Note.PREEMPTING,
+            "kills_for_urgent": rows.Note.LOST,
+            "urgent_waited": rows.Note.QUEUED,
         }
-        found: dict[str, object] = {name: int(state.options[note]) for name, note in names.items()}
-        found["suspensions"] = int(state.options[rows.STOPPED] - state.options[rows.LOST])
+        noted = state.memory.notes
+        found: dict[str, object] = {name: int(noted[note]) for name, note in names.items()}
+        found["suspensions"] = int(noted[rows.Note.STOPPED] - noted[rows.Note.LOST])
         delays = state.jobs[rows.DELAY, state.jobs[rows.PREEMPTED_FOR] > 0]
         found["mean_preemption_delay"] = int(delays.sum()) / (len(delays) * SECOND) if len(delays) else None
         found["max_preemption_delay"] = int(delays.max()) / SECOND if len(delays) else None
@@ -101,13 +105,13 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         }
 
     def setup(room: int) -> Setup:
-        options = _options(spec, procs, some, room)
-        return Setup((procs, procs), hook, options, prepare, more_rows=rows.MORE_ROWS)
+        memory = _memory(spec, procs, some, room)
+        return Setup((procs, procs), hook, (), prepare, more_rows=rows.MORE_ROWS, memory=memory)
 
     def again(state: State) -> Setup | None:
         """With more space for the processors of jobs, where some were not written down."""
-        room = int(state.options[rows.RECORD_ROOM])
-        return setup(8 * room) if state.options[rows.UNRECORDED] > 0 else None
+        short = state.memory.notes[rows.Note.UNRECORDED] > 0
+        return setup(8 * len(state.memory.record)) if short else None
 
     remark = ""
     if not some:
@@ -151,8 +155,7 @@ def recorded(state: State) -> Sets:
     from headway.policies.urgent import tables as rows
     from headway.policies.urgent.processors import SHIFT
 
-    begin = rows.NOTES + rows.TABLES * int(state.options[rows.SIZE_OF_MACHINE])
-    entries = state.options[begin : begin + state.options[rows.RECORDED]].tolist()
+    entries = state.memory.record[: state.memory.notes[rows.Note.RECORDED]].tolist()
     found = Sets()
     place = 0
     while place < len(entries):
@@ -178,36 +181,36 @@ def _none(arrivals: Arrivals) -> Table:
     return np.zeros(len(arrivals.submit), np.int64)
 
 
-def _options(spec: Spec, procs: int, named: bool, room: int) -> Table:
+def _memory(spec: Spec, procs: int, named: bool, room: int) -> Memory:
     """Parameters, notes, tables of processors, and so much space for the record."""
-    from headway.policies.urgent import tables as rows
     from headway.policies.urgent.processors import GROUP
+    from headway.policies.urgent.tables import NO_JOB, Memory, Note, Processor, Rule
     from headway.units import NEVER
 
-    options = np.zeros(rows.NOTES + rows.TABLES * procs + room, np.int64)
-    options[rows.SIZE_OF_MACHINE] = options[rows.UNOWNED] = procs
-    options[rows.PREEMPT] = MODES.index(spec.word("preempt"))
-    options[rows.VICTIMS] = ORDERS.index(spec.word("victims"))
-    options[rows.OVERTAKE] = spec.params["overtake"] == "yes"
-    options[rows.RESERVE] = RESERVE.index(spec.word("reserve"))
-    options[rows.HOST_SIZE] = spec.whole("host_size")
     host = spec.params["host_memory"]
-    options[rows.HOST_ROOM] = -1 if host == "unlimited" else int(spec.number("host_memory") * KB_PER_GB)
-    options[rows.LENDING] = spec.params["idle"] == "lent"
-    options[rows.SWAPS_WHOLE] = spec.params["leftover"] == "swapped"
-    options[rows.FINISHES] = spec.params["overrun"] == "finish"
-    options[rows.TO_THE_END] = spec.params["requeue"] == "end"
-    options[rows.IDLE_FIRST] = spec.params["borrow"] == "first"
-    options[rows.NAMED], options[rows.RECORD_ROOM] = named, room
-    options[rows.PLANNED_KEY] = options[rows.PLANNED_JOB] = options[rows.CAME] = -1
-    options[rows.NEXT_START] = options[rows.NEXT_OVERRUN] = NEVER
-    for table, value in ((rows.OWNER, rows.NO_JOB), (rows.USER, rows.NO_JOB)):
-        begin = rows.NOTES + table * procs
-        options[begin : begin + procs] = value
-    groups = np.bincount(np.arange(procs) // GROUP)
-    begin = rows.NOTES + rows.FREE_IN_GROUP * procs
-    options[begin : begin + len(groups)] = groups
-    return options
+    rules = np.zeros(len(Rule), np.int64)
+    rules[Rule.PREEMPT] = MODES.index(spec.word("preempt"))
+    rules[Rule.VICTIMS] = ORDERS.index(spec.word("victims"))
+    rules[Rule.OVERTAKE] = spec.params["overtake"] == "yes"
+    rules[Rule.RESERVE] = RESERVE.index(spec.word("reserve"))
+    rules[Rule.HOST_SIZE] = spec.whole("host_size")
+    rules[Rule.HOST_ROOM] = -1 if host == "unlimited" else int(spec.number("host_memory") * KB_PER_GB)
+    rules[Rule.NAMED] = named
+    rules[Rule.LENDING] = spec.params["idle"] == "lent"
+    rules[Rule.SWAPS_WHOLE] = spec.params["leftover"] == "swapped"
+    rules[Rule.FINISHES] = spec.params["overrun"] == "finish"
+    rules[Rule.TO_THE_END] = spec.params["requeue"] == "end"
+    rules[Rule.IDLE_FIRST] = spec.params["borrow"] == "first"
+    notes = np.zeros(len(Note), np.int64)
+    notes[Note.UNOWNED] = procs
+    notes[Note.PLANNED_KEY] = notes[Note.PLANNED_JOB] = notes[Note.CAME] = NO_JOB
+    notes[Note.NEXT_START] = notes[Note.NEXT_OVERRUN] = NEVER
+    processors = np.zeros((len(Processor), procs), np.int64)
+    processors[[Processor.OWNER, Processor.USER]] = NO_JOB
+    groups = np.bincount(np.arange(procs) // GROUP).astype(np.int64)
+    suspended, candidates, hosts = (np.zeros(procs, np.int64) for _ in range(3))
+    record = np.zeros(room, np.int64)
+    return Memory(rules, notes, processors, groups, suspended, candidates, hosts, record)
 
 
 def _record_room(arrivals: Arrivals, urgent: Any) -> int:

@@ -1,91 +1,138 @@
-"""Where UJFB keeps its parameters, its notes, and who has which processor.
+"""What UJFB remembers: job rows behind the engine's and DBF's, and its own tables in one tuple.
 
-All of it lies in ``state.options``, behind those of DBF: parameters, then notes, then tables with one entry
-per processor, then the record of processor sets. Further rows of ``jobs`` hold what is known of each job.
+Over DBF the options are those of DBF; else there are none.
 """
 
 from __future__ import annotations
 
-from headway.engine.reservations import NO_JOB as NO_JOB
-from headway.engine.tables import JOB_ROWS, State
-from headway.jit import kernel
-from headway.policies.deadline import tables as dbf_tables
-from headway.policies.queueing.ordering import STRIDE
+from enum import IntEnum
+from typing import NamedTuple
 
-# Parameters. HOST_ROOM is in kB (-1: no bound); NAMED says whether processors have names, which matters only
-# where there are urgent jobs. The last five are readings of the paper: whether idle processors of suspended
-# jobs are lent to regular ones, whether a victim is swapped out whole before any of its processors can be
-# used, whether urgent jobs may outlive their walltime, whether killed jobs go to the end of the queue, and
-# whether urgent jobs take idle processors before free ones.
-(
-    SIZE_OF_MACHINE,
-    PREEMPT,
-    VICTIMS,
-    OVERTAKE,
-    RESERVE,
-    HOST_SIZE,
-    HOST_ROOM,
-    NAMED,
-    RECORD_ROOM,
-    LENDING,
-    SWAPS_WHOLE,
-    FINISHES,
-    TO_THE_END,
-    IDLE_FIRST,
-) = range(STRIDE, STRIDE + 14)
-PARAMETERS = STRIDE + 14
+from headway.engine.reservations import NO_JOB as NO_JOB
+from headway.engine.tables import JOB_ROWS, State, Table
+from headway.jit import by_address, kernel
+from headway.policies.deadline import tables as dbf_tables
+
 SUSPEND, KILL, DEGREE = range(3)
 LATEST, SMALLEST, LARGEST = range(3)
 NO_RESERVATION, BESIDE, PREEMPTING_THEN = range(3)
-
-# Notes on the plan: up to which waiting job (key and number) it goes, whether something has changed under it,
-# when its next regular job starts, the number of times it was begun anew, whether it holds waiting urgent
-# jobs; how many urgent jobs wait. On processors: with no owner and no user; of suspended jobs and not lent;
-# of running regular jobs; the lowest group of processors that may have a free one. Then suspended jobs,
-# entries of the record, jobs that went to the end of the queue, when the first urgent job will have used up
-# its request, and the urgent job that came last in this instant (-1: none).
-# Counts for the summary: jobs stopped (each time), those that lost their work, urgent jobs that stopped
-# some, urgent jobs that had to wait, sets that did not fit into the record. Of regular jobs with deadlines:
-# those that were accepted with it, late on arrival, promoted, moved to a later start; how often the safety
-# net was needed; deadlines that urgent jobs have broken.
-(
-    PLANNED_KEY,
-    PLANNED_JOB,
-    CHANGED,
-    NEXT_START,
-    PLANS,
-    HOLDS_URGENT,
-    URGENT_WAITING,
-    UNOWNED,
-    IDLE,
-    PREEMPTIBLE,
-    LOWEST_GROUP,
-    ASIDE,
-    RECORDED,
-    REQUEUED,
-    NEXT_OVERRUN,
-    CAME,
-    STOPPED,
-    LOST,
-    PREEMPTING,
-    QUEUED,
-    UNRECORDED,
-    ACCEPTED_JOBS,
-    LATE_ON_ARRIVAL,
-    PROMOTIONS,
-    DISPLACEMENTS,
-    SAFETY_NET,
-    BROKEN,
-) = range(PARAMETERS, PARAMETERS + 27)
-NOTES = PARAMETERS + 27
-"""Where the tables begin."""
-
-# Tables with one entry per processor: its owner (a regular job) and its user (an urgent one, or a guest), -1
-# if none; the next processor of the same owner or user; free processors of each group; then lists of
-# suspended jobs and of victims, and kB swapped out to each host.
-OWNER, USER, NEXT_OWNED, NEXT_USED, FREE_IN_GROUP, SUSPENDED_JOBS, CANDIDATES, HOST_LOAD = range(8)
-TABLES = 8
 NO_PROCESSOR = -1
+
+
+class Rule(IntEnum):
+    """A parameter of the policy."""
+
+    PREEMPT = 0
+    """What becomes of the jobs that make room: SUSPEND, KILL or DEGREE."""
+    VICTIMS = 1
+    """Who makes room first: LATEST, SMALLEST or LARGEST."""
+    OVERTAKE = 2
+    """Whether an urgent job may start while one that came before it has to wait."""
+    RESERVE = 3
+    """Where a waiting urgent job has a reservation: NO_RESERVATION, BESIDE or PREEMPTING_THEN."""
+    HOST_SIZE = 4
+    """Processors of a host, and what it can hold of swapped-out processes (kB; -1: no bound)."""
+    HOST_ROOM = 5
+    NAMED = 6
+    """Whether processors have names, which matters only where there are urgent jobs."""
+    LENDING = 7
+    """Whether idle processors of suspended jobs are lent to regular ones."""
+    SWAPS_WHOLE = 8
+    """Whether a victim is swapped out whole before any of its processors can be used."""
+    FINISHES = 9
+    """Whether urgent jobs may outlive their walltime."""
+    TO_THE_END = 10
+    """Whether killed jobs go to the end of the queue."""
+    IDLE_FIRST = 11
+    """Whether urgent jobs take idle processors before free ones."""
+
+
+class Note(IntEnum):
+    """A number that changes while the policy runs."""
+
+    PLANNED_KEY = 0
+    """Up to which waiting job, by key and number, the plan goes."""
+    PLANNED_JOB = 1
+    CHANGED = 2
+    """Whether something has changed under the plan."""
+    NEXT_START = 3
+    """When the next regular job of the plan starts."""
+    PLANS = 4
+    """How often the plan was begun anew."""
+    HOLDS_URGENT = 5
+    """Whether the plan holds waiting urgent jobs."""
+    URGENT_WAITING = 6
+    """Urgent jobs that wait."""
+    UNOWNED = 7
+    """Processors with no owner and no user."""
+    IDLE = 8
+    """Processors of suspended jobs that are not lent."""
+    PREEMPTIBLE = 9
+    """Processors of running regular jobs."""
+    LOWEST_GROUP = 10
+    """The lowest group of processors that may have a free one."""
+    ASIDE = 11
+    """Suspended jobs."""
+    RECORDED = 12
+    """Entries of the record."""
+    REQUEUED = 13
+    """Jobs that went to the end of the queue."""
+    NEXT_OVERRUN = 14
+    """When the first urgent job will have used up its request."""
+    CAME = 15
+    """The urgent job that came last in this instant; NO_JOB: none."""
+    STOPPED = 16
+    """Jobs that were stopped, each time, and of these those that lost their work."""
+    LOST = 17
+    PREEMPTING = 18
+    """Urgent jobs that stopped some, and urgent jobs that had to wait."""
+    QUEUED = 19
+    UNRECORDED = 20
+    """Sets that did not fit into the record."""
+    ACCEPTED_JOBS = 21
+    """Regular jobs that were accepted with a deadline, or could not keep it on arrival."""
+    LATE_ON_ARRIVAL = 22
+    PROMOTIONS = 23
+    """Jobs that became definitive, and how often one was moved to a later start."""
+    DISPLACEMENTS = 24
+    SAFETY_NET = 25
+    """How often DBF's safety net was needed."""
+    BROKEN = 26
+    """Deadlines that urgent jobs have broken."""
+
+
+class Processor(IntEnum):
+    """What is known of a processor."""
+
+    OWNER = 0
+    """A regular job, and an urgent one or a guest; NO_JOB: none."""
+    USER = 1
+    NEXT_OWNED = 2
+    """The next processor of the same owner, and of the same user; NO_PROCESSOR behind the last."""
+    NEXT_USED = 3
+
+
+@by_address
+class Memory(NamedTuple):
+    """The tables of UJFB."""
+
+    rules: Table
+    """[Rule]"""
+    notes: Table
+    """[Note]"""
+    processors: Table
+    """[Processor, processor]"""
+    free_in_group: Table
+    """[group] free processors of each group of neighbours."""
+    suspended: Table
+    """[place] the suspended jobs."""
+    candidates: Table
+    """[place] jobs that may be stopped, then those that are."""
+    hosts: Table
+    """[host] kB swapped out to it."""
+    record: Table
+    """The processor sets of runs, one behind the other (see :mod:`~headway.policies.urgent.processors`)."""
+
 
 # Job rows: the first processor; until when the plan holds the job's processors; when it (last) started from
 # the beginning; swap time (µs) and memory (kB a processor); of a suspended job how many of its processors
@@ -127,18 +174,6 @@ reservations but provisional ones."""
 
 
 @kernel
-def at(state: State, table: int, place: int) -> int:
-    """Where an entry of a table lies in the options."""
-    return int(NOTES + table * state.options[SIZE_OF_MACHINE] + place)
-
-
-@kernel
-def entry(state: State, table: int, place: int) -> int:
-    """An entry of a table."""
-    return int(state.options[NOTES + table * state.options[SIZE_OF_MACHINE] + place])
-
-
-@kernel
 def count(state: State, note: int, more: int) -> None:
     """Add to a note."""
-    state.options[note] += more
+    state.memory.notes[note] += more

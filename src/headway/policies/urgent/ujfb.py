@@ -62,27 +62,15 @@ from headway.policies.urgent.processors import (
     load_hosts,
 )
 from headway.policies.urgent.tables import (
-    ASIDE,
     ASIDE_PLACE,
-    CAME,
-    CHANGED,
     GUEST,
     HELD_UNTIL,
-    HOST_ROOM,
-    IDLE,
     LENT,
-    NEXT_START,
-    OVERTAKE,
     OWN_ALONE,
-    PREEMPTIBLE,
-    QUEUED,
-    REQUEUED,
-    SUSPENDED_JOBS,
     SWAP_BACK,
-    URGENT_WAITING,
-    at,
+    Note,
+    Rule,
     count,
-    entry,
 )
 from headway.policies.urgent.urgent import expect_back, try_urgent
 
@@ -96,18 +84,18 @@ def settle(t: int, state: State, plan_too: bool) -> bool:
         if is_urgent(state, job):
             freed = True
             hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[OWN_ALONE, job], plan_too)
-            if state.options[URGENT_WAITING] > 0 and state.jobs[HELD_UNTIL, job] > t:
-                state.options[CHANGED] = 1  # it ended early: others can have its processors before
+            if state.memory.notes[Note.URGENT_WAITING] > 0 and state.jobs[HELD_UNTIL, job] > t:
+                state.memory.notes[Note.CHANGED] = 1  # it ended early: others can have its processors before
             give_back(state, job)
         elif state.jobs[GUEST, job]:
             freed = True
-            count(state, PREEMPTIBLE, -state.jobs[PROCS, job])
+            count(state, Note.PREEMPTIBLE, -state.jobs[PROCS, job])
             give_back(state, job)
         else:
             hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], plan_too)
-            count(state, PREEMPTIBLE, -state.jobs[PROCS, job])
+            count(state, Note.PREEMPTIBLE, -state.jobs[PROCS, job])
             disown(state, job)
-    if freed and state.options[ASIDE] > 0:
+    if freed and state.memory.notes[Note.ASIDE] > 0:
         expect_back(t, state, plan_too)
     return freed
 
@@ -121,10 +109,10 @@ def try_waiting(t: int, state: State) -> None:
         if state.queue[ROW + Q_PROCS, place] != GONE:
             if try_urgent(t, state, job):
                 leave(state, Q, find_job(state, Q, KEY, job))
-                count(state, URGENT_WAITING, -1)
+                count(state, Note.URGENT_WAITING, -1)
                 # Jobs that were killed may have joined the queue and moved the others.
                 place = find_job(state, Q, KEY, job)
-            elif not state.options[OVERTAKE]:
+            elif not state.memory.rules[Rule.OVERTAKE]:
                 return
         place += 1
 
@@ -132,34 +120,34 @@ def try_waiting(t: int, state: State) -> None:
 @kernel
 def arrive_urgent(t: int, state: State, job: int) -> None:
     """An urgent newcomer starts, or waits before all regular jobs."""
-    behind = state.options[URGENT_WAITING] > 0 and not state.options[OVERTAKE]
+    behind = state.memory.notes[Note.URGENT_WAITING] > 0 and not state.memory.rules[Rule.OVERTAKE]
     if behind or not try_urgent(t, state, job):
         state.jobs[RESERVED, job] = NOT_RESERVED
         enter(state, Q, job, URGENT_KEY)
-        count(state, URGENT_WAITING, 1)
-        count(state, QUEUED, 1)
-        state.options[CHANGED] = 1
-        state.options[CAME] = job
+        count(state, Note.URGENT_WAITING, 1)
+        count(state, Note.QUEUED, 1)
+        state.memory.notes[Note.CHANGED] = 1
+        state.memory.notes[Note.CAME] = job
 
 
 @routine
 def resume_free(t: int, state: State) -> None:
     """Suspended jobs go on whose processors nobody uses any more."""
     i = 0
-    while i < state.options[ASIDE]:
-        job = entry(state, SUSPENDED_JOBS, i)
+    while i < state.memory.notes[Note.ASIDE]:
+        job = state.memory.suspended[i]
         if state.jobs[LENT, job] > 0:
             i += 1
             continue
-        last = state.options[ASIDE] - 1
-        moved = entry(state, SUSPENDED_JOBS, last)
-        state.options[at(state, SUSPENDED_JOBS, i)] = moved
+        last = state.memory.notes[Note.ASIDE] - 1
+        moved = state.memory.suspended[last]
+        state.memory.suspended[i] = moved
         state.jobs[ASIDE_PLACE, moved] = i
-        state.options[ASIDE] = last
-        if state.options[HOST_ROOM] >= 0:
+        state.memory.notes[Note.ASIDE] = last
+        if state.memory.rules[Rule.HOST_ROOM] >= 0:
             load_hosts(state, job, -1, 0)
-        count(state, IDLE, -state.jobs[PROCS, job])
-        count(state, PREEMPTIBLE, state.jobs[PROCS, job])
+        count(state, Note.IDLE, -state.jobs[PROCS, job])
+        count(state, Note.PREEMPTIBLE, state.jobs[PROCS, job])
         resume(state, job, state.jobs[SWAP_BACK, job])
 
 
@@ -176,20 +164,20 @@ def newcomers(state: State, urgent: bool) -> int:
 def is_trying(state: State, regular: int) -> bool:
     """Whether an urgent job waits or has just come beside so many regular ones."""
     urgent = state.clock[LAST_NEW] - state.clock[FIRST_NEW] - regular
-    return bool(urgent > 0 or state.options[URGENT_WAITING] > 0)
+    return bool(urgent > 0 or state.memory.notes[Note.URGENT_WAITING] > 0)
 
 
 @kernel
 def admit(t: int, state: State) -> None:
     """Try the waiting urgent jobs, then let the newcomers in one by one."""
-    if state.options[URGENT_WAITING] > 0:
+    if state.memory.notes[Note.URGENT_WAITING] > 0:
         try_waiting(t, state)
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
         if is_urgent(state, job):
             arrive_urgent(t, state, job)
         else:
             state.jobs[RESERVED, job] = NOT_RESERVED
-            state.jobs[KEY, job] += state.options[REQUEUED]
+            state.jobs[KEY, job] += state.memory.notes[Note.REQUEUED]
             enter(state, Q, job, state.jobs[KEY, job])
 
 
@@ -197,9 +185,9 @@ def admit(t: int, state: State) -> None:
 def plan_and_start(t: int, state: State, regular: int) -> None:
     """Bring the plan up to date, tell the newcomers when they start, and start what is due."""
     due = 0
-    if state.options[CHANGED]:
+    if state.memory.notes[Note.CHANGED]:
         begin_anew(t, state)
-    elif state.options[NEXT_START] == t:
+    elif state.memory.notes[Note.NEXT_START] == t:
         due = find_due(t, state)
     due = plan_on(t, state, regular > 0, due)
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
@@ -216,6 +204,6 @@ def ujfb(t: int, state: State) -> None:
         complete_plan(t, state)  # urgent jobs are measured against the reservations made before
     freed = settle(t, state, trying)
     admit(t, state)
-    if freed and state.options[ASIDE] > 0:
+    if freed and state.memory.notes[Note.ASIDE] > 0:
         resume_free(t, state)
     plan_and_start(t, state, regular)

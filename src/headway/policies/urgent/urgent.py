@@ -39,54 +39,33 @@ from headway.policies.urgent.processors import (
     disown,
     give_back,
     load_hosts,
-    record,
+    record_processors,
     record_stop,
     take_free,
 )
 from headway.policies.urgent.tables import (
-    ASIDE,
     ASIDE_PLACE,
-    CAME,
-    CANDIDATES,
-    CHANGED,
     DEGREE,
     DELAY,
     FIRST_PROCESSOR,
     GUEST,
     HELD_UNTIL,
-    HOLDS_URGENT,
-    HOST_ROOM,
-    IDLE,
-    IDLE_FIRST,
     IN_RECORD,
     KILL,
-    LOST,
     MACHINE,
-    NEXT_OVERRUN,
-    NEXT_OWNED,
-    NEXT_USED,
     NO_JOB,
     NO_PROCESSOR,
     OWN_ALONE,
-    PREEMPT,
     PREEMPTED_FOR,
-    PREEMPTIBLE,
-    PREEMPTING,
-    REQUEUED,
-    STOPPED,
     STOPPED_BY,
     STOPPED_TIMES,
-    SUSPENDED_JOBS,
     SWAP,
     SWAP_BACK,
     SWAPPED_OUT,
-    SWAPS_WHOLE,
-    TO_THE_END,
-    UNOWNED,
-    USER,
-    at,
+    Note,
+    Processor,
+    Rule,
     count,
-    entry,
 )
 from headway.policies.urgent.victims import NOT_ENOUGH, longest_swap, select, until_swapped_out
 from headway.units import NEVER
@@ -99,15 +78,15 @@ def expect_back(t: int, state: State, plan_too: bool) -> None:
     It comes back when the last user of its processors has ended, is swapped in, and has the rest of its
     walltime.
     """
-    for i in range(state.options[ASIDE]):
-        job = entry(state, SUSPENDED_JOBS, i)
+    for i in range(state.memory.notes[Note.ASIDE]):
+        job = state.memory.suspended[i]
         back = t
         p = state.jobs[FIRST_PROCESSOR, job]
         while p != NO_PROCESSOR:
-            user = entry(state, USER, p)
+            user = state.memory.processors[Processor.USER, p]
             if user != NO_JOB:
                 back = max(back, state.jobs[HELD_UNTIL, user])
-            p = entry(state, NEXT_OWNED, p)
+            p = state.memory.processors[Processor.NEXT_OWNED, p]
         end = back + state.jobs[SWAP_BACK, job] + state.jobs[WALL, job] - state.jobs[KEPT, job]
         if end != state.jobs[HELD_UNTIL, job]:
             hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], plan_too)
@@ -119,12 +98,12 @@ def expect_back(t: int, state: State, plan_too: bool) -> None:
 def put_aside(t: int, state: State, job: int) -> None:
     """Suspend a victim: its processors stay its own."""
     suspend(state, job)
-    i = state.options[ASIDE]
-    state.options[at(state, SUSPENDED_JOBS, i)] = job
+    i = state.memory.notes[Note.ASIDE]
+    state.memory.suspended[i] = job
     state.jobs[ASIDE_PLACE, job] = i
-    state.options[ASIDE] = i + 1
+    state.memory.notes[Note.ASIDE] = i + 1
     state.jobs[SWAPPED_OUT, job] = t + state.jobs[SWAP, job]
-    count(state, IDLE, state.jobs[PROCS, job])
+    count(state, Note.IDLE, state.jobs[PROCS, job])
 
 
 @kernel
@@ -138,12 +117,12 @@ def send_back(t: int, state: State, job: int) -> None:
         hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], True)
         disown(state, job)
     state.jobs[IN_RECORD, job] = 0
-    if state.options[TO_THE_END]:
+    if state.memory.rules[Rule.TO_THE_END]:
         # Those that wait have smaller keys, those that come later have this one, and larger numbers.
-        count(state, REQUEUED, 1)
-        state.jobs[KEY, job] = REGULAR_KEY + state.options[REQUEUED]
+        count(state, Note.REQUEUED, 1)
+        state.jobs[KEY, job] = REGULAR_KEY + state.memory.notes[Note.REQUEUED]
     enter(state, Q, job, state.jobs[KEY, job])
-    count(state, LOST, 1)
+    count(state, Note.LOST, 1)
 
 
 @routine
@@ -151,16 +130,16 @@ def execute(t: int, state: State, job: int, why: int, delay: int, victims: int, 
     """Give an urgent job its processors: free ones, then idle ones of suspended jobs, then the victims'."""
     procs = state.jobs[PROCS, job]
     idle = idle_taken(state, procs)
-    free = min(procs - idle, state.options[UNOWNED])
-    last = take_free(state, job, USER, NEXT_USED, NO_PROCESSOR, free)
+    free = min(procs - idle, state.memory.notes[Note.UNOWNED])
+    last = take_free(state, job, Processor.USER, Processor.NEXT_USED, NO_PROCESSOR, free)
     last = borrow_idle(state, job, last, idle)
     for i in range(victims):
-        victim = entry(state, CANDIDATES, i)
+        victim = state.memory.candidates[i]
         if not state.jobs[IN_RECORD, victim]:
-            record(state, victim, state.jobs[RUN, victim])
-        by = -1 if state.options[SWAPS_WHOLE] else state.clock[RUNS]
+            record_processors(state, victim, state.jobs[RUN, victim])
+        by = -1 if state.memory.rules[Rule.SWAPS_WHOLE] else state.clock[RUNS]
         record_stop(state, state.jobs[RUN, victim], by, state.jobs[SWAP, victim])
-        count(state, PREEMPTIBLE, -state.jobs[PROCS, victim])
+        count(state, Note.PREEMPTIBLE, -state.jobs[PROCS, victim])
         state.jobs[STOPPED_BY, victim] = job
         state.jobs[STOPPED_TIMES, victim] += 1
         if killing or state.jobs[GUEST, victim]:
@@ -169,46 +148,46 @@ def execute(t: int, state: State, job: int, why: int, delay: int, victims: int, 
             put_aside(t, state, victim)
     rest = procs - free - idle
     if rest > 0:
-        lost = min(rest, state.options[UNOWNED])
-        last = take_free(state, job, USER, NEXT_USED, last, lost)
+        lost = min(rest, state.memory.notes[Note.UNOWNED])
+        last = take_free(state, job, Processor.USER, Processor.NEXT_USED, last, lost)
         borrow_idle(state, job, last, rest - lost)
         free += lost
     if victims > 0:
-        count(state, PREEMPTING, 1)
-        count(state, STOPPED, victims)
+        count(state, Note.PREEMPTING, 1)
+        count(state, Note.STOPPED, victims)
     start_late(state, job, MACHINE, why, delay, delay + state.jobs[WALL, job])
-    record(state, job, state.jobs[RUN, job])
+    record_processors(state, job, state.jobs[RUN, job])
     state.jobs[OWN_ALONE, job] = free
     state.jobs[DELAY, job] = delay
     state.jobs[PREEMPTED_FOR, job] = victims
     end = t + delay + state.jobs[PLAN, job]
     state.jobs[HELD_UNTIL, job] = end
-    state.options[NEXT_OVERRUN] = min(state.options[NEXT_OVERRUN], end)
-    state.options[CAME] = job
+    state.memory.notes[Note.NEXT_OVERRUN] = min(state.memory.notes[Note.NEXT_OVERRUN], end)
+    state.memory.notes[Note.CAME] = job
     hold(t, state, end, free, True)
-    if state.options[ASIDE] > 0:
+    if state.memory.notes[Note.ASIDE] > 0:
         expect_back(t, state, True)
-    state.options[CHANGED] = 1
+    state.memory.notes[Note.CHANGED] = 1
 
 
 @kernel
 def idle_taken(state: State, procs: int) -> int:
     """How many idle processors of suspended jobs an urgent job takes before anybody is stopped for it."""
-    if not state.options[IDLE_FIRST]:
-        procs = max(procs - state.options[UNOWNED], 0)
-    return int(min(procs, state.options[IDLE]))
+    if not state.memory.rules[Rule.IDLE_FIRST]:
+        procs = max(procs - state.memory.notes[Note.UNOWNED], 0)
+    return int(min(procs, state.memory.notes[Note.IDLE]))
 
 
 @routine
 def try_urgent(t: int, state: State, job: int) -> bool:
     """Algorithm 1 for an urgent job: execute it, or preempt and execute, or answer no."""
     procs = state.jobs[PROCS, job]
-    missing = procs - state.options[UNOWNED] - state.options[IDLE]
+    missing = procs - state.memory.notes[Note.UNOWNED] - state.memory.notes[Note.IDLE]
     swapping = 0
-    if state.options[SWAPS_WHOLE] and state.options[IDLE] > 0:
+    if state.memory.rules[Rule.SWAPS_WHOLE] and state.memory.notes[Note.IDLE] > 0:
         swapping = until_swapped_out(t, state, idle_taken(state, procs))
     if missing <= 0:
-        if state.options[HOLDS_URGENT]:
+        if state.memory.notes[Note.HOLDS_URGENT]:
             lift_urgent(t, state)
         state.jobs[RESERVED, job] = NOT_RESERVED
         harmless = fits(state.profile, MACHINE, t, procs, state.jobs[PLAN, job])
@@ -217,9 +196,9 @@ def try_urgent(t: int, state: State, job: int) -> bool:
             harmless = first_pin_in_the_way(state, MACHINE, job, procs, t, plan) == NEVER
         execute(t, state, job, URGENT_BACKFILL if harmless and swapping == 0 else URGENT, swapping, 0, False)
         return True
-    if missing > state.options[PREEMPTIBLE]:
+    if missing > state.memory.notes[Note.PREEMPTIBLE]:
         return False
-    mode = state.options[PREEMPT]
+    mode = state.memory.rules[Rule.PREEMPT]
     victims = NOT_ENOUGH
     killing = mode == KILL
     delay = swapping
@@ -231,8 +210,8 @@ def try_urgent(t: int, state: State, job: int) -> bool:
             killing = victims == NOT_ENOUGH or t + delay + state.jobs[PLAN, job] > due
             if killing:
                 for i in range(victims):
-                    victim = entry(state, CANDIDATES, i)
-                    if state.options[HOST_ROOM] >= 0 and not state.jobs[GUEST, victim]:
+                    victim = state.memory.candidates[i]
+                    if state.memory.rules[Rule.HOST_ROOM] >= 0 and not state.jobs[GUEST, victim]:
                         load_hosts(state, victim, -1, 0)
     if killing:
         victims = select(state, missing, False)

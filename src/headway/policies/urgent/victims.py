@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from headway.engine.tables import PHASE, PROCS, RUNNING, SUSPENDED, State
+from headway.engine.tables import PHASE, PROCS, RUNNING, State
 from headway.jit import kernel, routine
-from headway.policies.urgent.processors import load_hosts
+from headway.policies.urgent.processors import is_idle, load_hosts
 from headway.policies.urgent.tables import (
     BEGUN,
-    CANDIDATES,
     FIRST_PROCESSOR,
     GUEST,
-    HOST_ROOM,
     LATEST,
-    LENDING,
     NO_JOB,
-    OWNER,
-    SIZE_OF_MACHINE,
     SMALLEST,
     SWAP,
     SWAPPED_OUT,
-    USER,
-    VICTIMS,
-    at,
-    entry,
+    Processor,
+    Rule,
 )
 
 NOT_ENOUGH = -1
@@ -32,7 +25,7 @@ NOT_ENOUGH = -1
 @kernel
 def rather(state: State, a: int, b: int) -> bool:
     """Whether job ``a`` is stopped before job ``b``; of equal ones the first to arrive is."""
-    order = state.options[VICTIMS]
+    order = state.memory.rules[Rule.VICTIMS]
     x = state.jobs[BEGUN, b] if order == LATEST else state.jobs[PROCS, a]
     y = state.jobs[BEGUN, a] if order == LATEST else state.jobs[PROCS, b]
     if order > SMALLEST:
@@ -48,41 +41,40 @@ def select(state: State, missing: int, hosts: bool) -> int:
     whom the rest still suffices. Where ``hosts`` matter, one that does not fit beside what is swapped out
     already is passed over; a guest is not swapped out.
     """
-    room = state.options[HOST_ROOM]
+    room = state.memory.rules[Rule.HOST_ROOM]
     bounded = hosts and room >= 0
-    running = 0
-    for p in range(state.options[SIZE_OF_MACHINE]):
-        job = entry(state, OWNER, p)
+    candidates, running = state.memory.candidates, 0
+    for p in range(state.memory.processors.shape[1]):
+        job = state.memory.processors[Processor.OWNER, p]
         if job != NO_JOB and state.jobs[FIRST_PROCESSOR, job] == p and state.jobs[PHASE, job] == RUNNING:
-            state.options[at(state, CANDIDATES, running)] = job
+            candidates[running] = job
             running += 1
-        elif state.options[LENDING]:
-            user = entry(state, USER, p)
+        elif state.memory.rules[Rule.LENDING]:
+            user = state.memory.processors[Processor.USER, p]
             if user != NO_JOB and state.jobs[GUEST, user] and state.jobs[FIRST_PROCESSOR, user] == p:
-                state.options[at(state, CANDIDATES, running)] = user
+                candidates[running] = user
                 running += 1
     chosen, total = 0, 0
-    here = at(state, CANDIDATES, 0)
     while total < missing and chosen < running:
         best = chosen
         for i in range(chosen + 1, running):
-            if rather(state, state.options[here + i], state.options[here + best]):
+            if rather(state, candidates[i], candidates[best]):
                 best = i
-        job = state.options[here + best]
+        job = candidates[best]
         if bounded and not state.jobs[GUEST, job] and not load_hosts(state, job, 1, room):
             running -= 1
-            state.options[here + best] = state.options[here + running]
+            candidates[best] = candidates[running]
             continue
-        state.options[here + best] = state.options[here + chosen]
-        state.options[here + chosen] = job
+        candidates[best] = candidates[chosen]
+        candidates[chosen] = job
         total += state.jobs[PROCS, job]
         chosen += 1
     enough = total >= missing
     kept = 0
     for i in range(chosen):
-        job = state.options[here + i]
+        job = candidates[i]
         if enough and total - state.jobs[PROCS, job] < missing:
-            state.options[here + kept] = job
+            candidates[kept] = job
             kept += 1
         else:
             total -= state.jobs[PROCS, job]
@@ -96,7 +88,7 @@ def longest_swap(state: State, victims: int) -> int:
     """The preemption delay: how long it takes until the last of the victims is swapped out."""
     longest = 0
     for i in range(victims):
-        job = entry(state, CANDIDATES, i)
+        job = state.memory.candidates[i]
         if not state.jobs[GUEST, job]:
             longest = max(longest, state.jobs[SWAP, job])
     return longest
@@ -106,11 +98,11 @@ def longest_swap(state: State, victims: int) -> int:
 def until_swapped_out(t: int, state: State, procs: int) -> int:
     """How long it takes from now until the first so many idle processors have been swapped out."""
     ready = t
-    for p in range(state.options[SIZE_OF_MACHINE]):
+    for p in range(state.memory.processors.shape[1]):
         if procs == 0:
             break
-        owner = entry(state, OWNER, p)
-        if owner != NO_JOB and entry(state, USER, p) == NO_JOB and state.jobs[PHASE, owner] == SUSPENDED:
+        if is_idle(state, p):
+            owner = state.memory.processors[Processor.OWNER, p]
             ready = max(ready, state.jobs[SWAPPED_OUT, owner])
             procs -= 1
     return int(ready - t)

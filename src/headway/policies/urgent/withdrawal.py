@@ -47,13 +47,11 @@ def of_ujfb(t: int, state: State, job: int, request: int) -> None:
             unpin(state, MACHINE, job)
     leave(state, plan.Q, place)
     if is_urgent(state, job):
-        tables.count(state, tables.URGENT_WAITING, -1)
-    state.options[tables.CHANGED] = 1
+        tables.count(state, tables.Note.URGENT_WAITING, -1)
+    state.memory.notes[tables.Note.CHANGED] = 1
     withdraw(state, job)
 
 
-def without_record(options: Table) -> Table:
-    """UJFB's options with no space in the record of processors, which a trial does not need."""
-    short = options[: tables.NOTES + tables.TABLES * int(options[tables.SIZE_OF_MACHINE])].copy()
-    short[tables.RECORD_ROOM] = 0
-    return short
+def without_record(memory: tables.Memory) -> tables.Memory:
+    """UJFB's memory with no space in the record of processors, which a trial does not need."""
+    return memory._replace(record=memory.record[:0])

@@ -8,14 +8,24 @@ there; size and times are those that the job has on this cluster.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from headway.engine.drive import Jobs, hook_as_value
 from headway.engine.driver import Driver
 from headway.engine.local import Local
-from headway.engine.tables import LAST_NEW, PHASE, PROCS, RUN, SUBMIT, WAITING, State, Table
+from headway.engine.tables import (
+    LAST_NEW,
+    PHASE,
+    PROCS,
+    RUN,
+    SUBMIT,
+    WAITING,
+    State,
+    Table,
+    copy_memory,
+)
 from headway.policies.prepare import Prepared
 from headway.units import NEVER
 
@@ -50,7 +60,7 @@ class Cluster(Driver):
         whole = Jobs(jobs.submit, jobs.procs, jobs.walltime, jobs.runtime, prepared.plan, jobs.ids)
         super().__init__(whole, prepared.setup, local, FIRST_ROOM)
         self.name, self.prepared, self.kind, self.jobs = name, prepared, local, jobs
-        self.hook_as_value = hook_as_value(prepared.setup.hook)
+        self.hook_as_value = hook_as_value(prepared.setup.hook, prepared.setup.memory)
         self.of_log = self.state.jobs.copy()
         """[row, job] the policy's rows for every job of the log."""
         self.state.jobs[SUBMIT] = NEVER
@@ -62,6 +72,11 @@ class Cluster(Driver):
         """The job of each column."""
         self.here: dict[int, Submission] = {}
         """The jobs that were submitted here and not taken away."""
+
+    def trial_memory(self) -> Any:
+        """The policy's own tables as a copy that runs ahead needs them."""
+        memory, shorten = self.state.memory, self.kind.trial_memory
+        return copy_memory(memory if shorten is None else shorten(memory))
 
     def waits(self, job: int) -> bool:
         """Whether a job that was submitted here has not started; one that was stopped has."""

@@ -87,9 +87,11 @@ from headway.policies.grid.composed.sites import (
     SEEN_COLUMNS,
     SEEN_RUNS,
     TRIAL,
+    WORDS,
     Register,
     Tables,
     ask_for,
+    copy_words,
     go_wrong,
     is_wrong,
     register_of,
@@ -115,9 +117,20 @@ def is_here(phase: int) -> bool:
 
 @routine
 def join_column(
-    grid: Tables, k: int, state: State, register: Register, job: int, procs: int, by: int, over: int
+    grid: Tables,
+    k: int,
+    which: int,
+    state: State,
+    register: Register,
+    job: int,
+    procs: int,
+    by: int,
+    over: int,
 ) -> int:
-    """Write a newcomer with its size and times here into the next column of a table of jobs; the column."""
+    """Write a newcomer with its size and times here into the next column of a table of jobs; the column.
+
+    ``state`` is the simulation of cluster ``k``, or the copy ``which``.
+    """
     column = state.clock[LAST_NEW]
     lists, rows = register.lists, state.jobs.shape[0]
     first = lists[0] if len(lists) > 0 else rows
@@ -131,7 +144,7 @@ def join_column(
             state.jobs[row, column] = stretched(register.prepared[job, row], by, over)
     arrive_now(state, procs)
     if register.facts[LOOKS_AT_NEWCOMERS]:
-        request(grid, k, state.clock[NOW], state, column, JOIN)
+        request(grid, k, which, state.clock[NOW], column, JOIN)
     return int(column)
 
 
@@ -269,6 +282,8 @@ def copy_cluster(source: State, target: State, world: World, register: Register,
         target.options[place] = source.options[place]
     for i in range(register.fixed.shape[1]):
         target.options[register.fixed[0, i]] = register.fixed[1, i]
+    for i in range(register.memory.shape[0]):
+        copy_words(register.memory[i, MAIN], register.memory[i, which], register.memory[i, WORDS])
     copy_columns(source, target, world, register, which)
     copy_runs(source, target, register, which)
     target.clock[FRESH] = source.clock[RUNS]
@@ -312,7 +327,7 @@ def know_ends(state: State, world: World, register: Register, which: int) -> Non
 def take_turn(grid: Tables, k: int, which: int) -> bool:
     """The policy's turn in a copy; False if it did what it may not."""
     state = state_of(grid, k, which)
-    turn(grid, k, state.clock[NOW], state)
+    turn(grid, k, which, state.clock[NOW])
     if state.clock[FAULT] != NONE:
         go_wrong(grid, k, which)
     return not is_wrong(grid)
@@ -363,7 +378,7 @@ def tried(grid: Tables, k: int, t: int, job: int, procs: int, by: int, over: int
     if not renew(grid, k, TRIAL, t):
         return NEVER
     register, state, world = register_of(grid, k), state_of(grid, k, TRIAL), world_of(grid, k, TRIAL)
-    column = join_column(grid, k, state, register, job, procs, by, over)
+    column = join_column(grid, k, TRIAL, state, register, job, procs, by, over)
     world.runtime[column] = times_of(grid.log[job, L_WALL], by, over)
     nobody_follows(state)
     if not take_turn(grid, k, TRIAL):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from headway import jit
-from headway.engine.drive import Jobs, Progress, grow, hook_signature
+from headway.engine.drive import Jobs, Progress, grow, hook_signature, state_type
 from headway.engine.driver import copied
 from headway.engine.forgetting import drop_columns
 from headway.engine.local import Local
@@ -36,7 +36,7 @@ BATCH = 4096
 """Instants between two reports of progress."""
 
 if not jit.INTERPRETED:
-    from headway.jit_addresses import address_of, callable_back, laid_down
+    from headway.jit_addresses import address_by_address, callable_back, laid_down
 
 
 class Site(Cluster):
@@ -72,7 +72,12 @@ class Site(Cluster):
         """Copies in which nothing is yet, one column wider than the table."""
         state, room = self.state, self.state.jobs.shape[1] + 1
         for which in (TRIAL, FUTURE):
-            bare = state._replace(jobs=state.jobs[:, :0], runs=state.runs[:, :0], options=self.short)
+            bare = state._replace(
+                jobs=state.jobs[:, :0],
+                runs=state.runs[:, :0],
+                options=self.short,
+                memory=self.trial_memory(),
+            )
             copy = copied(bare)._replace(
                 jobs=np.zeros((len(state.jobs), room), np.int64), runs=np.zeros_like(state.runs)
             )
@@ -115,7 +120,19 @@ class Site(Cluster):
         """What is kept of the submissions."""
         times, lists = (np.array(rows, np.int64) for rows in (self.kind.times, self.kind.not_of_jobs))
         of_jobs = self.rows_by_job, self.requested, self.columns, self.of_job
-        return Register(*of_jobs, times, lists, self.fixed, self.live, self.facts)
+        return Register(*of_jobs, times, lists, self.fixed, self.memory_places(), self.live, self.facts)
+
+    def memory_places(self) -> Table:
+        """Where the policy's own tables stand here and in the copies, and how much of each is copied."""
+        each = (self.simulation(which)[0].memory for which in (MAIN, TRIAL, FUTURE))
+        copied_tables = [tables for tables in zip(*each, strict=True) if tables[TRIAL].size > 0]
+        places = np.zeros((len(copied_tables), sites.WORDS + 1), object if jit.INTERPRETED else np.int64)
+        for i, tables in enumerate(copied_tables):
+            for which, table in enumerate(tables):
+                assert table.itemsize == 8 and table.flags.c_contiguous
+                places[i, which] = table if jit.INTERPRETED else table.ctypes.data
+            places[i, sites.WORDS] = tables[TRIAL].size
+        return places
 
     @property
     def is_untidy(self) -> bool:
@@ -148,8 +165,12 @@ class Grid:
             self._lay_register(k)
             called: tuple[Any, Any] = cluster.hook, cluster.kind.request
             if not jit.INTERPRETED:
-                kinds = hook_signature(), sites.REQUEST_TYPE
-                called = address_of(called[0], kinds[0]), address_of(called[1], kinds[1])
+                number, state = jit.types.int64, state_type(cluster.state.memory)
+                asked = jit.types.void(number, state, number, number)
+                called = (
+                    address_by_address(called[0], hook_signature(cluster.state.memory)),
+                    address_by_address(called[1], asked),
+                )
             self.at[k, sites.HOOK], self.at[k, sites.REQUEST] = called
         self.tables = Tables(self.at, back, log, notes, facts)
 

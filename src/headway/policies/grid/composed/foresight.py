@@ -71,7 +71,8 @@ class Copy(Driver):
             self.tables, self.first_job, self.first_run = sizes, 0, 0
         state = self.state
         for table, original in zip(state.memory, source.memory, strict=True):
-            np.copyto(table, original)
+            if len(table):
+                np.copyto(table, original)
         shorten = cluster.kind.trial_options
         np.copyto(state.options, source.options if shorten is None else shorten(source.options))
         upto = min(max(int(source.clock[LAST_NEW]) + 1, self.touched), sizes[0])
@@ -131,7 +132,7 @@ def _alike(source: State, cluster: Cluster) -> State:
     made = {name: np.zeros_like(getattr(source, name)) for name in names}
     made["jobs"][SUBMIT] = NEVER
     profile = type(source.profile)(*(np.zeros_like(table) for table in source.profile))
-    memory = type(source.memory)(*(np.zeros_like(table) for table in source.memory))
+    memory = cluster.trial_memory()
     return State(**made, profile=profile, options=np.zeros_like(options), memory=memory)
 
 

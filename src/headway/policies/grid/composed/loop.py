@@ -109,7 +109,7 @@ def close_cluster(grid: Tables, k: int) -> None:
     """The policy's turn, and a look at what comes next."""
     settle(grid, k)
     facts, state = register_of(grid, k).facts, state_of(grid, k, MAIN)
-    turn(grid, k, facts[OPENED], state)
+    turn(grid, k, MAIN, facts[OPENED])
     if state.clock[FAULT] != NONE:
         go_wrong(grid, k, MAIN)
     facts[IS_OPEN] = 0

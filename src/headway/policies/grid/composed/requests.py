@@ -111,7 +111,7 @@ def settle(grid: Tables, k: int) -> None:
     """Put the plan in order from which jobs were taken away."""
     facts = register_of(grid, k).facts
     if facts[DISTURBED]:
-        request(grid, k, facts[OPENED], state_of(grid, k, MAIN), NOBODY, PUT_IN_ORDER)
+        request(grid, k, MAIN, facts[OPENED], NOBODY, PUT_IN_ORDER)
         facts[DISTURBED] = 0
 
 
@@ -133,7 +133,7 @@ def place(grid: Tables, k: int, job: int, procs: int) -> None:
         return
     state, world, register = state_of(grid, k, MAIN), world_of(grid, k, MAIN), register_of(grid, k)
     by, over = factor(grid, register, job, procs)
-    column = join_column(grid, k, state, register, job, procs, by, over)
+    column = join_column(grid, k, MAIN, state, register, job, procs, by, over)
     facts, kept = register.facts, register.of_job
     if facts[NUMBERED_BY] >= 0:
         facts[LISTED] = max(facts[LISTED], state.jobs[facts[NUMBERED_BY], column] + 1)
@@ -166,11 +166,11 @@ def take_away(grid: Tables, k: int, job: int) -> None:
     state, register = state_of(grid, k, MAIN), register_of(grid, k)
     facts, clock = register.facts, state.clock
     if facts[CATCHES_UP] and (clock[ENDED] > 0 or clock[FIRST_NEW] < clock[LAST_NEW]):
-        request(grid, k, facts[OPENED], state, NOBODY, CATCH_UP)
+        request(grid, k, MAIN, facts[OPENED], NOBODY, CATCH_UP)
     column = register.of_job[job, COLUMN]
     register.of_job[job, COLUMN] = -1
     if column < clock[FIRST_NEW]:
-        request(grid, k, facts[OPENED], state, column, WITHDRAW)
+        request(grid, k, MAIN, facts[OPENED], column, WITHDRAW)
         facts[DISTURBED] = 1
         facts[WITHDRAWN_HERE] += 1
     else:

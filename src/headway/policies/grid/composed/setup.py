@@ -49,7 +49,7 @@ def composed(spec: Spec, arrivals: Arrivals, local: tuple[Spec, ...]) -> Prepare
         again=run.again,
         moves=run.moves,
         sites=run.sites(),
-        hooks=tuple(dict.fromkeys(each.setup.hook for each in run.prepared)),
+        hooks=tuple({each.setup.hook: each.setup.memory for each in run.prepared}.items()),
         loop=run_grid,
     )
 

@@ -2,7 +2,9 @@
 
 Each cluster is a simulation of its own, with two copies that run ahead: one with a task that is tried, one of
 the cluster as it is. The tables of all three, and what is kept of the submissions, stand at addresses in one
-table, a row for each cluster, so that the loop is compiled once for any clusters under any policies.
+table, a row for each cluster, so that the loop is compiled once for any clusters under any policies. What a
+policy remembers in tables of its own stands behind all else in a simulation: the loop knows nothing of it but
+where its tables are, to copy them, and hands the policy the address of the whole.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from headway.jit import by_address, kernel
 # it is asked. MAIN, TRIAL and FUTURE are also the numbers of the three.
 MAIN, TRIAL, FUTURE, WORLDS, REGISTER, HOOK, REQUEST = 0, 1, 2, 3, 6, 7, 8
 ENTRIES = 9
+WORDS = 3
 
 # What is kept of a job on a cluster: its column there (-1: it is not there), its size and by what its times
 # are multiplied; the last answer about it, when it was not there: which state of the cluster that is of, the
@@ -113,6 +116,8 @@ class Register(NamedTuple):
     """Rows whose columns are not jobs."""
     fixed: Table
     """[position | value, i] options that are others in a copy."""
+    memory: Table
+    """[table, MAIN | TRIAL | FUTURE | WORDS] where the policy's own tables stand, and how long they are."""
     live: Table
     """[row, place] columns in TRIAL and FUTURE that may have changed, then runs."""
     facts: Table
@@ -136,7 +141,7 @@ class Tables(NamedTuple):
 def empty_register() -> Register:
     """A register of nothing, which has its types."""
     one, two = np.zeros(0, np.int64), np.zeros((0, 0), np.int64)
-    return Register(two, one, one, two, one, one, two, two, one)
+    return Register(two, one, one, two, one, one, two, two, two, one)
 
 
 if jit.INTERPRETED:
@@ -147,7 +152,12 @@ if jit.INTERPRETED:
     def _called(entry: Any, *args: Any) -> Any:
         return entry(*args)
 
+    def _copied(source: Any, target: Any, words: int) -> None:
+        if words > 0:
+            target[...] = source
+
     state_at: Any = _itself
+    copy_words: Any = _copied
     world_at: Any = _itself
     register_at: Any = _itself
     call_hook: Any = _called
@@ -155,23 +165,22 @@ if jit.INTERPRETED:
     call_back: Any = _called
 else:
     from headway import jit_addresses
-    from headway.engine.drive import hook_signature
+    from headway.engine.drive import state_type
 
-    _state, _world = make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None))
+    _world = make_state(EMPTY, Setup(pools=(1,), hook=lambda t, s: None))[1]
     _number: Any = jit.types.int64
-    STATE: Any = jit.type_of(_state)
-    REQUEST_TYPE: Any = jit.types.void(_number, STATE, _number, _number)
-    state_at = jit_addresses.reader(STATE)
+    state_at = jit_addresses.reader(state_type())
     world_at = jit_addresses.reader(jit.type_of(_world))
     register_at = jit_addresses.reader(jit.type_of(empty_register()))
-    call_hook = jit_addresses.caller(hook_signature())
-    call_request = jit_addresses.caller(REQUEST_TYPE)
+    copy_words = jit_addresses.copy_words
+    call_hook = jit_addresses.caller(jit.types.void(_number, _number))
+    call_request = jit_addresses.caller(jit.types.void(_number, _number, _number, _number))
     call_back = jit_addresses.caller(_number(_number, _number))
 
 
 @kernel
 def state_of(grid: Tables, k: int, which: int) -> State:
-    """The simulation of cluster ``k``, or one of its copies."""
+    """The simulation of cluster ``k``, or one of its copies, but for the policy's own tables."""
     return state_at(grid.sites[k, which])
 
 
@@ -188,15 +197,15 @@ def register_of(grid: Tables, k: int) -> Register:
 
 
 @kernel
-def turn(grid: Tables, k: int, t: int, state: State) -> None:
-    """The turn of the policy of cluster ``k``."""
-    call_hook(grid.sites[k, HOOK], t, state)
+def turn(grid: Tables, k: int, which: int, t: int) -> None:
+    """The turn of the policy of cluster ``k``, in its simulation or in a copy."""
+    call_hook(grid.sites[k, HOOK], t, grid.sites[k, which])
 
 
 @kernel
-def request(grid: Tables, k: int, t: int, state: State, job: int, which: int) -> None:
-    """Ask the policy of cluster ``k`` (:mod:`headway.engine.local`)."""
-    call_request(grid.sites[k, REQUEST], t, state, job, which)
+def request(grid: Tables, k: int, which: int, t: int, job: int, what: int) -> None:
+    """Ask the policy of cluster ``k``, in its simulation or in a copy (:mod:`headway.engine.local`)."""
+    call_request(grid.sites[k, REQUEST], t, grid.sites[k, which], job, what)
 
 
 @kernel
