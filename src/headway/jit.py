@@ -3,8 +3,8 @@
 Kernels are plain Python functions over NumPy tables. ``NUMBA_DISABLE_JIT=1`` runs every one of them
 interpreted, for debugging and coverage, with the same results.
 
-Three options matter for speed and never for results, as does what :mod:`headway.jit_tuning`,
-:mod:`headway.jit_tables` and :mod:`headway.jit_direct` do.
+Three options matter for speed and never for results, as does what :mod:`headway.jit_tuning` and
+:mod:`headway.jit_tables` do.
 ``_nrt=False`` leaves out the reference counting of arrays at calls, the great cost of small helpers; such
 kernels cannot allocate. ``forceinline`` joins the helpers into their caller. ``nogil`` lets threads run
 kernels side by side.
@@ -45,9 +45,7 @@ if not INTERPRETED:
     njit = numba.njit
     jit_cache.share()
 tuning: Any = None
-direct: Any = None
 if TUNED:
-    direct = import_module("headway.jit_direct")
     tuning = import_module("headway.jit_tuning")
     tuning.count_from_the_front()
     tuning.leave_inner_code_raw()
@@ -101,7 +99,7 @@ def _inner(function: Function, forceinline: bool) -> Function:
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
     )
-    return direct.plainly(tuning.for_any_number(compiled)) if TUNED else compiled
+    return tuning.for_any_number(compiled) if TUNED else compiled
 
 
 def as_written(function: Any) -> Any:

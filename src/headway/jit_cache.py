@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 UNTUNED = "HEADWAY_UNTUNED"
-"""Set, it leaves numba as it is: jit_tuning, jit_tables and jit_direct do nothing."""
+"""Set, it leaves out all that :mod:`headway.jit_tuning` and :mod:`headway.jit_tables` do."""
 BOUNDS = "NUMBA_BOUNDSCHECK"
 """Set, numba checks every index of a kernel."""
 PRIVATE = 0o700
@@ -208,7 +208,7 @@ class Turn:
     """
 
     PATIENCE = 180.0
-    """Seconds to wait for another process; the slowest policy takes about half a minute."""
+    """Seconds to wait for another process; the slowest policy takes about a minute."""
 
     def __init__(self, index: str, signature: str) -> None:
         self.waited = False
