@@ -16,7 +16,7 @@ import pytest
 
 import headway
 from headway.campaign import Campaign, Results, running, workers
-from headway.campaign.cells import Cell
+from headway.campaign.cell import Cell
 from headway.campaign.identity import policy_key, workload_digest
 from headway.campaign.measure import Chunk, Outcome, Settings
 from headway.policies.spec import parse_spec

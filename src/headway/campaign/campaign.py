@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import headway
-from headway.campaign.cells import Batch, Cell, batches
+from headway.campaign.cell import Batch, Cell
+from headway.campaign.cells import batches
 from headway.campaign.identity import own_files
 from headway.campaign.measure import Settings, measure_file
 from headway.campaign.running import Progress, Run, Tell, run_cells

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from itertools import islice
 from threading import Thread
 from typing import Any
 
+from headway.campaign.cell import Batch, Cell
 from headway.campaign.identity import as_text, code_digest, digest_of, policy_key, workload_digest
 from headway.campaign.measure import Settings, measures_key
 from headway.campaign.sources import Part, Source
@@ -16,33 +16,6 @@ from headway.campaign.variants import Variant
 from headway.errors import UsageError
 from headway.platform import Platform
 from headway.policies.spec import Spec
-from headway.workload import Workload
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One simulation, and its place in the campaign.
-
-    `widest` is the largest job of the pair it belongs to: a policy and its baseline get the same jobs.
-    """
-
-    id: str
-    platform: Platform
-    spec: Spec
-    seed: int
-    widest: int
-    columns: dict[str, Any] = field(compare=False)
-    """What describes it in the results."""
-    parameters: dict[str, Any] = field(compare=False)
-    policy_key: object = field(compare=False)
-
-
-@dataclass(frozen=True)
-class Batch:
-    """One workload and all cells on it."""
-
-    workload: Workload
-    cells: list[Cell]
 
 
 def batches(

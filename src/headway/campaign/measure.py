@@ -12,9 +12,10 @@ from functools import cache, lru_cache
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headway import jit
+from headway.campaign.cell import Cell
 from headway.campaign.identity import code_digest, policy_key, source_file
 from headway.errors import HeadwayError, UsageError
 from headway.metrics.at_once import metrics_at_once
@@ -27,9 +28,6 @@ from headway.policies.own.sources import digests
 from headway.policies.spec import Spec, parse_spec
 from headway.simulate import run_policy
 from headway.workload import Workload
-
-if TYPE_CHECKING:
-    from headway.campaign.cells import Cell
 
 WHOLE = frozenset(("jobs", "dropped", "slowdown_excluded", "killed", "max_queue"))
 """Metrics that are counts; every other one is a float, so that a column has one type in all files."""

@@ -16,7 +16,7 @@ from headway.metrics.catalogue import BY_NAME
 if TYPE_CHECKING:
     import polars as pl
 
-    from headway.campaign.cells import Cell
+    from headway.campaign.cell import Cell
 
 
 AGAIN = "run the campaign again"

@@ -16,7 +16,7 @@ from queue import Empty, Full, Queue
 from statistics import fmean, median
 from typing import Any
 
-from headway.campaign.cells import Batch, Cell
+from headway.campaign.cell import Batch, Cell
 from headway.campaign.measure import Chunk, Outcome, Settings, Task, tasks_of
 from headway.campaign.store import FAILED, Store
 from headway.campaign.workers import Worker
