@@ -1,8 +1,7 @@
 """Many episodes side by side in one compiled call: those of :mod:`headway.gym.learner`, step for step.
 
-Hundreds of sessions are stepped in turn, so what a decision takes is what it touches of memory: here some
-forty lines of it, in the engine's tables three times as many. Tests hold both to the same observations,
-masks and rewards.
+Hundreds of sessions are stepped in turn, and over the engine's tables that takes three times as long: a
+session's numbers stand close together here. Tests hold both to the same observations, masks and rewards.
 
 The order inside an instant is the engine's: ends, then arrivals, then decisions; jobs are killed at their
 walltime. Times are µs.
