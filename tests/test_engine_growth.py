@@ -7,9 +7,17 @@ import pytest
 
 import headway
 from headway import Schedule
-from headway.engine import driver
-from headway.engine.tables import LIVE_ROOM
+from headway.engine import drive, driver
+from headway.engine.tables import FIRST_NEW, HEAD, INSTANTS, LAST_NEW, LIVE_ROOM, State
+from headway.engine.verbs import start
 from instances import SPECS, busy
+
+
+def start_all(t: int, state: State) -> None:
+    """Everyone starts on arrival."""
+    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+        start(state, job, 0, HEAD)
+
 
 LOG = busy(200, 32, load=1.6, seed=5)
 
@@ -44,3 +52,12 @@ def test_batches_change_nothing(spec: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert same(made, whole)
     done = [finished for finished, _ in reports]
     assert len(reports) > 10 and done == sorted(done) and reports[-1] == (200, 200)
+
+
+def test_no_more_instants_go_by_than_were_asked_for_while_tables_grow() -> None:
+    procs = walltime = runtime = np.ones(200, np.int64)
+    jobs = drive.Jobs(np.arange(200), procs, walltime * 1000, runtime * 1000, walltime * 1000)
+    moved = driver.Driver(jobs, drive.Setup((200,), start_all), room=1)
+    for passes in range(3, 200, 3):
+        assert moved.advance(3) and moved.state.clock[INSTANTS] == passes
+    assert moved.state.clock[LIVE_ROOM] >= 64

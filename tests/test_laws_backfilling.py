@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -151,7 +152,7 @@ def watched(jobs: list[Job], spec: str, look: Callable[[State], None]) -> None:
         return moved.state
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver, "run", run)
+        patch.setattr(sys.modules["headway.simulate"], "run", run)
         simulated(jobs, M, spec)
 
 

@@ -51,6 +51,8 @@ from headway.engine.tables import (
     FINISHED,
     FIRST_NEW,
     GROW,
+    HELD,
+    INSTANTS,
     KNOWN_UNTIL,
     LAST_NEW,
     NONE,
@@ -117,8 +119,13 @@ class Driver:
         if self.setup.submissions is not None:
             return self.advance_one_by_one(instants, self.setup.submissions)
         loop = self._loop or compiled_loop(self.setup.memory)
-        while (code := loop(self.hook, self.state, self.world, instants)) in (GROW, EVENT):
-            self.prepare_for(code)
+        until, code = int(self.state.clock[INSTANTS]) + instants, EVENT
+        while code in (GROW, EVENT):
+            clock = self.state.clock
+            left = until - int(clock[INSTANTS]) + int(clock[HELD] > 0)  # one that is open has been counted
+            code = loop(self.hook, self.state, self.world, left)
+            if code in (GROW, EVENT):
+                self.prepare_for(code)
         if code == BROKEN:
             raise self.refusal()
         return code != FINISH
