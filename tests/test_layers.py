@@ -7,6 +7,8 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -42,23 +44,39 @@ def modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
+def dotted(path: Path) -> str:
+    """How a file of the package is imported."""
+    return ".".join(("headway", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def is_module(name: str) -> bool:
+    place = PACKAGE.joinpath(*name.split(".")[1:])
+    return place.is_dir() or place.with_suffix(".py").is_file()
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
 def part(module: str) -> str:
     """The second component of a dotted name: what the layers are named after."""
     return module.split(".")[1] if "." in module else ""
 
 
-def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Every statement inside of a node, however deep; what an expression holds is none."""
+def statements(node: ast.AST, types: bool = True) -> Iterator[ast.AST]:
+    """Every statement inside of a node, however deep, perhaps but those for types alone; no expressions."""
     for field in ("body", "orelse", "handlers", "finalbody", "cases"):
         for inner in getattr(node, field, ()):
-            yield inner
-            yield from statements(inner)
+            if types or not (isinstance(inner, ast.If) and ast.unparse(inner.test) == "TYPE_CHECKING"):
+                yield inner
+                yield from statements(inner, types)
 
 
-def imported(path: Path) -> Iterator[tuple[ast.stmt, str]]:
+def imported(path: Path, types: bool = True) -> Iterator[tuple[ast.stmt, str]]:
     """Statement and dotted name of every headway module that a file imports, anywhere in it."""
     package = ["headway", *path.relative_to(PACKAGE).parts[:-1]]
-    for node in statements(ast.parse(path.read_text("utf-8"))):
+    for node in statements(parsed(path), types):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name.split(".")[0] == "headway":
@@ -67,11 +85,10 @@ def imported(path: Path) -> Iterator[tuple[ast.stmt, str]]:
             home = node.module or ""
             if node.level:
                 home = ".".join([*package[: len(package) - node.level + 1], *([home] if home else [])])
-            if home == "headway":
+            if home.split(".")[0] == "headway":
                 for alias in node.names:
-                    yield node, f"headway.{alias.name}"
-            elif home.split(".")[0] == "headway":
-                yield node, home
+                    inner = f"{home}.{alias.name}"
+                    yield node, inner if home == "headway" or is_module(inner) else home
 
 
 def faults(path: Path) -> list[str]:
@@ -91,6 +108,13 @@ def faults(path: Path) -> list[str]:
 def test_no_module_imports_from_a_lower_layer() -> None:
     assert len(modules()) > 10
     assert [fault for path in modules() for fault in faults(path)] == []
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Not even late, inside a function; what is imported for types alone makes no circle."""
+    graph = {dotted(path): {module for _, module in imported(path, types=False)} for path in modules()}
+    assert "headway.engine.tables" in graph["headway.engine.drive"]
+    TopologicalSorter(graph).prepare()  # CycleError names the circle
 
 
 def test_the_audit_imports_no_policy() -> None:

@@ -51,7 +51,7 @@ def test_the_page_follows_the_agent() -> None:
         grid = written(path, cluster("a", 1) + cluster("b", 2))
         with running(grid) as live, browser() as page:
             address = f"http://127.0.0.1:{free_port()}"
-            listener = listen(address, live.agent.handle, pages=pages_of(live.agent))
+            listener = listen(address, live.agent.handle, pages=pages_of(live.agent.on_state))
             try:
                 released = path / "released"
                 held = Task(("sh", "-c", f"until [ -e {released} ]; do sleep 0.1; done"), 1, 120 * SECOND)

@@ -16,7 +16,7 @@ from headway.errors import InputError, UsageError
 from headway.platform import Outage, Outages, Platform
 from headway.platform.absences import absences
 from headway.platform.failures import Failures, parse_failures
-from headway.platform.outages_file import outages_text, read_outages
+from headway.platform.outages_file import outages_text
 from headway.site.outages import load_outages
 from headway.units import SECOND
 from own_policies import fcfs
@@ -39,13 +39,13 @@ def test_a_csv_of_events(tmp_path: Path) -> None:
         "\n"
         "drain,10,20,3,,,\n"
     )
-    found = read_outages(written(tmp_path, text), unix_start=600)
+    found = Outages.load(written(tmp_path, text), unix_start=600)
     assert found.outages == (
         Outage("maintenance", 100 * SECOND, 200_500_000, 8, (), 50 * SECOND, "cooling"),
         Outage("down", 3000 * SECOND, None, 3, ((4, 6), (7, 8))),
         Outage("drain", 10 * SECOND, 20 * SECOND, 3),
     )
-    again = read_outages(written(tmp_path, outages_text(found), "again.csv"))
+    again = Outages.load(written(tmp_path, outages_text(found.outages), "again.csv"))
     assert again.outages == found.outages
 
 
@@ -69,15 +69,15 @@ def test_a_csv_of_events(tmp_path: Path) -> None:
 def test_a_bad_row_is_told_with_its_line(tmp_path: Path, row: str, words: str) -> None:
     header = "kind,start,end,procs,processors,announced,note\n"
     with pytest.raises(InputError) as error:
-        read_outages(written(tmp_path, header + row + "\n"))
+        Outages.load(written(tmp_path, header + row + "\n"))
     assert words in str(error.value)
 
 
 def test_bad_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no column 'node'"):
-        read_outages(written(tmp_path, "kind,start,node\n"))
+        Outages.load(written(tmp_path, "kind,start,node\n"))
     with pytest.raises(InputError, match="needs the columns kind and start"):
-        read_outages(written(tmp_path, "kind\n"))
+        Outages.load(written(tmp_path, "kind\n"))
     with pytest.raises(UsageError, match="8 processors, and the machine has 4"):
         Outages((Outage("maintenance", 0, 1, 8),)).on(4, 0)
     with pytest.raises(UsageError, match="more processors than the 4 of the machine"):
@@ -121,22 +121,22 @@ def test_failures_are_drawn_the_same_whatever_the_time_and_the_machine() -> None
     model = parse_failures("mtbf=10h, repair=30m, seed=3, procs_per_node=4")
     short = model.draw(16, 0, 1000 * HOUR)
     longer = model.draw(16, 0, 2000 * HOUR)
-    assert longer.outages[: len(short) - 4] == short.outages[: len(short) - 4]
-    assert all(o.kind == "down" and o.procs == 4 for o in short.outages)
+    assert longer[: len(short) - 4] == short[: len(short) - 4]
+    assert all(o.kind == "down" and o.procs == 4 for o in short)
     other = parse_failures("mtbf=10h, repair=30m, seed=4, procs_per_node=4").draw(16, 0, 1000 * HOUR)
-    assert other.outages != short.outages
+    assert other != short
     # A node's outages do not overlap, and the means are as asked for (some 95 failures of each of 4 nodes).
     for low in range(0, 16, 4):
-        mine = [o for o in longer.outages if o.processors[0][0] == low]
+        mine = [o for o in longer if o.processors[0][0] == low]
         assert all(a.end is not None and a.end < b.start for a, b in pairwise(mine))
-    repairs = [o.end - o.start for o in longer.outages if o.end is not None]
+    repairs = [o.end - o.start for o in longer if o.end is not None]
     assert 0.85 < np.mean(repairs) / (HOUR / 2) < 1.15
     assert 0.9 < len(longer) / (4 * 2000 / 10.5) < 1.1
 
 
 def test_repairs_that_take_as_long_and_failures_that_age() -> None:
     found = Failures(36_000, 600, shape=0.7, repairs="constant").draw(50, 0, 2000 * HOUR)
-    assert {o.end - o.start for o in found.outages if o.end is not None} == {600 * SECOND}
+    assert {o.end - o.start for o in found if o.end is not None} == {600 * SECOND}
     assert 0.9 < len(found) / (50 * 2000 / (10 + 1 / 6)) < 1.15
 
 
@@ -270,9 +270,7 @@ def test_a_policy_in_python_sees_what_is_there() -> None:
     assert [now for now, *_, back, _ in seen if back] == [20]
 
 
-@pytest.mark.parametrize(
-    "policy", ["ujfb", "redirection", "reallocation", "easy(dialect=pyss)", "slurm"]
-)
+@pytest.mark.parametrize("policy", ["ujfb", "redirection", "reallocation", "easy(dialect=pyss)", "slurm"])
 def test_other_policies_refuse_with_a_sentence(policy: str) -> None:
     with pytest.raises(UsageError) as error:
         run(policy)

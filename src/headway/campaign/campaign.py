@@ -15,9 +15,10 @@ from headway.campaign.measure import Settings, measure_file
 from headway.campaign.running import Progress, Run, Tell, run_cells
 from headway.campaign.sources import Source, make_source
 from headway.campaign.store import CAMPAIGN, Store
+from headway.campaign.sweep_file import arguments_of
 from headway.campaign.variants import variants
 from headway.campaign.workers import cores, local_workers
-from headway.errors import UsageError
+from headway.errors import InputError, UsageError
 from headway.platform import Outages, Platform
 
 if TYPE_CHECKING:
@@ -80,9 +81,11 @@ class Campaign:
     @classmethod
     def from_toml(cls, path: str | Path) -> Campaign:
         """The campaign that a sweep file describes."""
-        from headway.campaign.sweep_file import load
-
-        return load(Path(path))
+        arguments = arguments_of(Path(path))
+        try:
+            return cls(**arguments)
+        except UsageError as error:
+            raise InputError(str(error), file=str(path)) from None
 
     def _check(self) -> None:
         if not self.sources:

@@ -15,13 +15,11 @@ from headway.metrics.catalogue import BY_NAME
 if TYPE_CHECKING:
     import polars as pl
 
-    from headway.campaign.results import Results
-
 INDISTINGUISHABLE = "indistinguishable"
 TOO_FEW = "too few blocks to tell"
 
 
-def pairs(results: Results, metric: str) -> pl.DataFrame:
+def pairs(frame: pl.DataFrame, metric: str) -> pl.DataFrame:
     """Every cell beside its baseline: the columns of the results, and value, base, difference, ratio.
 
     A cell that is its own baseline is left out, and so are pairs of which one failed or has no value.
@@ -29,7 +27,7 @@ def pairs(results: Results, metric: str) -> pl.DataFrame:
     import polars as pl
 
     # Where no cell has a baseline the column has no type of its own.
-    frame = results.frame.with_columns(pl.col("baseline").cast(pl.String))
+    frame = frame.with_columns(pl.col("baseline").cast(pl.String))
     if metric not in frame.columns:
         raise UsageError(f"the results have no column {metric!r}; they have {', '.join(frame.columns)}")
     base = frame.select(pl.col("cell").alias("baseline"), pl.col(metric).cast(pl.Float64).alias("base"))
@@ -48,7 +46,7 @@ def pairs(results: Results, metric: str) -> pl.DataFrame:
 
 
 def against_baseline(
-    results: Results,
+    frame: pl.DataFrame,
     metric: str,
     by: Sequence[str] = ("workload", "label"),
     *,
@@ -59,12 +57,12 @@ def against_baseline(
     The block, such as a week, is the unit of observation, never the job; see `headway.campaign.intervals`.
     The verdict is better or worse only where there are blocks enough and the interval leaves out 0.
     """
-    table = pairs(results, metric)
-    return _judged(table, by, metric, None, level=level)
+    return _judged(pairs(frame, metric), by, metric, None, level=level)
 
 
 def winners(
-    results: Results,
+    frame: pl.DataFrame,
+    classes: pl.DataFrame,
     by: str = "size",
     metric: str = "mean_bsld",
     labels: Sequence[str] | None = None,
@@ -77,12 +75,12 @@ def winners(
     """
     import polars as pl
 
-    classes = results.classes().filter(pl.col("by") == by)
+    classes = classes.filter(pl.col("by") == by)
     if not classes.height:
         raise UsageError(f"the campaign has no classes by {by!r}; it has size, user and queue")
     if metric not in classes.columns:
         raise UsageError(f"classes have no column {metric!r}; they have mean_wait, mean_response, mean_bsld")
-    frame = results.frame.filter(pl.col("baseline").is_not_null() & (pl.col("baseline") != pl.col("cell")))
+    frame = frame.filter(pl.col("baseline").is_not_null() & (pl.col("baseline") != pl.col("cell")))
     if labels is not None:
         frame = frame.filter(pl.col("label").is_in(list(labels)))
     own = classes.select("cell", "class", "jobs", pl.col(metric).alias("value"))

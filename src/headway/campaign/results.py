@@ -126,7 +126,7 @@ class Results:
         """Every cell beside its baseline; see `headway.campaign.judging.pairs`."""
         from headway.campaign.judging import pairs
 
-        return pairs(self, metric)
+        return pairs(self.frame, metric)
 
     def against_baseline(
         self, metric: str, by: Sequence[str] = ("workload", "label"), **options: Any
@@ -134,13 +134,13 @@ class Results:
         """Paired differences with intervals; see `headway.campaign.judging.against_baseline`."""
         from headway.campaign.judging import against_baseline
 
-        return against_baseline(self, metric, by, **options)
+        return against_baseline(self.frame, metric, by, **options)
 
     def winners(self, by: str = "size", metric: str = "mean_bsld", **options: Any) -> pl.DataFrame:
         """Who gains and who loses, by size, user or queue; see `headway.campaign.judging.winners`."""
         from headway.campaign.judging import winners
 
-        return winners(self, by, metric, **options)
+        return winners(self.frame, self.classes(), by, metric, **options)
 
     def __len__(self) -> int:
         return self.table.height

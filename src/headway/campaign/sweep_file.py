@@ -17,9 +17,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from headway.campaign.campaign import Campaign
 from headway.documents import read_toml
-from headway.errors import InputError, UsageError
+from headway.errors import InputError
 
 KEYS = (
     "name", "workload", "policy", "platform", "apply", "seeds", "replications", "baseline", "tau", "trim",
@@ -34,8 +33,8 @@ TYPES: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 
 
-def load(path: Path) -> Campaign:
-    """The campaign of a sweep file; relative paths in it start from its folder."""
+def arguments_of(path: Path) -> dict[str, Any]:
+    """The arguments of `Campaign` in a sweep file; relative paths in it start from its folder."""
     document = read_toml(path)
     for key, value in document.items():
         if key not in KEYS:
@@ -47,18 +46,13 @@ def load(path: Path) -> Campaign:
     for key in ("workload", "policy"):
         if key not in document:
             raise InputError(f"give at least one [[{key}]]", file=str(path), field=key)
-    arguments: dict[str, Any] = {key: value for key, value in document.items() if key in TYPES}
-    arguments.setdefault("name", path.stem)
-    try:
-        return Campaign(
-            document["workload"],
-            document["policy"],
-            platforms=document.get("platform"),
-            folder=path.parent,
-            **arguments,
-        )
-    except UsageError as error:
-        raise InputError(str(error), file=str(path)) from None
+    return {
+        "workloads": document["workload"],
+        "policies": document["policy"],
+        "platforms": document.get("platform"),
+        "folder": path.parent,
+        "name": path.stem,
+    } | {key: value for key, value in document.items() if key in TYPES}
 
 
 _WORDS: dict[type, str] = {

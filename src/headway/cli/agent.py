@@ -42,6 +42,6 @@ def agent(
         if not live.guard.control:
             say("read-only: nothing is submitted, cancelled or moved; --control lets it act")
         try:
-            serve(of, live, addresses, say, pages_of(live))
+            serve(of, live, addresses, say, pages_of(live.on_state))
         finally:
             end(started)

@@ -45,7 +45,8 @@ from headway.engine.tables import (
     World,
 )
 from headway.errors import PolicyError
-from headway.platform.outages import Outage, Outages, ends
+from headway.platform import Outage, Outages
+from headway.platform.outages import ends
 from headway.units import NEVER
 
 if TYPE_CHECKING:

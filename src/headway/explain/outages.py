@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.explain.place import Case
 from headway.explain.words import at, duration, processors
-from headway.platform.outages import Outage
+from headway.platform import Outage
 from headway.units import LONGEST
 
 MANY = 4

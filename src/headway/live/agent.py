@@ -11,8 +11,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from headway.errors import HeadwayError
 from headway.live.accounts import Accounts
-from headway.live.grid_file import Grid
+from headway.live.estimates import judged
+from headway.live.grid_file import Grid, Site
 from headway.live.journal import OVER, Journal, TaskRow
 from headway.live.proxy import Proxy
 from headway.live.safety import Guard
@@ -25,6 +27,9 @@ from headway.policies.grid.setup import microseconds_of
 from headway.units import SECOND
 
 REQUESTS = ("submit", "estimate", "status", "queue", "cancel", "explain", "state", "ready")
+SHOWN_TASKS, SHOWN_DECISIONS = 300, 60
+"""Of the page."""
+
 Clock = Callable[[], int]
 
 
@@ -281,7 +286,27 @@ class LiveAgent:
         return {"clusters": {proxy.name: proxy.asked() for proxy in self.proxies}}
 
     def on_state(self) -> dict[str, Any]:
-        """All that the page shows."""
-        from headway.live.page import state_of
+        """All that the page shows, as plain data; times in µs."""
+        with self.lock:
+            return {
+                "now": self.now,
+                "policy": str(self.grid.policy.brief),
+                "control": self.guard.control,
+                "stopped": self.guard.stopped,
+                "clusters": list(map(self._picture, self.proxies, self.grid.sites)),
+                "tasks": [self.on_status(row.number) for row in self.journal.last_tasks(SHOWN_TASKS)],
+                "counts": self.journal.counts(),
+                "decisions": self.journal.decisions(SHOWN_DECISIONS),
+                "estimates": judged(self.journal),
+                "prefix": f"hw-{self.journal.grid}-",
+            }
 
-        return state_of(self)
+    def _picture(self, proxy: Proxy, site: Site) -> dict[str, Any]:
+        """What the page shows of a cluster."""
+        found = {
+            "name": site.name, "kind": site.kind, "procs": site.cluster.procs, "policy": site.policy.brief,
+        }  # fmt: skip
+        try:
+            return found | proxy.remote.ask("picture")
+        except HeadwayError as error:
+            return found | {"silent": str(error)}

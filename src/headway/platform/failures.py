@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.errors import UsageError
-from headway.platform.outages import Outage, Outages
+from headway.platform.outage import Outage
 from headway.units import SECOND
 
 MOST_FAILURES = 5_000_000
@@ -60,7 +60,7 @@ class Failures:
             f"procs_per_node={self.procs_per_node}, shape={self.shape:g}, repairs={self.repairs}{until}"
         )
 
-    def draw(self, procs: int, first: int, last: int, on_failure: str = "requeue") -> Outages:
+    def draw(self, procs: int, first: int, last: int) -> tuple[Outage, ...]:
         """The failures of a machine of ``procs`` processors from ``first`` to ``last`` (µs)."""
         if self.until is not None:
             last = first + round(self.until * SECOND)
@@ -88,8 +88,7 @@ class Failures:
                 end = at + whole_seconds(away)
                 found.append(Outage("down", at, end, high - low, ((low, high),)))
                 at = end
-        found.sort(key=lambda outage: (outage.start, outage.processors))
-        return Outages(tuple(found), on_failure, {"failures": str(self)})
+        return tuple(sorted(found, key=lambda outage: (outage.start, outage.processors)))
 
 
 def whole_seconds(time: float) -> int:

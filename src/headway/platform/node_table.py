@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from headway.platform.machine import NodeGroup, Platform
+from headway.platform.cluster import NodeGroup
+from headway.platform.machine import Platform
 from headway.units import SECOND
 
 

@@ -1,12 +1,4 @@
-"""Processors that are not there for a time: maintenance that is announced, failures, processors that drain.
-
-    maintenance   known beforehand: from ``start`` to ``end`` so many processors are kept free, whichever;
-                  a job that still runs on them is stopped
-    down          not known beforehand, nor how long it lasts: what runs on these processors is stopped
-    drain         from ``start`` on nothing more starts on these processors; what runs there goes on
-
-Times are µs on the log's clock.
-"""
+"""All outages of a machine: read from a file, drawn from a model, or put together."""
 
 from __future__ import annotations
 
@@ -17,46 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import UsageError
+from headway.platform.outage import Outage, Range
 
 if TYPE_CHECKING:
     from headway.workload import Workload
 
-KINDS = ("maintenance", "down", "drain")
 ON_FAILURE = ("requeue", "lost")
 """What becomes of a job whose processors are lost: it begins anew, or not."""
-
-Range = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Outage:
-    """Some processors that are not there from ``start`` to ``end``."""
-
-    kind: str
-    start: int
-    end: int | None
-    """None: until the last job of the log is submitted."""
-    procs: int
-    processors: tuple[Range, ...] = ()
-    """Half-open ranges in ascending order. A maintenance takes what is free; here is then what it took."""
-    announced: int | None = None
-    """When a maintenance becomes known; None: long before."""
-    note: str = ""
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise UsageError(f"the kind must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, not {self.kind!r}")
-        if self.end is not None and self.end <= self.start:
-            raise UsageError("the end must be later than the start")
-        if self.procs < 1:
-            raise UsageError(f"procs must be at least 1, not {self.procs}")
-        if self.announced is not None:
-            if self.kind != "maintenance":
-                raise UsageError(
-                    f"only maintenance is announced, not {self.kind}: leave the cell announced empty"
-                )
-            if self.announced > self.start:
-                raise UsageError("announced must not be later than the start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +35,17 @@ class Outages:
     @classmethod
     def load(cls, path: str | Path, *, unix_start: int | None = None, on_failure: str = "requeue") -> Outages:
         """The outages of a CSV file; ``unix_start`` is when the log's clock was 0, for dates in it."""
-        from headway.platform.outages_file import read_outages
+        from headway.platform.outages_file import bytes_of
 
-        return read_outages(Path(path), unix_start, on_failure)
+        return cls.parse(bytes_of(Path(path)), Path(path), unix_start, on_failure)
+
+    @classmethod
+    def parse(cls, raw: bytes, path: Path, unix_start: int | None, on_failure: str) -> Outages:
+        """The outages of a CSV file that was read from a path."""
+        from headway.platform.outages_file import parse_outages
+
+        source = {"events": path.name, "sha256": hashlib.sha256(raw).hexdigest()}
+        return cls(parse_outages(raw, path, unix_start), on_failure, source)
 
     @classmethod
     def failures(cls, model: str, procs: int, workload: Workload, *, on_failure: str = "requeue") -> Outages:
@@ -90,7 +57,8 @@ class Outages:
             return cls((), on_failure)
         first, last = int(workload.submit.min()), int(workload.submit.max())
         longest = int(workload.walltime.max())
-        return parse_failures(model).draw(procs, first, last + longest, on_failure)
+        parsed = parse_failures(model)
+        return cls(parsed.draw(procs, first, last + longest), on_failure, {"failures": str(parsed)})
 
     def describe(self) -> dict[str, Any]:
         """Plain data for ``run.json``: how many, their rule, where they come from, and their digest."""

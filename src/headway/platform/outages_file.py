@@ -12,25 +12,19 @@ clock was 0. An outage without an end lasts until the last job of the log is sub
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 from headway.errors import InputError, UsageError
-from headway.platform.outages import KINDS, Outage, Outages, Range
+from headway.platform.outage import KINDS, Outage, Range
 from headway.units import LONGEST, SECOND, microseconds, seconds_text
 
 COLUMNS = ("kind", "start", "end", "procs", "processors", "announced", "note")
 MOST_BYTES = 200_000_000
 _SET = re.compile(r"\d{1,10}(-\d{1,10})?([, ]\d{1,10}(-\d{1,10})?)*")
-
-
-def read_outages(path: Path, unix_start: int | None = None, on_failure: str = "requeue") -> Outages:
-    """The outages of a CSV file; ``unix_start`` is when the log's clock was 0, in seconds since 1970."""
-    return parse_outages(bytes_of(path), path, unix_start, on_failure)
 
 
 def bytes_of(path: Path) -> bytes:
@@ -45,19 +39,17 @@ def bytes_of(path: Path) -> bytes:
     return raw
 
 
-def parse_outages(raw: bytes, path: Path, unix_start: int | None, on_failure: str) -> Outages:
-    """The outages of a CSV file that was read from a path."""
+def parse_outages(raw: bytes, path: Path, unix_start: int | None) -> tuple[Outage, ...]:
+    """The outages of a CSV file; ``unix_start`` is when the log's clock was 0, in seconds since 1970."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError("is no text in UTF-8; give a CSV of events", file=path) from None
     rows = csv.DictReader(io.StringIO(text))
     try:
-        found = _outages(rows, path, unix_start)
+        return _outages(rows, path, unix_start)
     except csv.Error as error:  # a carriage return within a line, or a cell too long to be one
         raise InputError(f"is no CSV of events: {error}", file=path, line=rows.line_num + 1) from None
-    digest = hashlib.sha256(raw).hexdigest()
-    return Outages(found, on_failure, {"events": path.name, "sha256": digest})
 
 
 def _outages(rows: csv.DictReader[str], path: Path, unix_start: int | None) -> tuple[Outage, ...]:
@@ -161,12 +153,12 @@ def processors_of(text: str) -> tuple[Range, ...] | None:
     return tuple(ranges)
 
 
-def outages_text(outages: Outages) -> str:
+def outages_text(outages: Iterable[Outage]) -> str:
     """The outages as such a file, which says the same when it is read."""
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(COLUMNS)
-    for outage in outages.outages:
+    for outage in outages:
         spans = ",".join(
             str(low) if high == low + 1 else f"{low}-{high - 1}" for low, high in outage.processors
         )

@@ -23,7 +23,7 @@ from typing import Any
 
 from headway.documents import parse_toml, read_text
 from headway.errors import InputError, UsageError
-from headway.platform.machine import Cluster, NodeGroup, Platform
+from headway.platform.cluster import Cluster, NodeGroup
 
 CLUSTER_KEYS = ("name", "speed", "procs", "nodes", "policy")
 NODE_KEYS = ("count", "cores", "memory_gb", "bandwidth_gb_s")
@@ -37,20 +37,16 @@ def named_platforms() -> list[str]:
     return sorted(file.name.removesuffix(".toml") for file in _NAMED.iterdir() if file.name.endswith(".toml"))
 
 
-def load(source: str | Path) -> Platform:
-    """The platform of a TOML file or of a name; a file of that very name goes first."""
+def read_clusters(source: str | Path) -> tuple[tuple[Cluster, ...], str]:
+    """The clusters of a TOML file or of a name, with what errors call it; a file of that name goes first."""
     path = Path(source)
     if path.exists() and not path.is_dir():  # a pipe will do
-        return parse(read_text(path, "TOML"), str(path))
+        return _PlatformFile(read_text(path, "TOML"), str(path)).clusters(), str(path)
     if str(source) in named_platforms():
-        return parse((_NAMED / f"{source}.toml").read_text("utf-8"), str(source))
+        text = (_NAMED / f"{source}.toml").read_text("utf-8")
+        return _PlatformFile(text, str(source)).clusters(), str(source)
     wrong = "is a folder, not a platform file" if path.is_dir() else "there is no such platform file"
     raise InputError(f"{wrong}, and the named platforms are {', '.join(named_platforms())}", file=path)
-
-
-def parse(text: str, name: str) -> Platform:
-    """The platform that ``text`` describes; ``name`` is what errors call the file."""
-    return _PlatformFile(text, name).platform()
 
 
 class _PlatformFile:
@@ -59,7 +55,7 @@ class _PlatformFile:
     def __init__(self, text: str, name: str) -> None:
         self.text, self.name = text, name
 
-    def platform(self) -> Platform:
+    def clusters(self) -> tuple[Cluster, ...]:
         document = parse_toml(self.text, self.name, finite=False)
         for key in document:
             if key != "cluster":
@@ -67,11 +63,7 @@ class _PlatformFile:
         tables = self.tables(document.get("cluster", []), "cluster")
         if not tables:
             raise InputError("has no cluster; add a [[cluster]] table with name and procs", file=self.name)
-        clusters = tuple(self.cluster(table, number) for number, table in enumerate(tables, 1))
-        try:
-            return Platform(clusters, self.name)
-        except UsageError as error:
-            raise InputError(str(error), file=self.name) from None
+        return tuple(self.cluster(table, number) for number, table in enumerate(tables, 1))
 
     def cluster(self, table: Mapping[str, Any], number: int) -> Cluster:
         self.check_keys(table, CLUSTER_KEYS, ("name",), number)

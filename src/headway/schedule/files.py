@@ -70,7 +70,7 @@ def write_files(
     if outages is not None:
         from headway.platform.outages_file import outages_text
 
-        (folder / EVENTS).write_text(outages_text(outages), encoding="utf-8", newline="")
+        (folder / EVENTS).write_text(outages_text(outages.outages), encoding="utf-8", newline="")
     write_json(folder / SUMMARY, summary)
     written = {name: digest(folder / name) for name in NAMES if (folder / name).is_file() and name != RUN}
     write_json(folder / RUN, run_record(schedule) | {"files": written})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,8 +11,7 @@ import numpy as np
 
 from headway.errors import InputError, UsageError
 from headway.plain import one_line
-from headway.platform import Platform
-from headway.platform.outages_file import read_outages
+from headway.platform import Outages, Platform
 from headway.schedule.codes import WHY
 from headway.schedule.csv_table import CsvTable
 from headway.schedule.files import EVENTS
@@ -23,7 +22,8 @@ from headway.schedule.record import AGAIN, read_record
 from headway.schedule.schedule import Schedule
 from headway.schedule.shares_file import shares_of
 from headway.schedule.table import EXTRA_NAMES, EXTRA_TIMES, EXTRAS, HOME, NOTE_TIMES
-from headway.site.folder import site_described
+from headway.site import Site
+from headway.site.folder import is_site
 from headway.workload import Header, Ledger, LedgerEntry, Source, Workload
 
 S = TypeVar("S", bound=Schedule)
@@ -99,10 +99,16 @@ def _schedule(folder: Path, record: dict[str, Any], made: type[S]) -> S:
 def _platform(described: dict[str, Any], folder: Path) -> Platform:
     try:
         platform = Platform.from_description(described)
-        return replace(platform, site=site_described(described.get("site")))
+        return replace(platform, site=_site(described.get("site")))
     except (UsageError, KeyError, TypeError, AttributeError, ValueError):
         message = f"is no description of a machine; {AGAIN}"
         raise InputError(message, file=folder / "run.json", field="platform") from None
+
+
+def _site(described: Mapping[str, str] | None) -> Site | None:
+    """The site of a platform, where its folder is still there."""
+    folder = described.get("folder") if described else None
+    return Site.load(folder) if folder and is_site(folder) else None
 
 
 def _with_outages(platform: Platform, described: dict[str, Any], folder: Path) -> Platform:
@@ -111,7 +117,7 @@ def _with_outages(platform: Platform, described: dict[str, Any], folder: Path) -
     if not path.is_file():
         return platform
     told = described.get("outages", {})
-    outages = read_outages(path, on_failure=str(told.get("on_failure", "requeue")))
+    outages = Outages.load(path, on_failure=str(told.get("on_failure", "requeue")))
     return platform.with_outages(replace(outages, source=dict(told.get("source", outages.source))))
 
 

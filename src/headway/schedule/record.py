@@ -19,7 +19,7 @@ from headway.documents import (
     table_of,
 )
 from headway.errors import InputError
-from headway.platform.machine import MOST_PROCS
+from headway.platform.cluster import MOST_PROCS
 from headway.schedule.files import NAMES, RUN, digest
 
 AGAIN = "run the simulation again"

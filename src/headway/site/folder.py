@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from headway.errors import InputError
 from headway.site import values
 from headway.site.access import read_groups
 from headway.site.accounts import dumped_qos, qos_of, read_associations, read_qos, table, tree
-from headway.site.checks import check
 from headway.site.config import Config, scheduler_parameters
 from headway.site.entries import Entry, blocks_shown, configuration, parameters_shown
 from headway.site.happenings import read_events, read_reservations
 from headway.site.machine import lines_of, node_sets, nodes, partitions, unknown_keys
 from headway.site.model import Association, NotModelled, Qos
-from headway.site.modelled import parameters_not_modelled, rules_not_modelled
-from headway.site.site import Site
+from headway.site.modelled import parameters_not_modelled
 
 JOBS = ("jobs.txt", "jobs.txt.gz", "jobs.json", "jobs.json.gz", "jobs.swf", "jobs.swf.gz")
 CONFIGURATION = ("slurm.conf", "config.txt")
@@ -31,43 +28,46 @@ def is_site(path: str | Path) -> bool:
     return folder.is_dir() and any((folder / name).is_file() for name in (*CONFIGURATION, "site.toml"))
 
 
-def load(folder: Path) -> Site:
-    """The site of a folder, or of a file written by hand."""
+def read(folder: Path) -> Parts:
+    """The parts of a site in a folder, or in a file written by hand."""
     if folder.suffix == ".toml" and folder.is_file():
-        return load_toml(folder)
+        return read_toml(folder)
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "there is no such folder"
         message = f"{what}; a site is a folder with slurm.conf (or config.txt, partitions.txt, nodes.txt)"
         raise InputError(message, file=folder)
     if (folder / "site.toml").is_file():
-        return load_toml(folder / "site.toml")
+        return read_toml(folder / "site.toml")
     config, machine = _configuration(folder)
     qos, qos_lines = _qos(folder)
     associations, association_lines = _associations(folder, config)
-    return _site(
+    return Parts(
         folder,
-        Parts(
-            config,
-            _objects(folder, machine, "nodes.txt", "NodeName"),
-            _objects(folder, machine, "partitions.txt", "PartitionName"),
-            lines_of(machine, "NodeSet"),
-            qos,
-            qos_lines,
-            associations,
-            association_lines,
-        ),
+        config,
+        _objects(folder, machine, "nodes.txt", "NodeName"),
+        _objects(folder, machine, "partitions.txt", "PartitionName"),
+        lines_of(machine, "NodeSet"),
+        qos,
+        qos_lines,
+        associations,
+        association_lines,
+        _name(folder, config),
+        _jobs(folder),
     )
 
 
-def load_toml(file: Path) -> Site:
-    """The site of a file written by hand; files of the folder beside it add what they have."""
+def read_toml(file: Path) -> Parts:
+    """The parts of a site written by hand; files of the folder beside it add what they have."""
     from headway.site.by_hand import SiteFile
 
     written = SiteFile(file)
+    folder, config = file.parent, written.parameters()
+    name, jobs = written.document.get("name"), written.document.get("jobs")
     qos_lines = {entry.get("Name"): entry for entry in written.entries("qos", "Name")}
     associations, association_lines = tree(written.given_associations())
-    parts = Parts(
-        written.parameters(),
+    return Parts(
+        folder,
+        config,
         list(written.entries("node", "NodeName")),
         list(written.entries("partition", "PartitionName")),
         [],
@@ -75,20 +75,15 @@ def load_toml(file: Path) -> Site:
         qos_lines,
         associations,
         association_lines,
-    )
-    site = _site(file.parent, parts)
-    jobs = written.document.get("jobs")
-    name = written.document.get("name")
-    return replace(
-        site,
-        name=str(name) if name else site.name,
-        jobs=file.parent / str(jobs) if jobs else site.jobs,
+        str(name) if name else _name(folder, config),
+        folder / str(jobs) if jobs else _jobs(folder),
     )
 
 
 class Parts(NamedTuple):
     """What a site is made of, whichever way it is written, with the lines that errors name."""
 
+    folder: Path
     config: Config
     node_lines: list[Entry]
     partition_lines: list[Entry]
@@ -97,37 +92,64 @@ class Parts(NamedTuple):
     qos_lines: dict[str, Entry]
     associations: tuple[Association, ...]
     association_lines: list[Entry]
+    name: str
+    jobs: Path | None
+
+    @property
+    def lines(self) -> tuple[list[Entry], dict[str, Entry], list[Entry]]:
+        """The lines of partitions, QOS and associations."""
+        return self.partition_lines, self.qos_lines, self.association_lines
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of `Site`; files of the folder add what only they have."""
+        folder, config = self.folder, self.config
+        site_nodes = nodes(self.node_lines)
+        if not site_nodes:
+            message = "defines no nodes; add NodeName lines or nodes.txt (scontrol show node)"
+            raise InputError(message, file=folder)
+        site_partitions = partitions(self.partition_lines, site_nodes, node_sets(self.set_lines, site_nodes))
+        if not site_partitions:
+            message = "defines no partition; add PartitionName lines or partitions.txt"
+            raise InputError(f"{message} (scontrol show partition)", file=folder)
+        return {
+            "name": self.name,
+            "nodes": site_nodes,
+            "partitions": site_partitions,
+            "qos": self.qos,
+            "associations": self.associations,
+            "config": config,
+            "scheduler": scheduler_parameters(config),
+            "usage": _usage(folder),
+            "licenses": _licenses(config),
+            "groups": read_groups(folder / "groups.txt"),
+            "events": read_events(folder / "events.txt"),
+            "reservations": read_reservations(folder / "reservations.txt", site_nodes),
+            "jobs": self.jobs,
+            "folder": folder,
+        }
+
+    def not_modelled(self) -> Iterator[NotModelled]:
+        """Parameters, keys of nodes and partitions, and files that are not taken into account."""
+        yield from parameters_not_modelled(self.config)
+        for lines, kind in ((self.node_lines, "NodeName"), (self.partition_lines, "PartitionName")):
+            seen: set[str] = set()
+            for entry in lines:
+                for key, value in unknown_keys(entry, kind):
+                    if key.lower() not in seen:
+                        seen.add(key.lower())
+                        yield NotModelled(f"{kind} {key}", value, entry.where)
+        for name in ("topology.conf", "burst_buffer.conf"):
+            if (self.folder / name).is_file():
+                yield NotModelled(name, "", name)
 
 
-def _site(folder: Path, parts: Parts) -> Site:
-    config = parts.config
-    site_nodes = nodes(parts.node_lines)
-    if not site_nodes:
-        message = "defines no nodes; add NodeName lines or nodes.txt (scontrol show node)"
-        raise InputError(message, file=folder)
-    site_partitions = partitions(parts.partition_lines, site_nodes, node_sets(parts.set_lines, site_nodes))
-    if not site_partitions:
-        message = "defines no partition; add PartitionName lines or partitions.txt (scontrol show partition)"
-        raise InputError(message, file=folder)
-    site = Site(
-        name=config.get("ClusterName") or folder.resolve().name,
-        nodes=site_nodes,
-        partitions=site_partitions,
-        qos=parts.qos,
-        associations=parts.associations,
-        config=config,
-        scheduler=scheduler_parameters(config),
-        usage=_usage(folder),
-        licenses=_licenses(config),
-        groups=read_groups(folder / "groups.txt"),
-        events=read_events(folder / "events.txt"),
-        reservations=read_reservations(folder / "reservations.txt", site_nodes),
-        jobs=next((folder / name for name in JOBS if (folder / name).is_file()), None),
-        folder=folder,
-    )
-    lines = (parts.partition_lines, parts.qos_lines, parts.association_lines)
-    check(site, *lines)
-    return replace(site, not_modelled=(*_not_modelled(folder, parts), *rules_not_modelled(site, *lines)))
+def _name(folder: Path, config: Config) -> str:
+    return config.get("ClusterName") or folder.resolve().name
+
+
+def _jobs(folder: Path) -> Path | None:
+    """The log that lies in a site's folder."""
+    return next((folder / name for name in JOBS if (folder / name).is_file()), None)
 
 
 def _configuration(folder: Path) -> tuple[Config, list[Entry]]:
@@ -194,27 +216,3 @@ def _licenses(config: Config) -> dict[str, int]:
         except ValueError as error:
             raise config.error(str(error), "Licenses") from None
     return found
-
-
-def _not_modelled(folder: Path, parts: Parts) -> list[NotModelled]:
-    """Parameters, keys of nodes and partitions, and files that are not taken into account."""
-    found = list(parameters_not_modelled(parts.config))
-    for lines, kind in ((parts.node_lines, "NodeName"), (parts.partition_lines, "PartitionName")):
-        seen: set[str] = set()
-        for entry in lines:
-            for key, value in unknown_keys(entry, kind):
-                if key.lower() not in seen:
-                    seen.add(key.lower())
-                    found.append(NotModelled(f"{kind} {key}", value, entry.where))
-    for name in ("topology.conf", "burst_buffer.conf"):
-        if (folder / name).is_file():
-            found.append(NotModelled(name, "", name))
-    return found
-
-
-def site_described(described: Mapping[str, str] | None) -> Site | None:
-    """The site of a platform that was described, where its folder is still there."""
-    if not described or not described.get("folder"):
-        return None
-    folder = Path(described["folder"])
-    return load(folder) if is_site(folder) else None

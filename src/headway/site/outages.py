@@ -16,9 +16,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from headway.errors import InputError
-from headway.platform import Platform
-from headway.platform.outages import Outage, Outages
-from headway.platform.outages_file import bytes_of, parse_outages
+from headway.platform import Outage, Outages, Platform
+from headway.platform.outages_file import bytes_of
 from headway.site.happenings import read_events, read_reservations
 from headway.site.model import NodeEvent, Reservation
 from headway.units import SECOND
@@ -34,7 +33,7 @@ def load_outages(
     is_events = is_table and "NodeName" in first and "Reservation" not in first
     is_reservations = first.startswith("ReservationName=") or (is_table and not is_events)
     if not is_events and not is_reservations:
-        return parse_outages(raw, path, unix_start, on_failure)
+        return Outages.parse(raw, path, unix_start, on_failure)
     if not path.is_file():
         raise InputError("is what Slurm shows, and a pipe; save it as a file first", file=path)
     if unix_start is None:

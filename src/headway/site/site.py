@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from headway.site.parameters import SCHEDULER
 
 if TYPE_CHECKING:
     from headway.platform import Platform
+    from headway.site.folder import Parts
     from headway.workload import Workload
 
 
@@ -49,16 +50,27 @@ class Site:
     @classmethod
     def load(cls, folder: str | Path) -> Site:
         """The site of a folder with slurm.conf, or what scontrol shows, and what sacctmgr shows."""
-        from headway.site.folder import load
+        from headway.site.folder import read
 
-        return load(Path(folder))
+        return cls._of(read(Path(folder)))
 
     @classmethod
     def from_toml(cls, file: str | Path) -> Site:
         """The site of a TOML file written by hand."""
-        from headway.site.folder import load_toml
+        from headway.site.folder import read_toml
 
-        return load_toml(Path(file))
+        return cls._of(read_toml(Path(file)))
+
+    @classmethod
+    def _of(cls, parts: Parts) -> Site:
+        """The site of its parts, if they agree, with what is not modelled of them."""
+        from headway.site.checks import check
+        from headway.site.modelled import rules_not_modelled
+
+        site = cls(**parts.fields())
+        check(site, *parts.lines)
+        not_modelled = (*parts.not_modelled(), *rules_not_modelled(site, *parts.lines))
+        return replace(site, not_modelled=not_modelled)
 
     @cached_property
     def cpus(self) -> int:

@@ -77,7 +77,8 @@ def _by_name(case: Case, name: str, value: str, text: str) -> Case | None:
         return replace(case, policy=value)
     if name == "nodes":
         if case.site is not None:
-            return case.with_site(lambda site: site_changes.nodes(site, value), text)
+            more = amount(value, len(case.site.nodes), text)
+            return case.with_site(lambda site: site_changes.nodes(site, more), text)
         total = case.platform.total_procs
         return replace(case, platform=Platform.procs(max(total + amount(value, total, text), 1)))
     if name == "jobs":

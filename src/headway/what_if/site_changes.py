@@ -61,12 +61,9 @@ def scheduling(site: Site, name: str, value: str) -> Site:
     return parameter(site, "SchedulerParameters", text)
 
 
-def nodes(site: Site, value: str) -> Site:
+def nodes(site: Site, more: int) -> Site:
     """More nodes, copies of evenly chosen ones in the same partitions; or fewer, evenly chosen."""
-    from headway.what_if.changes import amount
-
     count = len(site.nodes)
-    more = amount(value, count, f"nodes={value}")
     if more < 0:
         gone = set(_evenly(count, min(-more, count - 1)))
         kept = [place for place in range(count) if place not in gone]

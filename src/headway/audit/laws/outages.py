@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from headway.audit.laws.capacity import overfull
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.platform import Outage
 from headway.platform.absences import absences
-from headway.platform.outages import Outage
 from headway.schedule.processor_sets import numbers
 from headway.units import LONGEST, seconds_text
 

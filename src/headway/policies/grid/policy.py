@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headway.policies.grid.local_policies import locals_of, pools_of, widest, widest_of_locals
+from headway.policies.grid.local_policies import locals_of, pools_of, run_together, widest, widest_of_locals
 from headway.policies.policy import Policy, Seen
 from headway.policies.pools import Pool
 
@@ -37,9 +37,15 @@ class Reallocation(Policy):
         )
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
-        from headway.policies.grid.setup import reallocation
+        assert arrivals.platform is not None
+        local = locals_of(self.spec, arrivals.platform)
+        if run_together(local):
+            from headway.policies.grid.setup import together
 
-        return reallocation(self.spec, arrivals)
+            return together(self.spec, arrivals, local[0])
+        from headway.policies.grid.composed.setup import composed
+
+        return composed(self.spec, arrivals, local)
 
     def policy_of_cluster(self, platform: Platform, cluster: int) -> Policy:
         return locals_of(self.spec, platform)[cluster].policy

@@ -13,7 +13,7 @@ from headway.engine.drive import Setup
 from headway.engine.tables import CLASS, PLAN, RESERVED, State
 from headway.errors import UsageError
 from headway.policies.grid.description import HEURISTICS, LAWS, MODES, TOGETHER, TUNINGS
-from headway.policies.grid.local_policies import locals_of, pools_of, run_together
+from headway.policies.grid.local_policies import pools_of
 from headway.policies.grid.moldability import fraction, job_rows
 from headway.policies.pools import LOCAL, Pool
 from headway.policies.prepare import Arrivals, Prepared, Sites, Table
@@ -29,17 +29,6 @@ MOVES_AT_FIRST, MOVES_PER_TASK = 1000, 2
 ESTIMATED = "the clusters are under easy, which promises nothing: completions are estimated"
 STARVING = 5
 """A task submitted again so often with a later completion than it had counts as starving."""
-
-
-def reallocation(spec: Spec, arrivals: Arrivals) -> Prepared:
-    """A grid of the platform's clusters under one memory."""
-    assert arrivals.platform is not None
-    local = locals_of(spec, arrivals.platform)
-    if run_together(local):
-        return together(spec, arrivals, local[0])
-    from headway.policies.grid.composed.setup import composed
-
-    return composed(spec, arrivals, local)
 
 
 def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:

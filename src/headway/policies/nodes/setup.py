@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +23,14 @@ from headway.policies.nodes.areas import (
     planned_cores,
 )
 from headway.policies.nodes.placing import HOW_TO_ADD
-from headway.policies.nodes.policy import Lem, OnNodes, Scored
 from headway.policies.nodes.tables import File, Note, Point, Rule, Seen
 from headway.policies.nodes.tables import Node as At
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.spec import Spec
 from headway.units import DAY
+
+if TYPE_CHECKING:
+    from headway.policies.nodes.policy import OnNodes, Scored
 
 Table = npt.NDArray[np.int64]
 PRESENCES = ("contiguous", "until-next-start", "lru")
@@ -225,11 +228,9 @@ def _weigh(policy: Scored, machine: Machine) -> None:
     rules[Rule.X], rules[Rule.Y], rules[Rule.Z] = (int(weight * scale) for weight in (x, y, z))
     rules[Rule.MOST_AHEAD] = (1 << 60) // scale
     rules[Rule.MOST_EVICTED] = (1 << 58) // max(1, int(y * scale))
-    if isinstance(policy, Lem):
-        threshold = policy.threshold
+    if policy.rule == "lem":
+        threshold = policy.spec.fraction("threshold")
         rules[Rule.THRESHOLD], rules[Rule.THRESHOLD_OVER] = threshold.numerator, threshold.denominator
-
-
 
 
 def _plan_areas(spec: Spec, arrivals: Arrivals, machine: Machine) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,9 @@ from headway.policies.queueing.ordering import (
     set_order,
     sorted_kind_of,
 )
-from headway.policies.spec import Spec
+
+if TYPE_CHECKING:
+    from headway.policies.spec import Spec
 
 
 def strict(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:

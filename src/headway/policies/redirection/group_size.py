@@ -9,6 +9,7 @@ from headway.errors import UsageError
 from headway.platform import Platform
 from headway.policies.spec import Spec
 
+GROUPS = ("principal", "redirection")
 FINEST = 1 << 42
 """Ratios of speeds have smaller numerators and denominators, so that times are computed exactly."""
 

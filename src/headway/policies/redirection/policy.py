@@ -9,15 +9,13 @@ from headway.platform import Platform
 from headway.policies.deadline.policy import told_ends
 from headway.policies.policy import Policy, Seen
 from headway.policies.pools import Pool
-from headway.policies.redirection.group_size import group_sizes, speed_ratio
+from headway.policies.redirection.group_size import GROUPS, group_sizes, speed_ratio
 from headway.policies.spec import make_spec
 
 if TYPE_CHECKING:
     from headway.engine.local import Local
     from headway.policies.prepare import Arrivals, Prepared
     from headway.workload import Workload
-
-GROUPS = ("principal", "redirection")
 
 
 class Redirection(Policy):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.queueing.policy import Queue
 from headway.policies.queueing.setup import first_class, sorted_at_each_pass
 from headway.policies.redirection.group import Group
-from headway.policies.redirection.group_size import group_sizes, speed_ratio
-from headway.policies.redirection.policy import GROUPS, Redirection
+from headway.policies.redirection.group_size import GROUPS, group_sizes, speed_ratio
 from headway.policies.spec import Spec
+
+if TYPE_CHECKING:
+    from headway.policies.redirection.policy import Redirection
 
 FILTERS = ("procs", "walltime", "pseudo", "none")
 CONFLICTS = ("walltime", "counter", "area", "latest")
