@@ -11,9 +11,9 @@ import pytest
 from headway import jit
 from headway.engine.drive import Jobs
 from headway.engine.driver import run
-from headway.engine.tables import R_JOB, R_START, RUNS, State
+from headway.engine.tables import NO_MEMORY, R_JOB, R_START, RUNS, State
 from headway.policies.backfilling import conservative, long_holes, setup
-from headway.policies.backfilling.long_holes import BUCKETS, IN_USE
+from headway.policies.backfilling.long_holes import Note
 from headway.policies.prepare import Arrivals
 from headway.policies.spec import parse_spec
 from headway.units import SECOND
@@ -35,10 +35,12 @@ def jobs_of(seed: int, count: int, spread: float, zero: int = 0) -> tuple[Ints, 
 
 
 def simulated(policy: str, columns: tuple[Ints, Ints, Ints, Ints], table: bool) -> tuple[Ints, State]:
-    """The starts, and the tables at the end; without space for the table of holes if not ``table``."""
+    """The starts, and the tables at the end; without a table of holes if not ``table``."""
     submit, size, walltime, runtime = columns
     prepared = parse_spec(policy).policy.prepare(Arrivals(submit, size, walltime, runtime), PROCS)
-    setup = prepared.setup if table else replace(prepared.setup, spare=0)
+    setup = prepared.setup
+    if not table:
+        setup = replace(setup, hook=conservative.conservative, memory=NO_MEMORY)
     state = run(Jobs(submit, size, walltime, runtime, prepared.plan), setup)
     starts = np.empty(len(submit), np.int64)
     count = state.clock[RUNS]
@@ -62,7 +64,7 @@ def test_the_table_of_holes_changes_no_start(policy: str, spread: float) -> None
     columns = jobs_of(len(policy), 1200, spread)
     plain, _ = simulated(policy, columns, table=False)
     starts, state = simulated(policy, columns, table=True)
-    assert state.options[BUCKETS] > 0, "the table was never used"
+    assert state.memory.notes[Note.BUCKETS] > 0, "the table was never used"
     assert np.array_equal(starts, plain)
 
 
@@ -71,13 +73,13 @@ def test_reservations_of_no_length_turn_the_table_off() -> None:
     columns = jobs_of(3, 1400, 0.02, zero=20)
     plain, _ = simulated("conservative", columns, table=False)
     starts, state = simulated("conservative", columns, table=True)
-    assert state.options[BUCKETS] > 0
+    assert state.memory.notes[Note.BUCKETS] > 0
     assert np.array_equal(starts, plain)
 
 
 def test_few_waiting_jobs_need_no_table() -> None:
     _, state = simulated("conservative", jobs_of(4, 600, 1.5), table=True)
-    assert state.options[BUCKETS] == state.options[IN_USE] == 0
+    assert state.memory is NO_MEMORY
 
 
 @pytest.mark.interpreted
@@ -98,5 +100,5 @@ def test_a_table_of_few_holes_changes_no_start(
         columns = jobs_of(seed, 90, spread)
         plain, _ = simulated(f"conservative{options}", columns, table=False)
         starts, state = simulated(f"conservative{options}", columns, table=True)
-        assert state.options[BUCKETS] > 0, "the table was never used"
+        assert state.memory.notes[Note.BUCKETS] > 0, "the table was never used"
         assert np.array_equal(starts, plain)

@@ -6,6 +6,7 @@ rows, and each kernel that a policy reaches is rewritten for them from its sourc
     state.jobs[PHASE, job]     state.jobs_7[job]
     table[PHASE, job]          table[7][job]
     state.jobs.shape[1]        len(state.jobs_0)
+    Note.SWEEPS                5
 
 The numbers are written back into the tables when the clock stops. Nothing else changes, so the results are
 the same.
@@ -18,6 +19,7 @@ import inspect
 import sys
 from bisect import bisect_right
 from collections.abc import Callable
+from enum import EnumType, IntEnum
 from functools import cache
 from types import CodeType, FunctionType
 from typing import Any
@@ -167,6 +169,13 @@ class _ForLists(ast.NodeTransformer):
         value = self.names.get(node.id)
         if type(value) is int and isinstance(node.ctx, ast.Load) and node.id not in self.local:
             return ast.copy_location(ast.Constant(value), node)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        names = self.names.get(node.value.id) if isinstance(node.value, ast.Name) else None
+        if isinstance(names, EnumType) and issubclass(names, IntEnum) and node.attr in names.__members__:
+            return ast.copy_location(ast.Constant(int(names[node.attr])), node)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:

@@ -19,6 +19,8 @@ tells which jobs can move: :mod:`headway.policies.backfilling.long_holes`. The s
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from headway.engine.holes import free_until, hole_from, level_of, next_free, stays_between
 from headway.engine.planning import settle
 from headway.engine.profile import step_near, step_of
@@ -67,8 +69,7 @@ from headway.engine.tables import (
 from headway.engine.verbs import start, wake
 from headway.jit import kernel, routine
 from headway.policies.backfilling.long_holes import (
-    IN_USE,
-    has_space,
+    Note,
     is_current,
     lay_buckets,
     note_reservation,
@@ -78,9 +79,30 @@ from headway.policies.queueing.ordering import OWN, URGENT_CLASS, join, option
 from headway.policies.queueing.strict import MACHINE
 from headway.units import NEVER
 
-# Options after those of every queue: how to compress, and how much longer than a job a hole must be (µs).
-COMPRESS, HOLE = OWN, OWN + 1
-EARLY, EVERY, FIXPOINT, SCRATCH_MODE, NO_COMPRESSION = range(5)
+
+class Rule(IntEnum):
+    """A parameter behind those of every queue."""
+
+    COMPRESS = OWN
+    """How to use what completions leave free: a way to compress."""
+    HOLE = OWN + 1
+    """How much longer than a job a hole must be (µs)."""
+
+
+class Compress(IntEnum):
+    """A way to compress."""
+
+    EARLY = 0
+    """One sweep where a job ended early."""
+    EVERY = 1
+    """One sweep after every completion."""
+    FIXPOINT = 2
+    """Sweeps until nothing moves."""
+    SCRATCH = 3
+    """All waiting jobs are placed anew."""
+    NONE = 4
+    """Nothing moves."""
+
 
 MANY, LONG = 512, 256
 """With so many waiting, whose searches pass so many positions of the profile each, a table of holes pays."""
@@ -138,7 +160,7 @@ def sweep(t: int, state: State, k: int) -> bool:
             until = min(end, reserved - plan)
         if after < until:
             searched -= at
-            earlier, at = earliest_move(state, k, job, at, after, until, option(state, k, HOLE))
+            earlier, at = earliest_move(state, k, job, at, after, until, option(state, k, Rule.HOLE))
             searched += at
         if earlier < reserved:
             at = step_near(state.profile, k, at, earlier)
@@ -243,15 +265,15 @@ def sweep_machine(t: int, state: State) -> bool:
     """:func:`sweep` the whole machine, by a table of holes where searches have become long."""
     k = MACHINE
     waiting, pins = state.pools[Q_COUNT, 2 * k], state.pools[PIN_COUNT, k]
-    if has_space(state) and state.options[IN_USE]:
+    if state.memory.notes[Note.IN_USE]:
         if 2 * waiting >= MANY and pins == 0 and is_current(t, state, k):
-            return bool(sweep_long_plan(t, state, k, option(state, k, HOLE)))
-        state.options[IN_USE] = 0
+            return bool(sweep_long_plan(t, state, k, option(state, k, Rule.HOLE)))
+        state.memory.notes[Note.IN_USE] = 0
         state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = t, NEVER
     moved = sweep(t, state, k)
-    if waiting >= MANY and pins == 0 and has_space(state) and state.pools[SEARCHED, k] > LONG * waiting:
+    if waiting >= MANY and pins == 0 and state.pools[SEARCHED, k] > LONG * waiting:
         lay_buckets(t, state, k)  # of all that is free, so nothing else need be remembered
-        state.options[IN_USE] = 1
+        state.memory.notes[Note.IN_USE] = 1
         state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
     return bool(moved)
 
@@ -295,14 +317,14 @@ def place_anew(t: int, state: State, k: int) -> None:
 @kernel
 def reserve_earliest(t: int, state: State, k: int, job: int) -> None:
     """Reserve the earliest time at which a job fits; none where too few processors are there for ever."""
-    reserve_by(state, k, job, t, option(state, k, HOLE), NEVER - 1)
+    reserve_by(state, k, job, t, option(state, k, Rule.HOLE), NEVER - 1)
 
 
 @kernel
 def is_compressed(state: State, k: int, ended_early: int) -> bool:
     """Whether completions have left something free that is to be used."""
-    mode = option(state, k, COMPRESS)
-    if mode == NO_COMPRESSION or (ended_early == 0 and mode != EVERY):
+    mode = option(state, k, Rule.COMPRESS)
+    if mode == Compress.NONE or (ended_early == 0 and mode != Compress.EVERY):
         return False
     return bool(state.pools[FREED, k])
 
@@ -310,26 +332,26 @@ def is_compressed(state: State, k: int, ended_early: int) -> bool:
 @kernel
 def compress(t: int, state: State, k: int, ended_early: int) -> None:
     """Use what completions have left free, in the chosen way."""
-    mode = option(state, k, COMPRESS)
+    mode = option(state, k, Rule.COMPRESS)
     if not is_compressed(state, k, ended_early):
         return
-    if mode == SCRATCH_MODE:
+    if mode == Compress.SCRATCH:
         place_anew(t, state, k)
     else:
-        while sweep(t, state, k) and mode == FIXPOINT:
+        while sweep(t, state, k) and mode == Compress.FIXPOINT:
             pass
 
 
 @kernel
 def compress_machine(t: int, state: State, ended_early: int) -> None:
-    """:func:`compress` on the whole machine, where the table of holes is among the policy's notes."""
-    mode = option(state, MACHINE, COMPRESS)
+    """:func:`compress` on the whole machine, where the policy has a table of holes."""
+    mode = option(state, MACHINE, Rule.COMPRESS)
     if not is_compressed(state, MACHINE, ended_early):
         return
-    if mode == SCRATCH_MODE:
+    if mode == Compress.SCRATCH:
         place_anew(t, state, MACHINE)
     else:
-        while sweep_machine(t, state) and mode == FIXPOINT:
+        while sweep_machine(t, state) and mode == Compress.FIXPOINT:
             pass
 
 
@@ -338,7 +360,7 @@ def arrive(t: int, state: State, k: int, job: int) -> None:
     """Give a newcomer its reservation, which is a promise."""
     join(state, k, job)
     reserve_earliest(t, state, k, job)
-    if option(state, k, COMPRESS) == SCRATCH_MODE and state.jobs[CLASS, job] == URGENT_CLASS:
+    if option(state, k, Rule.COMPRESS) == Compress.SCRATCH and state.jobs[CLASS, job] == URGENT_CLASS:
         place_anew(t, state, k)
     state.jobs[PROMISE, job] = state.jobs[RESERVED, job]
 
@@ -379,6 +401,6 @@ def conservative_deep(t: int, state: State) -> None:
     compress_machine(t, state, settle(t, state, MACHINE))
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
         arrive(t, state, MACHINE, job)
-        if has_space(state) and state.options[IN_USE]:
+        if state.memory.notes[Note.IN_USE]:
             note_reservation(state, job)
     start_due(t, state, MACHINE)

@@ -29,6 +29,11 @@ as the job, and is not looked for in the table: it ends at r.
 
 from __future__ import annotations
 
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
 from headway.engine.holes import free_until, hole_from
 from headway.engine.profile import (
     ADDED,
@@ -61,22 +66,13 @@ from headway.engine.tables import (
     RESERVED,
     ROOM_FROM,
     ROOM_TO,
-    SIZE,
     State,
+    Table,
 )
-from headway.jit import kernel, routine
-from headway.policies.queueing.ordering import STRIDE
+from headway.jit import by_address, kernel, routine
 from headway.units import NEVER
 
-# Notes behind the options: the buckets there is space for and those in use, when the first begins and how
-# wide they are (a power of two, in µs), the bucket of now, the classes, and whether the table is in use.
-# Then for each class the least size, and where the hole begins that is being followed; then the bounds,
-# then the greatest ones, then what jobs need that are reserved from a bucket on; then the slices of time.
-SPACE, BUCKETS, ORIGIN, WIDTH, NOW_AT, CLASSES, IN_USE, SWEEPS, LEAST_SIZE = range(STRIDE, STRIDE + 9)
 MOST_CLASSES = 128
-SINCE = LEAST_SIZE + MOST_CLASSES
-BOUND = SINCE + MOST_CLASSES
-
 FAR = 64
 """So many steps a hole is followed behind the time that came free; then it counts as endless."""
 SLICES, SLICES_IN_BITS = 64, 6
@@ -86,26 +82,59 @@ SWEEPS_A_COUNT = 32
 MOST_BUCKETS, FEWEST_BUCKETS, WAITING_PER_BUCKET = 8192, 64, 8
 
 
-def space_for(jobs: int, procs: int) -> int:
-    """How many notes a log of so many jobs on a machine of ``procs`` processors may need."""
+class Note(IntEnum):
+    """A number that changes while the table of holes is in use."""
+
+    IN_USE = 0
+    """Whether it is."""
+    BUCKETS = 1
+    """Buckets in use; 0 until the table was first laid."""
+    ORIGIN = 2
+    """When the first bucket begins."""
+    WIDTH = 3
+    """How wide a bucket is: 2 to this power, in µs."""
+    NOW_AT = 4
+    """The bucket of now."""
+    SWEEPS = 5
+    """Sweeps since the table was laid."""
+
+
+@by_address
+class Holes(NamedTuple):
+    """The table of holes."""
+
+    notes: Table
+    """[Note]"""
+    sizes: Table
+    """[class] the least size; NEVER behind the last class."""
+    since: Table
+    """[class] where the hole begins that is being followed."""
+    bounds: Table
+    """[class, bucket] no hole that reaches into the bucket is longer."""
+    greatest: Table
+    """[class, bucket] the greatest bound up to the bucket."""
+    shortest: Table
+    """[class, bucket] the shortest length of the jobs reserved in the bucket or later."""
+    lowest: Table
+    """[bucket] the lowest class of the jobs reserved in the bucket or later."""
+    freed_in: Table
+    """[slice] the last sweep in which processors came free there."""
+
+
+def table_of_holes(jobs: int, procs: int) -> Holes:
+    """An empty table for a log of so many jobs on a machine of ``procs`` processors.
+
+    The least sizes of the classes are 1, 2, 3, 4, 6, 8, 12, 16 and so on.
+    """
     buckets = FEWEST_BUCKETS
     while buckets < MOST_BUCKETS and buckets * WAITING_PER_BUCKET < jobs:
         buckets *= 2
-    return BOUND - STRIDE + buckets * (3 * 2 * procs.bit_length() + 1 + SLICES)
-
-
-@routine
-def lay_classes(state: State, k: int) -> None:
-    """The least size of each class: 1, 2, 3, 4, 6, 8, 12, 16 and so on up to the size of pool ``k``."""
-    for c in range(MOST_CLASSES):
-        state.options[LEAST_SIZE + c] = NEVER
-    c, size, between = 0, 1, 2
-    while size <= state.pools[SIZE, k]:
-        state.options[LEAST_SIZE + c] = size
-        size, between = between, 2 * size if c > 0 else 3
-        c += 1
-    state.options[CLASSES] = c
-    state.options[SPACE] = (len(state.options) - BOUND) // (3 * c + 1 + SLICES)
+    least = [1, *(size << i for i in range(procs.bit_length()) for size in (2, 3))]
+    least = [size for size in least if size <= procs]
+    sizes = np.full(MOST_CLASSES, NEVER)
+    sizes[: len(least)] = least
+    shapes = (len(Note), sizes.shape, len(least), *[(len(least), buckets)] * 3, buckets, SLICES * buckets)
+    return Holes(*(np.zeros(shape, np.int64) for shape in shapes))._replace(sizes=sizes)
 
 
 @kernel
@@ -113,7 +142,7 @@ def class_of(state: State, procs: int) -> int:
     """The class of a size; -1 for no processors."""
     c, step = -1, MOST_CLASSES >> 1
     while step > 0:
-        c += step * (state.options[LEAST_SIZE + c + step] <= procs)
+        c += step * (state.memory.sizes[c + step] <= procs)
         step >>= 1
     return c
 
@@ -121,62 +150,38 @@ def class_of(state: State, procs: int) -> int:
 @kernel
 def bucket_of(state: State, x: int) -> int:
     """The bucket of a time."""
-    b = (x - state.options[ORIGIN]) >> state.options[WIDTH]
-    return int(min(max(b, state.options[NOW_AT]), state.options[BUCKETS] - 1))
+    b = (x - state.memory.notes[Note.ORIGIN]) >> state.memory.notes[Note.WIDTH]
+    return int(min(max(b, state.memory.notes[Note.NOW_AT]), state.memory.notes[Note.BUCKETS] - 1))
 
 
 @kernel
 def beginning_of(state: State, bucket: int) -> int:
     """When a bucket begins."""
-    return int(state.options[ORIGIN] + (bucket << state.options[WIDTH]))
-
-
-@kernel
-def bounds_of(state: State, c: int) -> int:
-    """Where the bounds of a class begin."""
-    return int(BOUND + c * state.options[SPACE])
-
-
-@kernel
-def greatest_of(state: State, c: int) -> int:
-    """Where the greatest bounds of a class begin."""
-    return int(BOUND + (state.options[CLASSES] + c) * state.options[SPACE])
-
-
-@kernel
-def lowest_from(state: State) -> int:
-    """Where the lowest classes begin: of each bucket, that of the jobs reserved in it or later."""
-    return int(BOUND + 3 * state.options[CLASSES] * state.options[SPACE])
-
-
-@kernel
-def shortest_of(state: State, c: int) -> int:
-    """Where the shortest lengths of a class begin: of each bucket, of the jobs reserved in it or later."""
-    return int(BOUND + (2 * state.options[CLASSES] + c) * state.options[SPACE])
+    return int(state.memory.notes[Note.ORIGIN] + (bucket << state.memory.notes[Note.WIDTH]))
 
 
 @kernel
 def slice_of(state: State, x: int) -> int:
-    """Where it is noted in which sweep processors last came free around a time."""
-    first = BOUND + (3 * state.options[CLASSES] + 1) * state.options[SPACE]
-    after, width = max(x - state.options[ORIGIN], 0), state.options[WIDTH] - SLICES_IN_BITS
-    last = SLICES * state.options[BUCKETS] - 1
-    if after >> state.options[WIDTH] >= state.options[BUCKETS]:
-        return int(first + last)
-    return int(first + min(after >> width if width >= 0 else after << -width, last))
+    """The slice of a time."""
+    notes = state.memory.notes
+    after, width = max(x - notes[Note.ORIGIN], 0), notes[Note.WIDTH] - SLICES_IN_BITS
+    last = SLICES * notes[Note.BUCKETS] - 1
+    if after >> notes[Note.WIDTH] >= notes[Note.BUCKETS]:
+        return int(last)
+    return int(min(after >> width if width >= 0 else after << -width, last))
 
 
 @kernel
 def note_room_in(state: State, begin: int, end: int) -> None:
     """Processors came free on [begin, end) in this sweep."""
     for place in range(slice_of(state, begin), slice_of(state, end - 1) + 1):
-        state.options[place] = state.options[SWEEPS]
+        state.memory.freed_in[place] = state.memory.notes[Note.SWEEPS]
 
 
 @kernel
 def may_slide(state: State, reserved: int) -> bool:
     """Whether processors may have come free just before a reserved start since that was last looked at."""
-    return bool(state.options[slice_of(state, reserved - 1)] >= state.options[SWEEPS] - 1)
+    return bool(state.memory.freed_in[slice_of(state, reserved - 1)] >= state.memory.notes[Note.SWEEPS] - 1)
 
 
 @kernel
@@ -184,26 +189,26 @@ def note_reservation(state: State, job: int) -> None:
     """Note the class and length of a job for the buckets up to its reserved start."""
     last, plan = bucket_of(state, state.jobs[RESERVED, job]), state.jobs[PLAN, job]
     c = class_of(state, state.jobs[PROCS, job])
-    row, bucket = lowest_from(state), last
-    while bucket >= 0 and state.options[row + bucket] > c:
-        state.options[row + bucket] = c
+    lowest, shortest, bucket = state.memory.lowest, state.memory.shortest, last
+    while bucket >= 0 and lowest[bucket] > c:
+        lowest[bucket] = c
         bucket -= 1
-    row, bucket = shortest_of(state, c), last
-    while bucket >= 0 and state.options[row + bucket] > plan:
-        state.options[row + bucket] = plan
+    bucket = last
+    while bucket >= 0 and shortest[c, bucket] > plan:
+        shortest[c, bucket] = plan
         bucket -= 1
 
 
 @routine
 def note_reservations(state: State, k: int) -> None:
     """Note all reservations anew: jobs have left and moved forward, so what was noted before is too low."""
-    row = lowest_from(state)
-    for bucket in range(state.options[BUCKETS]):
-        state.options[row + bucket] = MOST_CLASSES
-    for c in range(state.options[CLASSES]):
-        row = shortest_of(state, c)
-        for bucket in range(state.options[BUCKETS]):
-            state.options[row + bucket] = NEVER
+    lowest, shortest = state.memory.lowest, state.memory.shortest
+    buckets = state.memory.notes[Note.BUCKETS]
+    for bucket in range(buckets):
+        lowest[bucket] = MOST_CLASSES
+    for c in range(shortest.shape[0]):
+        for bucket in range(buckets):
+            shortest[c, bucket] = NEVER
     for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
         if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE:
             note_reservation(state, state.queue[Q_FIELDS * 2 * k + Q_JOB, place])
@@ -215,32 +220,29 @@ def note_hole(state: State, c: int, end: int, freed: int) -> None:
 
     Not if it is too short for all jobs of the class that are reserved in bucket ``freed`` or later.
     """
-    begin = state.options[SINCE + c]
-    if end - begin < state.options[shortest_of(state, c) + freed]:
+    begin, bounds, greatest = state.memory.since[c], state.memory.bounds, state.memory.greatest
+    if end - begin < state.memory.shortest[c, freed]:
         return
     first, last = bucket_of(state, begin), bucket_of(state, end - 1)
-    row = bounds_of(state, c)
     for b in range(first, last + 1):
-        length = end - max(begin, beginning_of(state, b))
-        state.options[row + b] = max(state.options[row + b], length)
-    row, b = greatest_of(state, c), first
-    while b < state.options[BUCKETS] and state.options[row + b] < end - begin:
-        state.options[row + b] = end - begin
+        bounds[c, b] = max(bounds[c, b], end - max(begin, beginning_of(state, b)))
+    b = first
+    while b < state.memory.notes[Note.BUCKETS] and greatest[c, b] < end - begin:
+        greatest[c, b] = end - begin
         b += 1
 
 
 @routine
 def gather_greatest(state: State, c: int, bucket: int) -> None:
     """Bring the greatest bounds of a class from ``bucket`` on in line with the bounds."""
-    bounds, row = bounds_of(state, c), greatest_of(state, c)
-    greatest = 0
-    if bucket > state.options[NOW_AT]:
-        greatest = state.options[row + bucket - 1]
-    for b in range(bucket, state.options[BUCKETS]):
-        greatest = max(greatest, state.options[bounds + b])
-        if b > bucket and state.options[row + b] == greatest:
+    notes, greatest, most = state.memory.notes, state.memory.greatest, 0
+    if bucket > notes[Note.NOW_AT]:
+        most = greatest[c, bucket - 1]
+    for b in range(bucket, notes[Note.BUCKETS]):
+        most = max(most, state.memory.bounds[c, b])
+        if b > bucket and greatest[c, b] == most:
             break
-        state.options[row + b] = greatest
+        greatest[c, b] = most
 
 
 @routine
@@ -251,7 +253,7 @@ def follow_back(t: int, state: State, k: int, b: int, place: int, c: int, lowest
     while c >= lowest:
         if begin <= t:
             for lower in range(lowest, c + 1):
-                state.options[SINCE + lower] = t
+                state.memory.since[lower] = t
             return
         place -= 1
         if place < base_of(profile, k, b):
@@ -259,14 +261,14 @@ def follow_back(t: int, state: State, k: int, b: int, place: int, c: int, lowest
             while (
                 b > 0
                 and profile.blocks[BLOCK_ROWS * k + FIRST, b] > t
-                and profile.blocks[BLOCK_ROWS * k + LEAST, b] >= state.options[LEAST_SIZE + c]
+                and profile.blocks[BLOCK_ROWS * k + LEAST, b] >= state.memory.sizes[c]
             ):
                 b -= 1
             begin = profile.blocks[BLOCK_ROWS * k + FIRST, b + 1]
             place = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b] - 1
         level = profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
-        while c >= lowest and level < state.options[LEAST_SIZE + c]:
-            state.options[SINCE + c] = begin
+        while c >= lowest and level < state.memory.sizes[c]:
+            state.memory.since[c] = begin
             c -= 1
         begin = max(t, profile.steps[STEP_ROWS * k + TIME, place])
 
@@ -297,7 +299,7 @@ def note_holes(t: int, state: State, k: int, begin: int, end: int, procs: int) -
     """
     profile = state.profile
     freed = bucket_of(state, begin)
-    lowest = state.options[lowest_from(state) + freed]
+    lowest = state.memory.lowest[freed]
     b = locate(profile, k, begin)
     place = find(profile, k, b, begin)
     if procs < NEVER:
@@ -319,19 +321,19 @@ def note_holes(t: int, state: State, k: int, begin: int, end: int, procs: int) -
         now = profile.steps[STEP_ROWS * k + TIME, place]
         level = profile.steps[STEP_ROWS * k + LEVEL, place] + profile.blocks[BLOCK_ROWS * k + ADDED, b]
         beyond += now >= end
-        while c >= 0 and level < state.options[LEAST_SIZE + c]:
+        while c >= 0 and level < state.memory.sizes[c]:
             if c >= lowest:
                 note_hole(state, c, now, freed)
             c -= 1
-        while beyond == 0 and level >= state.options[LEAST_SIZE + c + 1]:
+        while beyond == 0 and level >= state.memory.sizes[c + 1]:
             c += 1
-            state.options[SINCE + c] = now
+            state.memory.since[c] = now
 
 
 @routine
 def measure_bucket(t: int, state: State, k: int, c: int, bucket: int) -> None:
     """Measure the longest hole of class ``c`` that reaches into a bucket, and set its bound to that."""
-    profile, procs = state.profile, state.options[LEAST_SIZE + c]
+    profile, procs = state.profile, state.memory.sizes[c]
     begin, end = max(t, beginning_of(state, bucket)), beginning_of(state, bucket + 1)
     b = locate(profile, k, begin)
     place = find(profile, k, b, begin)
@@ -355,7 +357,7 @@ def measure_bucket(t: int, state: State, k: int, c: int, bucket: int) -> None:
             longest = NEVER if since < NEVER else longest
             break
         now = profile.steps[STEP_ROWS * k + TIME, place]
-    state.options[bounds_of(state, c) + bucket] = longest
+    state.memory.bounds[c, bucket] = longest
     gather_greatest(state, c, bucket)
 
 
@@ -364,16 +366,16 @@ def jump(t: int, state: State, k: int, job: int, length: int, c: int) -> int:
     """The earliest hole of ``length`` for a job of class ``c`` before its reserved start; else that start."""
     reserved, procs = state.jobs[RESERVED, job], state.jobs[PROCS, job]
     last = bucket_of(state, reserved - 1)
-    bounds, greatest = bounds_of(state, c), greatest_of(state, c)
-    bucket, high = state.options[NOW_AT], last
+    bounds, greatest = state.memory.bounds, state.memory.greatest
+    bucket, high = state.memory.notes[Note.NOW_AT], last
     while bucket < high:  # the first whose greatest bound is long enough has that bound itself
         middle = (bucket + high) >> 1
-        if state.options[greatest + middle] >= length:
+        if greatest[c, middle] >= length:
             high = middle
         else:
             bucket = middle + 1
     while bucket <= last:
-        if state.options[bounds + bucket] >= length:
+        if bounds[c, bucket] >= length:
             begin = max(t, beginning_of(state, bucket))
             until = min(reserved, beginning_of(state, bucket + 1))
             place = step_of(state.profile, k, begin)
@@ -381,7 +383,7 @@ def jump(t: int, state: State, k: int, job: int, length: int, c: int) -> int:
             if found < reserved or bucket == last:
                 return int(found)
             measure_bucket(t, state, k, c, bucket)
-            if state.options[greatest + last] < length:
+            if greatest[c, last] < length:
                 break
         bucket += 1
     return int(reserved)
@@ -397,15 +399,10 @@ def last_step(state: State, k: int) -> int:
 
 
 @kernel
-def has_space(state: State) -> bool:
-    """Whether there are notes behind the options."""
-    return len(state.options) > BOUND
-
-
-@kernel
 def is_current(t: int, state: State, k: int) -> bool:
     """Whether the buckets reach from now to the end of the plan, and are not too wide for what is left."""
-    origin, width, buckets = state.options[ORIGIN], state.options[WIDTH], state.options[BUCKETS]
+    notes = state.memory.notes
+    origin, width, buckets = notes[Note.ORIGIN], notes[Note.WIDTH], notes[Note.BUCKETS]
     return bool(
         (t - origin) >> width <= buckets >> 1 and (last_step(state, k) - origin) >> width < buckets - 1
     )
@@ -414,21 +411,20 @@ def is_current(t: int, state: State, k: int) -> bool:
 @routine
 def lay_buckets(t: int, state: State, k: int) -> None:
     """Lay the buckets anew from now on, and note every hole."""
-    lay_classes(state, k)
-    buckets = FEWEST_BUCKETS
-    while 2 * buckets <= state.options[SPACE] and buckets * WAITING_PER_BUCKET < state.pools[Q_COUNT, 2 * k]:
+    notes, bounds, greatest = state.memory.notes, state.memory.bounds, state.memory.greatest
+    buckets, waiting = FEWEST_BUCKETS, state.pools[Q_COUNT, 2 * k]
+    while 2 * buckets <= bounds.shape[1] and buckets * WAITING_PER_BUCKET < waiting:
         buckets *= 2
     width, ahead = 0, last_step(state, k) - t
     while (ahead + (ahead >> 1)) >> width >= buckets - 1:
         width += 1
-    state.options[BUCKETS], state.options[ORIGIN], state.options[WIDTH] = buckets, t, width
-    state.options[NOW_AT] = 0
-    for i in range(BOUND, BOUND + 2 * state.options[CLASSES] * state.options[SPACE]):
-        state.options[i] = 0
-    state.options[SWEEPS] = 0
-    first = slice_of(state, t)
-    for i in range(first, first + SLICES * buckets):
-        state.options[i] = 0
+    notes[Note.BUCKETS], notes[Note.ORIGIN], notes[Note.WIDTH] = buckets, t, width
+    notes[Note.NOW_AT] = notes[Note.SWEEPS] = 0
+    for c in range(bounds.shape[0]):
+        for bucket in range(buckets):
+            bounds[c, bucket] = greatest[c, bucket] = 0
+    for i in range(SLICES * buckets):
+        state.memory.freed_in[i] = 0
     note_reservations(state, k)
     note_holes(t, state, k, t, NEVER, NEVER)
 
@@ -437,9 +433,9 @@ def lay_buckets(t: int, state: State, k: int) -> None:
 def pass_time(t: int, state: State) -> None:
     """Leave out the buckets that are past."""
     now = bucket_of(state, t)
-    if now > state.options[NOW_AT]:
-        state.options[NOW_AT] = now
-        for c in range(state.options[CLASSES]):
+    if now > state.memory.notes[Note.NOW_AT]:
+        state.memory.notes[Note.NOW_AT] = now
+        for c in range(state.memory.bounds.shape[0]):
             gather_greatest(state, c, now)
 
 
@@ -453,8 +449,8 @@ def sweep_long_plan(t: int, state: State, k: int, more: int) -> bool:
     begin, end = max(state.pools[ROOM_FROM, k], t), state.pools[ROOM_TO, k]
     state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
     pass_time(t, state)
-    state.options[SWEEPS] += 1
-    if state.options[SWEEPS] % SWEEPS_A_COUNT == 0:
+    state.memory.notes[Note.SWEEPS] += 1
+    if state.memory.notes[Note.SWEEPS] % SWEEPS_A_COUNT == 0:
         note_reservations(state, k)
     if begin < end:
         note_room_in(state, begin, end)
@@ -475,7 +471,7 @@ def sweep_long_plan(t: int, state: State, k: int, more: int) -> bool:
             earlier = free_until(state.profile, k, t, reserved, procs)[0]
         length = length_of_hole(state, job, more)
         c = class_of(state, procs)
-        if state.options[greatest_of(state, c) + bucket_of(state, reserved - 1)] >= length:
+        if state.memory.greatest[c, bucket_of(state, reserved - 1)] >= length:
             earlier = min(earlier, jump(t, state, k, job, length, c))
         if earlier < reserved:
             bring_forward(state, k, job, earlier, step_of(state.profile, k, earlier))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
 from headway.engine.drive import Setup
-from headway.engine.tables import BACKFILL_KEY, KEY, State
+from headway.engine.tables import BACKFILL_KEY, KEY, NO_MEMORY, State
 from headway.errors import UsageError
 from headway.policies.prepare import Arrivals, Prepared, Table
 from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, STRIDE, kind_of, sorted_kind_of
@@ -21,8 +22,6 @@ LEARNED = ("average2", "last2")
 
 MANY_AT_ONCE = 512
 """With fewer jobs at once conservative backfilling needs no table of holes."""
-
-COMPRESSION = ("early", "every", "fixpoint", "scratch", "none")
 
 
 def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
@@ -166,19 +165,22 @@ def most_at_once(arrivals: Arrivals, procs: int) -> int:
 
 def conservative(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Conservative backfilling."""
-    from headway.policies.backfilling.long_holes import space_for
+    from headway.policies.backfilling.conservative import Compress
 
+    memory: Any = NO_MEMORY
     if arrivals.is_changing:
         from headway.policies.backfilling.changing import conservative_changing as hook
     elif most_at_once(arrivals, procs) >= MANY_AT_ONCE:
         from headway.policies.backfilling.conservative import conservative_deep as hook
+        from headway.policies.backfilling.long_holes import table_of_holes
+
+        memory = table_of_holes(len(arrivals.submit), procs)
     else:
         from headway.policies.backfilling.conservative import conservative as hook
     compress = spec.word("compress")
     hole_open = int(spec.params["hole"] == "open")
-    options = (FIXED, AS_ORDER, NO_AGE, COMPRESSION.index(compress), hole_open)
+    options = (FIXED, AS_ORDER, NO_AGE, Compress[compress.upper()], hole_open)
     plan = planned_times(spec.params.get("estimate", "requested"), arrivals)
     fill = ordered(arrivals, plan, {KEY: "fcfs"}, first_class(spec, arrivals))
-    notes = STRIDE - len(options) + space_for(len(arrivals.submit), procs)
-    setup = Setup((procs,), hook, options, prepare=fill, spare=notes)
+    setup = Setup((procs,), hook, options, fill, memory=memory)
     return Prepared(setup, plan, "told" if compress == "scratch" else "start")

@@ -35,7 +35,7 @@ from headway.engine.tables import (
 from headway.engine.verbs import turn_away
 from headway.jit import kernel, routine
 from headway.policies.backfilling.changing import give_up_all, take_changes
-from headway.policies.backfilling.conservative import HOLE, reserve_earliest
+from headway.policies.backfilling.conservative import Rule, reserve_earliest
 from headway.policies.deadline.dbf import arrive, begin_runs, bring_closer, give_back
 from headway.policies.deadline.tables import (
     BEHIND,
@@ -111,7 +111,7 @@ def place_all(t: int, state: State, k: int) -> None:
             if state.queue[row + Q_PROCS, place] == GONE or state.jobs[RESERVED, job] != NOT_RESERVED:
                 continue
             by = state.jobs[DEADLINE, job]
-            if reserve_by(state, k, job, t, option(state, k, HOLE), by) + state.jobs[PLAN, job] > by:
+            if reserve_by(state, k, job, t, option(state, k, Rule.HOLE), by) + state.jobs[PLAN, job] > by:
                 make_definitive(t, state, k, place)
                 late = True
                 break

@@ -54,7 +54,7 @@ from headway.engine.tables import (
 )
 from headway.engine.verbs import relabel, turn_away
 from headway.jit import kernel
-from headway.policies.backfilling.conservative import COMPRESS, EVERY, HOLE, compress, start_due
+from headway.policies.backfilling.conservative import Compress, Rule, compress, start_due
 from headway.policies.deadline.places import place_before
 from headway.policies.deadline.tables import (
     ACCEPTED,
@@ -86,7 +86,7 @@ from headway.units import NEVER
 def place_priority(t: int, state: State, k: int, job: int) -> None:
     """Give a priority task its definitive place; what it was told is when it ends."""
     if option(state, k, WAITING_NOW) == 0:
-        reserve_by(state, k, job, t, option(state, k, HOLE), NEVER)
+        reserve_by(state, k, job, t, option(state, k, Rule.HOLE), NEVER)
     else:
         place_before(t, state, k, job)
     join(state, k, job)
@@ -99,7 +99,7 @@ def arrive(t: int, state: State, k: int, job: int) -> None:
     """A newcomer joins the provisional list if it can wait, else the definitive one; or it is refused."""
     if state.jobs[DEADLINE, job] != NO_DEADLINE:
         state.jobs[KEY, job] += BEHIND
-        begin = reserve_by(state, k, job, t, option(state, k, HOLE), state.jobs[DEADLINE, job])
+        begin = reserve_by(state, k, job, t, option(state, k, Rule.HOLE), state.jobs[DEADLINE, job])
         if begin + state.jobs[PLAN, job] <= state.jobs[DEADLINE, job]:
             join(state, k, job)
             state.jobs[FIRST_GIVEN, job] = begin
@@ -155,7 +155,7 @@ def follow(t: int, state: State, k: int) -> None:
 @kernel
 def bring_closer(t: int, state: State, k: int, early: int) -> None:
     """Compress both lists where runs have ended early, and keep the base in step."""
-    if early == 0 and (option(state, k, COMPRESS) != EVERY or not state.pools[FREED, k]):
+    if early == 0 and (option(state, k, Rule.COMPRESS) != Compress.EVERY or not state.pools[FREED, k]):
         return
     note(state, k, CANONICAL, 0)
     compress(t, state, k, early)

@@ -26,7 +26,7 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel, routine
-from headway.policies.backfilling.conservative import HOLE
+from headway.policies.backfilling.conservative import Rule
 from headway.policies.deadline.tables import (
     BASE,
     BEHIND,
@@ -62,7 +62,7 @@ from headway.units import NEVER
 @kernel
 def put(after: int, state: State, k: int, job: int) -> None:
     """Place a task as early as it fits from ``after`` on; who is due next is not told."""
-    state.jobs[RESERVED, job] = hold_earliest(state, k, job, after, option(state, k, HOLE), NEVER)
+    state.jobs[RESERVED, job] = hold_earliest(state, k, job, after, option(state, k, Rule.HOLE), NEVER)
 
 
 @kernel
@@ -284,7 +284,7 @@ def reserve_beside(t: int, state: State, k: int, task: int, start: int) -> bool:
         state.jobs[RESERVED, task] = start
         enlist(state, k, task)
         return True
-    if option(state, k, HOLE) != 0 or not fits(state.profile, k, start, procs, plan):
+    if option(state, k, Rule.HOLE) != 0 or not fits(state.profile, k, start, procs, plan):
         return False
     for i in range(state.pools[PIN_COUNT, k]):
         pinned = state.lists[PINS + POOL_LISTS * k, i]

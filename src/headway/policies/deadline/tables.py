@@ -21,13 +21,13 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel, routine
-from headway.policies.backfilling.conservative import HOLE
+from headway.policies.backfilling.conservative import Rule
 from headway.policies.queueing.ordering import CLASS_WEIGHT, REGULAR_CLASS, STRIDE, option
 from headway.units import NEVER
 
 # Options after those of conservative backfilling: the form of the algorithm, what becomes of tasks that are
 # late on arrival, and the pool of the base.
-MODE, LATE, BASE = HOLE + 1, HOLE + 2, HOLE + 3
+MODE, LATE, BASE = Rule.HOLE + 1, Rule.HOLE + 2, Rule.HOLE + 3
 STRICT, LITERAL = range(2)
 AS_PRIORITY, REFUSE = range(2)
 # How placing a priority task went: no provisional task is late, some are (literal), or the safety net.
@@ -130,13 +130,14 @@ def hold_in_base(t: int, state: State, k: int, job: int, begin: int) -> None:
 @kernel
 def is_plain(state: State, k: int, task: int) -> bool:
     """Whether no task of zero length and no open hole makes placing more than a search in the profile."""
-    return bool(option(state, k, HOLE) == 0 and state.pools[PIN_COUNT, k] == 0 and state.jobs[PLAN, task] > 0)
+    pinned, more = state.pools[PIN_COUNT, k], option(state, k, Rule.HOLE)
+    return bool(more == 0 and pinned == 0 and state.jobs[PLAN, task] > 0)
 
 
 @kernel
 def hold_earliest_in_base(t: int, state: State, k: int, job: int) -> int:
     """Let the base hold a priority task as early as it fits behind the definitive ones; that start."""
-    begin = hold_earliest(state, option(state, k, BASE), job, t, option(state, k, HOLE), NEVER)
+    begin = hold_earliest(state, option(state, k, BASE), job, t, option(state, k, Rule.HOLE), NEVER)
     state.jobs[IN_BASE, job] = begin
     return begin
 

@@ -35,16 +35,7 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel, routine
-from headway.policies.backfilling.conservative import (
-    COMPRESS,
-    EVERY,
-    FIXPOINT,
-    HOLE,
-    NO_COMPRESSION,
-    SCRATCH_MODE,
-    place_anew,
-    sweep,
-)
+from headway.policies.backfilling.conservative import Compress, Rule, place_anew, sweep
 from headway.policies.grid.estimator import plan_again, planned_pool
 from headway.policies.grid.molding import walltime_on
 from headway.policies.grid.tables import (
@@ -94,7 +85,7 @@ def last_start(state: State, k: int) -> int:
 @kernel
 def first_start(state: State, k: int, after: int, procs: int, length: int) -> int:
     """The earliest start from ``after`` on of a job that has no reservation in cluster ``k`` yet."""
-    wanted = length + option(state, k, HOLE) if length > 0 else length
+    wanted = length + option(state, k, Rule.HOLE) if length > 0 else length
     begin = earliest(state.profile, k, after, procs, wanted)
     while state.pools[PIN_COUNT, k] > 0:
         after = first_pin_in_the_way(state, k, NO_JOB, procs, begin, length)
@@ -153,7 +144,8 @@ def move_up(state: State, k: int, anew: bool) -> bool:
                     give_up(state, k, job)
                 continue
             limit = NEVER if anew else state.jobs[RESERVED, job]
-            begin = earliest_start(state, k, job, data_there(state, k, job), limit, option(state, k, HOLE))
+            after, more = data_there(state, k, job), option(state, k, Rule.HOLE)
+            begin = earliest_start(state, k, job, after, limit, more)
             if begin < limit:
                 if state.jobs[RESERVED, job] != NOT_RESERVED:
                     give_up(state, k, job)
@@ -165,18 +157,18 @@ def move_up(state: State, k: int, anew: bool) -> bool:
 @routine
 def put_in_order(state: State, k: int) -> None:
     """Let waiting jobs of cluster ``k`` use what has come free, as its batch system does."""
-    mode = option(state, k, COMPRESS)
+    mode = option(state, k, Rule.COMPRESS)
     if kind(state, k) == RESERVING_FCFS:
         line_up(state, k)
-    elif mode == NO_COMPRESSION:
+    elif mode == Compress.NONE:
         return
     elif state.options[grid(state, TRANSFERS)]:
-        while move_up(state, k, mode == SCRATCH_MODE) and mode == FIXPOINT:
+        while move_up(state, k, mode == Compress.SCRATCH) and mode == Compress.FIXPOINT:
             pass
-    elif mode == SCRATCH_MODE:
+    elif mode == Compress.SCRATCH:
         place_anew(state.clock[NOW], state, k)
     else:
-        while sweep(state.clock[NOW], state, k) and mode == FIXPOINT:
+        while sweep(state.clock[NOW], state, k) and mode == Compress.FIXPOINT:
             pass
 
 
@@ -197,5 +189,5 @@ def take_note_of_ends(t: int, state: State) -> None:
         early = settle(t, state, k)
         if kind(state, k) == ESTIMATED_EASY:
             continue
-        if early > 0 or (option(state, k, COMPRESS) == EVERY and state.pools[FREED, k]):
+        if early > 0 or (option(state, k, Rule.COMPRESS) == Compress.EVERY and state.pools[FREED, k]):
             put_in_order(state, k)
