@@ -138,7 +138,7 @@ def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str
     from headway.engine.clock import one_step
     from headway.engine.tables import FINISH, FIRST_NEW, GROW, LAST_NEW, NOW, PASS
     from headway.policies.prepare import Arrivals
-    from headway.policies.redirection import counters as hooks
+    from headway.policies.redirection.tables import Note
 
     jobs = sorted(jobs, key=lambda job: job.submit)
     wl = log_of(jobs)
@@ -147,7 +147,7 @@ def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str
     deadline = np.array([-1 if job.deadline is None else job.deadline for job in jobs], np.int64)
     arrivals = Arrivals(wl.submit, wl.procs, wl.walltime, length, {"deadline": deadline})
     prepared = parse_spec(text).policy.prepare(arrivals, M)
-    hook = drive.compiled_hook(prepared.setup.hook)
+    hook = drive.compiled_hook(prepared.setup.hook, prepared.setup.memory)
     state, world = drive.make_state(
         drive.Jobs(wl.submit, wl.procs, wl.walltime, wl.runtime, prepared.plan), prepared.setup
     )
@@ -156,11 +156,11 @@ def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str
             state, world = drive.grow(state, world)
             continue
         assert code == PASS
-        before, redirections = counters(state), state.options[hooks.REDIRECTIONS]
+        before, redirections = counters(state), state.memory.notes[Note.REDIRECTIONS]
         hook(int(state.clock[NOW]), state)
         arrivals = state.clock[LAST_NEW] - state.clock[FIRST_NEW]
         assert (counters(state) <= theta).all()
-        if state.options[hooks.REDIRECTIONS] > redirections:
+        if state.memory.notes[Note.REDIRECTIONS] > redirections:
             assert not counters(state).any()
         else:
             # Counters of jobs that ended are gone; at most M jobs run, and each arrival adds one to each.
@@ -189,19 +189,11 @@ def test_jobs_that_outlive_their_estimate_beside_a_deep_queue(pair: tuple[str, s
 
 def counters(state: State) -> Table:
     """The counters, with the newcomers that are not in them yet."""
-    from headway.policies.redirection.counters import (
-        COUNTER,
-        GROUP_MEASURES,
-        GROUP_SIZES,
-        GROUPS,
-        MEASURE,
-        UNCOUNTED,
-        WATCHED,
-    )
+    from headway.policies.redirection.tables import COUNTER, MEASURE, Newcomers, Note
 
-    watched = slice(int(state.options[WATCHED]))
-    measures, sizes = (state.options[at:][: state.options[GROUPS]] for at in (GROUP_MEASURES, GROUP_SIZES))
-    newcomers = np.repeat(measures, sizes)
-    assert len(newcomers) == state.options[UNCOUNTED]
+    notes = state.memory.notes
+    watched, groups = slice(notes[Note.WATCHED]), state.memory.newcomers[:, : notes[Note.GROUPS]]
+    newcomers = np.repeat(groups[Newcomers.MEASURE], groups[Newcomers.NUMBER])
+    assert len(newcomers) == notes[Note.UNCOUNTED]
     counted_against = state.jobs[MEASURE, watched][:, None] >= newcomers
     return np.asarray(state.jobs[COUNTER, watched] + counted_against.sum(axis=1))

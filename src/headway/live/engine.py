@@ -163,7 +163,7 @@ class Engine(Cluster):
         if self.plain_times:
             rows[list(self.kind.times)] = job.walltime
         if self.spec.name == "redirection":
-            from headway.policies.redirection.counters import FILE_PLACE
+            from headway.policies.redirection.tables import FILE_PLACE
 
             rows[FILE_PLACE] = number
         return rows

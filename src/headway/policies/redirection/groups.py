@@ -28,8 +28,8 @@ from headway.policies.deadline import dbf
 from headway.policies.deadline.tables import DEFINITIVE_AT, is_provisional
 from headway.policies.queueing import strict
 from headway.policies.queueing.ordering import join, sort_queues
-from headway.policies.redirection.counters import PRINCIPAL
 from headway.policies.redirection.group import Kind
+from headway.policies.redirection.tables import PRINCIPAL
 
 STRICT, EASY, DEEP, CONSERVATIVE, DBF = (int(kind) for kind in Kind)
 KINDS = tuple(kind.name.lower() for kind in Kind)

@@ -30,7 +30,7 @@ class Redirection(Policy):
 
     @property
     def not_of_jobs(self) -> tuple[int, ...]:
-        from headway.policies.redirection.counters import LISTS
+        from headway.policies.redirection.tables import LISTS
 
         return LISTS
 

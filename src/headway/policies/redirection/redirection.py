@@ -42,26 +42,7 @@ from headway.engine.tables import (
 from headway.engine.verbs import keep_work, kill, resubmit, stretch
 from headway.jit import routine
 from headway.policies.queueing.ordering import CLASS_WEIGHT
-from headway.policies.redirection.counters import (
-    BY,
-    CLASS_THERE,
-    EXCEEDED,
-    FROM_CHECKPOINT,
-    OVER,
-    PLAN_THERE,
-    PRINCIPAL,
-    REDIRECTION,
-    REDIRECTIONS,
-    RESTART,
-    SEEN,
-    WALL_THERE,
-    chosen,
-    count,
-    reset,
-    unwatch,
-    unwatch_ended,
-    watch,
-)
+from headway.policies.redirection.counters import chosen, count, reset, unwatch, unwatch_ended, watch
 from headway.policies.redirection.groups import (
     DBF,
     KINDS,
@@ -72,6 +53,16 @@ from headway.policies.redirection.groups import (
     outlive,
     schedule,
 )
+from headway.policies.redirection.tables import (
+    CLASS_THERE,
+    FROM_CHECKPOINT,
+    PLAN_THERE,
+    PRINCIPAL,
+    REDIRECTION,
+    WALL_THERE,
+    Note,
+    Rule,
+)
 
 NO_PROMISE = -1
 
@@ -80,11 +71,11 @@ NO_PROMISE = -1
 def take_out(t: int, state: State, run: int) -> int:
     """Stop a run, set all counters to 0, and make its job a new one of the redirection group; the job."""
     job = state.runs[R_JOB, run]
-    kept = state.options[RESTART] == FROM_CHECKPOINT
+    kept = state.memory.rules[Rule.RESTART] == FROM_CHECKPOINT
     kill(state, job, BY_SUSPENSION if kept else BY_REDIRECTION)
     unwatch(state, job)
     reset(state)
-    state.options[REDIRECTIONS] += 1
+    state.memory.notes[Note.REDIRECTIONS] += 1
     state.jobs[CLASS, job] = state.jobs[CLASS_THERE, job]
     walltime, plan = state.jobs[WALL_THERE, job], state.jobs[PLAN_THERE, job]
     if kept:
@@ -94,9 +85,9 @@ def take_out(t: int, state: State, run: int) -> int:
         # A job that has outlived its estimate is expected to last as long as it may.
         plan = plan - done if plan > done else walltime
     resubmit(state, job, walltime, plan)
-    stretch(state, job, state.options[BY], state.options[OVER])
+    stretch(state, job, state.memory.rules[Rule.BY], state.memory.rules[Rule.OVER])
     # Redirected jobs stand in the order in which they came here.
-    state.jobs[KEY, job] = state.jobs[CLASS, job] * CLASS_WEIGHT + state.options[REDIRECTIONS]
+    state.jobs[KEY, job] = state.jobs[CLASS, job] * CLASS_WEIGHT + state.memory.notes[Note.REDIRECTIONS]
     state.jobs[BACKFILL_KEY, job] = state.jobs[KEY, job]
     return int(job)
 
@@ -113,9 +104,9 @@ def hook_of(here: int, there: int) -> Callable[[int, State], None]:
         for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):  # step 1
             if is_held_up(t, state, PRINCIPAL, here, job):
                 count(state, job)
-            elif state.options[SEEN] < state.clock[RUNS]:
+            elif state.memory.notes[Note.SEEN] < state.clock[RUNS]:
                 watch(state)
-        if state.options[EXCEEDED]:  # step 2
+        if state.memory.notes[Note.EXCEEDED]:  # step 2
             run = chosen(state)
             give_back(t, state, PRINCIPAL, here, run)
             moved = take_out(t, state, run)
@@ -124,7 +115,7 @@ def hook_of(here: int, there: int) -> Callable[[int, State], None]:
                 state.jobs[PROMISE, moved] = NO_PROMISE  # it was made for another run, or is of another kind
         schedule(t, state, PRINCIPAL, here)  # step 3
         schedule(t, state, REDIRECTION, there)
-        if state.options[SEEN] < state.clock[RUNS]:
+        if state.memory.notes[Note.SEEN] < state.clock[RUNS]:
             watch(state)
 
     # Compiled code is kept under this name.

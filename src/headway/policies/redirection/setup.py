@@ -1,4 +1,4 @@
-"""Prepares redirection: two pools, the options of each one's policy, the notes of the mechanism."""
+"""Prepares redirection: two pools, the options of each one's policy, the memory of the mechanism."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from headway.policies.spec import Spec
 
 if TYPE_CHECKING:
     from headway.policies.redirection.policy import Redirection
+    from headway.policies.redirection.tables import Memory
 
 FILTERS = ("procs", "walltime", "pseudo", "none")
 CONFLICTS = ("walltime", "counter", "area", "latest")
@@ -34,7 +35,7 @@ def redirection(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared
     from headway.policies.deadline.setup import fill_rows
     from headway.policies.deadline.tables import NO_DEADLINE
     from headway.policies.queueing.ordering import REGULAR_CLASS, URGENT_CLASS
-    from headway.policies.redirection import counters as tables
+    from headway.policies.redirection import tables
     from headway.policies.redirection.redirection import hook_of
 
     spec = policy.spec
@@ -51,9 +52,7 @@ def redirection(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared
     ]
     bases = {k: 2 + i for i, k in enumerate(k for k in range(2) if kinds[k].has_base)}
     pools = (*sizes, *(sizes[k] for k in bases))
-    options, spare = _options(spec, kinds[1], groups, bases, len(arrivals.submit))
-    if by != over:
-        options[[tables.BY, tables.OVER]] = by, over
+    options, spare = _options(kinds[1], groups, bases, len(arrivals.submit))
     urgent = first_class(policy.redirected.spec, arrivals)
     deadline = arrivals.extra.get("deadline", np.full(len(arrivals.submit), NO_DEADLINE))
 
@@ -70,14 +69,15 @@ def redirection(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared
 
     def own(state: State) -> dict[str, object]:
         counts = dbf_notes.counts(state, list(bases)) if bases else {}
-        return {"redirections": int(state.options[tables.REDIRECTIONS]), **counts}
+        return {"redirections": int(state.memory.notes[tables.Note.REDIRECTIONS]), **counts}
 
     def notes(state: State, ids: Table) -> dict[str, Any]:
         return dbf_notes.notes_of(state, ids, list(bases))
 
     hook = hook_of(*(each.kind for each in kinds))
+    memory = _memory(spec, by, over)
     return Prepared(
-        Setup(pools, hook, options, prepare=fill, more_rows=tables.MORE_ROWS, spare=spare),
+        Setup(pools, hook, options, fill, more_rows=tables.MORE_ROWS, memory=memory, spare=spare),
         here.plan,
         here.promise_kind,
         dict(zip(GROUPS, sizes, strict=True)),
@@ -88,10 +88,8 @@ def redirection(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared
     )
 
 
-def _options(
-    spec: Spec, there: Group, groups: list[Prepared], bases: dict[int, int], jobs: int
-) -> tuple[Table, int]:
-    """The options of the pools, the parameters, space for notes; and the space for displacements behind them.
+def _options(there: Group, groups: list[Prepared], bases: dict[int, int], jobs: int) -> tuple[Table, int]:
+    """The options of the pools, and the space for displacements behind them.
 
     A job that was redirected has run already and can no longer be refused: where the redirection group is
     under ``dbf(late=refuse)``, one that cannot meet its deadline there is handled like one without.
@@ -99,14 +97,12 @@ def _options(
     from headway.policies.deadline import notes as dbf_notes
     from headway.policies.deadline import tables as dbf_tables
     from headway.policies.queueing.ordering import STRIDE
-    from headway.policies.redirection import counters as tables
 
-    table, spare = np.zeros(tables.OPTIONS, np.int64), 0
+    table, spare = np.zeros(2 * STRIDE, np.int64), 0
     own = [tuple(each.setup.options)[:STRIDE] for each in groups]
     own[1] = there.in_turn(own[1])
     for k, given in enumerate(own):
         table[k * STRIDE :][: len(given)] = given
-    table[tables.THETA :][:4] = _parameters(spec)
     for k, base in bases.items():
         table[k * STRIDE + dbf_tables.BASE] = base
         spare += dbf_notes.give_log(table, k, jobs, len(table) + spare)
@@ -140,16 +136,19 @@ def _checked(prepared: Prepared, nested: Spec, name: str) -> Prepared:
     return prepared
 
 
-def _parameters(spec: Spec) -> tuple[int, ...]:
-    from headway.policies.redirection.counters import NEVER_EXCEEDED
+def _memory(spec: Spec, by: int, over: int) -> Memory:
+    """The parameters, and nothing noted yet; times in the redirection group are the log's x by / over."""
+    from headway.policies.redirection.tables import BATCH, NEVER_EXCEEDED, Memory, Newcomers, Note, Rule
 
     theta = spec.number("theta")
-    return (
-        NEVER_EXCEEDED if math.isinf(theta) else int(theta),
-        FILTERS.index(spec.word("filter")),
-        CONFLICTS.index(spec.word("conflict")),
-        RESTARTS.index(spec.word("restart")),
-    )
+    rules = np.zeros(len(Rule), np.int64)
+    rules[Rule.THETA] = NEVER_EXCEEDED if math.isinf(theta) else int(theta)
+    rules[Rule.FILTER] = FILTERS.index(spec.word("filter"))
+    rules[Rule.CONFLICT] = CONFLICTS.index(spec.word("conflict"))
+    rules[Rule.RESTART] = RESTARTS.index(spec.word("restart"))
+    if by != over:
+        rules[Rule.BY], rules[Rule.OVER] = by, over
+    return Memory(rules, np.zeros(len(Note), np.int64), np.zeros((len(Newcomers), BATCH), np.int64))
 
 
 def joining(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared:
@@ -168,7 +167,8 @@ def local(principal: Local, bases: list[int]) -> Local:
     """How jobs join and leave the principal group; ``bases`` are the groups under DBF, which notes more."""
     from headway.engine.local import TIMES
     from headway.policies.deadline import notes
-    from headway.policies.redirection.counters import LISTS, PLAN_THERE, WALL_THERE, renumber_runs
+    from headway.policies.redirection.counters import renumber_runs
+    from headway.policies.redirection.tables import LISTS, PLAN_THERE, WALL_THERE
 
     times = (*TIMES, WALL_THERE, PLAN_THERE)
     return replace(

@@ -1,0 +1,88 @@
+"""What redirection remembers: job rows behind the engine's and DBF's, and its own tables in one tuple.
+
+The options are those of the policies of its two groups.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from headway.engine.tables import JOB_ROWS, Table
+from headway.jit import by_address
+from headway.policies.deadline import tables as dbf_tables
+
+PRINCIPAL, REDIRECTION = 0, 1
+"""The two pools; a group under DBF has a third one beside it, its base."""
+
+BY_PROCS, BY_WALLTIME, BY_SHORTER, BY_ALL = range(4)
+LONGEST, HIGHEST, LARGEST, LATEST = range(4)
+FROM_SCRATCH, FROM_CHECKPOINT = range(2)
+NEVER_EXCEEDED = 1 << 62
+"""``Rule.THETA`` for infinity."""
+BATCH = 8
+"""Groups of newcomers that are counted together."""
+
+
+class Rule(IntEnum):
+    """A parameter of the policy."""
+
+    THETA = 0
+    """The counter that a job exceeds before it is redirected."""
+    FILTER = 1
+    """Running jobs that a newcomer counts against: BY_PROCS, BY_WALLTIME, BY_SHORTER or BY_ALL."""
+    CONFLICT = 2
+    """Which job goes where several could: LONGEST, HIGHEST, LARGEST or LATEST."""
+    RESTART = 3
+    """Where a redirected job starts: FROM_SCRATCH or FROM_CHECKPOINT."""
+    BY = 4
+    """Run times in the redirection group as a fraction of the log's (over 0: the same)."""
+    OVER = 5
+
+
+class Note(IntEnum):
+    """A number that changes while the policy runs."""
+
+    WATCHED = 0
+    """Jobs that have a counter."""
+    SEEN = 1
+    """Runs that were looked at."""
+    EXCEEDED = 2
+    """Whether a counter exceeds theta."""
+    REDIRECTIONS = 3
+    """Jobs that were redirected."""
+    HIGHEST_COUNTER = 4
+    """The highest counter."""
+    UNCOUNTED = 5
+    """Newcomers that are not yet in the counters, and how many groups they are."""
+    GROUPS = 6
+
+
+class Newcomers(IntEnum):
+    """What is known of a group of newcomers that are not yet in the counters; they are often alike."""
+
+    MEASURE = 0
+    """What the filter looks at, the same for all of them."""
+    NUMBER = 1
+    """How many they are."""
+
+
+@by_address
+class Memory(NamedTuple):
+    """The tables of redirection."""
+
+    rules: Table
+    """[Rule]"""
+    notes: Table
+    """[Note]"""
+    newcomers: Table
+    """[Newcomers, group]"""
+
+
+# Job rows: class, walltime and planned time in the redirection group, place in the file; then four lists of
+# the watched jobs, not by job but in a row from the front: run, measure for the filter, merit for the
+# conflict rule, counter.
+FIRST_ROW = JOB_ROWS + dbf_tables.MORE_ROWS
+CLASS_THERE, WALL_THERE, PLAN_THERE, FILE_PLACE = (FIRST_ROW + i for i in range(4))
+RUN_OF, MEASURE, MERIT, COUNTER = LISTS = tuple(FIRST_ROW + 4 + i for i in range(4))
+MORE_ROWS = dbf_tables.MORE_ROWS + 8
