@@ -12,13 +12,13 @@ from headway.engine.holes import earliest
 from headway.engine.profile import change, lay_over
 from headway.engine.tables import GONE, NOW, PLAN, PROCS, Q_FIELDS, Q_HEAD, Q_JOB, Q_PROCS, Q_TAIL, State
 from headway.jit import kernel, routine
-from headway.policies.grid.tables import CLUSTERS, DISTURBED, PLANNED, PLANNED_AT, grid, server
+from headway.policies.grid.tables import PLANNED, Server
 
 
 @kernel
 def planned_pool(state: State, k: int) -> int:
     """The pool whose profile holds the plan of cluster ``k``."""
-    return int(k + state.options[grid(state, CLUSTERS)])
+    return int(k + state.memory.servers.shape[1])
 
 
 @kernel
@@ -32,10 +32,10 @@ def hold(state: State, k: int, job: int, begin: int) -> None:
 @routine
 def plan_again(state: State, k: int) -> None:
     """Make the plan of cluster ``k`` for this instant, unless it is there."""
-    now, fields = state.clock[NOW], server(state, k, 0)
-    if state.options[fields + PLANNED_AT] == now and not state.options[fields + DISTURBED]:
+    now, servers = state.clock[NOW], state.memory.servers
+    if servers[Server.PLANNED_AT, k] == now and not servers[Server.DISTURBED, k]:
         return
-    state.options[fields + PLANNED_AT], state.options[fields + DISTURBED] = now, 0
+    servers[Server.PLANNED_AT, k], servers[Server.DISTURBED, k] = now, 0
     pool, row = planned_pool(state, k), Q_FIELDS * 2 * k
     lay_over(state.profile, k, pool, now)
     for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):

@@ -14,20 +14,15 @@ from headway.engine.tables import SIZE, State
 from headway.jit import kernel, routine
 from headway.policies.grid.tables import (
     AMDAHL,
-    LAW,
     LIMIT,
     OF,
     OUT_OF,
-    SIGMA,
-    SIGMA_OVER,
-    SPEED,
-    SPEED_OVER,
     SPEEDUP,
     SPEEDUP_OVER,
     TRACE_PROCS,
     TRACE_WALL,
-    grid,
-    server,
+    Rule,
+    Server,
 )
 
 
@@ -55,9 +50,9 @@ def downey(of: int, out_of: int, n: int, s: int, over: int) -> tuple[int, int]:
 def speedup(state: State, task: int, n: int) -> tuple[int, int]:
     """How many times faster than on one processor a task is on n, as a fraction."""
     of, out_of = state.jobs[OF, task], state.jobs[OUT_OF, task]
-    if state.options[grid(state, LAW)] == AMDAHL:
+    if state.memory.rules[Rule.LAW] == AMDAHL:
         return amdahl(of, out_of, n)
-    sigma, over = state.options[grid(state, SIGMA)], state.options[grid(state, SIGMA_OVER)]
+    sigma, over = state.memory.rules[Rule.SIGMA], state.memory.rules[Rule.SIGMA_OVER]
     return downey(of, out_of, n, sigma, over)
 
 
@@ -73,7 +68,7 @@ def stretch(logged: int, out_of: int, here: int, parts: int, speed: int, over: i
 @kernel
 def factor(state: State, k: int, task: int, n: int) -> tuple[int, int]:
     """By what the log's times are multiplied on n processors of cluster ``k``, as a fraction."""
-    speed, over = state.options[server(state, k, SPEED)], state.options[server(state, k, SPEED_OVER)]
+    speed, over = state.memory.servers[Server.SPEED, k], state.memory.servers[Server.SPEED_OVER, k]
     if state.jobs[OUT_OF, task] == 0:
         return over, speed
     here, parts = speedup(state, task, n)

@@ -39,20 +39,16 @@ from headway.policies.backfilling.conservative import Compress, Rule, place_anew
 from headway.policies.grid.estimator import plan_again, planned_pool
 from headway.policies.grid.molding import walltime_on
 from headway.policies.grid.tables import (
-    CLUSTERS,
     DATA_AT,
-    DISTURBED,
     ESTIMATED_EASY,
-    ESTIMATES,
-    KIND,
     NOWHERE,
     READY,
     RESERVING_FCFS,
     TRANSFER,
-    TRANSFERS,
-    grid,
-    server,
+    Note,
+    Server,
 )
+from headway.policies.grid.tables import Rule as GridRule
 from headway.policies.queueing.ordering import option
 from headway.units import NEVER
 
@@ -60,7 +56,7 @@ from headway.units import NEVER
 @kernel
 def kind(state: State, k: int) -> int:
     """What the batch system of cluster ``k`` is."""
-    return int(state.options[server(state, k, KIND)])
+    return int(state.memory.servers[Server.KIND, k])
 
 
 @kernel
@@ -98,7 +94,7 @@ def first_start(state: State, k: int, after: int, procs: int, length: int) -> in
 @routine
 def completion(state: State, k: int, task: int, n: int) -> int:
     """When a task would be completed if it were submitted to cluster ``k`` now, on n processors."""
-    state.options[grid(state, ESTIMATES)] += 1
+    state.memory.notes[Note.ESTIMATES] += 1
     length = walltime_on(state, k, task, n)
     after, pool = data_there(state, k, task), k
     if kind(state, k) == RESERVING_FCFS:
@@ -162,7 +158,7 @@ def put_in_order(state: State, k: int) -> None:
         line_up(state, k)
     elif mode == Compress.NONE:
         return
-    elif state.options[grid(state, TRANSFERS)]:
+    elif state.memory.rules[GridRule.TRANSFERS]:
         while move_up(state, k, mode == Compress.SCRATCH) and mode == Compress.FIXPOINT:
             pass
     elif mode == Compress.SCRATCH:
@@ -177,15 +173,15 @@ def settle_disturbance(state: State, k: int) -> None:
     """Put a plan in order from which tasks were cancelled; nobody looked at it in between."""
     if kind(state, k) == ESTIMATED_EASY:
         plan_again(state, k)
-    elif state.options[server(state, k, DISTURBED)]:
-        state.options[server(state, k, DISTURBED)] = 0
+    elif state.memory.servers[Server.DISTURBED, k]:
+        state.memory.servers[Server.DISTURBED, k] = 0
         put_in_order(state, k)
 
 
 @routine
 def take_note_of_ends(t: int, state: State) -> None:
     """Runs that ended free their processors, and where one ended early waiting jobs may move forward."""
-    for k in range(state.options[grid(state, CLUSTERS)]):
+    for k in range(state.memory.servers.shape[1]):
         early = settle(t, state, k)
         if kind(state, k) == ESTIMATED_EASY:
             continue

@@ -24,22 +24,13 @@ from headway.policies.grid.agent import arrive, reallocate
 from headway.policies.grid.notes import MODE, NO_REALLOCATION, TASKS, TIMES_MOVED, at
 from headway.policies.grid.plan import kind, settle_disturbance, take_note_of_ends
 from headway.policies.grid.server import submit
-from headway.policies.grid.tables import (
-    CLUSTERS,
-    ESTIMATED_EASY,
-    HOME,
-    LAST_EVENT,
-    NOWHERE,
-    PERIOD,
-    grid,
-    notes_from,
-)
+from headway.policies.grid.tables import ESTIMATED_EASY, HOME, NOWHERE, Note, Rule
 
 
 @woven
 def welcome(state: State) -> None:
     """Local jobs go to their cluster, the others to the agent."""
-    notes = state.options[notes_from(state) :]
+    notes = state.memory.agent
     for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
         home = state.jobs[HOME, job]
         if home != NOWHERE:
@@ -52,13 +43,13 @@ def welcome(state: State) -> None:
 def start_what_is_due(t: int, state: State) -> None:
     """Each batch system starts its jobs; a task that changed the cluster says so."""
     seen = state.clock[RUNS]
-    for k in range(state.options[grid(state, CLUSTERS)]):
+    for k in range(state.memory.servers.shape[1]):
         if kind(state, k) == ESTIMATED_EASY:
             deep_pass(t, state, k)
         else:
             settle_disturbance(state, k)
             conservative.start_due(t, state, k)
-    notes = state.options[notes_from(state) :]
+    notes = state.memory.agent
     for run in range(seen, state.clock[RUNS]):
         if notes[at(notes, TIMES_MOVED, state.runs[R_JOB, run])] > 0:
             relabel(state, run, MOVED)
@@ -70,11 +61,11 @@ def reallocation(t: int, state: State) -> None:
         take_note_of_ends(t, state)
     if state.clock[FIRST_NEW] < state.clock[LAST_NEW]:
         welcome(state)
-    notes = state.options[notes_from(state) :]
-    period = state.options[grid(state, PERIOD)]
+    notes = state.memory.agent
+    period = state.memory.rules[Rule.PERIOD]
     active = period > 0 and notes[MODE] != NO_REALLOCATION
-    if active and t % period == 0 and t > state.options[grid(state, LAST_EVENT)] and notes[TASKS] > 0:
-        state.options[grid(state, LAST_EVENT)] = t
+    if active and t % period == 0 and t > state.memory.notes[Note.LAST_EVENT] and notes[TASKS] > 0:
+        state.memory.notes[Note.LAST_EVENT] = t
         reallocate(notes, state, t)
     start_what_is_due(t, state)
     if active and notes[TASKS] > 0:

@@ -29,24 +29,18 @@ from headway.policies.grid.notes import NO_ANSWER, STARTED
 from headway.policies.grid.plan import data_there, kind, settle_disturbance
 from headway.policies.grid.tables import (
     DATA_AT,
-    DISTURBED,
     ESTIMATED_EASY,
     LEAVING,
     LEAVING_PLAN,
     LEAVING_PROCS,
     LEAVING_START,
-    MEMO_PROCS,
-    MEMO_START,
-    MEMO_TASK,
-    MEMO_TIME,
     NOWHERE,
     PLACE,
     PLANNED,
     READY,
-    SUBMISSIONS,
-    TUNING,
-    grid,
-    server,
+    Note,
+    Rule,
+    Server,
 )
 from headway.policies.grid.tuning import tune
 from headway.policies.queueing.ordering import join
@@ -65,12 +59,12 @@ def estimate(state: State, k: int, task: int) -> tuple[int, int]:
     fewest, most = sizes(state, k, task)
     if fewest > most:
         return NO_ANSWER, 0
-    method = state.options[grid(state, TUNING)]
+    method = state.memory.rules[Rule.TUNING]
     completion, procs = tune(state, k, task, fewest, most, method)
-    memo = server(state, k, 0)
-    state.options[memo + MEMO_TASK], state.options[memo + MEMO_TIME] = task, state.clock[NOW]
-    state.options[memo + MEMO_PROCS] = procs
-    state.options[memo + MEMO_START] = completion - walltime_on(state, k, task, procs)
+    servers = state.memory.servers
+    servers[Server.MEMO_TASK, k], servers[Server.MEMO_TIME, k] = task, state.clock[NOW]
+    servers[Server.MEMO_PROCS, k] = procs
+    servers[Server.MEMO_START, k] = completion - walltime_on(state, k, task, procs)
     return completion, procs
 
 
@@ -97,17 +91,17 @@ def stand_by(state: State, k: int, task: int) -> None:
 def submit(state: State, k: int, task: int) -> tuple[int, int]:
     """Submit a task to cluster ``k``, tuned for its load: the expected completion and the processors."""
     settle_disturbance(state, k)
-    memo = server(state, k, 0)
-    if state.options[memo + MEMO_TASK] != task or state.options[memo + MEMO_TIME] != state.clock[NOW]:
+    servers = state.memory.servers
+    if servers[Server.MEMO_TASK, k] != task or servers[Server.MEMO_TIME, k] != state.clock[NOW]:
         estimate(state, k, task)
-    procs, begin = state.options[memo + MEMO_PROCS], state.options[memo + MEMO_START]
-    state.options[memo + MEMO_TASK] = NOWHERE
+    procs, begin = servers[Server.MEMO_PROCS, k], servers[Server.MEMO_START, k]
+    servers[Server.MEMO_TASK, k] = NOWHERE
     if state.jobs[PLACE, task] != NOWHERE:
         stand_by(state, state.jobs[PLACE, task], task)
     shape(state, k, task, procs)
     # A cluster's queue is in the order of submission there, so a task that comes back stands at its end.
-    state.options[grid(state, SUBMISSIONS)] += 1
-    state.jobs[KEY, task] = state.options[grid(state, SUBMISSIONS)]
+    state.memory.notes[Note.SUBMISSIONS] += 1
+    state.jobs[KEY, task] = state.memory.notes[Note.SUBMISSIONS]
     state.jobs[PLACE, task] = k
     state.jobs[READY, task], state.jobs[DATA_AT, task] = data_there(state, k, task), k
     join(state, k, task)
@@ -122,7 +116,7 @@ def submit(state: State, k: int, task: int) -> tuple[int, int]:
 @routine
 def cancel(state: State, k: int, task: int) -> bool:
     """Take a waiting task out of cluster ``k``; False if it does not wait there."""
-    memo = server(state, k, 0)
+    servers = state.memory.servers
     if state.jobs[LEAVING, task] == k:
         state.jobs[LEAVING, task] = NOWHERE
         if kind(state, k) != ESTIMATED_EASY:
@@ -137,6 +131,6 @@ def cancel(state: State, k: int, task: int) -> bool:
         state.jobs[PLACE, task] = NOWHERE
     else:
         return False
-    state.options[memo + MEMO_TASK] = NOWHERE
-    state.options[memo + DISTURBED] = 1
+    servers[Server.MEMO_TASK, k] = NOWHERE
+    servers[Server.DISTURBED, k] = 1
     return True

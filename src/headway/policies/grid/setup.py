@@ -33,7 +33,7 @@ STARVING = 5
 
 def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
     """Clusters under one policy, in one simulation."""
-    from headway.policies.grid import notes as memory
+    from headway.policies.grid import notes as agent
     from headway.policies.grid import tables
     from headway.policies.grid.reallocation import reallocation as hook
     from headway.policies.queueing.ordering import REGULAR_CLASS, STRIDE
@@ -48,21 +48,24 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
     estimated = kind == tables.ESTIMATED_EASY
     plans = 2 * count if estimated else count  # an estimator has profiles of its own
     speeds = [fraction(clusters[pool.cluster].speed) for pool in pools]
-    behind = plans * (STRIDE + tables.SERVER_FIELDS) + tables.GRID_FIELDS
     rows = job_rows(spec, arrivals, clusters, speeds)
     rows[tables.TRANSFER] = transfers_of(spec, arrivals)
     if count > len(clusters):
         rows[tables.HOME] = np.where(rows[tables.HOME] >= 0, rows[tables.HOME] + len(clusters), -1)
 
-    def options(room: int) -> Table:
-        """Batch systems, servers, grid, agent, with space for so many moves."""
-        padded = (*plain, *(0,) * (STRIDE - len(plain)))
-        servers: list[tuple[int, ...]] = [(kind, *speed, 0, -1, -1, 0, 0, -1) for speed in speeds]
-        servers += [(0,) * tables.SERVER_FIELDS] * (plans - count)
-        sigma = fraction(spec.number("sigma"))
-        of_grid = [count, TUNINGS.index(spec.word("tuning")), LAWS.index(spec.word("law"))]
-        of_grid += [*sigma, microseconds_of(spec, "period"), 0, 0, 0, int(rows[tables.TRANSFER].any())]
-        notes = memory.new_notes(
+    def memory(room: int) -> tables.Memory:
+        """Grid, servers and agent, with space for so many moves."""
+        rules, servers = np.zeros(len(tables.Rule), np.int64), np.zeros((len(tables.Server), count), np.int64)
+        rules[tables.Rule.TUNING] = TUNINGS.index(spec.word("tuning"))
+        rules[tables.Rule.LAW] = LAWS.index(spec.word("law"))
+        rules[[tables.Rule.SIGMA, tables.Rule.SIGMA_OVER]] = fraction(spec.number("sigma"))
+        rules[tables.Rule.PERIOD] = microseconds_of(spec, "period")
+        rules[tables.Rule.TRANSFERS] = rows[tables.TRANSFER].any()
+        servers[tables.Server.KIND] = kind
+        servers[[tables.Server.SPEED, tables.Server.SPEED_OVER]] = np.transpose(speeds)
+        servers[tables.Server.MEMO_TASK] = tables.NOWHERE
+        servers[[tables.Server.MEMO_TIME, tables.Server.PLANNED_AT]] = -1
+        notes = agent.new_notes(
             len(clusters),
             HEURISTICS.index(spec.word("heuristic")),
             MODES.index(spec.word("mode")),
@@ -71,8 +74,7 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
             tasks,
             room,
         )
-        fields = [*padded * plans, *(field for each in servers for field in each), *of_grid]
-        return np.concatenate([np.array(fields, np.int64), notes])
+        return tables.Memory(rules, np.zeros(len(tables.Note), np.int64), servers, notes)
 
     def fill(state: State) -> None:
         state.jobs[RESERVED] = -1
@@ -86,30 +88,30 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
     setup = Setup(
         tuple(pool.procs for pool in pools) * (plans // count),
         hook,
-        options(MOVES_AT_FIRST + MOVES_PER_TASK * tasks),
+        (*plain, *(0,) * (STRIDE - len(plain))) * plans,
         prepare=fill,
         more_rows=tables.MORE_ROWS,
+        memory=memory(MOVES_AT_FIRST + MOVES_PER_TASK * tasks),
     )
 
     def again(state: State) -> Setup | None:
         """The same with a longer log, where the moves were more than it holds."""
-        notes = state.options[behind:]
-        made = int(notes[memory.MOVES])
-        return replace(setup, options=options(made)) if made > notes[memory.ROOM] else None
+        made, room = (int(state.memory.agent[note]) for note in (agent.MOVES, agent.ROOM))
+        return replace(setup, memory=memory(made)) if made > room else None
 
     def moves(state: State) -> dict[str, Table]:
-        return logged_moves(state.options[behind:])
+        return logged_moves(state.memory.agent)
 
     def own(state: State) -> dict[str, object]:
         return {
             "grid_tasks": int((rows[tables.HOME] < 0).sum()),
-            **counted(state.options[behind:]),
+            **counted(state.memory.agent),
             "completions": "estimated" if estimated else "reserved",
-            "estimates": int(state.options[behind - tables.GRID_FIELDS + tables.ESTIMATES]),
+            "estimates": int(state.memory.notes[tables.Note.ESTIMATES]),
         }
 
     def notes(state: State, ids: Table) -> dict[str, Table]:
-        return {"put_back": memory.section(state.options[behind:], memory.PUT_BACK)}
+        return {"put_back": agent.section(state.memory.agent, agent.PUT_BACK)}
 
     return Prepared(
         setup,

@@ -1,14 +1,16 @@
-"""Where the simulator keeps what it knows of a grid: rows of jobs, and the options of servers and agent.
+"""Where the simulator keeps what it knows of a grid: rows of jobs, and its own tables in one tuple.
 
-Options: those of each cluster's batch system (STRIDE each), then one row of server fields for each cluster,
-then the grid's own, then the agent's notes.
+The options are those of each cluster's batch system. Where a share of each cluster is reserved, its two parts
+count as clusters: first those of the agent, then the rest.
 """
 
 from __future__ import annotations
 
-from headway.engine.tables import JOB_ROWS, Q_FIELDS, State
-from headway.jit import kernel
-from headway.policies.queueing.ordering import STRIDE
+from enum import IntEnum
+from typing import NamedTuple
+
+from headway.engine.tables import JOB_ROWS, Table
+from headway.jit import by_address
 
 # Rows of jobs. What the log says; how it may be molded: the parallel fraction OF / OUT_OF (OUT_OF 0: rigid)
 # and the most processors; its speedup on the log's processors, as a fraction; the home of a local job (-1: a
@@ -37,41 +39,65 @@ from headway.policies.queueing.ordering import STRIDE
 MORE_ROWS = 17
 NOWHERE = -1
 
-# Fields of a server: kind of its batch system; speed as a fraction; whether tasks were cancelled since its
-# plan was last put in order; the last estimate it made, with the instant; when an estimator last planned.
-KIND, SPEED, SPEED_OVER, DISTURBED, MEMO_TASK, MEMO_TIME, MEMO_PROCS, MEMO_START, PLANNED_AT = range(9)
-SERVER_FIELDS = 9
 RESERVING, RESERVING_FCFS, ESTIMATED_EASY = range(3)
 """Conservative backfilling; FCFS as a plan; EASY, whose completions are only estimated."""
-
-# The grid's own: how many clusters, how jobs are tuned, the law of speedup with its sigma, the period, the
-# instant of the last event, submissions so far, estimates so far, whether data take time to come. Where a
-# share of each cluster is reserved, its two parts count as clusters: first those of the agent, then the rest.
-CLUSTERS, TUNING, LAW, SIGMA, SIGMA_OVER, PERIOD, LAST_EVENT, SUBMISSIONS, ESTIMATES, TRANSFERS = range(10)
-GRID_FIELDS = 10
 BINARY, BOUNDED, EXHAUSTIVE = range(3)
 AMDAHL, DOWNEY = range(2)
 
 
-@kernel
-def plans(state: State) -> int:
-    """How many pools have a queue and a profile."""
-    return state.queue.shape[0] // (2 * Q_FIELDS)
+class Rule(IntEnum):
+    """A parameter of the grid."""
+
+    TUNING = 0
+    """How the size of a task is chosen: BINARY, BOUNDED or EXHAUSTIVE."""
+    LAW = 1
+    """The law of speedup: AMDAHL, or DOWNEY with its sigma as a fraction."""
+    SIGMA = 2
+    SIGMA_OVER = 3
+    PERIOD = 4
+    """Time between two events (µs); 0: there are none."""
+    TRANSFERS = 5
+    """Whether data take time to come."""
 
 
-@kernel
-def server(state: State, k: int, field: int) -> int:
-    """Where a field of server ``k`` is in the options."""
-    return plans(state) * STRIDE + k * SERVER_FIELDS + field
+class Note(IntEnum):
+    """A number of the grid that changes."""
+
+    LAST_EVENT = 0
+    """The instant of the last event."""
+    SUBMISSIONS = 1
+    """Submissions and estimates so far."""
+    ESTIMATES = 2
 
 
-@kernel
-def grid(state: State, field: int) -> int:
-    """Where a field of the grid is in the options; the space for its fields is behind that of all pools."""
-    return plans(state) * (STRIDE + SERVER_FIELDS) + field
+class Server(IntEnum):
+    """What is known of the server in front of a cluster."""
+
+    KIND = 0
+    """Its batch system: RESERVING, RESERVING_FCFS or ESTIMATED_EASY."""
+    SPEED = 1
+    """The cluster's speed as a fraction."""
+    SPEED_OVER = 2
+    DISTURBED = 3
+    """Whether tasks were cancelled since its plan was last put in order."""
+    MEMO_TASK = 4
+    """The last estimate it made: whose (NOWHERE: none), when, on how many processors, for which start."""
+    MEMO_TIME = 5
+    MEMO_PROCS = 6
+    MEMO_START = 7
+    PLANNED_AT = 8
+    """When an estimator last planned; -1: never."""
 
 
-@kernel
-def notes_from(state: State) -> int:
-    """Where the agent's memory begins, the last part of the options."""
-    return grid(state, GRID_FIELDS)
+@by_address
+class Memory(NamedTuple):
+    """The tables of a grid."""
+
+    rules: Table
+    """[Rule]"""
+    notes: Table
+    """[Note]"""
+    servers: Table
+    """[Server, cluster]"""
+    agent: Table
+    """What the agent remembers (:mod:`headway.policies.grid.notes`)."""
