@@ -118,3 +118,18 @@ def busy(jobs: int, m: int, load: float = 1.0, seed: int = 1) -> Workload:
         user=random.integers(0, 20, jobs),
         urgent=random.random(jobs) < 0.1,
     )
+
+
+def starts(results: list[Result]) -> list[float | None]:
+    """When each job starts, in seconds."""
+    return [result.start / SECOND for result in results]
+
+
+def promises(results: list[Result]) -> list[float | None]:
+    """The start that each was promised, in seconds."""
+    return [None if result.promise is None else result.promise / SECOND for result in results]
+
+
+def whys(results: list[Result]) -> list[str]:
+    """Why each started when it did."""
+    return [result.why for result in results]

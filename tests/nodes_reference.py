@@ -27,6 +27,28 @@ PRESENCES = ("contiguous", "until-next-start", "lru")
 MATCHES = ("fits", "exact", "any")
 
 
+def node(cores: int = 4, memory: int = 128) -> Node:
+    """A node; 1 GB/s: a file of n GB loads in n seconds."""
+    return Node(cores, Fraction(memory), Fraction(1))
+
+
+def job(
+    submit: int, cores: int, walltime: int, run: int, file: str | None = None, gb: int = 0, need: int = 0
+) -> Job:
+    """A job, times in seconds."""
+    return Job(0, submit, cores, walltime, run, file=file, file_gb=Fraction(gb), needs_node_gb=Fraction(need))
+
+
+# A node of 128 and one of 256 GB, 4 cores each; all jobs take a whole node.
+SIZES = [
+    job(0, 4, 10, 10, need=128),
+    job(1, 4, 10, 10, need=128),
+    job(2, 4, 10, 10, need=256),
+    job(2, 4, 5, 5, need=128),
+]
+TWO_SIZES = [node(), node(memory=256)]
+
+
 def platform_of(nodes: Sequence[Node]) -> Platform:
     """The nodes as a platform, one group each."""
     groups = tuple(

@@ -12,6 +12,7 @@ import numpy as np
 from headway import Schedule
 from headway.platform import Platform
 from headway.schedule import ENDED, STATES, WHY, Pieces
+from headway.units import SECOND
 from headway.workload import Workload
 
 Job = tuple[float, int, float, float]
@@ -44,7 +45,7 @@ def schedule(
 ) -> Schedule:
     """Each job from its start for min(runtime, walltime), everything else as the laws want it."""
     log = workload(jobs, **(columns or {}))
-    start = np.array([round(start * 1_000_000) for start in starts], dtype=np.int64)
+    start = np.array([round(start * SECOND) for start in starts], dtype=np.int64)
     return Schedule(
         log,
         Platform.procs(procs),
@@ -67,8 +68,8 @@ def pieces(rows: Sequence[Piece], **more: Any) -> Pieces:
         job=np.array(job),
         run=np.array(run),
         state=np.array([STATES.index(name) for name in state]),
-        start=np.array([round(t * 1_000_000) for t in start]),
-        end=np.array([round(t * 1_000_000) for t in end]),
+        start=np.array([round(t * SECOND) for t in start]),
+        end=np.array([round(t * SECOND) for t in end]),
         procs=np.array(procs),
         ended=np.array([ENDED.index(name) for name in ended]),
         **more,
@@ -134,3 +135,23 @@ def easy_starts(jobs: Sequence[Job], procs: int) -> list[float]:
                 running.append(place)
         waiting = [place for place in waiting if starts[place] is None]
     return [float(start or 0) for start in starts]
+
+
+def preempted(**more: Any) -> Schedule:
+    """On 2 processors. Job 1 (2 procs, 10 s): 0-4, swapped out 4-5, suspended 5-8, swapped in 8-9, 9-15.
+    Job 2 (1 proc, 3 s): 5-8. Job 3 (1 proc, 6 s): 15-17, given up; loads 18-20, runs 20-26."""
+    jobs: list[Job] = [(0, 2, 10, 10), (5, 1, 3, 3), (0, 1, 6, 20)]
+    rows: list[Any] = [
+        (0, 0, "running", 0, 4, 2, "preempted"),
+        (0, 0, "swap_out", 4, 5, 2, "suspended"),
+        (0, 0, "suspended", 5, 8, 2, "resumed"),
+        (0, 0, "swap_in", 8, 9, 2, "resumed"),
+        (0, 0, "running", 9, 15, 2, "done"),
+        (2, 0, "running", 15, 17, 1, "redirected"),
+        (2, 1, "loading", 18, 20, 1, "resumed"),
+        (2, 1, "running", 20, 26, 1, "done"),
+    ]
+    rows = more.pop("edit", lambda rows: rows)(rows)
+    made = schedule(jobs, [0, 5, 18], 2, pieces=pieces(rows, **more.pop("columns", {})), **more)
+    made.end = np.array([15, 8, 26]) * SECOND
+    return made

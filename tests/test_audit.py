@@ -15,7 +15,7 @@ from headway import Schedule
 from headway.audit import UNIVERSAL, audit
 from headway.platform import Cluster, NodeGroup, Platform
 from headway.schedule.processor_sets import numbers
-from small_schedules import Job, easy_starts, fcfs_starts, pieces, schedule, untied, workload
+from small_schedules import Job, easy_starts, fcfs_starts, pieces, preempted, schedule, untied, workload
 
 S = 1_000_000
 
@@ -188,26 +188,6 @@ def test_promises() -> None:
 
 
 # ---- several pieces -----------------------------------------------------------------------------
-
-
-def preempted(**more: Any) -> Schedule:
-    """On 2 processors. Job 1 (2 procs, 10 s): 0-4, swapped out 4-5, suspended 5-8, swapped in 8-9, 9-15.
-    Job 2 (1 proc, 3 s): 5-8. Job 3 (1 proc, 6 s): 15-17, given up; loads 18-20, runs 20-26."""
-    jobs: list[Job] = [(0, 2, 10, 10), (5, 1, 3, 3), (0, 1, 6, 20)]
-    rows: list[Any] = [
-        (0, 0, "running", 0, 4, 2, "preempted"),
-        (0, 0, "swap_out", 4, 5, 2, "suspended"),
-        (0, 0, "suspended", 5, 8, 2, "resumed"),
-        (0, 0, "swap_in", 8, 9, 2, "resumed"),
-        (0, 0, "running", 9, 15, 2, "done"),
-        (2, 0, "running", 15, 17, 1, "redirected"),
-        (2, 1, "loading", 18, 20, 1, "resumed"),
-        (2, 1, "running", 20, 26, 1, "done"),
-    ]
-    rows = more.pop("edit", lambda rows: rows)(rows)
-    made = schedule(jobs, [0, 5, 18], 2, pieces=pieces(rows, **more.pop("columns", {})), **more)
-    made.end = np.array([15, 8, 26]) * S
-    return made
 
 
 def test_suspended_and_restarted_jobs_pass() -> None:

@@ -18,6 +18,7 @@ from headway.units import SECOND
 from headway.workload.transform import apply
 from reference.jobs import Job
 from reference.laws import stretched
+from test_reference_dbf import NET as NET_IN_SECONDS
 from traces import trace
 
 # m = 2, all jobs 2 wide. A 0-10. N (w 5, deadline 30): provisionally 10-15. P (w 10) at 2 goes before it: P
@@ -34,19 +35,7 @@ TOO_LATE = stretched([Job(1, 0, 2, 10, 10), Job(2, 1, 2, 5, 5, deadline=12), Job
 LITERAL_MISSES = stretched(
     [Job(1, 0, 2, 2, 2, deadline=3), Job(2, 0, 2, 1, 1, deadline=3), Job(3, 0, 2, 1, 1)], SECOND
 )
-# The working stands beside the same jobs in test_reference_dbf.py: E and N cannot find their places again.
-NET = stretched(
-    [
-        Job(1, 0, 3, 1, 1, deadline=5),
-        Job(2, 0, 1, 1, 0),
-        Job(3, 0, 1, 1, 0),
-        Job(4, 0, 2, 3, 3),
-        Job(5, 2, 1, 2, 0),
-        Job(6, 2, 2, 1, 1, deadline=4),
-        Job(7, 3, 2, 1, 1),
-    ],
-    SECOND,
-)
+NET = stretched(NET_IN_SECONDS, SECOND)
 
 
 def starts(schedule: Schedule) -> list[int]:

@@ -21,7 +21,7 @@ from headway.metrics.catalogue import BY_NAME, STRETCH
 from headway.metrics.classes import size_class
 from headway.metrics.statistics import BLOCK, exact_sum, mean_time, quantile, total
 from headway.platform import Cluster, NodeGroup, Platform
-from small_schedules import Job, fcfs_starts, pieces, schedule
+from small_schedules import Job, fcfs_starts, preempted, schedule
 
 # Three jobs on 4 processors:
 #   job 1  submit 0   2 procs  runs 0-10                                wait 0   response 10
@@ -178,30 +178,8 @@ def test_trimming_leaves_out_the_first_and_last_by_submission() -> None:
     assert whole.summary()["mean_wait"] == 4.5
 
 
-def suspended() -> Schedule:
-    """On 2 processors: job 1 (2 procs, 10 s) runs 0-4, swaps out 4-5, is suspended 5-8, swaps in 8-9, runs
-    9-15; job 2 (1 proc, 3 s) runs 5-8 in between; job 3 (1 proc, 6 s) runs 15-17, is killed to restart, runs
-    20-26 after loading 18-20 of its walltime."""
-    jobs: list[Job] = [(0, 2, 10, 10), (5, 1, 3, 3), (0, 1, 6, 20)]
-    table = pieces(
-        [
-            (0, 0, "running", 0, 4, 2, "preempted"),
-            (0, 0, "swap_out", 4, 5, 2, "suspended"),
-            (0, 0, "suspended", 5, 8, 2, "resumed"),
-            (0, 0, "swap_in", 8, 9, 2, "resumed"),
-            (0, 0, "running", 9, 15, 2, "done"),
-            (2, 0, "running", 15, 17, 1, "redirected"),
-            (2, 1, "loading", 18, 20, 1, "resumed"),
-            (2, 1, "running", 20, 26, 1, "done"),
-        ]
-    )
-    made = schedule(jobs, [0, 5, 18], 2, pieces=table)
-    made.end = np.array([15, 8, 26]) * 1_000_000
-    return made
-
-
 def test_areas_of_suspended_and_restarted_jobs() -> None:
-    summary = suspended().summary()
+    summary = preempted().summary()
     assert summary["wasted_area"] == 1 * 2
     assert summary["swap_area"] == 2 * (1 + 1)
     assert summary["load_area"] == 1 * 2
@@ -242,7 +220,7 @@ def test_queue_and_busy_processors_over_time() -> None:
     assert (queue.times / 1e6).tolist() == [0, 5, 10, 30]
     assert queue.values.tolist() == [1, 2, 1, 0]
     assert [queue.at(round(t * 1e6)) for t in (-1, 0, 5, 9.5, 29, 30, 99)] == [0, 1, 2, 2, 1, 0, 0]
-    assert busy_processors(suspended()).at(6_000_000) == 1  # job 2 alone: the suspended job holds nothing
+    assert busy_processors(preempted()).at(6_000_000) == 1  # job 2 alone: the suspended job holds nothing
 
 
 def test_means_on_a_regular_grid() -> None:

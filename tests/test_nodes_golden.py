@@ -15,20 +15,10 @@ import pytest
 from headway.audit import audit
 from headway.errors import InputError
 from headway.policies.nodes.areas import fill_level, planned_areas, planned_cores
-from nodes_reference import by_reference, simulated
+from nodes_reference import SIZES, TWO_SIZES, by_reference, job, node, simulated
 from reference import size_classes
 from reference.jobs import SECOND, Job
 from reference.nodes import Node
-
-
-def node(cores: int = 4, memory: int = 128) -> Node:
-    return Node(cores, Fraction(memory), Fraction(1))  # 1 GB/s: a file of n GB loads in n seconds
-
-
-def job(
-    submit: int, cores: int, walltime: int, run: int, file: str | None = None, gb: int = 0, need: int = 0
-) -> Job:
-    return Job(0, submit, cores, walltime, run, file=file, file_gb=Fraction(gb), needs_node_gb=Fraction(need))
 
 
 @dataclass
@@ -213,16 +203,6 @@ def test_windows_only_with_backfilling(made: Made) -> None:
     assert made(jobs, [node()], "fcfs").starts == [0, 10, 15]
     for spec in ("fcfs(backfill=conservative)", "conservative"):
         assert made(jobs, [node()], spec).starts == [0, 10, 1]
-
-
-# A node of 128 and one of 256 GB, 4 cores each; all jobs take a whole node.
-SIZES = [
-    job(0, 4, 10, 10, need=128),
-    job(1, 4, 10, 10, need=128),
-    job(2, 4, 10, 10, need=256),
-    job(2, 4, 5, 5, need=128),
-]
-TWO_SIZES = [node(), node(memory=256)]
 
 
 def test_backfill_on_bigger_nodes(made: Made) -> None:

@@ -6,22 +6,7 @@ import pytest
 
 from headway.errors import UsageError
 from headway.units import SECOND
-from instances import MODES, jobs_of, simulated
-from reference.jobs import Result
-
-Seconds = list[float | None]
-
-
-def starts(results: list[Result]) -> Seconds:
-    return [result.start / SECOND for result in results]
-
-
-def promises(results: list[Result]) -> Seconds:
-    return [None if result.promise is None else result.promise / SECOND for result in results]
-
-
-def whys(results: list[Result]) -> list[str]:
-    return [result.why for result in results]
+from instances import MODES, jobs_of, promises, simulated, starts, whys
 
 
 @pytest.mark.parametrize("mode", MODES)

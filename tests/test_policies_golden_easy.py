@@ -5,22 +5,8 @@ from __future__ import annotations
 import pytest
 
 from headway.units import SECOND
-from instances import jobs_of, simulated
-from reference.jobs import Job, Result
-
-Seconds = list[float | None]
-
-
-def starts(results: list[Result]) -> Seconds:
-    return [result.start / SECOND for result in results]
-
-
-def promises(results: list[Result]) -> Seconds:
-    return [None if result.promise is None else result.promise / SECOND for result in results]
-
-
-def whys(results: list[Result]) -> list[str]:
-    return [result.why for result in results]
+from instances import jobs_of, promises, simulated, starts, whys
+from reference.jobs import Job
 
 
 def test_jobs_pass_that_end_in_time_or_need_only_the_extra_processors() -> None:

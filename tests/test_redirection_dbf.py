@@ -27,18 +27,12 @@ from redirection_reference import GROUPS, by_reference, check, made, tried
 from reference.instances import job_lists
 from reference.jobs import Job
 from reference.laws import stretched
-from test_dbf_equal import busy_jobs
+from test_dbf_equal import DEADLINES, busy_jobs
+from test_dbf_equal import SPECS as DBF
 from test_redirection_equal import PARAMETERS, M, spec_of
 
 pytestmark = pytest.mark.interpreted
 
-DEADLINES = st.one_of(st.none(), st.integers(0, 50))
-DBF = st.builds(
-    "dbf(mode={}, late={}, compress={})".format,
-    st.sampled_from(["strict", "literal"]),
-    st.sampled_from(["priority", "refuse"]),
-    st.sampled_from(COMPRESSIONS),
-)
 PAIRS = st.one_of(
     st.tuples(DBF, DBF),
     st.tuples(DBF, st.sampled_from([each for each in GROUPS if tried("dbf", each)])),

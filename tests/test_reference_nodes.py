@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodes_reference import PRESENCES, SIZES, TWO_SIZES, job, node
 from random_examples import examples
 from reference.conservative import simulate_conservative
 from reference.easy import simulate_easy
@@ -17,37 +18,16 @@ from reference.easy_nodes import simulate_easy_nodes
 from reference.instances import job_lists
 from reference.jobs import Job
 from reference.locality import simulate_locality
-from reference.nodes import Node, Placed
+from reference.nodes import Placed
 from reference.size_classes import planned_areas, simulate_area_filling, simulate_backfill_big
 from reference.strict import simulate_strict
 
 locality = partial(simulate_locality, second=1)
 RULES = ("fcfs", "eft", "lea", "leo", "lem")
-PRESENCES = ("contiguous", "until-next-start", "lru")
-
-
-def node(cores: int = 4, memory: int = 128) -> Node:
-    return Node(cores, Fraction(memory), Fraction(1))  # 1 GB/s: a file of n GB loads in n
-
-
-def job(
-    submit: int, cores: int, walltime: int, run: int, file: str | None = None, gb: int = 0, need: int = 0
-) -> Job:
-    return Job(0, submit, cores, walltime, run, file=file, file_gb=Fraction(gb), needs_node_gb=Fraction(need))
 
 
 def spans(outcome: Placed) -> list[tuple[int, int]]:
     return [(r.start, r.end) for r in outcome.results]
-
-
-# A node of 128 and one of 256 GB, 4 cores each; all jobs take a whole node.
-SIZES = [
-    job(0, 4, 10, 10, need=128),
-    job(1, 4, 10, 10, need=128),
-    job(2, 4, 10, 10, need=256),
-    job(2, 4, 5, 5, need=128),
-]
-TWO_SIZES = [node(), node(memory=256)]
 
 
 def test_area_is_given_back() -> None:

@@ -169,22 +169,33 @@ def test_explain_names_who_was_on_top() -> None:
     assert "It was suspended for job 2" in said and "10 min" in said
 
 
+def random_log(
+    random: np.random.Generator,
+    count: int,
+    horizon: int,
+    limits: tuple[int, int],
+    lengths: tuple[int, int],
+    partitions: list[str],
+    megabytes: list[int],
+) -> headway.Workload:
+    """Jobs of one to three nodes, shared or not; limits and lengths in minutes."""
+    nodes = random.integers(1, 4, count)
+    cpus = nodes * random.integers(1, 5, count)
+    submit = np.sort(random.integers(0, horizon, count))
+    return log(
+        *zip(submit, nodes, random.integers(*limits, count), random.integers(*lengths, count), strict=True),
+        partition=random.choice(partitions, count).tolist(),
+        memory_node_mb=random.choice(megabytes, count), exclusive=random.integers(0, 2, count),
+        cpus=cpus, tasks=cpus,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_random_logs_keep_every_law(seed: int) -> None:
     """Shared nodes, memory, three tiers and lost nodes: no job is lost, and the audit finds nothing."""
     random = np.random.default_rng(seed)
     count = 60
-    nodes = random.integers(1, 4, count)
-    cpus = nodes * random.integers(1, 5, count)
-    given = log(
-        *zip(
-            np.sort(random.integers(0, 20_000, count)), nodes, random.integers(5, 120, count),
-            random.integers(1, 100, count), strict=True,
-        ),
-        partition=random.choice(["low", "mid", "top"], count).tolist(),
-        memory_node_mb=random.choice([500, 4000, 9000], count), exclusive=random.integers(0, 2, count),
-        cpus=cpus, tasks=cpus,
-    )  # fmt: skip
+    given = random_log(random, count, 20_000, (5, 120), (1, 100), ["low", "mid", "top"], [500, 4000, 9000])
     lost = tuple(
         NodeEvent(f"n{k}", BEGAN + int(t), BEGAN + int(t) + 600, "DOWN")
         for k, t in zip((1, 2, 3), random.integers(0, 20_000, 3), strict=True)

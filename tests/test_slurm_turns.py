@@ -19,7 +19,7 @@ from headway.schedule import STATES
 from headway.site import Site
 from headway.site.model import Node, Partition, Qos
 from slurm_by_hand import MINUTE, log, simulated, site
-from test_slurm_gang import ALL, pieces_of
+from test_slurm_gang import ALL, pieces_of, random_log
 
 NODES = tuple(Node(f"n{k}", 4, memory_mb=16_000) for k in range(1, 5))
 MEMORY = {"SelectTypeParameters": "CR_Core_Memory"}
@@ -157,18 +157,7 @@ def test_explain_names_whose_turn_it_was() -> None:
 def test_random_logs_keep_every_law(seed: int) -> None:
     """Shared nodes, memory, two tiers and turns of up to three: each job runs as long as it should."""
     random = np.random.default_rng(seed)
-    count = 40
-    nodes = random.integers(1, 4, count)
-    cpus = nodes * random.integers(1, 5, count)
-    given = log(
-        *zip(
-            np.sort(random.integers(0, 8_000, count)), nodes, random.integers(30, 60, count),
-            random.integers(1, 30, count), strict=True,
-        ),
-        partition=random.choice(["main", "main", "top"], count).tolist(),
-        memory_node_mb=random.choice([500, 4000], count), exclusive=random.integers(0, 2, count),
-        cpus=cpus, tasks=cpus,
-    )  # fmt: skip
+    given = random_log(random, 40, 8_000, (30, 60), (1, 30), ["main", "main", "top"], [500, 4000])
     schedule = simulated(given, turns(int(random.integers(2, 4))))
     verdict = headway.audit(schedule)
     assert verdict.ok, verdict

@@ -36,6 +36,19 @@ def cut(text: str, most: int = 40) -> str:
     return repr(text if len(text) <= most else f"{text[:most]}...")
 
 
+def number_text(value: float | None, none: str) -> str:
+    """A number for people: thousands apart, four significant digits of small ones; ``none`` for none.
+
+    >>> number_text(12345.6, "-"), number_text(0.123456, "-"), number_text(None, "-")
+    ('12,346', '0.1235', '-')
+    """
+    if value is None:
+        return none
+    if isinstance(value, int) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
 def counted(count: int, what: str) -> str:
     """So many of something, in the singular or the plural.
 

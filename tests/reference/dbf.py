@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 
 from .conservative import Conservative
 from .jobs import Job, Result
-from .loop import Machine, drive, soonest
+from .loop import Machine, run
 
 
 class Dbf(Conservative):
@@ -160,14 +160,7 @@ def simulate_dbf(
 ) -> Deadlines:
     machine = Machine(jobs, m)
     policy = Dbf(machine, mode, late, compress)
-
-    def turn(t: int, arrivals: list[int]) -> None:
-        policy.ended(t, machine.complete(t))
-        for j in arrivals:
-            policy.arrive(t, j)
-        policy.schedule(t)
-
-    drive(jobs, lambda: soonest(machine.next_end(), policy.wake()), turn)
+    run(machine, policy)
     results = [machine.results.get(j) for j in range(len(jobs))]
     assert [j for j, r in enumerate(results) if r is None] == sorted(policy.refused)
     for j in policy.promoted:

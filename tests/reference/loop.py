@@ -108,7 +108,13 @@ class Policy(Protocol):
 def simulate(jobs: Sequence[Job], m: int, policy_on: Callable[[Machine], Policy]) -> list[Result]:
     """Run one policy on one machine; results in list order."""
     machine = Machine(jobs, m)
-    policy = policy_on(machine)
+    run(machine, policy_on(machine))
+    assert not machine.running and len(machine.results) == len(jobs), "a job never ran"
+    return [machine.results[j] for j in range(len(jobs))]
+
+
+def run(machine: Machine, policy: Policy) -> None:
+    """Run one policy until nothing is left to do."""
 
     def turn(t: int, arrivals: list[int]) -> None:
         policy.ended(t, machine.complete(t))
@@ -116,6 +122,4 @@ def simulate(jobs: Sequence[Job], m: int, policy_on: Callable[[Machine], Policy]
             policy.arrive(t, j)
         policy.schedule(t)
 
-    drive(jobs, lambda: soonest(machine.next_end(), policy.wake()), turn)
-    assert not machine.running and len(machine.results) == len(jobs), "a job never ran"
-    return [machine.results[j] for j in range(len(jobs))]
+    drive(machine.jobs, lambda: soonest(machine.next_end(), policy.wake()), turn)

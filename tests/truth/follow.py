@@ -106,25 +106,28 @@ class Follower:
             job = replace(job, waiting_tasks=(), task=task)
         world.running[event.job] = allocation(world, event, job, self.attempts[event.job][number])
 
-    def end(self, event: Event) -> Allocation | None:
+    def gave_up(self, event: Event) -> Allocation | None:
+        """What a job held until now."""
         world = self.world
         held = world.running.pop(event.job, None)
+        if held is not None:
+            world.ended.append((event.t, held))
+            world.finished.append((int(event.t), held))
+        return held
+
+    def end(self, event: Event) -> Allocation | None:
+        held, world = self.gave_up(event), self.world
         if held is None:
             return None
-        world.ended.append((event.t, held))
-        world.finished.append((int(event.t), held))
         row = self.attempts[event.job][self.tries[event.job] - 1]
         world.fate[event.job] = "ok" if row.state == "COMPLETED" else "failed"
         return held
 
     def requeue(self, event: Event) -> Allocation | None:
         """The attempt ends, the job waits again: submitted anew, to begin two minutes later."""
-        world = self.world
-        held = world.running.pop(event.job, None)
+        held, world = self.gave_up(event), self.world
         if held is None:
             return None
-        world.ended.append((event.t, held))
-        world.finished.append((int(event.t), held))
         rows = self.attempts[event.job]
         number = self.tries[event.job]
         submit, begin = int(event.t), int(event.t) + 121

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from headway.metrics import METRICS
 from headway.metrics.catalogue import unit_of
-from headway.plain import counted
+from headway.plain import counted, number_text
 from headway.workload.slurm.not_modelled import left_unmodelled
 
 if TYPE_CHECKING:
@@ -93,11 +93,7 @@ def shown(summary: Mapping[str, Any]) -> dict[str, Number]:
 
 def number(value: Number) -> str:
     """A number for people: thousands apart, four significant digits behind small ones, - for none."""
-    if value is None:
-        return "-"
-    if isinstance(value, int) or abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.4g}"
+    return number_text(value, "-")
 
 
 def unit_text(unit: str) -> str:

@@ -73,6 +73,26 @@ def sheet(rows: int, height: float, share_time: bool = True) -> tuple[Figure, li
     return figure, [axes[row, 0] for row in range(rows)]
 
 
+def panels_for(count: int, most: int, height: float, above: float) -> tuple[Figure, list[Axes]]:
+    """A figure of ``count`` panels, at most so many beside each other, with ``above`` inches for a legend."""
+    from matplotlib.figure import Figure
+
+    columns = min(count, most)
+    rows = -(-count // columns)
+    figure = Figure(figsize=(WIDTH, height * rows + above), layout="constrained")
+    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for spare in axes[count:]:
+        spare.set_visible(False)
+    return figure, axes[:count]
+
+
+def log_ticks(panel: Axes, values: Sequence[float], form: str = "{:g}") -> None:
+    """A logarithmic x axis with these ticks and no others."""
+    panel.set_xscale("log")
+    panel.set_xticks(list(values), [form.format(value) for value in values])
+    panel.minorticks_off()
+
+
 def line(number: int) -> dict[str, Any]:
     """Colour and line style of the curve of that number."""
     return {

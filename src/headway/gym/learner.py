@@ -58,6 +58,7 @@ from headway.policies.agent.choices import (
     SHADOW_AT,
     TASK,
     WEIGHTS,
+    common_tables,
     fill_slots,
     has_choice,
     is_due,
@@ -67,7 +68,6 @@ from headway.policies.agent.choices import (
     start_slot,
     take_note,
 )
-from headway.policies.agent.features import WEIGHED
 from headway.policies.agent.weights import pass_by_priority, set_due
 from headway.policies.queueing.strict import MACHINE
 from headway.units import SECOND
@@ -103,11 +103,7 @@ class LearnerTables(NamedTuple):
 def blank(window: int, seen: int) -> LearnerTables:
     """The memory of one who has not begun."""
     return LearnerTables(
-        settings=np.zeros(REWARD + 1, np.int64),
-        places=np.zeros(window, np.int64),
-        open=np.zeros(window + 1, np.int8),
-        seen=np.zeros(seen, np.float32),
-        weights=np.zeros(WEIGHED),
+        **common_tables([0] * (REWARD + 1), window, seen),
         answer=np.zeros(1, np.int64),
         sums=np.zeros(SUMS),
     )

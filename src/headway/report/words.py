@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
+from headway.plain import number_text
+
 Number = int | float | None
 
 MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 31557600
@@ -15,11 +17,7 @@ def number(value: Number) -> str:
     >>> number(12345.6), number(0.123456), number(None)
     ('12,346', '0.1235', '–')
     """
-    if value is None:
-        return "–"
-    if isinstance(value, int) or abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.4g}"
+    return number_text(value, "–")
 
 
 def span(seconds: Number) -> str:

@@ -37,9 +37,21 @@ def seconds(text: str, bare: int = 60) -> int:
             unit[2] or "", bare
         )
         return int(float(unit[1]) * scale)
+    time = clock_time(text)
+    if time is None:
+        raise ValueError(f"{text!r} is not a time such as 30, 8:00:00 or 1-12:00:00 (days-hours)")
+    return time
+
+
+def clock_time(text: str) -> int | None:
+    """Seconds of a time such as 30 (minutes), 8:00:00 or 1-12:30; None where it is none.
+
+    >>> clock_time("30"), clock_time("1:30:00"), clock_time("1-12"), clock_time("soon")
+    (1800, 5400, 129600, None)
+    """
     match = _TIME.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is not a time such as 30, 8:00:00 or 1-12:00:00 (days-hours)")
+        return None
     days, first, second, third = (None if part is None else int(part) for part in match.groups())
     if days is not None:
         return ((days * 24 + (first or 0)) * 60 + (second or 0)) * 60 + (third or 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,14 +28,7 @@ def box(
     results: Results, metric: str, by: str = "label", relative: bool = True, height: float = 2.8
 ) -> Figure:
     """A box per group: quartiles, median (line), mean (diamond), whiskers to 1.5 times the box, outliers."""
-    found = groups(table(results, metric, relative), by)
-    with house_style():
-        figure, axes = _figure(height, len(found), max(len(tick(key)) for key in found))
-        draw_boxes(axes, list(found.values()))
-        _name_groups(axes, [tick(key) for key in found], by)
-        _finish(axes, list(found.values()), metric_label(metric, relative, results.tau), relative)
-        mean_legend(axes)
-    return figure
+    return _by_group(results, metric, by, relative, height, draw_boxes)
 
 
 def violin(
@@ -44,28 +38,25 @@ def violin(
 
     Where the axis is logarithmic the density is that of the logarithms.
     """
+    return _by_group(results, metric, by, relative, height, draw_violins)
+
+
+def _by_group(
+    results: Results,
+    metric: str,
+    by: str,
+    relative: bool,
+    height: float,
+    draw: Callable[[Axes, list[Floats]], None],
+) -> Figure:
+    """One panel with something drawn of each group."""
     found = groups(table(results, metric, relative), by)
+    names, arrays = [tick(key) for key in found], list(found.values())
     with house_style():
-        figure, axes = _figure(height, len(found), max(len(tick(key)) for key in found))
-        scale(axes, list(found.values()))
-        on_log = axes.get_yscale() == "log"
-        jitter = np.random.Generator(np.random.PCG64(0))
-        for place, values in enumerate(found.values(), start=1):
-            finite = values[np.isfinite(values)]
-            _body(axes, place, finite, on_log)
-            axes.plot(
-                place + jitter.uniform(-0.06, 0.06, len(finite)),
-                finite,
-                ".",
-                color=BLACK,
-                markersize=2,
-                alpha=0.4,
-            )
-            median = float(np.median(finite))
-            axes.plot([place - 0.18, place + 0.18], [median, median], color=BLACK, linewidth=1.2)
-            axes.plot(place, float(np.mean(finite)), linestyle="none", **MEAN)
-        _name_groups(axes, [tick(key) for key in found], by)
-        _finish(axes, list(found.values()), metric_label(metric, relative, results.tau), relative)
+        figure, axes = _figure(height, len(names), max(map(len, names)))
+        draw(axes, arrays)
+        _name_groups(axes, names, by)
+        _finish(axes, arrays, metric_label(metric, relative, results.tau), relative)
         mean_legend(axes)
     return figure
 
@@ -98,6 +89,21 @@ def ecdf(
         title = None if by == "label" else by
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, title=title)
     return figure
+
+
+def draw_violins(axes: Axes, arrays: list[Floats]) -> None:
+    """Violins at 1, 2, ..., with dots, median line and mean mark."""
+    scale(axes, arrays)
+    on_log = axes.get_yscale() == "log"
+    jitter = np.random.Generator(np.random.PCG64(0))
+    for place, values in enumerate(arrays, start=1):
+        finite = values[np.isfinite(values)]
+        _body(axes, place, finite, on_log)
+        beside = place + jitter.uniform(-0.06, 0.06, len(finite))
+        axes.plot(beside, finite, ".", color=BLACK, markersize=2, alpha=0.4)
+        median = float(np.median(finite))
+        axes.plot([place - 0.18, place + 0.18], [median, median], color=BLACK, linewidth=1.2)
+        axes.plot(place, float(np.mean(finite)), linestyle="none", **MEAN)
 
 
 def draw_boxes(axes: Axes, arrays: list[Floats]) -> None:

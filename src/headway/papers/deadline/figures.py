@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from headway.figures.style import GREY, WIDTH, house_style, line
+from headway.figures.style import GREY, house_style, line, log_ticks, panels_for
 from headway.papers.deadline.logs import Log
 from headway.papers.deadline.runs import Run, Runs
 from headway.papers.deadline.tables import change, share_rows
@@ -45,24 +45,14 @@ def by_length(runs: Runs, logs: Sequence[Log], hours: Sequence[float]) -> Figure
 def _panels(
     logs: Sequence[Log], points: Callable[[Log], Points], label: str, ticks: Sequence[float] | None
 ) -> Figure:
-    from matplotlib.figure import Figure
-
     with house_style():
-        columns = min(len(logs), 2)
-        rows = (len(logs) + columns - 1) // columns
-        figure = Figure(figsize=(WIDTH, 2.2 * rows + 0.6), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False)
-        for place, log in enumerate(logs):
-            panel = axes[place // columns, place % columns]
+        figure, axes = panels_for(len(logs), 2, 2.2, 0.6)
+        for panel, log in zip(axes, logs, strict=True):
             _panel(panel, points(log), log.title)
             panel.set_xlabel(label)
             if ticks is not None:
-                panel.set_xscale("log")
-                panel.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
-                panel.minorticks_off()
-        for place in range(len(logs), rows * columns):
-            axes[place // columns, place % columns].set_visible(False)
-        axes[0, 0].legend()
+                log_ticks(panel, ticks)
+        axes[0].legend()
     return figure
 
 

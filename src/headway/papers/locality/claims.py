@@ -148,32 +148,19 @@ def _rules(runs: Runs, group: Group) -> Iterator[Claim]:
     )
     yield from _files(title, weeks)
     slides, plain = runs.over(group, SCORE), found["fcfs"]
-    changes = ratios(slides, plain, "stretch")
-    yield counted(
-        f"{title}: the slides' score improves the mean stretch of FCFS",
-        "better (figures only)",
-        change_text(float(np.mean(changes))),
-        [change < 1 for change in changes],
-        "direction",
-        f"{SLIDES}: figure of the flow stretch",
-    )
-    yield counted(
-        f"{title}: the slides' score improves the queue times of FCFS",
-        "better (figures only)",
-        f"{mean(slides, 'wait') / 3600:.2f} h after {mean(plain, 'wait') / 3600:.2f} h",
-        [one["wait"] < other["wait"] for one, other in zip(slides, plain, strict=True)],
-        "direction",
-        f"{SLIDES}: figure of the queue times",
-    )
-    flows = ratios(slides, plain, "total_flow")
-    yield counted(
-        f"{title}: the slides' score reduces the total flow of FCFS",
-        "can reduce the flow of each job",
-        change_text(float(np.mean(flows))),
-        [flow < 1 for flow in flows],
-        "direction",
-        f"{SLIDES}: conclusion",
-    )
+    stretches, flows = (ratios(slides, plain, name) for name in ("stretch", "total_flow"))
+    waits = f"{mean(slides, 'wait') / 3600:.2f} h after {mean(plain, 'wait') / 3600:.2f} h"
+    shorter = [one["wait"] < other["wait"] for one, other in zip(slides, plain, strict=True)]
+    figures, conclusion = "better (figures only)", "can reduce the flow of each job"
+    for what, said, ours, better, where in (
+        ("improves the mean stretch", figures, change_text(float(np.mean(stretches))),
+         [change < 1 for change in stretches], "figure of the flow stretch"),
+        ("improves the queue times", figures, waits, shorter, "figure of the queue times"),
+        ("reduces the total flow", conclusion, change_text(float(np.mean(flows))),
+         [change < 1 for change in flows], "conclusion"),
+    ):  # fmt: skip
+        claim = f"{title}: the slides' score {what} of FCFS"
+        yield counted(claim, said, ours, better, "direction", f"{SLIDES}: {where}")
     lem = found["lem"]
     yield counted(
         f"{title}: LEM is not worse in at least 87.5 % of the sessions",

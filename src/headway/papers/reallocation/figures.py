@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headway.figures.style import BLACK, BLUE, GREY, PALE, SERIES, VERMILLION, WIDTH, house_style, line
+from headway.figures.style import (
+    BLACK,
+    BLUE,
+    GREY,
+    PALE,
+    SERIES,
+    VERMILLION,
+    WIDTH,
+    house_style,
+    line,
+    log_ticks,
+)
 from headway.papers.reallocation.examples import figure_2
 from headway.papers.reallocation.runs import COUPLES, Campaign
 from headway.papers.reallocation.scenarios import named
@@ -184,10 +195,8 @@ def curves(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], lo
             panel.set_xlabel(title)
             if title in log:
                 values = [value for value, _ in next(iter(found.values()))]
-                panel.set_xscale("log")
-                panel.set_xticks(values, [f"{value:g}" for value in values])
+                log_ticks(panel, values)
                 panel.tick_params(axis="x", labelsize=6)
-                panel.minorticks_off()
         first = np.atleast_1d(axes)[0]
         first.set_ylabel("relative mean response")
         handles, names = first.get_legend_handles_labels()

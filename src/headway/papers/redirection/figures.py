@@ -19,6 +19,7 @@ from headway.figures.style import (
     WIDTH,
     house_style,
     line,
+    panels_for,
     save,
 )
 from headway.papers.redirection.grid import PAPER_ALPHA, PAPER_THETA, Grid, over_weeks
@@ -147,16 +148,10 @@ def figure_response(runs: pl.DataFrame, logs: Sequence[Log]) -> Figure:
 
 def figure_mean_response(runs: pl.DataFrame, logs: Sequence[Log], grid: Grid) -> Figure:
     """Mean response and mean wait with / without redirection against theta, at the paper's alpha."""
-    from matplotlib.figure import Figure
-
     alpha = PAPER_ALPHA if PAPER_ALPHA in grid.alphas else grid.alphas[0]
     with house_style():
-        columns = min(len(logs), 3)
-        rows = (len(logs) + columns - 1) // columns
-        figure = Figure(figsize=(WIDTH, 2.0 * rows + 0.7), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False)
-        for place, log in enumerate(logs):
-            panel = axes[place // columns, place % columns]
+        figure, axes = panels_for(len(logs), 3, 2.0, 0.7)
+        for panel, log in zip(axes, logs, strict=True):
             for number, (column, name) in enumerate(
                 (("mean_response", "mean response"), ("mean_wait", "mean wait"))
             ):
@@ -171,11 +166,9 @@ def figure_mean_response(runs: pl.DataFrame, logs: Sequence[Log], grid: Grid) ->
             panel.set_xticks(range(len(grid.thetas)), [str(theta) for theta in grid.thetas])
             panel.tick_params(axis="x", labelsize=7)
             panel.set_xlabel("theta")
-        for row in axes:
-            row[0].set_ylabel("median ratio\nwith / without")
-        for place in range(len(logs), rows * columns):
-            axes[place // columns, place % columns].set_visible(False)
-        handles, names = axes[0, 0].get_legend_handles_labels()
+        for panel in axes[::3]:
+            panel.set_ylabel("median ratio\nwith / without")
+        handles, names = axes[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside upper right", ncols=2)
     return figure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from headway.figures.style import GREY, WIDTH, house_style, line, read_log
+from headway.figures.style import GREY, WIDTH, house_style, line, log_ticks, read_log
 from headway.papers.log import Log
 from headway.papers.urgent.logs import TSUNAMI
 from headway.papers.urgent.runs import PERCENT, Run, Runs
@@ -93,9 +93,7 @@ def longer_swaps(runs: Runs, logs: Sequence[Log]) -> Figure:
         left.set_yscale("log")
         read_log(left)
         for panel in (left, right):
-            panel.set_xscale("log")
-            panel.set_xticks(list(SCALES), [f"{scale:,}" for scale in SCALES])
-            panel.minorticks_off()
+            log_ticks(panel, SCALES, "{:,}")
             panel.set_xlabel("swap times, multiple of the model")
         right.set_ylim(min(-5, right.get_ylim()[0]), max(5, right.get_ylim()[1]))
         left.set_ylabel("urgent lateness U_L")
@@ -119,10 +117,7 @@ def urgent_rates(runs: Runs, logs: Sequence[Log], jobs: int) -> Figure:
         for panel in (left, right):
             panel.set_yscale("log")
             read_log(panel)
-        for panel in (left, right):
-            panel.set_xscale("log")
-            panel.set_xticks(list(RATES), [f"{rate:g}" for rate in RATES])
-            panel.minorticks_off()
+            log_ticks(panel, RATES)
             panel.set_xlabel("urgent jobs an hour")
         left.set_ylabel("urgent lateness U_L")
         right.set_ylabel("mean response of regular jobs (h)")

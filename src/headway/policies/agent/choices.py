@@ -12,6 +12,9 @@ in its memory, under these names:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from headway.engine.ends import settle_ends, when_enough
@@ -62,6 +65,17 @@ SETTINGS = 8
 def settings_of(task: int, window: int, origin: int, period: float, may_wait: bool) -> list[int]:
     """The settings of an agent before its first decision; weights are due when the first job waits."""
     return [task, window, origin, round(period * SECOND), -1, int(may_wait), 0, 0]
+
+
+def common_tables(settings: Sequence[int], window: int, seen: int) -> dict[str, Any]:
+    """The tables that the memory of every agent begins with."""
+    return {
+        "settings": np.array(settings, np.int64),
+        "places": np.zeros(window, np.int64),
+        "open": np.zeros(window + 1, np.int8),
+        "seen": np.zeros(seen, np.float32),
+        "weights": np.zeros(see.WEIGHED),
+    }
 
 
 @kernel

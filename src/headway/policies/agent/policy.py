@@ -54,19 +54,15 @@ def tables_of(network: Network, origin: int) -> Any:
     import numpy as np
 
     from headway.policies.agent.agent import NetworkTables
-    from headway.policies.agent.choices import settings_of
-    from headway.policies.agent.features import OF_MACHINE, OF_SLOT, WEIGHED
+    from headway.policies.agent.choices import common_tables, settings_of
+    from headway.policies.agent.features import OF_MACHINE, OF_SLOT
     from headway.policies.agent.network import ACTIVATIONS, KINDS, TASKS
 
     window, widths = network.window, network.widths
     settings = settings_of(TASKS.index(network.task), window, origin, network.period, network.may_wait)
     kinds = KINDS.index(network.kind), ACTIVATIONS.index(network.activation), len(network.layers)
     return NetworkTables(
-        settings=np.array([*settings, *kinds], np.int64),
-        places=np.zeros(window, np.int64),
-        open=np.zeros(window + 1, np.int8),
-        seen=np.zeros(window * OF_SLOT + OF_MACHINE, np.float32),
-        weights=np.zeros(WEIGHED),
+        **common_tables([*settings, *kinds], window, window * OF_SLOT + OF_MACHINE),
         widths=np.array(widths, np.int64),
         network=network.flat,
         layers=np.zeros((2, max(widths))),

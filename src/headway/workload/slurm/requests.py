@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from headway.site.values import clock_time
 from headway.units import SECOND
 from headway.workload.slurm import cells
 from headway.workload.slurm.submit_line import options
@@ -43,7 +44,6 @@ _ABSENT = dict.fromkeys(
 )
 _ARRAY = re.compile(r"^(\d+)_(\d+)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)B?", re.IGNORECASE)
-_TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
 
 
 class Lines:
@@ -87,7 +87,7 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
     asked["exclusive"] = int("exclusive" in given and given["exclusive"] in ("", "exclusive"))
     asked["contiguous"] = int("contiguous" in given)
     asked["oversubscribe"] = int("oversubscribe" in given or "share" in given)
-    if "time-min" in given and (time := _seconds(given["time-min"])) is not None:
+    if "time-min" in given and (time := clock_time(given["time-min"])) is not None:
         asked["time_min"] = time * SECOND
     if "nice" in given:
         text = given["nice"] or "100"
@@ -137,18 +137,6 @@ def _megabytes(text: str) -> int | None:
     scale = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2}
     # Slurm rounds KB up to whole MB.
     return None if match is None else -int(-float(match[1]) * scale[match[2].upper()] // 1)
-
-
-def _seconds(text: str) -> int | None:
-    match = _TIME.fullmatch(text)
-    if match is None:
-        return None
-    days, first, second, third = (None if part is None else int(part) for part in match.groups())
-    if days is not None:
-        return ((days * 24 + (first or 0)) * 60 + (second or 0)) * 60 + (third or 0)
-    if third is not None:
-        return ((first or 0) * 60 + (second or 0)) * 60 + third
-    return (first or 0) * 60 + (second or 0)
 
 
 def request_columns(frame: pl.DataFrame, lines: Lines) -> tuple[dict[str, Ints], dict[str, list[str]]]:
