@@ -30,7 +30,7 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel, routine
-from headway.policies.backfilling.easy import DEPTH, PROMISES, note_promise
+from headway.policies.backfilling.easy import Rule, note_promise
 from headway.policies.queueing.ordering import has_backfill_queue, join, option, sort_queues, withdraw
 from headway.policies.queueing.strict import MACHINE, reason
 from headway.units import NEVER
@@ -80,12 +80,12 @@ def reserve_or_start(t: int, state: State, k: int) -> int:
         at = earliest_start(state, k, job, t, NEVER, 0)
         if at == NEVER:  # too few processors are there, and nobody knows for how long
             continue
-        if count == 0 and option(state, k, PROMISES):
+        if count == 0 and option(state, k, Rule.PROMISES):
             note_promise(state, job, at)
         reserve(state, k, job, at)
         state.lists[SCRATCH, count] = job
         count += 1
-        if count == option(state, k, DEPTH):
+        if count == option(state, k, Rule.DEPTH):
             break
     return count
 

@@ -18,6 +18,8 @@ computed anew at each pass, from the expected ends of the running jobs.
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from headway.engine.ends import settle_ends, start_and_expect, when_enough
 from headway.engine.fitting import next_fit
 from headway.engine.tables import (
@@ -42,9 +44,18 @@ from headway.jit import kernel
 from headway.policies.queueing.ordering import OWN, has_backfill_queue, join, option, sort_queues, withdraw
 from headway.policies.queueing.strict import MACHINE, head_fits, reason
 
-# Options after those of every queue: reservations per pass (0 = all), whether the order is such that
-# shadow times are promises, and whether only newcomers can start while nothing comes free.
-DEPTH, PROMISES, NEWCOMERS_ONLY = OWN, OWN + 1, OWN + 2
+
+class Rule(IntEnum):
+    """A parameter behind those of every queue."""
+
+    DEPTH = OWN
+    """Reservations per pass; 0: all."""
+    PROMISES = OWN + 1
+    """Whether the order is such that shadow times are promises."""
+    NEWCOMERS_ONLY = OWN + 2
+    """Whether only newcomers can start while nothing comes free."""
+    ESTIMATE = OWN + 3
+    """How two runs of a user become an estimate, where jobs are planned with them: AVERAGE or LONGER."""
 
 
 @kernel
@@ -69,7 +80,7 @@ def first_candidate(state: State, k: int) -> int:
     and time only makes the test harder; so who could not pass then cannot pass now.
     """
     behind_head = state.pools[Q_HEAD, 2 * k] + 1
-    if option(state, k, NEWCOMERS_ONLY) and not state.pools[FREED, k]:
+    if option(state, k, Rule.NEWCOMERS_ONLY) and not state.pools[FREED, k]:
         return int(max(behind_head, state.pools[Q_TAIL, 2 * k] - state.pools[NEWCOMERS, k]))
     return int(behind_head)
 
@@ -78,7 +89,7 @@ def first_candidate(state: State, k: int) -> int:
 def can_change(state: State, k: int) -> bool:
     """Whether a pass may start a job: something came free or joined since the last, or the order moves."""
     return bool(
-        state.pools[FREED, k] or state.pools[NEWCOMERS, k] > 0 or not option(state, k, NEWCOMERS_ONLY)
+        state.pools[FREED, k] or state.pools[NEWCOMERS, k] > 0 or not option(state, k, Rule.NEWCOMERS_ONLY)
     )
 
 
@@ -94,7 +105,7 @@ def easy_pass(t: int, state: State, k: int) -> None:
         procs = state.queue[Q_FIELDS * order + Q_PROCS, head]
         shadow, free_then = when_enough(state.profile, k, t, state.pools[FREE, k], procs)
         extra = free_then - procs
-        if option(state, k, PROMISES):
+        if option(state, k, Rule.PROMISES):
             note_promise(state, state.queue[Q_FIELDS * order + Q_JOB, head], shadow)
         candidates, place = order, first_candidate(state, k)
         if has_backfill_queue(state, k):

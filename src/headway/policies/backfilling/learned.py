@@ -10,11 +10,13 @@ never more than the request; the request itself for a user with fewer. A job tha
 expected to last a little longer, by steps that grow (1 min, 5 min, 15 min, ... 100 h), up to its request,
 where it is killed.
 
-Users are numbered, and each has two notes behind the options: its last run and the one before, each + 1 µs so
-that 0 means none.
+Users are numbered, and the last two runs of each are noted.
 """
 
 from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,21 +39,36 @@ from headway.engine.tables import (
     R_START,
     WALL,
     State,
+    Table,
 )
 from headway.engine.verbs import expect
-from headway.jit import kernel, routine
-from headway.policies.backfilling.easy import easy_pass
-from headway.policies.queueing.ordering import STRIDE, join, sort_queues
+from headway.jit import by_address, kernel, routine
+from headway.policies.backfilling.easy import Rule, easy_pass
+from headway.policies.queueing.ordering import join, option, sort_queues
 from headway.policies.queueing.strict import MACHINE
 from headway.units import MINUTE, SECOND
 
 USER, STEPS_TAKEN, MORE_ROWS = JOB_ROWS, JOB_ROWS + 1, 2
 """Rows behind the engine's: the number of the user, -1 unknown; how often the estimate was outlived."""
-WAYS = ("average2", "last2")
-WAY = STRIDE - 1
-"""The option that says which of them, the last before the notes."""
+AVERAGE, LONGER = range(2)
 STEPS = np.array([1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000], np.int64) * MINUTE
 """By how much an expected end is put off each time (µs)."""
+
+
+class Took(IntEnum):
+    """How long a run of a user took, + 1 µs so that 0 means none."""
+
+    LAST = 0
+    """The last run that has ended, and the one before."""
+    BEFORE = 1
+
+
+@by_address
+class Users(NamedTuple):
+    """What is known of the users."""
+
+    took: Table
+    """[Took, user]"""
 
 
 @kernel
@@ -61,9 +78,9 @@ def note_runs(state: State) -> None:
         run = state.lists[ENDED_RUNS, i]
         user = state.jobs[USER, state.runs[R_JOB, run]]
         if user >= 0:
-            note = STRIDE + 2 * user
-            state.options[note + 1] = state.options[note]
-            state.options[note] = state.runs[R_END, run] - state.runs[R_START, run] + 1
+            took = state.memory.took
+            took[Took.BEFORE, user] = took[Took.LAST, user]
+            took[Took.LAST, user] = state.runs[R_END, run] - state.runs[R_START, run] + 1
 
 
 @kernel
@@ -72,10 +89,10 @@ def estimate(state: State, job: int) -> None:
     user = state.jobs[USER, job]
     if user < 0:
         return
-    last, before = state.options[STRIDE + 2 * user] - 1, state.options[STRIDE + 2 * user + 1] - 1
+    last, before = state.memory.took[Took.LAST, user] - 1, state.memory.took[Took.BEFORE, user] - 1
     if before < 0:
         return
-    took = max(last, before) if state.options[WAY] else (last + before + 1) // 2
+    took = max(last, before) if option(state, MACHINE, Rule.ESTIMATE) == LONGER else (last + before + 1) // 2
     state.jobs[PLAN, job] = min(max(took, SECOND), state.jobs[WALL, job])
 
 

@@ -9,11 +9,13 @@
 A job gets the lowest numbers that it may have. Counts would let a job pass that finds no processors outside
 the set; and one that took processors outside it may keep others from passing that counts would let pass.
 
-What each processor does stands behind the options: the run that holds it (0: free, else the run's number plus
-one), until when it is expected to (µs), and whether it belongs to the reservation.
+The policy's memory has a table of what each processor does.
 """
 
 from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
 
 from headway.engine.ends import settle_ends, when_enough
 from headway.engine.fitting import next_fit
@@ -32,32 +34,41 @@ from headway.engine.tables import (
     RUN,
     SIZE,
     State,
+    Table,
 )
-from headway.jit import kernel
+from headway.jit import by_address, kernel
 from headway.policies.backfilling.dialects import QUEUE, head_of, join_by_name, passed, start_head
 from headway.policies.backfilling.easy import begin, first_candidate
-from headway.policies.queueing.ordering import STRIDE
 from headway.policies.queueing.strict import MACHINE
 
-HOLDER, UNTIL, SET_ASIDE = range(3)
-"""Rows of the table of processors behind the options."""
-ROWS = 3
+
+class Processor(IntEnum):
+    """What is known of a processor."""
+
+    HOLDER = 0
+    """The number of the run that holds it, plus one; 0: it is free."""
+    UNTIL = 1
+    """Until when that is expected (µs)."""
+    SET_ASIDE = 2
+    """Whether it belongs to the reservation."""
 
 
-@kernel
-def at(state: State, row: int, number: int) -> int:
-    """Where among the options a processor's entry stands."""
-    return int(STRIDE + row * state.pools[SIZE, MACHINE] + number)
+@by_address
+class Numbered(NamedTuple):
+    """Processors with numbers."""
+
+    processors: Table
+    """[Processor, number]"""
 
 
 @kernel
 def give_back(state: State) -> None:
     """The processors of runs that have ended are free."""
     for number in range(state.pools[SIZE, MACHINE]):
-        run = state.options[at(state, HOLDER, number)] - 1
+        run = state.memory.processors[Processor.HOLDER, number] - 1
         if run >= 0 and state.runs[R_END, run] != OPEN:
-            state.options[at(state, HOLDER, number)] = 0
-            state.options[at(state, UNTIL, number)] = 0
+            state.memory.processors[Processor.HOLDER, number] = 0
+            state.memory.processors[Processor.UNTIL, number] = 0
 
 
 @kernel
@@ -69,10 +80,10 @@ def take(state: State, job: int, outside: bool) -> int:
     end = state.clock[NOW] + state.jobs[PLAN, job]
     missing, not_set_aside, number = state.jobs[PROCS, job], 0, 0
     while missing > 0:
-        aside = state.options[at(state, SET_ASIDE, number)]
-        if state.options[at(state, HOLDER, number)] == 0 and not (outside and aside):
-            state.options[at(state, HOLDER, number)] = state.jobs[RUN, job] + 1
-            state.options[at(state, UNTIL, number)] = end
+        aside = state.memory.processors[Processor.SET_ASIDE, number]
+        if state.memory.processors[Processor.HOLDER, number] == 0 and not (outside and aside):
+            state.memory.processors[Processor.HOLDER, number] = state.jobs[RUN, job] + 1
+            state.memory.processors[Processor.UNTIL, number] = end
             not_set_aside += 1 - aside
             missing -= 1
         number += 1
@@ -84,10 +95,10 @@ def set_aside(state: State, procs: int, shadow: int) -> int:
     """Set aside the lowest ``procs`` processors free at the shadow time; how many others are free now."""
     others = 0
     for number in range(state.pools[SIZE, MACHINE]):
-        wanted = procs > 0 and state.options[at(state, UNTIL, number)] <= shadow
-        state.options[at(state, SET_ASIDE, number)] = int(wanted)
+        wanted = procs > 0 and state.memory.processors[Processor.UNTIL, number] <= shadow
+        state.memory.processors[Processor.SET_ASIDE, number] = int(wanted)
         procs -= int(wanted)
-        others += int(not wanted and state.options[at(state, HOLDER, number)] == 0)
+        others += int(not wanted and state.memory.processors[Processor.HOLDER, number] == 0)
     return others
 
 
@@ -95,7 +106,7 @@ def set_aside(state: State, procs: int, shadow: int) -> int:
 def set_nothing_aside(state: State) -> None:
     """There is no reservation."""
     for number in range(state.pools[SIZE, MACHINE]):
-        state.options[at(state, SET_ASIDE, number)] = 0
+        state.memory.processors[Processor.SET_ASIDE, number] = 0
 
 
 @kernel

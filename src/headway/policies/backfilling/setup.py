@@ -12,7 +12,7 @@ from headway.engine.drive import Setup
 from headway.engine.tables import BACKFILL_KEY, KEY, NO_MEMORY, State
 from headway.errors import UsageError
 from headway.policies.prepare import Arrivals, Prepared, Table
-from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, STRIDE, kind_of, sorted_kind_of
+from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, kind_of, sorted_kind_of
 from headway.policies.queueing.setup import first_class, ordered, sorted_at_each_pass
 from headway.policies.spec import Spec
 from headway.units import SECOND
@@ -75,12 +75,12 @@ def easy_in_dialect(dialect: str, arrivals: Arrivals, procs: int) -> Prepared:
     # Candidates that are judged otherwise than running jobs may pass later though nothing came free.
     options = (FIXED, AS_ORDER, NO_AGE, 1, 0, int(not clairvoyant))
     fill = ordered(arrivals, plan, {KEY: "fcfs"}, None)
-    spare = 0
+    memory: Any = NO_MEMORY
     if dialect.startswith("batsched"):
         fill = by_name(arrivals, fill)
     if dialect == "batsched":
-        spare = STRIDE - len(options) + machines.ROWS * procs
-    return Prepared(Setup((procs,), hooks[dialect], options, fill, spare=spare), plan)
+        memory = machines.Numbered(np.zeros((len(machines.Processor), procs), np.int64))
+    return Prepared(Setup((procs,), hooks[dialect], options, fill, memory=memory), plan)
 
 
 def by_name(arrivals: Arrivals, fill: Callable[[State], None]) -> Callable[[State], None]:
@@ -98,19 +98,20 @@ def by_name(arrivals: Arrivals, fill: Callable[[State], None]) -> Callable[[Stat
 
 def learned(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """EASY that plans with the last two runs of a job's user; its orders are sorted at each pass."""
-    from headway.policies.backfilling.learned import MORE_ROWS, USER, WAY, easy_learned
+    from headway.policies.backfilling.learned import MORE_ROWS, USER, Took, Users, easy_learned
 
     order, backfill, age = spec.word("order"), spec.word("backfill"), spec.params["age"]
     if spec.params["depth"] != 1:
         raise UsageError(f"easy: estimate={spec.params['estimate']} is for depth=1 only")
-    options = np.zeros(STRIDE, np.int64)
-    options[:4] = (
+    options = (
         sorted_kind_of(order),
         AS_ORDER if backfill == order else sorted_kind_of(backfill),
         NO_AGE if age == "none" else round(spec.number("age") * SECOND),
         1,
+        0,
+        0,
+        LEARNED.index(str(spec.params["estimate"])),
     )
-    options[WAY] = LEARNED.index(str(spec.params["estimate"]))
     given = arrivals.extra.get("user", np.full(len(arrivals.submit), -1, np.int64))
     users, number = np.unique(given, return_inverse=True)
     orders = {KEY: order} if backfill == order else {KEY: order, BACKFILL_KEY: backfill}
@@ -120,19 +121,17 @@ def learned(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         fill(state)
         state.jobs[USER] = np.where(given < 0, -1, number)
 
-    notes = 2 * len(users) + 2
-    setup = Setup(
-        (procs,), easy_learned, tuple(options.tolist()), fill_users, more_rows=MORE_ROWS, spare=notes
-    )
+    memory = Users(np.zeros((len(Took), len(users)), np.int64))
+    setup = Setup((procs,), easy_learned, options, fill_users, more_rows=MORE_ROWS, memory=memory)
     return Prepared(setup, arrivals.walltime)
 
 
 def easy_in_turn(spec: Spec, options: tuple[int, ...]) -> tuple[int, ...]:
     """EASY's options in the redirection group and on a grid, where nothing that was promised is kept."""
-    from headway.policies.backfilling.easy import PROMISES
+    from headway.policies.backfilling.easy import Rule
 
     changed = list(sorted_at_each_pass(spec, options))
-    changed[PROMISES] = 0
+    changed[Rule.PROMISES] = 0
     return tuple(changed)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from headway.engine.tables import BACKFILL_KEY, JOB_ROWS, KEY, State
 from headway.errors import PolicyError, UsageError
-from headway.policies.backfilling.easy import NEWCOMERS_ONLY, easy, easy_sorted
+from headway.policies.backfilling.easy import Rule, easy, easy_sorted
 from headway.policies.backfilling.setup import LEARNED
 from headway.policies.own import faults
 from headway.policies.own.keys import Column, KeyFunction, Rows, key_functions
@@ -49,7 +49,7 @@ def prepare_keyed(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     prepared = with_orders(plain, orders, Rows(columns, plain.plan), arrivals)
     if "estimate" in found:
         options = list(prepared.setup.options)
-        options[NEWCOMERS_ONLY] = 0  # that shortcut needs estimates that no job outlives
+        options[Rule.NEWCOMERS_ONLY] = 0  # that shortcut needs estimates that no job outlives
         prepared = replace(prepared, setup=replace(prepared.setup, options=tuple(options)))
     return replace(
         prepared,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headway.engine.drive import compiled_hook
 from headway.engine.local import Local
 from headway.engine.tables import State
-from headway.policies.backfilling.easy import NEWCOMERS_ONLY, easy, easy_sorted
+from headway.policies.backfilling.easy import Rule, easy, easy_sorted
 from headway.policies.own import faults
 from headway.policies.own.compiled import Compiled
 from headway.policies.own.forms import resolve
@@ -82,7 +82,7 @@ def prepare_joining_keys(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared
     if spec.params.get("backfill", "") == spec.params.get("order"):
         options[BACKFILL_ORDER] = AS_ORDER
     if "estimate" in found:
-        options[NEWCOMERS_ONLY] = 0  # that shortcut needs estimates that no job outlives
+        options[Rule.NEWCOMERS_ONLY] = 0  # that shortcut needs estimates that no job outlives
     hook = easy_sorted if prepared.setup.hook is easy else prepared.setup.hook
     setup = replace(prepared.setup, options=tuple(options), hook=hook, more_rows=KEY_ROWS)
     return replace(prepared, setup=setup, promise_kind="")
