@@ -107,7 +107,7 @@ class Setup:
     hook: Callable[[int, State], None]
     """The compiled policy, called once per instant."""
     options: tuple[int, ...] | Table = ()
-    """The policy's parameters, then space for its notes."""
+    """The policy's parameters."""
     prepare: Callable[[State], None] | None = None
     """Fills further job rows, such as keys, before the run."""
     drive: Callable[[Jobs, Setup, Progress | None], State] | None = None
@@ -126,8 +126,6 @@ class Setup:
     """The machine, where its processors come and go."""
     submissions: Submissions | None = None
     """When jobs are submitted, where that depends on the ends of others."""
-    spare: int = 0
-    """So many positions more behind the options, for notes that may become many; zero at first."""
     again: bool = True
     """Whether another run may begin with it; else the policy's own tables are not copied."""
 
@@ -155,7 +153,7 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     pools[ROOM_FROM] = NEVER
     room = max(1, min(room, len(jobs)))
     count = len(setup.options)
-    options = np.zeros(max(1, count) + setup.spare, np.int64)  # spare space is free until it is used
+    options = np.zeros(max(1, count), np.int64)
     options[:count] = setup.options
     # Copies, so that every run begins with what was prepared.
     memory = copy_memory(setup.memory) if setup.again and setup.memory is not NO_MEMORY else setup.memory

@@ -210,7 +210,7 @@ class State(NamedTuple):
     keys: npt.NDArray[np.float64]
     """[place] the keys of the present instant, for orders that change with time."""
     options: Table
-    """The policy's parameters, then its own notes."""
+    """The parameters of queues, those of each pool one behind the other."""
     nodes: Table
     """[row, node] where nodes have names: CPUs and memory of each, and what of it is free."""
     shares: Table

@@ -35,23 +35,20 @@ from headway.engine.tables import (
 from headway.engine.verbs import turn_away
 from headway.jit import kernel, routine
 from headway.policies.backfilling.changing import give_up_all, take_changes
-from headway.policies.backfilling.conservative import Rule, reserve_earliest
+from headway.policies.backfilling.conservative import reserve_earliest
 from headway.policies.deadline.dbf import arrive, begin_runs, bring_closer, give_back
 from headway.policies.deadline.tables import (
     BEHIND,
-    CANONICAL,
     DEADLINE,
     DEFINITIVE_AT,
-    KEPT_BASE,
-    LATE,
-    LATE_ON_ARRIVAL,
     NO_DEADLINE,
-    PROMOTIONS,
     REFUSE,
+    Count,
+    Lists,
+    Rule,
     count,
     first_provisional,
     is_provisional,
-    note,
     provisional_tasks,
 )
 from headway.policies.queueing.ordering import join, option
@@ -69,8 +66,8 @@ def is_too_wide(state: State, k: int, job: int) -> bool:
 def forget_places(state: State, k: int) -> None:
     """Nobody who waits has a place."""
     give_up_all(state, k)
-    note(state, k, KEPT_BASE, 0)
-    note(state, k, CANONICAL, 0)
+    state.memory.lists[Lists.KEPT_BASE, k] = 0
+    state.memory.lists[Lists.CANONICAL, k] = 0
 
 
 @kernel
@@ -91,7 +88,7 @@ def make_definitive(t: int, state: State, k: int, place: int) -> None:
     state.jobs[KEY, job] -= BEHIND
     state.jobs[DEFINITIVE_AT, job] = t
     provisional_tasks(state, k, -1)
-    count(state, k, PROMOTIONS, 1)
+    count(state, Count.PROMOTIONS, 1)
     reserve_earliest(t, state, k, job)
     enter(state, 2 * k, job, state.jobs[KEY, job])
 
@@ -124,8 +121,8 @@ def arrive_there(t: int, state: State, k: int, job: int) -> None:
         arrive(t, state, k, job)
         return
     if state.jobs[DEADLINE, job] != NO_DEADLINE:
-        count(state, k, LATE_ON_ARRIVAL, 1)
-        if option(state, k, LATE) == REFUSE:
+        count(state, Count.LATE_ON_ARRIVAL, 1)
+        if option(state, k, Rule.LATE) == REFUSE:
             turn_away(state, job)
             return
     state.jobs[RESERVED, job] = NOT_RESERVED

@@ -54,27 +54,22 @@ from headway.engine.tables import (
 )
 from headway.engine.verbs import relabel, turn_away
 from headway.jit import kernel
-from headway.policies.backfilling.conservative import Compress, Rule, compress, start_due
+from headway.policies.backfilling.conservative import Compress, compress, start_due
 from headway.policies.deadline.places import place_before
 from headway.policies.deadline.tables import (
-    ACCEPTED,
-    BASE,
     BEHIND,
-    CANONICAL,
     DEADLINE,
     DEFINITIVE_AT,
     FIRST_GIVEN,
     IN_BASE,
-    KEPT_BASE,
-    LATE,
-    LATE_ON_ARRIVAL,
     NO_DEADLINE,
     REFUSE,
-    WAITING_NOW,
+    Count,
+    Lists,
+    Rule,
     count,
     first_provisional,
     is_provisional,
-    note,
     provisional_tasks,
 )
 from headway.policies.queueing.ordering import join, option
@@ -85,7 +80,7 @@ from headway.units import NEVER
 @kernel
 def place_priority(t: int, state: State, k: int, job: int) -> None:
     """Give a priority task its definitive place; what it was told is when it ends."""
-    if option(state, k, WAITING_NOW) == 0:
+    if state.memory.lists[Lists.WAITING, k] == 0:
         reserve_by(state, k, job, t, option(state, k, Rule.HOLE), NEVER)
     else:
         place_before(t, state, k, job)
@@ -104,14 +99,14 @@ def arrive(t: int, state: State, k: int, job: int) -> None:
             join(state, k, job)
             state.jobs[FIRST_GIVEN, job] = begin
             state.jobs[PROMISE, job] = state.jobs[DEADLINE, job]
-            if option(state, k, WAITING_NOW) == 0:
-                note(state, k, CANONICAL, 1)
+            if state.memory.lists[Lists.WAITING, k] == 0:
+                state.memory.lists[Lists.CANONICAL, k] = 1
             provisional_tasks(state, k, 1)
-            count(state, k, ACCEPTED, 1)
+            count(state, Count.ACCEPTED, 1)
             return
         state.jobs[KEY, job] -= BEHIND
-        count(state, k, LATE_ON_ARRIVAL, 1)
-        if option(state, k, LATE) == REFUSE:
+        count(state, Count.LATE_ON_ARRIVAL, 1)
+        if option(state, k, Rule.LATE) == REFUSE:
             turn_away(state, job)
             return
     place_priority(t, state, k, job)
@@ -132,16 +127,16 @@ def give_back(t: int, state: State, k: int) -> int:
 @kernel
 def leave_base(t: int, state: State, k: int, run: int) -> None:
     """The base no longer holds a run that ended early."""
-    if not option(state, k, KEPT_BASE):
+    if not state.memory.lists[Lists.KEPT_BASE, k]:
         return
-    procs, base = state.jobs[PROCS, state.runs[R_JOB, run]], option(state, k, BASE)
+    procs, base = state.jobs[PROCS, state.runs[R_JOB, run]], option(state, k, Rule.BASE)
     change(state.profile, base, t, state.runs[R_EXPECTED, run], procs, t)
 
 
 @kernel
 def follow(t: int, state: State, k: int) -> None:
     """The base holds the definitive tasks where the compression has moved them."""
-    base, row = option(state, k, BASE), Q_FIELDS * 2 * k
+    base, row = option(state, k, Rule.BASE), Q_FIELDS * 2 * k
     for place in range(state.pools[Q_HEAD, 2 * k], first_provisional(state, k)):
         job = state.queue[row + Q_JOB, place]
         held, begin = state.jobs[IN_BASE, job], state.jobs[RESERVED, job]
@@ -157,9 +152,9 @@ def bring_closer(t: int, state: State, k: int, early: int) -> None:
     """Compress both lists where runs have ended early, and keep the base in step."""
     if early == 0 and (option(state, k, Rule.COMPRESS) != Compress.EVERY or not state.pools[FREED, k]):
         return
-    note(state, k, CANONICAL, 0)
+    state.memory.lists[Lists.CANONICAL, k] = 0
     compress(t, state, k, early)
-    if option(state, k, KEPT_BASE):
+    if state.memory.lists[Lists.KEPT_BASE, k]:
         follow(t, state, k)
 
 
@@ -171,12 +166,12 @@ def begin_runs(t: int, state: State, k: int) -> None:
     while run < state.clock[RUNS]:
         job = state.runs[R_JOB, run]
         if is_provisional(state, job):
-            if option(state, k, KEPT_BASE):
-                end, base = t + state.jobs[PLAN, job], option(state, k, BASE)
+            if state.memory.lists[Lists.KEPT_BASE, k]:
+                end, base = t + state.jobs[PLAN, job], option(state, k, Rule.BASE)
                 change(state.profile, base, t, end, -state.jobs[PROCS, job], t)
             provisional_tasks(state, k, -1)
-        elif state.jobs[PLAN, job] == 0 and option(state, k, KEPT_BASE):
-            unpin(state, option(state, k, BASE), job)
+        elif state.jobs[PLAN, job] == 0 and state.memory.lists[Lists.KEPT_BASE, k]:
+            unpin(state, option(state, k, Rule.BASE), job)
         if state.jobs[DEFINITIVE_AT, job] >= 0:
             relabel(state, run, PROMOTED)
         run += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,23 +11,14 @@ import numpy.typing as npt
 from headway.engine.local import Marks
 from headway.engine.tables import State
 from headway.policies.deadline.tables import (
-    ACCEPTED,
-    BY_TASK,
     DEFINITIVE_AT,
     DISPLACED_TIMES,
-    DISPLACEMENTS,
-    FIELDS,
     FIRST_GIVEN,
-    LATE_ON_ARRIVAL,
-    LOG,
-    LOG_ROOM,
-    MOVED_TO,
-    PROMOTIONS,
-    SAFETY_NET,
-    WHEN,
-    WHOSE,
+    Count,
+    Displaced,
+    Lists,
+    Memory,
 )
-from headway.policies.queueing.ordering import STRIDE
 
 Table = npt.NDArray[np.int64]
 
@@ -62,15 +52,19 @@ class Displacements:
     @property
     def told(self) -> Table:
         """The places of the jobs that were displaced."""
-        return np.flatnonzero(np.isin(self.rows, self.log[:, WHOSE]))
+        return np.flatnonzero(np.isin(self.rows, self.log[:, Displaced.WHOSE]))
 
     def __getitem__(self, place: Any) -> Any:
         """The list of one job, or the column of several."""
         if not isinstance(place, (int, np.integer)):
             return Displacements(self.log, self.rows[place], self.ids)
-        begin, end = np.searchsorted(self.log[:, WHOSE], [self.rows[place], self.rows[place] + 1])
+        begin, end = np.searchsorted(self.log[:, Displaced.WHOSE], [self.rows[place], self.rows[place] + 1])
         return [
-            Displacement(int(entry[WHEN]), int(self.ids[entry[BY_TASK]]), int(entry[MOVED_TO]))
+            Displacement(
+                int(entry[Displaced.WHEN]),
+                int(self.ids[entry[Displaced.BY_TASK]]),
+                int(entry[Displaced.MOVED_TO]),
+            )
             for entry in self.log[begin:end]
         ]
 
@@ -80,46 +74,35 @@ def log_room(jobs: int) -> int:
     return 2 * jobs + ROOM
 
 
-def give_log(options: Table, k: int, jobs: int, begin: int) -> int:
-    """Let pool ``k`` note displacements from ``begin`` of the options on; how many positions it needs."""
-    room = log_room(jobs)
-    options[k * STRIDE + LOG], options[k * STRIDE + LOG_ROOM] = begin, room
-    return FIELDS * room
+def new_memory(room: int, pools: int = 1) -> Memory:
+    """DBF's tables with nothing in them, and space for so many displacements."""
+    shapes = (len(Lists), pools), len(Count), (room, len(Displaced))
+    return Memory(*(np.zeros(shape, np.int64) for shape in shapes))
 
 
-def without_logs(options: Table, pools: Sequence[int] = (0,)) -> Table:
-    """DBF's options with space for one displacement in each pool, which is all that a trial needs."""
-    begin = int(options[pools[0] * STRIDE + LOG])
-    short = options[: begin + FIELDS * len(pools)].copy()
-    for i, k in enumerate(pools):
-        short[k * STRIDE + LOG], short[k * STRIDE + LOG_ROOM] = begin + FIELDS * i, 1
-    return short
+def without_log(memory: Any) -> Any:
+    """A memory with DBF's tables, and no space for displacements: a trial does not need them."""
+    return memory._replace(displacements=memory.displacements[:0])
 
 
-def renumber(state: State, new: Table, stays: Marks, jobs: Table, pools: Sequence[int] = (0,)) -> None:
+def renumber(state: State, new: Table, stays: Marks, jobs: Table) -> None:
     """Columns have other numbers: displacements of those that go are of nobody, those by them of the job."""
-    for k in pools:
-        begin, told, room = (int(state.options[k * STRIDE + note]) for note in (LOG, DISPLACEMENTS, LOG_ROOM))
-        log = state.options[begin:][: FIELDS * min(told, room)].reshape(-1, FIELDS)
-        whose, by = log[:, WHOSE], log[:, BY_TASK]
-        log[:, WHOSE] = np.where((whose >= 0) & stays[whose], new[whose], NOBODY)
-        log[:, BY_TASK] = np.where(by >= 0, -1 - jobs[np.maximum(by, 0)], by)
+    log = state.memory.displacements[: state.memory.counts[Count.DISPLACEMENTS]]
+    whose, by = log[:, Displaced.WHOSE], log[:, Displaced.BY_TASK]
+    log[:, Displaced.WHOSE] = np.where((whose >= 0) & stays[whose], new[whose], NOBODY)
+    log[:, Displaced.BY_TASK] = np.where(by >= 0, -1 - jobs[np.maximum(by, 0)], by)
 
 
-def entries(state: State, k: int) -> Table:
-    """[entry, field] the displacements noted in the log of a pool, in order of time."""
-    begin, told, room = (int(state.options[k * STRIDE + note]) for note in (LOG, DISPLACEMENTS, LOG_ROOM))
-    log = state.options[begin:][: FIELDS * room].reshape(-1, FIELDS)
-    return np.roll(log, -(told % room) if told > room else 0, axis=0)[: min(told, room)]
+def entries(state: State) -> Table:
+    """[entry, field] the displacements that were written down, in order of time."""
+    log, told = state.memory.displacements, int(state.memory.counts[Count.DISPLACEMENTS])
+    return np.roll(log, -(told % len(log)), axis=0) if told > len(log) else log[:told]
 
 
-def notes_of(state: State, ids: Table, pools: Sequence[int] = (0,)) -> dict[str, Any]:
-    """The policy's notes by name, in the engine's order of jobs; ``ids`` are the log's numbers.
-
-    ``pools`` are those under DBF, in the order in which jobs come to them.
-    """
-    in_time = np.concatenate([entries(state, k) for k in pools])
-    by_job = in_time[np.argsort(in_time[:, WHOSE], kind="stable")]
+def notes_of(state: State, ids: Table) -> dict[str, Any]:
+    """The policy's notes by name, in the engine's order of jobs; ``ids`` are the log's numbers."""
+    in_time = entries(state)
+    by_job = in_time[np.argsort(in_time[:, Displaced.WHOSE], kind="stable")]
     return {
         "first_given": state.jobs[FIRST_GIVEN],
         "definitive_at": state.jobs[DEFINITIVE_AT],
@@ -129,14 +112,14 @@ def notes_of(state: State, ids: Table, pools: Sequence[int] = (0,)) -> dict[str,
 
 
 COUNTS = {
-    "accepted_deadlines": ACCEPTED,
-    "late_on_arrival": LATE_ON_ARRIVAL,
-    "promotions": PROMOTIONS,
-    "displacements": DISPLACEMENTS,
-    "safety_net": SAFETY_NET,
+    "accepted_deadlines": Count.ACCEPTED,
+    "late_on_arrival": Count.LATE_ON_ARRIVAL,
+    "promotions": Count.PROMOTIONS,
+    "displacements": Count.DISPLACEMENTS,
+    "safety_net": Count.SAFETY_NET,
 }
 
 
-def counts(state: State, pools: Sequence[int] = (0,)) -> dict[str, object]:
+def counts(state: State) -> dict[str, object]:
     """The policy's own numbers, over all pools under DBF."""
-    return {name: sum(int(state.options[k * STRIDE + note]) for k in pools) for name, note in COUNTS.items()}
+    return {name: int(state.memory.counts[count]) for name, count in COUNTS.items()}

@@ -26,23 +26,19 @@ from headway.engine.tables import (
     State,
 )
 from headway.jit import kernel, routine
-from headway.policies.backfilling.conservative import Rule
 from headway.policies.deadline.tables import (
-    BASE,
     BEHIND,
-    CANONICAL,
     CHOSEN,
     DEADLINE,
     DEFINITIVE_AT,
     HAD_START,
     IN_TIME,
-    KEPT_BASE,
     LITERAL,
-    MODE,
     NO_WAY,
-    PROMOTIONS,
-    SAFETY_NET,
     SOME_LATE,
+    Count,
+    Lists,
+    Rule,
     count,
     first_provisional,
     hold_earliest_in_base,
@@ -51,7 +47,6 @@ from headway.policies.deadline.tables import (
     is_plain,
     lay_out_base,
     let_go_in_base,
-    note,
     note_displacement,
     provisional_tasks,
 )
@@ -68,7 +63,7 @@ def put(after: int, state: State, k: int, job: int) -> None:
 @kernel
 def back_to_base(t: int, state: State, k: int) -> None:
     """Forget every provisional place: the profile is that of the base."""
-    base = option(state, k, BASE)
+    base = option(state, k, Rule.BASE)
     lay_over(state.profile, base, k, t)
     state.pools[PIN_COUNT, k] = state.pools[PIN_COUNT, base]
     for i in range(state.pools[PIN_COUNT, base]):
@@ -191,7 +186,7 @@ def place_by_rule(t: int, state: State, k: int, task: int, first: int, turn: int
 
     NO_JOB in place of the priority task: it is in the base, and only the provisional ones are placed.
     """
-    literal = option(state, k, MODE) == LITERAL
+    literal = option(state, k, Rule.MODE) == LITERAL
     corrected = False
     while True:
         back_to_base(t, state, k)
@@ -242,7 +237,7 @@ def settle_place(t: int, state: State, k: int, task: int, job: int) -> None:
     else:
         note_room(state, k, t, NEVER)
     if new > old:
-        note_displacement(t, state, k, job, task, new)
+        note_displacement(t, state, job, task, new)
 
 
 @routine
@@ -270,7 +265,7 @@ def promote(t: int, state: State, k: int, first: int) -> None:
         state.jobs[DEFINITIVE_AT, job] = t
         enter(state, 2 * k, job, state.jobs[KEY, job])
         hold_in_base(t, state, k, job, state.jobs[RESERVED, job])
-    count(state, k, PROMOTIONS, chosen)
+    count(state, Count.PROMOTIONS, chosen)
     provisional_tasks(state, k, -chosen)
 
 
@@ -314,10 +309,10 @@ def displace(t: int, state: State, k: int, task: int, start: int) -> bool:
 @routine
 def place_before(t: int, state: State, k: int, task: int) -> None:
     """Place a priority task where provisional ones wait; they stay, give way, or are promoted."""
-    if not option(state, k, KEPT_BASE):
+    if not state.memory.lists[Lists.KEPT_BASE, k]:
         lay_out_base(t, state, k)
     placed = False
-    if option(state, k, CANONICAL):
+    if state.memory.lists[Lists.CANONICAL, k]:
         start = hold_earliest_in_base(t, state, k, task)
         if reserve_beside(t, state, k, task, start):
             return
@@ -335,11 +330,11 @@ def promote_late(t: int, state: State, k: int, task: int, placed: bool) -> None:
     result = insert(t, state, k, task, first, placed)
     if result == NO_WAY:
         put_behind_all(t, state, k, task, first)
-        count(state, k, SAFETY_NET, 1)
+        count(state, Count.SAFETY_NET, 1)
     else:
         settle_places(t, state, k, task, first)
         promote(t, state, k, first)
     hold_in_base(t, state, k, task, state.jobs[RESERVED, task])
     # A provisional task that is late would be chosen next time, so its place is not final.
-    note(state, k, CANONICAL, result == IN_TIME)
+    state.memory.lists[Lists.CANONICAL, k] = result == IN_TIME
     enlist(state, k, task)

@@ -1,4 +1,4 @@
-"""Prepares DBF: the machine and its base profile, the deadlines, the notes of the policy."""
+"""Prepares DBF: the machine and its base profile, the deadlines, the tables of the policy."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Deadline-based backfilling: the options and keys of conservative backfilling, and its own."""
     from headway.policies.deadline import notes as dbf_notes
     from headway.policies.deadline import tables
-    from headway.policies.queueing.ordering import STRIDE
-    from headway.policies.queueing.strict import MACHINE
 
     if arrivals.is_changing:
         from headway.policies.deadline.changing import dbf_changing as hook
@@ -35,10 +33,8 @@ def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         assert (state.jobs[KEY] == tables.DEFINITIVE).all()
         fill_rows(state, deadline)
 
-    table = np.zeros(STRIDE, np.int64)
-    table[: len(options)] = options
-    spare = dbf_notes.give_log(table, MACHINE, len(arrivals.submit), STRIDE)
-    setup = Setup((procs, procs), hook, table, prepare=fill, more_rows=tables.MORE_ROWS, spare=spare)
+    memory = dbf_notes.new_memory(dbf_notes.log_room(len(arrivals.submit)))
+    setup = Setup((procs, procs), hook, options, fill, more_rows=tables.MORE_ROWS, memory=memory)
     remark = "" if (deadline >= 0).any() else "no job has a deadline, so dbf is conservative backfilling"
     return Prepared(
         setup, arrivals.walltime, "end", own=dbf_notes.counts, notes=dbf_notes.notes_of, remark=remark

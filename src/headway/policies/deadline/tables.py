@@ -1,6 +1,9 @@
-"""What DBF remembers: its options, its notes, its job rows, and the profile of the definitive tasks."""
+"""What DBF remembers: its parameters, job rows and tables, and the profile of the definitive tasks."""
 
 from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
 
 from headway.engine.profile import change, lay_over
 from headway.engine.queue import place_for
@@ -19,29 +22,83 @@ from headway.engine.tables import (
     Q_TAIL,
     RESERVED,
     State,
+    Table,
 )
-from headway.jit import kernel, routine
-from headway.policies.backfilling.conservative import Rule
-from headway.policies.queueing.ordering import CLASS_WEIGHT, REGULAR_CLASS, STRIDE, option
+from headway.jit import by_address, kernel, routine
+from headway.policies.backfilling import conservative as plain
+from headway.policies.queueing.ordering import CLASS_WEIGHT, REGULAR_CLASS, option
 from headway.units import NEVER
 
-# Options after those of conservative backfilling: the form of the algorithm, what becomes of tasks that are
-# late on arrival, and the pool of the base.
-MODE, LATE, BASE = Rule.HOLE + 1, Rule.HOLE + 2, Rule.HOLE + 3
 STRICT, LITERAL = range(2)
 AS_PRIORITY, REFUSE = range(2)
 # How placing a priority task went: no provisional task is late, some are (literal), or the safety net.
 IN_TIME, SOME_LATE, NO_WAY = range(3)
-# Notes behind them: provisional tasks waiting, whether their list is canonical, whether the base is kept;
-# how many tasks were accepted in that list, promoted, late on arrival; how often one was moved to a later
-# start and how often the safety net was needed; where among the options the list of displacements begins,
-# and for how many there is space.
-WAITING_NOW, CANONICAL, KEPT_BASE = BASE + 1, BASE + 2, BASE + 3
-ACCEPTED, PROMOTIONS, LATE_ON_ARRIVAL, DISPLACEMENTS, SAFETY_NET = (KEPT_BASE + 1 + i for i in range(5))
-LOG, LOG_ROOM = SAFETY_NET + 1, SAFETY_NET + 2
-# That list, of the last displacements: whose, when, by which task, and the start it was moved to.
-WHOSE, WHEN, BY_TASK, MOVED_TO = range(4)
-FIELDS = 4
+
+
+class Rule(IntEnum):
+    """A parameter of the policy of a pool."""
+
+    COMPRESS = plain.Rule.COMPRESS
+    """As in conservative backfilling, both."""
+    HOLE = plain.Rule.HOLE
+    MODE = HOLE + 1
+    """The form of the algorithm: STRICT or LITERAL."""
+    LATE = HOLE + 2
+    """What becomes of tasks that are late on arrival: AS_PRIORITY or REFUSE."""
+    BASE = HOLE + 3
+    """The pool of the base."""
+
+
+class Lists(IntEnum):
+    """What is noted of the two lists of a pool."""
+
+    WAITING = 0
+    """Provisional tasks that wait."""
+    CANONICAL = 1
+    """Whether the provisional list is canonical."""
+    KEPT_BASE = 2
+    """Whether the base is kept."""
+
+
+class Count(IntEnum):
+    """What is counted in all pools."""
+
+    ACCEPTED = 0
+    """Tasks that joined a provisional list."""
+    LATE_ON_ARRIVAL = 1
+    """Tasks that could not meet their deadline when they came."""
+    PROMOTIONS = 2
+    """Tasks that became definitive."""
+    DISPLACEMENTS = 3
+    """How often a task was moved to a later start."""
+    SAFETY_NET = 4
+    """How often the safety net was needed."""
+
+
+class Displaced(IntEnum):
+    """What is written down of a displacement."""
+
+    WHOSE = 0
+    """The provisional task."""
+    WHEN = 1
+    """When it was moved."""
+    BY_TASK = 2
+    """The priority task that came."""
+    MOVED_TO = 3
+    """The later start."""
+
+
+@by_address
+class Memory(NamedTuple):
+    """The tables of DBF; redirection has them beside its own."""
+
+    lists: Table
+    """[Lists, pool]"""
+    counts: Table
+    """[Count]"""
+    displacements: Table
+    """[entry, Displaced] the last displacements; a trial has no space for them."""
+
 
 # Job rows of its own: the deadline (µs; none: -1); the start that the base profile holds; the start it had
 # before, while the provisional list is placed anew; whether the task is to become definitive; when it did
@@ -61,9 +118,9 @@ PROVISIONAL = DEFINITIVE + BEHIND
 
 
 @kernel
-def count(state: State, k: int, note: int, more: int) -> None:
-    """Add to a note of pool ``k``."""
-    state.options[k * STRIDE + note] += more
+def count(state: State, which: int, more: int) -> None:
+    """Add to a count."""
+    state.memory.counts[which] += more
 
 
 @kernel
@@ -85,24 +142,18 @@ def is_provisional(state: State, job: int) -> bool:
 
 
 @kernel
-def note(state: State, k: int, which: int, value: int) -> None:
-    """Set a note of pool ``k``."""
-    state.options[k * STRIDE + which] = value
-
-
-@kernel
 def provisional_tasks(state: State, k: int, more: int) -> None:
     """So many more provisional tasks wait; while there are none, the profile is the base."""
-    count(state, k, WAITING_NOW, more)
-    if option(state, k, WAITING_NOW) == 0:
-        note(state, k, KEPT_BASE, 0)
+    state.memory.lists[Lists.WAITING, k] += more
+    if state.memory.lists[Lists.WAITING, k] == 0:
+        state.memory.lists[Lists.KEPT_BASE, k] = 0
 
 
 @routine
 def lay_out_base(t: int, state: State, k: int) -> None:
     """Keep the base from now on: the profile without the provisional tasks."""
-    base, row = option(state, k, BASE), Q_FIELDS * 2 * k
-    note(state, k, KEPT_BASE, 1)
+    base, row = option(state, k, Rule.BASE), Q_FIELDS * 2 * k
+    state.memory.lists[Lists.KEPT_BASE, k] = 1
     lay_over(state.profile, k, base, t)
     state.pools[PIN_COUNT, base] = 0
     for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
@@ -120,7 +171,7 @@ def lay_out_base(t: int, state: State, k: int) -> None:
 @kernel
 def hold_in_base(t: int, state: State, k: int, job: int, begin: int) -> None:
     """Let the base profile hold a definitive task from ``begin`` on."""
-    base, plan = option(state, k, BASE), state.jobs[PLAN, job]
+    base, plan = option(state, k, Rule.BASE), state.jobs[PLAN, job]
     state.jobs[IN_BASE, job] = begin
     change(state.profile, base, begin, begin + plan, -state.jobs[PROCS, job], t)
     if plan == 0:
@@ -137,7 +188,7 @@ def is_plain(state: State, k: int, task: int) -> bool:
 @kernel
 def hold_earliest_in_base(t: int, state: State, k: int, job: int) -> int:
     """Let the base hold a priority task as early as it fits behind the definitive ones; that start."""
-    begin = hold_earliest(state, option(state, k, BASE), job, t, option(state, k, Rule.HOLE), NEVER)
+    begin = hold_earliest(state, option(state, k, Rule.BASE), job, t, option(state, k, Rule.HOLE), NEVER)
     state.jobs[IN_BASE, job] = begin
     return begin
 
@@ -145,7 +196,7 @@ def hold_earliest_in_base(t: int, state: State, k: int, job: int) -> int:
 @kernel
 def let_go_in_base(t: int, state: State, k: int, job: int) -> None:
     """The base profile no longer holds a definitive task."""
-    base, begin, plan = option(state, k, BASE), state.jobs[IN_BASE, job], state.jobs[PLAN, job]
+    base, begin, plan = option(state, k, Rule.BASE), state.jobs[IN_BASE, job], state.jobs[PLAN, job]
     change(state.profile, base, begin, begin + plan, state.jobs[PROCS, job], t)
     if plan == 0:
         unpin(state, base, job)
@@ -156,18 +207,20 @@ def forget_in_lists(t: int, state: State, k: int, job: int) -> None:
     """A waiting task is withdrawn: the base no longer holds it, or it is provisional no more."""
     if is_provisional(state, job):
         provisional_tasks(state, k, -1)
-    elif option(state, k, KEPT_BASE):
+    elif state.memory.lists[Lists.KEPT_BASE, k]:
         let_go_in_base(t, state, k, job)
 
 
 @kernel
-def note_displacement(t: int, state: State, k: int, job: int, task: int, start: int) -> None:
+def note_displacement(t: int, state: State, job: int, task: int, start: int) -> None:
     """Write down that ``task`` has moved a provisional task to a later start."""
-    log, told, room = option(state, k, LOG), option(state, k, DISPLACEMENTS), option(state, k, LOG_ROOM)
-    entry = log + FIELDS * (told if told < room else told % room)  # a division takes its time
-    state.options[entry + WHOSE] = job
-    state.options[entry + WHEN] = t
-    state.options[entry + BY_TASK] = task
-    state.options[entry + MOVED_TO] = start
+    log, told = state.memory.displacements, state.memory.counts[Count.DISPLACEMENTS]
+    room = log.shape[0]
+    if room > 0:
+        entry = told if told < room else told % room  # a division takes its time
+        log[entry, Displaced.WHOSE] = job
+        log[entry, Displaced.WHEN] = t
+        log[entry, Displaced.BY_TASK] = task
+        log[entry, Displaced.MOVED_TO] = start
     state.jobs[DISPLACED_TIMES, job] += 1
-    note(state, k, DISPLACEMENTS, told + 1)
+    count(state, Count.DISPLACEMENTS, 1)

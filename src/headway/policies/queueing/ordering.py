@@ -45,7 +45,7 @@ from headway.engine.tables import (
 from headway.jit import kernel, routine
 from headway.units import SECOND
 
-# Options that every queue policy has, at the front of its options and notes; pool k's begin at k * STRIDE.
+# Options that every queue policy has, at the front of its options; pool k's begin at k * STRIDE.
 ORDER, BACKFILL_ORDER, AGE, OWN = range(4)
 STRIDE = 18
 # How a queue is ordered.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from headway.policies.redirection.group_size import GROUPS, group_sizes, speed_r
 from headway.policies.spec import Spec
 
 if TYPE_CHECKING:
+    from headway.policies.deadline.tables import Memory as DbfMemory
     from headway.policies.redirection.policy import Redirection
     from headway.policies.redirection.tables import Memory
 
@@ -52,7 +52,7 @@ def redirection(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared
     ]
     bases = {k: 2 + i for i, k in enumerate(k for k in range(2) if kinds[k].has_base)}
     pools = (*sizes, *(sizes[k] for k in bases))
-    options, spare = _options(kinds[1], groups, bases, len(arrivals.submit))
+    options = _options(kinds[1], groups, bases)
     urgent = first_class(policy.redirected.spec, arrivals)
     deadline = arrivals.extra.get("deadline", np.full(len(arrivals.submit), NO_DEADLINE))
 
@@ -68,47 +68,43 @@ def redirection(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared
         state.jobs[tables.FILE_PLACE] = arrivals.extra.get("file_place", np.arange(len(arrivals.submit)))
 
     def own(state: State) -> dict[str, object]:
-        counts = dbf_notes.counts(state, list(bases)) if bases else {}
+        counts = dbf_notes.counts(state) if bases else {}
         return {"redirections": int(state.memory.notes[tables.Note.REDIRECTIONS]), **counts}
 
-    def notes(state: State, ids: Table) -> dict[str, Any]:
-        return dbf_notes.notes_of(state, ids, list(bases))
-
     hook = hook_of(*(each.kind for each in kinds))
-    memory = _memory(spec, by, over)
+    of_dbf = dbf_notes.new_memory(len(bases) * dbf_notes.log_room(len(arrivals.submit)), pools=2)
+    memory = _memory(spec, by, over, of_dbf)
     return Prepared(
-        Setup(pools, hook, options, fill, more_rows=tables.MORE_ROWS, memory=memory, spare=spare),
+        Setup(pools, hook, options, fill, more_rows=tables.MORE_ROWS, memory=memory),
         here.plan,
         here.promise_kind,
         dict(zip(GROUPS, sizes, strict=True)),
         own,
-        notes=notes if bases else None,
+        notes=dbf_notes.notes_of if bases else None,
         remark=here.remark or there.remark,
         source=here.source or there.source,
     )
 
 
-def _options(there: Group, groups: list[Prepared], bases: dict[int, int], jobs: int) -> tuple[Table, int]:
-    """The options of the pools, and the space for displacements behind them.
+def _options(there: Group, groups: list[Prepared], bases: dict[int, int]) -> Table:
+    """The options of the pools.
 
     A job that was redirected has run already and can no longer be refused: where the redirection group is
     under ``dbf(late=refuse)``, one that cannot meet its deadline there is handled like one without.
     """
-    from headway.policies.deadline import notes as dbf_notes
     from headway.policies.deadline import tables as dbf_tables
     from headway.policies.queueing.ordering import STRIDE
 
-    table, spare = np.zeros(2 * STRIDE, np.int64), 0
+    table = np.zeros(2 * STRIDE, np.int64)
     own = [tuple(each.setup.options)[:STRIDE] for each in groups]
     own[1] = there.in_turn(own[1])
     for k, given in enumerate(own):
         table[k * STRIDE :][: len(given)] = given
     for k, base in bases.items():
-        table[k * STRIDE + dbf_tables.BASE] = base
-        spare += dbf_notes.give_log(table, k, jobs, len(table) + spare)
+        table[k * STRIDE + dbf_tables.Rule.BASE] = base
     if 1 in bases:
-        table[STRIDE + dbf_tables.LATE] = dbf_tables.AS_PRIORITY
-    return table, spare
+        table[STRIDE + dbf_tables.Rule.LATE] = dbf_tables.AS_PRIORITY
+    return table
 
 
 def _stretched(arrivals: Arrivals, by: int, over: int) -> Arrivals:
@@ -136,7 +132,7 @@ def _checked(prepared: Prepared, nested: Spec, name: str) -> Prepared:
     return prepared
 
 
-def _memory(spec: Spec, by: int, over: int) -> Memory:
+def _memory(spec: Spec, by: int, over: int, of_dbf: DbfMemory) -> Memory:
     """The parameters, and nothing noted yet; times in the redirection group are the log's x by / over."""
     from headway.policies.redirection.tables import BATCH, NEVER_EXCEEDED, Memory, Newcomers, Note, Rule
 
@@ -148,7 +144,8 @@ def _memory(spec: Spec, by: int, over: int) -> Memory:
     rules[Rule.RESTART] = RESTARTS.index(spec.word("restart"))
     if by != over:
         rules[Rule.BY], rules[Rule.OVER] = by, over
-    return Memory(rules, np.zeros(len(Note), np.int64), np.zeros((len(Newcomers), BATCH), np.int64))
+    newcomers = np.zeros((len(Newcomers), BATCH), np.int64)
+    return Memory(rules, np.zeros(len(Note), np.int64), newcomers, *of_dbf)
 
 
 def joining(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared:
@@ -176,7 +173,7 @@ def local(principal: Local, bases: list[int]) -> Local:
         catches_up=False,
         times=times,
         not_of_jobs=LISTS,
-        renumber=partial(notes.renumber, pools=bases) if bases else None,
+        renumber=notes.renumber if bases else None,
         renumber_runs=renumber_runs,
-        trial_options=partial(notes.without_logs, pools=bases) if bases else None,
+        trial_memory=notes.without_log,
     )

@@ -77,6 +77,10 @@ class Memory(NamedTuple):
     """[Note]"""
     newcomers: Table
     """[Newcomers, group]"""
+    lists: Table
+    """Those of DBF, of both groups: :class:`headway.policies.deadline.tables.Memory`."""
+    counts: Table
+    displacements: Table
 
 
 # Job rows: class, walltime and planned time in the redirection group, place in the file; then four lists of

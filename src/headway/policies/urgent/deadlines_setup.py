@@ -29,7 +29,7 @@ def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared
     def over(setup: Setup) -> Setup:
         """With a third profile, the base of DBF."""
         options = np.zeros(STRIDE, np.int64)
-        options[dbf_rows.BASE] = rows.DEFINITIVE_BASE
+        options[dbf_rows.Rule.BASE] = rows.DEFINITIVE_BASE
         return replace(setup, pools=(*setup.pools, setup.pools[0]), hook=ujfb_deadlines, options=options)
 
     def again(state: State) -> Setup | None:
