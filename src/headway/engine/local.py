@@ -56,10 +56,8 @@ class Local:
     job of each). Where a note outlives the column that it is of, it is -1 - job from then on."""
     renumber_runs: Callable[[State, Table], None] | None = None
     """The same for runs: of (state, the new number of each run, -1 for one that is over and goes)."""
-    trial_options: Callable[[Table], Table] | None = None
-    """The options as a trial needs them, where they hold a long record as well."""
     trial_memory: Callable[[Any], Any] | None = None
-    """The same for the policy's own tables: each as it is, or with nothing in it."""
+    """The policy's own tables as a trial needs them: each as it is, or with nothing in it."""
 
 
 @kernel

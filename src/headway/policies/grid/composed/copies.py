@@ -280,8 +280,6 @@ def copy_cluster(source: State, target: State, world: World, register: Register,
     copy_profiles(source, target)
     for place in range(len(target.options)):
         target.options[place] = source.options[place]
-    for i in range(register.fixed.shape[1]):
-        target.options[register.fixed[0, i]] = register.fixed[1, i]
     for i in range(register.memory.shape[0]):
         copy_words(register.memory[i, MAIN], register.memory[i, which], register.memory[i, WORDS])
     copy_columns(source, target, world, register, which)

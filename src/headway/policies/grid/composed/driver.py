@@ -61,10 +61,6 @@ class Site(Cluster):
         self.facts[sites.TIDY_FROM] = TIDY_FROM if local.takes_other_numbers else 0
         self.facts[sites.SPEED], self.facts[sites.SPEED_OVER] = speed
         self.rows_by_job = np.ascontiguousarray(self.of_log.T)
-        options = self.state.options
-        self.short = options if local.trial_options is None else local.trial_options(options)
-        other = np.flatnonzero(self.short != options[: len(self.short)])
-        self.fixed = np.stack([other, self.short[other]])
         self.copies: dict[int, tuple[State, World]] = {}
         self.make_copies()
 
@@ -75,7 +71,6 @@ class Site(Cluster):
             bare = state._replace(
                 jobs=state.jobs[:, :0],
                 runs=state.runs[:, :0],
-                options=self.short,
                 memory=self.trial_memory(),
             )
             copy = copied(bare)._replace(
@@ -120,7 +115,7 @@ class Site(Cluster):
         """What is kept of the submissions."""
         times, lists = (np.array(rows, np.int64) for rows in (self.kind.times, self.kind.not_of_jobs))
         of_jobs = self.rows_by_job, self.requested, self.columns, self.of_job
-        return Register(*of_jobs, times, lists, self.fixed, self.memory_places(), self.live, self.facts)
+        return Register(*of_jobs, times, lists, self.memory_places(), self.live, self.facts)
 
     def memory_places(self) -> Table:
         """Where the policy's own tables stand here and in the copies, and how much of each is copied."""

@@ -73,8 +73,7 @@ class Copy(Driver):
         for table, original in zip(state.memory, source.memory, strict=True):
             if len(table):
                 np.copyto(table, original)
-        shorten = cluster.kind.trial_options
-        np.copyto(state.options, source.options if shorten is None else shorten(source.options))
+        np.copyto(state.options, source.options)
         upto = min(max(int(source.clock[LAST_NEW]) + 1, self.touched), sizes[0])
         self.touched = int(source.clock[LAST_NEW]) + 1
         self.first_job, self.first_run = copy_changed(
@@ -126,14 +125,12 @@ class Copy(Driver):
 
 def _alike(source: State, cluster: Cluster) -> State:
     """Empty tables of the same sizes."""
-    shorten = cluster.kind.trial_options
-    options = source.options if shorten is None else shorten(source.options)
-    names = ("clock", "jobs", "runs", "pools", "queue", "lists", "keys", "nodes", "shares", "changes")
+    names = [name for name in source._fields if name not in ("profile", "memory")]
     made = {name: np.zeros_like(getattr(source, name)) for name in names}
     made["jobs"][SUBMIT] = NEVER
     profile = type(source.profile)(*(np.zeros_like(table) for table in source.profile))
     memory = cluster.trial_memory()
-    return State(**made, profile=profile, options=np.zeros_like(options), memory=memory)
+    return State(**made, profile=profile, memory=memory)
 
 
 @kernel

@@ -114,8 +114,6 @@ class Register(NamedTuple):
     """Rows with times that depend on the cluster and the size there."""
     lists: Table
     """Rows whose columns are not jobs."""
-    fixed: Table
-    """[position | value, i] options that are others in a copy."""
     memory: Table
     """[table, MAIN | TRIAL | FUTURE | WORDS] where the policy's own tables stand, and how long they are."""
     live: Table
@@ -141,7 +139,7 @@ class Tables(NamedTuple):
 def empty_register() -> Register:
     """A register of nothing, which has its types."""
     one, two = np.zeros(0, np.int64), np.zeros((0, 0), np.int64)
-    return Register(two, one, one, two, one, one, two, two, two, one)
+    return Register(two, one, one, two, one, one, two, two, one)
 
 
 if jit.INTERPRETED:
