@@ -387,7 +387,7 @@ def take_nodes(columns: dict[str, Any], state: State, order: Column, where: OnNo
         pieces.procs = pieces.shares.totals(len(pieces))
     columns["partition"], columns["procs"] = np.empty_like(run), np.empty_like(run)
     columns["partition"][order], columns["procs"][order] = where.partition, state.jobs[PROCS]
-    columns["walltime"] = as_limited(columns, state, order, run, where.walltime)
+    columns["walltime"] = as_limited(columns, order, run, where.walltime)
     columns["labels"] = {**columns.get("labels", {}), "partition": tuple(where.partitions), **where.labels}
 
 
@@ -401,7 +401,7 @@ def shares_of_runs(state: State, run: Column, nodes: Sequence[str]) -> Shares:
     return Shares(row, node, cpus, memory, alone > 0, tuple(nodes))
 
 
-def as_limited(columns: dict[str, Any], state: State, order: Column, run: Column, limit: Column) -> Column:
+def as_limited(columns: dict[str, Any], order: Column, run: Column, limit: Column) -> Column:
     """The walltimes that jobs ran with; a job that was ended for its time, late or early, had what it got."""
     walltime = np.empty(len(order), np.int64)
     walltime[order] = limit

@@ -30,18 +30,18 @@ def agent(
     from headway.live.grid_file import load_grid
     from headway.live.launch import end, start_servers
     from headway.live.page import pages_of
-    from headway.live.serving import alone, log_to, serve
+    from headway.live.serving import alone, log, serve
 
-    of, say = load_grid(grid), log_to(None)
+    of = load_grid(grid)
     with alone(of.folder, "agent"):
-        live = LiveAgent(of, control and not dry_run, say, dry_run)
+        live = LiveAgent(of, control and not dry_run, log, dry_run)
         started = start_servers(of, control) if servers else []
         addresses = [of.listen, *([of.page] if of.page else [])]
         page = f", page at {of.page}" if of.page else ""
-        say(f"agent of {counted(len(of.sites), 'cluster')} at {of.listen}{page}")
+        log(f"agent of {counted(len(of.sites), 'cluster')} at {of.listen}{page}")
         if not live.guard.control:
-            say("read-only: nothing is submitted, cancelled or moved; --control lets it act")
+            log("read-only: nothing is submitted, cancelled or moved; --control lets it act")
         try:
-            serve(of, live, addresses, say, pages_of(live.on_state))
+            serve(of, live, addresses, log, pages_of(live.on_state))
         finally:
             end(started)

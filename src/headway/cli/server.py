@@ -21,12 +21,12 @@ def server(
     server listens on a Unix socket that only you can open, unless the file says otherwise.
     """
     from headway.live.grid_file import load_grid
-    from headway.live.serving import alone, log_to, serve, server_of
+    from headway.live.serving import alone, log, serve, server_of
 
     of = load_grid(grid)
-    site, say = of.site(cluster), log_to(None)
+    site = of.site(cluster)
     with alone(of.folder, site.name):
         tended = server_of(of, site, control)
         size = f"{site.cluster.procs} processors"
-        say(f"{site.name}: {site.kind}, {size}, {site.policy.brief}, at {site.listen}")
-        serve(of, tended, [site.listen], say)
+        log(f"{site.name}: {site.kind}, {size}, {site.policy.brief}, at {site.listen}")
+        serve(of, tended, [site.listen], log)

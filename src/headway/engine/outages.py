@@ -104,7 +104,6 @@ class ChangingMachine:
         self.told: dict[tuple[int, int], int] = {}
         self.waited_for: dict[int, int] = {}
         """When a run ends really, of runs on processors that drain."""
-        self.failed_runs = self.lost_jobs = 0
 
     # ---- at an instant -----------------------------------------------------------------------------------
 
@@ -183,11 +182,9 @@ class ChangingMachine:
         """A run loses its processors: its job begins anew, or is lost. Those that drain are gone."""
         numbers = numbers_of(self.held[run])
         give(self.free, self.held.pop(run))
-        self.failed_runs += 1
         if self.outages.on_failure == "requeue":
             lose_now(state, run)
         else:
-            self.lost_jobs += 1
             end_now(state, run, BY_FAILURE)
         drained = numbers[(self.drained[numbers] > 0) & ~self.gone[numbers]]
         if len(drained):

@@ -124,21 +124,21 @@ class Accounts:
             if attempt.state == "submitting":
                 self._look_for(attempt)
             elif attempt.state == "cancelling":
-                self._take_back(attempt, row)
+                self._take_back(attempt)
         left = [each for each in self.journal.attempts_of(row.number) if each.state in LIVE]
         if row.wanted == CANCELLED:
             for attempt in left:
-                self._take_back(attempt, row, kill=True)
+                self._take_back(attempt, kill=True)
             left = [each for each in self.journal.attempts_of(row.number) if each.state in LIVE]
             return not left and self.journal.task(row.number).state not in OVER
         out = [each for each in left if each.state in ("releasing", "released", "cancelling")]
         held = [each for each in left if each.state == "held"]
         if out:
             for attempt in held:
-                self._take_back(attempt, row)
+                self._take_back(attempt)
         elif held:
             for attempt in held[:-1]:
-                self._take_back(attempt, row)
+                self._take_back(attempt)
             self._release(held[-1])
         for attempt in out:
             if attempt.state == "releasing":
@@ -156,7 +156,7 @@ class Accounts:
         else:
             self.proxies[attempt.server].accepted(attempt, found)
 
-    def _take_back(self, attempt: Attempt, row: TaskRow, kill: bool = False) -> None:
+    def _take_back(self, attempt: Attempt, kill: bool = False) -> None:
         self.journal.set_attempt(attempt.number, state="cancelling")
         gone = bool(self._ask(attempt, "kill" if kill else "cancel", name=attempt.name)["gone"])
         if gone:

@@ -63,7 +63,6 @@ class LiveAgent:
         self.lock, self.wakened = threading.RLock(), threading.Event()
         self.event = int(self.journal.fact("event") or -1)
         """The number of the last reallocation event."""
-        self.polled = 0.0
 
     # ---- time ---------------------------------------------------------------------------------------------
 

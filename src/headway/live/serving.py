@@ -116,12 +116,8 @@ def serve(
         signal.signal(signal.SIGCHLD, child)
 
 
-def log_to(file: Path | None) -> Callable[[str], None]:
-    """Lines with the time, on standard error."""
-
-    def say(sentence: str) -> None:
-        stamp = time.strftime("%Y-%m-%d %H:%M:%S")
-        sys.stderr.write(f"{stamp} {sentence}\n")
-        sys.stderr.flush()
-
-    return say
+def log(sentence: str) -> None:
+    """A line with the time, on standard error."""
+    stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+    sys.stderr.write(f"{stamp} {sentence}\n")
+    sys.stderr.flush()

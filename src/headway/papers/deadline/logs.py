@@ -87,9 +87,6 @@ def of_paper(logs: Sequence[Log]) -> list[Log]:
     return [log for log in logs if log.reported is not None] or list(logs)
 
 
-TIMES = ("exact", "requested", "exact, at most the request")
-
-
 def prepared(log: Log, times: str, zero: str) -> Workload:
     """The jobs as the scheduler sees them: which times it is given, and what becomes of jobs of no length."""
     workload = log.workload

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from headway.papers.reallocation.scenarios import LOAD, Scenario
@@ -15,13 +15,12 @@ def write(
     result: Reproduction,
     folder: Path,
     scenarios: Sequence[Scenario],
-    traces: Mapping[str, str],
     seeds: Sequence[int],
 ) -> Path:
     """Write the page; it names the figures that are in the same folder."""
     tables = {name: markdown_table(rows) for name, rows in result.tables.items()}
     parts = [
-        f"# Reallocation: what the paper says, what we get\n\n{_abstract(scenarios, traces, seeds)}",
+        f"# Reallocation: what the paper says, what we get\n\n{_abstract(scenarios, seeds)}",
         "\n".join(f"- {note}" for note in result.notes),
         "## Verdicts\n\n" + VERDICTS + "\n\n" + markdown_table(claims_table(result.claims), 9),
         "## How it was read\n\n" + READINGS,
@@ -56,7 +55,7 @@ def _figure(number: int) -> str:
     )
 
 
-def _abstract(scenarios: Sequence[Scenario], traces: Mapping[str, str], seeds: Sequence[int]) -> str:
+def _abstract(scenarios: Sequence[Scenario], seeds: Sequence[int]) -> str:
     named = ", ".join(f"{scenario.name} ({scenario.total:,} jobs)" for scenario in scenarios)
     return joined(f"""
         Y. Caniou, G. Charrier and F. Desprez, *Evaluation of Reallocation Heuristics for Moldable Tasks in

@@ -72,7 +72,7 @@ def reproduce(asked: Request) -> Reproduction:
         "Loads": loads(runs, scenarios), "Means": means(kinds), **other_tables(more, quick)
     }  # fmt: skip
     result.files = draw(kinds, more, folder, quick)
-    result.files.insert(0, page.write(result, folder, scenarios, traces, seeds))
+    result.files.insert(0, page.write(result, folder, scenarios, seeds))
     return result
 
 

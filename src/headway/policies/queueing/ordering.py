@@ -92,7 +92,6 @@ key_of_one = routine(lasting_key)
 LASTING_KEYS = {"sjf": SJF, "ljf": LJF, "sqf": SQF, "lqf": LQF, "saf": SAF, "laf": LAF}
 LASTING_KEYS |= {"f1": F1, "f2": F2, "f3": F3, "f4": F4}
 MOVING_KEYS = {"lxf": LXF, "wfp3": WFP3, "unicef": UNICEF}
-ORDERS = ("fcfs", *LASTING_KEYS, *MOVING_KEYS)
 
 
 def kind_of(order: str) -> int:

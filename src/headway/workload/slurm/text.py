@@ -137,7 +137,7 @@ class SacctText:
     def _table(self, text: bytes, first: int) -> Table:
         width = self._header.count(b"|") + 1
         text, line, repaired = self._records(text, first, width)
-        return Table(self._frame(text, width), line, repaired)
+        return Table(self._frame(text), line, repaired)
 
     def _records(
         self, text: bytes, first: int, width: int
@@ -214,7 +214,7 @@ class SacctText:
             message = f"has {fields} fields and the first line names {width}; {remedy}"
         return InputError(message, file=self.name, line=line)
 
-    def _frame(self, text: bytes, width: int) -> pl.DataFrame:
+    def _frame(self, text: bytes) -> pl.DataFrame:
         import polars as pl
 
         chosen = [place for place, name in enumerate(self.names) if name in READ]
