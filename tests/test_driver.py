@@ -8,21 +8,7 @@ import pytest
 import headway
 from headway.engine.drive import BATCH, Jobs, Setup
 from headway.engine.driver import Driver
-from headway.engine.tables import (
-    DONE,
-    FREE,
-    HEAD,
-    LAST_NEW,
-    NOW,
-    PHASE,
-    R_END,
-    R_START,
-    RUN,
-    RUNNING,
-    WITHDRAWN,
-    State,
-)
-from headway.engine.tables import PROCS as JOB_PROCS
+from headway.engine.tables import Clock, Job, Phase, Pool, Run, State, Why
 from headway.engine.verbs import ask, start
 from headway.platform import Platform
 from headway.policies.joining import Joining
@@ -60,9 +46,11 @@ def driven(jobs: Workload, policy: str, reported: bool) -> tuple[list[int], list
     driver, number, came = line.driver, dict[int, int](), 0
     while True:
         ends = {
-            row: int(driver.state.runs[R_START, driver.state.jobs[RUN, job]] + min(jobs.runtime[row], NEVER))
+            row: int(
+                driver.state.runs[Run.START, driver.state.jobs[Job.RUN, job]] + min(jobs.runtime[row], NEVER)
+            )
             for row, job in number.items()
-            if reported and driver.state.jobs[PHASE, job] == RUNNING
+            if reported and driver.state.jobs[Job.PHASE, job] == Phase.RUNNING
         }
         submit = int(jobs.submit[came]) if came < len(jobs) else NEVER
         t = min(submit, driver.following, *ends.values()) if ends else min(submit, driver.following)
@@ -80,8 +68,8 @@ def driven(jobs: Workload, policy: str, reported: bool) -> tuple[list[int], list
             came += 1
         driver.close()
     state = driver.finish()
-    last = [state.jobs[RUN, number[row]] for row in range(len(jobs))]
-    return state.runs[R_START, last].tolist(), state.runs[R_END, last].tolist()
+    last = [state.jobs[Job.RUN, number[row]] for row in range(len(jobs))]
+    return state.runs[Run.START, last].tolist(), state.runs[Run.END, last].tolist()
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -108,11 +96,11 @@ def test_a_copy_runs_ahead_and_changes_nothing() -> None:
     copy = line.driver.snapshot()
     while copy.next():
         copy.decide()
-    assert copy.state.runs[R_END, copy.state.jobs[RUN, [first, second]]].tolist() == [
+    assert copy.state.runs[Run.END, copy.state.jobs[Job.RUN, [first, second]]].tolist() == [
         60 * SECOND,
         110 * SECOND,
     ]
-    assert line.driver.state.jobs[PHASE, second] != DONE and line.driver.following == 60 * SECOND
+    assert line.driver.state.jobs[Job.PHASE, second] != Phase.DONE and line.driver.following == 60 * SECOND
 
 
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "dbf", "ujfb(swap=5)", "redirection"])
@@ -127,22 +115,22 @@ def test_a_cancelled_job_leaves_room(policy: str) -> None:
     driver.open(1 * SECOND)
     narrow = line.submit(procs=2, walltime=20 * SECOND, runtime=20 * SECOND)
     driver.close()
-    assert driver.state.jobs[RUN, narrow] < 0
+    assert driver.state.jobs[Job.RUN, narrow] < 0
     driver.open(5 * SECOND)
     driver.withdraw(wide)
     driver.close()
-    assert driver.state.jobs[PHASE, wide] == WITHDRAWN
-    assert driver.state.runs[R_START, driver.state.jobs[RUN, narrow]] == 5 * SECOND
+    assert driver.state.jobs[Job.PHASE, wide] == Phase.WITHDRAWN
+    assert driver.state.runs[Run.START, driver.state.jobs[Job.RUN, narrow]] == 5 * SECOND
 
 
 def one_by_one(t: int, state: State) -> None:
     """First come first served, where the owner is asked before each start."""
     job = state.options[0]
     if state.options[1] > 0:
-        start(state, job, 0, HEAD)
+        start(state, job, 0, Why.HEAD)
         job = state.options[0] = job + 1
         state.options[1] = 0
-    if job < state.clock[LAST_NEW] and state.jobs[JOB_PROCS, job] <= state.pools[FREE, 0]:
+    if job < state.clock[Clock.LAST_NEW] and state.jobs[Job.PROCS, job] <= state.pools[Pool.FREE, 0]:
         ask(state)
 
 
@@ -152,7 +140,7 @@ def test_a_policy_that_asks_goes_on_in_the_same_instant_when_it_is_answered() ->
     driver = Driver(Jobs(*(jobs.columns[name].copy() for name in names)), Setup((PROCS,), one_by_one, (0, 0)))
     asked = []
     while driver.advance(BATCH):
-        asked.append(int(driver.state.clock[NOW]))
+        asked.append(int(driver.state.clock[Clock.NOW]))
         driver.state.options[1] = 1
-    started = driver.finish().runs[R_START, driver.state.jobs[RUN]].tolist()
+    started = driver.finish().runs[Run.START, driver.state.jobs[Job.RUN]].tolist()
     assert started == headway.simulate(jobs, PROCS, "fcfs").start.tolist() == asked

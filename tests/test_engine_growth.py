@@ -8,15 +8,15 @@ import pytest
 import headway
 from headway import Schedule
 from headway.engine import drive, driver
-from headway.engine.tables import FIRST_NEW, HEAD, INSTANTS, LAST_NEW, LIVE_ROOM, State
+from headway.engine.tables import Clock, State, Why
 from headway.engine.verbs import start
 from instances import SPECS, busy
 
 
 def start_all(t: int, state: State) -> None:
     """Everyone starts on arrival."""
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
-        start(state, job, 0, HEAD)
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+        start(state, job, 0, Why.HEAD)
 
 
 LOG = busy(200, 32, load=1.6, seed=5)
@@ -35,7 +35,7 @@ def test_small_tables_give_the_same_schedule(spec: str, monkeypatch: pytest.Monk
 
     def counted(self: driver.Driver) -> None:
         grow(self)
-        rooms.append(int(self.state.clock[LIVE_ROOM]))
+        rooms.append(int(self.state.clock[Clock.LIVE_ROOM]))
 
     monkeypatch.setattr(driver.Driver, "grow", counted)
     monkeypatch.setattr(driver.Driver.__init__, "__defaults__", (None, 1, None))
@@ -59,5 +59,5 @@ def test_no_more_instants_go_by_than_were_asked_for_while_tables_grow() -> None:
     jobs = drive.Jobs(np.arange(200), procs, walltime * 1000, runtime * 1000, walltime * 1000)
     moved = driver.Driver(jobs, drive.Setup((200,), start_all), room=1)
     for passes in range(3, 200, 3):
-        assert moved.advance(3) and moved.state.clock[INSTANTS] == passes
-    assert moved.state.clock[LIVE_ROOM] >= 64
+        assert moved.advance(3) and moved.state.clock[Clock.INSTANTS] == passes
+    assert moved.state.clock[Clock.LIVE_ROOM] >= 64

@@ -9,33 +9,33 @@ import pytest
 
 from headway.engine.drive import Jobs, Setup
 from headway.engine.driver import run
-from headway.engine.tables import BACKFILL, BY_PREEMPTION, FIRST_NEW, HEAD, LAST_NEW, NOW, State
+from headway.engine.tables import Clock, Ended, State, Why
 from headway.engine.verbs import kill, start, wake
 from headway.errors import PolicyError
 from headway.units import SECOND
 
 
 def starts_everything(t: int, state: State) -> None:
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
-        start(state, job, 0, HEAD)
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+        start(state, job, 0, Why.HEAD)
 
 
 def starts_twice(t: int, state: State) -> None:
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
-        start(state, job, 0, HEAD)
-        start(state, job, 0, BACKFILL)
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+        start(state, job, 0, Why.HEAD)
+        start(state, job, 0, Why.BACKFILL)
 
 
 def starts_the_next_arrival(t: int, state: State) -> None:
-    start(state, state.clock[LAST_NEW], 0, HEAD)
+    start(state, state.clock[Clock.LAST_NEW], 0, Why.HEAD)
 
 
 def kills_what_waits(t: int, state: State) -> None:
-    kill(state, state.clock[FIRST_NEW], BY_PREEMPTION)
+    kill(state, state.clock[Clock.FIRST_NEW], Ended.BY_PREEMPTION)
 
 
 def wakes_in_the_past(t: int, state: State) -> None:
-    wake(state, state.clock[NOW] - 1)
+    wake(state, state.clock[Clock.NOW] - 1)
 
 
 def forgets(t: int, state: State) -> None:

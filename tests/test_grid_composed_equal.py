@@ -12,7 +12,7 @@ import headway
 from grid_reference import platform_of
 from headway import Schedule
 from headway.engine.drive import Progress
-from headway.engine.tables import LAST_NEW
+from headway.engine.tables import Clock
 from headway.platform import Platform
 from headway.policies.grid.composed import driver
 from headway.policies.grid.composed.driver import Grid
@@ -81,7 +81,7 @@ def test_withdrawn_submissions_leave_no_column(local: str, from_: int) -> None:
     with patch.object(driver, "TIDY_FROM", from_), patch.object(driver.Grid, "run", kept_in(grids)):
         schedule = check_equal(busy_log(80, seed=5), platform_of(BUSY_SITES), spec)
     assert int(str(schedule.own["resubmissions"])) > 2 * 80
-    columns = [int(cluster.state.clock[LAST_NEW]) for cluster in grids[0].clusters]
+    columns = [int(cluster.state.clock[Clock.LAST_NEW]) for cluster in grids[0].clusters]
     assert sum(columns) == 80
     if from_ == 1:  # then no table ever was wider than the log
         assert all(cluster.state.jobs.shape[1] == 80 for cluster in grids[0].clusters)

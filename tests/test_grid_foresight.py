@@ -15,26 +15,7 @@ from headway.engine.clock import one_step
 from headway.engine.drive import grow
 from headway.engine.driver import copied
 from headway.engine.side_by_side import open_at
-from headway.engine.tables import (
-    DONE,
-    FRESH,
-    GROW,
-    KEPT,
-    LAST_NEW,
-    OPEN,
-    PASS,
-    PHASE,
-    R_END,
-    R_JOB,
-    R_LEAD,
-    R_LIMIT,
-    R_START,
-    RUN,
-    RUNS,
-    SUBMIT,
-    State,
-    World,
-)  # fmt: skip
+from headway.engine.tables import OPEN, Clock, Job, Phase, Run, State, Step, World  # fmt: skip
 from headway.policies.grid.composed.cluster import Cluster, Shape
 from headway.units import NEVER
 from headway.workload import Workload
@@ -47,15 +28,15 @@ def whole_copy(cluster: Cluster, more: int) -> tuple[State, World]:
     """Every table of a cluster, with ``more`` columns, and a world in which jobs last as requested."""
     state = copied(cluster.state)
     jobs = np.pad(state.jobs, ((0, 0), (0, more)))
-    jobs[SUBMIT, state.jobs.shape[1] :] = NEVER
+    jobs[Job.SUBMIT, state.jobs.shape[1] :] = NEVER
     state = state._replace(jobs=jobs)
     ends = []
-    for run in range(int(state.clock[RUNS])):
-        job = state.runs[R_JOB, run]
-        if state.runs[R_END, run] == OPEN:
-            left = state.runs[R_LEAD, run] + cluster.requested[job] - state.jobs[KEPT, job]
-            ends.append((state.runs[R_START, run] + min(left, state.runs[R_LIMIT, run]), run))
-    state.clock[FRESH] = state.clock[RUNS]
+    for run in range(int(state.clock[Clock.RUNS])):
+        job = state.runs[Run.JOB, run]
+        if state.runs[Run.END, run] == OPEN:
+            left = state.runs[Run.LEAD, run] + cluster.requested[job] - state.jobs[Job.KEPT, job]
+            ends.append((state.runs[Run.START, run] + min(left, state.runs[Run.LIMIT, run]), run))
+    state.clock[Clock.FRESH] = state.clock[Clock.RUNS]
     heap = np.zeros_like(cluster.world.ends)
     for place, end in enumerate(sorted(ends)):
         heap[:, place] = end
@@ -66,23 +47,23 @@ def ahead(cluster: Cluster, t: int, column: int, newcomer: tuple[int, Shape] | N
     """When the job of a column, or a newcomer, is completed if nothing else comes."""
     state, world = whole_copy(cluster, 1)
     if not cluster.is_open:
-        while open_at(state, world, t) == GROW:
+        while open_at(state, world, t) == Step.GROW:
             state, world = grow(state, world)
     if newcomer is not None:
         job, shape = newcomer
-        assert state.clock[LAST_NEW] < state.jobs.shape[1]
+        assert state.clock[Clock.LAST_NEW] < state.jobs.shape[1]
         column = cluster.add(state, job, shape)
         world.runtime[column] = shape.time(int(cluster.jobs.walltime[job]))
     cluster.hook(t, state)
-    while state.jobs[PHASE, column] != DONE:
+    while state.jobs[Job.PHASE, column] != Phase.DONE:
         code = one_step(state, world)
-        if code == GROW:
+        if code == Step.GROW:
             state, world = grow(state, world)
-        elif code == PASS:
+        elif code == Step.PASS:
             cluster.hook(int(state.clock[0]), state)
         else:
             return NEVER
-    return int(state.runs[R_END, state.jobs[RUN, column]])
+    return int(state.runs[Run.END, state.jobs[Job.RUN, column]])
 
 
 class Checked(ClusterServer):

@@ -13,7 +13,7 @@ import pytest
 
 import headway
 from commands import Headway
-from headway.engine.tables import NOW, R_START, RUN
+from headway.engine.tables import Clock, Job, Run
 from headway.errors import HeadwayError
 from headway.policies.agent.features import OF_MACHINE, OF_SLOT, PRESENT, REQUEST, WEIGHED
 from headway.policies.agent.network import OF_SCORE, Network, from_flat, load_network
@@ -154,8 +154,8 @@ def test_nothing_of_the_future_is_seen(task: str, choose: Any) -> None:
             before.append(seen)
             assert not over
         state = env.driver.state
-        now, run = int(state.clock[NOW]), state.jobs[RUN]
-        started = np.where(run < 0, -1, state.runs[R_START, run])
+        now, run = int(state.clock[Clock.NOW]), state.jobs[Job.RUN]
+        started = np.where(run < 0, -1, state.runs[Run.START, run])
         other = SchedulingEnv(scrambled(work, now, started, steps), M, task=task, jobs=len(work))
         seen, info = other.reset(options={"first": 0})
         after = [seen]

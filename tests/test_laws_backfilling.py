@@ -12,18 +12,8 @@ from hypothesis import strategies as st
 
 from headway.engine import driver
 from headway.engine.drive import Jobs, Setup
-from headway.engine.tables import (
-    NOW,
-    OPEN,
-    PHASE,
-    R_END,
-    R_EXPECTED,
-    R_JOB,
-    RESERVED,
-    RUNS,
-    WAITING,
-    State,
-)
+from headway.engine.tables import OPEN, Clock, Phase, Run, State
+from headway.engine.tables import Job as JobRow
 from headway.units import SECOND
 from instances import MODES, simulated
 from random_examples import examples
@@ -164,12 +154,15 @@ class Onlooker:
         self.mode, self.before, self.passes = mode, dict[int, int](), 0
 
     def __call__(self, state: State) -> None:
-        now = int(state.clock[NOW])
-        waiting = {int(i): int(state.jobs[RESERVED, i]) for i in np.flatnonzero(state.jobs[PHASE] == WAITING)}
+        now = int(state.clock[Clock.NOW])
+        waiting = {
+            int(i): int(state.jobs[JobRow.RESERVED, i])
+            for i in np.flatnonzero(state.jobs[JobRow.PHASE] == Phase.WAITING)
+        }
         held = [(s, s + self.queue[i].walltime, self.queue[i].procs) for i, s in waiting.items()]
-        for run in np.flatnonzero(state.runs[R_END, : state.clock[RUNS]] == OPEN):
-            job = self.queue[state.runs[R_JOB, run]]
-            held.append((now, int(state.runs[R_EXPECTED, run]), job.procs))
+        for run in np.flatnonzero(state.runs[Run.END, : state.clock[Clock.RUNS]] == OPEN):
+            job = self.queue[state.runs[Run.JOB, run]]
+            held.append((now, int(state.runs[Run.EXPECTED, run]), job.procs))
         for x, _, _ in held:
             assert sum(q for begin, end, q in held if begin <= x < end) <= M, self.mode
         for i, begin in waiting.items():

@@ -11,7 +11,7 @@ import pytest
 from headway import jit
 from headway.engine.drive import Jobs
 from headway.engine.driver import run
-from headway.engine.tables import NO_MEMORY, R_JOB, R_START, RUNS, State
+from headway.engine.tables import NO_MEMORY, Clock, Run, State
 from headway.policies.backfilling import conservative, long_holes, setup
 from headway.policies.backfilling.long_holes import Note
 from headway.policies.prepare import Arrivals
@@ -43,8 +43,8 @@ def simulated(policy: str, columns: tuple[Ints, Ints, Ints, Ints], table: bool) 
         setup = replace(setup, hook=conservative.conservative, memory=NO_MEMORY)
     state = run(Jobs(submit, size, walltime, runtime, prepared.plan), setup)
     starts = np.empty(len(submit), np.int64)
-    count = state.clock[RUNS]
-    starts[state.runs[R_JOB, :count]] = state.runs[R_START, :count]
+    count = state.clock[Clock.RUNS]
+    starts[state.runs[Run.JOB, :count]] = state.runs[Run.START, :count]
     return starts, state
 
 

@@ -10,7 +10,7 @@ import pytest
 from headway.engine import drive, plain_python
 from headway.engine.driver import Driver
 from headway.engine.plain_python import NotPlain, rewritten
-from headway.engine.tables import LIVE_ROOM
+from headway.engine.tables import Clock
 from headway.jit import INTERPRETED
 from headway.simulate import run_policy
 from headway.workload.models import lublin
@@ -54,7 +54,7 @@ def test_tables_grow_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Driver.__init__, "__defaults__", (None, 4, None))
     workload = lublin(jobs=60, procs=8, seed=3, load=2.0)
     small = run_policy(workload, 8, "easy").state
-    assert small.clock[LIVE_ROOM] > 4
+    assert small.clock[Clock.LIVE_ROOM] > 4
     monkeypatch.undo()
     large = run_policy(workload, 8, "easy").state
     assert np.array_equal(small.jobs, large.jobs)

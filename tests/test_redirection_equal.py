@@ -136,7 +136,7 @@ def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str
     """R6 and R7, instant by instant: 0 after a redirection; an arrival adds at most the number that run."""
     from headway.engine import drive
     from headway.engine.clock import one_step
-    from headway.engine.tables import FINISH, FIRST_NEW, GROW, LAST_NEW, NOW, PASS
+    from headway.engine.tables import Clock, Step
     from headway.policies.prepare import Arrivals
     from headway.policies.redirection.tables import Note
 
@@ -151,14 +151,14 @@ def test_counters(jobs: list[Job], theta: int, filter: str, pair: tuple[str, str
     state, world = drive.make_state(
         drive.Jobs(wl.submit, wl.procs, wl.walltime, wl.runtime, prepared.plan), prepared.setup
     )
-    while (code := one_step(state, world)) != FINISH:
-        if code == GROW:
+    while (code := one_step(state, world)) != Step.FINISH:
+        if code == Step.GROW:
             state, world = drive.grow(state, world)
             continue
-        assert code == PASS
+        assert code == Step.PASS
         before, redirections = counters(state), state.memory.notes[Note.REDIRECTIONS]
-        hook(int(state.clock[NOW]), state)
-        arrivals = state.clock[LAST_NEW] - state.clock[FIRST_NEW]
+        hook(int(state.clock[Clock.NOW]), state)
+        arrivals = state.clock[Clock.LAST_NEW] - state.clock[Clock.FIRST_NEW]
         assert (counters(state) <= theta).all()
         if state.memory.notes[Note.REDIRECTIONS] > redirections:
             assert not counters(state).any()
@@ -189,11 +189,11 @@ def test_jobs_that_outlive_their_estimate_beside_a_deep_queue(pair: tuple[str, s
 
 def counters(state: State) -> Table:
     """The counters, with the newcomers that are not in them yet."""
-    from headway.policies.redirection.tables import COUNTER, MEASURE, Newcomers, Note
+    from headway.policies.redirection.tables import Newcomers, Note, RedirectionJob
 
     notes = state.memory.notes
     watched, groups = slice(notes[Note.WATCHED]), state.memory.newcomers[:, : notes[Note.GROUPS]]
     newcomers = np.repeat(groups[Newcomers.MEASURE], groups[Newcomers.NUMBER])
     assert len(newcomers) == notes[Note.UNCOUNTED]
-    counted_against = state.jobs[MEASURE, watched][:, None] >= newcomers
-    return np.asarray(state.jobs[COUNTER, watched] + counted_against.sum(axis=1))
+    counted_against = state.jobs[RedirectionJob.MEASURE, watched][:, None] >= newcomers
+    return np.asarray(state.jobs[RedirectionJob.COUNTER, watched] + counted_against.sum(axis=1))

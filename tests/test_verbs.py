@@ -16,7 +16,7 @@ from headway.engine.drive import Jobs, Setup, make_state
 POLICIES = Path(headway.__file__).parent / "policies"
 ENGINES_ROWS = {
     "jobs": {"SUBMIT", "PROCS", "WALL", "PHASE", "RUN", "KEPT", "STRETCH_BY", "STRETCH_OVER"},
-    "runs": {name for name in vars(tables) if name.startswith("R_")},
+    "runs": set(tables.Run.__members__),
     "pools": {"SIZE", "FREE"},
     "clock": {"NOW", "FIRST_NEW", "LAST_NEW", "ENDED", "WAKE", "RUNS", "FRESH", "WAITS", "FINISHED"},
 }
@@ -39,7 +39,7 @@ def written(path: Path) -> Iterator[str]:
                     continue
                 table = target.value.attr if isinstance(target.value, ast.Attribute) else ""
                 place = target.slice.elts[0] if isinstance(target.slice, ast.Tuple) else target.slice
-                row = place.id if isinstance(place, ast.Name) else ""
+                row = place.attr if isinstance(place, ast.Attribute) else ""
                 is_state = (
                     isinstance(target.value, ast.Attribute)
                     and getattr(target.value.value, "id", "") == "state"
@@ -55,7 +55,7 @@ def test_policies_write_only_rows_of_their_own() -> None:
 
 def test_a_policy_that_writes_itself_is_found(tmp_path: Path) -> None:
     file = POLICIES / "deadline" / "dbf.py"
-    changed = file.read_text("utf-8").replace("turn_away(state, job)", "state.jobs[PHASE, job] = REFUSED")
+    changed = file.read_text("utf-8").replace("turn_away(state, job)", "state.jobs[Job.PHASE, job] = 5")
     assert changed != file.read_text("utf-8")
     (tmp_path / "dbf.py").write_text(changed)
     with pytest.MonkeyPatch.context() as patch:
@@ -78,5 +78,5 @@ def test_only_waiting_jobs_leave_or_change(verb: Any) -> None:
             plain = getattr(verbs, name)
             patch.setitem(python.__globals__, name, getattr(plain, "py_func", plain))
         assert not python(state, 0, *given)
-    assert state.clock[tables.FAULT] == tables.NOT_WAITING
+    assert state.clock[tables.Clock.FAULT] == tables.Fault.NOT_WAITING
     assert (state.jobs == before).all()

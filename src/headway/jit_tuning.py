@@ -251,11 +251,16 @@ def _read_in_place(of_array: Any) -> Any:
 
 
 def for_any_number(compiled: Function) -> Function:
-    """Let a kernel be compiled once for all whole numbers: numba does it for every constant argument."""
+    """Let a kernel be compiled once for all whole numbers: numba would for each constant and enumeration."""
     template_for = cast(Any, compiled).get_call_template
 
     def get_call_template(args: Any, keywords: Any) -> Any:
-        return template_for(tuple(types.unliteral(each) for each in args), keywords)
+        return template_for(tuple(_number(each) for each in args), keywords)
 
     setattr(compiled, "get_call_template", get_call_template)  # noqa: B010
     return compiled
+
+
+def _number(kind: Any) -> Any:
+    """The type of a constant or of an enumeration's member as of any number."""
+    return kind.dtype if isinstance(kind, types.IntEnumMember) else types.unliteral(kind)

@@ -20,36 +20,7 @@ import numpy.typing as npt
 from headway.engine.drive import Jobs, counts
 from headway.engine.outages import ChangingMachine
 from headway.engine.submissions import Submissions
-from headway.engine.tables import (
-    AT_WALLTIME,
-    BY_FAILURE,
-    BY_PREEMPTION,
-    BY_SUSPENSION,
-    FUTURE,
-    PHASE,
-    PLAN,
-    PROCS,
-    PROMISE,
-    R_END,
-    R_ENDED,
-    R_JOB,
-    R_LEAD,
-    R_POOL,
-    R_SHARE,
-    R_START,
-    R_WHY,
-    RUN,
-    RUNS,
-    S_ALONE,
-    S_CPUS,
-    S_MEMORY,
-    S_NODE,
-    SHARES,
-    STRETCH_BY,
-    STRETCH_OVER,
-    WALL,
-    State,
-)
+from headway.engine.tables import Clock, Ended, Job, Phase, Run, Share, State
 from headway.platform import Platform
 from headway.policies.policy import Policy
 from headway.policies.prepare import BOOTING, UNBOUNDED, OnNodes, Prepared, Sets, Sites
@@ -61,11 +32,11 @@ from headway.workload import LedgerEntry, Workload
 Column = npt.NDArray[np.int64]
 
 LOADING, SWAP_IN, SWAP_OUT = "loading", "swap_in", "swap_out"
-GIVEN_UP = (BY_FAILURE, BY_PREEMPTION)
+GIVEN_UP = (Ended.BY_FAILURE, Ended.BY_PREEMPTION)
 """Ends of runs whose job runs again, or is lost."""
 LOST = {
-    BY_FAILURE: ("on_failure=lost", "its processors failed while it ran: ended then, not run again"),
-    BY_PREEMPTION: ("preempted", "another job took its place: ended then, not run again"),
+    Ended.BY_FAILURE: ("on_failure=lost", "its processors failed while it ran: ended then, not run again"),
+    Ended.BY_PREEMPTION: ("preempted", "another job took its place: ended then, not run again"),
 }
 """Rule and action of the ledger for jobs that were lost, by the end of their last run."""
 DONE, RESUMED = ENDED.index("done"), ENDED.index("resumed")
@@ -135,7 +106,7 @@ def result_of(ran: Ran, provenance: dict[str, Any]) -> Result:
         take_nodes(columns, state, order, prepared.on_nodes(state))
     columns.pop("entries", None)
     has_run, notes = np.ones(len(order), np.bool_), {}
-    has_run[order] = state.jobs[RUN] >= 0
+    has_run[order] = state.jobs[Job.RUN] >= 0
     if prepared.notes is not None:
         place_of = np.argsort(order, kind="stable")
         noted = prepared.notes(state, kept.columns["job"][order])
@@ -176,12 +147,12 @@ def as_submitted(workload: Workload, submissions: Submissions, order: Column) ->
 
 def gone(state: State) -> list[int]:
     """The engine's jobs that never ran."""
-    return [int(job) for job in np.flatnonzero(state.jobs[RUN] < 0)]
+    return [int(job) for job in np.flatnonzero(state.jobs[Job.RUN] < 0)]
 
 
 def reason(ran: Ran, job: int) -> tuple[str, str]:
     """Rule and action of the ledger for a job that never ran."""
-    if ran.submissions is not None and ran.state.jobs[PHASE, job] == FUTURE:
+    if ran.submissions is not None and ran.state.jobs[Job.PHASE, job] == Phase.FUTURE:
         return "feedback", "the job that its user waited for never ended: not submitted"
     return ran.prepared.refused(ran.state, job)
 
@@ -210,28 +181,28 @@ def outcome(
     before their program begins. Where the pools are nodes, ``nodes`` has the number of each. ``sets`` are the
     processors of runs, where they are known. What stands at a job that was refused means nothing.
     """
-    log = state.runs[:, : max(state.clock[RUNS], min(len(order), 1))]
+    log = state.runs[:, : max(state.clock[Clock.RUNS], min(len(order), 1))]
     last = np.empty(len(order), np.int64)
-    last[order] = state.jobs[RUN]
+    last[order] = state.jobs[Job.RUN]
     promise = np.empty(len(order), np.int64)
-    promise[order] = state.jobs[PROMISE]
+    promise[order] = state.jobs[Job.PROMISE]
     columns: dict[str, Any] = {
-        "start": log[R_START, last],
-        "end": log[R_END, last],
-        "why": log[R_WHY, last].astype(np.uint8),
-        "killed": log[R_ENDED, last] == AT_WALLTIME,
+        "start": log[Run.START, last],
+        "end": log[Run.END, last],
+        "why": log[Run.WHY, last].astype(np.uint8),
+        "killed": log[Run.ENDED, last] == Ended.AT_WALLTIME,
         "promise": promise,
     }
     if pools:
-        columns |= {"group": log[R_POOL, last], "labels": {"group": tuple(pools)}}
+        columns |= {"group": log[Run.POOL, last], "labels": {"group": tuple(pools)}}
     if lead in (SWAP_IN, BOOTING):
-        columns["start"] = np.minimum(columns["start"] + log[R_LEAD, last], columns["end"])
-    started = np.count_nonzero(state.jobs[RUN] >= 0)
-    several = state.clock[RUNS] > started or given_up(log[R_ENDED]).any()
-    if several or (lead == LOADING and log[R_LEAD].any()) or (sets and sets.of_run):
+        columns["start"] = np.minimum(columns["start"] + log[Run.LEAD, last], columns["end"])
+    started = np.count_nonzero(state.jobs[Job.RUN] >= 0)
+    several = state.clock[Clock.RUNS] > started or given_up(log[Run.ENDED]).any()
+    if several or (lead == LOADING and log[Run.LEAD].any()) or (sets and sets.of_run):
         add_pieces(columns, state, order, bool(pools) or nodes is not None, lead, sets)
     if nodes is not None:
-        columns["node"] = nodes[log[R_POOL, last]]
+        columns["node"] = nodes[log[Run.POOL, last]]
         pieces = columns.get("pieces")
         if pieces is not None:
             pieces.node, pieces.group = nodes[pieces.group], None
@@ -251,19 +222,19 @@ def add_pieces(
 
     A run that was resumed began with its first piece.
     """
-    log = state.runs[:, : state.clock[RUNS]]
-    some = np.bincount(log[R_JOB], minlength=len(order))[log[R_JOB]] > 1
-    some |= given_up(log[R_ENDED])
+    log = state.runs[:, : state.clock[Clock.RUNS]]
+    some = np.bincount(log[Run.JOB], minlength=len(order))[log[Run.JOB]] > 1
+    some |= given_up(log[Run.ENDED])
     if lead == LOADING:
-        some |= log[R_LEAD] > 0
+        some |= log[Run.LEAD] > 0
     if sets is not None:
         some[list(sets.of_run)] = True
     chosen = np.flatnonzero(some)
-    chosen = chosen[np.argsort(log[R_JOB, chosen], kind="stable")]
+    chosen = chosen[np.argsort(log[Run.JOB, chosen], kind="stable")]
     job, start, end, ended, pool, ahead = (
-        log[row, chosen] for row in (R_JOB, R_START, R_END, R_ENDED, R_POOL, R_LEAD)
+        log[row, chosen] for row in (Run.JOB, Run.START, Run.END, Run.ENDED, Run.POOL, Run.LEAD)
     )
-    suspended = np.append(job[1:] == job[:-1], False) & (ended == BY_SUSPENSION)
+    suspended = np.append(job[1:] == job[:-1], False) & (ended == Ended.BY_SUSPENSION)
     resumed = np.append(False, suspended[:-1]) if len(job) else suspended
     begun, back = np.minimum(start + ahead, end), np.append(start[1:], 0)
     if lead in (SWAP_IN, BOOTING):
@@ -294,12 +265,12 @@ def add_pieces(
         state=states[part],
         start=begins[entry, part],
         end=ends[entry, part],
-        procs=state.jobs[PROCS, job][entry],
+        procs=state.jobs[Job.PROCS, job][entry],
         ended=how[entry, part],
         group=pool[entry] if grouped else None,
     )
     if sets is not None:
-        name_processors(pieces, chosen[entry], log[R_JOB], sets)
+        name_processors(pieces, chosen[entry], log[Run.JOB], sets)
     columns["pieces"], columns["entries"] = pieces, chosen[entry]
     highest = np.full(len(order), -1, np.int64)
     np.maximum.at(highest, row, run)
@@ -307,7 +278,7 @@ def add_pieces(
     for place in gap[::-1]:  # of several the first one comes last, and stays
         columns["start"][row[place]] = start[place]
         if lead != SWAP_IN:  # where jobs resume on their processors, that they did is what is told
-            columns["why"][row[place]] = log[R_WHY, chosen[place]]
+            columns["why"][row[place]] = log[Run.WHY, chosen[place]]
 
 
 def name_processors(pieces: Pieces, runs: Column, job_of: Column, sets: Sets) -> None:
@@ -379,25 +350,27 @@ def take_places(columns: dict[str, Any], clusters: Sequence[str], sites: Sites |
 def take_nodes(columns: dict[str, Any], state: State, order: Column, where: OnNodes) -> None:
     """Add partitions, shares of named nodes and the CPUs that jobs got, which whole nodes make more."""
     run = np.empty(len(order), np.int64)
-    run[order] = state.jobs[RUN]
+    run[order] = state.jobs[Job.RUN]
     columns["shares"] = shares_of_runs(state, run, where.nodes)
     pieces = columns.get("pieces")
     if pieces is not None:
         pieces.shares = shares_of_runs(state, columns["entries"], where.nodes)
         pieces.procs = pieces.shares.totals(len(pieces))
     columns["partition"], columns["procs"] = np.empty_like(run), np.empty_like(run)
-    columns["partition"][order], columns["procs"][order] = where.partition, state.jobs[PROCS]
+    columns["partition"][order], columns["procs"][order] = where.partition, state.jobs[Job.PROCS]
     columns["walltime"] = as_limited(columns, order, run, where.walltime)
     columns["labels"] = {**columns.get("labels", {}), "partition": tuple(where.partitions), **where.labels}
 
 
 def shares_of_runs(state: State, run: Column, nodes: Sequence[str]) -> Shares:
     """What some runs of the log (-1: none) had of named nodes."""
-    first = np.append(state.runs[R_SHARE, : state.clock[RUNS]], state.clock[SHARES])
+    first = np.append(state.runs[Run.SHARE, : state.clock[Clock.RUNS]], state.clock[Clock.SHARES])
     count = np.where(run >= 0, first[run + 1] - first[run], 0)
     row = np.repeat(np.arange(len(run)), count)
     entry = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first[run], count)
-    node, cpus, memory, alone = (state.shares[kind, entry] for kind in (S_NODE, S_CPUS, S_MEMORY, S_ALONE))
+    node, cpus, memory, alone = (
+        state.shares[kind, entry] for kind in (Share.NODE, Share.CPUS, Share.MEMORY, Share.ALONE)
+    )
     return Shares(row, node, cpus, memory, alone > 0, tuple(nodes))
 
 
@@ -432,26 +405,26 @@ def select_jobs(columns: dict[str, Any], ran: npt.NDArray[np.bool_]) -> dict[str
 
 def as_run(state: State, order: Column, runtime: Column) -> dict[str, Column]:
     """Size, walltime and run time of each job in file order where the policy chose them; else nothing."""
-    over = state.jobs[STRETCH_OVER]
+    over = state.jobs[Job.STRETCH_OVER]
     if not (over > 0).any():
         return _outlived(state, order, runtime)
     columns = {name: np.empty(len(order), np.int64) for name in ("procs", "walltime", "runtime")}
-    columns["procs"][order], columns["walltime"][order] = state.jobs[PROCS], state.jobs[WALL]
+    columns["procs"][order], columns["walltime"][order] = state.jobs[Job.PROCS], state.jobs[Job.WALL]
     columns["runtime"][order] = [
         -(-int(time) * int(by) // int(divisor)) if divisor > 0 else int(time)
-        for time, by, divisor in zip(runtime[order], state.jobs[STRETCH_BY], over, strict=True)
+        for time, by, divisor in zip(runtime[order], state.jobs[Job.STRETCH_BY], over, strict=True)
     ]
     return columns
 
 
 def _outlived(state: State, order: Column, runtime: Column) -> dict[str, Column]:
     """Walltimes in file order where the policy let some jobs go on: what these took; else nothing."""
-    if not len(order) or state.jobs[WALL].max() < UNBOUNDED:
+    if not len(order) or state.jobs[Job.WALL].max() < UNBOUNDED:
         return {}
     walltime = np.empty(len(order), np.int64)
-    walltime[order] = np.where(state.jobs[WALL] < UNBOUNDED, state.jobs[WALL], state.jobs[PLAN])
+    walltime[order] = np.where(state.jobs[Job.WALL] < UNBOUNDED, state.jobs[Job.WALL], state.jobs[Job.PLAN])
     free = np.zeros(len(order), np.bool_)
-    free[order] = state.jobs[WALL] >= UNBOUNDED
+    free[order] = state.jobs[Job.WALL] >= UNBOUNDED
     if not (free & (runtime > walltime)).any():
         return {}
     return {"walltime": np.where(free, np.maximum(walltime, runtime), walltime)}
@@ -460,8 +433,8 @@ def _outlived(state: State, order: Column, runtime: Column) -> dict[str, Column]
 def with_lost(columns: dict[str, Any], workload: Workload, state: State, order: Column) -> Workload:
     """Let jobs that were lost have run as long as they did; the ledger has them."""
     last = np.empty(len(order), np.int64)
-    last[order] = state.jobs[RUN]
-    ended = np.where(last < 0, -1, state.runs[R_ENDED, last])
+    last[order] = state.jobs[Job.RUN]
+    ended = np.where(last < 0, -1, state.runs[Run.ENDED, last])
     if not given_up(ended).any():
         return workload
     runtime = columns.get("runtime", workload.runtime).copy()

@@ -18,7 +18,7 @@ from unittest.mock import patch
 import numpy as np
 
 from headway.engine.drive import Jobs, Progress, Setup
-from headway.engine.tables import FINISHED, WAITS, State, Table
+from headway.engine.tables import Clock, State, Table
 from headway.jit import as_written
 from headway.policies.grid import molding, tables
 from headway.policies.grid import notes as memory
@@ -53,19 +53,19 @@ class Shaping:
     def sizes(self, cluster: int, job: int) -> tuple[int, int]:
         """The fewest and the most processors of a cluster that a job may have; (1, 0) if it cannot run."""
         room = self.widest[cluster]
-        if self._of(tables.OUT_OF, job) == 0:
-            procs = self._of(tables.TRACE_PROCS, job)
+        if self._of(tables.Task.OUT_OF, job) == 0:
+            procs = self._of(tables.Task.TRACE_PROCS, job)
             return (procs, procs) if procs <= room else (1, 0)
-        limit = self._of(tables.LIMIT, job)
+        limit = self._of(tables.Task.LIMIT, job)
         return 1, min(limit, room) if limit > 0 else room
 
     def shape(self, cluster: int, job: int, procs: int) -> Shape:
         """A job on so many processors of a cluster."""
         speed, over = self.speeds[cluster]
-        of, out_of = self._of(tables.OF, job), self._of(tables.OUT_OF, job)
+        of, out_of = self._of(tables.Task.OF, job), self._of(tables.Task.OUT_OF, job)
         if out_of == 0:
             return Shape(procs, over, speed)
-        logged = self._of(tables.SPEEDUP, job), self._of(tables.SPEEDUP_OVER, job)
+        logged = self._of(tables.Task.SPEEDUP, job), self._of(tables.Task.SPEEDUP_OVER, job)
         here = law_of(self.spec, of, out_of, procs)
         return Shape(procs, *as_written(molding.stretch)(*logged, *here, speed, over))
 
@@ -202,14 +202,14 @@ class Grid:
 
     def count(self) -> None:
         """Take note of who waits before the policies' turns."""
-        waiting = sum(int(cluster.state.clock[WAITS]) for cluster in self.clusters)
+        waiting = sum(int(cluster.state.clock[Clock.WAITS]) for cluster in self.clusters)
         self.instants += 1
         self.waits_sum += waiting
         self.waits_max = max(self.waits_max, waiting)
 
     def finished(self) -> int:
         """Jobs that have ended so far."""
-        return sum(int(cluster.state.clock[FINISHED]) for cluster in self.clusters) + len(self.refused)
+        return sum(int(cluster.state.clock[Clock.FINISHED]) for cluster in self.clusters) + len(self.refused)
 
     @property
     def not_taken(self) -> int:
@@ -227,11 +227,11 @@ class Grid:
         tasks, made = self.agent.tasks, self.agent.moves
         servers, heuristic, mode, threshold, oldest = (int(rule) for rule in self.agent.memory[:5])
         notes = memory.new_notes(servers, heuristic, mode, threshold, oldest, len(self.jobs), len(made))
-        for each in (memory.PUT_BACK, memory.TIMES_MOVED):
+        for each in (memory.Section.PUT_BACK, memory.Section.TIMES_MOVED):
             memory.section(notes, each)[tasks] = memory.section(self.agent.memory, each)[: len(tasks)]
-        for count in (memory.EVENTS, memory.AGAIN):
+        for count in (memory.Agent.EVENTS, memory.Agent.AGAIN):
             notes[count] = self.agent.memory[count]
-        notes[memory.MOVES] = len(made)
+        notes[memory.Agent.MOVES] = len(made)
         log = [[getattr(move, name) for name in ("task", *MOVE[1:])] for move in made]
         if made:
             notes[-memory.MOVE_FIELDS * len(made) :] = np.array(log, np.int64).reshape(-1)
@@ -259,11 +259,11 @@ def composed_in_python(server: type[ClusterServer] = ClusterServer) -> Iterator[
             spec.whole("oldest"),
         )
         period = 0 if spec.word("mode") == "none" else microseconds_of(spec, "period")
-        grid = Grid(jobs, run.rows[tables.HOME], clusters, servers, agent, period)  # type: ignore[attr-defined]
+        grid = Grid(jobs, run.rows[tables.Task.HOME], clusters, servers, agent, period)  # type: ignore[attr-defined]
         grid.run()
         run.grid = grid  # type: ignore[attr-defined]
         run.room = max(run.room, len(agent.moves))  # type: ignore[attr-defined]
-        moved = memory.section(grid.notes, memory.TIMES_MOVED)
+        moved = memory.section(grid.notes, memory.Section.TIMES_MOVED)
         return gathered(grid, run._first_pools(), run._told(), moved)  # type: ignore[attr-defined]
 
     with patch("headway.policies.grid.composed.setup._Run.drive", drive):

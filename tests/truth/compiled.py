@@ -11,33 +11,18 @@ import numpy as np
 
 from headway.engine.drive import Jobs, make_state
 from headway.engine.tables import (
-    FREE,
-    N_ALONE,
-    N_CPUS,
-    N_FREE_CPUS,
-    N_FREE_MEMORY,
-    N_MEMORY,
-    N_RUNS,
     NODE_ROWS,
-    NOW,
     OPEN,
-    PHASE,
-    R_END,
-    R_JOB,
-    R_SHARE,
-    RUN,
-    RUNNING,
-    RUNS,
-    S_ALONE,
-    S_CPUS,
-    S_MEMORY,
-    S_NODE,
     SHARE_ROWS,
-    SHARES,
-    SIZE,
-    SUSPENDED,
-    WAITING,
-    WAITS,
+    Clock,
+    Job,
+    Node,
+    Phase,
+    Pool,
+    Share,
+)
+from headway.engine.tables import (
+    Run as RunRow,
 )
 from headway.jit import entry
 from headway.policies.prepare import Arrivals
@@ -48,7 +33,7 @@ from headway.policies.slurm.limits import charge
 from headway.policies.slurm.main_loop import main_pass
 from headway.policies.slurm.queue import FOR_RESERVATION, sort_queue
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Clock, Job, Node, Partition, Record, Tres
+from headway.policies.slurm.tables import UNSET, Partition, Record, SlurmClock, SlurmJob, SlurmNode, Tres
 from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.units import NEVER, SECOND
@@ -127,18 +112,25 @@ class Compiled:
         for table in (memory.held, memory.users, memory.accounts):
             table[:] = 0
         memory.holders[3] = 0  # running jobs
-        for row in (Clock.QUEUED, Clock.RUNNING, Clock.COMPLETING, Clock.PENDING):
+        for row in (SlurmClock.QUEUED, SlurmClock.RUNNING, SlurmClock.COMPLETING, SlurmClock.PENDING):
             memory.clock[row] = 0
-        state.clock[RUNS] = state.clock[SHARES] = state.clock[WAITS] = 0
-        state.clock[NOW] = (reference.now - self.origin) * SECOND
-        state.pools[FREE, 0] = state.pools[SIZE, 0]
-        state.nodes[N_FREE_CPUS], state.nodes[N_FREE_MEMORY] = state.nodes[N_CPUS], state.nodes[N_MEMORY]
-        state.nodes[N_RUNS] = state.nodes[N_ALONE] = 0
+        state.clock[Clock.RUNS] = state.clock[Clock.SHARES] = state.clock[Clock.WAITS] = 0
+        state.clock[Clock.NOW] = (reference.now - self.origin) * SECOND
+        state.pools[Pool.FREE, 0] = state.pools[Pool.SIZE, 0]
+        state.nodes[Node.FREE_CPUS], state.nodes[Node.FREE_MEMORY] = (
+            state.nodes[Node.CPUS],
+            state.nodes[Node.MEMORY],
+        )
+        state.nodes[Node.RUNS] = state.nodes[Node.ALONE] = 0
         state.nodes[NODE_ROWS:] = memory.gres_total
-        memory.nodes[Node.COMPLETING] = [reference.completing >> i & 1 for i in range(state.nodes.shape[1])]
-        memory.nodes[Node.USABLE] = [1 - (reference.unusable >> i & 1) for i in range(state.nodes.shape[1])]
-        memory.nodes[Node.SET_WEIGHT] = reference.weights
-        memory.clock[Clock.RETURNED] = 0
+        memory.nodes[SlurmNode.COMPLETING] = [
+            reference.completing >> i & 1 for i in range(state.nodes.shape[1])
+        ]
+        memory.nodes[SlurmNode.USABLE] = [
+            1 - (reference.unusable >> i & 1) for i in range(state.nodes.shape[1])
+        ]
+        memory.nodes[SlurmNode.SET_WEIGHT] = reference.weights
+        memory.clock[SlurmClock.RETURNED] = 0
         memory.arrays[1:] = 0
         for name, part in self.partitions.items():
             memory.partitions[Partition.UP, part] = reference.machine.partitions[name].up
@@ -150,7 +142,7 @@ class Compiled:
             for task in job.waiting_tasks or (job.task,):
                 self.lay_waiting(reference, job, self.place[job.id, task])
         lay_order(state)
-        memory.clock[Clock.PENDING] = state.clock[WAITS]
+        memory.clock[SlurmClock.PENDING] = state.clock[Clock.WAITS]
 
     def place_of(self, job: ReferenceJob) -> int:
         """The place of a job or of one task of an array."""
@@ -159,15 +151,15 @@ class Compiled:
     def lay_waiting(self, reference: ReferenceState, job: ReferenceJob, place: int) -> None:
         """Let a job or task wait with a record for each of its partitions."""
         state, memory = self.state, self.memory
-        state.jobs[PHASE, place], state.jobs[RUN, place] = WAITING, -1
-        state.clock[WAITS] += 1
-        memory.jobs[[Job.KEPT_BACK, Job.HELD], place] = 0
-        memory.jobs[Job.BEGIN, place] = job.eligible or job.submit
-        memory.jobs[Job.ENTERED, place] = job.submit
+        state.jobs[Job.PHASE, place], state.jobs[Job.RUN, place] = Phase.WAITING, -1
+        state.clock[Clock.WAITS] += 1
+        memory.jobs[[SlurmJob.KEPT_BACK, SlurmJob.HELD], place] = 0
+        memory.jobs[SlurmJob.BEGIN, place] = job.eligible or job.submit
+        memory.jobs[SlurmJob.ENTERED, place] = job.submit
         if reference.preemption is not None:
-            memory.jobs[Job.TOOK_VICTIMS, place] = reference.preemption.begun.get(job.id, UNSET)
+            memory.jobs[SlurmJob.TOOK_VICTIMS, place] = reference.preemption.begun.get(job.id, UNSET)
         for k, name in enumerate(job.partitions):
-            part, at = self.partitions[name], int(memory.clock[Clock.QUEUED])
+            part, at = self.partitions[name], int(memory.clock[SlurmClock.QUEUED])
             longest = memory.partitions[Partition.MAX_MINUTES, part]
             if longest >= 0 and (job.time_min or job.limit) > longest:
                 continue
@@ -175,7 +167,7 @@ class Compiled:
             memory.queue[Record.JOB, at], memory.queue[Record.PARTITION, at] = place, part
             memory.queue[Record.TIER, at], memory.queue[Record.PRIORITY, at] = tier, job.priority_for(name)
             memory.queue[Record.PLACE, at] = k
-            memory.clock[Clock.QUEUED] = at + 1
+            memory.clock[SlurmClock.QUEUED] = at + 1
 
     def lay_reservations(self, reference: ReferenceState) -> None:
         """Reservations as they stand; the others are not known yet, or no more."""
@@ -215,38 +207,54 @@ class Compiled:
 
     def lay_running(self, held: Allocation) -> None:
         state, memory = self.state, self.memory
-        job, run, count = self.place_of(held.job), int(state.clock[RUNS]), int(state.clock[SHARES])
-        state.jobs[PHASE, job], state.jobs[RUN, job] = (SUSPENDED if held.suspended else RUNNING), run
-        state.runs[R_JOB, run], state.runs[R_SHARE, run], state.runs[R_END, run] = job, count, OPEN
+        job, run, count = (
+            self.place_of(held.job),
+            int(state.clock[Clock.RUNS]),
+            int(state.clock[Clock.SHARES]),
+        )
+        state.jobs[Job.PHASE, job], state.jobs[Job.RUN, job] = (
+            (Phase.SUSPENDED if held.suspended else Phase.RUNNING),
+            run,
+        )
+        state.runs[RunRow.JOB, run], state.runs[RunRow.SHARE, run], state.runs[RunRow.END, run] = (
+            job,
+            count,
+            OPEN,
+        )
         for node in members(held.nodes):
             cpus, mb = held.cpus[node], held.memory.get(node, 0)
-            state.shares[[S_NODE, S_CPUS, S_MEMORY, S_ALONE], count] = node, cpus, mb, held.job.whole
+            state.shares[[Share.NODE, Share.CPUS, Share.MEMORY, Share.ALONE], count] = (
+                node,
+                cpus,
+                mb,
+                held.job.whole,
+            )
             if not held.suspended:
-                state.nodes[N_FREE_CPUS, node] -= cpus
-                state.nodes[N_RUNS, node] += 1
-                state.nodes[N_ALONE, node] += held.job.whole
-            state.nodes[N_FREE_MEMORY, node] -= mb
+                state.nodes[Node.FREE_CPUS, node] -= cpus
+                state.nodes[Node.RUNS, node] += 1
+                state.nodes[Node.ALONE, node] += held.job.whole
+            state.nodes[Node.FREE_MEMORY, node] -= mb
             further = self.further(held, job, node)
             state.shares[SHARE_ROWS:, count] = further
             state.nodes[NODE_ROWS:, node] -= further
             count += 1
-        state.clock[RUNS], state.clock[SHARES] = run + 1, count
+        state.clock[Clock.RUNS], state.clock[Clock.SHARES] = run + 1, count
         total = sum(held.cpus.values())
-        state.pools[FREE, 0] -= 0 if held.suspended else total
-        at = memory.clock[Clock.RUNNING]
+        state.pools[Pool.FREE, 0] -= 0 if held.suspended else total
+        at = memory.clock[SlurmClock.RUNNING]
         memory.running[:, at] = held.end, job
-        memory.clock[Clock.RUNNING] += 1
-        memory.jobs[[Job.PARTITION, Job.STARTED, Job.ENDS], job] = (
+        memory.clock[SlurmClock.RUNNING] += 1
+        memory.jobs[[SlurmJob.PARTITION, SlurmJob.STARTED, SlurmJob.ENDS], job] = (
             self.partitions[held.partition], held.start, held.end
         )  # fmt: skip
-        memory.jobs[Job.HOLDS + Tres.CPU, job] = memory.jobs[Job.HOLDS + Tres.BILLING, job] = total
-        memory.jobs[Job.HOLDS + Tres.NODE, job] = held.nodes.bit_count()
+        memory.jobs[SlurmJob.HOLDS + Tres.CPU, job] = memory.jobs[SlurmJob.HOLDS + Tres.BILLING, job] = total
+        memory.jobs[SlurmJob.HOLDS + Tres.NODE, job] = held.nodes.bit_count()
         for resource, tres in enumerate(memory.gres_tres.tolist()):
             if tres != UNSET:
                 asked = memory.gres_asked[resource, job]
-                memory.jobs[Job.HOLDS + tres, job] = asked * held.nodes.bit_count()
-        if memory.jobs[Job.ARRAY, job] != UNSET:
-            memory.arrays[Array.RUNNING, memory.jobs[Job.ARRAY, job]] += 1
+                memory.jobs[SlurmJob.HOLDS + tres, job] = asked * held.nodes.bit_count()
+        if memory.jobs[SlurmJob.ARRAY, job] != UNSET:
+            memory.arrays[Array.RUNNING, memory.jobs[SlurmJob.ARRAY, job]] += 1
         if memory.settings[Setting.ENFORCE]:
             count_running(state, job)
 
@@ -259,32 +267,32 @@ class Compiled:
         state, found = self.state, []
         jobs = {job.id: job for job in reference.pending}
         running = {self.place_of(held.job): held for held in reference.running}
-        for run in range(int(state.clock[RUNS])):
-            place = int(state.runs[R_JOB, run])
+        for run in range(int(state.clock[Clock.RUNS])):
+            place = int(state.runs[RunRow.JOB, run])
             if run < before:
-                if state.runs[R_END, run] != OPEN:
+                if state.runs[RunRow.END, run] != OPEN:
                     reference.preempted.append((running[place].job, running[place]))
                 continue
-            last = run + 1 < state.clock[RUNS]
-            end = state.runs[R_SHARE, run + 1] if last else state.clock[SHARES]
-            nodes = sum(1 << int(n) for n in state.shares[S_NODE, state.runs[R_SHARE, run] : end])
+            last = run + 1 < state.clock[Clock.RUNS]
+            end = state.runs[RunRow.SHARE, run + 1] if last else state.clock[Clock.SHARES]
+            nodes = sum(1 << int(n) for n in state.shares[Share.NODE, state.runs[RunRow.SHARE, run] : end])
             number, task = self.ids[place]
             job = jobs[number]
             if task >= 0:
                 job.waiting_tasks = tuple(one for one in job.waiting_tasks if one != task) or (task,)
                 job = replace(job, task=task, waiting_tasks=())
-            ends = int(self.memory.jobs[Job.ENDS, place])
+            ends = int(self.memory.jobs[SlurmJob.ENDS, place])
             found.append(Start(job, "", Allocation(job, "", nodes, {}, {}, reference.now, ends)))
-        reference.weights = self.memory.nodes[Node.SET_WEIGHT].tolist()
+        reference.weights = self.memory.nodes[SlurmNode.SET_WEIGHT].tolist()
         return found
 
     def backfill_cycle(self, reference: ReferenceState) -> Cycle:
         """What the reference's function of this name gives."""
         self.lay(reference)
-        before = int(self.state.clock[RUNS])
+        before = int(self.state.clock[Clock.RUNS])
         cycle_at(self.state, reference.now)
         jobs, cycle = {job.id: job for job in reference.pending}, Cycle()
-        for k in range(int(self.memory.clock[Clock.PLANS])):
+        for k in range(int(self.memory.clock[SlurmClock.PLANS])):
             place, start, end = self.memory.plans[:, k].tolist()
             nodes = self.node_set(self.memory.words_planned[k])
             waits = start == reference.now + 1 and bool(nodes & reference.completing)
@@ -296,6 +304,6 @@ class Compiled:
     def main_pass(self, reference: ReferenceState, *, full: bool) -> tuple[list[Start], bool]:
         """What the reference's function of this name gives."""
         self.lay(reference)
-        before = int(self.state.clock[RUNS])
+        before = int(self.state.clock[Clock.RUNS])
         pass_at(self.state, reference.now, full)
         return self.started(reference, before), False

@@ -9,18 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from headway.batsim.messages import Event, Message, ranges, seconds
-from headway.engine.tables import (
-    FINISHED,
-    OPEN,
-    PHASE,
-    PROCS,
-    R_END,
-    R_JOB,
-    REFUSED,
-    RUNS,
-    WAKE,
-    WALL,
-)
+from headway.engine.tables import OPEN, Clock, Job, Phase, Run
 from headway.errors import InputError, PolicyError, UsageError
 from headway.platform import Platform
 from headway.policies.joining import Joining
@@ -126,7 +115,7 @@ class Decider:
         if procs > line.procs or procs < 1:
             return [Event(now, "REJECT_JOB", {"job_id": name})]
         rows = line.rows(procs, planned)
-        rows[WALL] = UNBOUNDED  # the end is Batsim's to tell
+        rows[Job.WALL] = UNBOUNDED  # the end is Batsim's to tell
         self.numbers[name] = line.driver.join(rows, UNBOUNDED)
         self.names.append(name)
         return []
@@ -142,23 +131,23 @@ class Decider:
         driver = self._line().driver
         state = driver.state
         requests = []
-        for run in range(self.seen, int(state.clock[RUNS])):
-            number = int(state.runs[R_JOB, run])
-            if state.runs[R_END, run] != OPEN:
+        for run in range(self.seen, int(state.clock[Clock.RUNS])):
+            number = int(state.runs[Run.JOB, run])
+            if state.runs[Run.END, run] != OPEN:
                 raise PolicyError(
                     f"at {seconds(now)} s {self.spec.brief} stopped {self.names[number]} again, for which "
                     "Batsim's protocol has no request"
                 )
-            procs = int(state.jobs[PROCS, number])
+            procs = int(state.jobs[Job.PROCS, number])
             self.machines[number], self.free = self.free[:procs], self.free[procs:]
             data = {"job_id": self.names[number], "alloc": ranges(self.machines[number])}
             requests.append(Event(now, "EXECUTE_JOB", data))
-        self.seen = int(state.clock[RUNS])
+        self.seen = int(state.clock[Clock.RUNS])
         for name, number in list(self.numbers.items()):
-            if state.jobs[PHASE, number] == REFUSED:
+            if state.jobs[Job.PHASE, number] == Phase.REFUSED:
                 requests.append(Event(now, "REJECT_JOB", {"job_id": name}))
                 del self.numbers[name]
-        wake = int(state.clock[WAKE])
+        wake = int(state.clock[Clock.WAKE])
         if now < wake < NEVER and wake != self.called:
             self.called = wake
             requests.append(Event(now, "CALL_ME_LATER", {"timestamp": seconds(wake)}))
@@ -167,4 +156,4 @@ class Decider:
     @property
     def finished(self) -> int:
         """Jobs that have ended."""
-        return 0 if self.line is None else int(self.line.driver.state.clock[FINISHED])
+        return 0 if self.line is None else int(self.line.driver.state.clock[Clock.FINISHED])

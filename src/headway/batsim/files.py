@@ -10,7 +10,8 @@ import numpy as np
 
 from headway.batsim.messages import ranges
 from headway.batsim.simulation import Job, Simulation
-from headway.engine.tables import AT_WALLTIME, R_END, R_ENDED, R_START, RUN
+from headway.engine.tables import Ended, Run
+from headway.engine.tables import Job as JobRow
 from headway.export.batsim_jobs import COLUMNS
 from headway.policies.prepare import UNBOUNDED
 from headway.units import SECOND, seconds_text
@@ -46,14 +47,14 @@ def _line(simulation: Simulation, job: Job) -> list[object]:
     walltime = "-1" if job.walltime >= UNBOUNDED else seconds_text(job.walltime)
     asked = [name, workload, job.profile, seconds_text(job.submit), job.procs, walltime]
     state = simulation.driver.state
-    run = int(state.jobs[RUN, job.number])
+    run = int(state.jobs[JobRow.RUN, job.number])
     if run < 0:
         return [*asked, 0, "REJECTED", *[-1] * 6, "", -1, job.metadata]
-    start, end = int(state.runs[R_START, run]), int(state.runs[R_END, run])
+    start, end = int(state.runs[Run.START, run]), int(state.runs[Run.END, run])
     final = "COMPLETED_SUCCESSFULLY"
     if job.stopped:
         final = "COMPLETED_KILLED"
-    elif state.runs[R_ENDED, run] == AT_WALLTIME:
+    elif state.runs[Run.ENDED, run] == Ended.AT_WALLTIME:
         final = "COMPLETED_WALLTIME_REACHED"
     times = [seconds_text(x) for x in (start, end - start, end, start - job.submit, end - job.submit)]
     stretch = (end - job.submit) / (end - start) if end > start else 1.0
@@ -65,11 +66,13 @@ def _totals(simulation: Simulation) -> tuple[list[str], list[list[object]]]:
     """One line of totals, with the columns that Batsim has without energy and networks."""
     state = simulation.driver.state
     jobs = simulation.of_number
-    ran = [job for job in jobs if state.jobs[RUN, job.number] >= 0]
-    runs = state.jobs[RUN, [job.number for job in ran]]
-    start, end = (state.runs[row, runs] / SECOND for row in (R_START, R_END))
+    ran = [job for job in jobs if state.jobs[JobRow.RUN, job.number] >= 0]
+    runs = state.jobs[JobRow.RUN, [job.number for job in ran]]
+    start, end = (state.runs[row, runs] / SECOND for row in (Run.START, Run.END))
     submit = np.array([job.submit / SECOND for job in ran])
-    walltime = [job for job in ran if state.runs[R_ENDED, state.jobs[RUN, job.number]] == AT_WALLTIME]
+    walltime = [
+        job for job in ran if state.runs[Run.ENDED, state.jobs[JobRow.RUN, job.number]] == Ended.AT_WALLTIME
+    ]
     success = len(ran) - sum(job.stopped for job in ran) - len(walltime)
     turnaround, waiting = end - submit, start - submit
     slowdown = turnaround / np.maximum(end - start, 1e-6)
@@ -99,9 +102,9 @@ def _machine_states(simulation: Simulation) -> list[list[object]]:
     state = simulation.driver.state
     changes: dict[int, int] = {0: 0}
     for job in simulation.of_number:
-        run = int(state.jobs[RUN, job.number])
+        run = int(state.jobs[JobRow.RUN, job.number])
         if run >= 0:
-            for row, by in ((R_START, job.procs), (R_END, -job.procs)):
+            for row, by in ((Run.START, job.procs), (Run.END, -job.procs)):
                 at = int(state.runs[row, run])
                 changes[at] = changes.get(at, 0) + by
     lines: list[list[object]] = []

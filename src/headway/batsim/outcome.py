@@ -7,7 +7,8 @@ import numpy as np
 from headway.batsim.messages import ranges
 from headway.batsim.simulation import Job, Simulation
 from headway.engine.drive import counts
-from headway.engine.tables import AT_WALLTIME, R_END, R_ENDED, R_START, R_WHY, RUN
+from headway.engine.tables import Ended, Run
+from headway.engine.tables import Job as JobRow
 from headway.platform import Platform
 from headway.policies.prepare import UNBOUNDED
 from headway.result import Result
@@ -22,12 +23,12 @@ ADDED = "registered by the scheduler in the course of the run, and numbered afte
 def schedule_of(simulation: Simulation, policy: str) -> Result:
     """The schedule of a simulation that is over, with the processors that each job had."""
     state = simulation.driver.state
-    ran = [job for job in simulation.of_number if state.jobs[RUN, job.number] >= 0]
+    ran = [job for job in simulation.of_number if state.jobs[JobRow.RUN, job.number] >= 0]
     ran.sort(key=lambda job: (job.row < 0, job.row if job.row >= 0 else job.number))
-    runs = state.jobs[RUN, [job.number for job in ran]]
-    start, end, why, ended = (state.runs[row, runs] for row in (R_START, R_END, R_WHY, R_ENDED))
+    runs = state.jobs[JobRow.RUN, [job.number for job in ran]]
+    start, end, why, ended = (state.runs[row, runs] for row in (Run.START, Run.END, Run.WHY, Run.ENDED))
     workload = _as_run(simulation, ran, end - start)
-    killed = ended == AT_WALLTIME
+    killed = ended == Ended.AT_WALLTIME
     pieces = Pieces(
         job=np.arange(len(ran)),
         run=np.zeros(len(ran), np.int64),

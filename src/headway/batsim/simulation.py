@@ -21,27 +21,8 @@ from headway.batsim.profiles import lasting
 from headway.batsim.verbs import nothing, reject_now, start_now
 from headway.engine.drive import Setup
 from headway.engine.driver import NO_JOBS, Driver
-from headway.engine.tables import (
-    AT_WALLTIME,
-    BACKFILL,
-    BY_ITSELF,
-    BY_PREEMPTION,
-    ENDED,
-    ENDED_RUNS,
-    HEAD,
-    IMMEDIATE,
-    JOB_ROWS,
-    PHASE,
-    PLAN,
-    PROCS,
-    PROMISE,
-    R_ENDED,
-    R_JOB,
-    RUN,
-    RUNNING,
-    WAITING,
-    WALL,
-)
+from headway.engine.tables import JOB_ROWS, Clock, Ended, List, Phase, Run, Why
+from headway.engine.tables import Job as JobRow
 from headway.errors import PolicyError, UsageError
 from headway.policies.prepare import UNBOUNDED
 from headway.units import NEVER, SECOND
@@ -195,11 +176,11 @@ class Simulation:
         self.driver.close()
 
     def _unfinished(self) -> int:
-        phases = self.driver.state.jobs[PHASE, : len(self.of_number)]
-        return int(np.isin(phases, (WAITING, RUNNING)).sum())
+        phases = self.driver.state.jobs[JobRow.PHASE, : len(self.of_number)]
+        return int(np.isin(phases, (Phase.WAITING, Phase.RUNNING)).sum())
 
     def _refuse_forgotten(self) -> None:
-        waiting = [job for job in self.of_number if self._phase(job) == WAITING]
+        waiting = [job for job in self.of_number if self._phase(job) == Phase.WAITING]
         if waiting:
             raise PolicyError(
                 f"the scheduler left {len(waiting)} jobs waiting for ever, the first of them "
@@ -256,11 +237,11 @@ class Simulation:
 
     def _tell_ends(self, t: int) -> None:
         state = self.driver.state
-        for run in state.lists[ENDED_RUNS, : state.clock[ENDED]].tolist():
-            job = self.of_number[state.runs[R_JOB, run]]
-            how = int(state.runs[R_ENDED, run])
+        for run in state.lists[List.ENDED_RUNS, : state.clock[Clock.ENDED]].tolist():
+            job = self.of_number[state.runs[Run.JOB, run]]
+            how = int(state.runs[Run.ENDED, run])
             self._completed(
-                t, job, "COMPLETED_WALLTIME_REACHED" if how == AT_WALLTIME else "COMPLETED_SUCCESSFULLY"
+                t, job, "COMPLETED_WALLTIME_REACHED" if how == Ended.AT_WALLTIME else "COMPLETED_SUCCESSFULLY"
             )
 
     def _completed(self, t: int, job: Job, state: str) -> None:
@@ -279,7 +260,13 @@ class Simulation:
 
     def _submit(self, t: int, job: Job, tell: bool) -> None:
         rows = np.zeros(JOB_ROWS, np.int64)
-        rows[[PROCS, WALL, PLAN, PROMISE, RUN]] = job.procs, job.walltime, job.walltime, -1, -1
+        rows[[JobRow.PROCS, JobRow.WALL, JobRow.PLAN, JobRow.PROMISE, JobRow.RUN]] = (
+            job.procs,
+            job.walltime,
+            job.walltime,
+            -1,
+            -1,
+        )
         job.number = self.driver.join(rows, job.runtime)
         self.of_number.append(job)
         self.jobs[job.name] = job
@@ -322,7 +309,7 @@ class Simulation:
                 ) from None
 
     def _phase(self, job: Job) -> int:
-        return int(self.driver.state.jobs[PHASE, job.number])
+        return int(self.driver.state.jobs[JobRow.PHASE, job.number])
 
     def _job(self, t: int, name: object, asked: str) -> Job:
         job = self.jobs.get(str(name))
@@ -343,7 +330,7 @@ class Simulation:
                 "of processors like 0-3 7"
             ) from None
         where = f"at {seconds(t)} s the scheduler started {job.name} on {ranges(machines)}"
-        if self._phase(job) != WAITING:
+        if self._phase(job) != Phase.WAITING:
             raise PolicyError(f"{where}, but that job does not wait")
         if machines[-1] >= self.procs:
             raise PolicyError(f"{where}, but the machine has the processors 0 to {self.procs - 1}")
@@ -358,10 +345,10 @@ class Simulation:
 
     def _why(self, t: int, job: Job) -> int:
         """Before others that came earlier, or in turn."""
-        earlier = self.driver.state.jobs[PHASE, : job.number]
-        if (earlier == WAITING).any():
-            return BACKFILL
-        return IMMEDIATE if job.submit == t else HEAD
+        earlier = self.driver.state.jobs[JobRow.PHASE, : job.number]
+        if (earlier == Phase.WAITING).any():
+            return Why.BACKFILL
+        return Why.IMMEDIATE if job.submit == t else Why.HEAD
 
     def _reject(self, t: int, data: dict[str, Any]) -> None:
         job = self._job(t, data["job_id"], "rejected")
@@ -374,21 +361,21 @@ class Simulation:
         names = [str(name) for name in data["job_ids"]]
         for name in names:
             job = self._job(t, name, "killed")
-            if self._phase(job) != RUNNING:
+            if self._phase(job) != Phase.RUNNING:
                 continue  # it ended before the request came: nothing to kill
             ran = t - self._started(job)
             done = min(ran / job.runtime, 1.0) if job.runtime else 1.0
             progress[name] = {"profile_name": job.profile, "progress": done}
-            self.driver.end(job.number, BY_PREEMPTION if ran < job.runtime else BY_ITSELF)
+            self.driver.end(job.number, Ended.BY_PREEMPTION if ran < job.runtime else Ended.BY_ITSELF)
             job.stopped = True
             self._completed(t, job, "COMPLETED_KILLED")
         self.events.append(Event(t, "JOB_KILLED", {"job_ids": names, "job_progress": progress}))
 
     def _started(self, job: Job) -> int:
-        from headway.engine.tables import R_START
+        from headway.engine.tables import Run
 
         state = self.driver.state
-        return int(state.runs[R_START, state.jobs[RUN, job.number]])
+        return int(state.runs[Run.START, state.jobs[JobRow.RUN, job.number]])
 
     def _call_later(self, t: int, data: dict[str, Any]) -> None:
         at = round(float(data["timestamp"]) * SECOND)

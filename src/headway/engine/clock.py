@@ -9,57 +9,7 @@ from __future__ import annotations
 from headway.engine.heap import pop, push
 from headway.engine.shares import shares_crowded
 from headway.engine.stretch import stretched
-from headway.engine.tables import (
-    ASK,
-    AT_WALLTIME,
-    BROKEN,
-    BY_ITSELF,
-    CHANGES,
-    DONE,
-    ENDED,
-    ENDED_RUNS,
-    EVENT,
-    FAULT,
-    FINISH,
-    FINISHED,
-    FIRST_NEW,
-    FRESH,
-    GROW,
-    HELD,
-    HORIZON,
-    INSTANTS,
-    KEPT,
-    KNOWN_UNTIL,
-    LAST_NEW,
-    LIVE_ROOM,
-    NONE,
-    NOW,
-    OPEN,
-    OUTLIVES,
-    PASS,
-    PAUSE,
-    PHASE,
-    R_END,
-    R_JOB,
-    R_LEAD,
-    R_LIMIT,
-    R_START,
-    RETURNS,
-    RUNS,
-    RUNS_NOW,
-    STRETCH_BY,
-    STRETCH_OVER,
-    SUBMIT,
-    SUSPENDS,
-    TICK,
-    WAITING,
-    WAITS,
-    WAITS_MAX,
-    WAITS_SUM,
-    WAKE,
-    State,
-    World,
-)
+from headway.engine.tables import OPEN, Clock, Ended, Fault, Job, List, Phase, Run, State, Step, World
 from headway.engine.verbs import stop
 from headway.jit import entry, kernel
 from headway.units import NEVER
@@ -68,31 +18,31 @@ from headway.units import NEVER
 @kernel
 def needed(state: State, world: World, run: int) -> int:
     """How long a run would hold its processors if nothing stopped it: its lead, then what is left to do."""
-    job = state.runs[R_JOB, run]
+    job = state.runs[Run.JOB, run]
     runtime = world.runtime[job]
-    over = state.jobs[STRETCH_OVER, job]
+    over = state.jobs[Job.STRETCH_OVER, job]
     if over > 0:
-        runtime = stretched(runtime, state.jobs[STRETCH_BY, job], over)
-    return int(state.runs[R_LEAD, run] + runtime - state.jobs[KEPT, job])
+        runtime = stretched(runtime, state.jobs[Job.STRETCH_BY, job], over)
+    return int(state.runs[Run.LEAD, run] + runtime - state.jobs[Job.KEPT, job])
 
 
 @kernel
 def foresee(state: State, world: World) -> None:
     """Note the real ends of the runs that the last turn started."""
-    for run in range(state.clock[FRESH], state.clock[RUNS]):
-        if state.runs[R_END, run] != OPEN:
+    for run in range(state.clock[Clock.FRESH], state.clock[Clock.RUNS]):
+        if state.runs[Run.END, run] != OPEN:
             continue
-        length = min(needed(state, world, run), state.runs[R_LIMIT, run])
-        push(world.ends, 0, world.size[0], state.runs[R_START, run] + length, run)
+        length = min(needed(state, world, run), state.runs[Run.LIMIT, run])
+        push(world.ends, 0, world.size[0], state.runs[Run.START, run] + length, run)
         world.size[0] += 1
-    state.clock[FRESH] = state.clock[RUNS]
+    state.clock[Clock.FRESH] = state.clock[Clock.RUNS]
 
 
 @kernel
 def next_end(state: State, world: World) -> int:
     """When the next run ends; entries of runs that were stopped before are dropped."""
     while world.size[0] > 0:
-        if state.runs[R_END, world.ends[1, 0]] == OPEN:
+        if state.runs[Run.END, world.ends[1, 0]] == OPEN:
             return int(world.ends[0, 0])
         pop(world.ends, 0, world.size[0])
         world.size[0] -= 1
@@ -105,40 +55,40 @@ def end_due(state: State, world: World, t: int) -> None:
     count = 0
     while next_end(state, world) == t:
         run = world.ends[1, 0]
-        cut = needed(state, world, run) > state.runs[R_LIMIT, run]
-        ended(state, run, AT_WALLTIME if cut else BY_ITSELF, count)
+        cut = needed(state, world, run) > state.runs[Run.LIMIT, run]
+        ended(state, run, Ended.AT_WALLTIME if cut else Ended.BY_ITSELF, count)
         count += 1
-    state.clock[ENDED] = count
+    state.clock[Clock.ENDED] = count
 
 
 @kernel
 def ended(state: State, run: int, how: int, place: int) -> None:
     """A run has ended, by itself or at its walltime: its job is done, and stands among those that ended."""
     stop(state, run, how)
-    state.jobs[PHASE, state.runs[R_JOB, run]] = DONE
-    state.clock[FINISHED] += 1
-    state.lists[ENDED_RUNS, place] = run
+    state.jobs[Job.PHASE, state.runs[Run.JOB, run]] = Phase.DONE
+    state.clock[Clock.FINISHED] += 1
+    state.lists[List.ENDED_RUNS, place] = run
 
 
 @kernel
 def admit(state: State, t: int) -> None:
     """Let the jobs submitted at ``t`` arrive, all of them as one batch."""
-    job = state.clock[LAST_NEW]
-    state.clock[FIRST_NEW] = job
+    job = state.clock[Clock.LAST_NEW]
+    state.clock[Clock.FIRST_NEW] = job
     jobs = state.jobs.shape[1]
-    while job < jobs and state.jobs[SUBMIT, job] == t:
-        state.jobs[PHASE, job] = WAITING
+    while job < jobs and state.jobs[Job.SUBMIT, job] == t:
+        state.jobs[Job.PHASE, job] = Phase.WAITING
         job += 1
-    state.clock[LAST_NEW] = job
-    state.clock[WAITS] += job - state.clock[FIRST_NEW]
+    state.clock[Clock.LAST_NEW] = job
+    state.clock[Clock.WAITS] += job - state.clock[Clock.FIRST_NEW]
 
 
 @kernel
 def arrivals_at(state: State, t: int) -> int:
     """How many jobs will arrive at ``t``."""
-    first = state.clock[LAST_NEW]
+    first = state.clock[Clock.LAST_NEW]
     job = first
-    while job < state.jobs.shape[1] and state.jobs[SUBMIT, job] == t:
+    while job < state.jobs.shape[1] and state.jobs[Job.SUBMIT, job] == t:
         job += 1
     return int(job - first)
 
@@ -148,12 +98,12 @@ def crowded(state: State, world: World, arriving: int) -> bool:
     """Whether the tables may be too small for what an instant with so many arrivals can do."""
     clock = state.clock
     # One more: a job may start, be stopped and start again in one instant.
-    live = clock[WAITS] + clock[RUNS_NOW] + clock[SUSPENDS] + arriving + 1
+    live = clock[Clock.WAITS] + clock[Clock.RUNS_NOW] + clock[Clock.SUSPENDS] + arriving + 1
     return bool(
-        live > clock[LIVE_ROOM]
-        or clock[RUNS] + live > state.runs.shape[1]
+        live > clock[Clock.LIVE_ROOM]
+        or clock[Clock.RUNS] + live > state.runs.shape[1]
         or world.size[0] + live > world.ends.shape[1]
-        or clock[OUTLIVES] + live > state.lists.shape[1]
+        or clock[Clock.OUTLIVES] + live > state.lists.shape[1]
         or shares_crowded(state)
     )
 
@@ -162,16 +112,16 @@ def crowded(state: State, world: World, arriving: int) -> bool:
 def open_instant(state: State, world: World, t: int) -> int:
     """Let it be ``t``, which is no later than what happens next: ends, then arrivals."""
     if crowded(state, world, arrivals_at(state, t)):
-        return GROW
+        return Step.GROW
     clock = state.clock
-    clock[NOW] = t
-    clock[WAKE] = NEVER
+    clock[Clock.NOW] = t
+    clock[Clock.WAKE] = NEVER
     end_due(state, world, t)
     admit(state, t)
-    clock[INSTANTS] += 1
-    clock[WAITS_SUM] += clock[WAITS]
-    clock[WAITS_MAX] = max(clock[WAITS_MAX], clock[WAITS])
-    return PASS
+    clock[Clock.INSTANTS] += 1
+    clock[Clock.WAITS_SUM] += clock[Clock.WAITS]
+    clock[Clock.WAITS_MAX] = max(clock[Clock.WAITS_MAX], clock[Clock.WAITS])
+    return Step.PASS
 
 
 @kernel
@@ -183,26 +133,26 @@ def step(state: State, world: World) -> int:
     not in the table yet.
     """
     clock = state.clock
-    if clock[HELD] > 0:
-        clock[HELD] -= 1
-        if clock[HELD] == 1:
-            return PASS
-        clock[CHANGES] = clock[RETURNS] = 0
+    if clock[Clock.HELD] > 0:
+        clock[Clock.HELD] -= 1
+        if clock[Clock.HELD] == 1:
+            return Step.PASS
+        clock[Clock.CHANGES] = clock[Clock.RETURNS] = 0
     foresee(state, world)
-    t = min(next_end(state, world), clock[WAKE])
-    if clock[LAST_NEW] < state.jobs.shape[1]:
-        t = min(t, state.jobs[SUBMIT, clock[LAST_NEW]])
-    if t >= clock[KNOWN_UNTIL]:
-        return PAUSE
-    tells = t >= clock[HORIZON]
+    t = min(next_end(state, world), clock[Clock.WAKE])
+    if clock[Clock.LAST_NEW] < state.jobs.shape[1]:
+        t = min(t, state.jobs[Job.SUBMIT, clock[Clock.LAST_NEW]])
+    if t >= clock[Clock.KNOWN_UNTIL]:
+        return Step.PAUSE
+    tells = t >= clock[Clock.HORIZON]
     if tells:
-        if t == NEVER and (clock[HORIZON] == NEVER or clock[WAITS] == 0):
-            return FINISH
-        t = clock[HORIZON]
+        if t == NEVER and (clock[Clock.HORIZON] == NEVER or clock[Clock.WAITS] == 0):
+            return Step.FINISH
+        t = clock[Clock.HORIZON]
     code = open_instant(state, world, t)
-    if tells and code == PASS:
-        clock[HELD] = 2
-        return EVENT
+    if tells and code == Step.PASS:
+        clock[Clock.HELD] = 2
+        return Step.EVENT
     return code
 
 
@@ -219,25 +169,25 @@ def loop(hook, state, world, instants):  # type: ignore[no-untyped-def]
     """
     for _ in range(instants):
         code = step(state, world)
-        if code != PASS:
+        if code != Step.PASS:
             return code
-        hook(state.clock[NOW], state)
-        if state.clock[FAULT] != NONE:
-            return BROKEN
-        if state.clock[HELD] == 2:
-            return ASK
-    return TICK
+        hook(state.clock[Clock.NOW], state)
+        if state.clock[Clock.FAULT] != Fault.NONE:
+            return Step.BROKEN
+        if state.clock[Clock.HELD] == 2:
+            return Step.ASK
+    return Step.TICK
 
 
 def keyed_loop(rekey, hook, state, world, instants):  # type: ignore[no-untyped-def]
     """:func:`loop` with a turn for the keys of the waiting jobs before each turn of the policy."""
     for _ in range(instants):
         code = step(state, world)
-        if code != PASS:
+        if code != Step.PASS:
             return code
-        rekey(state.clock[NOW], state)
-        if state.clock[FAULT] == NONE:
-            hook(state.clock[NOW], state)
-        if state.clock[FAULT] != NONE:
-            return BROKEN
-    return TICK
+        rekey(state.clock[Clock.NOW], state)
+        if state.clock[Clock.FAULT] == Fault.NONE:
+            hook(state.clock[Clock.NOW], state)
+        if state.clock[Clock.FAULT] != Fault.NONE:
+            return Step.BROKEN
+    return Step.TICK

@@ -14,47 +14,16 @@ from headway import jit
 from headway.engine import clock as clockwork
 from headway.engine.profile import clear, copy_profile
 from headway.engine.tables import (
-    DONE,
-    FAULT,
-    FAULT_JOB,
-    FINISHED,
-    FREE,
-    HORIZON,
-    INSTANTS,
     JOB_ROWS,
-    LAST_NEW,
-    LIVE_ROOM,
-    N_CPUS,
     NO_MEMORY,
-    NODE_CPUS,
-    NODE_FULL,
-    NOT_RUNNING,
-    NOT_SUSPENDED,
-    NOT_WAITING,
-    NOW,
-    PHASE,
-    PLAN,
     POOL_ROWS,
-    PROCS,
-    PROMISE,
     Q_FIELDS,
-    Q_SUMMED,
-    ROOM_FROM,
-    RUN,
-    RUNNING,
-    RUNS,
-    SHARES,
-    SIZE,
-    SLEPT,
-    SUBMIT,
-    SUSPENDED,
-    TOO_FAR,
-    TOO_WIDE,
-    WAITING,
-    WAITS_MAX,
-    WAITS_SUM,
-    WAKE,
-    WALL,
+    Clock,
+    Fault,
+    Job,
+    Node,
+    Phase,
+    Pool,
     State,
     Table,
     World,
@@ -144,13 +113,18 @@ def first_room(jobs: int) -> int:
 def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State, World]:
     """The tables at the beginning: every job in the future, every processor free."""
     table = np.zeros((JOB_ROWS + setup.more_rows, len(jobs)), np.int64)
-    table[SUBMIT], table[PROCS], table[WALL], table[PLAN] = jobs.submit, jobs.procs, jobs.walltime, jobs.plan
-    table[PROMISE] = -1
-    table[RUN] = -1
+    table[Job.SUBMIT], table[Job.PROCS], table[Job.WALL], table[Job.PLAN] = (
+        jobs.submit,
+        jobs.procs,
+        jobs.walltime,
+        jobs.plan,
+    )
+    table[Job.PROMISE] = -1
+    table[Job.RUN] = -1
     queues = setup.queues or len(setup.pools)
     pools = np.zeros((POOL_ROWS, max(2 * queues, len(setup.pools))), np.int64)
-    pools[SIZE, : len(setup.pools)] = pools[FREE, : len(setup.pools)] = setup.pools
-    pools[ROOM_FROM] = NEVER
+    pools[Pool.SIZE, : len(setup.pools)] = pools[Pool.FREE, : len(setup.pools)] = setup.pools
+    pools[Pool.ROOM_FROM] = NEVER
     room = max(1, min(room, len(jobs)))
     count = len(setup.options)
     options = np.zeros(max(1, count), np.int64)
@@ -159,13 +133,13 @@ def make_state(jobs: Jobs, setup: Setup, room: int = FIRST_ROOM) -> tuple[State,
     memory = copy_memory(setup.memory) if setup.again and setup.memory is not NO_MEMORY else setup.memory
     nodes = None if setup.nodes is None else setup.nodes.copy()
     state = new_state(table, pools, options, queues, room, len(jobs) + room, nodes, memory)
-    state.clock[LIVE_ROOM] = room
+    state.clock[Clock.LIVE_ROOM] = room
     if nodes is not None:
-        state.clock[NODE_CPUS] = nodes[N_CPUS].sum() * setup.shares_of_cpu
+        state.clock[Clock.NODE_CPUS] = nodes[Node.CPUS].sum() * setup.shares_of_cpu
     begin = int(jobs.submit[0]) if len(jobs) else 0
     for pool, size in enumerate(setup.pools[:queues]):
         clear(state.profile, pool, begin, size)
-    state.clock[WAKE] = NEVER
+    state.clock[Clock.WAKE] = NEVER
     if setup.prepare is not None:
         setup.prepare(state)
     # Jobs that are submitted in another order than the log's move in this table, and it may be another run's.
@@ -180,20 +154,20 @@ def copy_into(larger: Table, table: Table) -> None:
 
 def grow(state: State, world: World) -> tuple[State, World]:
     """A larger table of shares where that is too small; else tables for twice as many live jobs."""
-    used, most = int(state.clock[SHARES]), int(state.clock[NODE_CPUS])
+    used, most = int(state.clock[Clock.SHARES]), int(state.clock[Clock.NODE_CPUS])
     if used + most > state.shares.shape[1]:
         shares = np.zeros((len(state.shares), max(state.shares.shape[1] * 3 // 2, used + 2 * most)), np.int64)
         copy_into(shares[:, :used], state.shares[:, :used])
         return state._replace(shares=shares), world
-    room = 2 * int(state.clock[LIVE_ROOM])
-    state.clock[LIVE_ROOM] = room
-    state.pools[Q_SUMMED] = 0  # summaries are laid out by the size of the tables
+    room = 2 * int(state.clock[Clock.LIVE_ROOM])
+    state.clock[Clock.LIVE_ROOM] = room
+    state.pools[Pool.SUMMED] = 0  # summaries are laid out by the size of the tables
     count = state.queue.shape[0] // (2 * Q_FIELDS)
     larger = new_state(state.jobs[:, :0], state.pools, state.options, count, room, 1)
     copy_into(larger.queue, state.queue)
     copy_into(larger.lists, state.lists)
     copy_profile(state.profile, larger.profile)
-    runs, used = state.runs, int(state.clock[RUNS])
+    runs, used = state.runs, int(state.clock[Clock.RUNS])
     if used + room > runs.shape[1]:  # by far the largest table, and seldom what is too small
         runs = np.zeros((runs.shape[0], max(runs.shape[1] * 5 // 4, used + room)), np.int64)
         copy_into(runs, state.runs[:, :used])
@@ -257,7 +231,7 @@ def compiled_loop(memory: Any = NO_MEMORY) -> Callable[..., int]:
 def interpreted_loop(hook: Callable[[int, State], None], state: State, world: World, instants: int) -> int:
     """The loop as plain Python. Our policies read single numbers, and lists and views give them faster."""
     home = str(getattr(hook, "__module__", ""))
-    if home.startswith(QUEUES) and instants >= BATCH and state.clock[HORIZON] == NEVER:
+    if home.startswith(QUEUES) and instants >= BATCH and state.clock[Clock.HORIZON] == NEVER:
         from headway.engine.plain_python import NotPlain, run_loop
 
         with suppress(NotPlain):
@@ -338,19 +312,19 @@ EMPTY = Jobs(*(np.zeros(0, np.int64) for _ in range(5)))
 
 def check_finished(state: State, ids: Table | None = None) -> None:
     """Every job must have had its run: a policy that forgets one is at fault."""
-    phase = state.jobs[PHASE]
-    if np.count_nonzero(phase == DONE) == len(phase):
+    phase = state.jobs[Job.PHASE]
+    if np.count_nonzero(phase == Phase.DONE) == len(phase):
         return
-    left = (phase == WAITING) | (phase == SUSPENDED)
+    left = (phase == Phase.WAITING) | (phase == Phase.SUSPENDED)
     if left.any():
         waiting = np.flatnonzero(left)
-        at = seconds_text(int(state.clock[NOW]))
+        at = seconds_text(int(state.clock[Clock.NOW]))
         raise PolicyError(
             f"the policy left {len(waiting)} of {state.jobs.shape[1]} jobs waiting for ever: nothing was"
             f" running and nothing more would arrive after {at} s, the first forgotten one,"
             f" {job_name(int(waiting[0]), ids)}, was submitted at"
-            f" {seconds_text(int(state.jobs[SUBMIT, waiting[0]]))} s and wants"
-            f" {state.jobs[PROCS, waiting[0]]} processors",
+            f" {seconds_text(int(state.jobs[Job.SUBMIT, waiting[0]]))} s and wants"
+            f" {state.jobs[Job.PROCS, waiting[0]]} processors",
             law="complete",
         )
 
@@ -362,40 +336,46 @@ def job_name(job: int, ids: Table | None) -> str:
 
 def refusal(state: State, ids: Table | None) -> PolicyError:
     """The error for a refused verb, with the invariant that the policy would have broken."""
-    laws = dict.fromkeys((NOT_WAITING, NOT_RUNNING, NOT_SUSPENDED), "one run")
-    laws |= {TOO_WIDE: "capacity", NODE_FULL: "capacity", SLEPT: "time"}
-    fault, job = int(state.clock[FAULT]), int(state.clock[FAULT_JOB])
-    early = fault == NOT_WAITING and int(state.clock[LAST_NEW]) <= job < state.jobs.shape[1]
+    laws: dict[int, str] = dict.fromkeys(
+        (Fault.NOT_WAITING, Fault.NOT_RUNNING, Fault.NOT_SUSPENDED), "one run"
+    )
+    laws |= {Fault.TOO_WIDE: "capacity", Fault.NODE_FULL: "capacity", Fault.SLEPT: "time"}
+    fault, job = int(state.clock[Clock.FAULT]), int(state.clock[Clock.FAULT_JOB])
+    early = fault == Fault.NOT_WAITING and int(state.clock[Clock.LAST_NEW]) <= job < state.jobs.shape[1]
     return PolicyError(explain_fault(state, ids), law="submission" if early else laws.get(fault, ""))
 
 
 def explain_fault(state: State, ids: Table | None = None) -> str:
     """One sentence on the verb that was refused."""
-    job = int(state.clock[FAULT_JOB])
-    at = f"at {seconds_text(int(state.clock[NOW]))} s"
-    fault = int(state.clock[FAULT])
-    if fault == SLEPT:
+    job = int(state.clock[Clock.FAULT_JOB])
+    at = f"at {seconds_text(int(state.clock[Clock.NOW]))} s"
+    fault = int(state.clock[Clock.FAULT])
+    if fault == Fault.SLEPT:
         return f"{at} the policy asked to be woken at a time that is past"
     known = 0 <= job < state.jobs.shape[1]
     name = job_name(job, ids)
     if not known:
         return f"{at} the policy named {name}, which does not exist: there are {state.jobs.shape[1]} jobs"
-    procs = int(state.jobs[PROCS, job])
-    if fault == TOO_WIDE:
-        free = ", ".join(str(int(n)) for n, size in state.pools[[FREE, SIZE]].T if size > 0)
+    procs = int(state.jobs[Job.PROCS, job])
+    if fault == Fault.TOO_WIDE:
+        free = ", ".join(str(int(n)) for n, size in state.pools[[Pool.FREE, Pool.SIZE]].T if size > 0)
         return f"{at} the policy started {name}, which wants {procs} processors, but only {free} are free"
-    if fault == NODE_FULL:
+    if fault == Fault.NODE_FULL:
         return f"{at} the policy started {name} on a node that has not as much free as it was to take"
-    phase = int(state.jobs[PHASE, job])
-    words = {WAITING: "is waiting", RUNNING: "is running already", SUSPENDED: "is suspended"}
-    doing = words.get(phase, "has not arrived yet" if job >= state.clock[LAST_NEW] else "has finished")
-    if fault == NOT_WAITING:
+    phase = int(state.jobs[Job.PHASE, job])
+    words: dict[int, str] = {
+        Phase.WAITING: "is waiting",
+        Phase.RUNNING: "is running already",
+        Phase.SUSPENDED: "is suspended",
+    }
+    doing = words.get(phase, "has not arrived yet" if job >= state.clock[Clock.LAST_NEW] else "has finished")
+    if fault == Fault.NOT_WAITING:
         return f"{at} the policy started {name}, which {doing}; only waiting jobs can start"
-    if fault == NOT_RUNNING:
+    if fault == Fault.NOT_RUNNING:
         return f"{at} the policy stopped {name}, which {doing}; only running jobs can be stopped"
-    if fault == NOT_SUSPENDED:
+    if fault == Fault.NOT_SUSPENDED:
         return f"{at} the policy resumed {name}, which {doing}; only suspended jobs can be resumed"
-    if fault == TOO_FAR:
+    if fault == Fault.TOO_FAR:
         return f"{at} scores for {name} went beyond what can be compared exactly; give smaller weights"
     return f"{at} the policy broke rule {fault} with {name}"
 
@@ -403,11 +383,11 @@ def explain_fault(state: State, ids: Table | None = None) -> str:
 def counts(state: State) -> dict[str, float]:
     """Instants, and the queue as passes found it: its mean over passes, not over time, and its maximum."""
     clock = state.clock.tolist()
-    instants = clock[INSTANTS]
+    instants = clock[Clock.INSTANTS]
     return {
         "passes": instants,
-        "events": clock[FINISHED] + clock[LAST_NEW],
-        "runs": clock[RUNS],
-        "mean_queue_per_pass": round(clock[WAITS_SUM] / max(instants, 1), 3),
-        "max_queue": clock[WAITS_MAX],
+        "events": clock[Clock.FINISHED] + clock[Clock.LAST_NEW],
+        "runs": clock[Clock.RUNS],
+        "mean_queue_per_pass": round(clock[Clock.WAITS_SUM] / max(instants, 1), 3),
+        "max_queue": clock[Clock.WAITS_MAX],
     }

@@ -41,35 +41,7 @@ from headway.engine.drive import (
 from headway.engine.local import CATCH_UP, JOIN, NOBODY, PUT_IN_ORDER, WITHDRAW, Local
 from headway.engine.side_by_side import end_now, is_crowded, next_event, open_at
 from headway.engine.submissions import Submissions
-from headway.engine.tables import (
-    BROKEN,
-    BY_ITSELF,
-    ENDED,
-    EVENT,
-    FAULT,
-    FINISH,
-    FINISHED,
-    FIRST_NEW,
-    GROW,
-    HELD,
-    INSTANTS,
-    KNOWN_UNTIL,
-    LAST_NEW,
-    NONE,
-    NOW,
-    PAUSE,
-    PHASE,
-    PROMISE,
-    RUN,
-    RUNNING,
-    SUBMIT,
-    WAITING,
-    WAITS,
-    State,
-    Table,
-    World,
-    copy_memory,
-)
+from headway.engine.tables import Clock, Ended, Fault, Job, Phase, State, Step, Table, World, copy_memory
 from headway.units import NEVER
 
 NO_JOBS = EMPTY
@@ -119,16 +91,17 @@ class Driver:
         if self.setup.submissions is not None:
             return self.advance_one_by_one(instants, self.setup.submissions)
         loop = self._loop or compiled_loop(self.setup.memory)
-        until, code = int(self.state.clock[INSTANTS]) + instants, EVENT
-        while code in (GROW, EVENT):
+        until, code = int(self.state.clock[Clock.INSTANTS]) + instants, int(Step.EVENT)
+        while code in (Step.GROW, Step.EVENT):
             clock = self.state.clock
-            left = until - int(clock[INSTANTS]) + int(clock[HELD] > 0)  # one that is open has been counted
+            is_open = clock[Clock.HELD] > 0  # and has been counted
+            left = until - int(clock[Clock.INSTANTS]) + int(is_open)
             code = loop(self.hook, self.state, self.world, left)
-            if code in (GROW, EVENT):
+            if code in (Step.GROW, Step.EVENT):
                 self.prepare_for(code)
-        if code == BROKEN:
+        if code == Step.BROKEN:
             raise self.refusal()
-        return code != FINISH
+        return code != Step.FINISH
 
     def advance_one_by_one(self, instants: int, submissions: Submissions) -> bool:
         """The same where the ends of an instant say who is submitted later."""
@@ -142,27 +115,27 @@ class Driver:
 
     def run_until(self, t: int, progress: Progress | None = None, batch: int = BATCH) -> None:
         """Run the compiled policy through every instant before ``t``; the table has all jobs until then."""
-        self.state.clock[KNOWN_UNTIL] = t
+        self.state.clock[Clock.KNOWN_UNTIL] = t
         loop = self._loop or compiled_loop(self.setup.memory)
-        while (code := loop(self.hook, self.state, self.world, batch)) not in (PAUSE, FINISH):
-            if code == BROKEN:
+        while (code := loop(self.hook, self.state, self.world, batch)) not in (Step.PAUSE, Step.FINISH):
+            if code == Step.BROKEN:
                 raise self.refusal()
-            if code in (GROW, EVENT):
+            if code in (Step.GROW, Step.EVENT):
                 self.prepare_for(code)
             self.report(progress)
 
     def next(self) -> bool:
         """Close the present instant and open the next: ends, then arrivals. False if none is to come."""
-        while (code := one_step(self.state, self.world)) in (GROW, EVENT):
+        while (code := one_step(self.state, self.world)) in (Step.GROW, Step.EVENT):
             self.prepare_for(code)
-        self.now, self.is_open = int(self.state.clock[NOW]), code != FINISH
+        self.now, self.is_open = int(self.state.clock[Clock.NOW]), code != Step.FINISH
         return self.is_open
 
     def decide(self) -> None:
         """The policy's turn at the present instant."""
         self.settle()
         self.hook(self.now, self.state)
-        if self.state.clock[FAULT] != NONE:
+        if self.state.clock[Clock.FAULT] != Fault.NONE:
             raise self.refusal()
         self.is_open = False
         self.version += 1
@@ -175,11 +148,11 @@ class Driver:
     def report(self, progress: Progress | None) -> None:
         """Tell how many jobs have finished."""
         if progress is not None:
-            progress(int(self.state.clock[FINISHED]), len(self.jobs))
+            progress(int(self.state.clock[Clock.FINISHED]), len(self.jobs))
 
     def prepare_for(self, code: int) -> None:
         """What must be done before the clock goes on: larger tables, or what the world has to tell."""
-        if code == GROW:
+        if code == Step.GROW:
             self.grow()
         else:
             assert self.setup.machine is not None
@@ -205,7 +178,7 @@ class Driver:
         """Let it be ``t``, no later than ``following``: what is due ends. Nothing if one is open."""
         if self.is_open:
             return
-        while open_at(self.state, self.world, t) == GROW:
+        while open_at(self.state, self.world, t) == Step.GROW:
             self.grow()
         self.now, self.is_open = t, True
         self.version += 1
@@ -238,30 +211,30 @@ class Driver:
         self.settle()
         while is_crowded(self.state, self.world, 1):
             self.grow()
-        if self.state.clock[LAST_NEW] == self.state.jobs.shape[1]:
+        if self.state.clock[Clock.LAST_NEW] == self.state.jobs.shape[1]:
             self.widen()
         self.version += 1
 
     def place(self, state: State, rows: Table) -> int:
         """Write a newcomer into the next column of a table of jobs; the column."""
-        column = int(state.clock[LAST_NEW])
+        column = int(state.clock[Clock.LAST_NEW])
         lists = [] if self.local is None else list(self.local.not_of_jobs)
         kept = state.jobs[lists, column]
         state.jobs[:, column] = rows
         state.jobs[lists, column] = kept
-        state.jobs[SUBMIT, column], state.jobs[PHASE, column] = state.clock[NOW], WAITING
-        state.clock[LAST_NEW] = column + 1
-        state.clock[WAITS] += 1
+        state.jobs[Job.SUBMIT, column], state.jobs[Job.PHASE, column] = state.clock[Clock.NOW], Phase.WAITING
+        state.clock[Clock.LAST_NEW] = column + 1
+        state.clock[Clock.WAITS] += 1
         if self.local is not None and self.local.looks_at_newcomers:
-            self.local.request(int(state.clock[NOW]), state, column, JOIN)
+            self.local.request(int(state.clock[Clock.NOW]), state, column, JOIN)
         return column
 
-    def end(self, job: int, how: int = BY_ITSELF) -> bool:
+    def end(self, job: int, how: int = Ended.BY_ITSELF) -> bool:
         """The world reports that a job ended at the open instant; False if it does not run."""
         assert self.is_open
-        if self.state.jobs[PHASE, job] != RUNNING:
+        if self.state.jobs[Job.PHASE, job] != Phase.RUNNING:
             return False
-        end_now(self.state, int(self.state.jobs[RUN, job]), how)
+        end_now(self.state, int(self.state.jobs[Job.RUN, job]), how)
         self.version += 1
         return True
 
@@ -269,9 +242,11 @@ class Driver:
         """Take a waiting job away."""
         assert self.is_open and self.local is not None
         clock = self.state.clock
-        if self.local.catches_up and (clock[ENDED] > 0 or clock[FIRST_NEW] < clock[LAST_NEW]):
+        if self.local.catches_up and (
+            clock[Clock.ENDED] > 0 or clock[Clock.FIRST_NEW] < clock[Clock.LAST_NEW]
+        ):
             self.local.request(self.now, self.state, NOBODY, CATCH_UP)
-        if job < self.state.clock[FIRST_NEW]:
+        if job < self.state.clock[Clock.FIRST_NEW]:
             self.local.request(self.now, self.state, job, WITHDRAW)
             self.disturbed = True
         else:
@@ -281,21 +256,21 @@ class Driver:
     def forget_newcomer(self, job: int) -> None:
         """Take out a job that the policy has not seen; those behind it move up."""
         assert self.local is not None
-        last = int(self.state.clock[LAST_NEW]) - 1
+        last = int(self.state.clock[Clock.LAST_NEW]) - 1
         rows = np.setdiff1d(np.arange(self.state.jobs.shape[0]), self.local.not_of_jobs)
         self.world.runtime[job:last] = self.world.runtime[job + 1 : last + 1]
         self.state.jobs[rows, job:last] = self.state.jobs[rows, job + 1 : last + 1]
-        self.state.jobs[SUBMIT, last], self.state.jobs[PHASE, last] = NEVER, 0
-        self.state.clock[LAST_NEW] = last
-        self.state.clock[WAITS] -= 1
+        self.state.jobs[Job.SUBMIT, last], self.state.jobs[Job.PHASE, last] = NEVER, 0
+        self.state.clock[Clock.LAST_NEW] = last
+        self.state.clock[Clock.WAITS] -= 1
 
     def widen(self) -> None:
         """Space for twice as many submissions."""
         old = self.state.jobs.shape[1]
         jobs = np.zeros((self.state.jobs.shape[0], 2 * old + 8), np.int64)
         jobs[:, :old] = self.state.jobs
-        jobs[SUBMIT, old:] = NEVER
-        jobs[[RUN, PROMISE], old:] = -1
+        jobs[Job.SUBMIT, old:] = NEVER
+        jobs[[Job.RUN, Job.PROMISE], old:] = -1
         self.state = self.state._replace(jobs=jobs)
         self.world = self.world._replace(runtime=np.pad(self.world.runtime, (0, jobs.shape[1] - old)))
 

@@ -33,22 +33,7 @@ from headway.engine.profile import (
     leave_unused,
     locate,
 )
-from headway.engine.tables import (
-    ENDED,
-    ENDED_RUNS,
-    FREED,
-    NOW,
-    OUTLIVES,
-    PLAN,
-    PROCS,
-    R_EXPECTED,
-    R_JOB,
-    R_POOL,
-    R_START,
-    RUN,
-    WALL,
-    State,
-)
+from headway.engine.tables import Clock, Job, List, Pool, Run, State
 from headway.engine.verbs import start
 from headway.jit import kernel
 
@@ -188,25 +173,25 @@ def when_enough(profile: Profile, k: int, now: int, free: int, procs: int) -> tu
 def settle_ends(t: int, state: State, k: int) -> None:
     """Take note of the runs that ended in pool ``k``, and of those that outlived their estimates."""
     settle_ended(state, k)
-    if state.clock[OUTLIVES] > 0:
+    if state.clock[Clock.OUTLIVES] > 0:
         outlive_ends(t, state)
 
 
 @kernel
 def settle_ended(state: State, k: int) -> None:
     """Take note of the runs that ended in pool ``k``."""
-    for i in range(state.clock[ENDED]):
-        run = state.lists[ENDED_RUNS, i]
-        if state.runs[R_POOL, run] == k:
-            state.pools[FREED, k] = 1
+    for i in range(state.clock[Clock.ENDED]):
+        run = state.lists[List.ENDED_RUNS, i]
+        if state.runs[Run.POOL, run] == k:
+            state.pools[Pool.FREED, k] = 1
             forget_run(state, k, run)
 
 
 @kernel
 def forget_run(state: State, k: int, run: int) -> None:
     """A run of pool ``k`` ended or was stopped."""
-    procs = state.jobs[PROCS, state.runs[R_JOB, run]]
-    forget_end(state.profile, k, state.runs[R_EXPECTED, run], procs)
+    procs = state.jobs[Job.PROCS, state.runs[Run.JOB, run]]
+    forget_end(state.profile, k, state.runs[Run.EXPECTED, run], procs)
 
 
 @kernel
@@ -221,10 +206,10 @@ def outlive_ends(t: int, state: State) -> None:
 @kernel
 def expect_later(state: State, run: int) -> None:
     """Expect the end of a run as late as was requested."""
-    k, job = state.runs[R_POOL, run], state.runs[R_JOB, run]
+    k, job = state.runs[Run.POOL, run], state.runs[Run.JOB, run]
     forget_run(state, k, run)
-    state.runs[R_EXPECTED, run] = state.runs[R_START, run] + state.jobs[WALL, job]
-    expect_end(state.profile, k, state.runs[R_EXPECTED, run], state.jobs[PROCS, job])
+    state.runs[Run.EXPECTED, run] = state.runs[Run.START, run] + state.jobs[Job.WALL, job]
+    expect_end(state.profile, k, state.runs[Run.EXPECTED, run], state.jobs[Job.PROCS, job])
 
 
 @kernel
@@ -232,9 +217,9 @@ def start_and_expect_request(state: State, job: int, k: int, why: int) -> bool:
     """Start a waiting job now and expect its end as late as was requested, whatever else is planned."""
     if not start(state, job, k, why):
         return False
-    end = state.clock[NOW] + state.jobs[WALL, job]
-    state.runs[R_EXPECTED, state.jobs[RUN, job]] = end
-    expect_end(state.profile, k, end, state.jobs[PROCS, job])
+    end = state.clock[Clock.NOW] + state.jobs[Job.WALL, job]
+    state.runs[Run.EXPECTED, state.jobs[Job.RUN, job]] = end
+    expect_end(state.profile, k, end, state.jobs[Job.PROCS, job])
     return True
 
 
@@ -243,6 +228,8 @@ def start_and_expect(state: State, job: int, k: int, why: int) -> bool:
     """Start a waiting job now and expect its end when it is planned."""
     if not start(state, job, k, why):
         return False
-    expect_end(state.profile, k, state.clock[NOW] + state.jobs[PLAN, job], state.jobs[PROCS, job])
+    expect_end(
+        state.profile, k, state.clock[Clock.NOW] + state.jobs[Job.PLAN, job], state.jobs[Job.PROCS, job]
+    )
     may_outlive(state, job)
     return True

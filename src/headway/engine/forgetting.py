@@ -15,28 +15,14 @@ import numpy as np
 
 from headway.engine.local import Local, Marks
 from headway.engine.tables import (
-    AGED,
-    DUE_COUNT,
-    DUE_JOB,
-    FIRST_NEW,
-    FRESH,
-    LAST_NEW,
-    OUTLIVE_RUN,
-    OUTLIVE_TIME,
-    OUTLIVES,
-    PHASE,
-    PIN_COUNT,
-    PINS,
     POOL_LISTS,
-    PROMISE,
     Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_TAIL,
-    R_JOB,
-    RUN,
-    RUNS,
-    SUBMIT,
+    Clock,
+    Entry,
+    Job,
+    List,
+    Pool,
+    Run,
     State,
     Table,
     World,
@@ -60,20 +46,20 @@ def drop_columns(state: State, local: Local, stays: Marks, jobs: Table, more: It
         state.jobs[row, :count] = state.jobs[row, :last][stays]
     for column in more:
         column[:count] = column[:last][stays]
-    state.jobs[SUBMIT, count:last], state.jobs[PHASE, count:last] = NEVER, 0
-    state.jobs[[RUN, PROMISE], count:last] = -1
-    runs = state.runs[R_JOB, : state.clock[RUNS]]
+    state.jobs[Job.SUBMIT, count:last], state.jobs[Job.PHASE, count:last] = NEVER, 0
+    state.jobs[[Job.RUN, Job.PROMISE], count:last] = -1
+    runs = state.runs[Run.JOB, : state.clock[Clock.RUNS]]
     runs[:] = new[runs]
     for q in range(len(state.queue) // Q_FIELDS):
-        waiting = state.queue[Q_FIELDS * q + Q_JOB, state.pools[Q_HEAD, q] : state.pools[Q_TAIL, q]]
+        waiting = state.queue[Q_FIELDS * q + Entry.JOB, state.pools[Pool.HEAD, q] : state.pools[Pool.TAIL, q]]
         waiting[:] = new[waiting]
     for k in range(len(state.queue) // (2 * Q_FIELDS)):
-        for row, size in ((DUE_JOB, DUE_COUNT), (PINS, PIN_COUNT)):
+        for row, size in ((List.DUE_JOB, Pool.DUE_COUNT), (List.PINS, Pool.PIN_COUNT)):
             held = state.lists[row + POOL_LISTS * k, : state.pools[size, k]]
             held[:] = new[held]
-    for entry in (FIRST_NEW, AGED):
+    for entry in (Clock.FIRST_NEW, Clock.AGED):
         state.clock[entry] = stays[: state.clock[entry]].sum()
-    state.clock[LAST_NEW] = count
+    state.clock[Clock.LAST_NEW] = count
     return new
 
 
@@ -81,13 +67,15 @@ def drop_runs(state: State, world: World, local: Local, stays: Marks) -> Table:
     """Take runs that are over out of the log of runs, between two instants; the new number of each, or -1."""
     count, used = int(stays.sum()), len(stays)
     new = renumbered(np.flatnonzero(stays), used)
-    started = state.jobs[RUN, : state.clock[LAST_NEW]]
+    started = state.jobs[Job.RUN, : state.clock[Clock.LAST_NEW]]
     started[:] = np.where(started >= 0, new[started], started)
     state.runs[:, :count] = state.runs[:, :used][:, stays]
     world.size[0] = take_over_heap(world.ends, 0, 1, int(world.size[0]), new)
-    outlives = int(state.clock[OUTLIVES])
-    state.clock[OUTLIVES] = take_over_heap(state.lists, OUTLIVE_TIME, OUTLIVE_RUN, outlives, new)
-    state.clock[RUNS] = state.clock[FRESH] = count
+    outlives = int(state.clock[Clock.OUTLIVES])
+    state.clock[Clock.OUTLIVES] = take_over_heap(
+        state.lists, List.OUTLIVE_TIME, List.OUTLIVE_RUN, outlives, new
+    )
+    state.clock[Clock.RUNS] = state.clock[Clock.FRESH] = count
     if local.renumber_runs is not None:
         local.renumber_runs(state, new)
     return new

@@ -5,7 +5,7 @@ A job whose reservation has moved back may stand in the second one with an earli
 
 from __future__ import annotations
 
-from headway.engine.tables import DUE, DUE_JOB, KEY, PLAN, POOL_LISTS, RESERVED, SLOT, State, Table
+from headway.engine.tables import POOL_LISTS, Job, List, State, Table
 from headway.jit import kernel
 
 
@@ -50,30 +50,33 @@ def pop(table: Table, row: int, size: int) -> None:
 @kernel
 def sooner(state: State, k: int, i: int, t: int, job: int) -> bool:
     """Whether entry ``i`` is due before (t, job); at one instant who holds nothing is, then by queue."""
-    here = state.lists[DUE + POOL_LISTS * k, i]
+    here = state.lists[List.DUE + POOL_LISTS * k, i]
     if here != t:
         return bool(here < t)
-    other = state.lists[DUE_JOB + POOL_LISTS * k, i]
-    holds, holds_other = state.jobs[PLAN, job] > 0, state.jobs[PLAN, other] > 0
+    other = state.lists[List.DUE_JOB + POOL_LISTS * k, i]
+    holds, holds_other = state.jobs[Job.PLAN, job] > 0, state.jobs[Job.PLAN, other] > 0
     if holds != holds_other:
         return bool(holds)
-    if state.jobs[KEY, other] != state.jobs[KEY, job]:
-        return bool(state.jobs[KEY, other] < state.jobs[KEY, job])
+    if state.jobs[Job.KEY, other] != state.jobs[Job.KEY, job]:
+        return bool(state.jobs[Job.KEY, other] < state.jobs[Job.KEY, job])
     return bool(other < job)
 
 
 @kernel
 def put_due(state: State, k: int, i: int, t: int, job: int) -> None:
     """Let (t, job) be entry ``i``."""
-    state.lists[DUE + POOL_LISTS * k, i] = t
-    state.lists[DUE_JOB + POOL_LISTS * k, i] = job
-    state.jobs[SLOT, job] = i
+    state.lists[List.DUE + POOL_LISTS * k, i] = t
+    state.lists[List.DUE_JOB + POOL_LISTS * k, i] = job
+    state.jobs[Job.SLOT, job] = i
 
 
 @kernel
 def copy_due(state: State, k: int, source: int, i: int) -> None:
     """Let entry ``source`` be entry ``i``."""
-    t, job = state.lists[DUE + POOL_LISTS * k, source], state.lists[DUE_JOB + POOL_LISTS * k, source]
+    t, job = (
+        state.lists[List.DUE + POOL_LISTS * k, source],
+        state.lists[List.DUE_JOB + POOL_LISTS * k, source],
+    )
     put_due(state, k, i, t, job)
 
 
@@ -97,8 +100,8 @@ def sift_down(state: State, k: int, i: int, size: int, t: int, job: int) -> None
         if child >= size:
             break
         if child + 1 < size:
-            at = state.lists[DUE + POOL_LISTS * k, child]
-            if sooner(state, k, child + 1, at, state.lists[DUE_JOB + POOL_LISTS * k, child]):
+            at = state.lists[List.DUE + POOL_LISTS * k, child]
+            if sooner(state, k, child + 1, at, state.lists[List.DUE_JOB + POOL_LISTS * k, child]):
                 child += 1
         if not sooner(state, k, child, t, job):
             break
@@ -110,31 +113,31 @@ def sift_down(state: State, k: int, i: int, size: int, t: int, job: int) -> None
 @kernel
 def add_due(state: State, k: int, size: int, job: int) -> None:
     """Put a job with a reservation into the heap of ``size`` jobs."""
-    sift_up(state, k, size, state.jobs[RESERVED, job], job)
+    sift_up(state, k, size, state.jobs[Job.RESERVED, job], job)
 
 
 @kernel
 def move_due(state: State, k: int, job: int) -> None:
     """A job in the heap has another reserved start; one that is later stays where it is until it is first."""
-    i, start = state.jobs[SLOT, job], state.jobs[RESERVED, job]
-    if start < state.lists[DUE + POOL_LISTS * k, i]:
+    i, start = state.jobs[Job.SLOT, job], state.jobs[Job.RESERVED, job]
+    if start < state.lists[List.DUE + POOL_LISTS * k, i]:
         sift_up(state, k, i, start, job)
 
 
 @kernel
 def advance_due(state: State, k: int, job: int) -> None:
     """A job in the heap has a smaller key than before."""
-    i = state.jobs[SLOT, job]
-    sift_up(state, k, i, state.lists[DUE + POOL_LISTS * k, i], job)
+    i = state.jobs[Job.SLOT, job]
+    sift_up(state, k, i, state.lists[List.DUE + POOL_LISTS * k, i], job)
 
 
 @kernel
 def first_due(state: State, k: int, size: int) -> int:
     """The job that is due first in the heap of ``size`` > 0 jobs."""
     while True:
-        job = state.lists[DUE_JOB + POOL_LISTS * k, 0]
-        start = state.jobs[RESERVED, job]
-        if start == state.lists[DUE + POOL_LISTS * k, 0]:
+        job = state.lists[List.DUE_JOB + POOL_LISTS * k, 0]
+        start = state.jobs[Job.RESERVED, job]
+        if start == state.lists[List.DUE + POOL_LISTS * k, 0]:
             return int(job)
         sift_down(state, k, 0, size, start, job)
 
@@ -142,11 +145,11 @@ def first_due(state: State, k: int, size: int) -> int:
 @kernel
 def drop_due(state: State, k: int, size: int, job: int) -> None:
     """Take a job out of the heap of ``size`` jobs."""
-    i = state.jobs[SLOT, job]
+    i = state.jobs[Job.SLOT, job]
     last = size - 1
     if i == last:
         return
-    t, moved = state.lists[DUE + POOL_LISTS * k, last], state.lists[DUE_JOB + POOL_LISTS * k, last]
+    t, moved = state.lists[List.DUE + POOL_LISTS * k, last], state.lists[List.DUE_JOB + POOL_LISTS * k, last]
     sift_up(state, k, i, t, moved)
-    if state.jobs[SLOT, moved] == i:
+    if state.jobs[Job.SLOT, moved] == i:
         sift_down(state, k, i, last, t, moved)

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from headway.engine.tables import ENDED, FIRST_NEW, HEAD, LAST_NEW, PLAN, WALL, State, Table
+from headway.engine.tables import Clock, Job, State, Table, Why
 from headway.jit import kernel
 
 CATCH_UP, WITHDRAW, PUT_IN_ORDER, JOIN = range(4)
 NOBODY = 0
 """The job of a request that concerns none."""
 
-TIMES = (WALL, PLAN)
+TIMES = (Job.WALL, Job.PLAN)
 Marks = npt.NDArray[np.bool_]
 Request = Callable[[int, State, int, int], None]
 
@@ -39,7 +39,7 @@ class Local:
     """Rows of the table of jobs with times that depend on the cluster and the size there."""
     catches_up: bool = False
     """Whether it keeps reservations that must be up to date before one is taken away."""
-    in_turn: int = HEAD
+    in_turn: int = Why.HEAD
     """Why a job starts that came back to the queue at this very instant, and had waited before."""
     not_of_jobs: tuple[int, ...] = ()
     """Rows of the table of jobs whose columns are not jobs, but lists from the front."""
@@ -63,5 +63,5 @@ class Local:
 @kernel
 def caught_up(state: State) -> None:
     """What ended and who came has been seen to: it is not seen to again at this instant."""
-    state.clock[ENDED] = 0
-    state.clock[FIRST_NEW] = state.clock[LAST_NEW]
+    state.clock[Clock.ENDED] = 0
+    state.clock[Clock.FIRST_NEW] = state.clock[Clock.LAST_NEW]

@@ -23,27 +23,7 @@ import numpy.typing as npt
 
 from headway.engine.ranges import Ranges, give, meet, numbers_of, ranges_of, remove, take_lowest
 from headway.engine.side_by_side import end_now, lose_now
-from headway.engine.tables import (
-    BY_FAILURE,
-    C_FROM,
-    C_PROCS,
-    C_TO,
-    CHANGE_ROWS,
-    CHANGES,
-    FREE,
-    HORIZON,
-    NOW,
-    OPEN,
-    PROCS,
-    R_END,
-    R_EXPECTED,
-    R_JOB,
-    R_LIMIT,
-    R_START,
-    RUNS,
-    State,
-    World,
-)
+from headway.engine.tables import CHANGE_ROWS, OPEN, Change, Clock, Ended, Job, Pool, Run, State, World
 from headway.errors import PolicyError
 from headway.platform import Outage, Outages
 from headway.platform.outages import ends
@@ -115,12 +95,12 @@ class ChangingMachine:
     def begin(self, owner: Owner) -> None:
         """The simulation begins."""
         self.reset()
-        owner.state.clock[HORIZON] = self.horizon()
+        owner.state.clock[Clock.HORIZON] = self.horizon()
 
     def happen(self, owner: Owner) -> None:
         """Let everything happen that is due at the open instant."""
         state = owner.state
-        t = int(state.clock[NOW])
+        t = int(state.clock[Clock.NOW])
         self.told = defaultdict(int)
         self.follow(state)
         self.let_go(state, t)
@@ -130,7 +110,7 @@ class ChangingMachine:
             self.do(state, t, deed, place)
         self.wait_for_drained(state, owner.world)
         tell(owner, self.told)
-        state.clock[HORIZON] = self.horizon()
+        state.clock[Clock.HORIZON] = self.horizon()
 
     def do(self, state: State, t: int, deed: int, place: int) -> None:
         """Let one thing happen to an outage."""
@@ -185,10 +165,10 @@ class ChangingMachine:
         if self.outages.on_failure == "requeue":
             lose_now(state, run)
         else:
-            end_now(state, run, BY_FAILURE)
+            end_now(state, run, Ended.BY_FAILURE)
         drained = numbers[(self.drained[numbers] > 0) & ~self.gone[numbers]]
         if len(drained):
-            self.look_again(state, int(state.clock[NOW]), drained)
+            self.look_again(state, int(state.clock[Clock.NOW]), drained)
 
     def look_again(self, state: State, t: int, numbers: Numbers) -> None:
         """Whether these processors are there, and until when a policy plans without them."""
@@ -199,10 +179,10 @@ class ChangingMachine:
         for run in self.runs_on(numbers[self.drained[numbers] > 0]):
             mine = np.isin(numbers, numbers_of(self.held[run]))
             busy |= mine
-            since[mine] = state.runs[R_EXPECTED, run]
+            since[mine] = state.runs[Run.EXPECTED, run]
         gone = (away | (window >= 0)) & ~busy
         change = np.count_nonzero(gone) - np.count_nonzero(self.gone[numbers])
-        state.pools[FREE, MACHINE] -= change
+        state.pools[Pool.FREE, MACHINE] -= change
         remove(self.free, ranges_of(numbers[gone & ~self.gone[numbers]]))
         give(self.free, ranges_of(numbers[~gone & self.gone[numbers]]))
         self.gone[numbers] = gone
@@ -229,13 +209,13 @@ class ChangingMachine:
     def follow(self, state: State) -> None:
         """Give the runs that started since then their processors, and take back what runs held that ended."""
         runs = state.runs
-        now = int(state.clock[NOW])
-        over = [(int(runs[R_END, run]), run) for run in self.held if runs[R_END, run] != OPEN]
+        now = int(state.clock[Clock.NOW])
+        over = [(int(runs[Run.END, run]), run) for run in self.held if runs[Run.END, run] != OPEN]
         heapq.heapify(over)
-        last = int(state.clock[RUNS])
+        last = int(state.clock[Clock.RUNS])
         log = runs[:, self.followed : last]
-        sizes = state.jobs[PROCS, log[R_JOB]].tolist()
-        starts, finishes = log[R_START].tolist(), log[R_END].tolist()
+        sizes = state.jobs[Job.PROCS, log[Run.JOB]].tolist()
+        starts, finishes = log[Run.START].tolist(), log[Run.END].tolist()
         for place, (procs, start, end) in enumerate(zip(sizes, starts, finishes, strict=True)):
             while over and over[0][0] <= start:
                 self.take_back(heapq.heappop(over)[1])
@@ -261,16 +241,16 @@ class ChangingMachine:
         """Note when the runs end that still hold processors that drain."""
         self.waited_for = {}
         for run in self.runs_on(np.flatnonzero((self.drained > 0) & ~self.gone)):
-            job = state.runs[R_JOB, run]
-            length = min(int(world.runtime[job]), int(state.runs[R_LIMIT, run]))
-            self.waited_for[run] = int(state.runs[R_START, run]) + length
+            job = state.runs[Run.JOB, run]
+            length = min(int(world.runtime[job]), int(state.runs[Run.LIMIT, run]))
+            self.waited_for[run] = int(state.runs[Run.START, run]) + length
 
     def let_go(self, state: State, t: int) -> None:
         """Processors that drain go when the run on them has ended."""
         for run, end in self.waited_for.items():
-            if state.runs[R_END, run] == OPEN:
+            if state.runs[Run.END, run] == OPEN:
                 continue
-            if state.runs[R_END, run] < min(end, t):
+            if state.runs[Run.END, run] < min(end, t):
                 raise PolicyError(
                     "the policy stopped a job on processors that drain, and nobody knows who has them next; "
                     "let such a job end, or give the outage as down"
@@ -322,5 +302,5 @@ def tell(owner: Owner, told: dict[tuple[int, int], int]) -> None:
         table = np.zeros((CHANGE_ROWS, 2 * len(changes)), np.int64)
         owner.state = owner.state._replace(changes=table)
     for place, change in enumerate(changes):
-        table[[C_FROM, C_TO, C_PROCS], place] = change
-    owner.state.clock[CHANGES] = len(changes)
+        table[[Change.FROM, Change.TO, Change.PROCS], place] = change
+    owner.state.clock[Clock.CHANGES] = len(changes)

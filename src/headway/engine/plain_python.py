@@ -3,10 +3,10 @@
 Interpreted, most of a kernel's time goes into reading single numbers of tables. Here the tables are lists of
 rows, and each kernel that a policy reaches is rewritten for them from its source::
 
-    state.jobs[PHASE, job]     state.jobs_7[job]
-    table[PHASE, job]          table[7][job]
-    state.jobs.shape[1]        len(state.jobs_0)
-    Note.SWEEPS                5
+    state.jobs[Job.PHASE, job]     state.jobs_7[job]
+    table[Job.PHASE, job]          table[7][job]
+    state.jobs.shape[1]            len(state.jobs_0)
+    Note.SWEEPS                    5
 
 The numbers are written back into the tables when the clock stops. Nothing else changes, so the results are
 the same.

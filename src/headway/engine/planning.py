@@ -4,28 +4,7 @@ from __future__ import annotations
 
 from headway.engine.heap import pop, push
 from headway.engine.profile import change
-from headway.engine.tables import (
-    ENDED,
-    ENDED_RUNS,
-    FREED,
-    NOW,
-    OPEN,
-    OUTLIVE_RUN,
-    OUTLIVE_TIME,
-    OUTLIVES,
-    PLAN,
-    PROCS,
-    R_END,
-    R_EXPECTED,
-    R_JOB,
-    R_POOL,
-    R_START,
-    ROOM_FROM,
-    ROOM_TO,
-    RUN,
-    WALL,
-    State,
-)
+from headway.engine.tables import OPEN, Clock, Job, List, Pool, Run, State
 from headway.engine.verbs import start
 from headway.jit import kernel, routine
 
@@ -34,7 +13,7 @@ from headway.jit import kernel, routine
 def settle(t: int, state: State, k: int) -> int:
     """Bring the profile of pool ``k`` up to now; how many runs ended early."""
     early = settle_runs(t, state, k)
-    if state.clock[OUTLIVES] > 0:
+    if state.clock[Clock.OUTLIVES] > 0:
         outlive(t, state)
     return early
 
@@ -43,11 +22,11 @@ def settle(t: int, state: State, k: int) -> int:
 def settle_runs(t: int, state: State, k: int) -> int:
     """Runs that ended in pool ``k`` give back what the profile still held; how many ended early."""
     early = 0
-    for i in range(state.clock[ENDED]):
-        run = state.lists[ENDED_RUNS, i]
-        if state.runs[R_POOL, run] == k:
-            state.pools[FREED, k] = 1
-            if state.runs[R_EXPECTED, run] > t:
+    for i in range(state.clock[Clock.ENDED]):
+        run = state.lists[List.ENDED_RUNS, i]
+        if state.runs[Run.POOL, run] == k:
+            state.pools[Pool.FREED, k] = 1
+            if state.runs[Run.EXPECTED, run] > t:
                 early += 1
                 release(t, state, k, run)
     return early
@@ -56,14 +35,14 @@ def settle_runs(t: int, state: State, k: int) -> int:
 @kernel
 def note_room(state: State, k: int, begin: int, end: int) -> None:
     """Remember that the profile of pool ``k`` has more free processors than before on [begin, end)."""
-    state.pools[ROOM_FROM, k] = min(state.pools[ROOM_FROM, k], begin)
-    state.pools[ROOM_TO, k] = max(state.pools[ROOM_TO, k], end)
+    state.pools[Pool.ROOM_FROM, k] = min(state.pools[Pool.ROOM_FROM, k], begin)
+    state.pools[Pool.ROOM_TO, k] = max(state.pools[Pool.ROOM_TO, k], end)
 
 
 @kernel
 def release(t: int, state: State, k: int, run: int) -> None:
     """Give back the processors that the profile holds for a run from now on."""
-    procs, expected = state.jobs[PROCS, state.runs[R_JOB, run]], state.runs[R_EXPECTED, run]
+    procs, expected = state.jobs[Job.PROCS, state.runs[Run.JOB, run]], state.runs[Run.EXPECTED, run]
     change(state.profile, k, t, expected, procs, t)
     note_room(state, k, t, expected)
 
@@ -80,11 +59,11 @@ def outlive(t: int, state: State) -> None:
 @kernel
 def next_outlived(t: int, state: State) -> int:
     """The next run that has outlived its estimate by now; -1 if there is none."""
-    while state.clock[OUTLIVES] > 0 and state.lists[OUTLIVE_TIME, 0] <= t:
-        run = state.lists[OUTLIVE_RUN, 0]
-        pop(state.lists, OUTLIVE_TIME, state.clock[OUTLIVES])
-        state.clock[OUTLIVES] -= 1
-        if state.runs[R_END, run] == OPEN:
+    while state.clock[Clock.OUTLIVES] > 0 and state.lists[List.OUTLIVE_TIME, 0] <= t:
+        run = state.lists[List.OUTLIVE_RUN, 0]
+        pop(state.lists, List.OUTLIVE_TIME, state.clock[Clock.OUTLIVES])
+        state.clock[Clock.OUTLIVES] -= 1
+        if state.runs[Run.END, run] == OPEN:
             return int(run)
     return -1
 
@@ -92,19 +71,19 @@ def next_outlived(t: int, state: State) -> int:
 @kernel
 def expect_request(t: int, state: State, run: int) -> None:
     """Let the profile hold the processors of a run as long as was requested."""
-    job = state.runs[R_JOB, run]
-    expected = state.runs[R_START, run] + state.jobs[WALL, job]
-    state.runs[R_EXPECTED, run] = expected
-    change(state.profile, state.runs[R_POOL, run], t, expected, -state.jobs[PROCS, job], t)
+    job = state.runs[Run.JOB, run]
+    expected = state.runs[Run.START, run] + state.jobs[Job.WALL, job]
+    state.runs[Run.EXPECTED, run] = expected
+    change(state.profile, state.runs[Run.POOL, run], t, expected, -state.jobs[Job.PROCS, job], t)
 
 
 @kernel
 def may_outlive(state: State, job: int) -> None:
     """Note a run whose estimate is shorter than the request."""
-    if state.jobs[PLAN, job] < state.jobs[WALL, job]:
-        end = state.clock[NOW] + state.jobs[PLAN, job]
-        push(state.lists, OUTLIVE_TIME, state.clock[OUTLIVES], end, state.jobs[RUN, job])
-        state.clock[OUTLIVES] += 1
+    if state.jobs[Job.PLAN, job] < state.jobs[Job.WALL, job]:
+        end = state.clock[Clock.NOW] + state.jobs[Job.PLAN, job]
+        push(state.lists, List.OUTLIVE_TIME, state.clock[Clock.OUTLIVES], end, state.jobs[Job.RUN, job])
+        state.clock[Clock.OUTLIVES] += 1
 
 
 @kernel
@@ -112,7 +91,7 @@ def start_and_book(state: State, job: int, k: int, why: int) -> bool:
     """Start a waiting job now; the profile holds its processors until its expected end."""
     if not start(state, job, k, why):
         return False
-    now = state.clock[NOW]
-    change(state.profile, k, now, now + state.jobs[PLAN, job], -state.jobs[PROCS, job], now)
+    now = state.clock[Clock.NOW]
+    change(state.profile, k, now, now + state.jobs[Job.PLAN, job], -state.jobs[Job.PROCS, job], now)
     may_outlive(state, job)
     return True

@@ -13,23 +13,7 @@ import numpy as np
 from headway.engine.clock import step
 from headway.engine.drive import Jobs, Setup
 from headway.engine.driver import Driver
-from headway.engine.tables import (
-    BROKEN,
-    BY_PREEMPTION,
-    ENDED,
-    ENDED_RUNS,
-    EVENT,
-    FAULT,
-    FINISH,
-    GROW,
-    NONE,
-    PASS,
-    R_JOB,
-    State,
-    Table,
-    World,
-    queue_room,
-)
+from headway.engine.tables import Clock, Ended, Fault, List, Run, State, Step, Table, World, queue_room
 from headway.engine.verbs import kill, start, wake, withdraw
 from headway.jit import entry, kernel
 
@@ -60,7 +44,7 @@ def carry_out(orders: Table, count: int, state: Any) -> None:
         if verb == START:
             start(state, orders[OBJECT, i], ONLY_POOL, orders[REASON, i])
         elif verb == KILL:
-            kill(state, orders[OBJECT, i], BY_PREEMPTION)
+            kill(state, orders[OBJECT, i], Ended.BY_PREEMPTION)
         elif verb == WITHDRAW_JOB:
             withdraw(state, orders[OBJECT, i])
         else:
@@ -104,12 +88,12 @@ def act_and_step(
     """
     state: Any = Tables(clock, jobs, runs, pools, lists, nodes, shares)
     carry_out(orders, count, state)
-    if clock[FAULT] != NONE:
-        return BROKEN
+    if clock[Clock.FAULT] != Fault.NONE:
+        return Step.BROKEN
     code = step(state, World(runtime, ends, size))
-    if code == PASS:
-        for i in range(clock[ENDED]):
-            orders[OBJECT, i] = runs[R_JOB, lists[ENDED_RUNS, i]]
+    if code == Step.PASS:
+        for i in range(clock[Clock.ENDED]):
+            orders[OBJECT, i] = runs[Run.JOB, lists[List.ENDED_RUNS, i]]
     return code
 
 
@@ -137,9 +121,9 @@ class Stepper(Driver):
     def act_and_next(self, count: int) -> bool:
         """Carry out the first ``count`` orders, then open the next instant; False if none is to come."""
         code = act_and_step(self.orders, count, *self._tables)
-        while code in (GROW, EVENT):
+        while code in (Step.GROW, Step.EVENT):
             self.prepare_for(code)
             code = act_and_step(self.orders, 0, *self._tables)
-        if code == BROKEN:
+        if code == Step.BROKEN:
             raise self.refusal()
-        return code != FINISH
+        return code != Step.FINISH

@@ -12,25 +12,7 @@ A job arrives when somebody puts it into the next column of the table; until the
 from __future__ import annotations
 
 from headway.engine.clock import crowded, ended, foresee, next_end, open_instant
-from headway.engine.tables import (
-    BY_FAILURE,
-    ENDED,
-    ENDED_RUNS,
-    LAST_NEW,
-    NOW,
-    PHASE,
-    PROCS,
-    R_JOB,
-    RETURNED,
-    RETURNS,
-    RUN,
-    SUBMIT,
-    WAITING,
-    WAITS,
-    WAKE,
-    State,
-    World,
-)
+from headway.engine.tables import Clock, Ended, Job, List, Phase, Run, State, World
 from headway.engine.verbs import kill
 from headway.jit import entry, kernel
 from headway.units import NEVER
@@ -39,34 +21,34 @@ from headway.units import NEVER
 @kernel
 def arrive_now(state: State, procs: int) -> None:
     """Let the job whose rows stand in the next column arrive at the present instant."""
-    column = state.clock[LAST_NEW]
-    state.jobs[PROCS, column] = procs
-    state.jobs[SUBMIT, column], state.jobs[PHASE, column] = state.clock[NOW], WAITING
-    state.clock[LAST_NEW] = column + 1
-    state.clock[WAITS] += 1
+    column = state.clock[Clock.LAST_NEW]
+    state.jobs[Job.PROCS, column] = procs
+    state.jobs[Job.SUBMIT, column], state.jobs[Job.PHASE, column] = state.clock[Clock.NOW], Phase.WAITING
+    state.clock[Clock.LAST_NEW] = column + 1
+    state.clock[Clock.WAITS] += 1
 
 
 @kernel
 def nobody_follows(state: State) -> None:
     """Let nobody arrive behind the newcomers."""
-    if state.clock[LAST_NEW] < state.jobs.shape[1]:
-        state.jobs[SUBMIT, state.clock[LAST_NEW]] = NEVER
+    if state.clock[Clock.LAST_NEW] < state.jobs.shape[1]:
+        state.jobs[Job.SUBMIT, state.clock[Clock.LAST_NEW]] = NEVER
 
 
 @kernel
 def last_never_came(state: State) -> None:
     """Take out the last of the newcomers, whom the policy has not seen."""
-    last = state.clock[LAST_NEW] - 1
-    state.jobs[SUBMIT, last], state.jobs[PHASE, last] = NEVER, 0
-    state.clock[LAST_NEW] = last
-    state.clock[WAITS] -= 1
+    last = state.clock[Clock.LAST_NEW] - 1
+    state.jobs[Job.SUBMIT, last], state.jobs[Job.PHASE, last] = NEVER, 0
+    state.clock[Clock.LAST_NEW] = last
+    state.clock[Clock.WAITS] -= 1
 
 
 @kernel
 def following_event(state: State, world: World) -> int:
     """When the next run ends, or the policy wants a pass; NEVER if nothing is to come."""
     foresee(state, world)
-    return min(next_end(state, world), state.clock[WAKE])
+    return min(next_end(state, world), state.clock[Clock.WAKE])
 
 
 @kernel
@@ -91,8 +73,8 @@ def open_at(state: State, world: World, t: int) -> int:
 @entry
 def end_now(state: State, run: int, how: int) -> None:
     """End a run at the present instant, because the world says so; the policy sees it in its turn."""
-    ended(state, run, how, state.clock[ENDED])
-    state.clock[ENDED] += 1
+    ended(state, run, how, state.clock[Clock.ENDED])
+    state.clock[Clock.ENDED] += 1
 
 
 @entry
@@ -101,13 +83,13 @@ def lose_now(state: State, run: int) -> None:
 
     The policy sees the run among those that ended, and the job among those that have returned.
     """
-    clock, job = state.clock, state.runs[R_JOB, run]
-    kill(state, job, BY_FAILURE)
-    state.jobs[RUN, job] = -1
-    state.lists[ENDED_RUNS, clock[ENDED]] = run
-    clock[ENDED] += 1
-    state.lists[RETURNED, clock[RETURNS]] = job
-    clock[RETURNS] += 1
+    clock, job = state.clock, state.runs[Run.JOB, run]
+    kill(state, job, Ended.BY_FAILURE)
+    state.jobs[Job.RUN, job] = -1
+    state.lists[List.ENDED_RUNS, clock[Clock.ENDED]] = run
+    clock[Clock.ENDED] += 1
+    state.lists[List.RETURNED, clock[Clock.RETURNS]] = job
+    clock[Clock.RETURNS] += 1
 
 
 @entry

@@ -3,7 +3,7 @@
 The log's jobs are kept aside, and each gets its column of the table when it is known when it is submitted::
 
     columns of the table     | submitted, in order | the next to be submitted | nobody: NEVER |
-                                              LAST_NEW
+                                        Clock.LAST_NEW
 
 At every instant the jobs that have ended for good let those that follow them be submitted, a think time
 later; who thinks for no time arrives at that very instant. Who arrives at one instant stands in the log's
@@ -20,26 +20,7 @@ from typing import Protocol
 import numpy as np
 
 from headway.engine.side_by_side import is_crowded
-from headway.engine.tables import (
-    DONE,
-    ENDED,
-    ENDED_RUNS,
-    FIRST_NEW,
-    LAST_NEW,
-    NOW,
-    PHASE,
-    R_JOB,
-    REFUSED,
-    RETURNED,
-    RETURNS,
-    SUBMIT,
-    WAITING,
-    WAITS,
-    WAKE,
-    State,
-    Table,
-    World,
-)
+from headway.engine.tables import Clock, Job, List, Phase, Run, State, Table, World
 from headway.units import NEVER
 
 
@@ -80,19 +61,21 @@ class Submissions:
         jobs = owner.state.jobs
         self.rows, self.runtime = jobs.copy(), owner.world.runtime.copy()
         self.written = np.setdiff1d(np.arange(len(jobs)), self.not_of_jobs)
-        self.due = [(int(self.rows[SUBMIT, job]), job) for job in np.flatnonzero(self.follows < 0).tolist()]
+        self.due = [
+            (int(self.rows[Job.SUBMIT, job]), job) for job in np.flatnonzero(self.follows < 0).tolist()
+        ]
         heapq.heapify(self.due)
         self.order, self.times, self.next, self.next_at = [], [], [], NEVER
-        jobs[SUBMIT] = NEVER
+        jobs[Job.SUBMIT] = NEVER
         self.submit_next(owner)
 
     def take_ends(self, owner: Owner) -> None:
         """At an open instant, before the policy's turn: who has ended lets others come, now or later."""
         state = owner.state
-        now, new = int(state.clock[NOW]), []
-        if state.clock[LAST_NEW] > len(self.order):
+        now, new = int(state.clock[Clock.NOW]), []
+        if state.clock[Clock.LAST_NEW] > len(self.order):
             new, self.next, self.next_at = self.next, [], NEVER
-        over = [column for column in ended(state) if state.jobs[PHASE, column] == DONE]
+        over = [column for column in ended(state) if state.jobs[Job.PHASE, column] == Phase.DONE]
         self.let_come(now, [self.order[column] for column in over])
         at_once = self.taken_until(now)
         if at_once:
@@ -108,18 +91,18 @@ class Submissions:
             owner.grow()
         self.put_back(owner)
         first = len(self.order)
-        self.write(owner, new, int(owner.state.clock[NOW]))
-        owner.state.jobs[PHASE, first : first + len(new)] = WAITING
-        owner.state.clock[LAST_NEW] += more
-        owner.state.clock[WAITS] += more
+        self.write(owner, new, int(owner.state.clock[Clock.NOW]))
+        owner.state.jobs[Job.PHASE, first : first + len(new)] = Phase.WAITING
+        owner.state.clock[Clock.LAST_NEW] += more
+        owner.state.clock[Clock.WAITS] += more
         self.order += new
 
     def take_refusals(self, owner: Owner) -> None:
         """After the policy's turn: who waits for a job that it refused waits no more."""
         state = owner.state
-        new = range(int(state.clock[FIRST_NEW]), int(state.clock[LAST_NEW]))
-        refused = [self.order[column] for column in new if state.jobs[PHASE, column] == REFUSED]
-        self.let_come(int(state.clock[NOW]), refused)
+        new = range(int(state.clock[Clock.FIRST_NEW]), int(state.clock[Clock.LAST_NEW]))
+        refused = [self.order[column] for column in new if state.jobs[Job.PHASE, column] == Phase.REFUSED]
+        self.let_come(int(state.clock[Clock.NOW]), refused)
         self.submit_next(owner)
 
     def let_come(self, now: int, over: list[int]) -> None:
@@ -150,7 +133,7 @@ class Submissions:
 
     def put_back(self, owner: Owner) -> None:
         """Take the next ones out of their columns, because others come before them or with them."""
-        owner.state.jobs[SUBMIT, len(self.order) : len(self.order) + len(self.next)] = NEVER
+        owner.state.jobs[Job.SUBMIT, len(self.order) : len(self.order) + len(self.next)] = NEVER
         for job in self.next:
             heapq.heappush(self.due, (self.next_at, job))
         self.next, self.next_at = [], NEVER
@@ -159,7 +142,7 @@ class Submissions:
         """Write jobs into the first columns that nobody has."""
         jobs, columns = owner.state.jobs, slice(len(self.order), len(self.order) + len(chosen))
         jobs[self.written, columns] = self.rows[self.written[:, None], chosen]
-        jobs[SUBMIT, columns] = time
+        jobs[Job.SUBMIT, columns] = time
         owner.world.runtime[columns] = self.runtime[chosen]
 
     def jobs_by_column(self) -> Table:
@@ -177,28 +160,28 @@ class SubmissionsInPlace(Submissions):
     def begin(self, owner: Owner) -> None:
         """Nobody has been submitted."""
         state, count = owner.state, len(self.follows)
-        submit = state.jobs[SUBMIT].tolist()
+        submit = state.jobs[Job.SUBMIT].tolist()
         self.due = [(submit[job], job) for job in np.flatnonzero(self.follows < 0).tolist()]
         heapq.heapify(self.due)
         self.order, self.times = list(range(count)), submit
         self.awaited = np.zeros(0, np.int64)
         """Jobs that have been submitted, whose ends others wait for."""
-        state.jobs[SUBMIT] = NEVER
-        state.clock[FIRST_NEW] = state.clock[LAST_NEW] = count
-        state.clock[WAKE] = self.due[0][0] if self.due else NEVER
+        state.jobs[Job.SUBMIT] = NEVER
+        state.clock[Clock.FIRST_NEW] = state.clock[Clock.LAST_NEW] = count
+        state.clock[Clock.WAKE] = self.due[0][0] if self.due else NEVER
 
     def take_ends(self, owner: Owner) -> None:
         """At an open instant, before the policy's turn: who has ended lets others come, now or later."""
-        now = int(owner.state.clock[NOW])
+        now = int(owner.state.clock[Clock.NOW])
         self.see_who_is_over(owner.state, now)
         new = self.taken_until(now)
         while is_crowded(owner.state, owner.world, len(new)):
             owner.grow()
         state = owner.state
-        state.jobs[SUBMIT, new], state.jobs[PHASE, new] = now, WAITING
-        state.lists[RETURNED, : len(new)] = new
-        state.clock[RETURNS] = len(new)
-        state.clock[WAITS] += len(new)
+        state.jobs[Job.SUBMIT, new], state.jobs[Job.PHASE, new] = now, Phase.WAITING
+        state.lists[List.RETURNED, : len(new)] = new
+        state.clock[Clock.RETURNS] = len(new)
+        state.clock[Clock.WAITS] += len(new)
         for job in new:
             self.times[job] = now
         leaders = [job for job in new if job in self.followers]
@@ -207,15 +190,15 @@ class SubmissionsInPlace(Submissions):
     def take_refusals(self, owner: Owner) -> None:
         """After the policy's turn: the same for whom it refused or stopped for good."""
         clock = owner.state.clock
-        clock[RETURNS] = 0
-        self.see_who_is_over(owner.state, int(clock[NOW]))
+        clock[Clock.RETURNS] = 0
+        self.see_who_is_over(owner.state, int(clock[Clock.NOW]))
         if self.due:
-            clock[WAKE] = min(int(clock[WAKE]), max(self.due[0][0], int(clock[NOW])))
+            clock[Clock.WAKE] = min(int(clock[Clock.WAKE]), max(self.due[0][0], int(clock[Clock.NOW])))
 
     def see_who_is_over(self, state: State, now: int) -> None:
         """Let those come who wait for jobs that have ended for good, or never will run."""
-        phase = state.jobs[PHASE, self.awaited]
-        over = (phase == DONE) | (phase == REFUSED)
+        phase = state.jobs[Job.PHASE, self.awaited]
+        over = (phase == Phase.DONE) | (phase == Phase.REFUSED)
         if over.any():
             self.let_come(now, self.awaited[over].tolist())
             self.awaited = self.awaited[~over]
@@ -223,5 +206,5 @@ class SubmissionsInPlace(Submissions):
 
 def ended(state: State) -> list[int]:
     """The columns of the jobs of which a run ended at the present instant."""
-    runs = state.lists[ENDED_RUNS, : state.clock[ENDED]]
-    return [int(job) for job in state.runs[R_JOB, runs]]
+    runs = state.lists[List.ENDED_RUNS, : state.clock[Clock.ENDED]]
+    return [int(job) for job in state.runs[Run.JOB, runs]]

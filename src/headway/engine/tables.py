@@ -4,11 +4,12 @@ A policy gets the :class:`State` and the verbs; it never gets the run times. Tho
 :class:`World`, which belongs to the engine alone, together with the heap of real ends.
 
 Jobs are numbered in the order of submit, then of the file, so a smaller number is an earlier arrival.
-Times are microseconds.
+Times are microseconds. A row is a member of its table's enumeration: ``state.jobs[Job.PROCS, job]``.
 """
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,148 +21,271 @@ from headway.units import NEVER
 
 Table = npt.NDArray[np.int64]
 
-# Rows of `jobs`. KEPT is work done in earlier runs that was saved (µs). Where a job's size or the speed of
-# its cluster is not that of the log, its run time is the log's x STRETCH_BY / STRETCH_OVER (0: the log's).
-(
-    SUBMIT,
-    PROCS,
-    WALL,
-    PLAN,
-    KEY,
-    BACKFILL_KEY,
-    CLASS,
-    PHASE,
-    RUN,
-    RESERVED,
-    SLOT,
-    PROMISE,
-    KEPT,
-    STRETCH_BY,
-    STRETCH_OVER,
-) = range(15)
-JOB_ROWS = 15
-# Phases of a job; one that was withdrawn waits elsewhere, or not at all.
-FUTURE, WAITING, RUNNING, SUSPENDED, DONE, REFUSED, WITHDRAWN = range(7)
 
-# Rows of `runs`, the append-only log. R_LEAD is how long a run holds its processors before the program
-# begins (a file is loaded, memory is swapped in), R_LIMIT the most it may take in all (both µs). R_SHARE is
-# where its entries of `shares` begin; they go up to those of the next run. Counted processors have none.
-R_JOB, R_START, R_END, R_POOL, R_WHY, R_ENDED, R_EXPECTED, R_LEAD, R_LIMIT, R_SHARE = range(10)
-RUN_ROWS = 10
+class Job(IntEnum):
+    """Rows of `jobs`."""
+
+    SUBMIT = 0
+    PROCS = 1
+    WALL = 2
+    PLAN = 3
+    KEY = 4
+    BACKFILL_KEY = 5
+    CLASS = 6
+    PHASE = 7
+    RUN = 8
+    RESERVED = 9
+    SLOT = 10
+    PROMISE = 11
+    KEPT = 12
+    """Work done in earlier runs that was saved (µs)."""
+    STRETCH_BY = 13
+    """Where a job's size or the speed of its cluster is not that of the log, its run time is the log's
+    x STRETCH_BY / STRETCH_OVER (0: the log's)."""
+    STRETCH_OVER = 14
+
+
+JOB_ROWS = len(Job)
+
+
+class Phase(IntEnum):
+    """Of a job; one that was withdrawn waits elsewhere, or not at all."""
+
+    FUTURE = 0
+    WAITING = 1
+    RUNNING = 2
+    SUSPENDED = 3
+    DONE = 4
+    REFUSED = 5
+    WITHDRAWN = 6
+
+
+class Run(IntEnum):
+    """Rows of `runs`, the append-only log."""
+
+    JOB = 0
+    START = 1
+    END = 2
+    POOL = 3
+    WHY = 4
+    ENDED = 5
+    EXPECTED = 6
+    LEAD = 7
+    """How long (µs) it holds its processors before its program begins (to load a file or swap memory in)."""
+    LIMIT = 8
+    """The most it may take in all (µs)."""
+    SHARE = 9
+    """Where its entries of `shares` begin, up to those of the next run. Counted processors have none."""
+
+
+RUN_ROWS = len(Run)
 OPEN = -1
-"""``R_END`` of a run that has not ended."""
+"""``Run.END`` of a run that has not ended."""
 
-# Rows of `pools`: size and free processors; how many waiting jobs hold reservations, and reservations of no
-# length; jobs that joined since the last pass, and whether processors came free since then; from when to when
-# the profile has more free than when waiting jobs were last looked at; how many positions of the profile were
-# passed when they were. The Q rows are of queues: pool k
-# has queue 2 k in scheduling order, and queue 2 k + 1 where backfilling has its own; up to which position a
-# queue is summed up, and whether it is sorted anew at each pass.
-(
-    SIZE,
-    FREE,
-    DUE_COUNT,
-    PIN_COUNT,
-    NEWCOMERS,
-    FREED,
-    ROOM_FROM,
-    ROOM_TO,
-    SEARCHED,
-    Q_HEAD,
-    Q_TAIL,
-    Q_COUNT,
-    Q_SUMMED,
-    Q_RESORTED,
-) = range(14)
-POOL_ROWS = 14
 
-# Why a run started, and how it ended.
-(
-    IMMEDIATE,
-    HEAD,
-    BACKFILL,
-    RESERVATION,
-    RESUMED,
-    REDIRECTED,
-    URGENT,
-    URGENT_BACKFILL,
-    URGENT_PREEMPT,
-    PROMOTED,
-    MOVED,
-) = range(11)
-BY_ITSELF, AT_WALLTIME, BY_REDIRECTION, BY_PREEMPTION, BY_SUSPENSION = range(5)
-BY_FAILURE = 6
-"""As the schedule numbers the ways in which a run ends; the one between is of pieces alone."""
+class Pool(IntEnum):
+    """Rows of `pools`, and from HEAD on of queues: pool k has queue 2 k in scheduling order, and queue
+    2 k + 1 where backfilling has its own."""
 
-# Rows of `nodes`, where nodes have names: what a node has, what of it is free, how many runs are on it, and
-# how many of those hold the whole node. Rows behind these are what is free of further resources.
-N_CPUS, N_MEMORY, N_FREE_CPUS, N_FREE_MEMORY, N_RUNS, N_ALONE = range(6)
-NODE_ROWS = 6
+    SIZE = 0
+    FREE = 1
+    DUE_COUNT = 2
+    """Waiting jobs that hold reservations."""
+    PIN_COUNT = 3
+    """Reservations of no length."""
+    NEWCOMERS = 4
+    """Jobs that joined since the last pass."""
+    FREED = 5
+    """Whether processors came free since then."""
+    ROOM_FROM = 6
+    """From when to when the profile has more free than when waiting jobs were last looked at."""
+    ROOM_TO = 7
+    SEARCHED = 8
+    """How many positions of the profile were passed when they were."""
+    HEAD = 9
+    TAIL = 10
+    COUNT = 11
+    SUMMED = 12
+    """Up to which position the queue is summed up."""
+    RESORTED = 13
+    """Whether it is sorted anew at each pass."""
 
-# Rows of `shares`, the append-only log of what runs hold on which node (memory in MB); S_ALONE is 1 where a
-# run shares the node with nobody. Rows behind these are what it holds of the nodes' further resources.
-S_NODE, S_CPUS, S_MEMORY, S_ALONE = range(4)
-SHARE_ROWS = 4
 
-# Fields of a queue's entries.
-Q_JOB, Q_KEY, Q_PROCS, Q_PLAN = range(4)
-Q_FIELDS = 4
+POOL_ROWS = len(Pool)
+
+
+class Why(IntEnum):
+    """A run started."""
+
+    IMMEDIATE = 0
+    HEAD = 1
+    BACKFILL = 2
+    RESERVATION = 3
+    RESUMED = 4
+    REDIRECTED = 5
+    URGENT = 6
+    URGENT_BACKFILL = 7
+    URGENT_PREEMPT = 8
+    PROMOTED = 9
+    MOVED = 10
+
+
+class Ended(IntEnum):
+    """How a run ended, as the schedule numbers it; 5 is of pieces of runs alone."""
+
+    BY_ITSELF = 0
+    AT_WALLTIME = 1
+    BY_REDIRECTION = 2
+    BY_PREEMPTION = 3
+    BY_SUSPENSION = 4
+    BY_FAILURE = 6
+
+
+class Node(IntEnum):
+    """Rows of `nodes`, where nodes have names. Rows behind these are what is free of further resources."""
+
+    CPUS = 0
+    MEMORY = 1
+    FREE_CPUS = 2
+    FREE_MEMORY = 3
+    RUNS = 4
+    """How many runs are on it, and how many of those hold the whole node."""
+    ALONE = 5
+
+
+NODE_ROWS = len(Node)
+
+
+class Share(IntEnum):
+    """Rows of `shares`, the append-only log of what runs hold on which node. Rows behind these are what they
+    hold of the nodes' further resources."""
+
+    NODE = 0
+    CPUS = 1
+    MEMORY = 2
+    """MB"""
+    ALONE = 3
+    """1 where a run shares the node with nobody."""
+
+
+SHARE_ROWS = len(Share)
+
+
+class Entry(IntEnum):
+    """Fields of a queue's entries."""
+
+    JOB = 0
+    KEY = 1
+    PROCS = 2
+    PLAN = 3
+
+
+Q_FIELDS = len(Entry)
 GONE = 1 << 60
-"""``Q_PROCS`` of an entry that has left the queue: it fits nowhere."""
+"""``Entry.PROCS`` of an entry that has left the queue: it fits nowhere."""
 
-# Rows of `changes`: how many processors more (negative: fewer) there are to plan with from when to when.
-C_FROM, C_TO, C_PROCS = range(3)
-CHANGE_ROWS = 3
 
-# Rows of `lists`: the runs that ended at this instant, space to sort in, a heap (time, run) of estimates
-# that running jobs may outlive, jobs that lost their processors at this instant and wait again; then for
-# each pool, from DUE on: a heap (time, job) of reservations, a list of those of no length, and two rows for
-# the summary of each of its queues.
-ENDED_RUNS, SCRATCH, SPARE_SCRATCH, OUTLIVE_TIME, OUTLIVE_RUN, RETURNED, DUE = range(7)
-DUE_JOB, PINS, SUMMARY, POOL_LISTS = DUE + 1, DUE + 2, DUE + 3, 7
+class Change(IntEnum):
+    """Rows of `changes`: how many processors more (negative: fewer) to plan with from when to when."""
 
-# Entries of `clock`. HORIZON is when the world next has something to tell beside ends and arrivals, HELD is 2
-# while it tells, and 1 in the policy's turn after that; the same where the policy asks its owner, and is
-# answered. CHANGES and RETURNS are what the world told at this instant. Arrivals before KNOWN_UNTIL are in
-# the table of jobs; no instant from then on is opened.
-(
-    NOW,
-    FIRST_NEW,
-    LAST_NEW,
-    ENDED,
-    WAKE,
-    FAULT,
-    FAULT_JOB,
-    RUNS,
-    FRESH,
-    WAITS,
-    RUNS_NOW,
-    SUSPENDS,
-    FINISHED,
-    INSTANTS,
-    WAITS_SUM,
-    WAITS_MAX,
-    AGED,
-    OUTLIVES,
-    LIVE_ROOM,
-    SHARES,
-    NODE_CPUS,
-    HORIZON,
-    HELD,
-    CHANGES,
-    RETURNS,
-    KNOWN_UNTIL,
-) = range(26)
-CLOCK_ENTRIES = 26
+    FROM = 0
+    TO = 1
+    PROCS = 2
+
+
+CHANGE_ROWS = len(Change)
+
+
+class List(IntEnum):
+    """Rows of `lists`; those from DUE on are there for each pool, POOL_LISTS apart."""
+
+    ENDED_RUNS = 0
+    """The runs that ended at this instant."""
+    SCRATCH = 1
+    """Space to sort in."""
+    SPARE_SCRATCH = 2
+    OUTLIVE_TIME = 3
+    """A heap (time, run) of estimates that running jobs may outlive."""
+    OUTLIVE_RUN = 4
+    RETURNED = 5
+    """Jobs that lost their processors at this instant and wait again."""
+    DUE = 6
+    """A heap (time, job) of reservations."""
+    DUE_JOB = 7
+    PINS = 8
+    """Reservations of no length."""
+    SUMMARY = 9
+    """Two rows for each of the pool's queues."""
+
+
+POOL_LISTS = 7
+
+
+class Clock(IntEnum):
+    """Entries of `clock`."""
+
+    NOW = 0
+    FIRST_NEW = 1
+    LAST_NEW = 2
+    ENDED = 3
+    WAKE = 4
+    FAULT = 5
+    FAULT_JOB = 6
+    RUNS = 7
+    FRESH = 8
+    WAITS = 9
+    RUNS_NOW = 10
+    SUSPENDS = 11
+    FINISHED = 12
+    INSTANTS = 13
+    WAITS_SUM = 14
+    WAITS_MAX = 15
+    AGED = 16
+    OUTLIVES = 17
+    LIVE_ROOM = 18
+    SHARES = 19
+    NODE_CPUS = 20
+    HORIZON = 21
+    """When the world next has something to tell beside ends and arrivals."""
+    HELD = 22
+    """2 while it tells, and 1 in the policy's turn after that; the same where the policy asks its owner, and
+    is answered."""
+    CHANGES = 23
+    """What the world told at this instant, as are RETURNS."""
+    RETURNS = 24
+    KNOWN_UNTIL = 25
+    """Arrivals before this are in the table of jobs; no instant from then on is opened."""
+
 
 ALL_KNOWN = NEVER + 1
-"""``KNOWN_UNTIL`` where no more jobs come than those in the table."""
+"""``Clock.KNOWN_UNTIL`` where no more jobs come than those in the table."""
 
-# What step and the loop return.
-PASS, TICK, GROW, FINISH, BROKEN, EVENT, PAUSE, ASK = range(8)
 
-# Faults: verbs that were refused.
-NONE, NOT_WAITING, TOO_WIDE, NOT_RUNNING, SLEPT, BAD_KEY, NOT_SUSPENDED, TOO_FAR, NODE_FULL = range(9)
+class Step(IntEnum):
+    """What step and the loop return."""
+
+    PASS = 0
+    TICK = 1
+    GROW = 2
+    FINISH = 3
+    BROKEN = 4
+    EVENT = 5
+    PAUSE = 6
+    ASK = 7
+
+
+class Fault(IntEnum):
+    """Why a verb was refused."""
+
+    NONE = 0
+    NOT_WAITING = 1
+    TOO_WIDE = 2
+    NOT_RUNNING = 3
+    SLEPT = 4
+    BAD_KEY = 5
+    NOT_SUSPENDED = 6
+    TOO_FAR = 7
+    NODE_FULL = 8
 
 
 @by_address
@@ -204,7 +328,7 @@ class State(NamedTuple):
     """[4 q + field, place] waiting jobs in scheduling order, with gaps where jobs have left."""
     lists: Table
     """[row, place] the runs that ended at this instant, space to sort in, and for each pool a heap of jobs
-    by reserved start (``jobs[SLOT]`` is a job's place in it)."""
+    by reserved start (``jobs[Job.SLOT]`` is a job's place in it)."""
     profile: Profile
     """Free processors over time, for policies that plan ahead."""
     keys: npt.NDArray[np.float64]
@@ -249,16 +373,16 @@ def new_state(
     """
     held = (SHARE_ROWS, 0)
     if nodes is not None:
-        held = SHARE_ROWS + len(nodes) - NODE_ROWS, 2 * int(nodes[N_CPUS].sum())
-    clock = np.zeros(CLOCK_ENTRIES, np.int64)
-    clock[HORIZON], clock[KNOWN_UNTIL] = NEVER, ALL_KNOWN
+        held = SHARE_ROWS + len(nodes) - NODE_ROWS, 2 * int(nodes[Node.CPUS].sum())
+    clock = np.zeros(len(Clock), np.int64)
+    clock[Clock.HORIZON], clock[Clock.KNOWN_UNTIL] = NEVER, ALL_KNOWN
     return State(
         clock=clock,
         jobs=jobs,
         runs=np.zeros((RUN_ROWS, log), np.int64),
         pools=pools,
         queue=np.zeros((Q_FIELDS * 2 * count, queue_room(live)), np.int64),
-        lists=np.zeros((DUE + POOL_LISTS * count, queue_room(live)), np.int64),
+        lists=np.zeros((List.DUE + POOL_LISTS * count, queue_room(live)), np.int64),
         profile=new_profile(count, live),
         keys=np.zeros(queue_room(live), np.float64),
         options=options,

@@ -7,57 +7,7 @@ explanation that names the job and the instant.
 from __future__ import annotations
 
 from headway.engine.shares import free_shares, keep_aside, propose_again, proposed_cpus, take_shares
-from headway.engine.tables import (
-    BY_SUSPENSION,
-    DONE,
-    FAULT,
-    FAULT_JOB,
-    FINISHED,
-    FREE,
-    HELD,
-    KEPT,
-    NODE_FULL,
-    NONE,
-    NOT_RUNNING,
-    NOT_SUSPENDED,
-    NOT_WAITING,
-    NOW,
-    OPEN,
-    PHASE,
-    PLAN,
-    PROCS,
-    R_END,
-    R_ENDED,
-    R_EXPECTED,
-    R_JOB,
-    R_LEAD,
-    R_LIMIT,
-    R_POOL,
-    R_SHARE,
-    R_START,
-    R_WHY,
-    REFUSED,
-    RESUMED,
-    RUN,
-    RUNNING,
-    RUNS,
-    RUNS_NOW,
-    S_CPUS,
-    SHARES,
-    SLEPT,
-    STRETCH_BY,
-    STRETCH_OVER,
-    SUBMIT,
-    SUSPENDED,
-    SUSPENDS,
-    TOO_WIDE,
-    WAITING,
-    WAITS,
-    WAKE,
-    WALL,
-    WITHDRAWN,
-    State,
-)
+from headway.engine.tables import OPEN, Clock, Ended, Fault, Job, Phase, Pool, Run, Share, State, Why
 from headway.jit import kernel
 
 NOBODY = -1
@@ -67,27 +17,27 @@ NOBODY = -1
 @kernel
 def refuse(state: State, fault: int, job: int) -> bool:
     """Note the first fault of the run."""
-    if state.clock[FAULT] == NONE:
-        state.clock[FAULT] = fault
-        state.clock[FAULT_JOB] = job
+    if state.clock[Clock.FAULT] == Fault.NONE:
+        state.clock[Clock.FAULT] = fault
+        state.clock[Clock.FAULT_JOB] = job
     return False
 
 
 @kernel
 def start(state: State, job: int, pool: int, why: int) -> bool:
     """Start a waiting job now."""
-    return start_late(state, job, pool, why, 0, state.jobs[WALL, job])
+    return start_late(state, job, pool, why, 0, state.jobs[Job.WALL, job])
 
 
 @kernel
 def start_late(state: State, job: int, pool: int, why: int, lead: int, limit: int) -> bool:
     """Give a waiting job its processors now; its program begins ``lead`` later, and it ends by ``limit``."""
-    if state.jobs[PHASE, job] != WAITING:
-        return refuse(state, NOT_WAITING, job)
-    if state.jobs[PROCS, job] > state.pools[FREE, pool]:
-        return refuse(state, TOO_WIDE, job)
+    if state.jobs[Job.PHASE, job] != Phase.WAITING:
+        return refuse(state, Fault.NOT_WAITING, job)
+    if state.jobs[Job.PROCS, job] > state.pools[Pool.FREE, pool]:
+        return refuse(state, Fault.TOO_WIDE, job)
     log_run(state, job, pool, why, lead, limit)
-    state.clock[WAITS] -= 1
+    state.clock[Clock.WAITS] -= 1
     return True
 
 
@@ -97,98 +47,98 @@ def start_on_nodes(state: State, job: int, count: int, why: int, lead: int, limi
 
     The job's processors are from now on the CPUs that it got.
     """
-    if state.jobs[PHASE, job] != WAITING:
-        return refuse(state, NOT_WAITING, job)
+    if state.jobs[Job.PHASE, job] != Phase.WAITING:
+        return refuse(state, Fault.NOT_WAITING, job)
     cpus = proposed_cpus(state, count)
-    if cpus < 0 or cpus > state.pools[FREE, 0]:
-        return refuse(state, NODE_FULL, job)
-    state.jobs[PROCS, job] = cpus
+    if cpus < 0 or cpus > state.pools[Pool.FREE, 0]:
+        return refuse(state, Fault.NODE_FULL, job)
+    state.jobs[Job.PROCS, job] = cpus
     log_run(state, job, 0, why, lead, limit)
     take_shares(state, count)
-    state.clock[WAITS] -= 1
+    state.clock[Clock.WAITS] -= 1
     return True
 
 
 @kernel
 def log_run(state: State, job: int, pool: int, why: int, lead: int, limit: int) -> None:
     """Open a run now."""
-    run = state.clock[RUNS]
-    state.clock[RUNS] = run + 1
-    now = state.clock[NOW]
-    state.runs[R_JOB, run] = job
-    state.runs[R_START, run] = now
-    state.runs[R_END, run] = OPEN
-    state.runs[R_POOL, run] = pool
-    state.runs[R_WHY, run] = why
-    state.runs[R_EXPECTED, run] = now + state.jobs[PLAN, job]
-    state.runs[R_LEAD, run] = lead
-    state.runs[R_LIMIT, run] = limit
-    state.runs[R_SHARE, run] = state.clock[SHARES]
-    state.pools[FREE, pool] -= state.jobs[PROCS, job]
-    state.jobs[PHASE, job] = RUNNING
-    state.jobs[RUN, job] = run
-    state.clock[RUNS_NOW] += 1
+    run = state.clock[Clock.RUNS]
+    state.clock[Clock.RUNS] = run + 1
+    now = state.clock[Clock.NOW]
+    state.runs[Run.JOB, run] = job
+    state.runs[Run.START, run] = now
+    state.runs[Run.END, run] = OPEN
+    state.runs[Run.POOL, run] = pool
+    state.runs[Run.WHY, run] = why
+    state.runs[Run.EXPECTED, run] = now + state.jobs[Job.PLAN, job]
+    state.runs[Run.LEAD, run] = lead
+    state.runs[Run.LIMIT, run] = limit
+    state.runs[Run.SHARE, run] = state.clock[Clock.SHARES]
+    state.pools[Pool.FREE, pool] -= state.jobs[Job.PROCS, job]
+    state.jobs[Job.PHASE, job] = Phase.RUNNING
+    state.jobs[Job.RUN, job] = run
+    state.clock[Clock.RUNS_NOW] += 1
 
 
 @kernel
 def stop(state: State, run: int, ended: int) -> None:
     """End a run now and free its processors."""
-    state.runs[R_END, run] = state.clock[NOW]
-    state.runs[R_ENDED, run] = ended
-    state.pools[FREE, state.runs[R_POOL, run]] += state.jobs[PROCS, state.runs[R_JOB, run]]
-    state.clock[RUNS_NOW] -= 1
-    if state.clock[SHARES] > 0:
+    state.runs[Run.END, run] = state.clock[Clock.NOW]
+    state.runs[Run.ENDED, run] = ended
+    state.pools[Pool.FREE, state.runs[Run.POOL, run]] += state.jobs[Job.PROCS, state.runs[Run.JOB, run]]
+    state.clock[Clock.RUNS_NOW] -= 1
+    if state.clock[Clock.SHARES] > 0:
         free_shares(state, state.nodes, run)
 
 
 @kernel
 def kill(state: State, job: int, ended: int) -> bool:
     """Stop a running job; its work is lost, what was kept of it too, and it waits again."""
-    if state.jobs[PHASE, job] != RUNNING:
-        return refuse(state, NOT_RUNNING, job)
-    stop(state, state.jobs[RUN, job], ended)
-    state.jobs[KEPT, job] = 0
-    state.jobs[PHASE, job] = WAITING
-    state.clock[WAITS] += 1
+    if state.jobs[Job.PHASE, job] != Phase.RUNNING:
+        return refuse(state, Fault.NOT_RUNNING, job)
+    stop(state, state.jobs[Job.RUN, job], ended)
+    state.jobs[Job.KEPT, job] = 0
+    state.jobs[Job.PHASE, job] = Phase.WAITING
+    state.clock[Clock.WAITS] += 1
     return True
 
 
 @kernel
 def lose(state: State, job: int, ended: int) -> bool:
     """Stop a running job for good: what it has done is lost, and it does not wait again."""
-    if state.jobs[PHASE, job] != RUNNING:
-        return refuse(state, NOT_RUNNING, job)
-    stop(state, state.jobs[RUN, job], ended)
-    state.jobs[PHASE, job] = DONE
-    state.clock[FINISHED] += 1
+    if state.jobs[Job.PHASE, job] != Phase.RUNNING:
+        return refuse(state, Fault.NOT_RUNNING, job)
+    stop(state, state.jobs[Job.RUN, job], ended)
+    state.jobs[Job.PHASE, job] = Phase.DONE
+    state.clock[Clock.FINISHED] += 1
     return True
 
 
 @kernel
 def suspend(state: State, job: int) -> bool:
     """Stop a running job and keep what it has done; its processors can be lent to others meanwhile."""
-    if state.jobs[PHASE, job] != RUNNING:
-        return refuse(state, NOT_RUNNING, job)
-    run = state.jobs[RUN, job]
-    done = state.clock[NOW] - state.runs[R_START, run] - state.runs[R_LEAD, run]
-    state.jobs[KEPT, job] += max(done, 0)
-    stop(state, run, BY_SUSPENSION)
-    state.jobs[PHASE, job] = SUSPENDED
-    state.clock[SUSPENDS] += 1
+    if state.jobs[Job.PHASE, job] != Phase.RUNNING:
+        return refuse(state, Fault.NOT_RUNNING, job)
+    run = state.jobs[Job.RUN, job]
+    done = state.clock[Clock.NOW] - state.runs[Run.START, run] - state.runs[Run.LEAD, run]
+    state.jobs[Job.KEPT, job] += max(done, 0)
+    stop(state, run, Ended.BY_SUSPENSION)
+    state.jobs[Job.PHASE, job] = Phase.SUSPENDED
+    state.clock[Clock.SUSPENDS] += 1
     return True
 
 
 @kernel
 def resume(state: State, job: int, lead: int) -> bool:
     """Let a suspended job go on in the pool where it was, its program ``lead`` later."""
-    if state.jobs[PHASE, job] != SUSPENDED:
-        return refuse(state, NOT_SUSPENDED, job)
-    pool, kept = state.runs[R_POOL, state.jobs[RUN, job]], state.jobs[KEPT, job]
-    if state.jobs[PROCS, job] > state.pools[FREE, pool]:
-        return refuse(state, TOO_WIDE, job)
-    log_run(state, job, pool, RESUMED, lead, lead + state.jobs[WALL, job] - kept)
-    state.clock[SUSPENDS] -= 1
-    state.runs[R_EXPECTED, state.jobs[RUN, job]] += lead - kept
+    if state.jobs[Job.PHASE, job] != Phase.SUSPENDED:
+        return refuse(state, Fault.NOT_SUSPENDED, job)
+    pool, kept = state.runs[Run.POOL, state.jobs[Job.RUN, job]], state.jobs[Job.KEPT, job]
+    if state.jobs[Job.PROCS, job] > state.pools[Pool.FREE, pool]:
+        return refuse(state, Fault.TOO_WIDE, job)
+    log_run(state, job, pool, Why.RESUMED, lead, lead + state.jobs[Job.WALL, job] - kept)
+    state.clock[Clock.SUSPENDS] -= 1
+    state.runs[Run.EXPECTED, state.jobs[Job.RUN, job]] += lead - kept
     return True
 
 
@@ -200,7 +150,7 @@ def suspend_on_nodes(state: State, job: int) -> bool:
     """
     if not suspend(state, job):
         return False
-    keep_aside(state, state.jobs[RUN, job], 1)
+    keep_aside(state, state.jobs[Job.RUN, job], 1)
     return True
 
 
@@ -210,22 +160,22 @@ def start_suspended(state: State, job: int, count: int, why: int, limit: int) ->
 
     Its memory and further resources are its own from now on; it ends by ``limit`` once it has gone on.
     """
-    if state.jobs[PHASE, job] != WAITING:
-        return refuse(state, NOT_WAITING, job)
-    first, cpus = state.clock[SHARES], 0
+    if state.jobs[Job.PHASE, job] != Phase.WAITING:
+        return refuse(state, Fault.NOT_WAITING, job)
+    first, cpus = state.clock[Clock.SHARES], 0
     for entry in range(first, first + count):
-        cpus += state.shares[S_CPUS, entry]
-    state.jobs[PROCS, job] = cpus
+        cpus += state.shares[Share.CPUS, entry]
+    state.jobs[Job.PROCS, job] = cpus
     log_run(state, job, 0, why, 0, limit)
-    state.clock[SHARES] += count
-    run = state.jobs[RUN, job]
-    state.runs[R_END, run] = state.clock[NOW]
-    state.runs[R_ENDED, run] = BY_SUSPENSION
-    state.pools[FREE, 0] += cpus
-    state.clock[RUNS_NOW] -= 1
-    state.clock[WAITS] -= 1
-    state.jobs[PHASE, job] = SUSPENDED
-    state.clock[SUSPENDS] += 1
+    state.clock[Clock.SHARES] += count
+    run = state.jobs[Job.RUN, job]
+    state.runs[Run.END, run] = state.clock[Clock.NOW]
+    state.runs[Run.ENDED, run] = Ended.BY_SUSPENSION
+    state.pools[Pool.FREE, 0] += cpus
+    state.clock[Clock.RUNS_NOW] -= 1
+    state.clock[Clock.WAITS] -= 1
+    state.jobs[Job.PHASE, job] = Phase.SUSPENDED
+    state.clock[Clock.SUSPENDS] += 1
     keep_aside(state, run, 1)
     return True
 
@@ -233,19 +183,19 @@ def start_suspended(state: State, job: int, count: int, why: int, limit: int) ->
 @kernel
 def resume_on_nodes(state: State, job: int, limit: int) -> bool:
     """Let a suspended job go on with the shares of nodes that it had; it ends by ``limit`` (µs from now)."""
-    if state.jobs[PHASE, job] != SUSPENDED:
-        return refuse(state, NOT_SUSPENDED, job)
-    run = state.jobs[RUN, job]
+    if state.jobs[Job.PHASE, job] != Phase.SUSPENDED:
+        return refuse(state, Fault.NOT_SUSPENDED, job)
+    run = state.jobs[Job.RUN, job]
     keep_aside(state, run, -1)
     count = propose_again(state, run)
     cpus = proposed_cpus(state, count)
-    if cpus < 0 or cpus > state.pools[FREE, 0]:
+    if cpus < 0 or cpus > state.pools[Pool.FREE, 0]:
         keep_aside(state, run, 1)
-        return refuse(state, NODE_FULL, job)
-    log_run(state, job, 0, RESUMED, 0, limit)
+        return refuse(state, Fault.NODE_FULL, job)
+    log_run(state, job, 0, Why.RESUMED, 0, limit)
     take_shares(state, count)
-    state.clock[SUSPENDS] -= 1
-    state.runs[R_EXPECTED, state.jobs[RUN, job]] -= state.jobs[KEPT, job]
+    state.clock[Clock.SUSPENDS] -= 1
+    state.runs[Run.EXPECTED, state.jobs[Job.RUN, job]] -= state.jobs[Job.KEPT, job]
     return True
 
 
@@ -255,75 +205,75 @@ def end_suspended(state: State, job: int, ended: int, again: bool) -> bool:
 
     The log of runs has its end as a run of no length on the same nodes.
     """
-    if state.jobs[PHASE, job] != SUSPENDED:
-        return refuse(state, NOT_SUSPENDED, job)
-    before = state.jobs[RUN, job]
+    if state.jobs[Job.PHASE, job] != Phase.SUSPENDED:
+        return refuse(state, Fault.NOT_SUSPENDED, job)
+    before = state.jobs[Job.RUN, job]
     keep_aside(state, before, -1)
     count = propose_again(state, before)
-    log_run(state, job, 0, RESUMED, 0, 0)
-    state.clock[SHARES] += count
-    run = state.jobs[RUN, job]
-    state.runs[R_END, run] = state.clock[NOW]
-    state.runs[R_ENDED, run] = ended
-    state.pools[FREE, 0] += state.jobs[PROCS, job]
-    state.clock[RUNS_NOW] -= 1
-    state.clock[SUSPENDS] -= 1
-    state.jobs[KEPT, job] = 0
+    log_run(state, job, 0, Why.RESUMED, 0, 0)
+    state.clock[Clock.SHARES] += count
+    run = state.jobs[Job.RUN, job]
+    state.runs[Run.END, run] = state.clock[Clock.NOW]
+    state.runs[Run.ENDED, run] = ended
+    state.pools[Pool.FREE, 0] += state.jobs[Job.PROCS, job]
+    state.clock[Clock.RUNS_NOW] -= 1
+    state.clock[Clock.SUSPENDS] -= 1
+    state.jobs[Job.KEPT, job] = 0
     if again:
-        state.jobs[PHASE, job] = WAITING
-        state.clock[WAITS] += 1
+        state.jobs[Job.PHASE, job] = Phase.WAITING
+        state.clock[Clock.WAITS] += 1
     else:
-        state.jobs[PHASE, job] = DONE
-        state.clock[FINISHED] += 1
+        state.jobs[Job.PHASE, job] = Phase.DONE
+        state.clock[Clock.FINISHED] += 1
     return True
 
 
 @kernel
 def turn_away(state: State, job: int) -> bool:
     """Refuse a waiting job: it is never run."""
-    return leave_for_good(state, job, REFUSED)
+    return leave_for_good(state, job, Phase.REFUSED)
 
 
 @kernel
 def withdraw(state: State, job: int) -> bool:
     """A waiting job is taken away: it waits elsewhere, or not at all."""
-    return leave_for_good(state, job, WITHDRAWN)
+    return leave_for_good(state, job, Phase.WITHDRAWN)
 
 
 @kernel
 def leave_for_good(state: State, job: int, phase: int) -> bool:
     """A waiting job waits here no more."""
-    if state.jobs[PHASE, job] != WAITING:
-        return refuse(state, NOT_WAITING, job)
-    state.jobs[PHASE, job] = phase
-    state.clock[WAITS] -= 1
+    if state.jobs[Job.PHASE, job] != Phase.WAITING:
+        return refuse(state, Fault.NOT_WAITING, job)
+    state.jobs[Job.PHASE, job] = phase
+    state.clock[Clock.WAITS] -= 1
     return True
 
 
 @kernel
 def resubmit(state: State, job: int, walltime: int, plan: int) -> bool:
     """A waiting job is a new one from now on, with this walltime and planned time (µs)."""
-    if state.jobs[PHASE, job] != WAITING:
-        return refuse(state, NOT_WAITING, job)
-    state.jobs[SUBMIT, job] = state.clock[NOW]
-    state.jobs[WALL, job] = walltime
-    state.jobs[PLAN, job] = plan
+    if state.jobs[Job.PHASE, job] != Phase.WAITING:
+        return refuse(state, Fault.NOT_WAITING, job)
+    state.jobs[Job.SUBMIT, job] = state.clock[Clock.NOW]
+    state.jobs[Job.WALL, job] = walltime
+    state.jobs[Job.PLAN, job] = plan
     return True
 
 
 @kernel
 def keep_work(state: State, job: int, done: int) -> None:
     """So much of a stopped job's work (µs) is kept although it waits again."""
-    state.jobs[KEPT, job] += done
+    state.jobs[Job.KEPT, job] += done
 
 
 @kernel
 def reshape(state: State, job: int, procs: int, walltime: int, by: int, over: int) -> bool:
     """Give a waiting job another size and the times it has with it: run times are the log's x by / over."""
-    if state.jobs[PHASE, job] != WAITING:
-        return refuse(state, NOT_WAITING, job)
-    state.jobs[PROCS, job] = procs
-    state.jobs[WALL, job] = state.jobs[PLAN, job] = walltime
+    if state.jobs[Job.PHASE, job] != Phase.WAITING:
+        return refuse(state, Fault.NOT_WAITING, job)
+    state.jobs[Job.PROCS, job] = procs
+    state.jobs[Job.WALL, job] = state.jobs[Job.PLAN, job] = walltime
     stretch(state, job, by, over)
     return True
 
@@ -331,32 +281,32 @@ def reshape(state: State, job: int, procs: int, walltime: int, by: int, over: in
 @kernel
 def stretch(state: State, job: int, by: int, over: int) -> None:
     """A job's run times are the log's x by / over; the log's where over is 0 or as much."""
-    state.jobs[STRETCH_BY, job] = by
-    state.jobs[STRETCH_OVER, job] = 0 if by == over else over
+    state.jobs[Job.STRETCH_BY, job] = by
+    state.jobs[Job.STRETCH_OVER, job] = 0 if by == over else over
 
 
 @kernel
 def relabel(state: State, run: int, why: int) -> None:
     """Say otherwise why a run started."""
-    state.runs[R_WHY, run] = why
+    state.runs[Run.WHY, run] = why
 
 
 @kernel
 def expect(state: State, run: int, end: int) -> None:
     """Expect a run to end at ``end`` from now on."""
-    state.runs[R_EXPECTED, run] = end
+    state.runs[Run.EXPECTED, run] = end
 
 
 @kernel
 def wake(state: State, t: int) -> None:
     """Ask for a pass at ``t`` even if nothing happens then; the earliest request of a pass counts."""
-    if t < state.clock[NOW]:
-        refuse(state, SLEPT, NOBODY)
-    elif t < state.clock[WAKE]:
-        state.clock[WAKE] = t
+    if t < state.clock[Clock.NOW]:
+        refuse(state, Fault.SLEPT, NOBODY)
+    elif t < state.clock[Clock.WAKE]:
+        state.clock[Clock.WAKE] = t
 
 
 @kernel
 def ask(state: State) -> None:
     """Ask the owner of the simulation: the instant stays open, and the policy has another turn at it then."""
-    state.clock[HELD] = 2
+    state.clock[Clock.HELD] = 2

@@ -15,39 +15,18 @@ import numpy as np
 from headway.engine.drive import Jobs, Setup, make_state
 from headway.engine.driver import Driver
 from headway.engine.tables import (
-    AGED,
-    BACKFILL_KEY,
-    CLASS,
-    DONE,
-    DUE_COUNT,
-    DUE_JOB,
-    ENDED,
-    FIRST_NEW,
-    FRESH,
     GONE,
-    KEY,
-    LAST_NEW,
-    LIVE_ROOM,
     OPEN,
-    OUTLIVE_RUN,
-    OUTLIVE_TIME,
-    OUTLIVES,
-    PHASE,
-    PIN_COUNT,
-    PINS,
     POOL_LISTS,
     Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_KEY,
-    Q_PROCS,
-    Q_SUMMED,
-    Q_TAIL,
-    R_END,
-    R_JOB,
-    RUN,
     RUN_ROWS,
-    RUNS,
+    Clock,
+    Entry,
+    Job,
+    List,
+    Phase,
+    Pool,
+    Run,
     State,
     Table,
 )
@@ -58,7 +37,7 @@ NO_MORE = -1
 
 def still_here(state: State) -> Table:
     """The jobs that wait or run, in order of arrival."""
-    return np.flatnonzero(state.jobs[PHASE, : state.clock[LAST_NEW]] != DONE)
+    return np.flatnonzero(state.jobs[Job.PHASE, : state.clock[Clock.LAST_NEW]] != Phase.DONE)
 
 
 def next_window(driver: Driver, live: Table, jobs: Jobs, setup: Setup) -> None:
@@ -66,20 +45,20 @@ def next_window(driver: Driver, live: Table, jobs: Jobs, setup: Setup) -> None:
     old = driver.state
     table = make_state(jobs, setup, 1)[0].jobs
     count, clock = len(live), old.clock
-    open_runs = np.flatnonzero(old.runs[R_END, : clock[RUNS]] == OPEN)
+    open_runs = np.flatnonzero(old.runs[Run.END, : clock[Clock.RUNS]] == OPEN)
     job_now, run_now = renumbered(live, old.jobs.shape[1]), renumbered(open_runs, old.runs.shape[1])
-    keys = table[[KEY, BACKFILL_KEY], :count]
-    grown_old = old.jobs[CLASS, live] != table[CLASS, :count]
+    keys = table[[Job.KEY, Job.BACKFILL_KEY], :count]
+    grown_old = old.jobs[Job.CLASS, live] != table[Job.CLASS, :count]
     table[:, :count] = old.jobs[:, live]
-    table[RUN, :count] = np.where(table[RUN, :count] >= 0, run_now[table[RUN, :count]], NO_MORE)
-    keys[:, grown_old] = table[[KEY, BACKFILL_KEY], :count][:, grown_old]
-    runs = np.zeros((RUN_ROWS, len(jobs) + int(clock[LIVE_ROOM]) + 1), np.int64)
+    table[Job.RUN, :count] = np.where(table[Job.RUN, :count] >= 0, run_now[table[Job.RUN, :count]], NO_MORE)
+    keys[:, grown_old] = table[[Job.KEY, Job.BACKFILL_KEY], :count][:, grown_old]
+    runs = np.zeros((RUN_ROWS, len(jobs) + int(clock[Clock.LIVE_ROOM]) + 1), np.int64)
     runs[:, : len(open_runs)] = old.runs[:, open_runs]
-    runs[R_JOB, : len(open_runs)] = job_now[runs[R_JOB, : len(open_runs)]]
-    clock[FIRST_NEW] = clock[LAST_NEW] = count
-    clock[RUNS] = clock[FRESH] = len(open_runs)
-    clock[AGED] = np.searchsorted(live, clock[AGED])
-    clock[ENDED] = 0
+    runs[Run.JOB, : len(open_runs)] = job_now[runs[Run.JOB, : len(open_runs)]]
+    clock[Clock.FIRST_NEW] = clock[Clock.LAST_NEW] = count
+    clock[Clock.RUNS] = clock[Clock.FRESH] = len(open_runs)
+    clock[Clock.AGED] = np.searchsorted(live, clock[Clock.AGED])
+    clock[Clock.ENDED] = 0
     driver.state = old._replace(jobs=table, runs=runs)
     driver.jobs, driver.setup = jobs, setup
     take_over_ends(driver, run_now)
@@ -88,7 +67,7 @@ def next_window(driver: Driver, live: Table, jobs: Jobs, setup: Setup) -> None:
     for q in range(old.queue.shape[0] // Q_FIELDS):
         take_over_queue(driver.state, q, keys[q % 2], job_now)
     for k in range(old.queue.shape[0] // (2 * Q_FIELDS)):
-        for row, size in ((DUE_JOB, DUE_COUNT), (PINS, PIN_COUNT)):
+        for row, size in ((List.DUE_JOB, Pool.DUE_COUNT), (List.PINS, Pool.PIN_COUNT)):
             named = old.lists[row + POOL_LISTS * k, : old.pools[size, k]]
             named[:] = job_now[named]
 
@@ -104,8 +83,10 @@ def take_over_ends(driver: Driver, run_now: Table) -> None:
     """Real ends, and estimates that may be outlived, of the runs that go on."""
     clock, world = driver.state.clock, driver.world
     world.size[0] = take_over_heap(world.ends, 0, 1, int(world.size[0]), run_now)
-    outlives = int(clock[OUTLIVES])
-    clock[OUTLIVES] = take_over_heap(driver.state.lists, OUTLIVE_TIME, OUTLIVE_RUN, outlives, run_now)
+    outlives = int(clock[Clock.OUTLIVES])
+    clock[Clock.OUTLIVES] = take_over_heap(
+        driver.state.lists, List.OUTLIVE_TIME, List.OUTLIVE_RUN, outlives, run_now
+    )
 
 
 def take_over_heap(heap: Table, time_row: int, run_row: int, size: int, run_now: Table) -> int:
@@ -125,15 +106,15 @@ def take_over_queue(state: State, q: int, keys: Table, job_now: Table) -> None:
     in the order of these, it is sorted at each pass, and keeps its keys until the next.
     """
     rows = slice(Q_FIELDS * q, Q_FIELDS * (q + 1))
-    places = slice(int(state.pools[Q_HEAD, q]), int(state.pools[Q_TAIL, q]))
+    places = slice(int(state.pools[Pool.HEAD, q]), int(state.pools[Pool.TAIL, q]))
     entries = state.queue[rows, places]
-    entries = entries[:, entries[Q_PROCS] != GONE]
-    jobs = job_now[entries[Q_JOB]]
-    entries[Q_JOB] = jobs
+    entries = entries[:, entries[Entry.PROCS] != GONE]
+    jobs = job_now[entries[Entry.JOB]]
+    entries[Entry.JOB] = jobs
     ranked = np.lexsort((jobs, keys[jobs]))
     if (np.diff(ranked) > 0).all():
-        entries[Q_KEY] = keys[jobs]
-        state.jobs[BACKFILL_KEY if q % 2 else KEY, jobs] = keys[jobs]
+        entries[Entry.KEY] = keys[jobs]
+        state.jobs[Job.BACKFILL_KEY if q % 2 else Job.KEY, jobs] = keys[jobs]
     state.queue[rows, : entries.shape[1]] = entries
-    state.pools[Q_HEAD, q] = state.pools[Q_SUMMED, q] = 0
-    state.pools[Q_TAIL, q] = entries.shape[1]
+    state.pools[Pool.HEAD, q] = state.pools[Pool.SUMMED, q] = 0
+    state.pools[Pool.TAIL, q] = entries.shape[1]

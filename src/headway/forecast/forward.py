@@ -18,7 +18,7 @@ import numpy as np
 
 from headway.engine.drive import Jobs, compiled_hook, compiled_loop
 from headway.engine.driver import Driver
-from headway.engine.tables import PHASE, R_JOB, R_START, RUN, RUNS, SUBMIT, WAITING, State
+from headway.engine.tables import Clock, Job, Phase, Run, State
 from headway.errors import UsageError
 from headway.forecast.instant import Instant
 from headway.forecast.record import Column, Record
@@ -149,7 +149,7 @@ class Beginning:
         while more and driver.now < self.instant.now:
             more = driver.next()
             if more and driver.now == self.instant.now:
-                driver.state.jobs[SUBMIT] = true  # they have waited since then
+                driver.state.jobs[Job.SUBMIT] = true  # they have waited since then
             if more:
                 driver.decide()
         while more and not has_started(driver.state, place):
@@ -167,11 +167,11 @@ def compiled(known: dict[Any, Any], prepared: Prepared) -> tuple[Any, Any]:
 
 def has_started(state: State, place: int) -> bool:
     """Whether a job has had a run."""
-    return bool(state.jobs[RUN, place] >= 0) and bool(state.jobs[PHASE, place] != WAITING)
+    return bool(state.jobs[Job.RUN, place] >= 0) and bool(state.jobs[Job.PHASE, place] != Phase.WAITING)
 
 
 def first_start(state: State, place: int) -> int:
     """When a job first started (µs); NEVER if it did not."""
-    runs = state.runs[: R_START + 1, : int(state.clock[RUNS])]
-    found = np.flatnonzero(runs[R_JOB] == place)
-    return int(runs[R_START, found[0]]) if len(found) else NEVER
+    runs = state.runs[: Run.START + 1, : int(state.clock[Clock.RUNS])]
+    found = np.flatnonzero(runs[Run.JOB] == place)
+    return int(runs[Run.START, found[0]]) if len(found) else NEVER

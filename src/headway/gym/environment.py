@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from headway import jit
 from headway.engine.driver import Driver
-from headway.engine.tables import ASK, GROW, R_START, R_WHY, RUN
+from headway.engine.tables import Job, Run, Step
 from headway.gym import learner
 from headway.gym.episodes import Episodes, Part
 from headway.gym.task import Task
@@ -88,11 +88,11 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
     def _go_on(self) -> tuple[float, bool]:
         """Go on to the next question: the reward of the last answer, and whether it is over."""
         code, reward, over = learner.go_on(*self._addresses)
-        while code == GROW:
+        while code == Step.GROW:
             self.driver.grow()
             self._lay_down()
             code, reward, over = learner.go_on(*self._addresses)
-        if code != ASK:
+        if code != Step.ASK:
             raise self.driver.refusal()
         return reward, over
 
@@ -114,15 +114,15 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
         rows = self.task.order[self._first : self._first + self.episodes.jobs]
         place = np.argsort(rows, kind="stable")
         log = self.episodes.workload.select(rows[place], action="not in the episode")
-        runs = self.driver.state.runs[:, self.driver.state.jobs[RUN, place]]
-        start = runs[R_START]
+        runs = self.driver.state.runs[:, self.driver.state.jobs[Job.RUN, place]]
+        start = runs[Run.START]
         return Result(
             workload=log,
             platform=Platform.procs(self.task.machine),
             policy="agent",
             start=start,
             end=start + np.minimum(log.runtime, log.walltime),
-            why=runs[R_WHY].astype(np.uint8),
+            why=runs[Run.WHY].astype(np.uint8),
             killed=log.runtime > log.walltime,
         )
 

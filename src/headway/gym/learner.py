@@ -21,24 +21,7 @@ import numpy.typing as npt
 from headway import jit
 from headway.engine import clock
 from headway.engine.drive import EMPTY, Jobs, Setup, make_state
-from headway.engine.tables import (
-    ASK,
-    FIRST_NEW,
-    FREE,
-    LAST_NEW,
-    NOW,
-    R_JOB,
-    R_START,
-    RUNS,
-    RUNS_NOW,
-    SIZE,
-    SUBMIT,
-    WAITS,
-    WALL,
-    State,
-    Table,
-    World,
-)
+from headway.engine.tables import Clock, Job, Pool, Run, State, Step, Table, World
 from headway.engine.verbs import ask
 from headway.gym.rewards import (
     BSLD,
@@ -123,25 +106,25 @@ def episode(task: Task, first: int) -> tuple[Jobs, Setup]:
 @kernel
 def busy(state: State, free: int) -> float:
     """The share of processors that are busy."""
-    return 1.0 - free / state.pools[SIZE, MACHINE]
+    return 1.0 - free / state.pools[Pool.SIZE, MACHINE]
 
 
 @kernel
 def rate_of(state: State, job: int) -> float:
     """What a waiting job's bounded slowdown grows by each second, if it ran as long as requested."""
-    return 1.0 / max(state.jobs[WALL, job] / SECOND, TAU)
+    return 1.0 / max(state.jobs[Job.WALL, job] / SECOND, TAU)
 
 
 @kernel
 def all_came(state: State) -> bool:
     """Whether every job of the episode has arrived."""
-    return bool(state.clock[LAST_NEW] == state.jobs.shape[1])
+    return bool(state.clock[Clock.LAST_NEW] == state.jobs.shape[1])
 
 
 @kernel
 def is_over(state: State) -> bool:
     """Whether every job of the episode has started."""
-    return bool(state.clock[WAITS] == 0 and all_came(state))
+    return bool(state.clock[Clock.WAITS] == 0 and all_came(state))
 
 
 @kernel
@@ -151,9 +134,9 @@ def open_turn(t: int, state: State) -> bool:
     if setting(state, ASKED):
         m.settings[ASKED] = 0
         return False
-    first, last = state.clock[FIRST_NEW], state.clock[LAST_NEW]
+    first, last = state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]
     seconds = (t - setting(state, LEFT_AT)) / SECOND
-    m.sums[WAITED_SUM] += (state.clock[WAITS] - (last - first)) * seconds
+    m.sums[WAITED_SUM] += (state.clock[Clock.WAITS] - (last - first)) * seconds
     m.sums[BUSY_AREA] += busy(state, setting(state, LEFT_FREE)) * seconds
     m.sums[GROWN] += m.sums[RATE] * seconds
     for job in range(first, last):
@@ -166,9 +149,9 @@ def open_turn(t: int, state: State) -> bool:
 def close_turn(t: int, state: State, asks: bool, begun: int) -> None:
     """Ask if there is something to ask, or nothing more. ``begun`` runs were there before the turn."""
     m = state.memory
-    for run in range(begun, state.clock[RUNS]):
-        m.sums[RATE] -= rate_of(state, state.runs[R_JOB, run])
-    m.settings[LEFT_AT], m.settings[LEFT_FREE] = t, state.pools[FREE, MACHINE]
+    for run in range(begun, state.clock[Clock.RUNS]):
+        m.sums[RATE] -= rate_of(state, state.runs[Run.JOB, run])
+    m.settings[LEFT_AT], m.settings[LEFT_FREE] = t, state.pools[Pool.FREE, MACHINE]
     if is_over(state):
         m.settings[SHADOW_AT] = m.settings[EXTRA] = 0
         fill_slots(t, state, 0)
@@ -182,18 +165,18 @@ def close_turn(t: int, state: State, asks: bool, begun: int) -> None:
 @routine
 def choose(t: int, state: State) -> None:
     """Ask which job starts next."""
-    begun, waits = state.clock[RUNS], False
+    begun, waits = state.clock[Clock.RUNS], False
     if not open_turn(t, state):
         waits = not start_slot(t, state, state.memory.answer[0])
     # Who waits where nothing runs and nobody comes would wait for ever: asked again.
-    waits = waits and not (all_came(state) and state.clock[RUNS_NOW] == 0)
+    waits = waits and not (all_came(state) and state.clock[Clock.RUNS_NOW] == 0)
     close_turn(t, state, has_choice(t, state) and not waits, begun)
 
 
 @routine
 def weigh(t: int, state: State) -> None:
     """Ask for the weights of priorities."""
-    begun, asks = state.clock[RUNS], False
+    begun, asks = state.clock[Clock.RUNS], False
     if open_turn(t, state):
         asks = is_due(t, state)
     else:
@@ -237,10 +220,10 @@ loop: Any = woven(clock.loop)
 def add_started(state: State, world: World) -> None:
     """Add the waits and slowdowns of jobs that have started since the last decision."""
     sums = state.memory.sums
-    for run in range(setting(state, COUNTED), state.clock[RUNS]):
-        job = state.runs[R_JOB, run]
-        waited = (state.runs[R_START, run] - state.jobs[SUBMIT, job]) / SECOND
-        length = min(world.runtime[job], state.jobs[WALL, job]) / SECOND
+    for run in range(setting(state, COUNTED), state.clock[Clock.RUNS]):
+        job = state.runs[Run.JOB, run]
+        waited = (state.runs[Run.START, run] - state.jobs[Job.SUBMIT, job]) / SECOND
+        length = min(world.runtime[job], state.jobs[Job.WALL, job]) / SECOND
         sums[STARTED_WAITS] += waited
         sums[STARTED_BSLD] += max((waited + length) / max(length, TAU), 1.0)
 
@@ -249,8 +232,8 @@ def add_started(state: State, world: World) -> None:
 def reward_of(state: State) -> float:
     """What came of the last decision."""
     kind, sums = setting(state, REWARD), state.memory.sums
-    passed = state.clock[NOW] / SECOND - sums[LAST_TIME]
-    share = busy(state, state.pools[FREE, MACHINE])
+    passed = state.clock[Clock.NOW] / SECOND - sums[LAST_TIME]
+    share = busy(state, state.pools[Pool.FREE, MACHINE])
     if kind == WAIT:
         return -(sums[STARTED_WAITS] - sums[LAST_WAITS]) / 3600.0
     if kind == BSLD:
@@ -270,16 +253,19 @@ def go_on(state_there: Any, world_there: Any) -> tuple[int, float, bool]:
 
     The tables are given by their addresses: to hand them over takes longer than most decisions.
     """
-    state, world, code = state_at(state_there), world_at(world_there), ASK
+    state, world, code = state_at(state_there), world_at(world_there), Step.ASK
     if not is_over(state):
         code = loop(learner, state, world, TO_THE_END)
-    if code != ASK:
+    if code != Step.ASK:
         return code, 0.0, False
     add_started(state, world)
     m, reward = state.memory, reward_of(state)
     m.sums[WAITED_SUM] = m.sums[BUSY_AREA] = m.sums[GROWN] = 0.0
     m.sums[LAST_WAITS], m.sums[LAST_BSLD] = m.sums[STARTED_WAITS], m.sums[STARTED_BSLD]
-    m.sums[LAST_BUSY], m.sums[LAST_TIME] = busy(state, state.pools[FREE, MACHINE]), state.clock[NOW] / SECOND
-    m.settings[COUNTED] = state.clock[RUNS]
+    m.sums[LAST_BUSY], m.sums[LAST_TIME] = (
+        busy(state, state.pools[Pool.FREE, MACHINE]),
+        state.clock[Clock.NOW] / SECOND,
+    )
+    m.settings[COUNTED] = state.clock[Clock.RUNS]
     m.settings[STEPS] += 1
     return code, reward, is_over(state)

@@ -21,36 +21,8 @@ from typing import Any
 import numpy as np
 
 from headway.engine.drive import grow
-from headway.engine.tables import (
-    AT_WALLTIME,
-    BY_ITSELF,
-    BY_SUSPENSION,
-    KEPT,
-    OPEN,
-    PHASE,
-    PROMISE,
-    R_END,
-    R_ENDED,
-    R_JOB,
-    R_LEAD,
-    R_POOL,
-    R_START,
-    R_WHY,
-    REFUSED,
-    RESERVED,
-    RESUMED,
-    RUN,
-    RUNNING,
-    RUNS,
-    RUNS_NOW,
-    SUSPENDED,
-    SUSPENDS,
-    WAITING,
-    WAITS,
-    WALL,
-    State,
-    World,
-)
+from headway.engine.tables import OPEN, Clock, Ended, Phase, Run, State, Why, World
+from headway.engine.tables import Job as JobRow
 from headway.errors import UsageError
 from headway.live.engine import PREPARED_FOR, Engine, Job, OwnCopy, arrivals_of
 from headway.platform import Cluster as Site
@@ -222,19 +194,19 @@ class Batch:
     def _notice(self) -> None:
         """Read from the log of runs what the last instant changed."""
         state, engine = self.engine.state, self.engine
-        runs, now = int(state.clock[RUNS]), engine.now
-        words = {AT_WALLTIME: KILL, BY_SUSPENSION: SUSPEND}
+        runs, now = int(state.clock[Clock.RUNS]), engine.now
+        words: dict[int, str] = {Ended.AT_WALLTIME: KILL, Ended.BY_SUSPENSION: SUSPEND}
         for run, job in list(self._open_runs.items()):
-            if state.runs[R_END, run] != OPEN:
+            if state.runs[Run.END, run] != OPEN:
                 del self._open_runs[run]
-                ended = int(state.runs[R_ENDED, run])
-                if ended != BY_ITSELF:
+                ended = int(state.runs[Run.ENDED, run])
+                if ended != Ended.BY_ITSELF:
                     self._acts.append(Act(words.get(ended, STOP), job, now))
         for run in range(self._seen, runs):
-            job = engine.of_column[int(state.runs[R_JOB, run])]
-            why, pool = int(state.runs[R_WHY, run]), int(state.runs[R_POOL, run])
-            self._acts.append(Act(RESUME if why == RESUMED else START, job, now, why, pool))
-            if state.runs[R_END, run] == OPEN:
+            job = engine.of_column[int(state.runs[Run.JOB, run])]
+            why, pool = int(state.runs[Run.WHY, run]), int(state.runs[Run.POOL, run])
+            self._acts.append(Act(RESUME if why == Why.RESUMED else START, job, now, why, pool))
+            if state.runs[Run.END, run] == OPEN:
                 self._open_runs[run] = job
         self._seen = runs
 
@@ -258,10 +230,10 @@ class Batch:
         self._catch_up(t)
         engine, t = self.engine, max(t, self.engine.now)
         column = engine.here[number].column if number in engine.here else -1
-        if column >= 0 and engine.state.jobs[PHASE, column] == RUNNING:
-            run = int(engine.state.jobs[RUN, column])
-            length = t - int(engine.state.runs[R_START, run])
-            kept = int(engine.state.jobs[KEPT, column]) - int(engine.state.runs[R_LEAD, run])
+        if column >= 0 and engine.state.jobs[JobRow.PHASE, column] == Phase.RUNNING:
+            run = int(engine.state.jobs[JobRow.RUN, column])
+            length = t - int(engine.state.runs[Run.START, run])
+            kept = int(engine.state.jobs[JobRow.KEPT, column]) - int(engine.state.runs[Run.LEAD, run])
             engine.world.runtime[column] = length + kept
             while engine.world.size[0] + 2 > engine.world.ends.shape[1]:
                 engine.state, engine.world = grow(engine.state, engine.world)
@@ -277,9 +249,13 @@ class Batch:
             return "done"
         if engine.waits(number):
             return "waiting"
-        found = int(engine.state.jobs[PHASE, engine.here[number].column])
-        names = {RUNNING: "running", SUSPENDED: "suspended", REFUSED: "refused"}
-        return names.get(found, "waiting" if found == 1 else "done")
+        found = int(engine.state.jobs[JobRow.PHASE, engine.here[number].column])
+        names: dict[int, str] = {
+            Phase.RUNNING: "running",
+            Phase.SUSPENDED: "suspended",
+            Phase.REFUSED: "refused",
+        }
+        return names.get(found, "waiting" if found == Phase.WAITING else "done")
 
     def knows(self, number: int) -> bool:
         """Whether a job was submitted here and not taken away."""
@@ -288,13 +264,13 @@ class Batch:
     def ended(self, number: int) -> int:
         """When a job that is over ended (µs)."""
         engine = self.engine
-        return int(engine.state.runs[R_END, engine.state.jobs[RUN, engine.here[number].column]])
+        return int(engine.state.runs[Run.END, engine.state.jobs[JobRow.RUN, engine.here[number].column]])
 
     def promise(self, number: int) -> int | None:
         """What the policy promised the job (µs): a latest start or end, as ``prepared.promise_kind`` says."""
         if number not in self.engine.here:
             return None
-        told = int(self.engine.state.jobs[PROMISE, self.engine.here[number].column])
+        told = int(self.engine.state.jobs[JobRow.PROMISE, self.engine.here[number].column])
         return told if told >= 0 else None
 
     # ---- foresight ----------------------------------------------------------------------------------------
@@ -317,8 +293,8 @@ class Batch:
             if self.phase(number) == "waiting":
                 waiting.append((number, engine.live[number]))
             elif self.phase(number) == "running":
-                run = int(engine.state.jobs[RUN, submission.column])
-                running.append((number, int(engine.state.runs[R_START, run]), engine.live[number]))
+                run = int(engine.state.jobs[JobRow.RUN, submission.column])
+                running.append((number, int(engine.state.runs[Run.START, run]), engine.live[number]))
         return Picture(running, waiting)
 
     @property
@@ -328,11 +304,11 @@ class Batch:
 
     def _reserved(self, state: State, column: int) -> tuple[int, int]:
         """(start, completion) of a job under a policy that reserves."""
-        if state.jobs[PHASE, column] == WAITING:
-            start = int(state.jobs[RESERVED, column])
+        if state.jobs[JobRow.PHASE, column] == Phase.WAITING:
+            start = int(state.jobs[JobRow.RESERVED, column])
         else:
-            start = int(state.runs[R_START, state.jobs[RUN, column]])
-        return start, start + int(state.jobs[WALL, column])
+            start = int(state.runs[Run.START, state.jobs[JobRow.RUN, column]])
+        return start, start + int(state.jobs[JobRow.WALL, column])
 
     def _present(self) -> int:
         return self.engine.now if self.engine.is_open else max(self.seen_at, self.engine.now)
@@ -376,8 +352,8 @@ class Batch:
         if completion == NEVER:
             return NEVER, NEVER
         assert self.future.state is not None
-        run = int(self.future.state.jobs[RUN, column])
-        return int(self.future.state.runs[R_START, run]), completion
+        run = int(self.future.state.jobs[JobRow.RUN, column])
+        return int(self.future.state.runs[Run.START, run]), completion
 
     @classmethod
     def warm(cls, site: Site, spec: Spec) -> None:
@@ -406,14 +382,17 @@ class Batch:
         user's own may, cannot have that: :meth:`forget_past` is for it.
         """
         engine, clock = self.engine, self.engine.state.clock
-        columns, live = len(engine.of_column), int(clock[WAITS] + clock[RUNS_NOW] + clock[SUSPENDS])
+        columns, live = (
+            len(engine.of_column),
+            int(clock[Clock.WAITS] + clock[Clock.RUNS_NOW] + clock[Clock.SUSPENDS]),
+        )
         if engine.own is not None or not engine.kind.takes_other_numbers:
             return False
         if engine.is_open or columns < max(FORGET_AFTER, 2 * live):
             return False
         new = engine.drop_over()
         self._open_runs = {int(new[run]): job for run, job in self._open_runs.items()}
-        self._seen = int(engine.state.clock[RUNS])
+        self._seen = int(engine.state.clock[Clock.RUNS])
         self._begin_copies(engine)
         return True
 
@@ -444,10 +423,10 @@ class Batch:
             engine.know(number, job_of(number))
             engine.here[number] = Submission(column, Shape(*shape))
         engine.now, engine.following = int(now), int(following)
-        runs = engine.state.runs[:, : engine.state.clock[RUNS]]
+        runs = engine.state.runs[:, : engine.state.clock[Clock.RUNS]]
         self._seen = runs.shape[1]
-        for run in np.flatnonzero(runs[R_END] == OPEN).tolist():
-            self._open_runs[run] = engine.of_column[int(runs[R_JOB, run])]
+        for run in np.flatnonzero(runs[Run.END] == OPEN).tolist():
+            self._open_runs[run] = engine.of_column[int(runs[Run.JOB, run])]
         self._begin_copies(engine)
 
     def forget_past(self, running: Mapping[int, tuple[int, Job]]) -> bool:

@@ -17,27 +17,8 @@ from headway.engine.drive import Jobs, grow, make_state
 from headway.engine.forgetting import drop_columns, drop_runs
 from headway.engine.local import JOIN
 from headway.engine.side_by_side import next_event, open_at
-from headway.engine.tables import (
-    DONE,
-    FAULT,
-    GROW,
-    LAST_NEW,
-    LIVE_ROOM,
-    NONE,
-    NOW,
-    PHASE,
-    PROCS,
-    R_END,
-    R_JOB,
-    RUN,
-    RUNNING,
-    RUNS,
-    SUBMIT,
-    SUSPENDED,
-    WAITING,
-    WAITS,
-    State,
-)
+from headway.engine.tables import Clock, Fault, Phase, Run, State, Step
+from headway.engine.tables import Job as JobRow
 from headway.platform import Cluster as Site
 from headway.platform import Platform
 from headway.policies.grid.composed.cluster import Cluster, Shape, Submission
@@ -129,8 +110,11 @@ class Engine(Cluster):
         """Take the jobs that are over out of the tables; the new number of each run, -1 if it went."""
         self.settle()
         state = self.state
-        stays = np.isin(state.jobs[PHASE, : state.clock[LAST_NEW]], (WAITING, RUNNING, SUSPENDED))
-        runs = drop_runs(state, self.world, self.kind, stays[state.runs[R_JOB, : state.clock[RUNS]]])
+        stays = np.isin(
+            state.jobs[JobRow.PHASE, : state.clock[Clock.LAST_NEW]],
+            (Phase.WAITING, Phase.RUNNING, Phase.SUSPENDED),
+        )
+        runs = drop_runs(state, self.world, self.kind, stays[state.runs[Run.JOB, : state.clock[Clock.RUNS]]])
         columns = self.ids()
         drop_columns(state, self.kind, stays, columns, (self.world.runtime, self.requested))
         self.of_column = columns[stays].tolist()
@@ -163,9 +147,9 @@ class Engine(Cluster):
         if self.plain_times:
             rows[list(self.kind.times)] = job.walltime
         if self.spec.name == "redirection":
-            from headway.policies.redirection.tables import FILE_PLACE
+            from headway.policies.redirection.tables import RedirectionJob
 
-            rows[FILE_PLACE] = number
+            rows[RedirectionJob.FILE_PLACE] = number
         return rows
 
     def _made_rows(self, job: Job) -> Any:
@@ -186,8 +170,8 @@ class Engine(Cluster):
         """Hand many jobs over at once: what :meth:`submit` does with each, in one go over the tables."""
         assert self.is_open
         self.settle()
-        first, count = int(self.state.clock[LAST_NEW]), len(jobs)
-        while self.state.clock[LIVE_ROOM] < 2 * (first + count + len(self.here)):
+        first, count = int(self.state.clock[Clock.LAST_NEW]), len(jobs)
+        while self.state.clock[Clock.LIVE_ROOM] < 2 * (first + count + len(self.here)):
             self.state, self.world = grow(self.state, self.world)
         while self.state.jobs.shape[1] < first + count + 1:
             self.widen()
@@ -196,14 +180,17 @@ class Engine(Cluster):
         for number, job in jobs:
             self.know(number, job)
         table[rows, columns] = np.stack([self._rows(number).copy() for number, _ in jobs], axis=1)[rows]
-        table[SUBMIT, columns], table[PHASE, columns] = self.state.clock[NOW], WAITING
-        table[PROCS, columns] = [job.shape.procs for _, job in jobs]
+        table[JobRow.SUBMIT, columns], table[JobRow.PHASE, columns] = (
+            self.state.clock[Clock.NOW],
+            Phase.WAITING,
+        )
+        table[JobRow.PROCS, columns] = [job.shape.procs for _, job in jobs]
         for row in self.kind.times:
             logged = table[row, columns].tolist()
             table[row, columns] = [job.shape.time(time) for (_, job), time in zip(jobs, logged, strict=True)]
         if self.kind.looks_at_newcomers:
             for column in range(first, first + count):
-                self.kind.request(int(self.state.clock[NOW]), self.state, column, JOIN)
+                self.kind.request(int(self.state.clock[Clock.NOW]), self.state, column, JOIN)
         self.requested[columns] = [job.shape.time(job.walltime) for _, job in jobs]
         self.world.runtime[columns] = [
             UNBOUNDED if job.runtime is None else job.shape.time(job.runtime) for _, job in jobs
@@ -211,8 +198,8 @@ class Engine(Cluster):
         self.of_column += [number for number, _ in jobs]
         places = enumerate(jobs, first)
         self.here |= {number: Submission(column, job.shape) for column, (number, job) in places}
-        self.state.clock[LAST_NEW] = first + count
-        self.state.clock[WAITS] += count
+        self.state.clock[Clock.LAST_NEW] = first + count
+        self.state.clock[Clock.WAITS] += count
         self.version += 1
 
     def ids(self) -> Any:
@@ -239,18 +226,18 @@ class OwnCopy(Copy):
 
     def turn(self, t: int) -> None:
         self.own(t, self.state)
-        if self.state.clock[FAULT] != NONE:
+        if self.state.clock[Clock.FAULT] != Fault.NONE:
             raise self.refusal()
 
     def completion(self, column: int) -> int:
         """Each instant is a call of the policy; one that lets a job wait through very many never runs it."""
         for _ in range(MOST_INSTANTS):
-            if self.state.jobs[PHASE, column] == DONE:
-                return int(self.state.runs[R_END, self.state.jobs[RUN, column]])
+            if self.state.jobs[JobRow.PHASE, column] == Phase.DONE:
+                return int(self.state.runs[Run.END, self.state.jobs[JobRow.RUN, column]])
             t = int(next_event(self.state, self.world))
             if t >= NEVER:
                 break
-            while open_at(self.state, self.world, t) == GROW:
+            while open_at(self.state, self.world, t) == Step.GROW:
                 self.grow()
             self.turn(t)
         return NEVER

@@ -14,18 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headway.engine.tables import (
-    AT_WALLTIME,
-    BY_ITSELF,
-    R_END,
-    R_ENDED,
-    R_START,
-    RUN,
-    RUNS,
-    STRETCH_OVER,
-    WALL,
-    State,
-)
+from headway.engine.tables import Clock, Ended, Job, Run, State
 from headway.jit import entry, kernel
 from headway.metrics.areas import utilization
 from headway.metrics.catalogue import Value
@@ -137,13 +126,13 @@ def measure(
     whole[LAST] = submit[0]
     measured = slowdowns = walltimes = 0
     for job in range(count):
-        run = jobs[RUN, job]
-        if run < 0 or jobs[STRETCH_OVER, job] > 0 or jobs[WALL, job] >= UNBOUNDED:
+        run = jobs[Job.RUN, job]
+        if run < 0 or jobs[Job.STRETCH_OVER, job] > 0 or jobs[Job.WALL, job] >= UNBOUNDED:
             return False
-        how = runs[R_ENDED, run]
-        if how != BY_ITSELF and how != AT_WALLTIME:
+        how = runs[Run.ENDED, run]
+        if how != Ended.BY_ITSELF and how != Ended.AT_WALLTIME:
             return False
-        start, end = runs[R_START, run], runs[R_END, run]
+        start, end = runs[Run.START, run], runs[Run.END, run]
         wait, flow, held = start - submit[job], end - submit[job], end - start
         times[START, job] = start
         ratios[AREA, job] = float(procs[job]) * float(held) / SECOND
@@ -158,7 +147,7 @@ def measure(
         whole[WAIT_LOW] += wait & LOW_HALF
         whole[FLOW_HIGH] += flow >> 32
         whole[FLOW_LOW] += flow & LOW_HALF
-        if how == AT_WALLTIME:
+        if how == Ended.AT_WALLTIME:
             whole[KILLED] += 1
         if p > 0:
             ratios[SLOWDOWN, slowdowns] = flow / p
@@ -217,7 +206,7 @@ def metrics_at_once(
     """
     check_bounds(tau, trim)
     count = len(jobs.submit)
-    if not count or state.clock[RUNS] != count:
+    if not count or state.clock[Clock.RUNS] != count:
         return None
     cut, bound = int(count * trim / 100), microseconds(tau)
     measured = count - 2 * cut

@@ -10,19 +10,7 @@ import numpy.typing as npt
 
 from headway.engine.drive import Jobs, counts
 from headway.engine.driver import Driver
-from headway.engine.tables import (
-    AT_WALLTIME,
-    DONE,
-    LAST_NEW,
-    PHASE,
-    PROMISE,
-    R_END,
-    R_ENDED,
-    R_START,
-    R_WHY,
-    RUN,
-    RUNS,
-)
+from headway.engine.tables import Clock, Ended, Job, Phase, Run
 from headway.engine.windows import next_window, still_here
 from headway.policies.prepare import Arrivals, Prepared
 from headway.simulate import warm
@@ -71,7 +59,7 @@ class Simulation:
             self.promise_kind = prepared.promise_kind
         else:
             next_window(self._driver, live, jobs, prepared.setup)
-        self._first_new, self._first_run = len(live), int(self._driver.state.clock[RUNS])
+        self._first_new, self._first_run = len(live), int(self._driver.state.clock[Clock.RUNS])
         self._fresh = True
 
     def _prepared(self) -> Prepared:
@@ -97,24 +85,24 @@ class Simulation:
         if self._driver is None or not self._fresh:
             return np.zeros(0, np.int64), {}
         state = self._driver.state
-        done = np.flatnonzero(state.jobs[PHASE, : state.clock[LAST_NEW]] == DONE)
-        run = state.jobs[RUN, done]
-        self._runs += int(state.clock[RUNS]) - self._first_run
+        done = np.flatnonzero(state.jobs[Job.PHASE, : state.clock[Clock.LAST_NEW]] == Phase.DONE)
+        run = state.jobs[Job.RUN, done]
+        self._runs += int(state.clock[Clock.RUNS]) - self._first_run
         self._fresh = False
         return self._columns[ROW][done], {
-            "start": state.runs[R_START, run],
-            "end": state.runs[R_END, run],
-            "why": state.runs[R_WHY, run],
-            "killed": (state.runs[R_ENDED, run] == AT_WALLTIME).astype(np.int64),
-            "promise": state.jobs[PROMISE, done],
+            "start": state.runs[Run.START, run],
+            "end": state.runs[Run.END, run],
+            "why": state.runs[Run.WHY, run],
+            "killed": (state.runs[Run.ENDED, run] == Ended.AT_WALLTIME).astype(np.int64),
+            "promise": state.jobs[Job.PROMISE, done],
         }
 
     def came_and_went(self) -> tuple[Table, Table]:
         """When jobs were submitted in this window, and when jobs started in it."""
         assert self._driver is not None
         state = self._driver.state
-        came = self._columns["submit"][self._first_new : int(state.clock[LAST_NEW])]
-        return came, state.runs[R_START, self._first_run : int(state.clock[RUNS])]
+        came = self._columns["submit"][self._first_new : int(state.clock[Clock.LAST_NEW])]
+        return came, state.runs[Run.START, self._first_run : int(state.clock[Clock.RUNS])]
 
     def finish(self) -> None:
         """Every job must have had its run."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from headway.engine.drive import Jobs
 from headway.engine.driver import Driver
-from headway.engine.tables import FINISHED, R_JOB, R_START, RUNS
+from headway.engine.tables import Clock, Run
 from headway.errors import HeadwayError
 from headway.live.engine import Job
 from headway.live.slurm.commands import Slurm
@@ -181,7 +181,7 @@ class RulesPlan:
         jobs = Jobs(comes, procs, limits, limits, prepared.plan, columns["job"])
         driver, seen = Driver(jobs, prepared.setup, room=len(jobs)), -1
         while driver.advance(STRIDE):
-            runs, ended = int(driver.state.clock[RUNS]), int(driver.state.clock[FINISHED])
+            runs, ended = int(driver.state.clock[Clock.RUNS]), int(driver.state.clock[Clock.FINISHED])
             if runs == seen == ended:
                 break  # nothing runs, and nothing was started for long: what still waits can never run
             seen = runs
@@ -195,7 +195,7 @@ def not_foreseen(error: HeadwayError) -> Refused:
 
 def _first_starts(driver: Driver, count: int) -> Times:
     starts = np.full(count, NEVER, np.int64)
-    runs = driver.state.runs[:, : int(driver.state.clock[RUNS])]
-    for job, start in zip(runs[R_JOB][::-1].tolist(), runs[R_START][::-1].tolist(), strict=True):
+    runs = driver.state.runs[:, : int(driver.state.clock[Clock.RUNS])]
+    for job, start in zip(runs[Run.JOB][::-1].tolist(), runs[Run.START][::-1].tolist(), strict=True):
         starts[job] = start
     return starts

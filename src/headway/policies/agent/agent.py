@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from headway.engine.tables import FREED, NEWCOMERS, State, Table
+from headway.engine.tables import Pool, State, Table
 from headway.jit import by_address, kernel, routine
 from headway.policies.agent import features as see
 from headway.policies.agent.choices import (
@@ -160,4 +160,4 @@ def agent(t: int, state: State) -> None:
             state.jobs[DECIDED_BY, job] = feature_that_decided(state, chosen) + 1
         if not start_slot(t, state, chosen):
             break
-    state.pools[NEWCOMERS, MACHINE] = state.pools[FREED, MACHINE] = 0
+    state.pools[Pool.NEWCOMERS, MACHINE] = state.pools[Pool.FREED, MACHINE] = 0

@@ -18,27 +18,7 @@ from typing import Any
 import numpy as np
 
 from headway.engine.ends import settle_ends, when_enough
-from headway.engine.tables import (
-    BACKFILL,
-    FIRST_NEW,
-    FREE,
-    GONE,
-    JOB_ROWS,
-    LAST_NEW,
-    PLAN,
-    PROCS,
-    Q_COUNT,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_PLAN,
-    Q_PROCS,
-    Q_TAIL,
-    RUNS_NOW,
-    SIZE,
-    SUBMIT,
-    State,
-)
+from headway.engine.tables import GONE, JOB_ROWS, Q_FIELDS, Clock, Entry, Job, Pool, State, Why
 from headway.jit import kernel, routine
 from headway.policies.agent import features as see
 from headway.policies.backfilling.easy import begin
@@ -47,7 +27,7 @@ from headway.policies.queueing.strict import MACHINE, head_fits, reason
 from headway.units import SECOND
 
 QUEUE = 2 * MACHINE
-OF_JOB, OF_PLAN, OF_PROCS = (Q_FIELDS * QUEUE + field for field in (Q_JOB, Q_PLAN, Q_PROCS))
+OF_JOB, OF_PLAN, OF_PROCS = (Q_FIELDS * QUEUE + field for field in (Entry.JOB, Entry.PLAN, Entry.PROCS))
 """Rows of the queue."""
 DECIDED_BY, REQUESTED = JOB_ROWS, JOB_ROWS + 1
 """Job rows: what decided, plus 1 (0 where there was no choice); the bits of the request as it is seen."""
@@ -93,17 +73,17 @@ def request_of(state: State, job: int) -> float:
 def take_note(t: int, state: State) -> None:
     """What ended and who came at this instant."""
     settle_ends(t, state, MACHINE)
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         join(state, MACHINE, job)
-        request = see.as_seen(see.on_scale(state.jobs[PLAN, job]))
+        request = see.as_seen(see.on_scale(state.jobs[Job.PLAN, job]))
         state.jobs[REQUESTED, job] = np.float64(request).view(np.int64)
 
 
 @kernel
 def reserve(t: int, state: State) -> None:
     """When the oldest waiting job can start at the latest, and what it leaves over then."""
-    procs = state.queue[OF_PROCS, state.pools[Q_HEAD, QUEUE]]
-    shadow, free_then = when_enough(state.profile, MACHINE, t, state.pools[FREE, MACHINE], procs)
+    procs = state.queue[OF_PROCS, state.pools[Pool.HEAD, QUEUE]]
+    shadow, free_then = when_enough(state.profile, MACHINE, t, state.pools[Pool.FREE, MACHINE], procs)
     state.memory.settings[SHADOW_AT], state.memory.settings[EXTRA] = shadow, free_then - procs
 
 
@@ -118,8 +98,8 @@ def passes(t: int, state: State, place: int) -> bool:
 def fill_slots(t: int, state: State, place: int) -> bool:
     """Give slots to the waiting jobs from a place on, and say which of them may start; whether any may."""
     m, slot, some = state.memory, 0, False
-    window, free = setting(state, WINDOW), state.pools[FREE, MACHINE]
-    while slot < window and place < state.pools[Q_TAIL, QUEUE]:
+    window, free = setting(state, WINDOW), state.pools[Pool.FREE, MACHINE]
+    while slot < window and place < state.pools[Pool.TAIL, QUEUE]:
         procs = state.queue[OF_PROCS, place]
         if procs != GONE:
             may = procs <= free and (setting(state, TASK) == CHOOSE or passes(t, state, place))
@@ -130,7 +110,7 @@ def fill_slots(t: int, state: State, place: int) -> bool:
     for i in range(slot, window):
         m.places[i], m.open[i] = -1, 0
     # Without anything that runs, nobody may wait: it might be for ever.
-    may = setting(state, TASK) == BACKFILLS or state.clock[RUNS_NOW] > 0
+    may = setting(state, TASK) == BACKFILLS or state.clock[Clock.RUNS_NOW] > 0
     m.open[window] = int(setting(state, MAY_WAIT) > 0 and may)
     return some
 
@@ -140,21 +120,21 @@ def has_choice(t: int, state: State) -> bool:
     """Let the heads start that have no choice; whether some job may start then, and which (``open``)."""
     backfills = setting(state, TASK) == BACKFILLS
     while backfills and head_fits(state, MACHINE):
-        head = state.pools[Q_HEAD, QUEUE]
+        head = state.pools[Pool.HEAD, QUEUE]
         begin(state, MACHINE, QUEUE, head, reason(t, state, state.queue[OF_JOB, head]))
-    if state.pools[Q_COUNT, QUEUE] == 0 or state.pools[FREE, MACHINE] == 0:
+    if state.pools[Pool.COUNT, QUEUE] == 0 or state.pools[Pool.FREE, MACHINE] == 0:
         return False
     reserve(t, state)
-    return fill_slots(t, state, state.pools[Q_HEAD, QUEUE] + int(backfills))
+    return fill_slots(t, state, state.pools[Pool.HEAD, QUEUE] + int(backfills))
 
 
 @kernel
 def is_due(t: int, state: State) -> bool:
     """Whether weights are to be set: the period is over and some job waits; which, and what may pass."""
-    if state.pools[Q_COUNT, QUEUE] == 0 or t < setting(state, DUE):
+    if state.pools[Pool.COUNT, QUEUE] == 0 or t < setting(state, DUE):
         return False
     reserve(t, state)
-    fill_slots(t, state, state.pools[Q_HEAD, QUEUE])
+    fill_slots(t, state, state.pools[Pool.HEAD, QUEUE])
     return True
 
 
@@ -162,7 +142,7 @@ def is_due(t: int, state: State) -> bool:
 def look(t: int, state: State) -> None:
     """Write down what is seen of the slots and of the machine."""
     m, window, k = state.memory, setting(state, WINDOW), MACHINE
-    size, free = state.pools[SIZE, k], state.pools[FREE, k]
+    size, free = state.pools[Pool.SIZE, k], state.pools[Pool.FREE, k]
     for slot in range(window):
         place, at = m.places[slot], slot * see.OF_SLOT
         if place < 0:
@@ -173,13 +153,13 @@ def look(t: int, state: State) -> None:
         m.seen[at + see.PRESENT] = 1.0
         m.seen[at + see.SIZE] = procs / size
         m.seen[at + see.REQUEST] = request_of(state, job)
-        m.seen[at + see.WAITED] = see.on_scale(t - state.jobs[SUBMIT, job])
+        m.seen[at + see.WAITED] = see.on_scale(t - state.jobs[Job.SUBMIT, job])
         m.seen[at + see.FITS] = 1.0 if procs <= free else 0.0
         m.seen[at + see.PASSES] = 1.0 if passes(t, state, place) else 0.0
     at = window * see.OF_SLOT
     m.seen[at + see.FREE_SHARE] = free / size
-    m.seen[at + see.QUEUED] = see.count_on_scale(state.pools[Q_COUNT, QUEUE])
-    m.seen[at + see.RUNNING_NOW] = see.count_on_scale(state.clock[RUNS_NOW])
+    m.seen[at + see.QUEUED] = see.count_on_scale(state.pools[Pool.COUNT, QUEUE])
+    m.seen[at + see.RUNNING_NOW] = see.count_on_scale(state.clock[Clock.RUNS_NOW])
     m.seen[at + see.SHADOW] = see.on_scale(setting(state, SHADOW_AT) - t)
     m.seen[at + see.DAY_X] = see.around_the_day(t, setting(state, ORIGIN), 0.0)
     m.seen[at + see.DAY_Y] = see.around_the_day(t, setting(state, ORIGIN), 0.25)
@@ -191,18 +171,18 @@ def start_slot(t: int, state: State, slot: int) -> bool:
     if not 0 <= slot < setting(state, WINDOW) or not state.memory.open[slot]:
         return False
     place = state.memory.places[slot]
-    head = place == state.pools[Q_HEAD, QUEUE]
-    why = reason(t, state, state.queue[OF_JOB, place]) if head else BACKFILL
+    head = place == state.pools[Pool.HEAD, QUEUE]
+    why = reason(t, state, state.queue[OF_JOB, place]) if head else Why.BACKFILL
     return begin(state, MACHINE, QUEUE, place, why) >= 0
 
 
 @kernel
 def size_of(state: State, job: int) -> float:
     """A job's size as it is seen."""
-    return see.as_seen(state.jobs[PROCS, job] / state.pools[SIZE, MACHINE])
+    return see.as_seen(state.jobs[Job.PROCS, job] / state.pools[Pool.SIZE, MACHINE])
 
 
 @kernel
 def waited_by(t: int, state: State, job: int) -> float:
     """How long a job has waited, as it is seen."""
-    return see.as_seen(see.on_scale(t - state.jobs[SUBMIT, job]))
+    return see.as_seen(see.on_scale(t - state.jobs[Job.SUBMIT, job]))

@@ -30,7 +30,7 @@ class Agent(Policy):
 
     def prepare(self, arrivals: Arrivals, procs: int) -> Prepared:
         from headway.engine.drive import Setup
-        from headway.engine.tables import KEY
+        from headway.engine.tables import Job
         from headway.policies.agent.agent import agent
         from headway.policies.agent.choices import MORE_ROWS, QUEUE_OPTIONS
         from headway.policies.agent.weights import agent_of_weights
@@ -38,7 +38,7 @@ class Agent(Policy):
         from headway.policies.queueing.setup import ordered
 
         network = self.network()
-        fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, None)
+        fill = ordered(arrivals, arrivals.walltime, {Job.KEY: "fcfs"}, None)
         memory = tables_of(network, arrivals.origin)
         by_weights = network.task == "weights"
         hook = agent_of_weights if by_weights else agent

@@ -8,17 +8,7 @@ of the priority decided: the one by which the job was furthest ahead of the next
 from __future__ import annotations
 
 from headway.engine.ends import when_enough
-from headway.engine.tables import (
-    BACKFILL,
-    FREE,
-    FREED,
-    GONE,
-    NEWCOMERS,
-    Q_COUNT,
-    Q_HEAD,
-    Q_TAIL,
-    State,
-)
+from headway.engine.tables import GONE, Pool, State, Why
 from headway.engine.verbs import wake
 from headway.jit import kernel, routine
 from headway.policies.agent import features as see
@@ -80,15 +70,15 @@ def set_due(t: int, state: State) -> None:
 def pass_by_priority(t: int, state: State) -> None:
     """EASY in the order of priorities; who came first among equals. A pass when other weights are due."""
     head, shadow, extra = -1, t, 0
-    while state.pools[Q_COUNT, QUEUE] > 0:
+    while state.pools[Pool.COUNT, QUEUE] > 0:
         best, next_job, most, next_most = -1, -1, 0.0, 0.0
-        for place in range(state.pools[Q_HEAD, QUEUE], state.pools[Q_TAIL, QUEUE]):
+        for place in range(state.pools[Pool.HEAD, QUEUE], state.pools[Pool.TAIL, QUEUE]):
             procs = state.queue[OF_PROCS, place]
             if procs == GONE:
                 continue
             job = state.queue[OF_JOB, place]
             passes = t + state.queue[OF_PLAN, place] <= shadow or procs <= extra
-            if head >= 0 and (job == head or procs > state.pools[FREE, MACHINE] or not passes):
+            if head >= 0 and (job == head or procs > state.pools[Pool.FREE, MACHINE] or not passes):
                 continue
             value = priority(t, state, job)
             if best < 0 or value > most:
@@ -100,17 +90,17 @@ def pass_by_priority(t: int, state: State) -> None:
         if best < 0:
             break
         job, procs = state.queue[OF_JOB, best], state.queue[OF_PROCS, best]
-        if head < 0 and procs > state.pools[FREE, MACHINE]:
+        if head < 0 and procs > state.pools[Pool.FREE, MACHINE]:
             head = job
-            shadow, free_then = when_enough(state.profile, MACHINE, t, state.pools[FREE, MACHINE], procs)
+            shadow, free_then = when_enough(state.profile, MACHINE, t, state.pools[Pool.FREE, MACHINE], procs)
             extra = free_then - procs
             continue
         if head >= 0 and t + state.queue[OF_PLAN, best] > shadow:
             extra -= procs
         note(t, state, job, next_job)
-        if begin(state, MACHINE, QUEUE, best, reason(t, state, job) if head < 0 else BACKFILL) < 0:
+        if begin(state, MACHINE, QUEUE, best, reason(t, state, job) if head < 0 else Why.BACKFILL) < 0:
             break
-    if state.pools[Q_COUNT, QUEUE] > 0:
+    if state.pools[Pool.COUNT, QUEUE] > 0:
         wake(state, setting(state, DUE))
 
 
@@ -124,4 +114,4 @@ def agent_of_weights(t: int, state: State) -> None:
             state.memory.weights[part] = min(max(state.memory.layers[LAYER, part], -1.0), 1.0)
         set_due(t, state)
     pass_by_priority(t, state)
-    state.pools[NEWCOMERS, MACHINE] = state.pools[FREED, MACHINE] = 0
+    state.pools[Pool.NEWCOMERS, MACHINE] = state.pools[Pool.FREED, MACHINE] = 0

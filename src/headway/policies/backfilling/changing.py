@@ -24,30 +24,7 @@ from headway.engine.planning import note_room, settle, start_and_book
 from headway.engine.profile import change
 from headway.engine.queue import leave
 from headway.engine.reservations import NOT_RESERVED, give_up
-from headway.engine.tables import (
-    C_FROM,
-    C_PROCS,
-    C_TO,
-    CHANGES,
-    FIRST_NEW,
-    FREE,
-    FREED,
-    GONE,
-    LAST_NEW,
-    PLAN,
-    PROCS,
-    PROMISE,
-    Q_COUNT,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_PROCS,
-    Q_TAIL,
-    RESERVED,
-    RETURNED,
-    RETURNS,
-    State,
-)
+from headway.engine.tables import GONE, Q_FIELDS, Change, Clock, Entry, Job, List, Pool, State
 from headway.jit import kernel, routine
 from headway.policies.backfilling.conservative import arrive, compress, reserve_earliest, start_due
 from headway.policies.backfilling.depth import deep_pass
@@ -58,28 +35,30 @@ from headway.policies.queueing.strict import MACHINE, reason
 @routine
 def take_changes(t: int, state: State, k: int) -> None:
     """Plan with the processors that there are from now on, as far as that is known."""
-    for i in range(state.clock[CHANGES]):
-        begin, end = max(state.changes[C_FROM, i], t), state.changes[C_TO, i]
-        change(state.profile, k, begin, end, state.changes[C_PROCS, i], t)
-        if state.changes[C_PROCS, i] > 0:
+    for i in range(state.clock[Clock.CHANGES]):
+        begin, end = max(state.changes[Change.FROM, i], t), state.changes[Change.TO, i]
+        change(state.profile, k, begin, end, state.changes[Change.PROCS, i], t)
+        if state.changes[Change.PROCS, i] > 0:
             note_room(state, k, begin, end)
-    state.pools[FREED, k] = 1
+    state.pools[Pool.FREED, k] = 1
 
 
 @kernel
 def join_all(state: State, k: int) -> None:
     """Those who lost their processors return, then the newcomers join."""
-    for i in range(state.clock[RETURNS]):
-        join(state, k, state.lists[RETURNED, i])
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for i in range(state.clock[Clock.RETURNS]):
+        join(state, k, state.lists[List.RETURNED, i])
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         join(state, k, job)
 
 
 @kernel
 def fits_now(t: int, state: State, k: int, job: int) -> bool:
     """Whether a job can start now and has its processors as long as it is planned to run."""
-    procs = state.jobs[PROCS, job]
-    return bool(procs <= state.pools[FREE, k] and fits(state.profile, k, t, procs, state.jobs[PLAN, job]))
+    procs = state.jobs[Job.PROCS, job]
+    return bool(
+        procs <= state.pools[Pool.FREE, k] and fits(state.profile, k, t, procs, state.jobs[Job.PLAN, job])
+    )
 
 
 def strict_changing(t: int, state: State) -> None:
@@ -88,9 +67,9 @@ def strict_changing(t: int, state: State) -> None:
     take_changes(t, state, MACHINE)
     join_all(state, MACHINE)
     sort_queues(t, state, MACHINE)
-    while state.pools[Q_COUNT, 2 * MACHINE] > 0:
-        head = state.pools[Q_HEAD, 2 * MACHINE]
-        job = state.queue[Q_FIELDS * 2 * MACHINE + Q_JOB, head]
+    while state.pools[Pool.COUNT, 2 * MACHINE] > 0:
+        head = state.pools[Pool.HEAD, 2 * MACHINE]
+        job = state.queue[Q_FIELDS * 2 * MACHINE + Entry.JOB, head]
         if not fits_now(t, state, MACHINE, job):
             break
         leave(state, 2 * MACHINE, head)
@@ -109,9 +88,9 @@ def easy_changing(t: int, state: State) -> None:
 def give_up_all(state: State, k: int) -> None:
     """Take the reservations of all who wait out of the plan."""
     row = Q_FIELDS * 2 * k
-    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
-        job = state.queue[row + Q_JOB, place]
-        if state.queue[row + Q_PROCS, place] != GONE and state.jobs[RESERVED, job] != NOT_RESERVED:
+    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
+        job = state.queue[row + Entry.JOB, place]
+        if state.queue[row + Entry.PROCS, place] != GONE and state.jobs[Job.RESERVED, job] != NOT_RESERVED:
             give_up(state, k, job)
 
 
@@ -121,22 +100,22 @@ def plan_anew(t: int, state: State, k: int) -> None:
     row = Q_FIELDS * 2 * k
     give_up_all(state, k)
     take_changes(t, state, k)
-    for i in range(state.clock[RETURNS]):
-        join(state, k, state.lists[RETURNED, i])
-    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
-        if state.queue[row + Q_PROCS, place] != GONE:
-            job = state.queue[row + Q_JOB, place]
+    for i in range(state.clock[Clock.RETURNS]):
+        join(state, k, state.lists[List.RETURNED, i])
+    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
+        if state.queue[row + Entry.PROCS, place] != GONE:
+            job = state.queue[row + Entry.JOB, place]
             reserve_earliest(t, state, k, job)
-            state.jobs[PROMISE, job] = state.jobs[RESERVED, job]
+            state.jobs[Job.PROMISE, job] = state.jobs[Job.RESERVED, job]
 
 
 def conservative_changing(t: int, state: State) -> None:
     """Conservative backfilling."""
     early = settle(t, state, MACHINE)
-    if state.clock[CHANGES] > 0 or state.clock[RETURNS] > 0:
+    if state.clock[Clock.CHANGES] > 0 or state.clock[Clock.RETURNS] > 0:
         plan_anew(t, state, MACHINE)
     else:
         compress(t, state, MACHINE, early)
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         arrive(t, state, MACHINE, job)
     start_due(t, state, MACHINE)

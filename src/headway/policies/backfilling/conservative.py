@@ -38,34 +38,7 @@ from headway.engine.reservations import (
     reserve_by,
     reserved_start,
 )
-from headway.engine.tables import (
-    BACKFILL,
-    CLASS,
-    FIRST_NEW,
-    FREE,
-    FREED,
-    GONE,
-    IMMEDIATE,
-    KEY,
-    LAST_NEW,
-    PIN_COUNT,
-    PROCS,
-    PROMISE,
-    Q_COUNT,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_PLAN,
-    Q_PROCS,
-    Q_TAIL,
-    RESERVATION,
-    RESERVED,
-    ROOM_FROM,
-    ROOM_TO,
-    SEARCHED,
-    SUBMIT,
-    State,
-)
+from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, Pool, State, Why
 from headway.engine.verbs import start, wake
 from headway.jit import kernel, routine
 from headway.policies.backfilling.long_holes import (
@@ -123,11 +96,11 @@ def sweep(t: int, state: State, k: int) -> bool:
     free, and those of a bag of equal tasks that are reserved before that are passed over. Pins in the profile
     would need another proof.
     """
-    begin, end = max(state.pools[ROOM_FROM, k], t), state.pools[ROOM_TO, k]
-    state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
+    begin, end = max(state.pools[Pool.ROOM_FROM, k], t), state.pools[Pool.ROOM_TO, k]
+    state.pools[Pool.ROOM_FROM, k], state.pools[Pool.ROOM_TO, k] = NEVER, 0
     if begin >= end:
         return False
-    pins = state.pools[PIN_COUNT, k] > 0
+    pins = state.pools[Pool.PIN_COUNT, k] > 0
     if pins:  # one free there lets a job move that is reserved before it, and holds processors there
         begin, end = t, NEVER
     draw_together(state, 2 * k)
@@ -135,17 +108,17 @@ def sweep(t: int, state: State, k: int) -> bool:
     moved, searched = False, 0
     row = Q_FIELDS * 2 * k
     last_procs, last_plan, last_reserved, found, found_at = NEVER, 0, 0, t, now
-    place = state.pools[Q_HEAD, 2 * k] - 1
-    while place < state.pools[Q_TAIL, 2 * k] - 1:
+    place = state.pools[Pool.HEAD, 2 * k] - 1
+    while place < state.pools[Pool.TAIL, 2 * k] - 1:
         place += 1
-        procs = state.queue[row + Q_PROCS, place]
+        procs = state.queue[row + Entry.PROCS, place]
         if procs == GONE:
             continue
-        job = state.queue[row + Q_JOB, place]
-        reserved = state.jobs[RESERVED, job]
+        job = state.queue[row + Entry.JOB, place]
+        reserved = state.jobs[Job.RESERVED, job]
         if reserved <= begin:
             continue
-        plan = state.queue[row + Q_PLAN, place]
+        plan = state.queue[row + Entry.PLAN, place]
         after, at = t, now
         if procs >= last_procs and plan >= last_plan and reserved >= last_reserved:
             if found < reserved:
@@ -170,13 +143,13 @@ def sweep(t: int, state: State, k: int) -> bool:
                 place, earlier, reserved, at = hand_on(state, k, place, earlier, at)
             if at < 0:
                 now, at = step_of(state.profile, k, t), step_of(state.profile, k, earlier)
-            begin = min(begin, state.pools[ROOM_FROM, k])
-            end = max(end, state.pools[ROOM_TO, k])
+            begin = min(begin, state.pools[Pool.ROOM_FROM, k])
+            end = max(end, state.pools[Pool.ROOM_TO, k])
             moved = True
         last_procs, last_plan, last_reserved, found, found_at = procs, plan, reserved, earlier, at
         if pins:
             last_procs = NEVER
-    state.pools[SEARCHED, k] = searched
+    state.pools[Pool.SEARCHED, k] = searched
     return moved
 
 
@@ -201,15 +174,15 @@ def hand_on(state: State, k: int, place: int, begin: int, at: int) -> tuple[int,
     the position of the step that holds its start, or -1 as :func:`move_forward`.
     """
     profile, row = state.profile, Q_FIELDS * 2 * k
-    procs, plan = state.queue[row + Q_PROCS, place], state.queue[row + Q_PLAN, place]
+    procs, plan = state.queue[row + Entry.PROCS, place], state.queue[row + Entry.PLAN, place]
     copies = level_of(profile, k, at) // procs
-    last, count, reserved, step = place, 1, state.jobs[RESERVED, state.queue[row + Q_JOB, place]], at
-    for other in range(place + 1, state.pools[Q_TAIL, 2 * k]):
-        if state.queue[row + Q_PROCS, other] == GONE:
+    last, count, reserved, step = place, 1, state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, place]], at
+    for other in range(place + 1, state.pools[Pool.TAIL, 2 * k]):
+        if state.queue[row + Entry.PROCS, other] == GONE:
             continue
-        if state.queue[row + Q_PROCS, other] != procs or state.queue[row + Q_PLAN, other] != plan:
+        if state.queue[row + Entry.PROCS, other] != procs or state.queue[row + Entry.PLAN, other] != plan:
             break
-        following = state.jobs[RESERVED, state.queue[row + Q_JOB, other]]
+        following = state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, other]]
         if following < reserved or following > begin + plan:
             break
         step = stays_between(profile, k, step, following, copies * procs, (copies + 1) * procs)
@@ -220,16 +193,16 @@ def hand_on(state: State, k: int, place: int, begin: int, at: int) -> tuple[int,
     at, first = hold_bag(state, k, last, min(copies, count), begin, at)
     start = begin
     for other in range(last, place - 1, -1):  # from behind: the one ahead still has its former start
-        if state.queue[row + Q_PROCS, other] == GONE:
+        if state.queue[row + Entry.PROCS, other] == GONE:
             continue
         first -= 1
-        while first >= place and state.queue[row + Q_PROCS, first] == GONE:
+        while first >= place and state.queue[row + Entry.PROCS, first] == GONE:
             first -= 1
-        its_start = begin if first < place else state.jobs[RESERVED, state.queue[row + Q_JOB, first]]
+        its_start = begin if first < place else state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, first]]
         if other == last:
             start = its_start
-        job = state.queue[row + Q_JOB, other]
-        if its_start < state.jobs[RESERVED, job]:
+        job = state.queue[row + Entry.JOB, other]
+        if its_start < state.jobs[Job.RESERVED, job]:
             put_forward(state, k, job, its_start)
     return last, start, reserved, step_near(profile, k, at, start) if at >= 0 else -1
 
@@ -242,13 +215,13 @@ def hold_bag(state: State, k: int, last: int, count: int, begin: int, at: int) -
     :func:`move_forward`, and the place of the first of these jobs.
     """
     row, laid_anew = Q_FIELDS * 2 * k, False
-    procs, plan = state.queue[row + Q_PROCS, last], state.queue[row + Q_PLAN, last]
-    old, together, place = state.jobs[RESERVED, state.queue[row + Q_JOB, last]], 0, last + 1
+    procs, plan = state.queue[row + Entry.PROCS, last], state.queue[row + Entry.PLAN, last]
+    old, together, place = state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, last]], 0, last + 1
     while count > 0:
         place -= 1
-        if state.queue[row + Q_PROCS, place] == GONE:
+        if state.queue[row + Entry.PROCS, place] == GONE:
             continue
-        its_start = state.jobs[RESERVED, state.queue[row + Q_JOB, place]]
+        its_start = state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, place]]
         if its_start < old:
             at = hold_earlier(state, k, begin, at, old, plan, together * procs)
             if at < 0:
@@ -264,17 +237,17 @@ def hold_bag(state: State, k: int, last: int, count: int, begin: int, at: int) -
 def sweep_machine(t: int, state: State) -> bool:
     """:func:`sweep` the whole machine, by a table of holes where searches have become long."""
     k = MACHINE
-    waiting, pins = state.pools[Q_COUNT, 2 * k], state.pools[PIN_COUNT, k]
+    waiting, pins = state.pools[Pool.COUNT, 2 * k], state.pools[Pool.PIN_COUNT, k]
     if state.memory.notes[Note.IN_USE]:
         if 2 * waiting >= MANY and pins == 0 and is_current(t, state, k):
             return bool(sweep_long_plan(t, state, k, option(state, k, Rule.HOLE)))
         state.memory.notes[Note.IN_USE] = 0
-        state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = t, NEVER
+        state.pools[Pool.ROOM_FROM, k], state.pools[Pool.ROOM_TO, k] = t, NEVER
     moved = sweep(t, state, k)
-    if waiting >= MANY and pins == 0 and state.pools[SEARCHED, k] > LONG * waiting:
+    if waiting >= MANY and pins == 0 and state.pools[Pool.SEARCHED, k] > LONG * waiting:
         lay_buckets(t, state, k)  # of all that is free, so nothing else need be remembered
         state.memory.notes[Note.IN_USE] = 1
-        state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
+        state.pools[Pool.ROOM_FROM, k], state.pools[Pool.ROOM_TO, k] = NEVER, 0
     return bool(moved)
 
 
@@ -287,13 +260,13 @@ def earliest_move(
     Also the position of the step that holds that start, or of one before it. Step ``at`` holds ``after``,
     or is one before it.
     """
-    procs, limit = state.jobs[PROCS, job], state.jobs[RESERVED, job]
+    procs, limit = state.jobs[Job.PROCS, job], state.jobs[Job.RESERVED, job]
     length = length_of_hole(state, job, more)
     if limit - length <= after:  # wherever it starts, it would run until then
         begin, at = free_until(state.profile, k, after, limit, procs)
     else:
         begin, at, _ = hole_from(state.profile, k, at, after, until, procs, length, limit)
-    if state.pools[PIN_COUNT, k] > 0:
+    if state.pools[Pool.PIN_COUNT, k] > 0:
         begin = beyond_pins(state, k, job, begin, until, limit, length)
         at = step_of(state.profile, k, begin)
     return begin, at
@@ -304,13 +277,13 @@ def place_anew(t: int, state: State, k: int) -> None:
     """Drop all reservations and place the waiting jobs again in queue order."""
     row = Q_FIELDS * 2 * k
     for turn in range(2):
-        for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
-            if state.queue[row + Q_PROCS, place] == GONE:
+        for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
+            if state.queue[row + Entry.PROCS, place] == GONE:
                 continue
-            job = state.queue[row + Q_JOB, place]
+            job = state.queue[row + Entry.JOB, place]
             if turn == 1:
                 reserve_earliest(t, state, k, job)
-            elif state.jobs[RESERVED, job] != NOT_RESERVED:
+            elif state.jobs[Job.RESERVED, job] != NOT_RESERVED:
                 give_up(state, k, job)
 
 
@@ -326,7 +299,7 @@ def is_compressed(state: State, k: int, ended_early: int) -> bool:
     mode = option(state, k, Rule.COMPRESS)
     if mode == Compress.NONE or (ended_early == 0 and mode != Compress.EVERY):
         return False
-    return bool(state.pools[FREED, k])
+    return bool(state.pools[Pool.FREED, k])
 
 
 @kernel
@@ -360,9 +333,9 @@ def arrive(t: int, state: State, k: int, job: int) -> None:
     """Give a newcomer its reservation, which is a promise."""
     join(state, k, job)
     reserve_earliest(t, state, k, job)
-    if option(state, k, Rule.COMPRESS) == Compress.SCRATCH and state.jobs[CLASS, job] == URGENT_CLASS:
+    if option(state, k, Rule.COMPRESS) == Compress.SCRATCH and state.jobs[Job.CLASS, job] == URGENT_CLASS:
         place_anew(t, state, k)
-    state.jobs[PROMISE, job] = state.jobs[RESERVED, job]
+    state.jobs[Job.PROMISE, job] = state.jobs[Job.RESERVED, job]
 
 
 @kernel
@@ -371,18 +344,18 @@ def start_due(t: int, state: State, k: int) -> None:
 
     One that finds its processors still held by a job of zero length starts in the next turn of this instant.
     """
-    state.pools[FREED, k] = 0
+    state.pools[Pool.FREED, k] = 0
     job = next_due(state, k)
     while reserved_start(state, job) == t:
-        if state.jobs[PROCS, job] > state.pools[FREE, k]:
+        if state.jobs[Job.PROCS, job] > state.pools[Pool.FREE, k]:
             return
-        why = RESERVATION
-        if state.queue[Q_FIELDS * 2 * k + Q_JOB, state.pools[Q_HEAD, 2 * k]] != job:
-            why = BACKFILL
-        elif state.jobs[SUBMIT, job] == t:
-            why = IMMEDIATE
+        why = Why.RESERVATION
+        if state.queue[Q_FIELDS * 2 * k + Entry.JOB, state.pools[Pool.HEAD, 2 * k]] != job:
+            why = Why.BACKFILL
+        elif state.jobs[Job.SUBMIT, job] == t:
+            why = Why.IMMEDIATE
         forget(state, k, job)
-        leave(state, 2 * k, find_job(state, 2 * k, KEY, job))
+        leave(state, 2 * k, find_job(state, 2 * k, Job.KEY, job))
         start(state, job, k, why)
         job = next_due(state, k)
     wake(state, reserved_start(state, job))
@@ -391,7 +364,7 @@ def start_due(t: int, state: State, k: int) -> None:
 def conservative(t: int, state: State) -> None:
     """Conservative backfilling on the whole machine."""
     compress(t, state, MACHINE, settle(t, state, MACHINE))
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         arrive(t, state, MACHINE, job)
     start_due(t, state, MACHINE)
 
@@ -399,7 +372,7 @@ def conservative(t: int, state: State) -> None:
 def conservative_deep(t: int, state: State) -> None:
     """The same for a log of which thousands of jobs may wait; there is more to compile."""
     compress_machine(t, state, settle(t, state, MACHINE))
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         arrive(t, state, MACHINE, job)
         if state.memory.notes[Note.IN_USE]:
             note_reservation(state, job)

@@ -12,23 +12,7 @@ from __future__ import annotations
 from headway.engine.holes import fits, level_at
 from headway.engine.planning import settle, start_and_book
 from headway.engine.reservations import NOT_RESERVED, earliest_start, give_up, reserve
-from headway.engine.tables import (
-    BACKFILL,
-    FIRST_NEW,
-    FREE,
-    GONE,
-    LAST_NEW,
-    PLAN,
-    PROCS,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_PROCS,
-    Q_TAIL,
-    RESERVED,
-    SCRATCH,
-    State,
-)
+from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, List, Pool, State, Why
 from headway.jit import kernel, routine
 from headway.policies.backfilling.easy import Rule, note_promise
 from headway.policies.queueing.ordering import has_backfill_queue, join, option, sort_queues, withdraw
@@ -39,17 +23,17 @@ from headway.units import NEVER
 @routine
 def delays_instant(t: int, state: State, k: int, job: int, reservations: int) -> bool:
     """Whether a job started now would be in the way of a reserved job of no length."""
-    end = t + state.jobs[PLAN, job]
+    end = t + state.jobs[Job.PLAN, job]
     for i in range(reservations):
-        other = state.lists[SCRATCH, i]
-        at = state.jobs[RESERVED, other]
-        if state.jobs[PLAN, other] == 0 and t <= at < end:
+        other = state.lists[List.SCRATCH, i]
+        at = state.jobs[Job.RESERVED, other]
+        if state.jobs[Job.PLAN, other] == 0 and t <= at < end:
             claimed = 0
             for n in range(reservations):
-                rival = state.lists[SCRATCH, n]
-                if state.jobs[PLAN, rival] == 0 and state.jobs[RESERVED, rival] == at:
-                    claimed += state.jobs[PROCS, rival]
-            if level_at(state.profile, k, at) - claimed < state.jobs[PROCS, job]:
+                rival = state.lists[List.SCRATCH, n]
+                if state.jobs[Job.PLAN, rival] == 0 and state.jobs[Job.RESERVED, rival] == at:
+                    claimed += state.jobs[Job.PROCS, rival]
+            if level_at(state.profile, k, at) - claimed < state.jobs[Job.PROCS, job]:
                 return True
     return False
 
@@ -57,8 +41,8 @@ def delays_instant(t: int, state: State, k: int, job: int, reservations: int) ->
 @kernel
 def can_start(t: int, state: State, k: int, job: int, reservations: int) -> bool:
     """Whether a job can start now and delays no reservation."""
-    procs, plan = state.jobs[PROCS, job], state.jobs[PLAN, job]
-    if procs > state.pools[FREE, k]:
+    procs, plan = state.jobs[Job.PROCS, job], state.jobs[Job.PLAN, job]
+    if procs > state.pools[Pool.FREE, k]:
         return False
     if plan == 0:
         return True
@@ -69,13 +53,13 @@ def can_start(t: int, state: State, k: int, job: int, reservations: int) -> bool
 def reserve_or_start(t: int, state: State, k: int) -> int:
     """Walk the queue in order until enough jobs have reservations; how many have."""
     count = 0
-    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
-        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] == GONE:
+    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
+        if state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] == GONE:
             continue
-        job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
+        job = state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]
         if can_start(t, state, k, job, count):
             withdraw(state, k, 2 * k, place)
-            start_and_book(state, job, k, BACKFILL if count else reason(t, state, job))
+            start_and_book(state, job, k, Why.BACKFILL if count else reason(t, state, job))
             continue
         at = earliest_start(state, k, job, t, NEVER, 0)
         if at == NEVER:  # too few processors are there, and nobody knows for how long
@@ -83,7 +67,7 @@ def reserve_or_start(t: int, state: State, k: int) -> int:
         if count == 0 and option(state, k, Rule.PROMISES):
             note_promise(state, job, at)
         reserve(state, k, job, at)
-        state.lists[SCRATCH, count] = job
+        state.lists[List.SCRATCH, count] = job
         count += 1
         if count == option(state, k, Rule.DEPTH):
             break
@@ -96,20 +80,20 @@ def deep_pass(t: int, state: State, k: int) -> None:
     sort_queues(t, state, k)
     reservations = reserve_or_start(t, state, k)
     q = 2 * k + 1 if has_backfill_queue(state, k) else 2 * k
-    for place in range(state.pools[Q_HEAD, q], state.pools[Q_TAIL, q]):
-        if state.queue[Q_FIELDS * q + Q_PROCS, place] > state.pools[FREE, k]:
+    for place in range(state.pools[Pool.HEAD, q], state.pools[Pool.TAIL, q]):
+        if state.queue[Q_FIELDS * q + Entry.PROCS, place] > state.pools[Pool.FREE, k]:
             continue
-        job = state.queue[Q_FIELDS * q + Q_JOB, place]
-        if state.jobs[RESERVED, job] == NOT_RESERVED and can_start(t, state, k, job, reservations):
+        job = state.queue[Q_FIELDS * q + Entry.JOB, place]
+        if state.jobs[Job.RESERVED, job] == NOT_RESERVED and can_start(t, state, k, job, reservations):
             withdraw(state, k, q, place)
-            start_and_book(state, job, k, BACKFILL)
+            start_and_book(state, job, k, Why.BACKFILL)
     for i in range(reservations):
-        give_up(state, k, state.lists[SCRATCH, i])
+        give_up(state, k, state.lists[List.SCRATCH, i])
 
 
 def easy_deep(t: int, state: State) -> None:
     """EASY with several reservations on the whole machine."""
     settle(t, state, MACHINE)
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         join(state, MACHINE, job)
     deep_pass(t, state, MACHINE)

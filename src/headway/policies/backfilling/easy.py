@@ -22,24 +22,7 @@ from enum import IntEnum
 
 from headway.engine.ends import settle_ends, start_and_expect, when_enough
 from headway.engine.fitting import next_fit
-from headway.engine.tables import (
-    BACKFILL,
-    FIRST_NEW,
-    FREE,
-    FREED,
-    LAST_NEW,
-    NEWCOMERS,
-    PLAN,
-    PROCS,
-    PROMISE,
-    Q_COUNT,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_PROCS,
-    Q_TAIL,
-    State,
-)
+from headway.engine.tables import Q_FIELDS, Clock, Entry, Job, Pool, State, Why
 from headway.jit import kernel
 from headway.policies.queueing.ordering import OWN, has_backfill_queue, join, option, sort_queues, withdraw
 from headway.policies.queueing.strict import MACHINE, head_fits, reason
@@ -61,8 +44,8 @@ class Rule(IntEnum):
 @kernel
 def note_promise(state: State, job: int, shadow: int) -> None:
     """The head will start no later than any shadow time it was given."""
-    if state.jobs[PROMISE, job] < 0 or shadow < state.jobs[PROMISE, job]:
-        state.jobs[PROMISE, job] = shadow
+    if state.jobs[Job.PROMISE, job] < 0 or shadow < state.jobs[Job.PROMISE, job]:
+        state.jobs[Job.PROMISE, job] = shadow
 
 
 @kernel
@@ -79,9 +62,9 @@ def first_candidate(state: State, k: int) -> int:
     When nothing came free since the last pass, free processors, shadow and extra are what that pass left,
     and time only makes the test harder; so who could not pass then cannot pass now.
     """
-    behind_head = state.pools[Q_HEAD, 2 * k] + 1
-    if option(state, k, Rule.NEWCOMERS_ONLY) and not state.pools[FREED, k]:
-        return int(max(behind_head, state.pools[Q_TAIL, 2 * k] - state.pools[NEWCOMERS, k]))
+    behind_head = state.pools[Pool.HEAD, 2 * k] + 1
+    if option(state, k, Rule.NEWCOMERS_ONLY) and not state.pools[Pool.FREED, k]:
+        return int(max(behind_head, state.pools[Pool.TAIL, 2 * k] - state.pools[Pool.NEWCOMERS, k]))
     return int(behind_head)
 
 
@@ -89,7 +72,9 @@ def first_candidate(state: State, k: int) -> int:
 def can_change(state: State, k: int) -> bool:
     """Whether a pass may start a job: something came free or joined since the last, or the order moves."""
     return bool(
-        state.pools[FREED, k] or state.pools[NEWCOMERS, k] > 0 or not option(state, k, Rule.NEWCOMERS_ONLY)
+        state.pools[Pool.FREED, k]
+        or state.pools[Pool.NEWCOMERS, k] > 0
+        or not option(state, k, Rule.NEWCOMERS_ONLY)
     )
 
 
@@ -98,35 +83,35 @@ def easy_pass(t: int, state: State, k: int) -> None:
     """One pass of EASY on pool ``k``, whose queues are in order."""
     order = 2 * k
     while head_fits(state, k):
-        head = state.pools[Q_HEAD, order]
-        begin(state, k, order, head, reason(t, state, state.queue[Q_FIELDS * order + Q_JOB, head]))
-    if state.pools[Q_COUNT, order] > 0:
-        head = state.pools[Q_HEAD, order]
-        procs = state.queue[Q_FIELDS * order + Q_PROCS, head]
-        shadow, free_then = when_enough(state.profile, k, t, state.pools[FREE, k], procs)
+        head = state.pools[Pool.HEAD, order]
+        begin(state, k, order, head, reason(t, state, state.queue[Q_FIELDS * order + Entry.JOB, head]))
+    if state.pools[Pool.COUNT, order] > 0:
+        head = state.pools[Pool.HEAD, order]
+        procs = state.queue[Q_FIELDS * order + Entry.PROCS, head]
+        shadow, free_then = when_enough(state.profile, k, t, state.pools[Pool.FREE, k], procs)
         extra = free_then - procs
         if option(state, k, Rule.PROMISES):
-            note_promise(state, state.queue[Q_FIELDS * order + Q_JOB, head], shadow)
+            note_promise(state, state.queue[Q_FIELDS * order + Entry.JOB, head], shadow)
         candidates, place = order, first_candidate(state, k)
         if has_backfill_queue(state, k):
-            candidates, place = order + 1, state.pools[Q_HEAD, order + 1]
-        while state.pools[FREE, k] > 0:  # the head itself is no candidate: it does not fit
-            place = next_fit(state, candidates, place, state.pools[FREE, k], shadow - t, extra)
+            candidates, place = order + 1, state.pools[Pool.HEAD, order + 1]
+        while state.pools[Pool.FREE, k] > 0:  # the head itself is no candidate: it does not fit
+            place = next_fit(state, candidates, place, state.pools[Pool.FREE, k], shadow - t, extra)
             if place < 0:
                 break
-            job = begin(state, k, candidates, place, BACKFILL)
+            job = begin(state, k, candidates, place, Why.BACKFILL)
             if job < 0:
                 break
-            if t + state.jobs[PLAN, job] > shadow:
-                extra -= state.jobs[PROCS, job]
+            if t + state.jobs[Job.PLAN, job] > shadow:
+                extra -= state.jobs[Job.PROCS, job]
             place += 1
-    state.pools[NEWCOMERS, k] = state.pools[FREED, k] = 0
+    state.pools[Pool.NEWCOMERS, k] = state.pools[Pool.FREED, k] = 0
 
 
 def easy(t: int, state: State) -> None:
     """EASY on the whole machine."""
     settle_ends(t, state, MACHINE)
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         join(state, MACHINE, job)
     easy_pass(t, state, MACHINE)
 
@@ -134,7 +119,7 @@ def easy(t: int, state: State) -> None:
 def easy_sorted(t: int, state: State) -> None:
     """EASY on the whole machine, in an order that changes with time, or with an age limit."""
     settle_ends(t, state, MACHINE)
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         join(state, MACHINE, job)
     sort_queues(t, state, MACHINE)
     easy_pass(t, state, MACHINE)

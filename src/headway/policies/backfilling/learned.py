@@ -23,24 +23,7 @@ import numpy as np
 from headway.engine.ends import expect_end, forget_run, settle_ended
 from headway.engine.heap import push
 from headway.engine.planning import next_outlived
-from headway.engine.tables import (
-    ENDED,
-    ENDED_RUNS,
-    FIRST_NEW,
-    JOB_ROWS,
-    LAST_NEW,
-    OUTLIVE_TIME,
-    OUTLIVES,
-    PLAN,
-    PROCS,
-    R_END,
-    R_EXPECTED,
-    R_JOB,
-    R_START,
-    WALL,
-    State,
-    Table,
-)
+from headway.engine.tables import JOB_ROWS, Clock, Job, List, Run, State, Table
 from headway.engine.verbs import expect
 from headway.jit import by_address, kernel, routine
 from headway.policies.backfilling.easy import Rule, easy_pass
@@ -74,13 +57,13 @@ class Users(NamedTuple):
 @kernel
 def note_runs(state: State) -> None:
     """Take note of how long the runs took that ended at this instant."""
-    for i in range(state.clock[ENDED]):
-        run = state.lists[ENDED_RUNS, i]
-        user = state.jobs[USER, state.runs[R_JOB, run]]
+    for i in range(state.clock[Clock.ENDED]):
+        run = state.lists[List.ENDED_RUNS, i]
+        user = state.jobs[USER, state.runs[Run.JOB, run]]
         if user >= 0:
             took = state.memory.took
             took[Took.BEFORE, user] = took[Took.LAST, user]
-            took[Took.LAST, user] = state.runs[R_END, run] - state.runs[R_START, run] + 1
+            took[Took.LAST, user] = state.runs[Run.END, run] - state.runs[Run.START, run] + 1
 
 
 @kernel
@@ -93,7 +76,7 @@ def estimate(state: State, job: int) -> None:
     if before < 0:
         return
     took = max(last, before) if option(state, MACHINE, Rule.ESTIMATE) == LONGER else (last + before + 1) // 2
-    state.jobs[PLAN, job] = min(max(took, SECOND), state.jobs[WALL, job])
+    state.jobs[Job.PLAN, job] = min(max(took, SECOND), state.jobs[Job.WALL, job])
 
 
 @routine
@@ -101,19 +84,19 @@ def put_off(t: int, state: State) -> None:
     """Runs that outlived their estimates are expected to last a little longer."""
     run = next_outlived(t, state)
     while run >= 0:
-        job = state.runs[R_JOB, run]
-        limit = state.runs[R_START, run] + state.jobs[WALL, job]
-        expected = state.runs[R_EXPECTED, run]
+        job = state.runs[Run.JOB, run]
+        limit = state.runs[Run.START, run] + state.jobs[Job.WALL, job]
+        expected = state.runs[Run.EXPECTED, run]
         while expected <= t and expected < limit:
             step = min(state.jobs[STEPS_TAKEN, job], len(STEPS) - 1)
             expected = min(expected + STEPS[step], limit)
             state.jobs[STEPS_TAKEN, job] += 1
         forget_run(state, MACHINE, run)
         expect(state, run, expected)
-        expect_end(state.profile, MACHINE, expected, state.jobs[PROCS, job])
+        expect_end(state.profile, MACHINE, expected, state.jobs[Job.PROCS, job])
         if expected < limit:
-            push(state.lists, OUTLIVE_TIME, state.clock[OUTLIVES], expected, run)
-            state.clock[OUTLIVES] += 1
+            push(state.lists, List.OUTLIVE_TIME, state.clock[Clock.OUTLIVES], expected, run)
+            state.clock[Clock.OUTLIVES] += 1
         run = next_outlived(t, state)
 
 
@@ -122,7 +105,7 @@ def easy_learned(t: int, state: State) -> None:
     note_runs(state)
     settle_ended(state, MACHINE)
     put_off(t, state)
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         estimate(state, job)
         join(state, MACHINE, job)
     sort_queues(t, state, MACHINE)

@@ -53,22 +53,7 @@ from headway.engine.profile import (
 )
 from headway.engine.queue import draw_together
 from headway.engine.reservations import bring_forward, length_of_hole
-from headway.engine.tables import (
-    GONE,
-    PLAN,
-    PROCS,
-    Q_COUNT,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_PROCS,
-    Q_TAIL,
-    RESERVED,
-    ROOM_FROM,
-    ROOM_TO,
-    State,
-    Table,
-)
+from headway.engine.tables import GONE, Q_FIELDS, Entry, Job, Pool, State, Table
 from headway.jit import by_address, kernel, routine
 from headway.units import NEVER
 
@@ -187,8 +172,8 @@ def may_slide(state: State, reserved: int) -> bool:
 @kernel
 def note_reservation(state: State, job: int) -> None:
     """Note the class and length of a job for the buckets up to its reserved start."""
-    last, plan = bucket_of(state, state.jobs[RESERVED, job]), state.jobs[PLAN, job]
-    c = class_of(state, state.jobs[PROCS, job])
+    last, plan = bucket_of(state, state.jobs[Job.RESERVED, job]), state.jobs[Job.PLAN, job]
+    c = class_of(state, state.jobs[Job.PROCS, job])
     lowest, shortest, bucket = state.memory.lowest, state.memory.shortest, last
     while bucket >= 0 and lowest[bucket] > c:
         lowest[bucket] = c
@@ -209,9 +194,9 @@ def note_reservations(state: State, k: int) -> None:
     for c in range(shortest.shape[0]):
         for bucket in range(buckets):
             shortest[c, bucket] = NEVER
-    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
-        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE:
-            note_reservation(state, state.queue[Q_FIELDS * 2 * k + Q_JOB, place])
+    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
+        if state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] != GONE:
+            note_reservation(state, state.queue[Q_FIELDS * 2 * k + Entry.JOB, place])
 
 
 @routine
@@ -364,7 +349,7 @@ def measure_bucket(t: int, state: State, k: int, c: int, bucket: int) -> None:
 @routine
 def jump(t: int, state: State, k: int, job: int, length: int, c: int) -> int:
     """The earliest hole of ``length`` for a job of class ``c`` before its reserved start; else that start."""
-    reserved, procs = state.jobs[RESERVED, job], state.jobs[PROCS, job]
+    reserved, procs = state.jobs[Job.RESERVED, job], state.jobs[Job.PROCS, job]
     last = bucket_of(state, reserved - 1)
     bounds, greatest = state.memory.bounds, state.memory.greatest
     bucket, high = state.memory.notes[Note.NOW_AT], last
@@ -412,7 +397,7 @@ def is_current(t: int, state: State, k: int) -> bool:
 def lay_buckets(t: int, state: State, k: int) -> None:
     """Lay the buckets anew from now on, and note every hole."""
     notes, bounds, greatest = state.memory.notes, state.memory.bounds, state.memory.greatest
-    buckets, waiting = FEWEST_BUCKETS, state.pools[Q_COUNT, 2 * k]
+    buckets, waiting = FEWEST_BUCKETS, state.pools[Pool.COUNT, 2 * k]
     while 2 * buckets <= bounds.shape[1] and buckets * WAITING_PER_BUCKET < waiting:
         buckets *= 2
     width, ahead = 0, last_step(state, k) - t
@@ -446,8 +431,8 @@ def sweep_long_plan(t: int, state: State, k: int, more: int) -> bool:
     The same as :func:`~headway.policies.backfilling.conservative.sweep` where no reservation has length zero.
     A hole must be ``more`` µs longer than the job.
     """
-    begin, end = max(state.pools[ROOM_FROM, k], t), state.pools[ROOM_TO, k]
-    state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
+    begin, end = max(state.pools[Pool.ROOM_FROM, k], t), state.pools[Pool.ROOM_TO, k]
+    state.pools[Pool.ROOM_FROM, k], state.pools[Pool.ROOM_TO, k] = NEVER, 0
     pass_time(t, state)
     state.memory.notes[Note.SWEEPS] += 1
     if state.memory.notes[Note.SWEEPS] % SWEEPS_A_COUNT == 0:
@@ -458,12 +443,12 @@ def sweep_long_plan(t: int, state: State, k: int, more: int) -> bool:
     draw_together(state, 2 * k)
     moved = False
     row = Q_FIELDS * 2 * k
-    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
-        procs = state.queue[row + Q_PROCS, place]
+    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
+        procs = state.queue[row + Entry.PROCS, place]
         if procs == GONE:
             continue
-        job = state.queue[row + Q_JOB, place]
-        reserved = state.jobs[RESERVED, job]
+        job = state.queue[row + Entry.JOB, place]
+        reserved = state.jobs[Job.RESERVED, job]
         if reserved <= t:
             continue
         earlier = reserved
@@ -475,8 +460,8 @@ def sweep_long_plan(t: int, state: State, k: int, more: int) -> bool:
             earlier = min(earlier, jump(t, state, k, job, length, c))
         if earlier < reserved:
             bring_forward(state, k, job, earlier, step_of(state.profile, k, earlier))
-            note_room_in(state, state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k])
-            note_holes(t, state, k, state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k], procs)
-            state.pools[ROOM_FROM, k], state.pools[ROOM_TO, k] = NEVER, 0
+            note_room_in(state, state.pools[Pool.ROOM_FROM, k], state.pools[Pool.ROOM_TO, k])
+            note_holes(t, state, k, state.pools[Pool.ROOM_FROM, k], state.pools[Pool.ROOM_TO, k], procs)
+            state.pools[Pool.ROOM_FROM, k], state.pools[Pool.ROOM_TO, k] = NEVER, 0
             moved = True
     return moved

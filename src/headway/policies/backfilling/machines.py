@@ -19,23 +19,7 @@ from typing import NamedTuple
 
 from headway.engine.ends import settle_ends, when_enough
 from headway.engine.fitting import next_fit
-from headway.engine.tables import (
-    BACKFILL,
-    ENDED,
-    FREE,
-    NOW,
-    OPEN,
-    PLAN,
-    PROCS,
-    Q_COUNT,
-    Q_FIELDS,
-    Q_JOB,
-    R_END,
-    RUN,
-    SIZE,
-    State,
-    Table,
-)
+from headway.engine.tables import OPEN, Q_FIELDS, Clock, Entry, Job, Pool, Run, State, Table, Why
 from headway.jit import by_address, kernel
 from headway.policies.backfilling.dialects import QUEUE, head_of, join_by_name, passed, start_head
 from headway.policies.backfilling.easy import begin, first_candidate
@@ -64,9 +48,9 @@ class Numbered(NamedTuple):
 @kernel
 def give_back(state: State) -> None:
     """The processors of runs that have ended are free."""
-    for number in range(state.pools[SIZE, MACHINE]):
+    for number in range(state.pools[Pool.SIZE, MACHINE]):
         run = state.memory.processors[Processor.HOLDER, number] - 1
-        if run >= 0 and state.runs[R_END, run] != OPEN:
+        if run >= 0 and state.runs[Run.END, run] != OPEN:
             state.memory.processors[Processor.HOLDER, number] = 0
             state.memory.processors[Processor.UNTIL, number] = 0
 
@@ -77,12 +61,12 @@ def take(state: State, job: int, outside: bool) -> int:
 
     With ``outside`` it takes none that is set aside.
     """
-    end = state.clock[NOW] + state.jobs[PLAN, job]
-    missing, not_set_aside, number = state.jobs[PROCS, job], 0, 0
+    end = state.clock[Clock.NOW] + state.jobs[Job.PLAN, job]
+    missing, not_set_aside, number = state.jobs[Job.PROCS, job], 0, 0
     while missing > 0:
         aside = state.memory.processors[Processor.SET_ASIDE, number]
         if state.memory.processors[Processor.HOLDER, number] == 0 and not (outside and aside):
-            state.memory.processors[Processor.HOLDER, number] = state.jobs[RUN, job] + 1
+            state.memory.processors[Processor.HOLDER, number] = state.jobs[Job.RUN, job] + 1
             state.memory.processors[Processor.UNTIL, number] = end
             not_set_aside += 1 - aside
             missing -= 1
@@ -94,7 +78,7 @@ def take(state: State, job: int, outside: bool) -> int:
 def set_aside(state: State, procs: int, shadow: int) -> int:
     """Set aside the lowest ``procs`` processors free at the shadow time; how many others are free now."""
     others = 0
-    for number in range(state.pools[SIZE, MACHINE]):
+    for number in range(state.pools[Pool.SIZE, MACHINE]):
         wanted = procs > 0 and state.memory.processors[Processor.UNTIL, number] <= shadow
         state.memory.processors[Processor.SET_ASIDE, number] = int(wanted)
         procs -= int(wanted)
@@ -105,40 +89,40 @@ def set_aside(state: State, procs: int, shadow: int) -> int:
 @kernel
 def set_nothing_aside(state: State) -> None:
     """There is no reservation."""
-    for number in range(state.pools[SIZE, MACHINE]):
+    for number in range(state.pools[Pool.SIZE, MACHINE]):
         state.memory.processors[Processor.SET_ASIDE, number] = 0
 
 
 @kernel
 def backfill_beside(t: int, state: State, head: int) -> None:
     """Start the jobs behind the head that end by its shadow time or find processors outside its set."""
-    procs = state.jobs[PROCS, head]
-    shadow, _ = when_enough(state.profile, MACHINE, t, state.pools[FREE, MACHINE], procs)
+    procs = state.jobs[Job.PROCS, head]
+    shadow, _ = when_enough(state.profile, MACHINE, t, state.pools[Pool.FREE, MACHINE], procs)
     others = set_aside(state, procs, shadow)
     place = first_candidate(state, MACHINE)
-    while state.pools[FREE, MACHINE] > 0:
-        place = next_fit(state, QUEUE, place, state.pools[FREE, MACHINE], shadow - t, others)
+    while state.pools[Pool.FREE, MACHINE] > 0:
+        place = next_fit(state, QUEUE, place, state.pools[Pool.FREE, MACHINE], shadow - t, others)
         if place < 0:
             break
-        job = state.queue[Q_FIELDS * QUEUE + Q_JOB, place]
-        if begin(state, MACHINE, QUEUE, place, BACKFILL) < 0:
+        job = state.queue[Q_FIELDS * QUEUE + Entry.JOB, place]
+        if begin(state, MACHINE, QUEUE, place, Why.BACKFILL) < 0:
             break
-        others -= take(state, job, t + state.jobs[PLAN, job] > shadow)
+        others -= take(state, job, t + state.jobs[Job.PLAN, job] > shadow)
         place += 1
     set_nothing_aside(state)
 
 
 def easy_batsched(t: int, state: State) -> None:
     """batsched's easy_bf: all that happens at one instant, then one pass, on processors with numbers."""
-    if state.clock[ENDED] > 0:
+    if state.clock[Clock.ENDED] > 0:
         give_back(state)
     settle_ends(t, state, MACHINE)
     join_by_name(state)
     head = head_of(state)
-    while head >= 0 and state.jobs[PROCS, head] <= state.pools[FREE, MACHINE]:
+    while head >= 0 and state.jobs[Job.PROCS, head] <= state.pools[Pool.FREE, MACHINE]:
         start_head(t, state, head)
         take(state, head, False)
         head = head_of(state)
-    if state.pools[Q_COUNT, QUEUE] > 1 and state.pools[FREE, MACHINE] > 0:
+    if state.pools[Pool.COUNT, QUEUE] > 1 and state.pools[Pool.FREE, MACHINE] > 0:
         backfill_beside(t, state, head)
     passed(state)

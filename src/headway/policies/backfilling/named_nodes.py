@@ -11,29 +11,7 @@ makes one reservation, conservative backfilling one for each job; all are made a
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares, free_shares
-from headway.engine.tables import (
-    BACKFILL,
-    ENDED,
-    ENDED_RUNS,
-    FREE,
-    HEAD,
-    IMMEDIATE,
-    N_ALONE,
-    N_CPUS,
-    N_FREE_CPUS,
-    N_FREE_MEMORY,
-    N_RUNS,
-    NODE_ROWS,
-    PLAN,
-    R_JOB,
-    R_SHARE,
-    RUN,
-    S_CPUS,
-    SUBMIT,
-    WALL,
-    State,
-    Table,
-)
+from headway.engine.tables import NODE_ROWS, Clock, Job, List, Node, Pool, Run, Share, State, Table, Why
 from headway.engine.verbs import start_on_nodes, turn_away
 from headway.jit import kernel, routine
 from headway.policies.slurm.ends import forget_running, note_running
@@ -49,14 +27,14 @@ from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.submission import newcomer, submitted
 from headway.policies.slurm.tables import (
     UNSET,
-    Clock,
-    Job,
     Memory,
-    Node,
     Partition,
     Plan,
     Record,
     Scratch,
+    SlurmClock,
+    SlurmJob,
+    SlurmNode,
     Work,
 )
 
@@ -66,7 +44,7 @@ NEVER = -1
 @kernel
 def copy_rows(source: Table, target: Table) -> None:
     """Copy what changes of nodes; what they have in all both tables have already."""
-    for row in range(N_FREE_CPUS, source.shape[0]):
+    for row in range(Node.FREE_CPUS, source.shape[0]):
         for node in range(source.shape[1]):
             target[row, node] = source[row, node]
 
@@ -74,9 +52,9 @@ def copy_rows(source: Table, target: Table) -> None:
 @kernel
 def lower(least: Table, other: Table) -> None:
     """Leave in ``least`` what both tables have free; a node is as busy as in the busier one."""
-    for row in range(N_FREE_CPUS, least.shape[0]):
+    for row in range(Node.FREE_CPUS, least.shape[0]):
         for node in range(least.shape[1]):
-            if row in (N_RUNS, N_ALONE):
+            if row in (Node.RUNS, Node.ALONE):
                 least[row, node] = max(least[row, node], other[row, node])
             else:
                 least[row, node] = min(least[row, node], other[row, node])
@@ -86,8 +64,8 @@ def lower(least: Table, other: Table) -> None:
 def give_back_until(state: State, table: Table, place: int, t: int) -> int:
     """Let the running jobs from a place on be over that end by ``t``; the place behind them."""
     memory = state.memory
-    while place < memory.clock[Clock.RUNNING] and memory.running[0, place] <= t:
-        free_shares(state, table, state.jobs[RUN, memory.running[1, place]])
+    while place < memory.clock[SlurmClock.RUNNING] and memory.running[0, place] <= t:
+        free_shares(state, table, state.jobs[Job.RUN, memory.running[1, place]])
         place += 1
     return place
 
@@ -102,9 +80,9 @@ def holds_at(memory: Memory, claim: int, t: int) -> bool:
 def take_claims(memory: Memory, table: Table, t: int) -> None:
     """Take from a table what reservations hold at ``t``."""
     rows = table.shape[0]
-    for claim in range(memory.clock[Clock.PLANS]):
+    for claim in range(memory.clock[SlurmClock.PLANS]):
         if holds_at(memory, claim, t):
-            for row in range(N_FREE_CPUS, rows):
+            for row in range(Node.FREE_CPUS, rows):
                 for node in range(table.shape[1]):
                     table[row, node] += memory.claims[claim * rows + row, node]
 
@@ -115,17 +93,17 @@ def fit_from(state: State, place: int, job: int, begin: int) -> int:
 
     The trial table has what running jobs leave by then, those before ``place``.
     """
-    memory, part = state.memory, state.memory.jobs[Job.PARTITION, job]
-    end, claimed = begin + state.jobs[PLAN, job], False
+    memory, part = state.memory, state.memory.jobs[SlurmJob.PARTITION, job]
+    end, claimed = begin + state.jobs[Job.PLAN, job], False
     if memory.gres_asked.shape[0] > 0:
         reset_weights(memory, part)
-    for claim in range(memory.clock[Clock.PLANS]):
+    for claim in range(memory.clock[SlurmClock.PLANS]):
         claimed |= memory.plans[Plan.START, claim] < end and memory.plans[Plan.END, claim] > begin
     if not claimed:
         return select(state, memory.trial, Scratch.CANDIDATES, job, part)
     copy_rows(memory.trial, memory.least)
     take_claims(memory, memory.least, begin)
-    for claim in range(memory.clock[Clock.PLANS]):
+    for claim in range(memory.clock[SlurmClock.PLANS]):
         later = memory.plans[Plan.START, claim]
         if begin < later < end:
             copy_rows(memory.trial, memory.instant)
@@ -138,19 +116,19 @@ def fit_from(state: State, place: int, job: int, begin: int) -> int:
 @kernel
 def allow(memory: Memory, job: int) -> None:
     """The nodes that a job may have at all: usable, of its partition, with its features."""
-    part, features = memory.jobs[Job.PARTITION, job], memory.jobs[Job.FEATURES, job]
+    part, features = memory.jobs[SlurmJob.PARTITION, job], memory.jobs[SlurmJob.FEATURES, job]
     for node in range(memory.nodes.shape[1]):
         here = memory.members[part, node] & memory.features[features, node]
-        memory.sets[Scratch.CANDIDATES, node] = here & (memory.nodes[Node.USABLE, node] > 0)
+        memory.sets[Scratch.CANDIDATES, node] = here & (memory.nodes[SlurmNode.USABLE, node] > 0)
 
 
 @kernel
 def next_end(memory: Memory, place: int, after: int) -> int:
     """When a running job from ``place`` on ends next, or a reservation after ``after``; -1: never."""
     found = NEVER
-    if place < memory.clock[Clock.RUNNING]:
+    if place < memory.clock[SlurmClock.RUNNING]:
         found = memory.running[0, place]
-    for claim in range(memory.clock[Clock.PLANS]):
+    for claim in range(memory.clock[SlurmClock.PLANS]):
         end = memory.plans[Plan.END, claim]
         if end > after and (found == NEVER or end < found):
             found = end
@@ -160,7 +138,7 @@ def next_end(memory: Memory, place: int, after: int) -> int:
 @kernel
 def fewest(memory: Memory, job: int) -> int:
     """CPUs that a job takes at least."""
-    return int(max(memory.jobs[Job.CPUS, job], memory.jobs[Job.MIN_NODES, job]))
+    return int(max(memory.jobs[SlurmJob.CPUS, job], memory.jobs[SlurmJob.MIN_NODES, job]))
 
 
 @routine
@@ -168,7 +146,7 @@ def reserve(state: State, job: int, t: int) -> bool:
     """Give a job that does not fit now a reservation; whether there is a time at which it fits."""
     memory = state.memory
     copy_rows(state.nodes, memory.trial)
-    begin, place, free = t, 0, state.pools[FREE, 0]
+    begin, place, free = t, 0, state.pools[Pool.FREE, 0]
     while True:
         begin = next_end(memory, place, begin)
         if begin == NEVER:
@@ -176,9 +154,9 @@ def reserve(state: State, job: int, t: int) -> bool:
         before = place
         place = give_back_until(state, memory.trial, place, begin)
         for over in range(before, place):
-            run = state.jobs[RUN, memory.running[1, over]]
-            for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-                free += state.shares[S_CPUS, entry]
+            run = state.jobs[Job.RUN, memory.running[1, over]]
+            for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+                free += state.shares[Share.CPUS, entry]
         if free >= fewest(memory, job) and fit_from(state, place, job, begin) > 0:
             claim_taken(state, job, begin)
             return True
@@ -187,8 +165,8 @@ def reserve(state: State, job: int, t: int) -> bool:
 @kernel
 def claim_taken(state: State, job: int, begin: int) -> None:
     """Note a reservation of the chosen nodes."""
-    memory, part = state.memory, state.memory.jobs[Job.PARTITION, job]
-    claim, rows = memory.clock[Clock.PLANS], memory.trial.shape[0]
+    memory, part = state.memory, state.memory.jobs[SlurmJob.PARTITION, job]
+    claim, rows = memory.clock[SlurmClock.PLANS], memory.trial.shape[0]
     whole = whole_nodes(memory, job, part)
     for row in range(rows):
         for node in range(memory.trial.shape[1]):
@@ -197,11 +175,11 @@ def claim_taken(state: State, job: int, begin: int) -> None:
         cpus = memory.work[Work.TAKEN, node]
         if cpus <= 0:
             continue
-        taken = state.nodes[N_CPUS, node] if whole else cpus
-        memory.claims[claim * rows + N_FREE_CPUS, node] = -taken
-        memory.claims[claim * rows + N_FREE_MEMORY, node] = -memory_taken(state, job, part, node, taken)
-        memory.claims[claim * rows + N_RUNS, node] = 1
-        memory.claims[claim * rows + N_ALONE, node] = int(whole)
+        taken = state.nodes[Node.CPUS, node] if whole else cpus
+        memory.claims[claim * rows + Node.FREE_CPUS, node] = -taken
+        memory.claims[claim * rows + Node.FREE_MEMORY, node] = -memory_taken(state, job, part, node, taken)
+        memory.claims[claim * rows + Node.RUNS, node] = 1
+        memory.claims[claim * rows + Node.ALONE, node] = int(whole)
         for resource in range(memory.gres_asked.shape[0]):
             asked = memory.gres_asked[resource, job]
             memory.claims[claim * rows + NODE_ROWS + resource, node] = -asked
@@ -210,46 +188,46 @@ def claim_taken(state: State, job: int, begin: int) -> None:
             memory.claims[claim * rows + NODE_ROWS + bounded, node] = -taken
     memory.plans[Plan.JOB, claim] = job
     memory.plans[Plan.START, claim] = begin
-    memory.plans[Plan.END, claim] = begin + state.jobs[PLAN, job]
-    memory.clock[Clock.PLANS] = claim + 1
+    memory.plans[Plan.END, claim] = begin + state.jobs[Job.PLAN, job]
+    memory.clock[SlurmClock.PLANS] = claim + 1
 
 
 @routine
 def start_taken(state: State, job: int, t: int, why: int) -> None:
     """Start a job on the chosen nodes."""
     memory = state.memory
-    count = propose_taken(state, job, memory.jobs[Job.PARTITION, job])
-    start_on_nodes(state, job, count, why, 0, state.jobs[WALL, job])
-    note_running(memory, job, t + state.jobs[PLAN, job])
+    count = propose_taken(state, job, memory.jobs[SlurmJob.PARTITION, job])
+    start_on_nodes(state, job, count, why, 0, state.jobs[Job.WALL, job])
+    note_running(memory, job, t + state.jobs[Job.PLAN, job])
 
 
 @kernel
 def take_changes(state: State) -> None:
     """Ended jobs leave the list of running ones, new ones join the queue."""
     memory = state.memory
-    for i in range(state.clock[ENDED]):
-        forget_running(memory, state.runs[R_JOB, state.lists[ENDED_RUNS, i]])
+    for i in range(state.clock[Clock.ENDED]):
+        forget_running(memory, state.runs[Run.JOB, state.lists[List.ENDED_RUNS, i]])
     for place in range(submitted(state)):
-        memory.queue[Record.JOB, memory.clock[Clock.QUEUED]] = newcomer(state, place)
-        memory.clock[Clock.QUEUED] += 1
+        memory.queue[Record.JOB, memory.clock[SlurmClock.QUEUED]] = newcomer(state, place)
+        memory.clock[SlurmClock.QUEUED] += 1
 
 
 def backfill_on_nodes(t: int, state: State) -> None:
     """EASY, or conservative backfilling, on named nodes."""
     memory = state.memory
     take_changes(state)
-    memory.clock[Clock.PLANS] = 0
-    for place in range(memory.clock[Clock.QUEUED]):
-        job, reserved = memory.queue[Record.JOB, place], memory.clock[Clock.PLANS]
-        fits_now = state.pools[FREE, 0] >= fewest(memory, job)
+    memory.clock[SlurmClock.PLANS] = 0
+    for place in range(memory.clock[SlurmClock.QUEUED]):
+        job, reserved = memory.queue[Record.JOB, place], memory.clock[SlurmClock.PLANS]
+        fits_now = state.pools[Pool.FREE, 0] >= fewest(memory, job)
         if not fits_now and reserved >= memory.settings[Setting.BF_MAX_TEST]:
             continue
         allow(memory, job)
         if fits_now:
             copy_rows(state.nodes, memory.trial)
             if fit_from(state, 0, job, t) > 0:
-                in_order = IMMEDIATE if state.jobs[SUBMIT, job] == t else HEAD
-                start_taken(state, job, t, BACKFILL if reserved > 0 else in_order)
+                in_order = Why.IMMEDIATE if state.jobs[Job.SUBMIT, job] == t else Why.HEAD
+                start_taken(state, job, t, Why.BACKFILL if reserved > 0 else in_order)
                 memory.queue[Record.JOB, place] = GONE
                 continue
         if reserved < memory.settings[Setting.BF_MAX_TEST] and not reserve(state, job, t):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headway.engine.drive import Setup
-from headway.engine.tables import WALL, State
+from headway.engine.tables import Job, State
 from headway.errors import UsageError
 from headway.policies.prepare import Arrivals, OnNodes, Prepared, Table
 from headway.policies.slurm.policy import Slurm, site_of
@@ -82,14 +82,14 @@ def tables(site: Site, arrivals: Arrivals, whole: bool, depth: int) -> Memory:
     """The tables of Slurm's rules as far as the choice of nodes needs them, and room for reservations."""
     from headway.policies.slurm.settings import Preemption, Setting
     from headway.policies.slurm.setup import controller, node_table
-    from headway.policies.slurm.tables import Job, Plan
+    from headway.policies.slurm.tables import Plan, SlurmJob
 
     memory = controller(site, arrivals, 0)
     memory.settings[Setting.BF_MAX_TEST] = depth
     memory.settings[Setting.PREEMPTION] = Preemption.OFF
     if whole:
-        memory.jobs[Job.EXCLUSIVE] = 1
-    memory.jobs[Job.PARTITION] = first_partitions(memory)
+        memory.jobs[SlurmJob.EXCLUSIVE] = 1
+    memory.jobs[SlurmJob.PARTITION] = first_partitions(memory)
     rows = node_table(site)
     return memory._replace(
         least=rows.copy(),
@@ -102,27 +102,27 @@ def tables(site: Site, arrivals: Arrivals, whole: bool, depth: int) -> Memory:
 
 def first_partitions(memory: Memory) -> Table:
     """The first partition of each job's list that is large and long enough for it; else the first."""
-    from headway.policies.slurm.tables import Job, Partition
+    from headway.policies.slurm.tables import Partition, SlurmJob
 
-    lists, partitions, jobs = memory.lists[memory.jobs[Job.PARTITIONS]], memory.partitions, memory.jobs
+    lists, partitions, jobs = memory.lists[memory.jobs[SlurmJob.PARTITIONS]], memory.partitions, memory.jobs
     found = np.full(jobs.shape[1], -1, np.int64)
     for column in lists.T:
         nodes, longest = partitions[Partition.NODES, column], partitions[Partition.MAX_MINUTES, column]
         most = partitions[Partition.MAX_NODES, column]
-        allows = (column >= 0) & (jobs[Job.MIN_NODES] <= nodes)
-        allows &= (most < 0) | (jobs[Job.MIN_NODES] <= most)
-        allows &= (longest < 0) | (jobs[Job.LIMIT] <= longest)
+        allows = (column >= 0) & (jobs[SlurmJob.MIN_NODES] <= nodes)
+        allows &= (most < 0) | (jobs[SlurmJob.MIN_NODES] <= most)
+        allows &= (longest < 0) | (jobs[SlurmJob.LIMIT] <= longest)
         found = np.where((found < 0) & allows, column, found)
     return np.where(found < 0, lists[:, 0], found)
 
 
 def where(state: State, site: Site) -> OnNodes:
     """Where jobs ran."""
-    from headway.policies.slurm.tables import Job
+    from headway.policies.slurm.tables import SlurmJob
 
     return OnNodes(
         nodes=tuple(node.name for node in site.nodes),
-        partition=state.memory.jobs[Job.PARTITION],
+        partition=state.memory.jobs[SlurmJob.PARTITION],
         partitions=tuple(partition.name for partition in site.partitions),
-        walltime=state.jobs[WALL],
+        walltime=state.jobs[Job.WALL],
     )

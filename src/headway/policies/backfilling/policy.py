@@ -184,10 +184,10 @@ class Conservative(Baseline, Policy):
     def as_local(self) -> Local:
         self.refuse_estimate("in a cluster that jobs join one by one")
         from headway.engine.local import Local
-        from headway.engine.tables import RESERVATION
+        from headway.engine.tables import Why
         from headway.policies.backfilling.withdrawal import of_conservative
 
-        return Local(of_conservative, catches_up=True, in_turn=RESERVATION)
+        return Local(of_conservative, catches_up=True, in_turn=Why.RESERVATION)
 
     def as_group(self) -> Group:
         self.refuse_estimate("in a group of redirection")

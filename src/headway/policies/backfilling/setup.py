@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from headway.engine.drive import Setup
-from headway.engine.tables import BACKFILL_KEY, KEY, NO_MEMORY, State
+from headway.engine.tables import NO_MEMORY, Job, State
 from headway.errors import UsageError
 from headway.policies.prepare import Arrivals, Prepared, Table
 from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE, kind_of, sorted_kind_of
@@ -44,7 +44,7 @@ def easy(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         arrival_order and estimate == "requested" and not arrivals.is_changing,
         arrival_order and one_queue and upper_bounds,
     )
-    orders = {KEY: order} if one_queue else {KEY: order, BACKFILL_KEY: backfill}
+    orders = {Job.KEY: order} if one_queue else {Job.KEY: order, Job.BACKFILL_KEY: backfill}
     fill = ordered(arrivals, plan, orders, urgent)
     lasting = kind_of(order) == kind_of(backfill) == FIXED and age == "none"
     if arrivals.is_changing:
@@ -74,7 +74,7 @@ def easy_in_dialect(dialect: str, arrivals: Arrivals, procs: int) -> Prepared:
     plan = arrivals.length if clairvoyant else arrivals.walltime
     # Candidates that are judged otherwise than running jobs may pass later though nothing came free.
     options = (FIXED, AS_ORDER, NO_AGE, 1, 0, int(not clairvoyant))
-    fill = ordered(arrivals, plan, {KEY: "fcfs"}, None)
+    fill = ordered(arrivals, plan, {Job.KEY: "fcfs"}, None)
     memory: Any = NO_MEMORY
     if dialect.startswith("batsched"):
         fill = by_name(arrivals, fill)
@@ -90,8 +90,8 @@ def by_name(arrivals: Arrivals, fill: Callable[[State], None]) -> Callable[[Stat
 
     def fill_by_name(state: State) -> None:
         fill(state)
-        state.jobs[KEY, order] = np.arange(len(order))
-        state.jobs[BACKFILL_KEY] = order
+        state.jobs[Job.KEY, order] = np.arange(len(order))
+        state.jobs[Job.BACKFILL_KEY] = order
 
     return fill_by_name
 
@@ -114,7 +114,7 @@ def learned(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     )
     given = arrivals.extra.get("user", np.full(len(arrivals.submit), -1, np.int64))
     users, number = np.unique(given, return_inverse=True)
-    orders = {KEY: order} if backfill == order else {KEY: order, BACKFILL_KEY: backfill}
+    orders = {Job.KEY: order} if backfill == order else {Job.KEY: order, Job.BACKFILL_KEY: backfill}
     fill = ordered(arrivals, arrivals.walltime, orders, first_class(spec, arrivals))
 
     def fill_users(state: State) -> None:
@@ -180,6 +180,6 @@ def conservative(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     hole_open = int(spec.params["hole"] == "open")
     options = (FIXED, AS_ORDER, NO_AGE, Compress[compress.upper()], hole_open)
     plan = planned_times(spec.params.get("estimate", "requested"), arrivals)
-    fill = ordered(arrivals, plan, {KEY: "fcfs"}, first_class(spec, arrivals))
+    fill = ordered(arrivals, plan, {Job.KEY: "fcfs"}, first_class(spec, arrivals))
     setup = Setup((procs,), hook, options, fill, memory=memory)
     return Prepared(setup, plan, "told" if compress == "scratch" else "start")

@@ -14,24 +14,7 @@ from __future__ import annotations
 from headway.engine.holes import level_at
 from headway.engine.queue import enter, leave
 from headway.engine.reservations import NOT_RESERVED, reserve_by
-from headway.engine.tables import (
-    CHANGES,
-    FIRST_NEW,
-    GONE,
-    KEY,
-    LAST_NEW,
-    PLAN,
-    PROCS,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_PROCS,
-    Q_TAIL,
-    RESERVED,
-    RETURNED,
-    RETURNS,
-    State,
-)
+from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, List, Pool, State
 from headway.engine.verbs import turn_away
 from headway.jit import kernel, routine
 from headway.policies.backfilling.changing import give_up_all, take_changes
@@ -39,11 +22,10 @@ from headway.policies.backfilling.conservative import reserve_earliest
 from headway.policies.deadline.dbf import arrive, begin_runs, bring_closer, give_back
 from headway.policies.deadline.tables import (
     BEHIND,
-    DEADLINE,
-    DEFINITIVE_AT,
     NO_DEADLINE,
     REFUSE,
     Count,
+    DbfJob,
     Lists,
     Rule,
     count,
@@ -59,7 +41,7 @@ from headway.units import NEVER
 @kernel
 def is_too_wide(state: State, k: int, job: int) -> bool:
     """Whether a task wants more processors than there will be for all that is known."""
-    return bool(state.jobs[PROCS, job] > level_at(state.profile, k, NEVER - 1))
+    return bool(state.jobs[Job.PROCS, job] > level_at(state.profile, k, NEVER - 1))
 
 
 @kernel
@@ -73,9 +55,9 @@ def forget_places(state: State, k: int) -> None:
 @kernel
 def take_back(state: State, k: int) -> None:
     """Those who lost their processors return to the list that they were in."""
-    for i in range(state.clock[RETURNS]):
-        job = state.lists[RETURNED, i]
-        state.jobs[RESERVED, job] = NOT_RESERVED
+    for i in range(state.clock[Clock.RETURNS]):
+        job = state.lists[List.RETURNED, i]
+        state.jobs[Job.RESERVED, job] = NOT_RESERVED
         join(state, k, job)
         if is_provisional(state, job):
             provisional_tasks(state, k, 1)
@@ -85,30 +67,30 @@ def take_back(state: State, k: int) -> None:
 def make_definitive(t: int, state: State, k: int, place: int) -> None:
     """A provisional task becomes definitive, because it would end too late where it is."""
     job = leave(state, 2 * k, place)
-    state.jobs[KEY, job] -= BEHIND
-    state.jobs[DEFINITIVE_AT, job] = t
+    state.jobs[Job.KEY, job] -= BEHIND
+    state.jobs[DbfJob.DEFINITIVE_AT, job] = t
     provisional_tasks(state, k, -1)
     count(state, Count.PROMOTIONS, 1)
     reserve_earliest(t, state, k, job)
-    enter(state, 2 * k, job, state.jobs[KEY, job])
+    enter(state, 2 * k, job, state.jobs[Job.KEY, job])
 
 
 @routine
 def place_all(t: int, state: State, k: int) -> None:
     """Place the definitive tasks as early as they fit, in order, then the provisional ones."""
     row = Q_FIELDS * 2 * k
-    for place in range(state.pools[Q_HEAD, 2 * k], first_provisional(state, k)):
-        if state.queue[row + Q_PROCS, place] != GONE:
-            reserve_earliest(t, state, k, state.queue[row + Q_JOB, place])
+    for place in range(state.pools[Pool.HEAD, 2 * k], first_provisional(state, k)):
+        if state.queue[row + Entry.PROCS, place] != GONE:
+            reserve_earliest(t, state, k, state.queue[row + Entry.JOB, place])
     late = True
     while late:  # who becomes definitive stands elsewhere in the queue, so it is gone through again
         late = False
-        for place in range(first_provisional(state, k), state.pools[Q_TAIL, 2 * k]):
-            job = state.queue[row + Q_JOB, place]
-            if state.queue[row + Q_PROCS, place] == GONE or state.jobs[RESERVED, job] != NOT_RESERVED:
+        for place in range(first_provisional(state, k), state.pools[Pool.TAIL, 2 * k]):
+            job = state.queue[row + Entry.JOB, place]
+            if state.queue[row + Entry.PROCS, place] == GONE or state.jobs[Job.RESERVED, job] != NOT_RESERVED:
                 continue
-            by = state.jobs[DEADLINE, job]
-            if reserve_by(state, k, job, t, option(state, k, Rule.HOLE), by) + state.jobs[PLAN, job] > by:
+            by = state.jobs[DbfJob.DEADLINE, job]
+            if reserve_by(state, k, job, t, option(state, k, Rule.HOLE), by) + state.jobs[Job.PLAN, job] > by:
                 make_definitive(t, state, k, place)
                 late = True
                 break
@@ -120,25 +102,25 @@ def arrive_there(t: int, state: State, k: int, job: int) -> None:
     if not is_too_wide(state, k, job):
         arrive(t, state, k, job)
         return
-    if state.jobs[DEADLINE, job] != NO_DEADLINE:
+    if state.jobs[DbfJob.DEADLINE, job] != NO_DEADLINE:
         count(state, Count.LATE_ON_ARRIVAL, 1)
         if option(state, k, Rule.LATE) == REFUSE:
             turn_away(state, job)
             return
-    state.jobs[RESERVED, job] = NOT_RESERVED
+    state.jobs[Job.RESERVED, job] = NOT_RESERVED
     join(state, k, job)
 
 
 def dbf_changing(t: int, state: State) -> None:
     """Deadline-based backfilling where the machine changes."""
     early = give_back(t, state, MACHINE)
-    if state.clock[CHANGES] > 0 or state.clock[RETURNS] > 0:
+    if state.clock[Clock.CHANGES] > 0 or state.clock[Clock.RETURNS] > 0:
         forget_places(state, MACHINE)
         take_changes(t, state, MACHINE)
         take_back(state, MACHINE)
         place_all(t, state, MACHINE)
     else:
         bring_closer(t, state, MACHINE, early)
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         arrive_there(t, state, MACHINE, job)
     begin_runs(t, state, MACHINE)

@@ -29,42 +29,17 @@ from __future__ import annotations
 from headway.engine.planning import settle_runs
 from headway.engine.profile import change
 from headway.engine.reservations import reserve_by, unpin
-from headway.engine.tables import (
-    ENDED,
-    ENDED_RUNS,
-    FIRST_NEW,
-    FREED,
-    GONE,
-    KEY,
-    LAST_NEW,
-    PLAN,
-    PROCS,
-    PROMISE,
-    PROMOTED,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_PROCS,
-    R_EXPECTED,
-    R_JOB,
-    R_POOL,
-    RESERVED,
-    RUNS,
-    State,
-)
+from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, List, Pool, Run, State, Why
 from headway.engine.verbs import relabel, turn_away
 from headway.jit import kernel
 from headway.policies.backfilling.conservative import Compress, compress, start_due
 from headway.policies.deadline.places import place_before
 from headway.policies.deadline.tables import (
     BEHIND,
-    DEADLINE,
-    DEFINITIVE_AT,
-    FIRST_GIVEN,
-    IN_BASE,
     NO_DEADLINE,
     REFUSE,
     Count,
+    DbfJob,
     Lists,
     Rule,
     count,
@@ -85,26 +60,26 @@ def place_priority(t: int, state: State, k: int, job: int) -> None:
     else:
         place_before(t, state, k, job)
     join(state, k, job)
-    state.jobs[FIRST_GIVEN, job] = state.jobs[RESERVED, job]
-    state.jobs[PROMISE, job] = state.jobs[RESERVED, job] + state.jobs[PLAN, job]
+    state.jobs[DbfJob.FIRST_GIVEN, job] = state.jobs[Job.RESERVED, job]
+    state.jobs[Job.PROMISE, job] = state.jobs[Job.RESERVED, job] + state.jobs[Job.PLAN, job]
 
 
 @kernel
 def arrive(t: int, state: State, k: int, job: int) -> None:
     """A newcomer joins the provisional list if it can wait, else the definitive one; or it is refused."""
-    if state.jobs[DEADLINE, job] != NO_DEADLINE:
-        state.jobs[KEY, job] += BEHIND
-        begin = reserve_by(state, k, job, t, option(state, k, Rule.HOLE), state.jobs[DEADLINE, job])
-        if begin + state.jobs[PLAN, job] <= state.jobs[DEADLINE, job]:
+    if state.jobs[DbfJob.DEADLINE, job] != NO_DEADLINE:
+        state.jobs[Job.KEY, job] += BEHIND
+        begin = reserve_by(state, k, job, t, option(state, k, Rule.HOLE), state.jobs[DbfJob.DEADLINE, job])
+        if begin + state.jobs[Job.PLAN, job] <= state.jobs[DbfJob.DEADLINE, job]:
             join(state, k, job)
-            state.jobs[FIRST_GIVEN, job] = begin
-            state.jobs[PROMISE, job] = state.jobs[DEADLINE, job]
+            state.jobs[DbfJob.FIRST_GIVEN, job] = begin
+            state.jobs[Job.PROMISE, job] = state.jobs[DbfJob.DEADLINE, job]
             if state.memory.lists[Lists.WAITING, k] == 0:
                 state.memory.lists[Lists.CANONICAL, k] = 1
             provisional_tasks(state, k, 1)
             count(state, Count.ACCEPTED, 1)
             return
-        state.jobs[KEY, job] -= BEHIND
+        state.jobs[Job.KEY, job] -= BEHIND
         count(state, Count.LATE_ON_ARRIVAL, 1)
         if option(state, k, Rule.LATE) == REFUSE:
             turn_away(state, job)
@@ -117,9 +92,9 @@ def give_back(t: int, state: State, k: int) -> int:
     """Runs that ended early give back what the profile and the base held; how many there were."""
     early = settle_runs(t, state, k)
     if early > 0:
-        for i in range(state.clock[ENDED]):
-            run = state.lists[ENDED_RUNS, i]
-            if state.runs[R_POOL, run] == k and state.runs[R_EXPECTED, run] > t:
+        for i in range(state.clock[Clock.ENDED]):
+            run = state.lists[List.ENDED_RUNS, i]
+            if state.runs[Run.POOL, run] == k and state.runs[Run.EXPECTED, run] > t:
                 leave_base(t, state, k, run)
     return early
 
@@ -129,28 +104,28 @@ def leave_base(t: int, state: State, k: int, run: int) -> None:
     """The base no longer holds a run that ended early."""
     if not state.memory.lists[Lists.KEPT_BASE, k]:
         return
-    procs, base = state.jobs[PROCS, state.runs[R_JOB, run]], option(state, k, Rule.BASE)
-    change(state.profile, base, t, state.runs[R_EXPECTED, run], procs, t)
+    procs, base = state.jobs[Job.PROCS, state.runs[Run.JOB, run]], option(state, k, Rule.BASE)
+    change(state.profile, base, t, state.runs[Run.EXPECTED, run], procs, t)
 
 
 @kernel
 def follow(t: int, state: State, k: int) -> None:
     """The base holds the definitive tasks where the compression has moved them."""
     base, row = option(state, k, Rule.BASE), Q_FIELDS * 2 * k
-    for place in range(state.pools[Q_HEAD, 2 * k], first_provisional(state, k)):
-        job = state.queue[row + Q_JOB, place]
-        held, begin = state.jobs[IN_BASE, job], state.jobs[RESERVED, job]
-        if state.queue[row + Q_PROCS, place] != GONE and held != begin:
-            plan, procs = state.jobs[PLAN, job], state.jobs[PROCS, job]
+    for place in range(state.pools[Pool.HEAD, 2 * k], first_provisional(state, k)):
+        job = state.queue[row + Entry.JOB, place]
+        held, begin = state.jobs[DbfJob.IN_BASE, job], state.jobs[Job.RESERVED, job]
+        if state.queue[row + Entry.PROCS, place] != GONE and held != begin:
+            plan, procs = state.jobs[Job.PLAN, job], state.jobs[Job.PROCS, job]
             change(state.profile, base, held, held + plan, procs, t)
             change(state.profile, base, begin, begin + plan, -procs, t)
-            state.jobs[IN_BASE, job] = begin
+            state.jobs[DbfJob.IN_BASE, job] = begin
 
 
 @kernel
 def bring_closer(t: int, state: State, k: int, early: int) -> None:
     """Compress both lists where runs have ended early, and keep the base in step."""
-    if early == 0 and (option(state, k, Rule.COMPRESS) != Compress.EVERY or not state.pools[FREED, k]):
+    if early == 0 and (option(state, k, Rule.COMPRESS) != Compress.EVERY or not state.pools[Pool.FREED, k]):
         return
     state.memory.lists[Lists.CANONICAL, k] = 0
     compress(t, state, k, early)
@@ -161,25 +136,25 @@ def bring_closer(t: int, state: State, k: int, early: int) -> None:
 @kernel
 def begin_runs(t: int, state: State, k: int) -> None:
     """Start what is due; the base holds every running task."""
-    run = state.clock[RUNS]
+    run = state.clock[Clock.RUNS]
     start_due(t, state, k)
-    while run < state.clock[RUNS]:
-        job = state.runs[R_JOB, run]
+    while run < state.clock[Clock.RUNS]:
+        job = state.runs[Run.JOB, run]
         if is_provisional(state, job):
             if state.memory.lists[Lists.KEPT_BASE, k]:
-                end, base = t + state.jobs[PLAN, job], option(state, k, Rule.BASE)
-                change(state.profile, base, t, end, -state.jobs[PROCS, job], t)
+                end, base = t + state.jobs[Job.PLAN, job], option(state, k, Rule.BASE)
+                change(state.profile, base, t, end, -state.jobs[Job.PROCS, job], t)
             provisional_tasks(state, k, -1)
-        elif state.jobs[PLAN, job] == 0 and state.memory.lists[Lists.KEPT_BASE, k]:
+        elif state.jobs[Job.PLAN, job] == 0 and state.memory.lists[Lists.KEPT_BASE, k]:
             unpin(state, option(state, k, Rule.BASE), job)
-        if state.jobs[DEFINITIVE_AT, job] >= 0:
-            relabel(state, run, PROMOTED)
+        if state.jobs[DbfJob.DEFINITIVE_AT, job] >= 0:
+            relabel(state, run, Why.PROMOTED)
         run += 1
 
 
 def dbf(t: int, state: State) -> None:
     """Deadline-based backfilling on the whole machine."""
     bring_closer(t, state, MACHINE, give_back(t, state, MACHINE))
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         arrive(t, state, MACHINE, job)
     begin_runs(t, state, MACHINE)

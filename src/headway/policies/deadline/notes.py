@@ -10,15 +10,7 @@ import numpy.typing as npt
 
 from headway.engine.local import Marks
 from headway.engine.tables import State
-from headway.policies.deadline.tables import (
-    DEFINITIVE_AT,
-    DISPLACED_TIMES,
-    FIRST_GIVEN,
-    Count,
-    Displaced,
-    Lists,
-    Memory,
-)
+from headway.policies.deadline.tables import Count, DbfJob, Displaced, Lists, Memory
 
 Table = npt.NDArray[np.int64]
 
@@ -104,9 +96,9 @@ def notes_of(state: State, ids: Table) -> dict[str, Any]:
     in_time = entries(state)
     by_job = in_time[np.argsort(in_time[:, Displaced.WHOSE], kind="stable")]
     return {
-        "first_given": state.jobs[FIRST_GIVEN],
-        "definitive_at": state.jobs[DEFINITIVE_AT],
-        "displaced_times": state.jobs[DISPLACED_TIMES],
+        "first_given": state.jobs[DbfJob.FIRST_GIVEN],
+        "definitive_at": state.jobs[DbfJob.DEFINITIVE_AT],
+        "displaced_times": state.jobs[DbfJob.DISPLACED_TIMES],
         "displacements": Displacements(by_job, np.arange(len(ids)), ids),
     }
 

@@ -8,35 +8,16 @@ from headway.engine.planning import note_room
 from headway.engine.profile import change, lay_over
 from headway.engine.queue import enter, leave
 from headway.engine.reservations import NO_JOB, NOT_RESERVED, book, enlist, hold_earliest, pin, reserve
-from headway.engine.tables import (
-    GONE,
-    KEY,
-    PIN_COUNT,
-    PINS,
-    PLAN,
-    POOL_LISTS,
-    PROCS,
-    Q_FIELDS,
-    Q_JOB,
-    Q_PLAN,
-    Q_PROCS,
-    Q_TAIL,
-    RESERVED,
-    SCRATCH,
-    State,
-)
+from headway.engine.tables import GONE, POOL_LISTS, Q_FIELDS, Entry, Job, List, Pool, State
 from headway.jit import kernel, routine
 from headway.policies.deadline.tables import (
     BEHIND,
-    CHOSEN,
-    DEADLINE,
-    DEFINITIVE_AT,
-    HAD_START,
     IN_TIME,
     LITERAL,
     NO_WAY,
     SOME_LATE,
     Count,
+    DbfJob,
     Lists,
     Rule,
     count,
@@ -57,7 +38,7 @@ from headway.units import NEVER
 @kernel
 def put(after: int, state: State, k: int, job: int) -> None:
     """Place a task as early as it fits from ``after`` on; who is due next is not told."""
-    state.jobs[RESERVED, job] = hold_earliest(state, k, job, after, option(state, k, Rule.HOLE), NEVER)
+    state.jobs[Job.RESERVED, job] = hold_earliest(state, k, job, after, option(state, k, Rule.HOLE), NEVER)
 
 
 @kernel
@@ -65,9 +46,9 @@ def back_to_base(t: int, state: State, k: int) -> None:
     """Forget every provisional place: the profile is that of the base."""
     base = option(state, k, Rule.BASE)
     lay_over(state.profile, base, k, t)
-    state.pools[PIN_COUNT, k] = state.pools[PIN_COUNT, base]
-    for i in range(state.pools[PIN_COUNT, base]):
-        state.lists[PINS + POOL_LISTS * k, i] = state.lists[PINS + POOL_LISTS * base, i]
+    state.pools[Pool.PIN_COUNT, k] = state.pools[Pool.PIN_COUNT, base]
+    for i in range(state.pools[Pool.PIN_COUNT, base]):
+        state.lists[List.PINS + POOL_LISTS * k, i] = state.lists[List.PINS + POOL_LISTS * base, i]
 
 
 @routine
@@ -79,14 +60,21 @@ def place_chosen(t: int, state: State, k: int, first: int, chosen: int) -> int:
     """
     last = -1
     procs, plan, after = NEVER, 0, t
-    for place in range(first, state.pools[Q_TAIL, 2 * k]):
-        job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
-        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] == GONE or state.jobs[CHOSEN, job] != chosen:
+    for place in range(first, state.pools[Pool.TAIL, 2 * k]):
+        job = state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]
+        if (
+            state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] == GONE
+            or state.jobs[DbfJob.CHOSEN, job] != chosen
+        ):
             continue
-        if state.jobs[PROCS, job] < procs or state.jobs[PLAN, job] < plan:
+        if state.jobs[Job.PROCS, job] < procs or state.jobs[Job.PLAN, job] < plan:
             after = t
         put(after, state, k, job)
-        procs, plan, after = state.jobs[PROCS, job], state.jobs[PLAN, job], state.jobs[RESERVED, job]
+        procs, plan, after = (
+            state.jobs[Job.PROCS, job],
+            state.jobs[Job.PLAN, job],
+            state.jobs[Job.RESERVED, job],
+        )
         if is_late(state, job):
             last = place
     return last
@@ -96,24 +84,24 @@ def place_chosen(t: int, state: State, k: int, first: int, chosen: int) -> int:
 def place_again(t: int, state: State, k: int, first: int, task: int) -> tuple[int, int]:
     """Place the provisional tasks of a canonical list behind a priority task; what they had is put beside.
 
-    Returns the place of the last late one, and how many were moved; those are in the list SCRATCH.
+    Returns the place of the last late one, and how many were moved; those are in the list List.SCRATCH.
 
     A task can begin earlier than before only in time that others have left, and must begin later only if it
     meets the priority task or one that was moved. So most stay where they are, without a search.
     """
     last, count_moved = -1, 0
-    taken = state.jobs[RESERVED, task]
-    taken_end = taken + state.jobs[PLAN, task]
+    taken = state.jobs[Job.RESERVED, task]
+    taken_end = taken + state.jobs[Job.PLAN, task]
     moved, moved_end, left, left_end = NEVER, 0, NEVER, 0
     row = Q_FIELDS * 2 * k
-    for place in range(first, state.pools[Q_TAIL, 2 * k]):
-        procs = state.queue[row + Q_PROCS, place]
+    for place in range(first, state.pools[Pool.TAIL, 2 * k]):
+        procs = state.queue[row + Entry.PROCS, place]
         if procs == GONE:
             continue
-        job, plan = state.queue[row + Q_JOB, place], state.queue[row + Q_PLAN, place]
-        begin = state.jobs[RESERVED, job]
+        job, plan = state.queue[row + Entry.JOB, place], state.queue[row + Entry.PLAN, place]
+        begin = state.jobs[Job.RESERVED, job]
         end = begin + plan
-        state.jobs[HAD_START, job] = begin
+        state.jobs[DbfJob.HAD_START, job] = begin
         meets = ((begin < taken_end) & (taken < end)) | ((begin < moved_end) & (moved < end))
         if meets or left < begin:
             after, until, limit = begin, NEVER, NEVER
@@ -125,10 +113,10 @@ def place_again(t: int, state: State, k: int, first: int, task: int) -> tuple[in
             if new != begin:
                 left, left_end = min(left, begin), max(left_end, end)
                 moved, moved_end = min(moved, new), max(moved_end, new + plan)
-                state.jobs[RESERVED, job] = new
-                state.lists[SCRATCH, count_moved] = job
+                state.jobs[Job.RESERVED, job] = new
+                state.lists[List.SCRATCH, count_moved] = job
                 count_moved += 1
-                if new + plan > state.jobs[DEADLINE, job]:
+                if new + plan > state.jobs[DbfJob.DEADLINE, job]:
                     last = place
         else:
             change(state.profile, k, begin, end, -procs, t)
@@ -140,13 +128,13 @@ def choose(state: State, k: int, first: int, end: int, late_only: bool) -> int:
     """Choose the provisional tasks in places [first, end), or the late ones there; how many are new."""
     new = 0
     for place in range(first, end):
-        job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
+        job = state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]
         if (
-            state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE
-            and state.jobs[CHOSEN, job] == 0
+            state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] != GONE
+            and state.jobs[DbfJob.CHOSEN, job] == 0
             and (not late_only or is_late(state, job))
         ):
-            state.jobs[CHOSEN, job] = 1
+            state.jobs[DbfJob.CHOSEN, job] = 1
             new += 1
     return new
 
@@ -154,20 +142,20 @@ def choose(state: State, k: int, first: int, end: int, late_only: bool) -> int:
 @kernel
 def remember(state: State, k: int, first: int, placed: bool) -> None:
     """Put the starts that provisional tasks had beside; choose those that are late where they are placed."""
-    for place in range(first, state.pools[Q_TAIL, 2 * k]):
-        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE:
-            job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
-            state.jobs[CHOSEN, job] = placed and is_late(state, job)
+    for place in range(first, state.pools[Pool.TAIL, 2 * k]):
+        if state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] != GONE:
+            job = state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]
+            state.jobs[DbfJob.CHOSEN, job] = placed and is_late(state, job)
             if not placed:
-                state.jobs[HAD_START, job] = state.jobs[RESERVED, job]
+                state.jobs[DbfJob.HAD_START, job] = state.jobs[Job.RESERVED, job]
 
 
 @kernel
 def unplace(state: State, k: int, first: int) -> None:
     """No provisional task has a place."""
-    for place in range(first, state.pools[Q_TAIL, 2 * k]):
-        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE:
-            state.jobs[RESERVED, state.queue[Q_FIELDS * 2 * k + Q_JOB, place]] = NOT_RESERVED
+    for place in range(first, state.pools[Pool.TAIL, 2 * k]):
+        if state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] != GONE:
+            state.jobs[Job.RESERVED, state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]] = NOT_RESERVED
 
 
 @kernel
@@ -192,7 +180,7 @@ def place_by_rule(t: int, state: State, k: int, task: int, first: int, turn: int
         back_to_base(t, state, k)
         unplace(state, k, first)
         if task != NO_JOB:
-            state.jobs[RESERVED, task] = NOT_RESERVED
+            state.jobs[Job.RESERVED, task] = NOT_RESERVED
         last_late = place_chosen(t, state, k, first, 1) if turn > 0 else -1
         if last_late >= 0 and not corrected:
             new = choose(state, k, first, last_late, False)
@@ -206,7 +194,7 @@ def place_by_rule(t: int, state: State, k: int, task: int, first: int, turn: int
             return IN_TIME
         if literal and turn > 0:
             return SOME_LATE
-        choose(state, k, first, state.pools[Q_TAIL, 2 * k], True)
+        choose(state, k, first, state.pools[Pool.TAIL, 2 * k], True)
         turn += 1
 
 
@@ -214,13 +202,13 @@ def place_by_rule(t: int, state: State, k: int, task: int, first: int, turn: int
 def put_behind_all(t: int, state: State, k: int, task: int, first: int) -> None:
     """The safety net: the provisional tasks stay where they were, and the priority task goes behind them."""
     back_to_base(t, state, k)
-    for place in range(first, state.pools[Q_TAIL, 2 * k]):
-        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE:
-            job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
-            state.jobs[CHOSEN, job] = 0
-            state.jobs[RESERVED, job] = state.jobs[HAD_START, job]
-            book(state, k, job, -state.jobs[PROCS, job])
-            if state.jobs[PLAN, job] == 0:
+    for place in range(first, state.pools[Pool.TAIL, 2 * k]):
+        if state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] != GONE:
+            job = state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]
+            state.jobs[DbfJob.CHOSEN, job] = 0
+            state.jobs[Job.RESERVED, job] = state.jobs[DbfJob.HAD_START, job]
+            book(state, k, job, -state.jobs[Job.PROCS, job])
+            if state.jobs[Job.PLAN, job] == 0:
                 pin(state, k, job)
     put(t, state, k, task)
 
@@ -228,12 +216,12 @@ def put_behind_all(t: int, state: State, k: int, task: int, first: int) -> None:
 @kernel
 def settle_place(t: int, state: State, k: int, task: int, job: int) -> None:
     """Note what has changed for a task: when it is due, where there is room, for whom it was displaced."""
-    old, new = state.jobs[HAD_START, job], state.jobs[RESERVED, job]
+    old, new = state.jobs[DbfJob.HAD_START, job], state.jobs[Job.RESERVED, job]
     if old == new:
         return
     move_due(state, k, job)
-    if state.jobs[PLAN, job] > 0:
-        note_room(state, k, old, old + state.jobs[PLAN, job])
+    if state.jobs[Job.PLAN, job] > 0:
+        note_room(state, k, old, old + state.jobs[Job.PLAN, job])
     else:
         note_room(state, k, t, NEVER)
     if new > old:
@@ -244,27 +232,27 @@ def settle_place(t: int, state: State, k: int, task: int, job: int) -> None:
 def settle_places(t: int, state: State, k: int, task: int, first: int) -> None:
     """Note what has changed for all provisional tasks."""
     row = Q_FIELDS * 2 * k
-    for place in range(first, state.pools[Q_TAIL, 2 * k]):
-        if state.queue[row + Q_PROCS, place] != GONE:
-            settle_place(t, state, k, task, state.queue[row + Q_JOB, place])
+    for place in range(first, state.pools[Pool.TAIL, 2 * k]):
+        if state.queue[row + Entry.PROCS, place] != GONE:
+            settle_place(t, state, k, task, state.queue[row + Entry.JOB, place])
 
 
 @kernel
 def promote(t: int, state: State, k: int, first: int) -> None:
     """The chosen tasks become definitive, where they are now."""
     chosen = 0
-    for place in range(first, state.pools[Q_TAIL, 2 * k]):
-        job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
-        if state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE and state.jobs[CHOSEN, job] == 1:
-            state.lists[SCRATCH, chosen] = leave(state, 2 * k, place)
+    for place in range(first, state.pools[Pool.TAIL, 2 * k]):
+        job = state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]
+        if state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] != GONE and state.jobs[DbfJob.CHOSEN, job] == 1:
+            state.lists[List.SCRATCH, chosen] = leave(state, 2 * k, place)
             chosen += 1
     for i in range(chosen):
-        job = state.lists[SCRATCH, i]
-        state.jobs[KEY, job] -= BEHIND
+        job = state.lists[List.SCRATCH, i]
+        state.jobs[Job.KEY, job] -= BEHIND
         advance_due(state, k, job)  # at one instant the definitive ones go first
-        state.jobs[DEFINITIVE_AT, job] = t
-        enter(state, 2 * k, job, state.jobs[KEY, job])
-        hold_in_base(t, state, k, job, state.jobs[RESERVED, job])
+        state.jobs[DbfJob.DEFINITIVE_AT, job] = t
+        enter(state, 2 * k, job, state.jobs[Job.KEY, job])
+        hold_in_base(t, state, k, job, state.jobs[Job.RESERVED, job])
     count(state, Count.PROMOTIONS, chosen)
     provisional_tasks(state, k, -chosen)
 
@@ -272,20 +260,20 @@ def promote(t: int, state: State, k: int, first: int) -> None:
 @kernel
 def reserve_beside(t: int, state: State, k: int, task: int, start: int) -> bool:
     """Reserve ``start`` for a priority task if every provisional one can stay where it is; whether it can."""
-    procs, plan = state.jobs[PROCS, task], state.jobs[PLAN, task]
+    procs, plan = state.jobs[Job.PROCS, task], state.jobs[Job.PLAN, task]
     if is_plain(state, k, task):
         if not take_if_free(state.profile, k, start, procs, plan, t):
             return False
-        state.jobs[RESERVED, task] = start
+        state.jobs[Job.RESERVED, task] = start
         enlist(state, k, task)
         return True
     if option(state, k, Rule.HOLE) != 0 or not fits(state.profile, k, start, procs, plan):
         return False
-    for i in range(state.pools[PIN_COUNT, k]):
-        pinned = state.lists[PINS + POOL_LISTS * k, i]
-        at = state.jobs[RESERVED, pinned]
+    for i in range(state.pools[Pool.PIN_COUNT, k]):
+        pinned = state.lists[List.PINS + POOL_LISTS * k, i]
+        at = state.jobs[Job.RESERVED, pinned]
         free = level_at(state.profile, k, at)
-        if start <= at < start + plan and free - procs < state.jobs[PROCS, pinned]:
+        if start <= at < start + plan and free - procs < state.jobs[Job.PROCS, pinned]:
             return False
     reserve(state, k, task, start)
     return True
@@ -294,14 +282,14 @@ def reserve_beside(t: int, state: State, k: int, task: int, start: int) -> bool:
 @kernel
 def displace(t: int, state: State, k: int, task: int, start: int) -> bool:
     """Let the provisional tasks of a canonical list make room for a priority task; whether none is late."""
-    state.jobs[RESERVED, task] = start
+    state.jobs[Job.RESERVED, task] = start
     back_to_base(t, state, k)
     first = first_provisional(state, k)
     last_late, moved = place_again(t, state, k, first, task)
     if last_late >= 0:
         return False
     for i in range(moved):
-        settle_place(t, state, k, task, state.lists[SCRATCH, i])
+        settle_place(t, state, k, task, state.lists[List.SCRATCH, i])
     enlist(state, k, task)
     return True
 
@@ -334,7 +322,7 @@ def promote_late(t: int, state: State, k: int, task: int, placed: bool) -> None:
     else:
         settle_places(t, state, k, task, first)
         promote(t, state, k, first)
-    hold_in_base(t, state, k, task, state.jobs[RESERVED, task])
+    hold_in_base(t, state, k, task, state.jobs[Job.RESERVED, task])
     # A provisional task that is late would be chosen next time, so its place is not final.
     state.memory.lists[Lists.CANONICAL, k] = result == IN_TIME
     enlist(state, k, task)

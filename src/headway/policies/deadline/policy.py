@@ -25,12 +25,12 @@ class Dbf(Policy):
 
     def as_local(self) -> Local:
         from headway.engine.local import Local
-        from headway.engine.tables import RESERVATION
+        from headway.engine.tables import Why
         from headway.policies.deadline.notes import renumber, without_log
         from headway.policies.deadline.withdrawal import of_dbf
 
         return Local(
-            of_dbf, catches_up=True, in_turn=RESERVATION, renumber=renumber, trial_memory=without_log
+            of_dbf, catches_up=True, in_turn=Why.RESERVATION, renumber=renumber, trial_memory=without_log
         )
 
     def as_group(self) -> Group:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from headway.engine.drive import Setup
-from headway.engine.tables import KEY, State, Table
+from headway.engine.tables import Job, State, Table
 from headway.policies.backfilling.setup import conservative
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.spec import Spec
@@ -30,7 +30,7 @@ def dbf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     def fill(state: State) -> None:
         assert plain.prepare is not None
         plain.prepare(state)
-        assert (state.jobs[KEY] == tables.DEFINITIVE).all()
+        assert (state.jobs[Job.KEY] == tables.DEFINITIVE).all()
         fill_rows(state, deadline)
 
     memory = dbf_notes.new_memory(dbf_notes.log_room(len(arrivals.submit)))
@@ -45,6 +45,6 @@ def fill_rows(state: State, deadline: Table) -> None:
     """DBF's own job rows at the beginning."""
     from headway.policies.deadline import tables
 
-    state.jobs[tables.DEADLINE] = deadline
-    for row in (tables.IN_BASE, tables.DEFINITIVE_AT):
+    state.jobs[tables.DbfJob.DEADLINE] = deadline
+    for row in (tables.DbfJob.IN_BASE, tables.DbfJob.DEFINITIVE_AT):
         state.jobs[row] = -1

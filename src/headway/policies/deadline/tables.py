@@ -8,22 +8,7 @@ from typing import NamedTuple
 from headway.engine.profile import change, lay_over
 from headway.engine.queue import place_for
 from headway.engine.reservations import hold_earliest, pin, unpin
-from headway.engine.tables import (
-    GONE,
-    JOB_ROWS,
-    KEY,
-    PIN_COUNT,
-    PLAN,
-    PROCS,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_PROCS,
-    Q_TAIL,
-    RESERVED,
-    State,
-    Table,
-)
+from headway.engine.tables import GONE, JOB_ROWS, Q_FIELDS, Entry, Job, Pool, State, Table
 from headway.jit import by_address, kernel, routine
 from headway.policies.backfilling import conservative as plain
 from headway.policies.queueing.ordering import CLASS_WEIGHT, REGULAR_CLASS, option
@@ -100,17 +85,30 @@ class Memory(NamedTuple):
     """[entry, Displaced] the last displacements; a trial has no space for them."""
 
 
-# Job rows of its own: the deadline (µs; none: -1); the start that the base profile holds; the start it had
-# before, while the provisional list is placed anew; whether the task is to become definitive; when it did
-# (-1: never); how often it was displaced; the first start it was given.
-DEADLINE, IN_BASE, HAD_START, CHOSEN, DEFINITIVE_AT, DISPLACED_TIMES, FIRST_GIVEN = (
-    JOB_ROWS + i for i in range(7)
-)
-MORE_ROWS = 7
+class DbfJob(IntEnum):
+    """Job rows behind the engine's."""
+
+    DEADLINE = JOB_ROWS
+    """µs; -1: none."""
+    IN_BASE = JOB_ROWS + 1
+    """The start that the base profile holds."""
+    HAD_START = JOB_ROWS + 2
+    """The start it had before, while the provisional list is placed anew."""
+    CHOSEN = JOB_ROWS + 3
+    """Whether the task is to become definitive."""
+    DEFINITIVE_AT = JOB_ROWS + 4
+    """When it did; -1: never."""
+    DISPLACED_TIMES = JOB_ROWS + 5
+    """How often it was displaced."""
+    FIRST_GIVEN = JOB_ROWS + 6
+    """The first start it was given."""
+
+
+MORE_ROWS = len(DbfJob)
 NO_DEADLINE = -1
 
 DEFINITIVE = REGULAR_CLASS * CLASS_WEIGHT
-"""``KEY`` of the definitive tasks, first in the queue; the provisional ones follow. Where tasks come in
+"""``Job.KEY`` of the definitive tasks, first in the queue; the provisional ones follow. Where tasks come in
 another order than that of their numbers, their rank is added."""
 BEHIND = CLASS_WEIGHT >> 1
 """What makes the key of a definitive task that of a provisional one; more than any rank."""
@@ -126,7 +124,7 @@ def count(state: State, which: int, more: int) -> None:
 @kernel
 def is_late(state: State, job: int) -> bool:
     """Whether a task's reservation ends after its deadline."""
-    return bool(state.jobs[RESERVED, job] + state.jobs[PLAN, job] > state.jobs[DEADLINE, job])
+    return bool(state.jobs[Job.RESERVED, job] + state.jobs[Job.PLAN, job] > state.jobs[DbfJob.DEADLINE, job])
 
 
 @kernel
@@ -138,7 +136,7 @@ def first_provisional(state: State, k: int) -> int:
 @kernel
 def is_provisional(state: State, job: int) -> bool:
     """Whether a waiting task, or one that just started, is of the provisional list."""
-    return bool(state.jobs[KEY, job] >= PROVISIONAL)
+    return bool(state.jobs[Job.KEY, job] >= PROVISIONAL)
 
 
 @kernel
@@ -155,15 +153,15 @@ def lay_out_base(t: int, state: State, k: int) -> None:
     base, row = option(state, k, Rule.BASE), Q_FIELDS * 2 * k
     state.memory.lists[Lists.KEPT_BASE, k] = 1
     lay_over(state.profile, k, base, t)
-    state.pools[PIN_COUNT, base] = 0
-    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
-        if state.queue[row + Q_PROCS, place] == GONE:
+    state.pools[Pool.PIN_COUNT, base] = 0
+    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
+        if state.queue[row + Entry.PROCS, place] == GONE:
             continue
-        job = state.queue[row + Q_JOB, place]
-        begin, plan = state.jobs[RESERVED, job], state.jobs[PLAN, job]
-        state.jobs[IN_BASE, job] = begin
+        job = state.queue[row + Entry.JOB, place]
+        begin, plan = state.jobs[Job.RESERVED, job], state.jobs[Job.PLAN, job]
+        state.jobs[DbfJob.IN_BASE, job] = begin
         if is_provisional(state, job):
-            change(state.profile, base, begin, begin + plan, state.jobs[PROCS, job], t)
+            change(state.profile, base, begin, begin + plan, state.jobs[Job.PROCS, job], t)
         elif plan == 0:
             pin(state, base, job)
 
@@ -171,9 +169,9 @@ def lay_out_base(t: int, state: State, k: int) -> None:
 @kernel
 def hold_in_base(t: int, state: State, k: int, job: int, begin: int) -> None:
     """Let the base profile hold a definitive task from ``begin`` on."""
-    base, plan = option(state, k, Rule.BASE), state.jobs[PLAN, job]
-    state.jobs[IN_BASE, job] = begin
-    change(state.profile, base, begin, begin + plan, -state.jobs[PROCS, job], t)
+    base, plan = option(state, k, Rule.BASE), state.jobs[Job.PLAN, job]
+    state.jobs[DbfJob.IN_BASE, job] = begin
+    change(state.profile, base, begin, begin + plan, -state.jobs[Job.PROCS, job], t)
     if plan == 0:
         pin(state, base, job)
 
@@ -181,23 +179,27 @@ def hold_in_base(t: int, state: State, k: int, job: int, begin: int) -> None:
 @kernel
 def is_plain(state: State, k: int, task: int) -> bool:
     """Whether no task of zero length and no open hole makes placing more than a search in the profile."""
-    pinned, more = state.pools[PIN_COUNT, k], option(state, k, Rule.HOLE)
-    return bool(more == 0 and pinned == 0 and state.jobs[PLAN, task] > 0)
+    pinned, more = state.pools[Pool.PIN_COUNT, k], option(state, k, Rule.HOLE)
+    return bool(more == 0 and pinned == 0 and state.jobs[Job.PLAN, task] > 0)
 
 
 @kernel
 def hold_earliest_in_base(t: int, state: State, k: int, job: int) -> int:
     """Let the base hold a priority task as early as it fits behind the definitive ones; that start."""
     begin = hold_earliest(state, option(state, k, Rule.BASE), job, t, option(state, k, Rule.HOLE), NEVER)
-    state.jobs[IN_BASE, job] = begin
+    state.jobs[DbfJob.IN_BASE, job] = begin
     return begin
 
 
 @kernel
 def let_go_in_base(t: int, state: State, k: int, job: int) -> None:
     """The base profile no longer holds a definitive task."""
-    base, begin, plan = option(state, k, Rule.BASE), state.jobs[IN_BASE, job], state.jobs[PLAN, job]
-    change(state.profile, base, begin, begin + plan, state.jobs[PROCS, job], t)
+    base, begin, plan = (
+        option(state, k, Rule.BASE),
+        state.jobs[DbfJob.IN_BASE, job],
+        state.jobs[Job.PLAN, job],
+    )
+    change(state.profile, base, begin, begin + plan, state.jobs[Job.PROCS, job], t)
     if plan == 0:
         unpin(state, base, job)
 
@@ -222,5 +224,5 @@ def note_displacement(t: int, state: State, job: int, task: int, start: int) -> 
         log[entry, Displaced.WHEN] = t
         log[entry, Displaced.BY_TASK] = task
         log[entry, Displaced.MOVED_TO] = start
-    state.jobs[DISPLACED_TIMES, job] += 1
+    state.jobs[DbfJob.DISPLACED_TIMES, job] += 1
     count(state, Count.DISPLACEMENTS, 1)

@@ -25,25 +25,14 @@ import numpy as np
 
 from headway.jit import kernel, routine, woven
 from headway.policies.grid.notes import (
-    AGAIN,
     CANCEL,
-    EVENTS,
-    HELD,
-    HELD_PROCS,
-    HEURISTIC,
-    LIST,
     MCT,
-    MODE,
     NO_ANSWER,
-    OLDEST,
-    PUT_BACK,
     REGULAR,
-    SERVERS,
     STARTED,
-    TASKS,
-    THRESHOLD,
-    WHERE,
+    Agent,
     Notes,
+    Section,
     answer_at,
     at,
     record,
@@ -62,7 +51,7 @@ def nobody() -> int:
 def best_server(notes: Notes, grid: Any, task: int, apart: int) -> tuple[int, int]:
     """The server, ``apart`` left out, that promises the earliest completion, and that; -1 if none can."""
     best, earliest = nobody(), NO_ANSWER
-    for server in range(notes[SERVERS]):
+    for server in range(notes[Agent.SERVERS]):
         if server != apart:
             completion, _ = estimate(grid, server, task)
             if completion < earliest:
@@ -76,9 +65,9 @@ def arrive(notes: Notes, grid: Any, task: int) -> int:
     server, _ = best_server(notes, grid, task, nobody())
     if server >= 0:
         submit(grid, server, task)
-        notes[at(notes, WHERE, task)] = server
-        notes[at(notes, LIST, notes[TASKS])] = task
-        notes[TASKS] += 1
+        notes[at(notes, Section.WHERE, task)] = server
+        notes[at(notes, Section.LIST, notes[Agent.TASKS])] = task
+        notes[Agent.TASKS] += 1
     return server
 
 
@@ -86,15 +75,15 @@ def arrive(notes: Notes, grid: Any, task: int) -> int:
 def ask_all(notes: Notes, grid: Any) -> int:
     """Ask about every task: those that started are struck off; how many wait."""
     waiting = 0
-    for i in range(notes[TASKS]):
-        task = notes[at(notes, LIST, i)]
-        completion, procs = estimate(grid, notes[at(notes, WHERE, task)], task)
+    for i in range(notes[Agent.TASKS]):
+        task = notes[at(notes, Section.LIST, i)]
+        completion, procs = estimate(grid, notes[at(notes, Section.WHERE, task)], task)
         if completion != STARTED:
-            notes[at(notes, LIST, waiting)] = task
-            notes[at(notes, HELD, waiting)] = completion
-            notes[at(notes, HELD_PROCS, waiting)] = procs
+            notes[at(notes, Section.LIST, waiting)] = task
+            notes[at(notes, Section.HELD, waiting)] = completion
+            notes[at(notes, Section.HELD_PROCS, waiting)] = procs
             waiting += 1
-    notes[TASKS] = waiting
+    notes[Agent.TASKS] = waiting
     return waiting
 
 
@@ -102,7 +91,7 @@ def ask_all(notes: Notes, grid: Any) -> int:
 def refresh(notes: Notes, grid: Any, left: int, server: int) -> None:
     """Ask a server about the first ``left`` tasks of the list, the window."""
     for i in range(left):
-        completion, procs = estimate(grid, server, notes[at(notes, LIST, i)])
+        completion, procs = estimate(grid, server, notes[at(notes, Section.LIST, i)])
         notes[answer_at(notes, i, server)] = completion
         notes[answer_at(notes, i, server) + 1] = procs
 
@@ -116,10 +105,10 @@ def improve(notes: Notes, grid: Any, now: int, task: int) -> int:
 
     It is submitted there before it is cancelled here, so that it is never nowhere.
     """
-    home = notes[at(notes, WHERE, task)]
+    home = notes[at(notes, Section.WHERE, task)]
     completion, procs = estimate(grid, home, task)
     there, other = best_server(notes, grid, task, home)
-    if there < 0 or completion == STARTED or completion - other < notes[THRESHOLD]:
+    if there < 0 or completion == STARTED or completion - other < notes[Agent.THRESHOLD]:
         return nobody()
     after, size = submit(grid, there, task)
     if not cancel(grid, home, task):
@@ -132,23 +121,23 @@ def improve(notes: Notes, grid: Any, now: int, task: int) -> int:
 @woven
 def regular(notes: Notes, grid: Any, now: int, waiting: int) -> None:
     """Look at one task after the other; each may go to another cluster."""
-    if notes[HEURISTIC] == MCT:
+    if notes[Agent.HEURISTIC] == MCT:
         for i in range(waiting):
-            improve(notes, grid, now, notes[at(notes, LIST, i)])
+            improve(notes, grid, now, notes[at(notes, Section.LIST, i)])
         return
-    left = min(waiting, notes[OLDEST])
-    for server in range(notes[SERVERS]):
+    left = min(waiting, notes[Agent.OLDEST])
+    for server in range(notes[Agent.SERVERS]):
         refresh(notes, grid, left, server)
     struck = 0
     while left > 0:
         i = chosen(notes, left)
-        task = notes[at(notes, LIST, i)]
-        home = notes[at(notes, WHERE, task)]
+        task = notes[at(notes, Section.LIST, i)]
+        home = notes[at(notes, Section.WHERE, task)]
         there = improve(notes, grid, now, task)
         strike(notes, i, left)
         left -= 1
         # The struck ones stand behind the window until all is done; only two clusters have changed.
-        notes[at(notes, LIST, left)] = task
+        notes[at(notes, Section.LIST, left)] = task
         struck += 1
         if there >= 0:
             refresh(notes, grid, left, home)
@@ -159,14 +148,14 @@ def regular(notes: Notes, grid: Any, now: int, waiting: int) -> None:
 @woven
 def submit_again(notes: Notes, grid: Any, now: int, i: int) -> int:
     """Submit the cancelled task at place ``i`` where it is completed first; that cluster."""
-    task = notes[at(notes, LIST, i)]
+    task = notes[at(notes, Section.LIST, i)]
     there, _ = best_server(notes, grid, task, nobody())
     completion, procs = submit(grid, there, task)
-    held, had = notes[at(notes, HELD, i)], notes[at(notes, HELD_PROCS, i)]
-    notes[AGAIN] += 1
+    held, had = notes[at(notes, Section.HELD, i)], notes[at(notes, Section.HELD_PROCS, i)]
+    notes[Agent.AGAIN] += 1
     if completion > held:
-        notes[at(notes, PUT_BACK, task)] += 1
-    if there != notes[at(notes, WHERE, task)]:
+        notes[at(notes, Section.PUT_BACK, task)] += 1
+    if there != notes[at(notes, Section.WHERE, task)]:
         record(notes, now, task, there, held, completion, (had, procs))
     return there
 
@@ -176,12 +165,12 @@ def cancel_everything(notes: Notes, grid: Any, waiting: int) -> int:
     """Cancel the tasks of the list; those that started in the meantime are struck off. How many are left."""
     left = 0
     for i in range(waiting):
-        task = notes[at(notes, LIST, i)]
-        if cancel(grid, notes[at(notes, WHERE, task)], task):
-            for section in (LIST, HELD, HELD_PROCS):
+        task = notes[at(notes, Section.LIST, i)]
+        if cancel(grid, notes[at(notes, Section.WHERE, task)], task):
+            for section in (Section.LIST, Section.HELD, Section.HELD_PROCS):
                 notes[at(notes, section, left)] = notes[at(notes, section, i)]
             left += 1
-    notes[TASKS] = left
+    notes[Agent.TASKS] = left
     return left
 
 
@@ -189,17 +178,17 @@ def cancel_everything(notes: Notes, grid: Any, waiting: int) -> int:
 def all_cancellation(notes: Notes, grid: Any, now: int, waiting: int) -> None:
     """Cancel everything that waits, then submit it again, task by task."""
     waiting = cancel_everything(notes, grid, waiting)
-    window = 0 if notes[HEURISTIC] == MCT else min(waiting, notes[OLDEST])
-    for server in range(notes[SERVERS]):
+    window = 0 if notes[Agent.HEURISTIC] == MCT else min(waiting, notes[Agent.OLDEST])
+    for server in range(notes[Agent.SERVERS]):
         refresh(notes, grid, window, server)
     left = window
     while left > 0:
         i = chosen(notes, left)
-        task = notes[at(notes, LIST, i)]
+        task = notes[at(notes, Section.LIST, i)]
         there = submit_again(notes, grid, now, i)
         strike(notes, i, left)
         left -= 1
-        notes[at(notes, LIST, left)] = task
+        notes[at(notes, Section.LIST, left)] = task
         refresh(notes, grid, left, there)
     restore_order(notes, window)
     for i in range(window, waiting):
@@ -212,8 +201,8 @@ def reallocate(notes: Notes, grid: Any, now: int) -> None:
     waiting = ask_all(notes, grid)
     if waiting == 0:
         return
-    notes[EVENTS] += 1
-    if notes[MODE] == REGULAR:
+    notes[Agent.EVENTS] += 1
+    if notes[Agent.MODE] == REGULAR:
         regular(notes, grid, now, waiting)
-    elif notes[MODE] == CANCEL:
+    elif notes[Agent.MODE] == CANCEL:
         all_cancellation(notes, grid, now, waiting)

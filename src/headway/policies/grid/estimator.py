@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from headway.engine.holes import earliest
 from headway.engine.profile import change, lay_over
-from headway.engine.tables import GONE, NOW, PLAN, PROCS, Q_FIELDS, Q_HEAD, Q_JOB, Q_PROCS, Q_TAIL, State
+from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, Pool, State
 from headway.jit import kernel, routine
-from headway.policies.grid.tables import PLANNED, Server
+from headway.policies.grid.tables import Server, Task
 
 
 @kernel
@@ -24,22 +24,24 @@ def planned_pool(state: State, k: int) -> int:
 @kernel
 def hold(state: State, k: int, job: int, begin: int) -> None:
     """Let the plan of cluster ``k`` hold a job's processors from ``begin`` on."""
-    state.jobs[PLANNED, job] = begin
-    end = begin + state.jobs[PLAN, job]
-    change(state.profile, planned_pool(state, k), begin, end, -state.jobs[PROCS, job], state.clock[NOW])
+    state.jobs[Task.PLANNED, job] = begin
+    end = begin + state.jobs[Job.PLAN, job]
+    change(
+        state.profile, planned_pool(state, k), begin, end, -state.jobs[Job.PROCS, job], state.clock[Clock.NOW]
+    )
 
 
 @routine
 def plan_again(state: State, k: int) -> None:
     """Make the plan of cluster ``k`` for this instant, unless it is there."""
-    now, servers = state.clock[NOW], state.memory.servers
+    now, servers = state.clock[Clock.NOW], state.memory.servers
     if servers[Server.PLANNED_AT, k] == now and not servers[Server.DISTURBED, k]:
         return
     servers[Server.PLANNED_AT, k], servers[Server.DISTURBED, k] = now, 0
     pool, row = planned_pool(state, k), Q_FIELDS * 2 * k
     lay_over(state.profile, k, pool, now)
-    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
-        if state.queue[row + Q_PROCS, place] != GONE:
-            job = state.queue[row + Q_JOB, place]
-            procs, length = state.jobs[PROCS, job], state.jobs[PLAN, job]
+    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
+        if state.queue[row + Entry.PROCS, place] != GONE:
+            job = state.queue[row + Entry.JOB, place]
+            procs, length = state.jobs[Job.PROCS, job], state.jobs[Job.PLAN, job]
             hold(state, k, job, earliest(state.profile, pool, now, procs, length))

@@ -122,11 +122,11 @@ class Agent:
     @property
     def looks_after(self) -> int:
         """How many tasks it has that are not known to have started."""
-        return int(self._notes[notes.TASKS])
+        return int(self._notes[notes.Agent.TASKS])
 
     def arrive(self, task: Any) -> int | None:
         """Submit a new task where it is completed first; the server's number, or None if none can run it."""
-        if len(self.tasks) == int(self._notes[notes.CAPACITY]):
+        if len(self.tasks) == int(self._notes[notes.Agent.CAPACITY]):
             self._grow()
         self.tasks.append(task)
         server = int(over_python().arrive(self._notes, self, len(self.tasks) - 1))
@@ -134,23 +134,23 @@ class Agent:
 
     def adopt(self, task: Any, server: int) -> None:
         """Look after a task that was submitted to a server before, as by an agent that was restarted."""
-        if len(self.tasks) == int(self._notes[notes.CAPACITY]):
+        if len(self.tasks) == int(self._notes[notes.Agent.CAPACITY]):
             self._grow()
-        number, place = len(self.tasks), int(self._notes[notes.TASKS])
+        number, place = len(self.tasks), int(self._notes[notes.Agent.TASKS])
         self.tasks.append(task)
-        notes.section(self._notes, notes.WHERE)[number] = server
-        notes.section(self._notes, notes.LIST)[place] = number
-        self._notes[notes.TASKS] += 1
+        notes.section(self._notes, notes.Section.WHERE)[number] = server
+        notes.section(self._notes, notes.Section.LIST)[place] = number
+        self._notes[notes.Agent.TASKS] += 1
 
     def reallocate(self, now: int) -> list[Move]:
         """One event: look at all waiting tasks anew; the moves that were made."""
         over_python().reallocate(self._notes, self, now)
         made = []
-        for number in range(int(self._notes[notes.MOVES])):
+        for number in range(int(self._notes[notes.Agent.MOVES])):
             row = int(over_python().log_move(self._notes, number))
             task, *rest = self._notes[row : row + notes.MOVE_FIELDS].tolist()
             made.append(Move(self.tasks[task], *rest))
-        self._notes[notes.MOVES] = 0
+        self._notes[notes.Agent.MOVES] = 0
         self.moves += made
         return made
 
@@ -159,9 +159,9 @@ class Agent:
 
     def _grow(self) -> None:
         """Space for twice as many tasks."""
-        old, held = self._notes, int(self._notes[notes.CAPACITY])
+        old, held = self._notes, int(self._notes[notes.Agent.CAPACITY])
         new = self._memory(2 * held)
-        new[notes.TASKS : notes.FRONT] = old[notes.TASKS : notes.FRONT]
+        new[notes.Agent.TASKS : notes.FRONT] = old[notes.Agent.TASKS : notes.FRONT]
         for section in range(notes.SECTIONS):
             here, there = notes.FRONT + section * held, notes.FRONT + section * 2 * held
             new[there : there + held] = old[here : here + held]

@@ -6,7 +6,6 @@ import math
 from decimal import Decimal
 
 import numpy as np
-import numpy.typing as npt
 
 from headway.engine.stretch import MOST
 from headway.errors import UsageError
@@ -23,23 +22,23 @@ def fraction(number: float) -> tuple[int, int]:
 
 def job_rows(
     spec: Spec, arrivals: Arrivals, clusters: tuple[Cluster, ...], speeds: list[tuple[int, int]]
-) -> dict[int, npt.NDArray[np.int64]]:
+) -> dict[int, Table]:
     """What the log says of each job, and how it may be molded."""
     from headway.policies.grid import tables
 
     jobs = len(arrivals.submit)
     limit = arrivals.extra.get("max_procs", np.full(jobs, -1))
     of, out_of = _fractions(arrivals)
-    rows = {
-        tables.TRACE_PROCS: arrivals.procs,
-        tables.TRACE_WALL: arrivals.walltime,
-        tables.OF: of,
-        tables.OUT_OF: out_of,
-        tables.LIMIT: np.where(out_of > 0, limit, -1),
-        tables.HOME: homes(arrivals.columns, arrivals.labels, clusters),
+    rows: dict[int, Table] = {
+        tables.Task.TRACE_PROCS: arrivals.procs,
+        tables.Task.TRACE_WALL: arrivals.walltime,
+        tables.Task.OF: of,
+        tables.Task.OUT_OF: out_of,
+        tables.Task.LIMIT: np.where(out_of > 0, limit, -1),
+        tables.Task.HOME: homes(arrivals.columns, arrivals.labels, clusters),
     }
     speedup, over = _speedups(spec, of, out_of, arrivals.procs)
-    rows |= {tables.SPEEDUP: speedup, tables.SPEEDUP_OVER: over}
+    rows |= {tables.Task.SPEEDUP: speedup, tables.Task.SPEEDUP_OVER: over}
     _refuse_large_fractions(spec, rows, max(cluster.procs for cluster in clusters), speeds)
     return rows
 
@@ -93,18 +92,18 @@ def _refuse_large_fractions(
     from headway.policies.grid import tables
 
     fast, slow = max(over for _, over in speeds), max(top for top, _ in speeds)
-    several = rows[tables.OUT_OF] > 0
+    several = rows[tables.Task.OUT_OF] > 0
     for of, out_of in np.unique(
-        np.stack([rows[tables.OF], rows[tables.OUT_OF]])[:, several], axis=1
+        np.stack([rows[tables.Task.OF], rows[tables.Task.OUT_OF]])[:, several], axis=1
     ).T.tolist():
-        here = several & (rows[tables.OF] == of) & (rows[tables.OUT_OF] == out_of)
+        here = several & (rows[tables.Task.OF] == of) & (rows[tables.Task.OUT_OF] == out_of)
         ends = {1, most}
         if out_of > of:
             bend = out_of // (out_of - of)
             ends |= {n for k in (bend, 2 * bend, 3 * bend) for n in (k - 1, k, k + 1) if 1 <= n <= most}
         laws = [law_of(spec, of, out_of, n) for n in ends]
-        by = int(rows[tables.SPEEDUP][here].max()) * max(bottom for _, bottom in laws) * fast
-        over = int(rows[tables.SPEEDUP_OVER][here].max()) * max(top for top, _ in laws) * slow
+        by = int(rows[tables.Task.SPEEDUP][here].max()) * max(bottom for _, bottom in laws) * fast
+        over = int(rows[tables.Task.SPEEDUP_OVER][here].max()) * max(top for top, _ in laws) * slow
         if max(by, over) >= MOST:
             raise UsageError(
                 f"reallocation: a parallel_fraction of {of / out_of} on up to {most} processors and the "

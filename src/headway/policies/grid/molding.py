@@ -10,20 +10,9 @@ whole numbers, and a time is rounded up to the next microsecond once.
 from __future__ import annotations
 
 from headway.engine.stretch import stretched
-from headway.engine.tables import SIZE, State
+from headway.engine.tables import Pool, State
 from headway.jit import kernel, routine
-from headway.policies.grid.tables import (
-    AMDAHL,
-    LIMIT,
-    OF,
-    OUT_OF,
-    SPEEDUP,
-    SPEEDUP_OVER,
-    TRACE_PROCS,
-    TRACE_WALL,
-    Rule,
-    Server,
-)
+from headway.policies.grid.tables import AMDAHL, Rule, Server, Task
 
 
 @kernel
@@ -49,7 +38,7 @@ def downey(of: int, out_of: int, n: int, s: int, over: int) -> tuple[int, int]:
 @kernel
 def speedup(state: State, task: int, n: int) -> tuple[int, int]:
     """How many times faster than on one processor a task is on n, as a fraction."""
-    of, out_of = state.jobs[OF, task], state.jobs[OUT_OF, task]
+    of, out_of = state.jobs[Task.OF, task], state.jobs[Task.OUT_OF, task]
     if state.memory.rules[Rule.LAW] == AMDAHL:
         return amdahl(of, out_of, n)
     sigma, over = state.memory.rules[Rule.SIGMA], state.memory.rules[Rule.SIGMA_OVER]
@@ -69,24 +58,26 @@ def stretch(logged: int, out_of: int, here: int, parts: int, speed: int, over: i
 def factor(state: State, k: int, task: int, n: int) -> tuple[int, int]:
     """By what the log's times are multiplied on n processors of cluster ``k``, as a fraction."""
     speed, over = state.memory.servers[Server.SPEED, k], state.memory.servers[Server.SPEED_OVER, k]
-    if state.jobs[OUT_OF, task] == 0:
+    if state.jobs[Task.OUT_OF, task] == 0:
         return over, speed
     here, parts = speedup(state, task, n)
-    return stretch(state.jobs[SPEEDUP, task], state.jobs[SPEEDUP_OVER, task], here, parts, speed, over)
+    return stretch(
+        state.jobs[Task.SPEEDUP, task], state.jobs[Task.SPEEDUP_OVER, task], here, parts, speed, over
+    )
 
 
 @routine
 def walltime_on(state: State, k: int, task: int, n: int) -> int:
     """The walltime of a task on n processors of cluster ``k`` (µs)."""
     by, over = factor(state, k, task, n)
-    return int(stretched(state.jobs[TRACE_WALL, task], by, over))
+    return int(stretched(state.jobs[Task.TRACE_WALL, task], by, over))
 
 
 @kernel
 def sizes(state: State, k: int, task: int) -> tuple[int, int]:
     """The fewest and the most processors of cluster ``k`` that a task may have; (1, 0) if it cannot run."""
-    if state.jobs[OUT_OF, task] == 0:
-        n = state.jobs[TRACE_PROCS, task]
-        return (n, n) if n <= state.pools[SIZE, k] else (1, 0)
-    limit = state.jobs[LIMIT, task]
-    return 1, min(limit, state.pools[SIZE, k]) if limit > 0 else state.pools[SIZE, k]
+    if state.jobs[Task.OUT_OF, task] == 0:
+        n = state.jobs[Task.TRACE_PROCS, task]
+        return (n, n) if n <= state.pools[Pool.SIZE, k] else (1, 0)
+    limit = state.jobs[Task.LIMIT, task]
+    return 1, min(limit, state.pools[Pool.SIZE, k]) if limit > 0 else state.pools[Pool.SIZE, k]

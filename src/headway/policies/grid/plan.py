@@ -19,35 +19,12 @@ from headway.engine.reservations import (
     give_up,
     reserve,
 )
-from headway.engine.tables import (
-    FREED,
-    GONE,
-    NOW,
-    PIN_COUNT,
-    PLAN,
-    PROCS,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_PROCS,
-    Q_TAIL,
-    RESERVED,
-    State,
-)
+from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, Pool, State
 from headway.jit import kernel, routine
 from headway.policies.backfilling.conservative import Compress, Rule, place_anew, sweep
 from headway.policies.grid.estimator import plan_again, planned_pool
 from headway.policies.grid.molding import walltime_on
-from headway.policies.grid.tables import (
-    DATA_AT,
-    ESTIMATED_EASY,
-    NOWHERE,
-    READY,
-    RESERVING_FCFS,
-    TRANSFER,
-    Note,
-    Server,
-)
+from headway.policies.grid.tables import ESTIMATED_EASY, NOWHERE, RESERVING_FCFS, Note, Server, Task
 from headway.policies.grid.tables import Rule as GridRule
 from headway.policies.queueing.ordering import option
 from headway.units import NEVER
@@ -62,19 +39,19 @@ def kind(state: State, k: int) -> int:
 @kernel
 def data_there(state: State, k: int, task: int) -> int:
     """When the data of a task are on cluster ``k``, if it is submitted there now."""
-    if state.jobs[DATA_AT, task] == k:
-        return int(max(state.jobs[READY, task], state.clock[NOW]))
-    wait = 0 if state.jobs[DATA_AT, task] == NOWHERE else state.jobs[TRANSFER, task]
-    return int(state.clock[NOW] + wait)
+    if state.jobs[Task.DATA_AT, task] == k:
+        return int(max(state.jobs[Task.READY, task], state.clock[Clock.NOW]))
+    wait = 0 if state.jobs[Task.DATA_AT, task] == NOWHERE else state.jobs[Task.TRANSFER, task]
+    return int(state.clock[Clock.NOW] + wait)
 
 
 @routine
 def last_start(state: State, k: int) -> int:
     """The reserved start of the last job in the queue of cluster ``k``, or 0."""
     row = Q_FIELDS * 2 * k
-    for place in range(state.pools[Q_TAIL, 2 * k] - 1, state.pools[Q_HEAD, 2 * k] - 1, -1):
-        if state.queue[row + Q_PROCS, place] != GONE:
-            return int(state.jobs[RESERVED, state.queue[row + Q_JOB, place]])
+    for place in range(state.pools[Pool.TAIL, 2 * k] - 1, state.pools[Pool.HEAD, 2 * k] - 1, -1):
+        if state.queue[row + Entry.PROCS, place] != GONE:
+            return int(state.jobs[Job.RESERVED, state.queue[row + Entry.JOB, place]])
     return 0
 
 
@@ -83,7 +60,7 @@ def first_start(state: State, k: int, after: int, procs: int, length: int) -> in
     """The earliest start from ``after`` on of a job that has no reservation in cluster ``k`` yet."""
     wanted = length + option(state, k, Rule.HOLE) if length > 0 else length
     begin = earliest(state.profile, k, after, procs, wanted)
-    while state.pools[PIN_COUNT, k] > 0:
+    while state.pools[Pool.PIN_COUNT, k] > 0:
         after = first_pin_in_the_way(state, k, NO_JOB, procs, begin, length)
         if after == NEVER:
             break
@@ -108,17 +85,17 @@ def completion(state: State, k: int, task: int, n: int) -> int:
 def line_up(state: State, k: int) -> None:
     """Place all waiting jobs of cluster ``k`` anew, each no earlier than the one ahead of it."""
     row = Q_FIELDS * 2 * k
-    after = state.clock[NOW]
+    after = state.clock[Clock.NOW]
     for turn in range(2):
-        for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
-            if state.queue[row + Q_PROCS, place] == GONE:
+        for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
+            if state.queue[row + Entry.PROCS, place] == GONE:
                 continue
-            job = state.queue[row + Q_JOB, place]
+            job = state.queue[row + Entry.JOB, place]
             if turn == 0:
                 give_up(state, k, job)
             else:
                 after = max(after, data_there(state, k, job))
-                after = first_start(state, k, after, state.jobs[PROCS, job], state.jobs[PLAN, job])
+                after = first_start(state, k, after, state.jobs[Job.PROCS, job], state.jobs[Job.PLAN, job])
                 reserve(state, k, job, after)
 
 
@@ -131,19 +108,19 @@ def move_up(state: State, k: int, anew: bool) -> bool:
     """
     row, moved = Q_FIELDS * 2 * k, False
     for turn in range(2):
-        for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
-            if state.queue[row + Q_PROCS, place] == GONE:
+        for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
+            if state.queue[row + Entry.PROCS, place] == GONE:
                 continue
-            job = state.queue[row + Q_JOB, place]
+            job = state.queue[row + Entry.JOB, place]
             if turn == 0:
                 if anew:
                     give_up(state, k, job)
                 continue
-            limit = NEVER if anew else state.jobs[RESERVED, job]
+            limit = NEVER if anew else state.jobs[Job.RESERVED, job]
             after, more = data_there(state, k, job), option(state, k, Rule.HOLE)
             begin = earliest_start(state, k, job, after, limit, more)
             if begin < limit:
-                if state.jobs[RESERVED, job] != NOT_RESERVED:
+                if state.jobs[Job.RESERVED, job] != NOT_RESERVED:
                     give_up(state, k, job)
                 reserve(state, k, job, begin)
                 moved = True
@@ -162,9 +139,9 @@ def put_in_order(state: State, k: int) -> None:
         while move_up(state, k, mode == Compress.SCRATCH) and mode == Compress.FIXPOINT:
             pass
     elif mode == Compress.SCRATCH:
-        place_anew(state.clock[NOW], state, k)
+        place_anew(state.clock[Clock.NOW], state, k)
     else:
-        while sweep(state.clock[NOW], state, k) and mode == Compress.FIXPOINT:
+        while sweep(state.clock[Clock.NOW], state, k) and mode == Compress.FIXPOINT:
             pass
 
 
@@ -185,5 +162,5 @@ def take_note_of_ends(t: int, state: State) -> None:
         early = settle(t, state, k)
         if kind(state, k) == ESTIMATED_EASY:
             continue
-        if early > 0 or (option(state, k, Rule.COMPRESS) == Compress.EVERY and state.pools[FREED, k]):
+        if early > 0 or (option(state, k, Rule.COMPRESS) == Compress.EVERY and state.pools[Pool.FREED, k]):
             put_in_order(state, k)

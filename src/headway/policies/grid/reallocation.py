@@ -6,43 +6,34 @@ local jobs ─────────────────▶ their own clus
 
 from __future__ import annotations
 
-from headway.engine.tables import (
-    ENDED,
-    FIRST_NEW,
-    LAST_NEW,
-    MOVED,
-    NOT_WAITING,
-    R_JOB,
-    RUNS,
-    State,
-)
+from headway.engine.tables import Clock, Fault, Run, State, Why
 from headway.engine.verbs import refuse, relabel, wake
 from headway.jit import woven
 from headway.policies.backfilling import conservative
 from headway.policies.backfilling.depth import deep_pass
 from headway.policies.grid.agent import arrive, reallocate
-from headway.policies.grid.notes import MODE, NO_REALLOCATION, TASKS, TIMES_MOVED, at
+from headway.policies.grid.notes import NO_REALLOCATION, Agent, Section, at
 from headway.policies.grid.plan import kind, settle_disturbance, take_note_of_ends
 from headway.policies.grid.server import submit
-from headway.policies.grid.tables import ESTIMATED_EASY, HOME, NOWHERE, Note, Rule
+from headway.policies.grid.tables import ESTIMATED_EASY, NOWHERE, Note, Rule, Task
 
 
 @woven
 def welcome(state: State) -> None:
     """Local jobs go to their cluster, the others to the agent."""
     notes = state.memory.agent
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
-        home = state.jobs[HOME, job]
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+        home = state.jobs[Task.HOME, job]
         if home != NOWHERE:
             submit(state, home, job)
         elif arrive(notes, state, job) == NOWHERE:
-            refuse(state, NOT_WAITING, job)
+            refuse(state, Fault.NOT_WAITING, job)
 
 
 @woven
 def start_what_is_due(t: int, state: State) -> None:
     """Each batch system starts its jobs; a task that changed the cluster says so."""
-    seen = state.clock[RUNS]
+    seen = state.clock[Clock.RUNS]
     for k in range(state.memory.servers.shape[1]):
         if kind(state, k) == ESTIMATED_EASY:
             deep_pass(t, state, k)
@@ -50,23 +41,23 @@ def start_what_is_due(t: int, state: State) -> None:
             settle_disturbance(state, k)
             conservative.start_due(t, state, k)
     notes = state.memory.agent
-    for run in range(seen, state.clock[RUNS]):
-        if notes[at(notes, TIMES_MOVED, state.runs[R_JOB, run])] > 0:
-            relabel(state, run, MOVED)
+    for run in range(seen, state.clock[Clock.RUNS]):
+        if notes[at(notes, Section.TIMES_MOVED, state.runs[Run.JOB, run])] > 0:
+            relabel(state, run, Why.MOVED)
 
 
 def reallocation(t: int, state: State) -> None:
     """A grid under one agent."""
-    if state.clock[ENDED] > 0:
+    if state.clock[Clock.ENDED] > 0:
         take_note_of_ends(t, state)
-    if state.clock[FIRST_NEW] < state.clock[LAST_NEW]:
+    if state.clock[Clock.FIRST_NEW] < state.clock[Clock.LAST_NEW]:
         welcome(state)
     notes = state.memory.agent
     period = state.memory.rules[Rule.PERIOD]
-    active = period > 0 and notes[MODE] != NO_REALLOCATION
-    if active and t % period == 0 and t > state.memory.notes[Note.LAST_EVENT] and notes[TASKS] > 0:
+    active = period > 0 and notes[Agent.MODE] != NO_REALLOCATION
+    if active and t % period == 0 and t > state.memory.notes[Note.LAST_EVENT] and notes[Agent.TASKS] > 0:
         state.memory.notes[Note.LAST_EVENT] = t
         reallocate(notes, state, t)
     start_what_is_due(t, state)
-    if active and notes[TASKS] > 0:
+    if active and notes[Agent.TASKS] > 0:
         wake(state, (t // period + 1) * period)

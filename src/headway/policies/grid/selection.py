@@ -7,20 +7,15 @@ from __future__ import annotations
 
 from headway.jit import kernel, routine
 from headway.policies.grid.notes import (
-    HELD,
-    HELD_PROCS,
-    HEURISTIC,
-    LIST,
     MAXMIN,
     MAXRELGAIN,
     MINMIN,
-    MODE,
     NO_ANSWER,
     REGULAR,
-    SERVERS,
     SUFFERAGE,
-    WHERE,
+    Agent,
     Notes,
+    Section,
     answer_at,
     at,
 )
@@ -33,9 +28,13 @@ def urgency(notes: Notes, i: int) -> tuple[int, int]:
     From the answers about task ``i`` of the window. The gain is what the task would win elsewhere; where all
     tasks are cancelled, what it would win on any cluster against what it had before.
     """
-    home = notes[at(notes, WHERE, notes[at(notes, LIST, i)])] if notes[MODE] == REGULAR else -1
+    home = (
+        notes[at(notes, Section.WHERE, notes[at(notes, Section.LIST, i)])]
+        if notes[Agent.MODE] == REGULAR
+        else -1
+    )
     best = second = other = NO_ANSWER
-    for server in range(notes[SERVERS]):
+    for server in range(notes[Agent.SERVERS]):
         completion = notes[answer_at(notes, i, server)]
         if completion < best:
             best, second = completion, best
@@ -43,7 +42,7 @@ def urgency(notes: Notes, i: int) -> tuple[int, int]:
             second = min(second, completion)
         if server != home:
             other = min(other, completion)
-    rule = notes[HEURISTIC]
+    rule = notes[Agent.HEURISTIC]
     if rule == MINMIN:
         return -best, 1
     if rule == MAXMIN:
@@ -52,7 +51,7 @@ def urgency(notes: Notes, i: int) -> tuple[int, int]:
         return second - best if second < NO_ANSWER else NO_ANSWER, 1
     if other == NO_ANSWER:
         return 0, 0
-    held, procs = notes[at(notes, HELD, i)], notes[at(notes, HELD_PROCS, i)]
+    held, procs = notes[at(notes, Section.HELD, i)], notes[at(notes, Section.HELD_PROCS, i)]
     if home >= 0:
         held, procs = notes[answer_at(notes, i, home)], notes[answer_at(notes, i, home) + 1]
     return held - other, procs if rule == MAXRELGAIN else 1
@@ -73,9 +72,9 @@ def chosen(notes: Notes, left: int) -> int:
 def strike(notes: Notes, i: int, left: int) -> None:
     """Take task ``i`` out of a window of ``left``; the order of the others stays."""
     for place in range(i, left - 1):
-        for section in (LIST, HELD, HELD_PROCS):
+        for section in (Section.LIST, Section.HELD, Section.HELD_PROCS):
             notes[at(notes, section, place)] = notes[at(notes, section, place + 1)]
-        for server in range(notes[SERVERS]):
+        for server in range(notes[Agent.SERVERS]):
             here, there = answer_at(notes, place, server), answer_at(notes, place + 1, server)
             notes[here], notes[here + 1] = notes[there], notes[there + 1]
 
@@ -84,9 +83,9 @@ def strike(notes: Notes, i: int, left: int) -> None:
 def restore_order(notes: Notes, count: int) -> None:
     """Sort the first ``count`` tasks of the list by submission again (they are few)."""
     for i in range(1, count):
-        task = notes[at(notes, LIST, i)]
+        task = notes[at(notes, Section.LIST, i)]
         place = i
-        while place > 0 and notes[at(notes, LIST, place - 1)] > task:
-            notes[at(notes, LIST, place)] = notes[at(notes, LIST, place - 1)]
+        while place > 0 and notes[at(notes, Section.LIST, place - 1)] > task:
+            notes[at(notes, Section.LIST, place)] = notes[at(notes, Section.LIST, place - 1)]
             place -= 1
-        notes[at(notes, LIST, place)] = task
+        notes[at(notes, Section.LIST, place)] = task

@@ -10,38 +10,14 @@ from headway.engine.planning import note_room
 from headway.engine.profile import change
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import forget, give_up, reserve
-from headway.engine.tables import (
-    KEY,
-    NOW,
-    PHASE,
-    PLAN,
-    PROCS,
-    PROMISE,
-    RESERVED,
-    WAITING,
-    State,
-)
+from headway.engine.tables import Clock, Job, Phase, State
 from headway.engine.verbs import reshape
 from headway.jit import kernel, routine
 from headway.policies.grid.estimator import hold
 from headway.policies.grid.molding import factor, sizes, walltime_on
 from headway.policies.grid.notes import NO_ANSWER, STARTED
 from headway.policies.grid.plan import data_there, kind, settle_disturbance
-from headway.policies.grid.tables import (
-    DATA_AT,
-    ESTIMATED_EASY,
-    LEAVING,
-    LEAVING_PLAN,
-    LEAVING_PROCS,
-    LEAVING_START,
-    NOWHERE,
-    PLACE,
-    PLANNED,
-    READY,
-    Note,
-    Rule,
-    Server,
-)
+from headway.policies.grid.tables import ESTIMATED_EASY, NOWHERE, Note, Rule, Server, Task
 from headway.policies.grid.tuning import tune
 from headway.policies.queueing.ordering import join
 
@@ -49,12 +25,12 @@ from headway.policies.queueing.ordering import join
 @routine
 def estimate(state: State, k: int, task: int) -> tuple[int, int]:
     """When server ``k`` expects to have completed a task, and on how many processors."""
-    if state.jobs[PLACE, task] == k:
-        if state.jobs[PHASE, task] != WAITING:
+    if state.jobs[Task.PLACE, task] == k:
+        if state.jobs[Job.PHASE, task] != Phase.WAITING:
             return STARTED, 0
         settle_disturbance(state, k)
-        row = PLANNED if kind(state, k) == ESTIMATED_EASY else RESERVED
-        return state.jobs[row, task] + state.jobs[PLAN, task], state.jobs[PROCS, task]
+        row = Task.PLANNED if kind(state, k) == ESTIMATED_EASY else Job.RESERVED
+        return state.jobs[row, task] + state.jobs[Job.PLAN, task], state.jobs[Job.PROCS, task]
     settle_disturbance(state, k)
     fewest, most = sizes(state, k, task)
     if fewest > most:
@@ -62,7 +38,7 @@ def estimate(state: State, k: int, task: int) -> tuple[int, int]:
     method = state.memory.rules[Rule.TUNING]
     completion, procs = tune(state, k, task, fewest, most, method)
     servers = state.memory.servers
-    servers[Server.MEMO_TASK, k], servers[Server.MEMO_TIME, k] = task, state.clock[NOW]
+    servers[Server.MEMO_TASK, k], servers[Server.MEMO_TIME, k] = task, state.clock[Clock.NOW]
     servers[Server.MEMO_PROCS, k] = procs
     servers[Server.MEMO_START, k] = completion - walltime_on(state, k, task, procs)
     return completion, procs
@@ -79,12 +55,15 @@ def shape(state: State, k: int, task: int, procs: int) -> None:
 @kernel
 def stand_by(state: State, k: int, task: int) -> None:
     """Let a task that is submitted elsewhere go on holding its processors in cluster ``k`` for now."""
-    begin, length = state.jobs[RESERVED, task], state.jobs[PLAN, task]
-    state.jobs[LEAVING, task], state.jobs[LEAVING_START, task] = k, begin
-    state.jobs[LEAVING_PLAN, task], state.jobs[LEAVING_PROCS, task] = length, state.jobs[PROCS, task]
+    begin, length = state.jobs[Job.RESERVED, task], state.jobs[Job.PLAN, task]
+    state.jobs[Task.LEAVING, task], state.jobs[Task.LEAVING_START, task] = k, begin
+    state.jobs[Task.LEAVING_PLAN, task], state.jobs[Task.LEAVING_PROCS, task] = (
+        length,
+        state.jobs[Job.PROCS, task],
+    )
     if kind(state, k) != ESTIMATED_EASY:
         forget(state, k, task)
-    leave(state, 2 * k, find_job(state, 2 * k, KEY, task))
+    leave(state, 2 * k, find_job(state, 2 * k, Job.KEY, task))
 
 
 @routine
@@ -92,43 +71,43 @@ def submit(state: State, k: int, task: int) -> tuple[int, int]:
     """Submit a task to cluster ``k``, tuned for its load: the expected completion and the processors."""
     settle_disturbance(state, k)
     servers = state.memory.servers
-    if servers[Server.MEMO_TASK, k] != task or servers[Server.MEMO_TIME, k] != state.clock[NOW]:
+    if servers[Server.MEMO_TASK, k] != task or servers[Server.MEMO_TIME, k] != state.clock[Clock.NOW]:
         estimate(state, k, task)
     procs, begin = servers[Server.MEMO_PROCS, k], servers[Server.MEMO_START, k]
     servers[Server.MEMO_TASK, k] = NOWHERE
-    if state.jobs[PLACE, task] != NOWHERE:
-        stand_by(state, state.jobs[PLACE, task], task)
+    if state.jobs[Task.PLACE, task] != NOWHERE:
+        stand_by(state, state.jobs[Task.PLACE, task], task)
     shape(state, k, task, procs)
     # A cluster's queue is in the order of submission there, so a task that comes back stands at its end.
     state.memory.notes[Note.SUBMISSIONS] += 1
-    state.jobs[KEY, task] = state.memory.notes[Note.SUBMISSIONS]
-    state.jobs[PLACE, task] = k
-    state.jobs[READY, task], state.jobs[DATA_AT, task] = data_there(state, k, task), k
+    state.jobs[Job.KEY, task] = state.memory.notes[Note.SUBMISSIONS]
+    state.jobs[Task.PLACE, task] = k
+    state.jobs[Task.READY, task], state.jobs[Task.DATA_AT, task] = data_there(state, k, task), k
     join(state, k, task)
     if kind(state, k) == ESTIMATED_EASY:
         hold(state, k, task, begin)
     else:
         reserve(state, k, task, begin)
-        state.jobs[PROMISE, task] = begin
-    return begin + state.jobs[PLAN, task], procs
+        state.jobs[Job.PROMISE, task] = begin
+    return begin + state.jobs[Job.PLAN, task], procs
 
 
 @routine
 def cancel(state: State, k: int, task: int) -> bool:
     """Take a waiting task out of cluster ``k``; False if it does not wait there."""
     servers = state.memory.servers
-    if state.jobs[LEAVING, task] == k:
-        state.jobs[LEAVING, task] = NOWHERE
+    if state.jobs[Task.LEAVING, task] == k:
+        state.jobs[Task.LEAVING, task] = NOWHERE
         if kind(state, k) != ESTIMATED_EASY:
-            begin, length = state.jobs[LEAVING_START, task], state.jobs[LEAVING_PLAN, task]
-            procs = state.jobs[LEAVING_PROCS, task]
-            change(state.profile, k, begin, begin + length, procs, state.clock[NOW])
+            begin, length = state.jobs[Task.LEAVING_START, task], state.jobs[Task.LEAVING_PLAN, task]
+            procs = state.jobs[Task.LEAVING_PROCS, task]
+            change(state.profile, k, begin, begin + length, procs, state.clock[Clock.NOW])
             note_room(state, k, begin, begin + length)
-    elif state.jobs[PLACE, task] == k and state.jobs[PHASE, task] == WAITING:
+    elif state.jobs[Task.PLACE, task] == k and state.jobs[Job.PHASE, task] == Phase.WAITING:
         if kind(state, k) != ESTIMATED_EASY:
             give_up(state, k, task)
-        leave(state, 2 * k, find_job(state, 2 * k, KEY, task))
-        state.jobs[PLACE, task] = NOWHERE
+        leave(state, 2 * k, find_job(state, 2 * k, Job.KEY, task))
+        state.jobs[Task.PLACE, task] = NOWHERE
     else:
         return False
     servers[Server.MEMO_TASK, k] = NOWHERE

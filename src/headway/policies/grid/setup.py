@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from headway.engine.drive import Setup
-from headway.engine.tables import CLASS, PLAN, RESERVED, State
+from headway.engine.tables import Job, State
 from headway.errors import UsageError
 from headway.policies.grid.description import HEURISTICS, LAWS, MODES, TOGETHER, TUNINGS
 from headway.policies.grid.local_policies import pools_of
@@ -49,9 +49,11 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
     plans = 2 * count if estimated else count  # an estimator has profiles of its own
     speeds = [fraction(clusters[pool.cluster].speed) for pool in pools]
     rows = job_rows(spec, arrivals, clusters, speeds)
-    rows[tables.TRANSFER] = transfers_of(spec, arrivals)
+    rows[tables.Task.TRANSFER] = transfers_of(spec, arrivals)
     if count > len(clusters):
-        rows[tables.HOME] = np.where(rows[tables.HOME] >= 0, rows[tables.HOME] + len(clusters), -1)
+        rows[tables.Task.HOME] = np.where(
+            rows[tables.Task.HOME] >= 0, rows[tables.Task.HOME] + len(clusters), -1
+        )
 
     def memory(room: int) -> tables.Memory:
         """Grid, servers and agent, with space for so many moves."""
@@ -60,7 +62,7 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
         rules[tables.Rule.LAW] = LAWS.index(spec.word("law"))
         rules[[tables.Rule.SIGMA, tables.Rule.SIGMA_OVER]] = fraction(spec.number("sigma"))
         rules[tables.Rule.PERIOD] = microseconds_of(spec, "period")
-        rules[tables.Rule.TRANSFERS] = rows[tables.TRANSFER].any()
+        rules[tables.Rule.TRANSFERS] = rows[tables.Task.TRANSFER].any()
         servers[tables.Server.KIND] = kind
         servers[[tables.Server.SPEED, tables.Server.SPEED_OVER]] = np.transpose(speeds)
         servers[tables.Server.MEMO_TASK] = tables.NOWHERE
@@ -77,12 +79,12 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
         return tables.Memory(rules, np.zeros(len(tables.Note), np.int64), servers, notes)
 
     def fill(state: State) -> None:
-        state.jobs[RESERVED] = -1
-        state.jobs[CLASS] = REGULAR_CLASS
-        state.jobs[PLAN] = arrivals.walltime
+        state.jobs[Job.RESERVED] = -1
+        state.jobs[Job.CLASS] = REGULAR_CLASS
+        state.jobs[Job.PLAN] = arrivals.walltime
         for row, values in rows.items():
             state.jobs[row] = values
-        for row in (tables.PLACE, tables.LEAVING, tables.DATA_AT):
+        for row in (tables.Task.PLACE, tables.Task.LEAVING, tables.Task.DATA_AT):
             state.jobs[row] = tables.NOWHERE
 
     setup = Setup(
@@ -96,7 +98,7 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
 
     def again(state: State) -> Setup | None:
         """The same with a longer log, where the moves were more than it holds."""
-        made, room = (int(state.memory.agent[note]) for note in (agent.MOVES, agent.ROOM))
+        made, room = (int(state.memory.agent[note]) for note in (agent.Agent.MOVES, agent.Agent.ROOM))
         return replace(setup, memory=memory(made)) if made > room else None
 
     def moves(state: State) -> dict[str, Table]:
@@ -104,14 +106,14 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
 
     def own(state: State) -> dict[str, object]:
         return {
-            "grid_tasks": int((rows[tables.HOME] < 0).sum()),
+            "grid_tasks": int((rows[tables.Task.HOME] < 0).sum()),
             **counted(state.memory.agent),
             "completions": "estimated" if estimated else "reserved",
             "estimates": int(state.memory.notes[tables.Note.ESTIMATES]),
         }
 
     def notes(state: State, ids: Table) -> dict[str, Table]:
-        return {"put_back": agent.section(state.memory.agent, agent.PUT_BACK)}
+        return {"put_back": agent.section(state.memory.agent, agent.Section.PUT_BACK)}
 
     return Prepared(
         setup,
@@ -169,8 +171,8 @@ def logged_moves(notes: Table) -> dict[str, Table]:
     """The log of moves of an agent by column."""
     from headway.policies.grid import notes as memory
 
-    made = int(notes[memory.MOVES])
-    first = len(notes) - memory.MOVE_FIELDS * int(notes[memory.ROOM])
+    made = int(notes[memory.Agent.MOVES])
+    first = len(notes) - memory.MOVE_FIELDS * int(notes[memory.Agent.ROOM])
     log = notes[first : first + memory.MOVE_FIELDS * made].reshape(made, memory.MOVE_FIELDS).T
     return {name: np.ascontiguousarray(column) for name, column in zip(MOVE, log, strict=True)}
 
@@ -179,13 +181,16 @@ def counted(notes: Table) -> dict[str, object]:
     """What an agent did, from its memory."""
     from headway.policies.grid import notes as memory
 
-    put_back, moved = memory.section(notes, memory.PUT_BACK), memory.section(notes, memory.TIMES_MOVED)
+    put_back, moved = (
+        memory.section(notes, memory.Section.PUT_BACK),
+        memory.section(notes, memory.Section.TIMES_MOVED),
+    )
     return {
-        "moves": int(notes[memory.MOVES]),
+        "moves": int(notes[memory.Agent.MOVES]),
         "moved_tasks": int((moved > 0).sum()),
         "most_moves_of_a_task": int(moved.max(initial=0)),
-        "reallocation_events": int(notes[memory.EVENTS]),
-        "resubmissions": int(notes[memory.AGAIN]),
+        "reallocation_events": int(notes[memory.Agent.EVENTS]),
+        "resubmissions": int(notes[memory.Agent.AGAIN]),
         "put_back_tasks": int((put_back > 0).sum()),
         "most_put_back": int(put_back.max(initial=0)),
         "starving_tasks": int((put_back >= STARVING).sum()),
@@ -199,8 +204,8 @@ def microseconds_of(spec: Spec, name: str) -> int:
 
 def remark_on(rows: dict[int, Table]) -> str:
     """One line where nothing can be molded."""
-    from headway.policies.grid.tables import OUT_OF
+    from headway.policies.grid.tables import Task
 
-    if len(rows[OUT_OF]) == 0 or (rows[OUT_OF] > 0).any():
+    if len(rows[Task.OUT_OF]) == 0 or (rows[Task.OUT_OF] > 0).any():
         return ""
     return "no job has a parallel_fraction, so every job keeps its size: nothing is molded"

@@ -12,31 +12,40 @@ from typing import NamedTuple
 from headway.engine.tables import JOB_ROWS, Table
 from headway.jit import by_address
 
-# Rows of jobs. What the log says; how it may be molded: the parallel fraction OF / OUT_OF (OUT_OF 0: rigid)
-# and the most processors; its speedup on the log's processors, as a fraction; the home of a local job (-1: a
-# task of the grid); the cluster whose queue it is in (-1 none); and where it still holds processors, because
-# it was submitted elsewhere before it was cancelled there; its start in the plan of an estimator; how long
-# its data take to another cluster, the cluster that has or gets them (-1 none), and when they are there.
-(
-    TRACE_PROCS,
-    TRACE_WALL,
-    OF,
-    OUT_OF,
-    LIMIT,
-    SPEEDUP,
-    SPEEDUP_OVER,
-    HOME,
-    PLACE,
-    LEAVING,
-    LEAVING_START,
-    LEAVING_PLAN,
-    LEAVING_PROCS,
-    PLANNED,
-    TRANSFER,
-    DATA_AT,
-    READY,
-) = range(JOB_ROWS, JOB_ROWS + 17)
-MORE_ROWS = 17
+
+class Task(IntEnum):
+    """Rows of jobs behind the engine's."""
+
+    TRACE_PROCS = JOB_ROWS
+    TRACE_WALL = JOB_ROWS + 1
+    """Size and walltime as the log has them."""
+    OF = JOB_ROWS + 2
+    OUT_OF = JOB_ROWS + 3
+    """The parallel fraction is OF / OUT_OF; 0: the job is rigid."""
+    LIMIT = JOB_ROWS + 4
+    """The most processors."""
+    SPEEDUP = JOB_ROWS + 5
+    SPEEDUP_OVER = JOB_ROWS + 6
+    """SPEEDUP / SPEEDUP_OVER is the speedup on the log's processors."""
+    HOME = JOB_ROWS + 7
+    """The cluster of a local job; -1: a task of the grid."""
+    PLACE = JOB_ROWS + 8
+    """The cluster whose queue it is in; -1: none."""
+    LEAVING = JOB_ROWS + 9
+    """Where it still holds processors, because it was submitted elsewhere before it was cancelled there."""
+    LEAVING_START = JOB_ROWS + 10
+    LEAVING_PLAN = JOB_ROWS + 11
+    LEAVING_PROCS = JOB_ROWS + 12
+    PLANNED = JOB_ROWS + 13
+    """Its start in the plan of an estimator."""
+    TRANSFER = JOB_ROWS + 14
+    """How long its data take to another cluster."""
+    DATA_AT = JOB_ROWS + 15
+    """The cluster that has or gets them (-1: none), and when they are there."""
+    READY = JOB_ROWS + 16
+
+
+MORE_ROWS = len(Task)
 NOWHERE = -1
 
 RESERVING, RESERVING_FCFS, ESTIMATED_EASY = range(3)

@@ -8,25 +8,10 @@ if it ends by then or leaves the head its cores.
 from __future__ import annotations
 
 from headway.engine.queue import leave
-from headway.engine.tables import (
-    BACKFILL,
-    FREE,
-    GONE,
-    HEAD,
-    IMMEDIATE,
-    PROCS,
-    Q_COUNT,
-    Q_HEAD,
-    Q_JOB,
-    Q_PROCS,
-    Q_TAIL,
-    SUBMIT,
-    WALL,
-    State,
-)
+from headway.engine.tables import GONE, Entry, Job, Pool, State, Why
 from headway.jit import kernel, routine
 from headway.policies.nodes.cores import available
-from headway.policies.nodes.tables import FAR, HIGH, LOW, NIL, Node
+from headway.policies.nodes.tables import FAR, NIL, Node, Use
 from headway.policies.nodes.turn import open_turn, start_on
 
 
@@ -34,24 +19,24 @@ from headway.policies.nodes.turn import open_turn, start_on
 def in_the_way(state: State, t: int, job: int, node: int, where: int, shadow: int, reserved: int) -> bool:
     """Whether the job, started now, would hold cores that the head needs at its shadow time."""
     m = state.memory
-    if node != where or t + state.jobs[WALL, job] <= shadow:
+    if node != where or t + state.jobs[Job.WALL, job] <= shadow:
         return False
     cores = m.nodes[Node.CORES, node]
     held = 0
     for k in range(cores):
         if m.base[node, k] > shadow:
             held += 1
-    return bool(held + reserved + state.jobs[PROCS, job] > cores)
+    return bool(held + reserved + state.jobs[Job.PROCS, job] > cores)
 
 
 @kernel
 def first_fitting(state: State, t: int, job: int, where: int, shadow: int, reserved: int) -> int:
     """The first node on which the job can start now without delaying the head, or NIL."""
     m = state.memory
-    procs = state.jobs[PROCS, job]
+    procs = state.jobs[Job.PROCS, job]
     if m.open[procs] > 0:
-        for node in range(state.jobs[LOW, job], state.jobs[HIGH, job]):
-            if procs <= state.pools[FREE, node] and not in_the_way(
+        for node in range(state.jobs[Use.LOW, job], state.jobs[Use.HIGH, job]):
+            if procs <= state.pools[Pool.FREE, node] and not in_the_way(
                 state, t, job, node, where, shadow, reserved
             ):
                 return node
@@ -63,18 +48,18 @@ def easy_pass(state: State, t: int) -> None:
     """Start what can start; the first that cannot has the only reservation."""
     m = state.memory
     where, shadow, reserved = NIL, FAR, 0
-    for place in range(state.pools[Q_HEAD, 0], state.pools[Q_TAIL, 0]):
-        if state.queue[Q_PROCS, place] == GONE:
+    for place in range(state.pools[Pool.HEAD, 0], state.pools[Pool.TAIL, 0]):
+        if state.queue[Entry.PROCS, place] == GONE:
             continue
-        job = state.queue[Q_JOB, place]
+        job = state.queue[Entry.JOB, place]
         node = first_fitting(state, t, job, where, shadow, reserved)
         if node != NIL:
-            why = HEAD if where == NIL else BACKFILL
+            why = Why.HEAD if where == NIL else Why.BACKFILL
             leave(state, 0, place)
-            start_on(state, t, node, job, IMMEDIATE if state.jobs[SUBMIT, job] == t else why)
+            start_on(state, t, node, job, Why.IMMEDIATE if state.jobs[Job.SUBMIT, job] == t else why)
         elif where == NIL:
-            reserved = state.jobs[PROCS, job]
-            for other in range(state.jobs[LOW, job], state.jobs[HIGH, job]):
+            reserved = state.jobs[Job.PROCS, job]
+            for other in range(state.jobs[Use.LOW, job], state.jobs[Use.HIGH, job]):
                 at = max(t, available(state, other, reserved))
                 if at < shadow:
                     where, shadow = other, at
@@ -85,5 +70,5 @@ def easy_pass(state: State, t: int) -> None:
 def easy_on_nodes(t: int, state: State) -> None:
     """One turn."""
     open_turn(state, t)
-    if state.pools[Q_COUNT, 0] > 0:
+    if state.pools[Pool.COUNT, 0] > 0:
         easy_pass(state, t)

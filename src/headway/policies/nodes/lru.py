@@ -7,43 +7,22 @@ that brought it in; files stand in the order in which they came.
 
 from __future__ import annotations
 
-from headway.engine.tables import R_JOB, R_POOL, RUNS, State
+from headway.engine.tables import Clock, Run, State
 from headway.jit import kernel, routine
-from headway.policies.nodes.tables import (
-    ALIVE,
-    BEGIN,
-    END,
-    FAR,
-    FILE,
-    LOADED,
-    NIL,
-    NODE_NEXT,
-    NODE_PREVIOUS,
-    ON,
-    REPLAY_LAST,
-    REPLAY_NEXT,
-    RESIDENT_ELSEWHERE,
-    RESIDENT_GOOD,
-    RESIDENT_LAST,
-    RESIDENT_NEXT,
-    SETTLED_USE,
-    File,
-    Node,
-    Note,
-)
+from headway.policies.nodes.tables import FAR, NIL, File, Node, Note, Use
 
 
 @kernel
 def is_running(state: State, use: int) -> bool:
     """Whether a real use has not ended, or only at this instant, which is looked at later."""
-    return bool(state.jobs[ALIVE, use] == 1)
+    return bool(state.jobs[Use.ALIVE, use] == 1)
 
 
 @kernel
 def resident_of(state: State, head: int, following: int, file: int) -> int:
     """The use that brought a file into a chain of residents."""
     resident = head
-    while resident != NIL and state.jobs[FILE, resident] != file:
+    while resident != NIL and state.jobs[Use.FILE, resident] != file:
         resident = state.jobs[following, resident]
     return int(resident)
 
@@ -54,9 +33,13 @@ def in_use(state: State, node: int, file: int) -> bool:
     m = state.memory
     use = m.nodes[Node.USES, node]
     while use != NIL:
-        if state.jobs[FILE, use] == file and state.jobs[SETTLED_USE, use] == 1 and is_running(state, use):
+        if (
+            state.jobs[Use.FILE, use] == file
+            and state.jobs[Use.SETTLED_USE, use] == 1
+            and is_running(state, use)
+        ):
             return True
-        use = state.jobs[NODE_NEXT, use]
+        use = state.jobs[Use.NODE_NEXT, use]
     return False
 
 
@@ -64,9 +47,9 @@ def in_use(state: State, node: int, file: int) -> bool:
 def note_end(state: State, resident: int, use: int) -> None:
     """A use of a file in memory has ended."""
     jobs = state.jobs
-    jobs[RESIDENT_LAST, resident] = max(jobs[RESIDENT_LAST, resident], jobs[END, use])
-    if jobs[LOADED, use] <= jobs[END, use]:
-        jobs[RESIDENT_GOOD, resident] = 1
+    jobs[Use.RESIDENT_LAST, resident] = max(jobs[Use.RESIDENT_LAST, resident], jobs[Use.END, use])
+    if jobs[Use.LOADED, use] <= jobs[Use.END, use]:
+        jobs[Use.RESIDENT_GOOD, resident] = 1
 
 
 @kernel
@@ -74,14 +57,14 @@ def leave_file(state: State, resident: int) -> None:
     """Take a resident that is evicted out of its file's chain."""
     m = state.memory
     jobs = state.jobs
-    file = jobs[FILE, resident]
+    file = jobs[Use.FILE, resident]
     other = m.files[File.RESIDENT, file]
     if other == resident:
-        m.files[File.RESIDENT, file] = jobs[RESIDENT_ELSEWHERE, resident]
+        m.files[File.RESIDENT, file] = jobs[Use.RESIDENT_ELSEWHERE, resident]
         return
-    while jobs[RESIDENT_ELSEWHERE, other] != resident:
-        other = jobs[RESIDENT_ELSEWHERE, other]
-    jobs[RESIDENT_ELSEWHERE, other] = jobs[RESIDENT_ELSEWHERE, resident]
+    while jobs[Use.RESIDENT_ELSEWHERE, other] != resident:
+        other = jobs[Use.RESIDENT_ELSEWHERE, other]
+    jobs[Use.RESIDENT_ELSEWHERE, other] = jobs[Use.RESIDENT_ELSEWHERE, resident]
 
 
 @routine
@@ -89,25 +72,25 @@ def settle_use(state: State, use: int) -> None:
     """Take a use of an earlier instant into the node's memory, and evict what no longer fits."""
     m = state.memory
     jobs = state.jobs
-    jobs[SETTLED_USE, use] = 1
-    node, file = jobs[ON, use], jobs[FILE, use]
+    jobs[Use.SETTLED_USE, use] = 1
+    node, file = jobs[Use.ON, use], jobs[Use.FILE, use]
     if file < 0:
         return
     head = m.nodes[Node.RESIDENT, node]
-    mine = resident_of(state, head, RESIDENT_NEXT, file)
+    mine = resident_of(state, head, Use.RESIDENT_NEXT, file)
     if mine == NIL:
         mine = use
-        jobs[RESIDENT_LAST, use] = jobs[BEGIN, use]
-        jobs[RESIDENT_GOOD, use] = 0
-        jobs[RESIDENT_NEXT, use] = NIL
-        jobs[RESIDENT_ELSEWHERE, use] = m.files[File.RESIDENT, file]
+        jobs[Use.RESIDENT_LAST, use] = jobs[Use.BEGIN, use]
+        jobs[Use.RESIDENT_GOOD, use] = 0
+        jobs[Use.RESIDENT_NEXT, use] = NIL
+        jobs[Use.RESIDENT_ELSEWHERE, use] = m.files[File.RESIDENT, file]
         m.files[File.RESIDENT, file] = use
         if head == NIL:
             m.nodes[Node.RESIDENT, node] = use
         else:
-            while jobs[RESIDENT_NEXT, head] != NIL:
-                head = jobs[RESIDENT_NEXT, head]
-            jobs[RESIDENT_NEXT, head] = use
+            while jobs[Use.RESIDENT_NEXT, head] != NIL:
+                head = jobs[Use.RESIDENT_NEXT, head]
+            jobs[Use.RESIDENT_NEXT, head] = use
     if not is_running(state, use):
         note_end(state, mine, use)
     while True:
@@ -115,23 +98,23 @@ def settle_use(state: State, use: int) -> None:
         before, oldest, before_oldest = NIL, NIL, NIL
         resident = m.nodes[Node.RESIDENT, node]
         while resident != NIL:
-            other = jobs[FILE, resident]
+            other = jobs[Use.FILE, resident]
             total += m.files[File.SIZE, other]
             if (
                 resident != mine
-                and jobs[RESIDENT_LAST, resident] <= jobs[BEGIN, use]
-                and (oldest == NIL or jobs[RESIDENT_LAST, resident] < jobs[RESIDENT_LAST, oldest])
+                and jobs[Use.RESIDENT_LAST, resident] <= jobs[Use.BEGIN, use]
+                and (oldest == NIL or jobs[Use.RESIDENT_LAST, resident] < jobs[Use.RESIDENT_LAST, oldest])
                 and not in_use(state, node, other)
             ):
                 oldest, before_oldest = resident, before
             before = resident
-            resident = jobs[RESIDENT_NEXT, resident]
+            resident = jobs[Use.RESIDENT_NEXT, resident]
         if total <= m.nodes[Node.MEMORY, node] or oldest == NIL:
             return
         if before_oldest == NIL:
-            m.nodes[Node.RESIDENT, node] = jobs[RESIDENT_NEXT, oldest]
+            m.nodes[Node.RESIDENT, node] = jobs[Use.RESIDENT_NEXT, oldest]
         else:
-            jobs[RESIDENT_NEXT, before_oldest] = jobs[RESIDENT_NEXT, oldest]
+            jobs[Use.RESIDENT_NEXT, before_oldest] = jobs[Use.RESIDENT_NEXT, oldest]
         leave_file(state, oldest)
 
 
@@ -139,15 +122,15 @@ def settle_use(state: State, use: int) -> None:
 def end_use(state: State, t: int, use: int) -> None:
     """A use ends now; one of this very instant is settled later."""
     m = state.memory
-    if state.jobs[FILE, use] >= 0 and state.jobs[SETTLED_USE, use] == 1:
-        head = m.nodes[Node.RESIDENT, state.jobs[ON, use]]
-        note_end(state, resident_of(state, head, RESIDENT_NEXT, state.jobs[FILE, use]), use)
+    if state.jobs[Use.FILE, use] >= 0 and state.jobs[Use.SETTLED_USE, use] == 1:
+        head = m.nodes[Node.RESIDENT, state.jobs[Use.ON, use]]
+        note_end(state, resident_of(state, head, Use.RESIDENT_NEXT, state.jobs[Use.FILE, use]), use)
 
 
 @kernel
 def wait_by(state: State, use: int, at: int) -> int:
     """The wait for a file that is in memory since this use or before; FAR if the use is no help."""
-    end, loaded = state.jobs[END, use], state.jobs[LOADED, use]
+    end, loaded = state.jobs[Use.END, use], state.jobs[Use.LOADED, use]
     if loaded <= min(at, end):
         return 0
     return int(loaded - at) if at < loaded and at < end else FAR
@@ -158,19 +141,19 @@ def sort_plan(state: State, job: int, node: int) -> None:
     """Move a plan from the head of its node's chain to its place in time, the latest first."""
     m = state.memory
     jobs = state.jobs
-    begin, before, after = jobs[BEGIN, job], NIL, jobs[NODE_NEXT, job]
+    begin, before, after = jobs[Use.BEGIN, job], NIL, jobs[Use.NODE_NEXT, job]
     while after != NIL and (
-        jobs[BEGIN, after] > begin or (jobs[BEGIN, after] == begin and after > job)
+        jobs[Use.BEGIN, after] > begin or (jobs[Use.BEGIN, after] == begin and after > job)
     ):  # fmt: skip
-        before, after = after, jobs[NODE_NEXT, after]
+        before, after = after, jobs[Use.NODE_NEXT, after]
     if before != NIL:
-        m.nodes[Node.PLANS, node] = jobs[NODE_NEXT, job]
-        jobs[NODE_PREVIOUS, jobs[NODE_NEXT, job]] = NIL
-        jobs[NODE_NEXT, before] = job
-        jobs[NODE_PREVIOUS, job] = before
-        jobs[NODE_NEXT, job] = after
+        m.nodes[Node.PLANS, node] = jobs[Use.NODE_NEXT, job]
+        jobs[Use.NODE_PREVIOUS, jobs[Use.NODE_NEXT, job]] = NIL
+        jobs[Use.NODE_NEXT, before] = job
+        jobs[Use.NODE_PREVIOUS, job] = before
+        jobs[Use.NODE_NEXT, job] = after
         if after != NIL:
-            jobs[NODE_PREVIOUS, after] = job
+            jobs[Use.NODE_PREVIOUS, after] = job
     if after == NIL:
         m.nodes[Node.FIRST_PLAN, node] = job
 
@@ -184,79 +167,79 @@ def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) ->
     total, head, tail = 0, NIL, NIL
     resident = m.nodes[Node.RESIDENT, node]
     while resident != NIL:
-        jobs[REPLAY_LAST, resident] = jobs[RESIDENT_LAST, resident]
-        jobs[REPLAY_NEXT, resident] = NIL
+        jobs[Use.REPLAY_LAST, resident] = jobs[Use.RESIDENT_LAST, resident]
+        jobs[Use.REPLAY_NEXT, resident] = NIL
         if head == NIL:
             head = resident
         else:
-            jobs[REPLAY_NEXT, tail] = resident
+            jobs[Use.REPLAY_NEXT, tail] = resident
         tail = resident
-        total += m.files[File.SIZE, jobs[FILE, resident]]
-        if jobs[FILE, resident] == file and jobs[RESIDENT_GOOD, resident] == 1:
+        total += m.files[File.SIZE, jobs[Use.FILE, resident]]
+        if jobs[Use.FILE, resident] == file and jobs[Use.RESIDENT_GOOD, resident] == 1:
             wait = 0
-        resident = jobs[RESIDENT_NEXT, resident]
+        resident = jobs[Use.RESIDENT_NEXT, resident]
     use = m.nodes[Node.USES, node]
     while use != NIL:
-        if jobs[FILE, use] >= 0 and jobs[SETTLED_USE, use] == 1 and is_running(state, use):
-            resident = resident_of(state, head, REPLAY_NEXT, jobs[FILE, use])
-            jobs[REPLAY_LAST, resident] = max(jobs[REPLAY_LAST, resident], jobs[END, use])
-            if jobs[FILE, use] == file:
+        if jobs[Use.FILE, use] >= 0 and jobs[Use.SETTLED_USE, use] == 1 and is_running(state, use):
+            resident = resident_of(state, head, Use.REPLAY_NEXT, jobs[Use.FILE, use])
+            jobs[Use.REPLAY_LAST, resident] = max(jobs[Use.REPLAY_LAST, resident], jobs[Use.END, use])
+            if jobs[Use.FILE, use] == file:
                 wait = min(wait, wait_by(state, use, at))
-        use = jobs[NODE_NEXT, use]
+        use = jobs[Use.NODE_NEXT, use]
     run = m.notes[Note.SETTLED]
     plan = m.nodes[Node.FIRST_PLAN, node] if planned and m.nodes[Node.PLANS, node] != NIL else NIL
     while True:
-        if run < state.clock[RUNS]:
-            use = state.runs[R_JOB, run]
-            here = state.runs[R_POOL, run] == node and jobs[FILE, use] >= 0
+        if run < state.clock[Clock.RUNS]:
+            use = state.runs[Run.JOB, run]
+            here = state.runs[Run.POOL, run] == node and jobs[Use.FILE, use] >= 0
             run += 1
             if not here:
                 continue
         else:
-            if plan == NIL or jobs[BEGIN, plan] > at:
+            if plan == NIL or jobs[Use.BEGIN, plan] > at:
                 break
             use = plan
-            plan = jobs[NODE_PREVIOUS, plan]
-            if jobs[FILE, use] < 0:
+            plan = jobs[Use.NODE_PREVIOUS, plan]
+            if jobs[Use.FILE, use] < 0:
                 continue
         # The use comes in, and others may go.
-        mine = resident_of(state, head, REPLAY_NEXT, jobs[FILE, use])
+        mine = resident_of(state, head, Use.REPLAY_NEXT, jobs[Use.FILE, use])
         if mine == NIL:
             mine = use
-            jobs[REPLAY_NEXT, use] = NIL
-            jobs[REPLAY_LAST, use] = jobs[END, use]
+            jobs[Use.REPLAY_NEXT, use] = NIL
+            jobs[Use.REPLAY_LAST, use] = jobs[Use.END, use]
             if head == NIL:
                 head = use
             else:
                 tail = head
-                while jobs[REPLAY_NEXT, tail] != NIL:
-                    tail = jobs[REPLAY_NEXT, tail]
-                jobs[REPLAY_NEXT, tail] = use
-            total += m.files[File.SIZE, jobs[FILE, use]]
+                while jobs[Use.REPLAY_NEXT, tail] != NIL:
+                    tail = jobs[Use.REPLAY_NEXT, tail]
+                jobs[Use.REPLAY_NEXT, tail] = use
+            total += m.files[File.SIZE, jobs[Use.FILE, use]]
         else:
-            jobs[REPLAY_LAST, mine] = max(jobs[REPLAY_LAST, mine], jobs[END, use])
-        if jobs[FILE, use] == file:
+            jobs[Use.REPLAY_LAST, mine] = max(jobs[Use.REPLAY_LAST, mine], jobs[Use.END, use])
+        if jobs[Use.FILE, use] == file:
             wait = min(wait, wait_by(state, use, at))
         while total > m.nodes[Node.MEMORY, node]:
             before, oldest, before_oldest = NIL, NIL, NIL
             resident = head
             while resident != NIL:
-                last = jobs[REPLAY_LAST, resident]
+                last = jobs[Use.REPLAY_LAST, resident]
                 if (
                     resident != mine
-                    and last <= jobs[BEGIN, use]
-                    and (oldest == NIL or last < jobs[REPLAY_LAST, oldest])
+                    and last <= jobs[Use.BEGIN, use]
+                    and (oldest == NIL or last < jobs[Use.REPLAY_LAST, oldest])
                 ):
                     oldest, before_oldest = resident, before
                 before = resident
-                resident = jobs[REPLAY_NEXT, resident]
+                resident = jobs[Use.REPLAY_NEXT, resident]
             if oldest == NIL:
                 break
             if before_oldest == NIL:
-                head = jobs[REPLAY_NEXT, oldest]
+                head = jobs[Use.REPLAY_NEXT, oldest]
             else:
-                jobs[REPLAY_NEXT, before_oldest] = jobs[REPLAY_NEXT, oldest]
-            total -= m.files[File.SIZE, jobs[FILE, oldest]]
-            if jobs[FILE, oldest] == file:
+                jobs[Use.REPLAY_NEXT, before_oldest] = jobs[Use.REPLAY_NEXT, oldest]
+            total -= m.files[File.SIZE, jobs[Use.FILE, oldest]]
+            if jobs[Use.FILE, oldest] == file:
                 wait = FAR
     return int(wait)

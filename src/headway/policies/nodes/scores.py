@@ -10,30 +10,24 @@ load time alone do not exceed the best score.
 
 from __future__ import annotations
 
-from headway.engine.tables import PROCS, TOO_FAR, WALL, State
+from headway.engine.tables import Fault, Job, State
 from headway.engine.verbs import refuse
 from headway.jit import kernel, routine
 from headway.policies.nodes.cores import available
 from headway.policies.nodes.lru import replayed_wait
 from headway.policies.nodes.tables import (
     FAR,
-    FILE,
-    FILE_NEXT,
     FIXED,
-    HIGH,
     LEM,
     LEO,
-    LOW,
     LRU,
     NIL,
-    ON,
-    RESIDENT_ELSEWHERE,
-    SIZE_CLASS,
     File,
     Node,
     Note,
     Rule,
     Seen,
+    Use,
     load_time,
 )
 from headway.policies.nodes.turn import wait_for_file
@@ -45,11 +39,11 @@ from headway.policies.nodes.windows import earliest, fits_first
 def begins(state: State, t: int, node: int, job: int) -> int:
     """A: when the job can start on the node; FAR where it is too wide."""
     m = state.memory
-    procs = state.jobs[PROCS, job]
+    procs = state.jobs[Job.PROCS, job]
     at = available(state, node, procs)
     if at >= FAR:
         return FAR
-    at = earliest(state, t, node, procs, state.jobs[WALL, job]) if m.rules[Rule.BACKFILL] else max(t, at)
+    at = earliest(state, t, node, procs, state.jobs[Job.WALL, job]) if m.rules[Rule.BACKFILL] else max(t, at)
     return FAR if at > t and node >= own_nodes_end(state, job) else at
 
 
@@ -58,8 +52,8 @@ def own_nodes_end(state: State, job: int) -> int:
     """The first node on which the job has to start at once, if at all; where it need not, the end of them."""
     m = state.memory
     if m.rules[Rule.AT_ONCE] == 0:
-        return int(state.jobs[HIGH, job])
-    return int(m.class_from[state.jobs[SIZE_CLASS, job] + 1])
+        return int(state.jobs[Use.HIGH, job])
+    return int(m.class_from[state.jobs[Use.SIZE_CLASS, job] + 1])
 
 
 @routine
@@ -71,7 +65,7 @@ def count_copies(state: State, t: int, file: int, stamp: int) -> int:
     for chain in range(2 if lru else 1):
         use = m.files[File.USES if chain == 0 else File.RESIDENT, file]
         while use != NIL:
-            node = state.jobs[ON, use]
+            node = state.jobs[Use.ON, use]
             if m.nodes[Node.COPY, node] != stamp:
                 wait = (
                     replayed_wait(state, node, file, t, False) if lru else wait_by_use(state, use, t)
@@ -79,7 +73,7 @@ def count_copies(state: State, t: int, file: int, stamp: int) -> int:
                 if wait < FAR:
                     m.nodes[Node.COPY, node] = stamp
                     copies += 1
-            use = state.jobs[FILE_NEXT if chain == 0 else RESIDENT_ELSEWHERE, use]
+            use = state.jobs[Use.FILE_NEXT if chain == 0 else Use.RESIDENT_ELSEWHERE, use]
     return copies
 
 
@@ -87,11 +81,11 @@ def count_copies(state: State, t: int, file: int, stamp: int) -> int:
 def mark_holders(state: State, t: int, job: int, heads: int, following: int, stamp: int, lru: bool) -> None:
     """The wait for the file on each node that a chain of its uses, or of its copies in memory, leads to."""
     m = state.memory
-    file = state.jobs[FILE, job]
+    file = state.jobs[Use.FILE, job]
     use = m.files[heads, file]
     while use != NIL:
-        node = state.jobs[ON, use]
-        if state.jobs[LOW, job] <= node < state.jobs[HIGH, job]:
+        node = state.jobs[Use.ON, use]
+        if state.jobs[Use.LOW, job] <= node < state.jobs[Use.HIGH, job]:
             if m.nodes[Node.MARK, node] != stamp:
                 m.nodes[Node.MARK, node] = stamp
                 m.nodes[Node.WAIT, node] = FAR
@@ -109,13 +103,13 @@ def mark_holders(state: State, t: int, job: int, heads: int, following: int, sta
 def pushed_out(state: State, t: int, node: int, job: int, at: int, y: int) -> int:
     """Y C, with C the load times of what the job pushes out, times its share of the cores."""
     m = state.memory
-    if y == 0 or state.jobs[FILE, job] < 0:
+    if y == 0 or state.jobs[Use.FILE, job] < 0:
         return 0
-    total = evicted(state, t, node, state.jobs[FILE, job], at)
+    total = evicted(state, t, node, state.jobs[Use.FILE, job], at)
     if total > m.rules[Rule.MOST_EVICTED]:
-        refuse(state, TOO_FAR, job)
+        refuse(state, Fault.TOO_FAR, job)
         return 0
-    return int(y // m.nodes[Node.CORES, node] * state.jobs[PROCS, job] * total)
+    return int(y // m.nodes[Node.CORES, node] * state.jobs[Job.PROCS, job] * total)
 
 
 @kernel
@@ -137,8 +131,8 @@ def later_than(state: State, t: int, node: int, procs: int, walltime: int, lates
 def choose(state: State, t: int, job: int) -> int:
     """The node with the lowest score; start and wait for the file there are left in the notes."""
     m = state.memory
-    file, procs = state.jobs[FILE, job], state.jobs[PROCS, job]
-    low, high = state.jobs[LOW, job], state.jobs[HIGH, job]
+    file, procs = state.jobs[Use.FILE, job], state.jobs[Job.PROCS, job]
+    low, high = state.jobs[Use.LOW, job], state.jobs[Use.HIGH, job]
     own_end = own_nodes_end(state, job)
     scale, x, y, z = m.rules[Rule.SCALE], m.rules[Rule.X], m.rules[Rule.Y], m.rules[Rule.Z]
     rule, lru, backfill = m.rules[Rule.WEIGHTS], m.rules[Rule.PRESENCE] == LRU, m.rules[Rule.BACKFILL] != 0
@@ -164,14 +158,14 @@ def choose(state: State, t: int, job: int) -> int:
     if file >= 0:
         for chain in range(3 if lru else 2):
             heads = File.USES if chain == 0 else File.PLANS if chain == 1 else File.RESIDENT
-            following = FILE_NEXT if chain < 2 else RESIDENT_ELSEWHERE
+            following = Use.FILE_NEXT if chain < 2 else Use.RESIDENT_ELSEWHERE
             mark_holders(state, t, job, heads, following, stamp, lru)
         for chain in range(3 if lru else 2):
             heads = File.USES if chain == 0 else File.PLANS if chain == 1 else File.RESIDENT
-            following = FILE_NEXT if chain < 2 else RESIDENT_ELSEWHERE
+            following = Use.FILE_NEXT if chain < 2 else Use.RESIDENT_ELSEWHERE
             use = m.files[heads, file]
             while use != NIL:
-                node = state.jobs[ON, use]
+                node = state.jobs[Use.ON, use]
                 use = state.jobs[following, use]
                 if m.nodes[Node.MARK, node] != stamp or m.nodes[Node.WAIT, node] == FAR:
                     continue
@@ -179,7 +173,7 @@ def choose(state: State, t: int, job: int) -> int:
                 at, wait = m.nodes[Node.START, node], m.nodes[Node.WAIT, node]
                 ahead = at - t
                 if ahead > m.rules[Rule.MOST_AHEAD]:
-                    refuse(state, TOO_FAR, job)
+                    refuse(state, Fault.TOO_FAR, job)
                     continue
                 eager = rule == LEO and ahead == 0
                 score = scale * ahead + (scale if eager else x) * wait
@@ -202,7 +196,7 @@ def choose(state: State, t: int, job: int) -> int:
             break
         ahead = max(at - t, 0)
         if ahead > m.rules[Rule.MOST_AHEAD]:
-            refuse(state, TOO_FAR, job)
+            refuse(state, Fault.TOO_FAR, job)
             continue
         own = 0
         if file >= 0:
@@ -212,12 +206,12 @@ def choose(state: State, t: int, job: int) -> int:
         ):
             continue
         if backfill:
-            if later_than(state, t, node, procs, state.jobs[WALL, job], latest):
+            if later_than(state, t, node, procs, state.jobs[Job.WALL, job], latest):
                 continue
-            at = earliest(state, t, node, procs, state.jobs[WALL, job])
+            at = earliest(state, t, node, procs, state.jobs[Job.WALL, job])
             ahead = at - t
             if ahead > m.rules[Rule.MOST_AHEAD]:
-                refuse(state, TOO_FAR, job)
+                refuse(state, Fault.TOO_FAR, job)
                 continue
         else:
             at = max(at, t)
@@ -244,14 +238,14 @@ def choose(state: State, t: int, job: int) -> int:
 def look_closely(state: State, t: int, job: int) -> None:
     """Note A, B, C and D of every node for a job that is watched."""
     m = state.memory
-    file = state.jobs[FILE, job]
+    file = state.jobs[Use.FILE, job]
     m.notes[Note.SEEN_BUSY] = m.notes[Note.BUSY_NODES]
     stamp = m.notes[Note.STAMP] + 1
     m.notes[Note.STAMP] = stamp
     copies = count_copies(state, t, file, stamp) if file >= 0 else 0
     for node in range(m.nodes.shape[1]):
         at = FAR
-        if state.jobs[LOW, job] <= node < state.jobs[HIGH, job]:
+        if state.jobs[Use.LOW, job] <= node < state.jobs[Use.HIGH, job]:
             at = begins(state, t, node, job)
         wait, total, elsewhere, loads = 0, 0, 0, 0
         if at < FAR and file >= 0:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.drive import Setup
-from headway.engine.tables import KEY, R_LEAD, RUN, State
+from headway.engine.tables import Job, Run, State
 from headway.errors import InputError, UsageError
 from headway.platform.node_table import Node, in_tie_order, load_time
 from headway.policies.nodes import tables as at
@@ -144,11 +144,11 @@ class Machine:
         """The policy ready to run."""
 
         def fill(state: State) -> None:
-            rows = ((at.FILE, self.file), (at.LOW, self.low), (at.HIGH, self.high))
-            for row, column in (*rows, (at.SIZE_CLASS, self.size_class)):
+            rows = ((at.Use.FILE, self.file), (at.Use.LOW, self.low), (at.Use.HIGH, self.high))
+            for row, column in (*rows, (at.Use.SIZE_CLASS, self.size_class)):
                 state.jobs[row] = column
             if key is not None:
-                state.jobs[KEY] = key
+                state.jobs[Job.KEY] = key
 
         def own(state: State) -> dict[str, object]:
             return {
@@ -157,8 +157,8 @@ class Machine:
             }
 
         def notes(state: State, ids: Table) -> dict[str, Table]:
-            run = state.jobs[RUN]
-            return {"file_wait": state.runs[R_LEAD, run], "loaded": state.jobs[at.OWN_LOAD]}
+            run = state.jobs[Job.RUN]
+            return {"file_wait": state.runs[Run.LEAD, run], "loaded": state.jobs[at.Use.OWN_LOAD]}
 
         setup = Setup(
             tuple(int(cores) for cores in self.cores),

@@ -8,29 +8,10 @@ earliest start counts, ties by number.
 from __future__ import annotations
 
 from headway.engine.queue import leave
-from headway.engine.tables import (
-    ENDED,
-    ENDED_RUNS,
-    FREE,
-    GONE,
-    IMMEDIATE,
-    PROCS,
-    Q_COUNT,
-    Q_HEAD,
-    Q_JOB,
-    Q_PROCS,
-    Q_TAIL,
-    R_JOB,
-    R_POOL,
-    R_START,
-    RESERVATION,
-    SUBMIT,
-    WALL,
-    State,
-)
+from headway.engine.tables import GONE, Clock, Entry, Job, List, Pool, Run, State, Why
 from headway.jit import kernel, routine
 from headway.policies.nodes.cores import available
-from headway.policies.nodes.tables import FAR, NIL, SIZE_CLASS, Note, Rule
+from headway.policies.nodes.tables import FAR, NIL, Note, Rule, Use
 from headway.policies.nodes.turn import close_pass, open_turn, plan_on, start_on
 from headway.units import SECOND
 
@@ -39,7 +20,7 @@ from headway.units import SECOND
 def best_of_class(state: State, t: int, job: int, size: int) -> int:
     """The node of a class where the job can start first, NIL if none is wide enough; when, in the notes."""
     m = state.memory
-    best, node, procs = FAR, NIL, state.jobs[PROCS, job]
+    best, node, procs = FAR, NIL, state.jobs[Job.PROCS, job]
     for other in range(m.class_from[size], m.class_from[size + 1]):
         at = available(state, other, procs)
         if at < best:
@@ -59,9 +40,9 @@ def big_node(state: State, t: int, job: int) -> int:
     grace = 0
     if m.rules[Rule.FORM] == 1 and m.notes[Note.WAIT_COUNT] > 0:
         mean = m.notes[Note.WAIT_SUM] // m.notes[Note.WAIT_COUNT]
-        grace = max(0, mean - (t - state.jobs[SUBMIT, job]))
+        grace = max(0, mean - (t - state.jobs[Job.SUBMIT, job]))
     found, at = NIL, FAR
-    for size in range(state.jobs[SIZE_CLASS, job], m.planned_area.shape[0]):
+    for size in range(state.jobs[Use.SIZE_CLASS, job], m.planned_area.shape[0]):
         node = best_of_class(state, t, job, size)
         if node == NIL:
             continue
@@ -92,7 +73,7 @@ def left(state: State, t: int, size: int, own: int) -> int:
 def area_node(state: State, t: int, job: int) -> int:
     """Area filling: the earliest start on the own class or one with area left, ties on the smaller."""
     m = state.memory
-    own, area = state.jobs[SIZE_CLASS, job], state.jobs[PROCS, job] * state.jobs[WALL, job]
+    own, area = state.jobs[Use.SIZE_CLASS, job], state.jobs[Job.PROCS, job] * state.jobs[Job.WALL, job]
     for strict in range(2):
         found, at = NIL, FAR
         for size in range(own, m.planned_area.shape[0]):
@@ -122,7 +103,7 @@ def class_of(state: State, node: int) -> int:
 def use_area(state: State, job: int, node: int, area: int) -> None:
     """Count an area that a job takes from a larger class, or gives back."""
     m = state.memory
-    own, size = state.jobs[SIZE_CLASS, job], class_of(state, node)
+    own, size = state.jobs[Use.SIZE_CLASS, job], class_of(state, node)
     if size > own:
         m.used_area[size, own] += area
 
@@ -131,21 +112,23 @@ def use_area(state: State, job: int, node: int, area: int) -> None:
 def plan_by_size(state: State, t: int, areas: bool) -> None:
     """Plan the waiting jobs in order, and start those whose turn is now."""
     m = state.memory
-    for place in range(state.pools[Q_HEAD, 0], state.pools[Q_TAIL, 0]):
+    for place in range(state.pools[Pool.HEAD, 0], state.pools[Pool.TAIL, 0]):
         if m.open[1] == 0:
             return
-        if state.queue[Q_PROCS, place] == GONE:
+        if state.queue[Entry.PROCS, place] == GONE:
             continue
-        job = state.queue[Q_JOB, place]
+        job = state.queue[Entry.JOB, place]
         node = area_node(state, t, job) if areas else big_node(state, t, job)
         if node == NIL:
             return
         at = m.notes[Note.BEST_START]
-        if at == t and state.jobs[PROCS, job] <= state.pools[FREE, node]:
+        if at == t and state.jobs[Job.PROCS, job] <= state.pools[Pool.FREE, node]:
             leave(state, 0, place)
-            start_on(state, t, node, job, IMMEDIATE if state.jobs[SUBMIT, job] == t else RESERVATION)
+            start_on(
+                state, t, node, job, Why.IMMEDIATE if state.jobs[Job.SUBMIT, job] == t else Why.RESERVATION
+            )
             if areas:
-                use_area(state, job, node, state.jobs[PROCS, job] * state.jobs[WALL, job])
+                use_area(state, job, node, state.jobs[Job.PROCS, job] * state.jobs[Job.WALL, job])
         else:
             plan_on(state, t, node, job, at, 0)
 
@@ -153,7 +136,7 @@ def plan_by_size(state: State, t: int, areas: bool) -> None:
 def backfill_big(t: int, state: State) -> None:
     """One turn of backfilling on bigger nodes."""
     open_turn(state, t)
-    if state.pools[Q_COUNT, 0] > 0:
+    if state.pools[Pool.COUNT, 0] > 0:
         plan_by_size(state, t, False)
         close_pass(state, t)
 
@@ -161,11 +144,11 @@ def backfill_big(t: int, state: State) -> None:
 def area_filling(t: int, state: State) -> None:
     """One turn of area filling."""
     open_turn(state, t)
-    for place in range(state.clock[ENDED]):
-        run = state.lists[ENDED_RUNS, place]
-        job = state.runs[R_JOB, run]
-        unused = state.jobs[WALL, job] - (t - state.runs[R_START, run])
-        use_area(state, job, state.runs[R_POOL, run], -state.jobs[PROCS, job] * unused)
-    if state.pools[Q_COUNT, 0] > 0:
+    for place in range(state.clock[Clock.ENDED]):
+        run = state.lists[List.ENDED_RUNS, place]
+        job = state.runs[Run.JOB, run]
+        unused = state.jobs[Job.WALL, job] - (t - state.runs[Run.START, run])
+        use_area(state, job, state.runs[Run.POOL, run], -state.jobs[Job.PROCS, job] * unused)
+    if state.pools[Pool.COUNT, 0] > 0:
         plan_by_size(state, t, True)
         close_pass(state, t)

@@ -12,37 +12,44 @@ from typing import NamedTuple
 from headway.engine.tables import JOB_ROWS, State, Table
 from headway.jit import by_address, kernel
 
-# Job rows. The nodes LOW to HIGH - 1 may run the job. A use is a job on a node, done, running or planned:
-# on node ON from BEGIN to END (its walltime, or the real end once it has ended), with its file there from
-# LOADED on; it is ALIVE until its end has been looked at. Uses are linked twice, by node and by file.
-# SETTLED_USE marks those that `lru` has taken in; a file in memory is known by the use that brought it
-# (RESIDENT_; linked by node, and by file as RESIDENT_ELSEWHERE), and PASS_NEXT links a pass's plans.
-(
-    FILE,
-    LOW,
-    HIGH,
-    SIZE_CLASS,
-    ON,
-    BEGIN,
-    LOADED,
-    END,
-    NODE_NEXT,
-    NODE_PREVIOUS,
-    FILE_NEXT,
-    FILE_PREVIOUS,
-    PASS_NEXT,
-    ENDED_NEXT,
-    SETTLED_USE,
-    RESIDENT_NEXT,
-    RESIDENT_LAST,
-    RESIDENT_GOOD,
-    RESIDENT_ELSEWHERE,
-    REPLAY_NEXT,
-    REPLAY_LAST,
-    OWN_LOAD,
-    ALIVE,
-) = range(JOB_ROWS, JOB_ROWS + 23)
-MORE_ROWS = 23
+
+class Use(IntEnum):
+    """Job rows behind the engine's. A use is a job on a node, done, running or planned."""
+
+    FILE = JOB_ROWS
+    LOW = JOB_ROWS + 1
+    """The nodes LOW to HIGH - 1 may run the job."""
+    HIGH = JOB_ROWS + 2
+    SIZE_CLASS = JOB_ROWS + 3
+    ON = JOB_ROWS + 4
+    """The node; from BEGIN to END (its walltime, or the real end once it has ended)."""
+    BEGIN = JOB_ROWS + 5
+    LOADED = JOB_ROWS + 6
+    """From when on its file is there."""
+    END = JOB_ROWS + 7
+    NODE_NEXT = JOB_ROWS + 8
+    """Uses are linked twice, by node and by file."""
+    NODE_PREVIOUS = JOB_ROWS + 9
+    FILE_NEXT = JOB_ROWS + 10
+    FILE_PREVIOUS = JOB_ROWS + 11
+    PASS_NEXT = JOB_ROWS + 12
+    """Links a pass's plans."""
+    ENDED_NEXT = JOB_ROWS + 13
+    SETTLED_USE = JOB_ROWS + 14
+    """Whether `lru` has taken it in."""
+    RESIDENT_NEXT = JOB_ROWS + 15
+    """A file in memory is known by the use that brought it: linked by node (RESIDENT_ELSEWHERE: by file)."""
+    RESIDENT_LAST = JOB_ROWS + 16
+    RESIDENT_GOOD = JOB_ROWS + 17
+    RESIDENT_ELSEWHERE = JOB_ROWS + 18
+    REPLAY_NEXT = JOB_ROWS + 19
+    REPLAY_LAST = JOB_ROWS + 20
+    OWN_LOAD = JOB_ROWS + 21
+    ALIVE = JOB_ROWS + 22
+    """Until its end has been looked at."""
+
+
+MORE_ROWS = len(Use)
 
 CONTIGUOUS, UNTIL_NEXT_START, LRU = range(3)
 FIXED, LEO, LEM = range(3)

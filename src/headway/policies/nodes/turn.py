@@ -3,45 +3,21 @@
 from __future__ import annotations
 
 from headway.engine.queue import enter
-from headway.engine.tables import (
-    ENDED,
-    ENDED_RUNS,
-    FIRST_NEW,
-    KEY,
-    LAST_NEW,
-    PROCS,
-    R_EXPECTED,
-    R_JOB,
-    R_POOL,
-    R_START,
-    RUNS,
-    SUBMIT,
-    WALL,
-    State,
-)
+from headway.engine.tables import Clock, Job, List, Run, State
 from headway.engine.verbs import start_late
 from headway.jit import kernel, routine
 from headway.policies.nodes.cores import free_cores, hold_cores, plan_cores, put_back
 from headway.policies.nodes.lru import end_use, replayed_wait, settle_use, sort_plan
 from headway.policies.nodes.tables import (
-    ALIVE,
-    BEGIN,
-    END,
-    ENDED_NEXT,
     FAR,
-    FILE,
-    LOADED,
     LRU,
     NIL,
-    NODE_NEXT,
-    ON,
-    OWN_LOAD,
-    PASS_NEXT,
     UNTIL_NEXT_START,
     File,
     Node,
     Note,
     Rule,
+    Use,
     load_time,
 )
 from headway.policies.nodes.uses import link, linked_wait, unlink
@@ -63,8 +39,8 @@ def forget_before(state: State, node: int, start: int) -> None:
     m = state.memory
     use = m.nodes[Node.USES, node]
     while use != NIL:
-        following = state.jobs[NODE_NEXT, use]
-        if state.jobs[END, use] <= start:
+        following = state.jobs[Use.NODE_NEXT, use]
+        if state.jobs[Use.END, use] <= start:
             unlink(state, use)
         use = following
 
@@ -74,17 +50,17 @@ def new_instant(state: State, t: int) -> None:
     """Time has moved: settle what the last instant left open."""
     m = state.memory
     presence = m.rules[Rule.PRESENCE]
-    for run in range(m.notes[Note.SETTLED], state.clock[RUNS]):
+    for run in range(m.notes[Note.SETTLED], state.clock[Clock.RUNS]):
         if presence == LRU:
-            settle_use(state, state.runs[R_JOB, run])
+            settle_use(state, state.runs[Run.JOB, run])
         elif presence == UNTIL_NEXT_START:
-            forget_before(state, state.runs[R_POOL, run], state.runs[R_START, run])
-    m.notes[Note.SETTLED] = state.clock[RUNS]
+            forget_before(state, state.runs[Run.POOL, run], state.runs[Run.START, run])
+    m.notes[Note.SETTLED] = state.clock[Clock.RUNS]
     if presence != UNTIL_NEXT_START:
         use = m.notes[Note.ENDED_NOW]
         while use != NIL:
             unlink(state, use)
-            use = state.jobs[ENDED_NEXT, use]
+            use = state.jobs[Use.ENDED_NEXT, use]
     m.notes[Note.ENDED_NOW] = NIL
     m.notes[Note.INSTANT] = t
 
@@ -107,20 +83,20 @@ def open_turn(state: State, t: int) -> None:
     m = state.memory
     if m.notes[Note.INSTANT] != t:
         new_instant(state, t)
-    for place in range(state.clock[ENDED]):
-        run = state.lists[ENDED_RUNS, place]
-        job, node = state.runs[R_JOB, run], state.runs[R_POOL, run]
-        free_cores(state, node, state.jobs[PROCS, job], state.runs[R_EXPECTED, run])
+    for place in range(state.clock[Clock.ENDED]):
+        run = state.lists[List.ENDED_RUNS, place]
+        job, node = state.runs[Run.JOB, run], state.runs[Run.POOL, run]
+        free_cores(state, node, state.jobs[Job.PROCS, job], state.runs[Run.EXPECTED, run])
         put_back(state, t, node)
         count_busy(state, node, -1)
-        state.jobs[END, job] = t
-        state.jobs[ALIVE, job] = 0
-        state.jobs[ENDED_NEXT, job] = m.notes[Note.ENDED_NOW]
+        state.jobs[Use.END, job] = t
+        state.jobs[Use.ALIVE, job] = 0
+        state.jobs[Use.ENDED_NEXT, job] = m.notes[Note.ENDED_NOW]
         m.notes[Note.ENDED_NOW] = job
         if m.rules[Rule.PRESENCE] == LRU:
             end_use(state, t, job)
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
-        enter(state, 0, job, state.jobs[KEY, job])
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
+        enter(state, 0, job, state.jobs[Job.KEY, job])
 
 
 @routine
@@ -128,23 +104,23 @@ def start_on(state: State, t: int, node: int, job: int, why: int) -> None:
     """Start a job on a node that has the cores; it loads its file unless that is there or coming."""
     m = state.memory
     jobs = state.jobs
-    file, procs = jobs[FILE, job], jobs[PROCS, job]
+    file, procs = jobs[Use.FILE, job], jobs[Job.PROCS, job]
     wait = 0
     if file >= 0:
         wait = wait_for_file(state, node, file, t, False)
-        jobs[OWN_LOAD, job] = wait == FAR
+        jobs[Use.OWN_LOAD, job] = wait == FAR
         if wait == FAR:
             wait = load_time(state, node, file)
             m.notes[Note.LOADS] += 1
         else:
             m.notes[Note.REUSES] += 1
-    m.notes[Note.WAIT_SUM] += t - jobs[SUBMIT, job]
+    m.notes[Note.WAIT_SUM] += t - jobs[Job.SUBMIT, job]
     m.notes[Note.WAIT_COUNT] += 1
-    end = t + jobs[WALL, job]
-    if not start_late(state, job, node, why, wait, jobs[WALL, job]):
+    end = t + jobs[Job.WALL, job]
+    if not start_late(state, job, node, why, wait, jobs[Job.WALL, job]):
         return
-    jobs[BEGIN, job], jobs[LOADED, job], jobs[END, job] = t, t + wait, end
-    jobs[ALIVE, job] = 1
+    jobs[Use.BEGIN, job], jobs[Use.LOADED, job], jobs[Use.END, job] = t, t + wait, end
+    jobs[Use.ALIVE, job] = 1
     link(state, job, node, Node.USES, File.USES)
     hold_cores(state, node, procs, end)
     count_busy(state, node, 1)
@@ -158,7 +134,7 @@ def start_on(state: State, t: int, node: int, job: int, why: int) -> None:
 def take(state: State, t: int, node: int, job: int, at: int, planned: bool) -> None:
     """Hold the job's cores in the plan of this pass."""
     m = state.memory
-    procs, end = state.jobs[PROCS, job], at + state.jobs[WALL, job]
+    procs, end = state.jobs[Job.PROCS, job], at + state.jobs[Job.WALL, job]
     if m.rules[Rule.BACKFILL] == 0 or not (planned or m.nodes[Node.POINTS, node] != NIL):
         plan_cores(state, t, node, procs, end)
     else:
@@ -170,11 +146,11 @@ def plan_on(state: State, t: int, node: int, job: int, at: int, wait: int) -> No
     """Remember for the rest of this pass that the job is to run there."""
     m = state.memory
     jobs = state.jobs
-    jobs[BEGIN, job], jobs[LOADED, job], jobs[END, job] = at, at + wait, at + jobs[WALL, job]
+    jobs[Use.BEGIN, job], jobs[Use.LOADED, job], jobs[Use.END, job] = at, at + wait, at + jobs[Job.WALL, job]
     link(state, job, node, Node.PLANS, File.PLANS)
     if m.rules[Rule.PRESENCE] == LRU:
         sort_plan(state, job, node)
-    jobs[PASS_NEXT, job] = m.notes[Note.PLANS]
+    jobs[Use.PASS_NEXT, job] = m.notes[Note.PLANS]
     m.notes[Note.PLANS] = job
     take(state, t, node, job, at, True)
 
@@ -185,12 +161,12 @@ def close_pass(state: State, t: int) -> None:
     m = state.memory
     job = m.notes[Note.PLANS]
     while job != NIL:
-        node = state.jobs[ON, job]
+        node = state.jobs[Use.ON, job]
         if m.nodes[Node.PLANS, node] != NIL:
             m.nodes[Node.PLANS, node] = NIL
             m.nodes[Node.POINTS, node] = NIL
             put_back(state, t, node)
-        if state.jobs[FILE, job] >= 0:
-            m.files[File.PLANS, state.jobs[FILE, job]] = NIL
-        job = state.jobs[PASS_NEXT, job]
+        if state.jobs[Use.FILE, job] >= 0:
+            m.files[File.PLANS, state.jobs[Use.FILE, job]] = NIL
+        job = state.jobs[Use.PASS_NEXT, job]
     m.notes[Note.PLANS] = NIL

@@ -8,25 +8,7 @@ from __future__ import annotations
 
 from headway.engine.tables import State, Table
 from headway.jit import kernel, routine
-from headway.policies.nodes.tables import (
-    BEGIN,
-    CONTIGUOUS,
-    END,
-    FAR,
-    FILE,
-    FILE_NEXT,
-    FILE_PREVIOUS,
-    LOADED,
-    NIL,
-    NODE_NEXT,
-    NODE_PREVIOUS,
-    ON,
-    File,
-    Node,
-    Note,
-    Rule,
-    load_time,
-)
+from headway.policies.nodes.tables import CONTIGUOUS, FAR, NIL, File, Node, Note, Rule, Use, load_time
 
 
 @kernel
@@ -59,19 +41,21 @@ def take_out(
 def link(state: State, job: int, node: int, of_nodes: int, of_files: int) -> None:
     """Put a use in front of its two chains, whose heads are in these rows of nodes and files."""
     m = state.memory
-    state.jobs[ON, job] = node
-    put_in_front(state, job, NODE_PREVIOUS, NODE_NEXT, m.nodes, of_nodes, node)
-    if state.jobs[FILE, job] >= 0:
-        put_in_front(state, job, FILE_PREVIOUS, FILE_NEXT, m.files, of_files, state.jobs[FILE, job])
+    state.jobs[Use.ON, job] = node
+    put_in_front(state, job, Use.NODE_PREVIOUS, Use.NODE_NEXT, m.nodes, of_nodes, node)
+    if state.jobs[Use.FILE, job] >= 0:
+        put_in_front(
+            state, job, Use.FILE_PREVIOUS, Use.FILE_NEXT, m.files, of_files, state.jobs[Use.FILE, job]
+        )
 
 
 @kernel
 def unlink(state: State, job: int) -> None:
     """Take a real use out of its chains."""
     m = state.memory
-    take_out(state, job, NODE_PREVIOUS, NODE_NEXT, m.nodes, Node.USES, state.jobs[ON, job])
-    if state.jobs[FILE, job] >= 0:
-        take_out(state, job, FILE_PREVIOUS, FILE_NEXT, m.files, File.USES, state.jobs[FILE, job])
+    take_out(state, job, Use.NODE_PREVIOUS, Use.NODE_NEXT, m.nodes, Node.USES, state.jobs[Use.ON, job])
+    if state.jobs[Use.FILE, job] >= 0:
+        take_out(state, job, Use.FILE_PREVIOUS, Use.FILE_NEXT, m.files, File.USES, state.jobs[Use.FILE, job])
 
 
 @kernel
@@ -83,10 +67,10 @@ def last_start_before(state: State, node: int, at: int) -> int:
         last = m.nodes[Node.START_BEFORE, node]
     use = m.nodes[Node.PLANS, node]
     while use != NIL:
-        begin = state.jobs[BEGIN, use]
+        begin = state.jobs[Use.BEGIN, use]
         if begin < at:
             last = max(last, begin)
-        use = state.jobs[NODE_NEXT, use]
+        use = state.jobs[Use.NODE_NEXT, use]
     return int(last)
 
 
@@ -94,15 +78,15 @@ def last_start_before(state: State, node: int, at: int) -> int:
 def wait_by_use(state: State, use: int, at: int) -> int:
     """How long a job that starts at ``at`` waits for the file of this use; FAR if the use is no help."""
     m = state.memory
-    end, loaded = state.jobs[END, use], state.jobs[LOADED, use]
-    if state.jobs[BEGIN, use] > at:
+    end, loaded = state.jobs[Use.END, use], state.jobs[Use.LOADED, use]
+    if state.jobs[Use.BEGIN, use] > at:
         return FAR
     if loaded <= min(at, end):
         if at <= end:
             return 0
         if m.rules[Rule.PRESENCE] == CONTIGUOUS:
             return FAR
-        return 0 if last_start_before(state, state.jobs[ON, use], at) < end else FAR
+        return 0 if last_start_before(state, state.jobs[Use.ON, use], at) < end else FAR
     return int(loaded - at) if at < loaded and at < end else FAR
 
 
@@ -112,9 +96,9 @@ def wait_in_chain(state: State, head: int, node: int, at: int) -> int:
     shortest = FAR
     use = head
     while use != NIL:
-        if state.jobs[ON, use] == node:
+        if state.jobs[Use.ON, use] == node:
             shortest = min(shortest, wait_by_use(state, use, at))
-        use = state.jobs[FILE_NEXT, use]
+        use = state.jobs[Use.FILE_NEXT, use]
     return shortest
 
 
@@ -134,15 +118,15 @@ def note_last_uses(state: State, t: int, head: int, file: int, stamp: int) -> No
     m = state.memory
     use = head
     while use != NIL:
-        other = state.jobs[FILE, use]
-        end = state.jobs[END, use]
+        other = state.jobs[Use.FILE, use]
+        end = state.jobs[Use.END, use]
         if other >= 0 and other != file and end >= t:
             if m.files[File.MARK, other] != stamp:
                 m.files[File.MARK, other] = stamp
                 m.files[File.LAST, other] = end
             elif m.files[File.LAST, other] < end:
                 m.files[File.LAST, other] = end
-        use = state.jobs[NODE_NEXT, use]
+        use = state.jobs[Use.NODE_NEXT, use]
 
 
 @kernel
@@ -152,12 +136,12 @@ def sum_of_unused(state: State, node: int, head: int, at: int, stamp: int) -> in
     total = 0
     use = head
     while use != NIL:
-        other = state.jobs[FILE, use]
+        other = state.jobs[Use.FILE, use]
         if other >= 0 and m.files[File.MARK, other] == stamp:
             if m.files[File.LAST, other] <= at:
                 total += load_time(state, node, other)
             m.files[File.MARK, other] = 0
-        use = state.jobs[NODE_NEXT, use]
+        use = state.jobs[Use.NODE_NEXT, use]
     return total
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from headway.engine.tables import R_START, RUN
+from headway.engine.tables import Job, Run
 from headway.platform import Platform
 from headway.policies.nodes.policy import Scored
 from headway.policies.nodes.tables import FAR, Node, Note, Rule, Seen
@@ -51,7 +51,7 @@ def watched(workload: Workload, platform: Platform, policy: Scored, row: int) ->
     assert prepared.nodes is not None
     prepared.setup.memory.rules[Rule.WATCHED] = job
     state = run(Jobs(submit, procs, walltime, runtime, walltime), prepared.setup)
-    now = int(state.runs[R_START, state.jobs[RUN, job]])
+    now = int(state.runs[Run.START, state.jobs[Job.RUN, job]])
     memory = state.memory
     full = int(memory.notes[Note.SEEN_BUSY])
     found = []

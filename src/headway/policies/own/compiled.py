@@ -59,13 +59,13 @@ class Compiled:
     def setup(self, arrivals: Arrivals, procs: int) -> Setup:
         """What the engine runs."""
         from headway.engine.drive import Setup
-        from headway.engine.tables import KEY
+        from headway.engine.tables import Job
         from headway.policies.own.tables import made
         from headway.policies.own.view import PUBLIC
         from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE
         from headway.policies.queueing.setup import ordered
 
-        fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, None)
+        fill = ordered(arrivals, arrivals.walltime, {Job.KEY: "fcfs"}, None)
         options = (FIXED, AS_ORDER, NO_AGE, *self.options.values(), *(0,) * NOTES)
         columns = {name: arrivals.columns[name] for name in PUBLIC if name in arrivals.columns}
         memory = made(self.tables, columns, procs, faults.defined_at(self.hook))
@@ -75,7 +75,7 @@ class Compiled:
     def run(self, jobs: Jobs, setup: Setup, progress: Progress | None) -> State:
         """Simulate; what the hook does wrong is told with the line in it, the instant and the jobs."""
         from headway.engine.driver import Driver
-        from headway.engine.tables import FAULT, INSTANTS, NONE
+        from headway.engine.tables import Clock, Fault
         from headway.policies.own import last_pass
 
         kept: list[State] = []
@@ -92,8 +92,8 @@ class Compiled:
             if not kept:
                 raise
             state, line = kept[0], ""
-            if state.clock[FAULT] != NONE or not isinstance(error, HeadwayError):
-                line = last_pass.line_of(self.hook, jobs, setup, int(state.clock[INSTANTS]))
+            if state.clock[Clock.FAULT] != Fault.NONE or not isinstance(error, HeadwayError):
+                line = last_pass.line_of(self.hook, jobs, setup, int(state.clock[Clock.INSTANTS]))
             if not isinstance(error, HeadwayError):
                 raise last_pass.raised(error, self.hook, line, state, jobs) from None
             place = line or faults.defined_at(self.hook)

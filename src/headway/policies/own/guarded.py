@@ -7,7 +7,7 @@ is compiled so that it looks, and calls these in the place of the engine's.
 from __future__ import annotations
 
 from headway.engine import planning, queue, verbs
-from headway.engine.tables import GONE, NOT_RUNNING, NOT_WAITING, Q_FIELDS, Q_HEAD, Q_PROCS, Q_TAIL, State
+from headway.engine.tables import GONE, Q_FIELDS, Entry, Fault, Pool, State
 from headway.engine.verbs import refuse
 from headway.jit import kernel
 from headway.policies.queueing import ordering
@@ -37,7 +37,7 @@ def check_queue(state: State, q: int) -> None:
 def start(state: State, job: int, pool: int, why: int) -> bool:
     """Start a waiting job now."""
     check_pool(state, pool)
-    return verbs.start(state, job, pool, why) if is_job(state, job) else refuse(state, NOT_WAITING, job)
+    return verbs.start(state, job, pool, why) if is_job(state, job) else refuse(state, Fault.NOT_WAITING, job)
 
 
 @kernel
@@ -45,14 +45,14 @@ def start_and_book(state: State, job: int, pool: int, why: int) -> bool:
     """Start a waiting job now; the profile holds its processors until its expected end."""
     check_pool(state, pool)
     if not is_job(state, job):
-        return refuse(state, NOT_WAITING, job)
+        return refuse(state, Fault.NOT_WAITING, job)
     return planning.start_and_book(state, job, pool, why)
 
 
 @kernel
 def kill(state: State, job: int, ended: int) -> bool:
     """Stop a running job; its work is lost and it waits again."""
-    return verbs.kill(state, job, ended) if is_job(state, job) else refuse(state, NOT_RUNNING, job)
+    return verbs.kill(state, job, ended) if is_job(state, job) else refuse(state, Fault.NOT_RUNNING, job)
 
 
 @kernel
@@ -78,8 +78,8 @@ def leave(state: State, q: int, place: int) -> int:
     """Take the job at a place out of a waiting line; the job."""
     check_queue(state, q)
     if (
-        not state.pools[Q_HEAD, q] <= place < state.pools[Q_TAIL, q]
-        or state.queue[Q_FIELDS * q + Q_PROCS, place] == GONE
+        not state.pools[Pool.HEAD, q] <= place < state.pools[Pool.TAIL, q]
+        or state.queue[Q_FIELDS * q + Entry.PROCS, place] == GONE
     ):
         raise IndexError("no job waits at this place of the queue")
     return queue.leave(state, q, place)

@@ -15,24 +15,8 @@ import numpy as np
 
 from headway.engine.local import WITHDRAW, Request
 from headway.engine.python_steps import ORDER_ROWS, WITHDRAW_JOB, act
-from headway.engine.tables import (
-    ENDED,
-    ENDED_RUNS,
-    FIRST_NEW,
-    JOB_ROWS,
-    LAST_NEW,
-    PHASE,
-    PLAN,
-    PROCS,
-    R_JOB,
-    R_START,
-    RUN,
-    RUNNING,
-    SUBMIT,
-    WAITING,
-    WALL,
-    State,
-)
+from headway.engine.tables import JOB_ROWS, Clock, List, Phase, Run, State
+from headway.engine.tables import Job as JobRow
 from headway.errors import HeadwayError, PolicyError, UsageError
 from headway.policies.own import faults
 from headway.policies.own.arrived import Column
@@ -61,7 +45,7 @@ class Hook(Protocol):
 
 def columns_of(state: State, job: int, known: Known) -> dict[str, int]:
     """All columns of a job."""
-    found = {"submit": SUBMIT, "procs": PROCS, "walltime": WALL}
+    found = {"submit": JobRow.SUBMIT, "procs": JobRow.PROCS, "walltime": JobRow.WALL}
     values = {name: int(state.jobs[row, job]) for name, row in found.items()}
     about = known(job)
     return {name: values.get(name, about.get(name, -1)) for name in COLUMNS}
@@ -130,17 +114,17 @@ class PythonHook:
         """Take note of what ended and who came; a second look at the same instant finds nothing new."""
         view, turn = self.view, self.turn
         view.now, view.ended, view.new = t, [], []
-        for run in state.lists[ENDED_RUNS, : state.clock[ENDED]].tolist():
-            job = view._running.pop(int(state.runs[R_JOB, run]), None)
+        for run in state.lists[List.ENDED_RUNS, : state.clock[Clock.ENDED]].tolist():
+            job = view._running.pop(int(state.runs[Run.JOB, run]), None)
             if job is not None:
                 view.ended.append(job)
                 turn.free += job.procs
-        for number in range(len(self.ids), int(state.clock[LAST_NEW])):
+        for number in range(len(self.ids), int(state.clock[Clock.LAST_NEW])):
             values = columns_of(state, number, self.known)
             self.ids.append(values["job"])
             view._arrived.add(tuple(values.values()))
             job = Job(number, *(values[name] for name in COLUMNS[:8]))
-            if state.jobs[PHASE, number] == WAITING:
+            if state.jobs[JobRow.PHASE, number] == Phase.WAITING:
                 view._waiting[number] = job
                 view.new.append(job)
         view.free = turn.free
@@ -164,10 +148,10 @@ class PythonHook:
         view._waiting, view._running = {}, {}
         for number in sorted(jobs):
             plain = Job._make((*jobs[number][:9], -1, -1))
-            if state.jobs[PHASE, number] == WAITING:
+            if state.jobs[JobRow.PHASE, number] == Phase.WAITING:
                 view._waiting[number] = plain
-            elif state.jobs[PHASE, number] == RUNNING:
-                begun = int(state.runs[R_START, state.jobs[RUN, number]])
+            elif state.jobs[JobRow.PHASE, number] == Phase.RUNNING:
+                begun = int(state.runs[Run.START, state.jobs[JobRow.RUN, number]])
                 view._running[number] = started(plain, begun)
         self.turn.free = view.capacity - sum(job.procs for job in view._running.values())
 
@@ -224,11 +208,11 @@ class KeyedHook:
         return self
 
     def __call__(self, t: int, state: State) -> None:
-        last = int(state.clock[LAST_NEW])
+        last = int(state.clock[Clock.LAST_NEW])
         if self.estimate is not None:
-            for number in range(int(state.clock[FIRST_NEW]), last):
-                state.jobs[PLAN, number] = self._planned(state, number, t)
-        waits = np.flatnonzero(state.jobs[PHASE, :last] == WAITING).tolist()
+            for number in range(int(state.clock[Clock.FIRST_NEW]), last):
+                state.jobs[JobRow.PLAN, number] = self._planned(state, number, t)
+        waits = np.flatnonzero(state.jobs[JobRow.PHASE, :last] == Phase.WAITING).tolist()
         for row, key in self.keys.items():
             found = [key.value(self._row(state, n), t / SECOND, self._id(n), t) for n in waits]
             state.jobs[JOB_ROWS + row, waits] = np.array(found, np.float64).view(np.int64)
@@ -241,7 +225,7 @@ class KeyedHook:
         """A job as keys see it."""
         values: dict[str, float] = {**columns_of(state, number, self.known)}
         if plan:
-            values["estimate"] = int(state.jobs[PLAN, number])
+            values["estimate"] = int(state.jobs[JobRow.PLAN, number])
         form = self.forms[plan]
         for name in form.times:
             values[name] = values[name] / SECOND if values[name] >= 0 else -1.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headway.engine.tables import BACKFILL_KEY, JOB_ROWS, KEY, State
+from headway.engine.tables import JOB_ROWS, Job, State
 from headway.errors import PolicyError, UsageError
 from headway.policies.backfilling.easy import Rule, easy, easy_sorted
 from headway.policies.backfilling.setup import LEARNED
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 STAND_INS = ("saf", "laf")
 """Fixed orders that stand in for keys while the policy is prepared; their ranks are then overwritten."""
 
-PLACES = {"order": (KEY, ORDER), "backfill": (BACKFILL_KEY, BACKFILL_ORDER)}
+PLACES = {"order": (Job.KEY, ORDER), "backfill": (Job.BACKFILL_KEY, BACKFILL_ORDER)}
 """The job row and the option of each order."""
 
 

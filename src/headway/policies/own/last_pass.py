@@ -15,18 +15,7 @@ import numpy as np
 from headway.engine import clock, verbs
 from headway.engine.drive import Jobs, Setup, grow
 from headway.engine.driver import Driver
-from headway.engine.tables import (
-    FREE,
-    GROW,
-    INSTANTS,
-    NOW,
-    PASS,
-    PHASE,
-    SIZE,
-    WAITING,
-    State,
-    World,
-)
+from headway.engine.tables import Clock, Job, Phase, Pool, State, Step, World
 from headway.errors import PolicyError
 from headway.policies.own import faults
 from headway.policies.own.interpreted import Interpreter
@@ -49,15 +38,15 @@ def line_of(hook: Callable[..., Any], jobs: Jobs, setup: Setup, instant: int) ->
     state, world = found
     copies = Interpreter({verbs.refuse: refuse})
     step = copies.copy(clock.step)
-    while (code := step(state, world)) == GROW:
+    while (code := step(state, world)) == Step.GROW:
         state, world = grow(state, world)
-    if code != PASS:
+    if code != Step.PASS:
         return ""
     # Compiled code raises where a number is divided by zero; so must this.
     with np.errstate(divide="raise", invalid="raise", over="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            copies.copy(hook)(int(state.clock[NOW]), state)
+            copies.copy(hook)(int(state.clock[Clock.NOW]), state)
         except Exception as error:
             return faults.users_line(error.__traceback__, hook)
     return ""
@@ -66,7 +55,7 @@ def line_of(hook: Callable[..., Any], jobs: Jobs, setup: Setup, instant: int) ->
 def before(jobs: Jobs, setup: Setup, instant: int) -> tuple[State, World] | None:
     """The simulation as it is when pass number ``instant`` comes next; nothing if it does not come so far."""
     driver = Driver(jobs, setup)
-    while (left := instant - 1 - int(driver.state.clock[INSTANTS])) > 0:
+    while (left := instant - 1 - int(driver.state.clock[Clock.INSTANTS])) > 0:
         try:
             more = driver.advance(left)
         except PolicyError:
@@ -79,7 +68,7 @@ def before(jobs: Jobs, setup: Setup, instant: int) -> tuple[State, World] | None
 def raised(error: Exception, hook: Callable[..., Any], line: str, state: State, jobs: Jobs) -> PolicyError:
     """The user's hook raised an exception."""
     place = line or faults.users_line(error.__traceback__, hook) or faults.defined_at(hook)
-    ids = jobs.ids[state.jobs[PHASE] == WAITING].tolist() if jobs.ids is not None else []
-    free, size = int(state.pools[FREE, 0]), int(state.pools[SIZE, 0])
-    words = faults.situation_words(int(state.clock[NOW]), ids, free, size)
+    ids = jobs.ids[state.jobs[Job.PHASE] == Phase.WAITING].tolist() if jobs.ids is not None else []
+    free, size = int(state.pools[Pool.FREE, 0]), int(state.pools[Pool.SIZE, 0])
+    words = faults.situation_words(int(state.clock[Clock.NOW]), ids, free, size)
     return PolicyError(f"{place}: the policy raised {faults.error_words(error)}, {words}", law="answers")

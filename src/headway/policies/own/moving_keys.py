@@ -15,23 +15,7 @@ import numpy as np
 from headway import jit
 from headway.engine.drive import Jobs, Progress, Setup
 from headway.engine.driver import Driver
-from headway.engine.tables import (
-    BAD_KEY,
-    FAULT,
-    FAULT_JOB,
-    FIRST_NEW,
-    GONE,
-    JOB_ROWS,
-    LAST_NEW,
-    NOW,
-    Q_HEAD,
-    Q_JOB,
-    Q_PROCS,
-    Q_TAIL,
-    RETURNED,
-    RETURNS,
-    State,
-)
+from headway.engine.tables import GONE, JOB_ROWS, Clock, Entry, Fault, List, Pool, State
 from headway.errors import PolicyError
 from headway.policies.own.keys import KeyFunction, Rows
 
@@ -126,20 +110,20 @@ _ONE_KEY = """\
 _ALL = f"""\
 def rekey(t, state):
     now = t / 1e6
-    for i in range(state.pools[{Q_HEAD}, 0], state.pools[{Q_TAIL}, 0]):
-        if state.queue[{Q_PROCS}, i] != {GONE} and not one(state, state.queue[{Q_JOB}, i], now):
-            state.clock[{FAULT}] = {BAD_KEY}
-            state.clock[{FAULT_JOB}] = state.queue[{Q_JOB}, i]
+    for i in range(state.pools[{Pool.HEAD}, 0], state.pools[{Pool.TAIL}, 0]):
+        if state.queue[{Entry.PROCS}, i] != {GONE} and not one(state, state.queue[{Entry.JOB}, i], now):
+            state.clock[{Clock.FAULT}] = {Fault.BAD_KEY}
+            state.clock[{Clock.FAULT_JOB}] = state.queue[{Entry.JOB}, i]
             return
-    for j in range(state.clock[{FIRST_NEW}], state.clock[{LAST_NEW}]):
+    for j in range(state.clock[{Clock.FIRST_NEW}], state.clock[{Clock.LAST_NEW}]):
         if not one(state, j, now):
-            state.clock[{FAULT}] = {BAD_KEY}
-            state.clock[{FAULT_JOB}] = j
+            state.clock[{Clock.FAULT}] = {Fault.BAD_KEY}
+            state.clock[{Clock.FAULT_JOB}] = j
             return
-    for i in range(state.clock[{RETURNS}]):
-        if not one(state, state.lists[{RETURNED}, i], now):
-            state.clock[{FAULT}] = {BAD_KEY}
-            state.clock[{FAULT_JOB}] = state.lists[{RETURNED}, i]
+    for i in range(state.clock[{Clock.RETURNS}]):
+        if not one(state, state.lists[{List.RETURNED}, i], now):
+            state.clock[{Clock.FAULT}] = {Fault.BAD_KEY}
+            state.clock[{Clock.FAULT_JOB}] = state.lists[{List.RETURNED}, i]
             return
 """
 
@@ -167,10 +151,10 @@ class KeyedRun:
     def _write(self, state: State, jobs: Jobs, now: int) -> None:
         """The keys of all who wait, by Python."""
         assert jobs.ids is not None
-        places = slice(state.pools[Q_HEAD, 0], state.pools[Q_TAIL, 0])
-        queued = state.queue[Q_JOB, places][state.queue[Q_PROCS, places] != GONE].tolist()
-        returned = state.lists[RETURNED, : state.clock[RETURNS]].tolist()
-        numbers = [*queued, *returned, *range(state.clock[FIRST_NEW], state.clock[LAST_NEW])]
+        places = slice(state.pools[Pool.HEAD, 0], state.pools[Pool.TAIL, 0])
+        queued = state.queue[Entry.JOB, places][state.queue[Entry.PROCS, places] != GONE].tolist()
+        returned = state.lists[List.RETURNED, : state.clock[Clock.RETURNS]].tolist()
+        numbers = [*queued, *returned, *range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW])]
         if not numbers:
             return
         rows = self.rows.rows
@@ -185,13 +169,13 @@ class KeyedRun:
         try:
             return driver.run(progress, BATCH)
         except PolicyError:
-            if driver.state.clock[FAULT] == BAD_KEY:
+            if driver.state.clock[Clock.FAULT] == Fault.BAD_KEY:
                 self._explain(driver.state, jobs)
             raise
 
     def _explain(self, state: State, jobs: Jobs) -> None:
         """Ask the Python key again for the job whose compiled key failed: it tells the line."""
         assert jobs.ids is not None
-        number, now = int(state.clock[FAULT_JOB]), int(state.clock[NOW])
+        number, now = int(state.clock[Clock.FAULT_JOB]), int(state.clock[Clock.NOW])
         for moving in self.keys:
             moving.key.value(self.rows.rows[number], now / 1e6, int(jobs.ids[number]), now)

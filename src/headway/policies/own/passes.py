@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from headway.engine.drive import Jobs as EngineJobs
 from headway.engine.drive import Progress, Setup
 from headway.engine.python_steps import OBJECT, Stepper
-from headway.engine.tables import ENDED, FREE, LAST_NEW, NOW, RETURNED, RETURNS, State
+from headway.engine.tables import Clock, List, Pool, State
 from headway.errors import PolicyError
 from headway.platform.outages import ends
 from headway.policies.own import faults
@@ -66,11 +66,11 @@ def decide_of(policy: Any) -> Decide:
 def take_outages(view: View, turn: Turn, driver: Stepper, machine: ChangingMachine) -> None:
     """What the policy sees of processors that come and go; jobs that return wait where they had waited."""
     state = driver.state
-    turn.free = int(state.pools[FREE, 0])
+    turn.free = int(state.pools[Pool.FREE, 0])
     view.away = int(machine.gone.sum())
     known = sorted((o.start, ends(o), o.procs) for o in machine.known.values())
     view.maintenance = [Maintenance(*window) for window in known]
-    numbers = set(state.lists[RETURNED, : state.clock[RETURNS]].tolist())
+    numbers = set(state.lists[List.RETURNED, : state.clock[Clock.RETURNS]].tolist())
     view.returned = [Job._make((*job[:9], -1, -1)) for job in view.ended if job.number in numbers]
     if numbers:
         view._waiting.update((job.number, job) for job in view.returned)
@@ -92,12 +92,12 @@ def run_python(
     turn = Turn(policy, view, driver.orders, columns["job"].copy())
     count = passes = 0
     while driver.act_and_next(count):
-        over = driver.orders[OBJECT, : clock[ENDED]].tolist()
+        over = driver.orders[OBJECT, : clock[Clock.ENDED]].tolist()
         if submissions is not None:
             submissions.take_ends(driver)
         count, turn.orders = 0, driver.orders
         moment = clock.tolist()
-        view.now = moment[NOW]
+        view.now = moment[Clock.NOW]
         running = view._running
         view.ended = [running.pop(number) for number in over]
         for job in view.ended:
@@ -105,7 +105,7 @@ def run_python(
         if setup.machine is not None:
             take_outages(view, turn, driver, setup.machine)
         view.new = []
-        while len(view._arrived) < moment[LAST_NEW]:
+        while len(view._arrived) < moment[Clock.LAST_NEW]:
             job, known = next(stream)
             view._arrived.add(known)
             view._waiting[job.number] = job

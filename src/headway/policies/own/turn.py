@@ -7,7 +7,7 @@ from operator import index
 from typing import Any
 
 from headway.engine.python_steps import KILL, OBJECT, REASON, START, VERB, WAKE_AT
-from headway.engine.tables import BACKFILL, HEAD, IMMEDIATE, Table
+from headway.engine.tables import Table, Why
 from headway.policies.own import faults
 from headway.policies.own.view import Decision, Job, View, started
 from headway.units import LONGEST, seconds_text
@@ -85,7 +85,9 @@ class Turn:
                 behind = eldest is not None and eldest < number
                 at_once = running[number].submit == now
                 self.orders[VERB, place] = START
-                self.orders[REASON, place] = BACKFILL if behind else IMMEDIATE if at_once else HEAD
+                self.orders[REASON, place] = (
+                    Why.BACKFILL if behind else Why.IMMEDIATE if at_once else Why.HEAD
+                )
         return count
 
     def close_gaps(self, left: int) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from headway.engine.tables import NOW
+from headway.engine.tables import Clock
 from headway.policies.own.arrived import Arrived, Column
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def following(
     while True:
         place = submissions.order[number]
         values = {name: column[place].item() for name, column in columns.items()}
-        values["submit"] = int(clock[NOW])
+        values["submit"] = int(clock[Clock.NOW])
         yield Job(number, *(values[name] for name in OF_THE_JOB)), tuple(values.values())
         number += 1
 

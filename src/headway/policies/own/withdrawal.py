@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headway.engine.queue import leave
-from headway.engine.tables import GONE, Q_FIELDS, Q_HEAD, Q_JOB, Q_PROCS, Q_TAIL, State
+from headway.engine.tables import GONE, Q_FIELDS, Entry, Pool, State
 from headway.engine.verbs import withdraw
 from headway.jit import entry
 from headway.policies.queueing.strict import MACHINE
@@ -13,9 +13,9 @@ from headway.policies.queueing.strict import MACHINE
 def leave_line(state: State, job: int) -> bool:
     """Take a waiting job away; False if it does not stand in the line."""
     q = 2 * MACHINE
-    for place in range(state.pools[Q_HEAD, q], state.pools[Q_TAIL, q]):
-        there = state.queue[Q_FIELDS * q + Q_JOB, place] == job
-        if there and state.queue[Q_FIELDS * q + Q_PROCS, place] != GONE:
+    for place in range(state.pools[Pool.HEAD, q], state.pools[Pool.TAIL, q]):
+        there = state.queue[Q_FIELDS * q + Entry.JOB, place] == job
+        if there and state.queue[Q_FIELDS * q + Entry.PROCS, place] != GONE:
             leave(state, q, place)
             return withdraw(state, job)
     return False

@@ -15,40 +15,7 @@ from __future__ import annotations
 from headway.engine.fitting import next_fit
 from headway.engine.holes import earliest, fits, level_at, when_free
 from headway.engine.planning import settle
-from headway.engine.tables import (
-    BACKFILL,
-    C_FROM,
-    C_PROCS,
-    C_TO,
-    CHANGES,
-    ENDED,
-    ENDED_RUNS,
-    FIRST_NEW,
-    FREE,
-    HEAD,
-    IMMEDIATE,
-    LAST_NEW,
-    NOW,
-    PLAN,
-    PROCS,
-    Q_COUNT,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_PLAN,
-    Q_PROCS,
-    Q_TAIL,
-    R_END,
-    R_EXPECTED,
-    R_JOB,
-    R_START,
-    RETURNED,
-    RETURNS,
-    SIZE,
-    SUBMIT,
-    WALL,
-    State,
-)
+from headway.engine.tables import Q_FIELDS, Change, Clock, Entry, Job, List, Pool, Run, State, Why
 from headway.engine.verbs import wake
 from headway.policies.backfilling.changing import take_changes
 from headway.policies.own.compiled import compiled, kernel
@@ -59,6 +26,17 @@ from headway.units import SECOND
 
 QUEUE = 2 * MACHINE
 """The machine's waiting line, in scheduling order."""
+NOW, FIRST_NEW, LAST_NEW = int(Clock.NOW), int(Clock.FIRST_NEW), int(Clock.LAST_NEW)
+ENDED, CHANGES, RETURNS = int(Clock.ENDED), int(Clock.CHANGES), int(Clock.RETURNS)
+SUBMIT, PROCS, WALL, PLAN = int(Job.SUBMIT), int(Job.PROCS), int(Job.WALL), int(Job.PLAN)
+R_JOB, R_START, R_END, R_EXPECTED = int(Run.JOB), int(Run.START), int(Run.END), int(Run.EXPECTED)
+SIZE, FREE, Q_HEAD, Q_TAIL, Q_COUNT = (
+    int(row) for row in (Pool.SIZE, Pool.FREE, Pool.HEAD, Pool.TAIL, Pool.COUNT)
+)
+Q_JOB, Q_PROCS, Q_PLAN = int(Entry.JOB), int(Entry.PROCS), int(Entry.PLAN)
+C_FROM, C_TO, C_PROCS = int(Change.FROM), int(Change.TO), int(Change.PROCS)
+ENDED_RUNS, RETURNED = int(List.ENDED_RUNS), int(List.RETURNED)
+IMMEDIATE, HEAD, BACKFILL = int(Why.IMMEDIATE), int(Why.HEAD), int(Why.BACKFILL)
 
 __all__ = [
     "BACKFILL", "CHANGES", "C_FROM", "C_PROCS", "C_TO", "ENDED", "ENDED_RUNS", "FIRST_NEW", "FREE", "HEAD",

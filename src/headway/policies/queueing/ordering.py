@@ -14,34 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.queue import close_gaps, enter, find_job, leave
-from headway.engine.tables import (
-    AGED,
-    BACKFILL_KEY,
-    CLASS,
-    GONE,
-    JOB_ROWS,
-    KEY,
-    LAST_NEW,
-    NEWCOMERS,
-    PHASE,
-    PLAN,
-    PROCS,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_KEY,
-    Q_PLAN,
-    Q_PROCS,
-    Q_RESORTED,
-    Q_TAIL,
-    RUN,
-    SCRATCH,
-    SPARE_SCRATCH,
-    SUBMIT,
-    WAITING,
-    State,
-    Table,
-)
+from headway.engine.tables import GONE, JOB_ROWS, Q_FIELDS, Clock, Entry, Job, List, Phase, Pool, State, Table
 from headway.jit import kernel, routine
 from headway.units import SECOND
 
@@ -55,7 +28,7 @@ AS_ORDER = -1
 """``BACKFILL_ORDER`` of a policy that has one queue for both."""
 NO_AGE = -1
 NO_RUN = -1
-"""``jobs[RUN]`` of a job that never started."""
+"""``jobs[Job.RUN]`` of a job that never started."""
 SJF, LJF, SQF, LQF, SAF, LAF, F1, F2, F3, F4 = range(GIVEN_BACKFILL + 1, GIVEN_BACKFILL + 11)
 """Fixed orders sorted at each pass all the same, where jobs come in the course of the run."""
 
@@ -124,9 +97,9 @@ def set_order(
 ) -> None:
     """Fill the class row and the key row ``row`` for an order."""
     jobs = state.jobs
-    jobs[CLASS], jobs[row] = REGULAR_CLASS, REGULAR_CLASS * CLASS_WEIGHT
+    jobs[Job.CLASS], jobs[row] = REGULAR_CLASS, REGULAR_CLASS * CLASS_WEIGHT
     if urgent is not None:
-        jobs[CLASS, urgent], jobs[row, urgent] = URGENT_CLASS, URGENT_CLASS * CLASS_WEIGHT
+        jobs[Job.CLASS, urgent], jobs[row, urgent] = URGENT_CLASS, URGENT_CLASS * CLASS_WEIGHT
     if order in LASTING_KEYS:
         jobs[row] += ranks(order, columns)
 
@@ -135,46 +108,46 @@ def set_order(
 def present_key(state: State, kind: int, t: int, job: int) -> float:
     """The key of a waiting job at time ``t`` under an order that changes with time."""
     if kind >= SJF:
-        plan = float(state.jobs[PLAN, job])
-        return key_of_one(kind, state.jobs[PROCS, job], plan, state.jobs[SUBMIT, job])
+        plan = float(state.jobs[Job.PLAN, job])
+        return key_of_one(kind, state.jobs[Job.PROCS, job], plan, state.jobs[Job.SUBMIT, job])
     if kind >= GIVEN:
         return float(np.int64(state.jobs[JOB_ROWS + kind - GIVEN, job]).view(np.float64))
-    waited = float(t - state.jobs[SUBMIT, job])
-    wall = float(max(state.jobs[PLAN, job], SECOND))
+    waited = float(t - state.jobs[Job.SUBMIT, job])
+    wall = float(max(state.jobs[Job.PLAN, job], SECOND))
     if kind == LXF:
         return -((waited + wall) / wall)
     if kind == WFP3:
         ratio = waited / wall
-        return -(ratio * ratio * ratio * state.jobs[PROCS, job])
-    return -(waited / wall) / max(math.log2(state.jobs[PROCS, job]), 1.0)
+        return -(ratio * ratio * ratio * state.jobs[Job.PROCS, job])
+    return -(waited / wall) / max(math.log2(state.jobs[Job.PROCS, job]), 1.0)
 
 
 @kernel
 def aged(state: State, job: int) -> bool:
     """Whether a job has come of age, so that its key counts no more."""
-    return bool(state.jobs[CLASS, job] % 2 == 0)
+    return bool(state.jobs[Job.CLASS, job] % 2 == 0)
 
 
 @kernel
 def ahead(state: State, q: int, a: int, b: int) -> bool:
     """Whether the entry with number ``a`` in the old order goes before ``b``: class, key, job."""
-    first, second = state.queue[Q_FIELDS * q + Q_JOB, a], state.queue[Q_FIELDS * q + Q_JOB, b]
-    if state.jobs[CLASS, first] != state.jobs[CLASS, second]:
-        return bool(state.jobs[CLASS, first] < state.jobs[CLASS, second])
+    first, second = state.queue[Q_FIELDS * q + Entry.JOB, a], state.queue[Q_FIELDS * q + Entry.JOB, b]
+    if state.jobs[Job.CLASS, first] != state.jobs[Job.CLASS, second]:
+        return bool(state.jobs[Job.CLASS, first] < state.jobs[Job.CLASS, second])
     if state.keys[a] != state.keys[b] and not aged(state, first):
         return bool(state.keys[a] < state.keys[b])
-    if state.jobs[SUBMIT, first] != state.jobs[SUBMIT, second]:
-        return bool(state.jobs[SUBMIT, first] < state.jobs[SUBMIT, second])
+    if state.jobs[Job.SUBMIT, first] != state.jobs[Job.SUBMIT, second]:
+        return bool(state.jobs[Job.SUBMIT, first] < state.jobs[Job.SUBMIT, second])
     return bool(first < second)
 
 
 @kernel
 def put(state: State, q: int, row: int, place: int, job: int) -> None:
     """Write a job to a place of a queue, with the place as its key."""
-    state.queue[Q_FIELDS * q + Q_JOB, place] = job
-    state.queue[Q_FIELDS * q + Q_KEY, place] = place
-    state.queue[Q_FIELDS * q + Q_PROCS, place] = state.jobs[PROCS, job]
-    state.queue[Q_FIELDS * q + Q_PLAN, place] = state.jobs[PLAN, job]
+    state.queue[Q_FIELDS * q + Entry.JOB, place] = job
+    state.queue[Q_FIELDS * q + Entry.KEY, place] = place
+    state.queue[Q_FIELDS * q + Entry.PROCS, place] = state.jobs[Job.PROCS, job]
+    state.queue[Q_FIELDS * q + Entry.PLAN, place] = state.jobs[Job.PLAN, job]
     state.jobs[row, job] = place
 
 
@@ -182,12 +155,12 @@ def put(state: State, q: int, row: int, place: int, job: int) -> None:
 def reorder(state: State, q: int, row: int, kind: int, t: int) -> None:
     """Sort queue ``q`` by the keys of time ``t`` (bottom-up merge sort of the places)."""
     close_gaps(state, q)
-    state.pools[Q_RESORTED, q] = 1
-    count = state.pools[Q_TAIL, q]
+    state.pools[Pool.RESORTED, q] = 1
+    count = state.pools[Pool.TAIL, q]
     for place in range(count):
-        state.keys[place] = present_key(state, kind, t, state.queue[Q_FIELDS * q + Q_JOB, place])
-        state.lists[SCRATCH, place] = place
-    source, target = SCRATCH, SPARE_SCRATCH
+        state.keys[place] = present_key(state, kind, t, state.queue[Q_FIELDS * q + Entry.JOB, place])
+        state.lists[List.SCRATCH, place] = place
+    source, target = List.SCRATCH, List.SPARE_SCRATCH
     width = 1
     while width < count:
         for low in range(0, count, 2 * width):
@@ -205,7 +178,7 @@ def reorder(state: State, q: int, row: int, kind: int, t: int) -> None:
         source, target = target, source
         width *= 2
     for place in range(count):  # `target` is free now: it carries the sorted jobs over
-        state.lists[target, place] = state.queue[Q_FIELDS * q + Q_JOB, state.lists[source, place]]
+        state.lists[target, place] = state.queue[Q_FIELDS * q + Entry.JOB, state.lists[source, place]]
     for place in range(count):
         put(state, q, row, place, state.lists[target, place])
 
@@ -225,10 +198,10 @@ def has_backfill_queue(state: State, k: int) -> bool:
 @kernel
 def join(state: State, k: int, job: int) -> None:
     """Let a job join the queue of pool ``k``, and its backfill queue where there is one."""
-    enter(state, 2 * k, job, state.jobs[KEY, job])
+    enter(state, 2 * k, job, state.jobs[Job.KEY, job])
     if has_backfill_queue(state, k):
-        enter(state, 2 * k + 1, job, state.jobs[BACKFILL_KEY, job])
-    state.pools[NEWCOMERS, k] += 1
+        enter(state, 2 * k + 1, job, state.jobs[Job.BACKFILL_KEY, job])
+    state.pools[Pool.NEWCOMERS, k] += 1
 
 
 @kernel
@@ -237,9 +210,9 @@ def withdraw(state: State, k: int, q: int, place: int) -> int:
     job = leave(state, q, place)
     if has_backfill_queue(state, k):
         if q == 2 * k:
-            leave(state, 2 * k + 1, find_job(state, 2 * k + 1, BACKFILL_KEY, job))
+            leave(state, 2 * k + 1, find_job(state, 2 * k + 1, Job.BACKFILL_KEY, job))
         else:
-            leave(state, 2 * k, find_job(state, 2 * k, KEY, job))
+            leave(state, 2 * k, find_job(state, 2 * k, Job.KEY, job))
     return job
 
 
@@ -252,41 +225,41 @@ def sort_queues(t: int, state: State, k: int) -> None:
         else:
             come_of_age_in_line(t, state, k)
     if option(state, k, ORDER) != FIXED:
-        reorder(state, 2 * k, KEY, option(state, k, ORDER), t)
+        reorder(state, 2 * k, Job.KEY, option(state, k, ORDER), t)
     if has_backfill_queue(state, k) and option(state, k, BACKFILL_ORDER) != FIXED:
-        reorder(state, 2 * k + 1, BACKFILL_KEY, option(state, k, BACKFILL_ORDER), t)
+        reorder(state, 2 * k + 1, Job.BACKFILL_KEY, option(state, k, BACKFILL_ORDER), t)
 
 
 @kernel
 def grow_old(state: State, q: int, row: int, job: int) -> None:
     """Move a job to the aged ones of its class, who stand in order of arrival."""
     leave(state, q, find_job(state, q, row, job))
-    state.jobs[row, job] = state.jobs[CLASS, job] * CLASS_WEIGHT
+    state.jobs[row, job] = state.jobs[Job.CLASS, job] * CLASS_WEIGHT
     enter(state, q, job, state.jobs[row, job])
 
 
 @routine
 def come_of_age(t: int, state: State, k: int) -> None:
     """Jobs that have waited longer than the age limit go before the others, oldest first."""
-    job = state.clock[AGED]
-    while job < state.clock[LAST_NEW] and (
-        state.jobs[RUN, job] != NO_RUN or t - state.jobs[SUBMIT, job] > option(state, k, AGE)
+    job = state.clock[Clock.AGED]
+    while job < state.clock[Clock.LAST_NEW] and (
+        state.jobs[Job.RUN, job] != NO_RUN or t - state.jobs[Job.SUBMIT, job] > option(state, k, AGE)
     ):
-        waits = state.jobs[PHASE, job] == WAITING and state.jobs[RUN, job] == NO_RUN
+        waits = state.jobs[Job.PHASE, job] == Phase.WAITING and state.jobs[Job.RUN, job] == NO_RUN
         if waits and not aged(state, job):
-            state.jobs[CLASS, job] -= 1
-            grow_old(state, 2 * k, KEY, job)
+            state.jobs[Job.CLASS, job] -= 1
+            grow_old(state, 2 * k, Job.KEY, job)
             if has_backfill_queue(state, k):
-                grow_old(state, 2 * k + 1, BACKFILL_KEY, job)
+                grow_old(state, 2 * k + 1, Job.BACKFILL_KEY, job)
         job += 1
-    state.clock[AGED] = job
+    state.clock[Clock.AGED] = job
 
 
 @routine
 def come_of_age_in_line(t: int, state: State, k: int) -> None:
     """The same in a queue that is sorted at each pass and whose jobs do not stand in order of submission."""
-    for place in range(state.pools[Q_HEAD, 2 * k], state.pools[Q_TAIL, 2 * k]):
-        job = state.queue[Q_FIELDS * 2 * k + Q_JOB, place]
-        waits = state.queue[Q_FIELDS * 2 * k + Q_PROCS, place] != GONE
-        if waits and not aged(state, job) and t - state.jobs[SUBMIT, job] > option(state, k, AGE):
-            state.jobs[CLASS, job] -= 1
+    for place in range(state.pools[Pool.HEAD, 2 * k], state.pools[Pool.TAIL, 2 * k]):
+        job = state.queue[Q_FIELDS * 2 * k + Entry.JOB, place]
+        waits = state.queue[Q_FIELDS * 2 * k + Entry.PROCS, place] != GONE
+        if waits and not aged(state, job) and t - state.jobs[Job.SUBMIT, job] > option(state, k, AGE):
+            state.jobs[Job.CLASS, job] -= 1

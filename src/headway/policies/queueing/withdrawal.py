@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.engine.local import WITHDRAW
 from headway.engine.queue import find_job
-from headway.engine.tables import FREED, KEY, State
+from headway.engine.tables import Job, Pool, State
 from headway.engine.verbs import withdraw
 from headway.jit import entry
 from headway.policies.queueing import ordering
@@ -16,6 +16,6 @@ def of_queue(t: int, state: State, job: int, request: int) -> None:
     """Those behind may start when one leaves."""
     if request == WITHDRAW:
         q = 2 * MACHINE
-        ordering.withdraw(state, MACHINE, q, find_job(state, q, KEY, job))
-        state.pools[FREED, MACHINE] = 1
+        ordering.withdraw(state, MACHINE, q, find_job(state, q, Job.KEY, job))
+        state.pools[Pool.FREED, MACHINE] = 1
         withdraw(state, job)

@@ -6,21 +6,7 @@ of those above theta always goes, and then all counters are 0, none is above the
 
 from __future__ import annotations
 
-from headway.engine.tables import (
-    ENDED,
-    ENDED_RUNS,
-    PROCS,
-    R_JOB,
-    R_POOL,
-    R_START,
-    REDIRECTED,
-    RUNS,
-    SIZE,
-    SLOT,
-    WALL,
-    State,
-    Table,
-)
+from headway.engine.tables import Clock, Job, List, Pool, Run, State, Table, Why
 from headway.engine.verbs import relabel
 from headway.jit import kernel, routine
 from headway.policies.redirection.tables import (
@@ -28,20 +14,16 @@ from headway.policies.redirection.tables import (
     BY_PROCS,
     BY_SHORTER,
     BY_WALLTIME,
-    COUNTER,
-    FILE_PLACE,
     HIGHEST,
     LARGEST,
     LATEST,
     LISTS,
     LONGEST,
-    MEASURE,
-    MERIT,
     PRINCIPAL,
     REDIRECTION,
-    RUN_OF,
     Newcomers,
     Note,
+    RedirectionJob,
     Rule,
 )
 from headway.units import NEVER
@@ -52,10 +34,10 @@ def measure(state: State, job: int) -> int:
     """What the filter looks at: a newcomer counts against running jobs whose measure is not smaller."""
     name = state.memory.rules[Rule.FILTER]
     if name == BY_PROCS:
-        return int(state.jobs[PROCS, job])
+        return int(state.jobs[Job.PROCS, job])
     if name == BY_WALLTIME:
-        return int(state.jobs[WALL, job])
-    return -int(state.jobs[WALL, job]) if name == BY_SHORTER else 0
+        return int(state.jobs[Job.WALL, job])
+    return -int(state.jobs[Job.WALL, job]) if name == BY_SHORTER else 0
 
 
 @kernel
@@ -63,35 +45,37 @@ def merit(state: State, run: int, job: int) -> int:
     """What the conflict rule looks at, largest first; where that is the counter, 0."""
     rule = state.memory.rules[Rule.CONFLICT]
     if rule == LONGEST:
-        return int(state.jobs[WALL, job])
+        return int(state.jobs[Job.WALL, job])
     if rule == LARGEST:
-        return int(state.jobs[WALL, job] * state.jobs[PROCS, job])
-    return int(state.runs[R_START, run]) if rule == LATEST else 0
+        return int(state.jobs[Job.WALL, job] * state.jobs[Job.PROCS, job])
+    return int(state.runs[Run.START, run]) if rule == LATEST else 0
 
 
 @kernel
 def watch(state: State) -> None:
     """Look at the runs that started: those of the principal group get a counter, the others a reason."""
     notes = state.memory.notes
-    for run in range(notes[Note.SEEN], state.clock[RUNS]):
-        job = state.runs[R_JOB, run]
-        if state.runs[R_POOL, run] == REDIRECTION:
-            relabel(state, run, REDIRECTED)
-        elif state.jobs[PROCS, job] <= state.pools[SIZE, REDIRECTION]:
+    for run in range(notes[Note.SEEN], state.clock[Clock.RUNS]):
+        job = state.runs[Run.JOB, run]
+        if state.runs[Run.POOL, run] == REDIRECTION:
+            relabel(state, run, Why.REDIRECTED)
+        elif state.jobs[Job.PROCS, job] <= state.pools[Pool.SIZE, REDIRECTION]:
             place = notes[Note.WATCHED]
-            state.jobs[RUN_OF, place] = run
-            state.jobs[MEASURE, place] = measure(state, job)
-            state.jobs[MERIT, place] = merit(state, run, job)
-            state.jobs[COUNTER, place] = -uncounted(state, state.jobs[MEASURE, place])
-            state.jobs[SLOT, job] = place  # a running job is in no heap of reservations: the row is free
+            state.jobs[RedirectionJob.RUN_OF, place] = run
+            state.jobs[RedirectionJob.MEASURE, place] = measure(state, job)
+            state.jobs[RedirectionJob.MERIT, place] = merit(state, run, job)
+            state.jobs[RedirectionJob.COUNTER, place] = -uncounted(
+                state, state.jobs[RedirectionJob.MEASURE, place]
+            )
+            state.jobs[Job.SLOT, job] = place  # a running job is in no heap of reservations: the row is free
             notes[Note.WATCHED] = place + 1
-    notes[Note.SEEN] = state.clock[RUNS]
+    notes[Note.SEEN] = state.clock[Clock.RUNS]
 
 
 def renumber_runs(state: State, new: Table) -> None:
     """Runs have other numbers; those of watched jobs go on."""
     notes = state.memory.notes
-    watched = state.jobs[RUN_OF, : notes[Note.WATCHED]]
+    watched = state.jobs[RedirectionJob.RUN_OF, : notes[Note.WATCHED]]
     watched[:] = new[watched]
     notes[Note.SEEN] = (new[: notes[Note.SEEN]] >= 0).sum()
 
@@ -100,20 +84,23 @@ def renumber_runs(state: State, new: Table) -> None:
 def unwatch(state: State, job: int) -> None:
     """Take a job off the lists; the last one takes its place."""
     notes = state.memory.notes
-    place, last = state.jobs[SLOT, job], notes[Note.WATCHED] - 1
+    place, last = state.jobs[Job.SLOT, job], notes[Note.WATCHED] - 1
     for row in LISTS:
         state.jobs[row, place] = state.jobs[row, last]
-    state.jobs[SLOT, state.runs[R_JOB, state.jobs[RUN_OF, place]]] = place
+    state.jobs[Job.SLOT, state.runs[Run.JOB, state.jobs[RedirectionJob.RUN_OF, place]]] = place
     notes[Note.WATCHED] = last
 
 
 @kernel
 def unwatch_ended(state: State) -> None:
     """Forget the counters of the jobs that ended at this instant."""
-    for i in range(state.clock[ENDED]):
-        run = state.lists[ENDED_RUNS, i]
-        job = state.runs[R_JOB, run]
-        if state.runs[R_POOL, run] == PRINCIPAL and state.jobs[PROCS, job] <= state.pools[SIZE, REDIRECTION]:
+    for i in range(state.clock[Clock.ENDED]):
+        run = state.lists[List.ENDED_RUNS, i]
+        job = state.runs[Run.JOB, run]
+        if (
+            state.runs[Run.POOL, run] == PRINCIPAL
+            and state.jobs[Job.PROCS, job] <= state.pools[Pool.SIZE, REDIRECTION]
+        ):
             unwatch(state, job)
 
 
@@ -159,8 +146,10 @@ def tally_one(state: State) -> int:
     least, more = group(state, 0)
     highest = 0
     for place in range(state.memory.notes[Note.WATCHED]):
-        counter = state.jobs[COUNTER, place] + more * (state.jobs[MEASURE, place] >= least)
-        state.jobs[COUNTER, place] = counter
+        counter = state.jobs[RedirectionJob.COUNTER, place] + more * (
+            state.jobs[RedirectionJob.MEASURE, place] >= least
+        )
+        state.jobs[RedirectionJob.COUNTER, place] = counter
         highest = max(highest, counter)
     return highest
 
@@ -175,12 +164,12 @@ def tally_batch(state: State) -> int:
     e, f, g, h = group(state, 4), group(state, 5), group(state, 6), group(state, 7)
     highest = 0
     for place in range(notes[Note.WATCHED]):  # written out, so that it runs in wide registers
-        value = state.jobs[MEASURE, place]
+        value = state.jobs[RedirectionJob.MEASURE, place]
         more = a[1] * (value >= a[0]) + b[1] * (value >= b[0]) + c[1] * (value >= c[0])
         more += d[1] * (value >= d[0]) + e[1] * (value >= e[0]) + f[1] * (value >= f[0])
         more += g[1] * (value >= g[0]) + h[1] * (value >= h[0])
-        counter = state.jobs[COUNTER, place] + more
-        state.jobs[COUNTER, place] = counter
+        counter = state.jobs[RedirectionJob.COUNTER, place] + more
+        state.jobs[RedirectionJob.COUNTER, place] = counter
         highest = max(highest, counter)
     return highest
 
@@ -202,27 +191,27 @@ def goes_before(state: State, run: int, other: int) -> bool:
 
     Of equal areas the one submitted first goes: a longer walltime is fewer processors there.
     """
-    a, b = state.runs[R_JOB, run], state.runs[R_JOB, other]
+    a, b = state.runs[Run.JOB, run], state.runs[Run.JOB, other]
     if state.memory.rules[Rule.CONFLICT] == LARGEST:
         return bool(a < b)
-    if state.jobs[WALL, a] != state.jobs[WALL, b]:
-        return bool(state.jobs[WALL, a] > state.jobs[WALL, b])
-    if state.jobs[PROCS, a] != state.jobs[PROCS, b]:
-        return bool(state.jobs[PROCS, a] > state.jobs[PROCS, b])
-    if state.runs[R_START, run] != state.runs[R_START, other]:
-        return bool(state.runs[R_START, run] < state.runs[R_START, other])
-    return bool(state.jobs[FILE_PLACE, a] < state.jobs[FILE_PLACE, b])
+    if state.jobs[Job.WALL, a] != state.jobs[Job.WALL, b]:
+        return bool(state.jobs[Job.WALL, a] > state.jobs[Job.WALL, b])
+    if state.jobs[Job.PROCS, a] != state.jobs[Job.PROCS, b]:
+        return bool(state.jobs[Job.PROCS, a] > state.jobs[Job.PROCS, b])
+    if state.runs[Run.START, run] != state.runs[Run.START, other]:
+        return bool(state.runs[Run.START, run] < state.runs[Run.START, other])
+    return bool(state.jobs[RedirectionJob.FILE_PLACE, a] < state.jobs[RedirectionJob.FILE_PLACE, b])
 
 
 @routine
 def chosen(state: State) -> int:
     """The run to redirect among those whose counter exceeds theta, by the conflict rule."""
     best, most, theta = -1, -NEVER, state.memory.rules[Rule.THETA]
-    row = COUNTER if state.memory.rules[Rule.CONFLICT] == HIGHEST else MERIT
+    row = RedirectionJob.COUNTER if state.memory.rules[Rule.CONFLICT] == HIGHEST else RedirectionJob.MERIT
     for place in range(state.memory.notes[Note.WATCHED]):
         value = state.jobs[row, place]
-        if (state.jobs[COUNTER, place] > theta) & (value >= most):
-            run = state.jobs[RUN_OF, place]
+        if (state.jobs[RedirectionJob.COUNTER, place] > theta) & (value >= most):
+            run = state.jobs[RedirectionJob.RUN_OF, place]
             if value > most or goes_before(state, run, best):
                 best, most = run, value
     return best
@@ -233,5 +222,5 @@ def reset(state: State) -> None:
     """All counters are 0, and no newcomer is left to be counted."""
     notes = state.memory.notes
     for place in range(notes[Note.WATCHED]):
-        state.jobs[COUNTER, place] = 0
+        state.jobs[RedirectionJob.COUNTER, place] = 0
     notes[Note.EXCEEDED] = notes[Note.HIGHEST_COUNTER] = notes[Note.UNCOUNTED] = notes[Note.GROUPS] = 0

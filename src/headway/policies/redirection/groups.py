@@ -8,24 +8,12 @@ from __future__ import annotations
 from headway.engine import planning
 from headway.engine.ends import expect_later, forget_run, outlive_ends, settle_ended, start_and_expect
 from headway.engine.planning import expect_request, next_outlived, release, settle_runs, start_and_book
-from headway.engine.tables import (
-    FREE,
-    FREED,
-    IMMEDIATE,
-    OUTLIVES,
-    PHASE,
-    PROCS,
-    Q_COUNT,
-    R_EXPECTED,
-    R_POOL,
-    REFUSED,
-    State,
-)
+from headway.engine.tables import Clock, Job, Phase, Pool, Run, State, Why
 from headway.engine.verbs import start
 from headway.jit import kernel, woven
 from headway.policies.backfilling import conservative, depth, easy
 from headway.policies.deadline import dbf
-from headway.policies.deadline.tables import DEFINITIVE_AT, is_provisional
+from headway.policies.deadline.tables import DbfJob, is_provisional
 from headway.policies.queueing import strict
 from headway.policies.queueing.ordering import join, sort_queues
 from headway.policies.redirection.group import Kind
@@ -51,7 +39,7 @@ def close_ended(t: int, state: State, k: int, kind: int) -> None:
 @woven
 def outlive(t: int, state: State, here: int, there: int) -> None:
     """Runs that outlived their estimate are expected to last as long as was requested; EASY has estimates."""
-    if state.clock[OUTLIVES] > 0:
+    if state.clock[Clock.OUTLIVES] > 0:
         if here != DEEP and there != DEEP:
             outlive_ends(t, state)
         elif here != EASY and there != EASY:
@@ -59,7 +47,7 @@ def outlive(t: int, state: State, here: int, there: int) -> None:
         else:
             run = next_outlived(t, state)
             while run >= 0:
-                if (state.runs[R_POOL, run] == PRINCIPAL) == (here == EASY):
+                if (state.runs[Run.POOL, run] == PRINCIPAL) == (here == EASY):
                     expect_later(state, run)
                 else:
                     expect_request(t, state, run)
@@ -69,7 +57,9 @@ def outlive(t: int, state: State, here: int, there: int) -> None:
 @kernel
 def starts_at_once(state: State, k: int, job: int) -> bool:
     """Whether a newcomer finds the queue of group ``k`` empty and enough processors free."""
-    return bool(state.pools[Q_COUNT, 2 * k] == 0 and state.jobs[PROCS, job] <= state.pools[FREE, k])
+    return bool(
+        state.pools[Pool.COUNT, 2 * k] == 0 and state.jobs[Job.PROCS, job] <= state.pools[Pool.FREE, k]
+    )
 
 
 @woven
@@ -78,7 +68,7 @@ def arrive(t: int, state: State, k: int, kind: int, job: int) -> None:
     if kind == CONSERVATIVE:
         conservative.arrive(t, state, k, job)
     elif kind == DBF:
-        state.jobs[DEFINITIVE_AT, job] = -1  # if it was promoted before, that was in the other group
+        state.jobs[DbfJob.DEFINITIVE_AT, job] = -1  # if it was promoted before, that was in the other group
         dbf.arrive(t, state, k, job)
     else:
         join(state, k, job)
@@ -95,28 +85,28 @@ def is_held_up(t: int, state: State, k: int, kind: int, job: int) -> bool:
     if waits or kind == DBF:
         arrive(t, state, k, kind, job)
         if kind == DBF:
-            if state.jobs[PHASE, job] == REFUSED:
+            if state.jobs[Job.PHASE, job] == Phase.REFUSED:
                 waits = False
             elif not waits and not is_provisional(state, job):
                 dbf.begin_runs(t, state, k)
     elif kind == STRICT:
-        start(state, job, k, IMMEDIATE)
+        start(state, job, k, Why.IMMEDIATE)
     elif kind == EASY:
-        start_and_expect(state, job, k, IMMEDIATE)
+        start_and_expect(state, job, k, Why.IMMEDIATE)
     else:
-        start_and_book(state, job, k, IMMEDIATE)
+        start_and_book(state, job, k, Why.IMMEDIATE)
     return waits
 
 
 @woven
 def give_back(t: int, state: State, k: int, kind: int, run: int) -> None:
     """A run of group ``k`` is about to be stopped: for a policy with reservations that is an early end."""
-    state.pools[FREED, k] = 1
+    state.pools[Pool.FREED, k] = 1
     if kind == EASY:
         forget_run(state, k, run)
     elif kind != STRICT:
         early = 0
-        if state.runs[R_EXPECTED, run] > t:
+        if state.runs[Run.EXPECTED, run] > t:
             release(t, state, k, run)
             if kind == DBF:
                 dbf.leave_base(t, state, k, run)
@@ -133,7 +123,7 @@ def schedule(t: int, state: State, k: int, kind: int) -> None:
     if kind == STRICT:
         strict.strict_pass(t, state, k)
     elif kind == EASY:
-        if state.pools[Q_COUNT, 2 * k] > 0 and easy.can_change(state, k):
+        if state.pools[Pool.COUNT, 2 * k] > 0 and easy.can_change(state, k):
             sort_queues(t, state, k)
             easy.easy_pass(t, state, k)
     elif kind == DEEP:

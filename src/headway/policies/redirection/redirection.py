@@ -25,20 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from headway.engine.tables import (
-    BACKFILL_KEY,
-    BY_REDIRECTION,
-    BY_SUSPENSION,
-    CLASS,
-    FIRST_NEW,
-    KEY,
-    LAST_NEW,
-    PROMISE,
-    R_JOB,
-    R_START,
-    RUNS,
-    State,
-)
+from headway.engine.tables import Clock, Ended, Job, Run, State
 from headway.engine.verbs import keep_work, kill, resubmit, stretch
 from headway.jit import routine
 from headway.policies.queueing.ordering import CLASS_WEIGHT
@@ -54,13 +41,11 @@ from headway.policies.redirection.groups import (
     schedule,
 )
 from headway.policies.redirection.tables import (
-    CLASS_THERE,
     FROM_CHECKPOINT,
-    PLAN_THERE,
     PRINCIPAL,
     REDIRECTION,
-    WALL_THERE,
     Note,
+    RedirectionJob,
     Rule,
 )
 
@@ -70,16 +55,16 @@ NO_PROMISE = -1
 @routine
 def take_out(t: int, state: State, run: int) -> int:
     """Stop a run, set all counters to 0, and make its job a new one of the redirection group; the job."""
-    job = state.runs[R_JOB, run]
+    job = state.runs[Run.JOB, run]
     kept = state.memory.rules[Rule.RESTART] == FROM_CHECKPOINT
-    kill(state, job, BY_SUSPENSION if kept else BY_REDIRECTION)
+    kill(state, job, Ended.BY_SUSPENSION if kept else Ended.BY_REDIRECTION)
     unwatch(state, job)
     reset(state)
     state.memory.notes[Note.REDIRECTIONS] += 1
-    state.jobs[CLASS, job] = state.jobs[CLASS_THERE, job]
-    walltime, plan = state.jobs[WALL_THERE, job], state.jobs[PLAN_THERE, job]
+    state.jobs[Job.CLASS, job] = state.jobs[RedirectionJob.CLASS_THERE, job]
+    walltime, plan = state.jobs[RedirectionJob.WALL_THERE, job], state.jobs[RedirectionJob.PLAN_THERE, job]
     if kept:
-        done = t - state.runs[R_START, run]
+        done = t - state.runs[Run.START, run]
         keep_work(state, job, done)
         walltime -= done
         # A job that has outlived its estimate is expected to last as long as it may.
@@ -87,8 +72,10 @@ def take_out(t: int, state: State, run: int) -> int:
     resubmit(state, job, walltime, plan)
     stretch(state, job, state.memory.rules[Rule.BY], state.memory.rules[Rule.OVER])
     # Redirected jobs stand in the order in which they came here.
-    state.jobs[KEY, job] = state.jobs[CLASS, job] * CLASS_WEIGHT + state.memory.notes[Note.REDIRECTIONS]
-    state.jobs[BACKFILL_KEY, job] = state.jobs[KEY, job]
+    state.jobs[Job.KEY, job] = (
+        state.jobs[Job.CLASS, job] * CLASS_WEIGHT + state.memory.notes[Note.REDIRECTIONS]
+    )
+    state.jobs[Job.BACKFILL_KEY, job] = state.jobs[Job.KEY, job]
     return int(job)
 
 
@@ -101,10 +88,10 @@ def hook_of(here: int, there: int) -> Callable[[int, State], None]:
         close_ended(t, state, REDIRECTION, there)
         outlive(t, state, here, there)
         unwatch_ended(state)
-        for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):  # step 1
+        for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):  # step 1
             if is_held_up(t, state, PRINCIPAL, here, job):
                 count(state, job)
-            elif state.memory.notes[Note.SEEN] < state.clock[RUNS]:
+            elif state.memory.notes[Note.SEEN] < state.clock[Clock.RUNS]:
                 watch(state)
         if state.memory.notes[Note.EXCEEDED]:  # step 2
             run = chosen(state)
@@ -112,10 +99,12 @@ def hook_of(here: int, there: int) -> Callable[[int, State], None]:
             moved = take_out(t, state, run)
             arrive(t, state, REDIRECTION, there, moved)
             if here != DBF or there != DBF:
-                state.jobs[PROMISE, moved] = NO_PROMISE  # it was made for another run, or is of another kind
+                state.jobs[Job.PROMISE, moved] = (
+                    NO_PROMISE  # it was made for another run, or is of another kind
+                )
         schedule(t, state, PRINCIPAL, here)  # step 3
         schedule(t, state, REDIRECTION, there)
-        if state.memory.notes[Note.SEEN] < state.clock[RUNS]:
+        if state.memory.notes[Note.SEEN] < state.clock[Clock.RUNS]:
             watch(state)
 
     # Compiled code is kept under this name.

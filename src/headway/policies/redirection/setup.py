@@ -61,11 +61,16 @@ def redirection(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared
         here.setup.prepare(state)
         if bases:
             fill_rows(state, deadline)
-        state.jobs[tables.CLASS_THERE] = REGULAR_CLASS
+        state.jobs[tables.RedirectionJob.CLASS_THERE] = REGULAR_CLASS
         if urgent is not None:
-            state.jobs[tables.CLASS_THERE, urgent] = URGENT_CLASS
-        state.jobs[tables.WALL_THERE], state.jobs[tables.PLAN_THERE] = elsewhere.walltime, there.plan
-        state.jobs[tables.FILE_PLACE] = arrivals.extra.get("file_place", np.arange(len(arrivals.submit)))
+            state.jobs[tables.RedirectionJob.CLASS_THERE, urgent] = URGENT_CLASS
+        state.jobs[tables.RedirectionJob.WALL_THERE], state.jobs[tables.RedirectionJob.PLAN_THERE] = (
+            elsewhere.walltime,
+            there.plan,
+        )
+        state.jobs[tables.RedirectionJob.FILE_PLACE] = arrivals.extra.get(
+            "file_place", np.arange(len(arrivals.submit))
+        )
 
     def own(state: State) -> dict[str, object]:
         counts = dbf_notes.counts(state) if bases else {}
@@ -165,9 +170,9 @@ def local(principal: Local, bases: list[int]) -> Local:
     from headway.engine.local import TIMES
     from headway.policies.deadline import notes
     from headway.policies.redirection.counters import renumber_runs
-    from headway.policies.redirection.tables import LISTS, PLAN_THERE, WALL_THERE
+    from headway.policies.redirection.tables import LISTS, RedirectionJob
 
-    times = (*TIMES, WALL_THERE, PLAN_THERE)
+    times = (*TIMES, RedirectionJob.WALL_THERE, RedirectionJob.PLAN_THERE)
     return replace(
         principal,
         catches_up=False,

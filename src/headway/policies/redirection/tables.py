@@ -83,10 +83,28 @@ class Memory(NamedTuple):
     displacements: Table
 
 
-# Job rows: class, walltime and planned time in the redirection group, place in the file; then four lists of
-# the watched jobs, not by job but in a row from the front: run, measure for the filter, merit for the
-# conflict rule, counter.
 FIRST_ROW = JOB_ROWS + dbf_tables.MORE_ROWS
-CLASS_THERE, WALL_THERE, PLAN_THERE, FILE_PLACE = (FIRST_ROW + i for i in range(4))
-RUN_OF, MEASURE, MERIT, COUNTER = LISTS = tuple(FIRST_ROW + 4 + i for i in range(4))
-MORE_ROWS = dbf_tables.MORE_ROWS + 8
+
+
+class RedirectionJob(IntEnum):
+    """Job rows behind the engine's and DBF's; those from RUN_OF on are lists of the watched jobs."""
+
+    CLASS_THERE = FIRST_ROW
+    """Class, walltime and planned time in the redirection group."""
+    WALL_THERE = FIRST_ROW + 1
+    PLAN_THERE = FIRST_ROW + 2
+    FILE_PLACE = FIRST_ROW + 3
+    """The place in the file."""
+    RUN_OF = FIRST_ROW + 4
+    """A watched job's run."""
+    MEASURE = FIRST_ROW + 5
+    """What the filter looks at."""
+    MERIT = FIRST_ROW + 6
+    """What the conflict rule looks at."""
+    COUNTER = FIRST_ROW + 7
+    """How many newcomers it has counted."""
+
+
+MORE_ROWS = dbf_tables.MORE_ROWS + len(RedirectionJob)
+LISTS = (RedirectionJob.RUN_OF, RedirectionJob.MEASURE, RedirectionJob.MERIT, RedirectionJob.COUNTER)
+"""Rows whose columns are not jobs."""

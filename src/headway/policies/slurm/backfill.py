@@ -5,7 +5,7 @@ Nothing is kept from one cycle to the next: a plan protects a job only from thos
 
 from __future__ import annotations
 
-from headway.engine.tables import N_ALONE, N_CPUS, N_FREE_CPUS, NOW, State
+from headway.engine.tables import Clock, Node, State
 from headway.jit import count_bits, kernel, routine
 from headway.policies.slurm.bits import (
     ALL,
@@ -61,17 +61,17 @@ from headway.policies.slurm.starting import BUSY, FILLING, STARTED, try_start
 from headway.policies.slurm.submission import by_deadline, cancel, is_too_late
 from headway.policies.slurm.tables import (
     UNSET,
-    Clock,
     Count,
     Holder,
-    Job,
     Memory,
-    Node,
     Partition,
     Plan,
     Reason,
     Record,
     Scratch,
+    SlurmClock,
+    SlurmJob,
+    SlurmNode,
     Work,
 )
 from headway.policies.slurm.whole import (
@@ -92,7 +92,7 @@ HOLDS_NOTHING = -1
 def count_search(memory: Memory, job: int, part: int) -> bool:
     """Count a job with its user, partition and association; False where one of them has had enough."""
     counts, settings = memory.counts, memory.settings
-    user, association = memory.jobs[Job.USER, job], max(memory.jobs[Job.ASSOCIATION, job], 0)
+    user, association = memory.jobs[SlurmJob.USER, job], max(memory.jobs[SlurmJob.ASSOCIATION, job], 0)
     both = user * memory.partitions.shape[1] + part
     user_bound = settings[Setting.BF_MAX_USER] if settings[Setting.BF_MAX_ASSOC] == 0 else 0
     if (
@@ -112,7 +112,7 @@ def count_search(memory: Memory, job: int, part: int) -> bool:
 @kernel
 def note_plan(memory: Memory) -> None:
     """Copy the chosen nodes to the place of the next plan."""
-    copy_set(memory.words_sets, Scratch.TAKEN, memory.words_planned, memory.clock[Clock.PLANS])
+    copy_set(memory.words_sets, Scratch.TAKEN, memory.words_planned, memory.clock[SlurmClock.PLANS])
 
 
 @kernel
@@ -121,15 +121,15 @@ def planned_size(state: State, job: int, part: int) -> int:
     memory, cpus = state.memory, 0
     if counts_nodes(memory, job, part):
         cpus = size_of(memory.words_sets, Scratch.TAKEN)
-        cpus *= state.nodes[N_CPUS, first_node(memory.words_sets, Scratch.TAKEN)]
+        cpus *= state.nodes[Node.CPUS, first_node(memory.words_sets, Scratch.TAKEN)]
     else:
         whole = whole_nodes(memory, job, part)
         for node in range(memory.nodes.shape[1]):
             if memory.work[Work.TAKEN, node] > 0:
-                cpus += state.nodes[N_CPUS, node] if whole else memory.work[Work.TAKEN, node]
-    memory.jobs[Job.SIZE, job] = cpus
-    if memory.jobs[Job.SIZED, job] == 0:
-        memory.jobs[Job.SIZED, job] = 1
+                cpus += state.nodes[Node.CPUS, node] if whole else memory.work[Work.TAKEN, node]
+    memory.jobs[SlurmJob.SIZE, job] = cpus
+    if memory.jobs[SlurmJob.SIZED, job] == 0:
+        memory.jobs[SlurmJob.SIZED, job] = 1
     return cpus
 
 
@@ -137,20 +137,20 @@ def planned_size(state: State, job: int, part: int) -> int:
 def note_start(state: State, job: int, place: int, start: int) -> None:
     """Remember where and when the present cycle lets a job start, for those who ask afterwards."""
     memory = state.memory
-    memory.jobs[Job.PLANNED, job] = start
-    memory.jobs[Job.PLANNED_AT, job] = state.clock[NOW] // SECOND + memory.settings[Setting.ORIGIN]
-    memory.jobs[Job.PLANNED_NODE, job] = first_node(memory.words_planned, place)
-    memory.jobs[Job.PLANNED_NODES, job] = size_of(memory.words_planned, place)
+    memory.jobs[SlurmJob.PLANNED, job] = start
+    memory.jobs[SlurmJob.PLANNED_AT, job] = state.clock[Clock.NOW] // SECOND + memory.settings[Setting.ORIGIN]
+    memory.jobs[SlurmJob.PLANNED_NODE, job] = first_node(memory.words_planned, place)
+    memory.jobs[SlurmJob.PLANNED_NODES, job] = size_of(memory.words_planned, place)
 
 
 @kernel
 def write_plan(memory: Memory, job: int, start: int, end: int) -> int:
     """Write down a plan, whose nodes are noted; where it stands."""
-    place = memory.clock[Clock.PLANS]
+    place = memory.clock[SlurmClock.PLANS]
     memory.plans[Plan.JOB, place] = job
     memory.plans[Plan.START, place] = start
     memory.plans[Plan.END, place] = end
-    memory.clock[Clock.PLANS] = place + 1
+    memory.clock[SlurmClock.PLANS] = place + 1
     return int(place)
 
 
@@ -160,11 +160,14 @@ def keep_plan(state: State, job: int, part: int, start: int, begin: int, end: in
     memory = state.memory
     place = write_plan(memory, job, start, end)
     memory.counts[Count.PLANNED, part] += 1
-    if memory.jobs[Job.TESTED, job] != memory.clock[Clock.CYCLES] or start < memory.jobs[Job.PLANNED, job]:
+    if (
+        memory.jobs[SlurmJob.TESTED, job] != memory.clock[SlurmClock.CYCLES]
+        or start < memory.jobs[SlurmJob.PLANNED, job]
+    ):
         note_start(state, job, place, start)
-    memory.jobs[Job.TESTED, job] = memory.clock[Clock.CYCLES]
+    memory.jobs[SlurmJob.TESTED, job] = memory.clock[SlurmClock.CYCLES]
     if meet(memory.words_planned, place, memory.words_sets, Scratch.IDLE):
-        memory.clock[Clock.STAMPED] = 1
+        memory.clock[SlurmClock.STAMPED] = 1
     if is_full(memory):
         return STOP
     hold(memory, begin, end, place)
@@ -178,7 +181,7 @@ def enter_started(state: State, job: int, part: int) -> None:
     if whole_nodes(memory, job, part):
         pack_taken(memory, Scratch.TAKEN)
         note_plan(memory)
-        hold(memory, 0, rounded(memory, memory.jobs[Job.ENDS, job]), memory.clock[Clock.PLANS])
+        hold(memory, 0, rounded(memory, memory.jobs[SlurmJob.ENDS, job]), memory.clock[SlurmClock.PLANS])
 
 
 @kernel
@@ -224,8 +227,8 @@ def some_window_fits(memory: Memory, now: int, minutes: int, least: int) -> bool
 @kernel
 def count_searched(memory: Memory) -> None:
     """Count a job that was searched a start for."""
-    memory.clock[Clock.SEARCHED] += 1
-    memory.clock[Clock.SEARCHES] += 1
+    memory.clock[SlurmClock.SEARCHED] += 1
+    memory.clock[SlurmClock.SEARCHES] += 1
 
 
 @routine
@@ -239,18 +242,18 @@ def search(state: State, place: int, now: int) -> bool:
         not holds_back(memory, place, now, priority_bound(memory, job))
         or (
             memory.settings[Setting.BF_ONE_RESERVATION] > 0
-            and memory.jobs[Job.TESTED, job] == memory.clock[Clock.CYCLES]
+            and memory.jobs[SlurmJob.TESTED, job] == memory.clock[SlurmClock.CYCLES]
         )
         or 0 < memory.settings[Setting.BF_PART_RESERVE] <= memory.counts[Count.PLANNED, part]
     )
-    least, plain = memory.jobs[Job.MIN_NODES, job], memory.settings[Setting.PLAIN] > 0
+    least, plain = memory.jobs[SlurmJob.MIN_NODES, job], memory.settings[Setting.PLAIN] > 0
     later, slot, lacks, seen, counted, skipped = now, 0, 0, END, False, False
     folded = reach = END
     any_reserved = memory.reservations.shape[1] > 0
     lay_widest(memory, job, part)
     kind = kind_of(memory, job, part)
     preempts = memory.settings[Setting.PREEMPTION] != Preemption.OFF
-    known = memory.jobs[Job.SIZED, job] > 0 and not only_now and not plain and not preempts
+    known = memory.jobs[SlurmJob.SIZED, job] > 0 and not only_now and not plain and not preempts
     by_count = known and not any_reserved and counts_nodes(memory, job, part)
     enough = enough_over(memory, least) if by_count else 0
     while True:
@@ -258,7 +261,7 @@ def search(state: State, place: int, now: int) -> bool:
         if any_reserved:
             begin = lay_allowed(memory, job, part, later, minutes, now)
             if begin == NOT_NOW:
-                memory.jobs[Job.REASON, job] = Reason.RESERVATION
+                memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION
                 return GO_ON
             pack_set(memory, Scratch.ALLOWED)
             lay_widest(memory, job, part)
@@ -306,15 +309,15 @@ def search(state: State, place: int, now: int) -> bool:
                 continue
             return GO_ON
         if start < begin:
-            memory.clock[Clock.STAMPED] = 1
+            memory.clock[SlurmClock.STAMPED] = 1
             start = begin
         cpus = planned_size(state, job, part)
         note_plan(memory)
         if start <= now and meet(memory.words_sets, Scratch.TAKEN, memory.words_sets, Scratch.COMPLETING):
             start, later = now + 1, 0
         if start <= now and standing_in(memory, job, part) != Reason.NONE:
-            memory.jobs[Job.REASON, job] = standing_in(memory, job, part)
-            memory.clock[Clock.STAMPED] = 1
+            memory.jobs[SlurmJob.REASON, job] = standing_in(memory, job, part)
+            memory.clock[SlurmClock.STAMPED] = 1
             later = 0  # its plan stands all the same
         elif start <= now:
             unpack(memory, Scratch.WINDOW)
@@ -322,7 +325,7 @@ def search(state: State, place: int, now: int) -> bool:
             if outcome == STARTED:
                 enter_started(state, job, part)
                 note_end(state, job)
-                memory.clock[Clock.CYCLE_STARTS] += 1
+                memory.clock[SlurmClock.CYCLE_STARTS] += 1
             if outcome == STARTED or preempts:
                 note_nodes(state)
             if outcome != BUSY:
@@ -348,8 +351,8 @@ def search(state: State, place: int, now: int) -> bool:
 def plan_breaks_limit(state: State, job: int, part: int, cpus: int) -> bool:
     """Whether a job of the planned size would break a limit, or its QOS plans nothing."""
     memory = state.memory
-    nodes = size_of(memory.words_planned, memory.clock[Clock.PLANS])
-    qos = memory.jobs[Job.QOS, job]
+    nodes = size_of(memory.words_planned, memory.clock[SlurmClock.PLANS])
+    qos = memory.jobs[SlurmJob.QOS, job]
     if qos != UNSET and memory.holders[Holder.NO_RESERVE, qos] > 0:
         return True
     reason = after_selection(memory, job, part, cpus, 0, nodes)
@@ -365,9 +368,9 @@ def note_nodes(state: State) -> None:
     empty(sets, Scratch.COMPLETING)
     empty(sets, Scratch.OPEN)
     for node in range(memory.nodes.shape[1]):
-        if memory.nodes[Node.COMPLETING, node] > 0:
+        if memory.nodes[SlurmNode.COMPLETING, node] > 0:
             put(sets, Scratch.COMPLETING, node)
-        elif state.nodes[N_FREE_CPUS, node] > 0 and state.nodes[N_ALONE, node] == 0:
+        elif state.nodes[Node.FREE_CPUS, node] > 0 and state.nodes[Node.ALONE, node] == 0:
             put(sets, Scratch.OPEN, node)
     note_running_sets(state)
 
@@ -383,11 +386,11 @@ def may_start(memory: Memory, place: int, now: int) -> bool:
         return False
     if not eligible(memory, job, now):
         return waits_for_a_start(memory, job)
-    if memory.jobs[Job.SIZED, job] < 1 or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
+    if memory.jobs[SlurmJob.SIZED, job] < 1 or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
         return True  # its search changes its priority, or it takes the place of others
-    if memory.jobs[Job.DEADLINE, job] != UNSET:
+    if memory.jobs[SlurmJob.DEADLINE, job] != UNSET:
         return True  # it may have to be cancelled
-    sets, features, count = memory.words_sets, memory.jobs[Job.FEATURES, job], 0
+    sets, features, count = memory.words_sets, memory.jobs[SlurmJob.FEATURES, job], 0
     open_nodes = Scratch.IDLE if whole_nodes(memory, job, part) else Scratch.OPEN
     least, end = fewest_nodes(memory, job, part), now + 60 * shortest_in(memory, job, part)
     for word in range(sets.shape[1]):
@@ -405,12 +408,12 @@ def begin_cycle(state: State, now: int) -> None:
     """Forget the last cycle."""
     memory = state.memory
     clock = memory.clock
-    clock[Clock.CYCLES] += 1
-    clock[Clock.PLANS] = clock[Clock.SEARCHED] = clock[Clock.CYCLE_STARTS] = 0
-    clock[Clock.STAMPED] = clock[Clock.UNSURE] = 0
+    clock[SlurmClock.CYCLES] += 1
+    clock[SlurmClock.PLANS] = clock[SlurmClock.SEARCHED] = clock[SlurmClock.CYCLE_STARTS] = 0
+    clock[SlurmClock.STAMPED] = clock[SlurmClock.UNSURE] = 0
     empty(memory.words_sets, Scratch.USABLE)
     for node in range(memory.nodes.shape[1]):
-        if memory.nodes[Node.USABLE, node] > 0:
+        if memory.nodes[SlurmNode.USABLE, node] > 0:
             put(memory.words_sets, Scratch.USABLE, node)
     for word in range(memory.words_sets.shape[1]):
         memory.words_sets[Scratch.ALLOWED, word] = ALL
@@ -431,17 +434,19 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
     begin_cycle(state, now)
     note_nodes(state)
     note_ends(state)
-    last, plans, starts, left = memory.clock[Clock.QUEUED] - 1, -1, 0, 0
-    number = memory.clock[Clock.CYCLES]
-    for place in range(memory.clock[Clock.QUEUED]):
-        if memory.clock[Clock.SEARCHED] >= memory.settings[Setting.BF_MAX_TEST]:
+    last, plans, starts, left = memory.clock[SlurmClock.QUEUED] - 1, -1, 0, 0
+    number = memory.clock[SlurmClock.CYCLES]
+    for place in range(memory.clock[SlurmClock.QUEUED]):
+        if memory.clock[SlurmClock.SEARCHED] >= memory.settings[Setting.BF_MAX_TEST]:
             break
-        if not whole and (plans != memory.clock[Clock.PLANS] or starts != memory.clock[Clock.CYCLE_STARTS]):
-            plans, starts = memory.clock[Clock.PLANS], memory.clock[Clock.CYCLE_STARTS]
+        if not whole and (
+            plans != memory.clock[SlurmClock.PLANS] or starts != memory.clock[SlurmClock.CYCLE_STARTS]
+        ):
+            plans, starts = memory.clock[SlurmClock.PLANS], memory.clock[SlurmClock.CYCLE_STARTS]
             while last >= place and not may_start(memory, last, now):
                 last -= 1
         if place > last:
-            memory.clock[Clock.UNSURE] = 1 - memory.clock[Clock.STAMPED]
+            memory.clock[SlurmClock.UNSURE] = 1 - memory.clock[SlurmClock.STAMPED]
             break
         job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
         if job == GONE or not eligible(memory, job, now) or memory.partitions[Partition.UP, part] == 0:
@@ -453,11 +458,11 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
             left += 1
             continue
         if not licences_free(memory, job):
-            memory.jobs[Job.REASON, job] = Reason.LICENCES
+            memory.jobs[SlurmJob.REASON, job] = Reason.LICENCES
             continue
         if standing_in(memory, job, part) == Reason.QOS_NOT_ALLOWED:
-            memory.jobs[Job.REASON, job] = Reason.QOS_NOT_ALLOWED
-            memory.clock[Clock.STAMPED] = 1
+            memory.jobs[SlurmJob.REASON, job] = Reason.QOS_NOT_ALLOWED
+            memory.clock[SlurmClock.STAMPED] = 1
             continue
         if memory.settings[Setting.LIMIT_STOPS] == 0:
             reason = before_selection(memory, job, part)
@@ -466,15 +471,15 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
                 continue
         if not count_search(memory, job, part):
             continue
-        planned, started = memory.clock[Clock.PLANS], memory.clock[Clock.CYCLE_STARTS]
+        planned, started = memory.clock[SlurmClock.PLANS], memory.clock[SlurmClock.CYCLE_STARTS]
         if not search(state, place, now):
             break
-        if memory.jobs[Job.ARRAY, job] != UNSET and memory.clock[Clock.CYCLE_STARTS] == started:
-            is_planned = memory.clock[Clock.PLANS] > planned and memory.plans[Plan.END, planned] >= 0
+        if memory.jobs[SlurmJob.ARRAY, job] != UNSET and memory.clock[SlurmClock.CYCLE_STARTS] == started:
+            is_planned = memory.clock[SlurmClock.PLANS] > planned and memory.plans[Plan.END, planned] >= 0
             enough = count_array_plan(memory, job) >= memory.settings[Setting.BF_MAX_ARRAY]
             if enough or not is_planned:
                 refuse_array(memory, job, part, Array.REFUSED_CYCLE, number)
-        if 0 < memory.settings[Setting.BF_MAX_START] <= memory.clock[Clock.CYCLE_STARTS]:
+        if 0 < memory.settings[Setting.BF_MAX_START] <= memory.clock[SlurmClock.CYCLE_STARTS]:
             break
-    if memory.clock[Clock.CYCLE_STARTS] + left > 0:
+    if memory.clock[SlurmClock.CYCLE_STARTS] + left > 0:
         close_gaps(memory)

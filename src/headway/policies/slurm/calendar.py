@@ -9,7 +9,7 @@ from __future__ import annotations
 from headway.jit import kernel, routine
 from headway.policies.slurm.life_tables import Reservation
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Job, Memory, Scratch
+from headway.policies.slurm.tables import UNSET, Memory, Scratch, SlurmJob
 
 NOT_NOW = -1
 """The start of a window that a job does not have."""
@@ -72,7 +72,7 @@ def lay_allowed(memory: Memory, job: int, part: int, start: int, minutes: int, n
     -1 where it may not be looked at. The start is moved behind a maintenance of the whole partition.
     """
     allow_all(memory)
-    mine = memory.jobs[Job.RESERVATION, job]
+    mine = memory.jobs[SlurmJob.RESERVATION, job]
     if mine != UNSET:
         return lay_reserved(memory, mine, start, minutes, now)
     for _ in range(MOVES):
@@ -116,7 +116,7 @@ def lay_reserved(memory: Memory, mine: int, start: int, minutes: int, now: int) 
 @routine
 def next_reservation_end(memory: Memory, job: int, part: int, start: int, minutes: int, now: int) -> int:
     """When a reservation that takes nodes of the partition may be over, rounded up; 0 where none does."""
-    if memory.jobs[Job.RESERVATION, job] != UNSET:
+    if memory.jobs[SlurmJob.RESERVATION, job] != UNSET:
         return 0
     step, touched, first = memory.settings[Setting.BF_RESOLUTION], False, 0
     for which in range(memory.reservations.shape[1]):
@@ -133,7 +133,7 @@ def next_reservation_end(memory: Memory, job: int, part: int, start: int, minute
 @kernel
 def seconds_left(memory: Memory, job: int, now: int) -> int:
     """Until when a job's reservation lets it run, in seconds from now; a very long time without one."""
-    mine = memory.jobs[Job.RESERVATION, job]
+    mine = memory.jobs[SlurmJob.RESERVATION, job]
     if mine == UNSET or memory.reservations[Reservation.FLEXIBLE, mine] > 0:
         return 1 << 40
     return int(max(memory.reservations[Reservation.END, mine] - now, 0))

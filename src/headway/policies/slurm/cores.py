@@ -7,24 +7,11 @@ shares: what a job holds of a level nobody else of that level does, so taking it
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares, exchange, propose_further
-from headway.engine.tables import (
-    N_ALONE,
-    N_CPUS,
-    N_FREE_CPUS,
-    N_RUNS,
-    NODE_ROWS,
-    R_SHARE,
-    RUN,
-    S_NODE,
-    SHARE_ROWS,
-    SHARES,
-    State,
-    Table,
-)
+from headway.engine.tables import NODE_ROWS, SHARE_ROWS, Clock, Job, Node, Run, Share, State, Table
 from headway.jit import count_bits, kernel
 from headway.policies.slurm.life_tables import Level
 from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.tables import Job, Memory, Partition
+from headway.policies.slurm.tables import Memory, Partition, SlurmJob
 
 WORD = 62
 """CPUs in a word: as many bits as are never a sign."""
@@ -45,8 +32,8 @@ def row_of(memory: Memory, level: int, word: int) -> int:
 @kernel
 def level_in(memory: Memory, job: int) -> int:
     """The level of a running or suspended job."""
-    first = memory.partitions[Partition.LEVEL, memory.jobs[Job.PARTITION, job]]
-    return int(first + memory.jobs[Job.ROW, job])
+    first = memory.partitions[Partition.LEVEL, memory.jobs[SlurmJob.PARTITION, job]]
+    return int(first + memory.jobs[SlurmJob.ROW, job])
 
 
 @kernel
@@ -86,9 +73,9 @@ def imagine_suspended(state: State, table: Table, part: int, bound: int, row: in
                     used |= memory.gres_total[place, node] - table[NODE_ROWS + place, node]
             memory.imagined[NODE_ROWS + row_of(memory, 0, word), node] = used
             count += count_bits(used)
-        memory.imagined[N_FREE_CPUS, node] = memory.imagined[N_CPUS, node] - count
-        memory.imagined[N_RUNS, node] = count
-        memory.imagined[N_ALONE, node] = 0
+        memory.imagined[Node.FREE_CPUS, node] = memory.imagined[Node.CPUS, node] - count
+        memory.imagined[Node.RUNS, node] = count
+        memory.imagined[Node.ALONE, node] = 0
 
 
 @kernel
@@ -115,11 +102,11 @@ def cores_of_share(state: State, entry: int, level: int, word: int) -> int:
 @kernel
 def has_core_of(state: State, job: int, first: int, last: int, level: int) -> bool:
     """Whether a job has a core of the shares from ``first`` to before ``last``, which are of this level."""
-    memory, run = state.memory, state.jobs[RUN, job]
+    memory, run = state.memory, state.jobs[Job.RUN, job]
     mine = level_in(memory, job)
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
         for other in range(first, last):
-            if state.shares[S_NODE, other] != state.shares[S_NODE, entry]:
+            if state.shares[Share.NODE, other] != state.shares[Share.NODE, entry]:
                 continue
             for word in range(memory.settings[Setting.CORE_WORDS]):
                 if cores_of_share(state, entry, mine, word) & cores_of_share(state, other, level, word):
@@ -130,17 +117,20 @@ def has_core_of(state: State, job: int, first: int, last: int, level: int) -> bo
 @kernel
 def meets_proposed(state: State, job: int, count: int, mine: int) -> bool:
     """Whether a running job has a core that was proposed for the next one, on the level ``mine``."""
-    first = state.clock[SHARES]
+    first = state.clock[Clock.SHARES]
     return has_core_of(state, job, first, first + count, mine)
 
 
 @kernel
 def meets_going(state: State, job: int) -> bool:
     """Whether a job has a core of one that goes on."""
-    memory, run, level = state.memory, state.jobs[RUN, job], level_in(state.memory, job)
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+    memory, run, level = state.memory, state.jobs[Job.RUN, job], level_in(state.memory, job)
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
         for word in range(memory.settings[Setting.CORE_WORDS]):
-            if cores_of_share(state, entry, level, word) & memory.going[word, state.shares[S_NODE, entry]]:
+            if (
+                cores_of_share(state, entry, level, word)
+                & memory.going[word, state.shares[Share.NODE, entry]]
+            ):
                 return True
     return False
 
@@ -148,10 +138,10 @@ def meets_going(state: State, job: int) -> bool:
 @kernel
 def add_going(state: State, job: int) -> None:
     """Let a job go on."""
-    memory, run, level = state.memory, state.jobs[RUN, job], level_in(state.memory, job)
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+    memory, run, level = state.memory, state.jobs[Job.RUN, job], level_in(state.memory, job)
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
         for word in range(memory.settings[Setting.CORE_WORDS]):
-            memory.going[word, state.shares[S_NODE, entry]] |= cores_of_share(state, entry, level, word)
+            memory.going[word, state.shares[Share.NODE, entry]] |= cores_of_share(state, entry, level, word)
 
 
 @kernel
@@ -168,10 +158,10 @@ def cores_in_row(state: State, part: int, row: int) -> int:
 @kernel
 def fits_in_row(state: State, job: int, row: int) -> bool:
     """Whether nobody in a row of its tier has a core of a job."""
-    memory, run, level = state.memory, state.jobs[RUN, job], level_in(state.memory, job)
-    first = memory.partitions[Partition.LEVEL, memory.jobs[Job.PARTITION, job]]
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-        node = state.shares[S_NODE, entry]
+    memory, run, level = state.memory, state.jobs[Job.RUN, job], level_in(state.memory, job)
+    first = memory.partitions[Partition.LEVEL, memory.jobs[SlurmJob.PARTITION, job]]
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+        node = state.shares[Share.NODE, entry]
         for word in range(memory.settings[Setting.CORE_WORDS]):
             place = row_of(memory, first + row, word)
             used = memory.gres_total[place, node] - state.nodes[NODE_ROWS + place, node]
@@ -183,8 +173,8 @@ def fits_in_row(state: State, job: int, row: int) -> bool:
 @kernel
 def move_to_row(state: State, job: int, row: int) -> None:
     """Let a job have its cores in another row."""
-    memory, run, level = state.memory, state.jobs[RUN, job], level_in(state.memory, job)
-    memory.jobs[Job.ROW, job] = row
+    memory, run, level = state.memory, state.jobs[Job.RUN, job], level_in(state.memory, job)
+    memory.jobs[SlurmJob.ROW, job] = row
     for word in range(memory.settings[Setting.CORE_WORDS]):
         exchange(state, run, row_of(memory, level, word), row_of(memory, level_in(memory, job), word))
 
@@ -192,6 +182,6 @@ def move_to_row(state: State, job: int, row: int) -> None:
 @kernel
 def have_same_core(state: State, job: int, other: int) -> bool:
     """Whether two jobs have a core in common."""
-    run = state.jobs[RUN, other]
-    first, last = state.runs[R_SHARE, run], end_of_shares(state, run)
+    run = state.jobs[Job.RUN, other]
+    first, last = state.runs[Run.SHARE, run], end_of_shares(state, run)
     return has_core_of(state, job, first, last, level_in(state.memory, other))

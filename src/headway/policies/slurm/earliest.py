@@ -7,7 +7,7 @@ are hours wide, so the plans of large jobs lie later than they need to.
 
 from __future__ import annotations
 
-from headway.engine.tables import RUN, State
+from headway.engine.tables import Job, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.bits import meet
 from headway.policies.slurm.cores import suspends
@@ -25,7 +25,7 @@ from headway.policies.slurm.ends import (
 )
 from headway.policies.slurm.selection import select, whole_nodes
 from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.tables import Clock, Job, Memory, Scratch
+from headway.policies.slurm.tables import Memory, Scratch, SlurmClock, SlurmJob
 from headway.policies.slurm.whole import idle_after, select_whole
 
 
@@ -46,7 +46,7 @@ def frees(state: State, place: int, by_count: bool) -> bool:
     memory = state.memory
     if by_count:
         return meet(memory.words_held, place, memory.words_sets, Scratch.WINDOW)
-    return touches(state, state.jobs[RUN, memory.running[1, place]])
+    return touches(state, state.jobs[Job.RUN, memory.running[1, place]])
 
 
 @routine
@@ -55,7 +55,7 @@ def widened(memory: Memory, width: int, anchor: int, place: int) -> int:
     linear = memory.settings[Setting.BF_WINDOW_LINEAR]
     while True:
         width = width + linear if linear > 0 else 2 * width
-        if place == memory.clock[Clock.RUNNING] or memory.running[0, place] <= anchor + width:
+        if place == memory.clock[SlurmClock.RUNNING] or memory.running[0, place] <= anchor + width:
             return width
 
 
@@ -65,7 +65,7 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool, by_cou
 
     Its nodes are in the row TAKEN; in the set TAKEN where it is enough to count nodes (``by_count``).
     """
-    memory, least = state.memory, state.memory.jobs[Job.MIN_NODES, job]
+    memory, least = state.memory, state.memory.jobs[SlurmJob.MIN_NODES, job]
     idle = idle_now(state, job, part, by_count)
     if idle >= least:
         if by_count:
@@ -85,7 +85,7 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool, by_cou
             return now
         if only_now:
             return NEVER
-    running, count = memory.running, memory.clock[Clock.RUNNING]
+    running, count = memory.running, memory.clock[SlurmClock.RUNNING]
     width, anchor, place = 30, 0, next_staying(state, job, part, now, 0)
     while place < count:
         last, taken, many = -1, 0, False
@@ -98,7 +98,7 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool, by_cou
                 anchor = end + 30 - end % 30
             last = end
             if not by_count:
-                idle += imagine_ended(state, state.jobs[RUN, running[1, this]])
+                idle += imagine_ended(state, state.jobs[Job.RUN, running[1, this]])
             if place == count or running[0, place] > anchor + width:
                 break
             taken += 1

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares, hold
-from headway.engine.tables import (
-    N_FREE_CPUS,
-    N_RUNS,
-    R_SHARE,
-    RUN,
-    S_NODE,
-    State,
-)
+from headway.engine.tables import Job, Node, Run, Share, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.preemption import is_preemptable, shares_partition
 from headway.policies.slurm.selection import whole_nodes
 from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.tables import Clock, Job, Memory, Scratch, Work
+from headway.policies.slurm.tables import Memory, Scratch, SlurmClock, SlurmJob, Work
 
 NEVER = -1
 FREE_ENOUGH = 1 << 40
@@ -27,7 +20,7 @@ MANY = 201
 @routine
 def note_running(memory: Memory, job: int, end: int) -> None:
     """Add a job to those that run, in the order of their limits, then of arrival."""
-    place = memory.clock[Clock.RUNNING]
+    place = memory.clock[SlurmClock.RUNNING]
     running = memory.running
     while place > 0 and (
         running[0, place - 1] > end or (running[0, place - 1] == end and running[1, place - 1] > job)
@@ -35,25 +28,25 @@ def note_running(memory: Memory, job: int, end: int) -> None:
         running[0, place], running[1, place] = running[0, place - 1], running[1, place - 1]
         place -= 1
     running[0, place], running[1, place] = end, job
-    memory.clock[Clock.RUNNING] += 1
+    memory.clock[SlurmClock.RUNNING] += 1
 
 
 @routine
 def forget_running(memory: Memory, job: int) -> None:
     """Take a job from those that run."""
-    running, count, place = memory.running, memory.clock[Clock.RUNNING], 0
+    running, count, place = memory.running, memory.clock[SlurmClock.RUNNING], 0
     while place < count and running[1, place] != job:
         place += 1
     for at in range(place, count - 1):
         running[0, at], running[1, at] = running[0, at + 1], running[1, at + 1]
-    memory.clock[Clock.RUNNING] = count - 1
+    memory.clock[SlurmClock.RUNNING] = count - 1
 
 
 @kernel
 def touches(state: State, run: int) -> bool:
     """Whether a run has a node among those free of plans."""
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-        if state.memory.sets[Scratch.WINDOW, state.shares[S_NODE, entry]] > 0:
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+        if state.memory.sets[Scratch.WINDOW, state.shares[Share.NODE, entry]] > 0:
             return True
     return False
 
@@ -62,9 +55,9 @@ def touches(state: State, run: int) -> bool:
 def imagine_ended(state: State, run: int) -> int:
     """Let a run have given back what it holds, in the trial table; nodes free of plans that become idle."""
     trial, idle = state.memory.trial, 0
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
         node = hold(state, trial, entry, -1)
-        if trial[N_RUNS, node] == 0:
+        if trial[Node.RUNS, node] == 0:
             idle += int(state.memory.sets[Scratch.WINDOW, node])  # not a byte, which overflows
     return idle
 
@@ -72,10 +65,10 @@ def imagine_ended(state: State, run: int) -> int:
 @kernel
 def note_end(state: State, job: int) -> None:
     """Note the limit of a running job with each of its nodes."""
-    work, run = state.memory.work, state.jobs[RUN, job]
-    end = state.memory.jobs[Job.ENDS, job]
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-        node = state.shares[S_NODE, entry]
+    work, run = state.memory.work, state.jobs[Job.RUN, job]
+    end = state.memory.jobs[SlurmJob.ENDS, job]
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+        node = state.shares[Share.NODE, entry]
         first = work[Work.FIRST_END, node]
         work[Work.FIRST_END, node] = end if first == 0 else min(first, end)
         work[Work.LAST_END, node] = max(work[Work.LAST_END, node], end)
@@ -87,7 +80,7 @@ def note_ends(state: State) -> None:
     memory = state.memory
     for node in range(memory.nodes.shape[1]):
         memory.work[Work.FIRST_END, node] = memory.work[Work.LAST_END, node] = 0
-    for place in range(memory.clock[Clock.RUNNING]):
+    for place in range(memory.clock[SlurmClock.RUNNING]):
         note_end(state, memory.running[1, place])
 
 
@@ -100,9 +93,9 @@ def starts_after(state: State, job: int, part: int, t: int) -> bool:
         enough += memory.sets[Scratch.WINDOW, node] & (memory.work[row, node] <= t)
     if row == Work.FIRST_END:
         for node in range(memory.nodes.shape[1]):
-            late = memory.work[row, node] > t and state.nodes[N_FREE_CPUS, node] > 0
+            late = memory.work[row, node] > t and state.nodes[Node.FREE_CPUS, node] > 0
             enough += memory.sets[Scratch.WINDOW, node] & late
-    return enough < memory.jobs[Job.MIN_NODES, job]
+    return enough < memory.jobs[SlurmJob.MIN_NODES, job]
 
 
 @kernel
@@ -110,7 +103,7 @@ def idle_in_window(state: State) -> int:
     """Nodes free of plans on which nothing runs."""
     idle = 0
     for node in range(state.nodes.shape[1]):
-        if state.nodes[N_RUNS, node] == 0:
+        if state.nodes[Node.RUNS, node] == 0:
             idle += int(state.memory.sets[Scratch.WINDOW, node])  # not a byte, which overflows
     return idle
 
@@ -118,7 +111,7 @@ def idle_in_window(state: State) -> int:
 @kernel
 def copy_nodes(state: State) -> None:
     """Let the trial table be as things are; what nodes have in all it has already."""
-    for row in range(N_FREE_CPUS, state.nodes.shape[0]):
+    for row in range(Node.FREE_CPUS, state.nodes.shape[0]):
         for node in range(state.nodes.shape[1]):
             state.memory.trial[row, node] = state.nodes[row, node]
 
@@ -134,10 +127,10 @@ def start_after(memory: Memory, end: int, now: int) -> int:
 def imagine_preempted(state: State, job: int, part: int, now: int) -> int:
     """Let every running job that a job may preempt be over in the trial table; nodes that become idle."""
     memory, idle = state.memory, 0
-    for place in range(memory.clock[Clock.RUNNING]):
+    for place in range(memory.clock[SlurmClock.RUNNING]):
         running = memory.running[1, place]
         if is_preemptable(memory, job, part, running, now) and shares_partition(state, running, part):
-            idle += imagine_ended(state, state.jobs[RUN, running])
+            idle += imagine_ended(state, state.jobs[Job.RUN, running])
     return idle
 
 
@@ -146,7 +139,7 @@ def next_staying(state: State, job: int, part: int, now: int, place: int) -> int
     """The next place of the list of running jobs whose job is not one that the job may preempt."""
     memory = state.memory
     if memory.settings[Setting.PREEMPTION] != Preemption.OFF:
-        while place < memory.clock[Clock.RUNNING]:
+        while place < memory.clock[SlurmClock.RUNNING]:
             running = memory.running[1, place]
             preemptable = is_preemptable(memory, job, part, running, now)
             if not preemptable or not shares_partition(state, running, part):

@@ -10,7 +10,17 @@ import math
 
 from headway.jit import kernel, routine
 from headway.policies.slurm.settings import Setting, Weight
-from headway.policies.slurm.tables import UNSET, Clock, Holder, Job, Memory, Partition, Rank, Tres, Usage
+from headway.policies.slurm.tables import (
+    UNSET,
+    Holder,
+    Memory,
+    Partition,
+    Rank,
+    SlurmClock,
+    SlurmJob,
+    Tres,
+    Usage,
+)
 
 SMALLEST = 2.2250738585072014e-308
 PARENT = (1 << 31) - 1
@@ -20,29 +30,29 @@ PARENT = (1 << 31) - 1
 @kernel
 def add_usage(memory: Memory, holder: int, job: int, seconds: float) -> None:
     """Charge a holder with so many seconds of a job."""
-    memory.usage[Usage.RAW, holder] += seconds * memory.jobs[Job.HOLDS + Tres.BILLING, job]
+    memory.usage[Usage.RAW, holder] += seconds * memory.jobs[SlurmJob.HOLDS + Tres.BILLING, job]
     memory.usage[Usage.WALL, holder] += seconds
     for tres in range(memory.used.shape[1]):
-        memory.used[holder, tres] += seconds * memory.jobs[Job.HOLDS + tres, job]
+        memory.used[holder, tres] += seconds * memory.jobs[SlurmJob.HOLDS + tres, job]
 
 
 @routine
 def use(memory: Memory, job: int, until: int) -> None:
     """Charge what a job has run since the last calculation to its association, those above, and its QOS."""
-    since = max(memory.jobs[Job.STARTED, job], memory.jobs[Job.RESUMED_AT, job])
-    seconds = until - max(since, memory.clock[Clock.PRIORITY_LAST])
-    if seconds <= 0 or memory.jobs[Job.SUSPENDED_AT, job] != UNSET:
+    since = max(memory.jobs[SlurmJob.STARTED, job], memory.jobs[SlurmJob.RESUMED_AT, job])
+    seconds = until - max(since, memory.clock[SlurmClock.PRIORITY_LAST])
+    if seconds <= 0 or memory.jobs[SlurmJob.SUSPENDED_AT, job] != UNSET:
         return
     decayed = seconds * memory.weights[Weight.DECAY] ** seconds
-    of_job = memory.jobs[Job.QOS, job]
-    of_part = memory.partitions[Partition.QOS, memory.jobs[Job.PARTITION, job]]
+    of_job = memory.jobs[SlurmJob.QOS, job]
+    of_part = memory.partitions[Partition.QOS, memory.jobs[SlurmJob.PARTITION, job]]
     factor = 1.0 if of_job == UNSET else memory.usage[Usage.FACTOR, of_job]
     for turn in range(2):
         qos = of_job if turn == 0 else of_part
         if qos != UNSET and (turn == 0 or of_part != of_job):
             kept = memory.holders[Holder.NO_DECAY, qos] > 0
             add_usage(memory, qos, job, (seconds if kept else decayed) * factor)
-    holder = memory.jobs[Job.ASSOCIATION, job]
+    holder = memory.jobs[SlurmJob.ASSOCIATION, job]
     while holder != UNSET:
         add_usage(memory, holder, job, decayed * factor)
         holder = memory.holders[Holder.PARENT, holder]

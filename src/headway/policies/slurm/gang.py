@@ -9,7 +9,7 @@ Jobs of a partition that have the same cores take turns (:mod:`headway.policies.
 
 from __future__ import annotations
 
-from headway.engine.tables import PHASE, R_END, R_LIMIT, R_START, RUN, RUNNING, SUSPENDED, SUSPENDS, State
+from headway.engine.tables import Clock, Job, Phase, Run, State
 from headway.engine.verbs import resume_on_nodes, suspend_on_nodes
 from headway.jit import kernel, routine
 from headway.policies.slurm.calendar import seconds_left
@@ -20,7 +20,7 @@ from headway.policies.slurm.fairshare import use
 from headway.policies.slurm.life_tables import Level, Standing
 from headway.policies.slurm.preemption import victim_mode
 from headway.policies.slurm.settings import Mode, Setting
-from headway.policies.slurm.tables import UNSET, Clock, Job, Partition
+from headway.policies.slurm.tables import UNSET, Partition, SlurmClock, SlurmJob
 from headway.policies.slurm.turns import (
     is_below,
     keep_turns,
@@ -42,20 +42,24 @@ def put_aside(state: State, job: int, now: int, for_higher: bool) -> None:
         return
     use(memory, job, now)
     suspend_on_nodes(state, job)
-    memory.jobs[Job.SUSPENDED_AT, job] = now
-    memory.clock[Clock.STAMP] = memory.clock[Clock.CHANGED] = now
+    memory.jobs[SlurmJob.SUSPENDED_AT, job] = now
+    memory.clock[SlurmClock.STAMP] = memory.clock[SlurmClock.CHANGED] = now
 
 
 @routine
 def waits_for_turn(state: State, job: int, part: int, count: int) -> bool:
     """Whether somebody of its tier or a higher one runs on cores that were proposed for a job."""
     memory = state.memory
-    mine = memory.partitions[Partition.LEVEL, part] + memory.jobs[Job.ROW, job]
-    for place in range(memory.clock[Clock.RUNNING]):
+    mine = memory.partitions[Partition.LEVEL, part] + memory.jobs[SlurmJob.ROW, job]
+    for place in range(memory.clock[SlurmClock.RUNNING]):
         other = memory.running[1, place]
         not_lower = memory.levels[Level.TIER, level_in(memory, other)] >= memory.levels[Level.TIER, mine]
-        if not_lower and state.jobs[PHASE, other] == RUNNING and meets_proposed(state, other, count, mine):
-            memory.jobs[Job.PREEMPTED_BY, job] = other
+        if (
+            not_lower
+            and state.jobs[Job.PHASE, other] == Phase.RUNNING
+            and meets_proposed(state, other, count, mine)
+        ):
+            memory.jobs[SlurmJob.PREEMPTED_BY, job] = other
             return True
     return False
 
@@ -64,16 +68,16 @@ def waits_for_turn(state: State, job: int, part: int, count: int) -> bool:
 def make_room(state: State, job: int, part: int, count: int, now: int) -> None:
     """Suspend those who have cores that were proposed for a job."""
     memory, place = state.memory, 0
-    mine = memory.partitions[Partition.LEVEL, part] + memory.jobs[Job.ROW, job]
-    while place < memory.clock[Clock.RUNNING]:
+    mine = memory.partitions[Partition.LEVEL, part] + memory.jobs[SlurmJob.ROW, job]
+    while place < memory.clock[SlurmClock.RUNNING]:
         other = memory.running[1, place]
-        if state.jobs[PHASE, other] == RUNNING and meets_proposed(state, other, count, mine):
-            before = memory.clock[Clock.RUNNING]
-            memory.jobs[Job.PREEMPTED_BY, other] = job
+        if state.jobs[Job.PHASE, other] == Phase.RUNNING and meets_proposed(state, other, count, mine):
+            before = memory.clock[SlurmClock.RUNNING]
+            memory.jobs[SlurmJob.PREEMPTED_BY, other] = job
             put_aside(state, other, now, True)
-            memory.jobs[Job.STANDING, other] = Standing.WAITS
-            memory.clock[Clock.UNSETTLED] = 1
-            if memory.clock[Clock.RUNNING] < before:
+            memory.jobs[SlurmJob.STANDING, other] = Standing.WAITS
+            memory.clock[SlurmClock.UNSETTLED] = 1
+            if memory.clock[SlurmClock.RUNNING] < before:
                 continue
         place += 1
 
@@ -81,16 +85,16 @@ def make_room(state: State, job: int, part: int, count: int, now: int) -> None:
 @routine
 def go_on(state: State, job: int, now: int) -> None:
     """Let a suspended job run on; what it has waited is added to its end."""
-    memory, run = state.memory, state.jobs[RUN, job]
-    left = state.runs[R_LIMIT, run] - (state.runs[R_END, run] - state.runs[R_START, run])
+    memory, run = state.memory, state.jobs[Job.RUN, job]
+    left = state.runs[Run.LIMIT, run] - (state.runs[Run.END, run] - state.runs[Run.START, run])
     limit = min(left, seconds_left(memory, job, now) * SECOND)
-    end = memory.jobs[Job.ENDS, job] + now - memory.jobs[Job.SUSPENDED_AT, job]
+    end = memory.jobs[SlurmJob.ENDS, job] + now - memory.jobs[SlurmJob.SUSPENDED_AT, job]
     resume_on_nodes(state, job, limit)
-    memory.jobs[Job.SUSPENDED_AT, job], memory.jobs[Job.RESUMED_AT, job] = UNSET, now
+    memory.jobs[SlurmJob.SUSPENDED_AT, job], memory.jobs[SlurmJob.RESUMED_AT, job] = UNSET, now
     forget_running(memory, job)
-    memory.jobs[Job.ENDS, job] = end
+    memory.jobs[SlurmJob.ENDS, job] = end
     note_running(memory, job, end)
-    memory.clock[Clock.STAMP] = memory.clock[Clock.CHANGED] = now
+    memory.clock[SlurmClock.STAMP] = memory.clock[SlurmClock.CHANGED] = now
 
 
 @kernel
@@ -99,11 +103,11 @@ def find_out(state: State) -> None:
     memory = state.memory
     nobody_goes(memory)
     for level in range(memory.levels.shape[1] - 1, -1, -1):
-        for place in range(memory.clock[Clock.RUNNING]):
+        for place in range(memory.clock[SlurmClock.RUNNING]):
             job = memory.running[1, place]
             if level_in(memory, job) == level:
                 goes_on = not meets_going(state, job)
-                memory.jobs[Job.GOES_ON, job] = goes_on
+                memory.jobs[SlurmJob.GOES_ON, job] = goes_on
                 if goes_on:
                     add_going(state, job)
 
@@ -112,8 +116,8 @@ def find_out(state: State) -> None:
 def settle(state: State, now: int) -> None:
     """Let suspended jobs go on that can, and suspend others under them."""
     memory = state.memory
-    if state.clock[SUSPENDS] > 0 and memory.clock[Clock.UNSETTLED] > 0:
-        memory.clock[Clock.UNSETTLED] = 0
+    if state.clock[Clock.SUSPENDS] > 0 and memory.clock[SlurmClock.UNSETTLED] > 0:
+        memory.clock[SlurmClock.UNSETTLED] = 0
         if memory.settings[Setting.SLICE] > 0:
             use_rows_again(state)
             keep_turns(state)
@@ -128,18 +132,18 @@ def settle(state: State, now: int) -> None:
 def let_go_on(state: State, now: int) -> None:
     """Suspend those who were found not to go on, then resume those who do."""
     memory, place = state.memory, 0
-    while place < memory.clock[Clock.RUNNING]:
-        job, before = memory.running[1, place], memory.clock[Clock.RUNNING]
-        if memory.jobs[Job.GOES_ON, job] == 0 and state.jobs[PHASE, job] == RUNNING:
+    while place < memory.clock[SlurmClock.RUNNING]:
+        job, before = memory.running[1, place], memory.clock[SlurmClock.RUNNING]
+        if memory.jobs[SlurmJob.GOES_ON, job] == 0 and state.jobs[Job.PHASE, job] == Phase.RUNNING:
             if memory.settings[Setting.SLICE] > 0:
                 note_who_goes(state, job)
             put_aside(state, job, now, memory.settings[Setting.SLICE] == 0 or is_below(state, job))
-        if memory.clock[Clock.RUNNING] == before:
+        if memory.clock[SlurmClock.RUNNING] == before:
             place += 1
     place = 0
-    while place < memory.clock[Clock.RUNNING]:
+    while place < memory.clock[SlurmClock.RUNNING]:
         job = memory.running[1, place]
-        if memory.jobs[Job.GOES_ON, job] > 0 and state.jobs[PHASE, job] == SUSPENDED:
+        if memory.jobs[SlurmJob.GOES_ON, job] > 0 and state.jobs[Job.PHASE, job] == Phase.SUSPENDED:
             go_on(state, job, now)  # its place in the list changes
         else:
             place += 1

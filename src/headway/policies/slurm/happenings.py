@@ -5,20 +5,20 @@ partitions close, reservations begin and end.
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
-from headway.engine.tables import BY_FAILURE, R_SHARE, RUN, S_NODE, State
+from headway.engine.tables import Ended, Job, Run, Share, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.ending import take_off
 from headway.policies.slurm.life_tables import Happening, What
 from headway.policies.slurm.priority import prioritise, renew_records
 from headway.policies.slurm.queue import close_gaps, enqueue, leave_queue, sort_queue
-from headway.policies.slurm.tables import Clock, Job, Memory, Node, Partition
+from headway.policies.slurm.tables import Memory, Partition, SlurmClock, SlurmJob, SlurmNode
 from headway.units import NEVER
 
 
 @kernel
 def next_happening(memory: Memory) -> int:
     """The second in which something happens next."""
-    place = memory.clock[Clock.HAPPENED]
+    place = memory.clock[SlurmClock.HAPPENED]
     if place >= memory.happenings.shape[1]:
         return NEVER
     return int(memory.happenings[Happening.TIME, place])
@@ -27,9 +27,9 @@ def next_happening(memory: Memory) -> int:
 @kernel
 def is_on(state: State, job: int, node: int) -> bool:
     """Whether a running job holds something of a node."""
-    run = state.jobs[RUN, job]
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-        if state.shares[S_NODE, entry] == node:
+    run = state.jobs[Job.RUN, job]
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+        if state.shares[Share.NODE, entry] == node:
             return True
     return False
 
@@ -38,11 +38,11 @@ def is_on(state: State, job: int, node: int) -> bool:
 def lose_node(state: State, node: int, now: int) -> None:
     """A node goes down: what ran on it waits again, or is lost."""
     memory, place = state.memory, 0
-    memory.nodes[Node.USABLE, node] -= 1
-    while place < memory.clock[Clock.RUNNING]:
+    memory.nodes[SlurmNode.USABLE, node] -= 1
+    while place < memory.clock[SlurmClock.RUNNING]:
         job = memory.running[1, place]
         if is_on(state, job, node):
-            take_off(state, job, now, memory.jobs[Job.REQUEUES, job] > 0, BY_FAILURE)
+            take_off(state, job, now, memory.jobs[SlurmJob.REQUEUES, job] > 0, Ended.BY_FAILURE)
         else:
             place += 1
 
@@ -52,12 +52,12 @@ def release(memory: Memory, job: int, now: int) -> None:
     """A hold is lifted: the job's priority is set anew, which puts it behind all others where that is the
     order of submission.
     """
-    memory.jobs[Job.HELD, job] = 0
-    memory.jobs[Job.BEGIN, job] = memory.jobs[Job.ACCRUED, job] = now
+    memory.jobs[SlurmJob.HELD, job] = 0
+    memory.jobs[SlurmJob.BEGIN, job] = memory.jobs[SlurmJob.ACCRUED, job] = now
     prioritise(memory, job, now)
     leave_queue(memory, job)
     close_gaps(memory)
-    first = memory.clock[Clock.QUEUED]
+    first = memory.clock[SlurmClock.QUEUED]
     enqueue(memory, job)
     renew_records(memory, first, now)
 
@@ -68,23 +68,23 @@ def take_happenings(state: State, now: int) -> None:
     memory = state.memory
     clock = memory.clock
     while next_happening(memory) <= now:
-        place = clock[Clock.HAPPENED]
+        place = clock[SlurmClock.HAPPENED]
         kind, which = memory.happenings[Happening.KIND, place], memory.happenings[Happening.OBJECT, place]
-        clock[Clock.HAPPENED] = place + 1
+        clock[SlurmClock.HAPPENED] = place + 1
         if kind == What.NODE_DOWN:
             lose_node(state, which, now)
         elif kind == What.NODE_DRAINS:
-            memory.nodes[Node.USABLE, which] -= 1
+            memory.nodes[SlurmNode.USABLE, which] -= 1
         elif kind == What.NODE_UP:
-            memory.nodes[Node.USABLE, which] += 1
+            memory.nodes[SlurmNode.USABLE, which] += 1
         elif kind == What.RELEASE:
             release(memory, which, now)
         elif kind == What.PARTITION_DOWN:
             memory.partitions[Partition.UP, which] = 0
         elif kind == What.PARTITION_UP:
             memory.partitions[Partition.UP, which] = 1
-        clock[Clock.COUNT] += 1
-        clock[Clock.STAMP] = clock[Clock.CHANGED] = now
+        clock[SlurmClock.COUNT] += 1
+        clock[SlurmClock.STAMP] = clock[SlurmClock.CHANGED] = now
     take_back(memory)
 
 
@@ -92,10 +92,10 @@ def take_happenings(state: State, now: int) -> None:
 def take_back(memory: Memory) -> None:
     """Let the jobs that come back join the queue, with the priority they had."""
     clock = memory.clock
-    if clock[Clock.RETURNED] == 0:
+    if clock[SlurmClock.RETURNED] == 0:
         return
-    for place in range(clock[Clock.RETURNED]):
+    for place in range(clock[SlurmClock.RETURNED]):
         enqueue(memory, memory.returned[place])
-        clock[Clock.COUNT] += 1
-    clock[Clock.RETURNED] = 0
+        clock[SlurmClock.COUNT] += 1
+    clock[SlurmClock.RETURNED] = 0
     sort_queue(memory)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headway.jit import kernel, routine
 from headway.policies.slurm.life_tables import After, Array, Dependency, Licence, Outcome
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Reason
+from headway.policies.slurm.tables import UNSET, Memory, Reason, SlurmClock, SlurmJob
 
 MET, OPEN, NEVER = range(3)
 """What is to be said of a dependency: it is met, it may still be, or it cannot be any more."""
@@ -18,9 +18,9 @@ MET, OPEN, NEVER = range(3)
 def entry_state(memory: Memory, entry: int, now: int) -> int:
     """Whether one entry of the dependencies is met."""
     kind, job = memory.dependencies[Dependency.KIND, entry], memory.dependencies[Dependency.JOB, entry]
-    outcome = memory.jobs[Job.OUTCOME, job]
+    outcome = memory.jobs[SlurmJob.OUTCOME, job]
     if kind == After.STARTED:
-        since = now - memory.jobs[Job.STARTED, job]
+        since = now - memory.jobs[SlurmJob.STARTED, job]
         begun = outcome != Outcome.PENDING and since >= 60 * memory.dependencies[Dependency.MINUTES, entry]
         return MET if begun or outcome >= Outcome.WELL else OPEN
     if outcome < Outcome.WELL:
@@ -40,7 +40,7 @@ def group_state(memory: Memory, first: int, last: int, now: int) -> int:
             return NEVER
         if here == OPEN:
             state = OPEN
-        failed |= memory.jobs[Job.OUTCOME, memory.dependencies[Dependency.JOB, entry]] == Outcome.BADLY
+        failed |= memory.jobs[SlurmJob.OUTCOME, memory.dependencies[Dependency.JOB, entry]] == Outcome.BADLY
     if state == MET and memory.dependencies[Dependency.KIND, first] == After.NOT_OK and not failed:
         return NEVER
     return state
@@ -49,9 +49,9 @@ def group_state(memory: Memory, first: int, last: int, now: int) -> int:
 @routine
 def dependencies_state(memory: Memory, job: int, now: int) -> int:
     """Whether all dependencies of a job are met, or one of them where that is enough."""
-    first = memory.jobs[Job.DEPENDS, job]
-    last = first + memory.jobs[Job.DEPENDENCIES, job]
-    one_is_enough = memory.jobs[Job.DEPENDS_ON_ANY, job] > 0
+    first = memory.jobs[SlurmJob.DEPENDS, job]
+    last = first + memory.jobs[SlurmJob.DEPENDENCIES, job]
+    one_is_enough = memory.jobs[SlurmJob.DEPENDS_ON_ANY, job] > 0
     any_open = any_met = False
     while first < last:
         end = first + 1
@@ -74,33 +74,33 @@ def dependencies_state(memory: Memory, job: int, now: int) -> int:
 @routine
 def let_in(memory: Memory, job: int, now: int) -> bool:
     """Whether nothing but time keeps a job back any more; if so it is eligible from now on."""
-    if memory.jobs[Job.HELD, job] > 0:
-        memory.jobs[Job.REASON, job] = Reason.HELD
+    if memory.jobs[SlurmJob.HELD, job] > 0:
+        memory.jobs[SlurmJob.REASON, job] = Reason.HELD
         return False
     state = dependencies_state(memory, job, now)
     if state != MET:
-        memory.jobs[Job.REASON, job] = Reason.DEPENDENCY if state == OPEN else Reason.NEVER_SATISFIED
+        memory.jobs[SlurmJob.REASON, job] = Reason.DEPENDENCY if state == OPEN else Reason.NEVER_SATISFIED
         return False
-    memory.jobs[Job.KEPT_BACK, job] = 0
-    memory.jobs[Job.BEGIN, job] = memory.jobs[Job.ACCRUED, job] = now
+    memory.jobs[SlurmJob.KEPT_BACK, job] = 0
+    memory.jobs[SlurmJob.BEGIN, job] = memory.jobs[SlurmJob.ACCRUED, job] = now
     return True
 
 
 @kernel
 def eligible(memory: Memory, job: int, now: int) -> bool:
     """Whether a pass may look at a waiting job."""
-    if memory.jobs[Job.BEGIN, job] > now:
+    if memory.jobs[SlurmJob.BEGIN, job] > now:
         return False
-    return bool(memory.jobs[Job.KEPT_BACK, job] == 0 or let_in(memory, job, now))
+    return bool(memory.jobs[SlurmJob.KEPT_BACK, job] == 0 or let_in(memory, job, now))
 
 
 @kernel
 def waits_for_a_start(memory: Memory, job: int) -> bool:
     """Whether the start of another job may let a job in, within one pass."""
-    first = memory.jobs[Job.DEPENDS, job]
-    if memory.jobs[Job.KEPT_BACK, job] == 0 or memory.jobs[Job.HELD, job] > 0:
+    first = memory.jobs[SlurmJob.DEPENDS, job]
+    if memory.jobs[SlurmJob.KEPT_BACK, job] == 0 or memory.jobs[SlurmJob.HELD, job] > 0:
         return False
-    for entry in range(first, first + memory.jobs[Job.DEPENDENCIES, job]):
+    for entry in range(first, first + memory.jobs[SlurmJob.DEPENDENCIES, job]):
         if memory.dependencies[Dependency.KIND, entry] == After.STARTED:
             return True
     return False
@@ -109,7 +109,7 @@ def waits_for_a_start(memory: Memory, job: int) -> bool:
 @kernel
 def array_is_full(memory: Memory, job: int) -> bool:
     """Whether as many tasks of the job's array run as may."""
-    array = memory.jobs[Job.ARRAY, job]
+    array = memory.jobs[SlurmJob.ARRAY, job]
     if array == UNSET:
         return False
     limit = memory.arrays[Array.LIMIT, array]
@@ -119,7 +119,7 @@ def array_is_full(memory: Memory, job: int) -> bool:
 @kernel
 def refused_before(memory: Memory, job: int, part: int, row: int, number: int) -> bool:
     """Whether the pass or cycle of this number has refused another task of the job's array; row: which."""
-    array = memory.jobs[Job.ARRAY, job]
+    array = memory.jobs[SlurmJob.ARRAY, job]
     return bool(
         array != UNSET
         and memory.arrays[row, array] == number
@@ -130,7 +130,7 @@ def refused_before(memory: Memory, job: int, part: int, row: int, number: int) -
 @kernel
 def refuse_array(memory: Memory, job: int, part: int, row: int, number: int) -> None:
     """Let the pass or cycle of this number look at no more tasks of the job's array in a partition."""
-    array = memory.jobs[Job.ARRAY, job]
+    array = memory.jobs[SlurmJob.ARRAY, job]
     if array != UNSET:
         memory.arrays[row, array] = number
         memory.arrays[Array.REFUSED_PARTITION, array] = part
@@ -139,11 +139,11 @@ def refuse_array(memory: Memory, job: int, part: int, row: int, number: int) -> 
 @kernel
 def count_array_plan(memory: Memory, job: int) -> int:
     """Count a plan of a task with its array; how many the present cycle has made, 0 where there is none."""
-    array = memory.jobs[Job.ARRAY, job]
+    array = memory.jobs[SlurmJob.ARRAY, job]
     if array == UNSET:
         return 0
-    if memory.arrays[Array.PLANS_CYCLE, array] != memory.clock[Clock.CYCLES]:
-        memory.arrays[Array.PLANS_CYCLE, array] = memory.clock[Clock.CYCLES]
+    if memory.arrays[Array.PLANS_CYCLE, array] != memory.clock[SlurmClock.CYCLES]:
+        memory.arrays[Array.PLANS_CYCLE, array] = memory.clock[SlurmClock.CYCLES]
         memory.arrays[Array.PLANS, array] = 0
     memory.arrays[Array.PLANS, array] += 1
     return int(memory.arrays[Array.PLANS, array])
@@ -152,7 +152,7 @@ def count_array_plan(memory: Memory, job: int) -> int:
 @kernel
 def licences_free(memory: Memory, job: int) -> bool:
     """Whether the licences that a job asks for are free now."""
-    if memory.jobs[Job.LICENCES, job] == 0:
+    if memory.jobs[SlurmJob.LICENCES, job] == 0:
         return True
     for licence in range(memory.licences.shape[1]):
         left = memory.licences[Licence.TOTAL, licence] - memory.licences[Licence.USED, licence]
@@ -164,7 +164,7 @@ def licences_free(memory: Memory, job: int) -> bool:
 @kernel
 def take_licences(memory: Memory, job: int, sign: int) -> None:
     """Count a job's licences when it starts (1) or ends (-1)."""
-    if memory.jobs[Job.LICENCES, job] > 0:
+    if memory.jobs[SlurmJob.LICENCES, job] > 0:
         for licence in range(memory.licences.shape[1]):
             memory.licences[Licence.USED, licence] += sign * memory.licences_asked[licence, job]
 
@@ -172,5 +172,5 @@ def take_licences(memory: Memory, job: int, sign: int) -> None:
 @kernel
 def count_task(memory: Memory, job: int, sign: int) -> None:
     """Count a task of an array that starts (1) or ends (-1)."""
-    if memory.jobs[Job.ARRAY, job] != UNSET:
-        memory.arrays[Array.RUNNING, memory.jobs[Job.ARRAY, job]] += sign
+    if memory.jobs[SlurmJob.ARRAY, job] != UNSET:
+        memory.arrays[Array.RUNNING, memory.jobs[SlurmJob.ARRAY, job]] += sign

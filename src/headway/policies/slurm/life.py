@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from headway.engine.tables import Table
 from headway.policies.slurm.life_tables import After, Array, Dependency, Happening, Licence, Reservation, What
-from headway.policies.slurm.tables import UNSET, Job
+from headway.policies.slurm.tables import UNSET, SlurmJob
 from headway.site import Site
 from headway.site.model import Partition
 from headway.site.model import Reservation as Reserved
@@ -41,25 +41,31 @@ class Life:
 
     def fill(self, rows: Table) -> None:
         """Fill the rows of jobs that belong here."""
-        submit, texts, codes = rows[Job.BEGIN].copy(), self.labels("end_by"), self.column("end_by", UNSET)
+        submit, texts, codes = (
+            rows[SlurmJob.BEGIN].copy(),
+            self.labels("end_by"),
+            self.column("end_by", UNSET),
+        )
         for job in np.flatnonzero((codes >= 0) & (codes < len(texts))).tolist():
-            rows[Job.DEADLINE, job] = moment(texts[codes[job]], int(submit[job]), UNSET)
+            rows[SlurmJob.DEADLINE, job] = moment(texts[codes[job]], int(submit[job]), UNSET)
         self.fill_arrays(rows)
         self.fill_begins(rows)
         self.fill_dependencies(rows)
-        rows[Job.SUCCEEDS] = np.isin(self.column("status", 1), (1, UNSET))
-        rows[Job.OUTCOME] = rows[Job.ATTEMPTS] = 0
+        rows[SlurmJob.SUCCEEDS] = np.isin(self.column("status", 1), (1, UNSET))
+        rows[SlurmJob.OUTCOME] = rows[SlurmJob.ATTEMPTS] = 0
         shortest = self.column("time_min", UNSET)
-        rows[Job.MINUTES_MIN] = np.where(shortest > 0, -(-shortest // MINUTE), UNSET)
+        rows[SlurmJob.MINUTES_MIN] = np.where(shortest > 0, -(-shortest // MINUTE), UNSET)
         asked = self.column("requeue", UNSET)
         by_default = self.site.config.number("JobRequeue") > 0
-        rows[Job.REQUEUES] = np.where(asked == UNSET, by_default, asked > 0)
+        rows[SlurmJob.REQUEUES] = np.where(asked == UNSET, by_default, asked > 0)
         places = {one.name: place for place, one in enumerate(self.site.reservations)}
         asked = self.column("kill_invalid", UNSET)
-        rows[Job.KILL_INVALID] = np.where(asked == UNSET, "kill_invalid_depend" in self.site.scheduler, asked)
-        rows[Job.RESERVATION] = self.coded("reservation", lambda name: places.get(name, UNSET), UNSET)
-        rows[Job.ACCEPTED] = self.column("recorded_start", UNSET) >= 0
-        rows[Job.REQUIRED] = self.coded("required_nodes", self.required_set, 0)
+        rows[SlurmJob.KILL_INVALID] = np.where(
+            asked == UNSET, "kill_invalid_depend" in self.site.scheduler, asked
+        )
+        rows[SlurmJob.RESERVATION] = self.coded("reservation", lambda name: places.get(name, UNSET), UNSET)
+        rows[SlurmJob.ACCEPTED] = self.column("recorded_start", UNSET) >= 0
+        rows[SlurmJob.REQUIRED] = self.coded("required_nodes", self.required_set, 0)
 
     def coded(self, name: str, of_label, otherwise: int) -> Table:  # type: ignore[no-untyped-def]
         """What a function makes of the text of each job in a column of texts."""
@@ -86,14 +92,14 @@ class Life:
 
     def fill_arrays(self, rows: Table) -> None:
         """Which tasks belong together, and how many of them may run at once."""
-        rows[Job.FIRST_TASK], rows[Job.ARRAY] = np.arange(self.count), UNSET
+        rows[SlurmJob.FIRST_TASK], rows[SlurmJob.ARRAY] = np.arange(self.count), UNSET
         numbers = self.column("array", UNSET)
         in_array = np.flatnonzero(numbers >= 0)
         if not len(in_array):
             return
         names, first, place = np.unique(numbers[in_array], return_index=True, return_inverse=True)
-        rows[Job.ARRAY, in_array] = place
-        rows[Job.FIRST_TASK, in_array] = in_array[first][place]
+        rows[SlurmJob.ARRAY, in_array] = place
+        rows[SlurmJob.FIRST_TASK, in_array] = in_array[first][place]
         self.arrays = np.full((len(Array), len(names)), UNSET, np.int64)
         limit = self.column("array_limit", 0)[in_array[first]]
         self.arrays[Array.LIMIT] = np.where(limit > 0, limit, UNSET)
@@ -105,7 +111,7 @@ class Life:
         A job that became eligible later than it was submitted, for no reason that the log gives, may have
         had a begin time or a dependency in its script: it is eligible then in a simulation, too.
         """
-        submit = rows[Job.BEGIN].copy()
+        submit = rows[SlurmJob.BEGIN].copy()
         eligible = self.column("eligible", UNSET)
         eligible = np.where(eligible >= 0, eligible // SECOND + self.origin, UNSET)
         later = np.maximum(eligible, submit)
@@ -113,16 +119,16 @@ class Life:
         depends = self.column("dependency", UNSET) >= 0
         asked = self.column("begin", UNSET) >= 0
         texts, codes = self.labels("begin"), self.column("begin", UNSET)
-        rows[Job.BEGIN] = np.where(held | (depends & ~asked), submit, later)
+        rows[SlurmJob.BEGIN] = np.where(held | (depends & ~asked), submit, later)
         for job in np.flatnonzero(asked & (eligible <= submit)).tolist():
             at = int(submit[job])
-            rows[Job.BEGIN, job] = max(moment(texts[codes[job]], at, at), at)
-        rows[Job.HELD] = rows[Job.KEPT_BACK] = held
+            rows[SlurmJob.BEGIN, job] = max(moment(texts[codes[job]], at, at), at)
+        rows[SlurmJob.HELD] = rows[SlurmJob.KEPT_BACK] = held
         self.releases = [(int(later[job]), What.RELEASE, job) for job in np.flatnonzero(held).tolist()]
 
     def fill_dependencies(self, rows: Table) -> None:
         """Whom jobs wait for: jobs of the log by their numbers; others are over already."""
-        rows[[Job.DEPENDS, Job.DEPENDENCIES, Job.DEPENDS_ON_ANY]] = 0
+        rows[[SlurmJob.DEPENDS, SlurmJob.DEPENDENCIES, SlurmJob.DEPENDS_ON_ANY]] = 0
         texts, codes = self.labels("dependency"), self.column("dependency", UNSET)
         dependent = np.flatnonzero((codes >= 0) & (codes < len(texts)))
         if not len(dependent):
@@ -138,10 +144,10 @@ class Life:
                 first = len(entries)
                 entries += self.entries(text, job, targets, before, first)
                 shared[text] = first, len(entries) - first
-            rows[Job.DEPENDS, job], rows[Job.DEPENDENCIES, job] = shared[text]
-            rows[Job.DEPENDS_ON_ANY, job] = "?" in text
-            if rows[Job.DEPENDENCIES, job] > 0:
-                rows[Job.KEPT_BACK, job] = 1
+            rows[SlurmJob.DEPENDS, job], rows[SlurmJob.DEPENDENCIES, job] = shared[text]
+            rows[SlurmJob.DEPENDS_ON_ANY, job] = "?" in text
+            if rows[SlurmJob.DEPENDENCIES, job] > 0:
+                rows[SlurmJob.KEPT_BACK, job] = 1
         self.dependencies = np.array(entries, np.int64).reshape(-1, len(Dependency)).T.copy()
 
     def jobs_by_number(self) -> dict[str, list[int]]:

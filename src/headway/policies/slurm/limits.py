@@ -13,12 +13,12 @@ from headway.policies.slurm.tables import (
     RESOURCE,
     UNSET,
     Cap,
-    Clock,
     Holder,
-    Job,
     Memory,
     Partition,
     Reason,
+    SlurmClock,
+    SlurmJob,
     Tres,
     Usage,
 )
@@ -29,7 +29,7 @@ MINUTE = 60
 @kernel
 def first_qos(memory: Memory, job: int, part: int) -> int:
     """The QOS whose limits come first."""
-    of_part, of_job = memory.partitions[Partition.QOS, part], memory.jobs[Job.QOS, job]
+    of_part, of_job = memory.partitions[Partition.QOS, part], memory.jobs[SlurmJob.QOS, job]
     if of_part == UNSET or (of_job != UNSET and memory.holders[Holder.OVER_PARTITION, of_job] > 0):
         return int(of_job)
     return int(of_part)
@@ -38,7 +38,7 @@ def first_qos(memory: Memory, job: int, part: int) -> int:
 @kernel
 def second_qos(memory: Memory, job: int, part: int) -> int:
     """The QOS whose limits come second; -1 where there is only one."""
-    of_part, of_job = memory.partitions[Partition.QOS, part], memory.jobs[Job.QOS, job]
+    of_part, of_job = memory.partitions[Partition.QOS, part], memory.jobs[SlurmJob.QOS, job]
     first = first_qos(memory, job, part)
     other = of_job if first == of_part else of_part
     return UNSET if other == first else int(other)
@@ -73,13 +73,13 @@ def qos_cap(memory: Memory, kind: int, first: int, second: int, tres: int) -> in
 @kernel
 def user_row(memory: Memory, qos: int, job: int) -> int:
     """Where the table has what the job's user holds under a QOS."""
-    return int(qos * memory.settings[Setting.USERS] + memory.jobs[Job.USER, job])
+    return int(qos * memory.settings[Setting.USERS] + memory.jobs[SlurmJob.USER, job])
 
 
 @kernel
 def account_row(memory: Memory, qos: int, job: int) -> int:
     """Where the table has what the job's account holds under a QOS."""
-    return int(qos * memory.settings[Setting.ACCOUNTS] + memory.jobs[Job.ACCOUNT, job])
+    return int(qos * memory.settings[Setting.ACCOUNTS] + memory.jobs[SlurmJob.ACCOUNT, job])
 
 
 @kernel
@@ -122,7 +122,7 @@ def before_selection(memory: Memory, job: int, part: int) -> int:
     wall_set = qos != UNSET
     if wall_set and minutes > holders[Holder.MAX_WALL, qos]:
         return Reason.QOS_WALL
-    user = memory.jobs[Job.ASSOCIATION, job]
+    user = memory.jobs[SlurmJob.ASSOCIATION, job]
     if user != UNSET:
         bound = holders[Holder.MAX_JOBS, user]
         if not jobs_set and bound != UNSET and holders[Holder.RUNNING, user] >= bound:
@@ -145,23 +145,23 @@ def before_selection(memory: Memory, job: int, part: int) -> int:
 def reserved(memory: Memory, holder: int, tres: int) -> int:
     """Seconds of a resource that running jobs of a group may still take, as last calculated."""
     total = 0
-    for place in range(memory.clock[Clock.RUNNING]):
+    for place in range(memory.clock[SlurmClock.RUNNING]):
         job = memory.running[1, place]
-        mine = memory.jobs[Job.QOS, job] == holder
-        above = memory.jobs[Job.ASSOCIATION, job]
+        mine = memory.jobs[SlurmJob.QOS, job] == holder
+        above = memory.jobs[SlurmJob.ASSOCIATION, job]
         while above != UNSET and not mine:
             mine = above == holder
             above = memory.holders[Holder.PARENT, above]
         if mine:
-            since = max(memory.clock[Clock.PRIORITY_LAST], memory.jobs[Job.STARTED, job])
-            total += max(memory.jobs[Job.ENDS, job] - since, 0) * count_of(memory, job, tres)
+            since = max(memory.clock[SlurmClock.PRIORITY_LAST], memory.jobs[SlurmJob.STARTED, job])
+            total += max(memory.jobs[SlurmJob.ENDS, job] - since, 0) * count_of(memory, job, tres)
     return total
 
 
 @kernel
 def count_of(memory: Memory, job: int, tres: int) -> int:
     """How much of a resource a running job holds."""
-    return int(memory.jobs[Job.HOLDS + tres, job])
+    return int(memory.jobs[SlurmJob.HOLDS + tres, job])
 
 
 @kernel
@@ -241,7 +241,7 @@ def association_after(
     memory: Memory, job: int, first: int, second: int, tres: int, count: int, nodes: int, minutes: int
 ) -> int:
     """The same for the limits of associations, where no QOS has decided; the rest as :func:`qos_after`."""
-    user = memory.jobs[Job.ASSOCIATION, job]
+    user = memory.jobs[SlurmJob.ASSOCIATION, job]
     holder = user
     while holder != UNSET:
         broken = group_full(memory, holder, tres, count, minutes)
@@ -261,7 +261,7 @@ def gres_count(memory: Memory, job: int, tres: int, nodes: int) -> int:
     for resource in range(memory.gres_asked.shape[0]):
         if memory.gres_tres[resource] == tres:
             each = memory.gres_asked[resource, job]
-            return int(each * (nodes if nodes > 0 else memory.jobs[Job.MIN_NODES, job]))
+            return int(each * (nodes if nodes > 0 else memory.jobs[SlurmJob.MIN_NODES, job]))
     return 0
 
 
@@ -296,7 +296,7 @@ def after_selection(memory: Memory, job: int, part: int, cpus: int, mb: int, nod
 def hold_by_limit(memory: Memory, job: int, reason: int) -> None:
     """Note the limit that holds a job; nothing where none does."""
     if reason != Reason.NONE:
-        memory.jobs[Job.REASON, job] = memory.jobs[Job.LIMITED, job] = reason
+        memory.jobs[SlurmJob.REASON, job] = memory.jobs[SlurmJob.LIMITED, job] = reason
 
 
 @kernel
@@ -315,7 +315,7 @@ def minutes_used_up(memory: Memory, job: int) -> bool:
     for tres in range(memory.held.shape[1]):
         if count_of(memory, job, tres) == 0:
             continue
-        qos, holder = memory.jobs[Job.QOS, job], memory.jobs[Job.ASSOCIATION, job]
+        qos, holder = memory.jobs[SlurmJob.QOS, job], memory.jobs[SlurmJob.ASSOCIATION, job]
         if qos != UNSET and cap_of(memory, Cap.GRP_MINS, qos, tres) != UNSET:
             if int(memory.used[qos, tres]) // MINUTE >= cap_of(memory, Cap.GRP_MINS, qos, tres):
                 return True
@@ -331,8 +331,8 @@ def minutes_used_up(memory: Memory, job: int) -> bool:
 @routine
 def charge(memory: Memory, job: int, sign: int) -> None:
     """Count a job that starts (1) or ends (-1) with everyone whose limits it concerns."""
-    part = memory.jobs[Job.PARTITION, job]
-    of_job, of_part = memory.jobs[Job.QOS, job], memory.partitions[Partition.QOS, part]
+    part = memory.jobs[SlurmJob.PARTITION, job]
+    of_job, of_part = memory.jobs[SlurmJob.QOS, job], memory.partitions[Partition.QOS, part]
     last = memory.users.shape[1] - 1
     for turn in range(2):
         qos = of_job if turn == 0 else of_part
@@ -347,7 +347,7 @@ def charge(memory: Memory, job: int, sign: int) -> None:
         memory.users[user, last] += sign
         memory.accounts[account, last] += sign
         memory.holders[Holder.RUNNING, qos] += sign
-    holder = memory.jobs[Job.ASSOCIATION, job]
+    holder = memory.jobs[SlurmJob.ASSOCIATION, job]
     while holder != UNSET:
         for tres in range(memory.held.shape[1]):
             memory.held[holder, tres] += sign * count_of(memory, job, tres)

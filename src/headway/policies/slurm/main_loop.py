@@ -19,15 +19,15 @@ from headway.policies.slurm.starting import LIMITED, MAIN, PASSED_OVER, STARTED,
 from headway.policies.slurm.submission import by_deadline, cancel, is_hopeless, is_too_late
 from headway.policies.slurm.tables import (
     UNSET,
-    Clock,
     Holder,
-    Job,
     Memory,
-    Node,
     Partition,
     Reason,
     Record,
     Scratch,
+    SlurmClock,
+    SlurmJob,
+    SlurmNode,
 )
 
 TOO_FEW = 4
@@ -41,7 +41,7 @@ NOT_ALLOWED = 6
 @kernel
 def priority_bound(memory: Memory, job: int) -> int:
     """The least priority at which the job's QOS lets a job keep nodes from others; -1: no such bound."""
-    qos = memory.jobs[Job.QOS, job]
+    qos = memory.jobs[SlurmJob.QOS, job]
     return int(UNSET if qos == UNSET else memory.holders[Holder.MIN_PRIORITY, qos])
 
 
@@ -49,10 +49,10 @@ def priority_bound(memory: Memory, job: int) -> int:
 def begin_pass(memory: Memory) -> None:
     """All usable nodes are available, no partition has failed."""
     for node in range(memory.nodes.shape[1]):
-        memory.sets[Scratch.AVAILABLE, node] = memory.nodes[Node.USABLE, node] > 0
+        memory.sets[Scratch.AVAILABLE, node] = memory.nodes[SlurmNode.USABLE, node] > 0
     for part in range(memory.partitions.shape[1]):
         memory.partitions[Partition.FAILED, part] = memory.partitions[Partition.TESTED, part] = 0
-    memory.clock[Clock.PASSES] += 1
+    memory.clock[SlurmClock.PASSES] += 1
 
 
 @kernel
@@ -84,11 +84,11 @@ def lose_nodes(memory: Memory, row: int) -> None:
 def hold_up(memory: Memory, place: int, now: int) -> None:
     """What a job that does not fit keeps from the others: its required nodes, or its partition."""
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
-    required, mine = memory.jobs[Job.REQUIRED, job], memory.jobs[Job.RESERVATION, job]
+    required, mine = memory.jobs[SlurmJob.REQUIRED, job], memory.jobs[SlurmJob.RESERVATION, job]
     if required > 0:
         lose_nodes(memory, required)
     elif mine != UNSET:
-        memory.reservations[Reservation.FAILED, mine] = memory.clock[Clock.PASSES]
+        memory.reservations[Reservation.FAILED, mine] = memory.clock[SlurmClock.PASSES]
     elif holds_back(memory, place, now, priority_bound(memory, job)):
         fail_partition(memory, part)
 
@@ -97,11 +97,15 @@ def hold_up(memory: Memory, place: int, now: int) -> None:
 def is_open(memory: Memory, job: int, part: int) -> bool:
     """Whether the main loop may start a job in a partition: it is up, and its limit allows the job's."""
     if memory.partitions[Partition.UP, part] == 0:
-        memory.jobs[Job.REASON, job] = Reason.PARTITION_DOWN
+        memory.jobs[SlurmJob.REASON, job] = Reason.PARTITION_DOWN
         return False
     longest = memory.partitions[Partition.MAX_MINUTES, part]
-    if longest != UNSET and memory.jobs[Job.LIMIT, job] > longest and not waives(memory, job, Waiver.TIME):
-        memory.jobs[Job.REASON, job] = Reason.PARTITION_TIME_LIMIT
+    if (
+        longest != UNSET
+        and memory.jobs[SlurmJob.LIMIT, job] > longest
+        and not waives(memory, job, Waiver.TIME)
+    ):
+        memory.jobs[SlurmJob.REASON, job] = Reason.PARTITION_TIME_LIMIT
         return False
     return True
 
@@ -116,8 +120,8 @@ def main_pass(state: State, now: int, full: bool) -> bool:
     memory = state.memory
     begin_pass(memory)
     tested = starts = left = 0
-    number, stamped = memory.clock[Clock.PASSES], False
-    for place in range(memory.clock[Clock.QUEUED]):
+    number, stamped = memory.clock[SlurmClock.PASSES], False
+    for place in range(memory.clock[SlurmClock.QUEUED]):
         job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
         if job == GONE:
             continue
@@ -133,7 +137,7 @@ def main_pass(state: State, now: int, full: bool) -> bool:
         if refused_before(memory, job, part, Array.REFUSED_PASS, number):
             continue
         if array_is_full(memory, job):
-            memory.jobs[Job.REASON, job] = Reason.ARRAY_LIMIT
+            memory.jobs[SlurmJob.REASON, job] = Reason.ARRAY_LIMIT
             continue
         memory.partitions[Partition.TESTED, part] += 1
         if 0 < memory.settings[Setting.PARTITION_DEPTH] < memory.partitions[Partition.TESTED, part]:
@@ -141,12 +145,12 @@ def main_pass(state: State, now: int, full: bool) -> bool:
         if not full and tested > memory.settings[Setting.QUEUE_DEPTH]:
             break
         tested += 1
-        mine = memory.jobs[Job.RESERVATION, job]
+        mine = memory.jobs[SlurmJob.RESERVATION, job]
         if mine != UNSET:
             if memory.reservations[Reservation.FAILED, mine] == number:
                 continue
         elif memory.partitions[Partition.FAILED, part] > 0:
-            memory.jobs[Job.REASON, job] = Reason.PRIORITY
+            memory.jobs[SlurmJob.REASON, job] = Reason.PRIORITY
             stamped = True
             continue
         outcome = test(state, place, now)
@@ -180,15 +184,15 @@ def test(state: State, place: int, now: int) -> int:
     if reason != Reason.NONE:
         hold_by_limit(memory, job, reason)
         return PASSED_OVER
-    if available_nodes(memory, part) < memory.jobs[Job.MIN_NODES, job]:
-        memory.jobs[Job.REASON, job] = Reason.RESOURCES
+    if available_nodes(memory, part) < memory.jobs[SlurmJob.MIN_NODES, job]:
+        memory.jobs[SlurmJob.REASON, job] = Reason.RESOURCES
         return TOO_FEW
     if not licences_free(memory, job):
-        memory.jobs[Job.REASON, job] = Reason.LICENCES
+        memory.jobs[SlurmJob.REASON, job] = Reason.LICENCES
         return PASSED_OVER
     reason = standing_in(memory, job, part)
     if reason != Reason.NONE:
-        memory.jobs[Job.REASON, job] = reason
+        memory.jobs[SlurmJob.REASON, job] = reason
         return NOT_ALLOWED
     adapt(memory, place)
     minutes = by_deadline(memory, job, now, minutes_in(memory, job, part))

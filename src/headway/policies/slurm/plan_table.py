@@ -11,7 +11,7 @@ from __future__ import annotations
 from headway.jit import kernel, routine
 from headway.policies.slurm.bits import ALL, ONE, common_nodes, copy_set
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import Clock, Job, Memory, Scratch, Slot
+from headway.policies.slurm.tables import Memory, Scratch, Slot, SlurmClock, SlurmJob
 
 END = -1
 """NEXT of the last stretch."""
@@ -33,7 +33,7 @@ def clear_table(memory: Memory, now: int) -> None:
     memory.slots[Slot.END, 0] = rounded(memory, now + memory.settings[Setting.BF_WINDOW])
     memory.slots[Slot.NEXT, 0] = END
     memory.slots[Slot.KNOWN, 0] = 0
-    memory.clock[Clock.SLOTS] = 1
+    memory.clock[SlurmClock.SLOTS] = 1
     for word in range(memory.words_free.shape[1]):
         memory.words_free[0, word] = memory.words_sets[Scratch.USABLE, word]
 
@@ -41,8 +41,8 @@ def clear_table(memory: Memory, now: int) -> None:
 @kernel
 def split(memory: Memory, slot: int, t: int) -> int:
     """Cut a stretch at ``t``; the later part."""
-    new = memory.clock[Clock.SLOTS]
-    memory.clock[Clock.SLOTS] = new + 1
+    new = memory.clock[SlurmClock.SLOTS]
+    memory.clock[SlurmClock.SLOTS] = new + 1
     slots = memory.slots
     slots[Slot.BEGIN, new] = t
     slots[Slot.END, new] = slots[Slot.END, slot]
@@ -67,7 +67,7 @@ def equally_free(memory: Memory, a: int, b: int) -> bool:
 @kernel
 def is_full(memory: Memory) -> bool:
     """Whether the table has had as many stretches as it may have; a cycle then ends."""
-    return bool(memory.clock[Clock.SLOTS] >= memory.settings[Setting.BF_TABLE])
+    return bool(memory.clock[SlurmClock.SLOTS] >= memory.settings[Setting.BF_TABLE])
 
 
 @routine
@@ -129,7 +129,7 @@ def join_equal(memory: Memory, before: int, last: int, end: int) -> None:
 @kernel
 def lay_widest(memory: Memory, job: int, part: int) -> None:
     """The nodes that a job could ever have into the set WIDEST."""
-    sets, features = memory.words_sets, memory.jobs[Job.FEATURES, job]
+    sets, features = memory.words_sets, memory.jobs[SlurmJob.FEATURES, job]
     for word in range(sets.shape[1]):
         here = memory.words_members[part, word] & memory.words_features[features, word]
         sets[Scratch.WIDEST, word] = here & sets[Scratch.USABLE, word] & sets[Scratch.ALLOWED, word]
@@ -144,7 +144,7 @@ def kind_of(memory: Memory, job: int, part: int) -> int:
     kinds = memory.surveys.shape[1] - 1
     if memory.reservations.shape[1] > 0 or memory.settings[Setting.PLAIN] > 0:
         return kinds
-    return min(part * memory.features.shape[0] + memory.jobs[Job.FEATURES, job], kinds)
+    return min(part * memory.features.shape[0] + memory.jobs[SlurmJob.FEATURES, job], kinds)
 
 
 @kernel
@@ -291,7 +291,7 @@ def lay_folded(memory: Memory, slot: int) -> None:
 @routine
 def collides(memory: Memory, start: int, end: int) -> bool:
     """Whether a stretch between ``start`` and ``end`` lacks a node of the plan that is being made."""
-    slot, place = 0, memory.clock[Clock.PLANS]
+    slot, place = 0, memory.clock[SlurmClock.PLANS]
     while slot != END:
         if memory.slots[Slot.END, slot] > start and memory.slots[Slot.BEGIN, slot] < end:
             lacking = 0

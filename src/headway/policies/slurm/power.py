@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from headway.engine.heap import push
 from headway.engine.shares import end_of_shares
-from headway.engine.tables import N_RUNS, R_SHARE, S_NODE, SHARES, State
+from headway.engine.tables import Clock, Node, Run, Share, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Clock, Node
+from headway.policies.slurm.tables import UNSET, SlurmClock, SlurmNode
 
 
 @kernel
@@ -21,10 +21,10 @@ def is_off(state: State, node: int, now: int) -> bool:
     after = memory.settings[Setting.POWER_AFTER]
     return bool(
         after != UNSET
-        and memory.nodes[Node.SAVES_POWER, node] > 0
-        and state.nodes[N_RUNS, node] == 0
-        and memory.nodes[Node.COMPLETING, node] == 0
-        and now - memory.nodes[Node.IDLE_SINCE, node] >= after
+        and memory.nodes[SlurmNode.SAVES_POWER, node] > 0
+        and state.nodes[Node.RUNS, node] == 0
+        and memory.nodes[SlurmNode.COMPLETING, node] == 0
+        and now - memory.nodes[SlurmNode.IDLE_SINCE, node] >= after
     )
 
 
@@ -34,19 +34,19 @@ def switch_on(state: State, count: int, now: int) -> int:
     memory, takes = state.memory, 0
     if memory.settings[Setting.POWER_AFTER] == UNSET:
         return 0
-    for entry in range(state.clock[SHARES], state.clock[SHARES] + count):
-        node = state.shares[S_NODE, entry]
+    for entry in range(state.clock[Clock.SHARES], state.clock[Clock.SHARES] + count):
+        node = state.shares[Share.NODE, entry]
         if is_off(state, node, now):
             takes = memory.settings[Setting.BOOT_TAKES]
-            memory.nodes[Node.COMPLETING, node] += 1
-            push(memory.epilogs, 0, memory.clock[Clock.COMPLETING], now + takes, -1 - node)
-            memory.clock[Clock.COMPLETING] += 1
-            memory.clock[Clock.BOOTING] += 1
+            memory.nodes[SlurmNode.COMPLETING, node] += 1
+            push(memory.epilogs, 0, memory.clock[SlurmClock.COMPLETING], now + takes, -1 - node)
+            memory.clock[SlurmClock.COMPLETING] += 1
+            memory.clock[SlurmClock.BOOTING] += 1
     return int(takes)
 
 
 @kernel
 def note_idle_since(state: State, run: int, now: int) -> None:
     """Note when the nodes of a run that ended became idle, if they did."""
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-        state.memory.nodes[Node.IDLE_SINCE, state.shares[S_NODE, entry]] = now
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+        state.memory.nodes[SlurmNode.IDLE_SINCE, state.shares[Share.NODE, entry]] = now

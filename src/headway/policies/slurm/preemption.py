@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
-from headway.engine.tables import R_SHARE, RUN, S_NODE, State
+from headway.engine.tables import Job, Run, Share, State
 from headway.jit import kernel
 from headway.policies.slurm.queue import may_preempt
 from headway.policies.slurm.settings import Mode, Preemption, Setting
-from headway.policies.slurm.tables import UNSET, Holder, Job, Memory, Partition, Tres
+from headway.policies.slurm.tables import UNSET, Holder, Memory, Partition, SlurmJob, Tres
 
 NODES_OF_RANK = 1 << 16
 
@@ -16,27 +16,27 @@ NODES_OF_RANK = 1 << 16
 def victim_mode(memory: Memory, job: int) -> int:
     """How a running job would be preempted (:class:`Mode`)."""
     if memory.settings[Setting.PREEMPTION] == Preemption.BY_QOS:
-        qos = memory.jobs[Job.QOS, job]
+        qos = memory.jobs[SlurmJob.QOS, job]
         return int(Mode.OFF if qos == UNSET else memory.holders[Holder.PREEMPT, qos])
-    return int(memory.partitions[Partition.PREEMPT, memory.jobs[Job.PARTITION, job]])
+    return int(memory.partitions[Partition.PREEMPT, memory.jobs[SlurmJob.PARTITION, job]])
 
 
 @kernel
 def grace(memory: Memory, job: int) -> int:
     """How long a victim may go on, in seconds."""
-    qos = memory.jobs[Job.QOS, job]
+    qos = memory.jobs[SlurmJob.QOS, job]
     if memory.settings[Setting.PREEMPTION] == Preemption.BY_QOS:
         return int(0 if qos == UNSET else max(memory.holders[Holder.GRACE, qos], 0))
-    return int(max(memory.partitions[Partition.GRACE, memory.jobs[Job.PARTITION, job]], 0))
+    return int(max(memory.partitions[Partition.GRACE, memory.jobs[SlurmJob.PARTITION, job]], 0))
 
 
 @kernel
 def exempt_until(memory: Memory, job: int) -> int:
     """When a running job may be preempted at the earliest."""
-    exempt, qos = memory.settings[Setting.PREEMPT_EXEMPT], memory.jobs[Job.QOS, job]
+    exempt, qos = memory.settings[Setting.PREEMPT_EXEMPT], memory.jobs[SlurmJob.QOS, job]
     if qos != UNSET and memory.holders[Holder.EXEMPT, qos] != UNSET:
         exempt = memory.holders[Holder.EXEMPT, qos]
-    return int(memory.jobs[Job.STARTED, job] + exempt)
+    return int(memory.jobs[SlurmJob.STARTED, job] + exempt)
 
 
 @kernel
@@ -44,7 +44,7 @@ def is_preemptable(memory: Memory, job: int, part: int, running: int, now: int) 
     """Whether a job may take the place of a running one."""
     return bool(
         victim_mode(memory, running) != Mode.OFF
-        and may_preempt(memory, job, part, running, memory.jobs[Job.PARTITION, running])
+        and may_preempt(memory, job, part, running, memory.jobs[SlurmJob.PARTITION, running])
         and now >= exempt_until(memory, running)
     )
 
@@ -53,26 +53,26 @@ def is_preemptable(memory: Memory, job: int, part: int, running: int, now: int) 
 def cost(memory: Memory, job: int) -> int:
     """Who goes first: jobs of a low tier or QOS, then of few nodes; or the youngest."""
     if memory.settings[Setting.YOUNGEST_FIRST] > 0:
-        return int(-memory.jobs[Job.STARTED, job])
-    rank = memory.partitions[Partition.TIER, memory.jobs[Job.PARTITION, job]]
+        return int(-memory.jobs[SlurmJob.STARTED, job])
+    rank = memory.partitions[Partition.TIER, memory.jobs[SlurmJob.PARTITION, job]]
     if memory.settings[Setting.PREEMPTION] == Preemption.BY_QOS:
-        rank = max(memory.holders[Holder.PRIORITY, memory.jobs[Job.QOS, job]], 0)
-    nodes = memory.jobs[Job.HOLDS + Tres.NODE, job]
+        rank = max(memory.holders[Holder.PRIORITY, memory.jobs[SlurmJob.QOS, job]], 0)
+    nodes = memory.jobs[SlurmJob.HOLDS + Tres.NODE, job]
     return int(min(rank, NODES_OF_RANK - 1) * NODES_OF_RANK + min(nodes, NODES_OF_RANK - 1))
 
 
 @kernel
 def is_pausing(memory: Memory, job: int, now: int) -> bool:
     """Whether a job took victims so recently that it takes no more."""
-    took = memory.jobs[Job.TOOK_VICTIMS, job]
+    took = memory.jobs[SlurmJob.TOOK_VICTIMS, job]
     return bool(took != UNSET and took > now - memory.settings[Setting.PREEMPT_PAUSE])
 
 
 @kernel
 def shares_partition(state: State, job: int, part: int) -> bool:
     """Whether a running job holds a node of a partition."""
-    run = state.jobs[RUN, job]
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-        if state.memory.members[part, state.shares[S_NODE, entry]] > 0:
+    run = state.jobs[Job.RUN, job]
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+        if state.memory.members[part, state.shares[Share.NODE, entry]] > 0:
             return True
     return False

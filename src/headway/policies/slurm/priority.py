@@ -7,7 +7,17 @@ from headway.policies.slurm.fairshare import classic, decay, fair_tree, use
 from headway.policies.slurm.life_tables import Array
 from headway.policies.slurm.queue import minutes_in, sift_in, sort_queue
 from headway.policies.slurm.settings import Preemption, Setting, Weight
-from headway.policies.slurm.tables import UNSET, Clock, Factor, Job, Memory, Partition, Record, Tres, Usage
+from headway.policies.slurm.tables import (
+    UNSET,
+    Factor,
+    Memory,
+    Partition,
+    Record,
+    SlurmClock,
+    SlurmJob,
+    Tres,
+    Usage,
+)
 
 HIGHEST = (1 << 32) - 1
 BASIC = 4294901759
@@ -17,7 +27,7 @@ BASIC = 4294901759
 @kernel
 def age_factor(memory: Memory, job: int, now: int) -> float:
     """How long a job has been waiting, of the longest age that counts."""
-    since = memory.jobs[Job.ACCRUED, job]
+    since = memory.jobs[SlurmJob.ACCRUED, job]
     if since == UNSET or now <= since:
         return 0.0
     return min((now - since) / memory.settings[Setting.MAX_AGE], 1.0)
@@ -26,7 +36,7 @@ def age_factor(memory: Memory, job: int, now: int) -> float:
 @kernel
 def size_factor(memory: Memory, job: int, part: int) -> float:
     """How large a job is, of the cluster."""
-    nodes, cpus = memory.jobs[Job.MIN_NODES, job], memory.jobs[Job.SIZE, job]
+    nodes, cpus = memory.jobs[SlurmJob.MIN_NODES, job], memory.jobs[SlurmJob.SIZE, job]
     all_nodes, all_cpus = memory.settings[Setting.CLUSTER_NODES], memory.settings[Setting.CLUSTER_CPUS]
     small = memory.settings[Setting.FAVOR_SMALL] > 0
     if memory.settings[Setting.SIZE_BY_TIME] > 0:
@@ -45,14 +55,14 @@ def resource_part(memory: Memory, job: int, part: int) -> float:
     """What the weights of resources give: requested of what the partition has."""
     total, partitions = 0.0, memory.partitions
     if memory.weights[Weight.TRES_CPU] > 0 and partitions[Partition.CPUS, part] > 0:
-        share = memory.jobs[Job.CPUS, job] / partitions[Partition.CPUS, part]
+        share = memory.jobs[SlurmJob.CPUS, job] / partitions[Partition.CPUS, part]
         total += memory.weights[Weight.TRES_CPU] * share
     if memory.weights[Weight.TRES_NODE] > 0 and partitions[Partition.NODES, part] > 0:
-        share = memory.jobs[Job.MIN_NODES, job] / partitions[Partition.NODES, part]
+        share = memory.jobs[SlurmJob.MIN_NODES, job] / partitions[Partition.NODES, part]
         total += memory.weights[Weight.TRES_NODE] * share
     if memory.weights[Weight.TRES_MEMORY] > 0 and partitions[Partition.MEMORY, part] > 0:
-        asked = max(memory.jobs[Job.MEMORY_CPU, job], 0) * memory.jobs[Job.CPUS, job]
-        asked = max(asked, memory.jobs[Job.MEMORY_NODE, job] * memory.jobs[Job.MIN_NODES, job])
+        asked = max(memory.jobs[SlurmJob.MEMORY_CPU, job], 0) * memory.jobs[SlurmJob.CPUS, job]
+        asked = max(asked, memory.jobs[SlurmJob.MEMORY_NODE, job] * memory.jobs[SlurmJob.MIN_NODES, job])
         total += memory.weights[Weight.TRES_MEMORY] * (asked / partitions[Partition.MEMORY, part])
     return total
 
@@ -61,7 +71,7 @@ def resource_part(memory: Memory, job: int, part: int) -> float:
 def multifactor(memory: Memory, job: int, part: int, now: int) -> int:
     """The priority of a job in a partition."""
     weights, total, share, age = memory.weights, 0.0, 0.0, 0.0
-    association, qos = memory.jobs[Job.ASSOCIATION, job], memory.jobs[Job.QOS, job]
+    association, qos = memory.jobs[SlurmJob.ASSOCIATION, job], memory.jobs[SlurmJob.QOS, job]
     accounting = memory.settings[Setting.HAS_ACCOUNTING] > 0
     if accounting:
         age = weights[Weight.AGE] * age_factor(memory, job, now)
@@ -73,26 +83,26 @@ def multifactor(memory: Memory, job: int, part: int, now: int) -> int:
             total += share
     size = weights[Weight.SIZE] * size_factor(memory, job, part)
     total += size
-    memory.jobs[Job.AGE_POINTS, job] = int(age + 0.5)
-    memory.jobs[Job.FAIRSHARE_POINTS, job] = int(share + 0.5)
-    memory.jobs[Job.SIZE_POINTS, job] = int(size + 0.5)
+    memory.jobs[SlurmJob.AGE_POINTS, job] = int(age + 0.5)
+    memory.jobs[SlurmJob.FAIRSHARE_POINTS, job] = int(share + 0.5)
+    memory.jobs[SlurmJob.SIZE_POINTS, job] = int(size + 0.5)
     total += weights[Weight.PARTITION] * memory.factors[Factor.PARTITION, part]
     if qos != UNSET:
         total += weights[Weight.QOS] * memory.factors[Factor.QOS, qos]
     total += resource_part(memory, job, part)
-    total -= memory.jobs[Job.NICE, job]
+    total -= memory.jobs[SlurmJob.NICE, job]
     return int(min(max(total, 1.0), float(HIGHEST)))
 
 
 @kernel
 def next_in_order(memory: Memory, job: int) -> int:
     """The next priority where that is the order of submission; the tasks of an array share one."""
-    array, priority = memory.jobs[Job.ARRAY, job], memory.clock[Clock.BASIC]
+    array, priority = memory.jobs[SlurmJob.ARRAY, job], memory.clock[SlurmClock.BASIC]
     if array != UNSET:
         if memory.arrays[Array.PRIORITY, array] != UNSET:
             return int(memory.arrays[Array.PRIORITY, array])
         memory.arrays[Array.PRIORITY, array] = priority
-    memory.clock[Clock.BASIC] = priority - 1
+    memory.clock[SlurmClock.BASIC] = priority - 1
     return int(priority)
 
 
@@ -100,31 +110,31 @@ def next_in_order(memory: Memory, job: int) -> int:
 def prioritise(memory: Memory, job: int, now: int) -> None:
     """Give a job that arrives its priority."""
     if memory.settings[Setting.MULTIFACTOR] > 0:
-        part = memory.lists[memory.jobs[Job.PARTITIONS, job], 0]
-        memory.jobs[Job.PRIORITY, job] = multifactor(memory, job, part, now)
-        memory.jobs[Job.FIRST_FAIRSHARE, job] = memory.jobs[Job.FAIRSHARE_POINTS, job]
-        memory.jobs[Job.FIRST_SIZE, job] = memory.jobs[Job.SIZE_POINTS, job]
-    elif memory.jobs[Job.HELD, job] > 0:
-        memory.jobs[Job.PRIORITY, job] = 0
+        part = memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 0]
+        memory.jobs[SlurmJob.PRIORITY, job] = multifactor(memory, job, part, now)
+        memory.jobs[SlurmJob.FIRST_FAIRSHARE, job] = memory.jobs[SlurmJob.FAIRSHARE_POINTS, job]
+        memory.jobs[SlurmJob.FIRST_SIZE, job] = memory.jobs[SlurmJob.SIZE_POINTS, job]
+    elif memory.jobs[SlurmJob.HELD, job] > 0:
+        memory.jobs[SlurmJob.PRIORITY, job] = 0
     else:
-        memory.jobs[Job.PRIORITY, job] = next_in_order(memory, job) - memory.jobs[Job.NICE, job]
-    memory.jobs[Job.FIRST_PRIORITY, job] = memory.jobs[Job.PRIORITY, job]
+        memory.jobs[SlurmJob.PRIORITY, job] = next_in_order(memory, job) - memory.jobs[SlurmJob.NICE, job]
+    memory.jobs[SlurmJob.FIRST_PRIORITY, job] = memory.jobs[SlurmJob.PRIORITY, job]
 
 
 @routine
 def renew_records(memory: Memory, first: int, now: int) -> None:
     """Calculate the priorities of the records from ``first`` on, and put the queue in order."""
     if memory.settings[Setting.MULTIFACTOR] > 0:
-        for place in range(first, memory.clock[Clock.QUEUED]):
+        for place in range(first, memory.clock[SlurmClock.QUEUED]):
             job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
             priority = multifactor(memory, job, part, now)
             memory.queue[Record.PRIORITY, place] = priority
             if memory.queue[Record.PLACE, place] == 0:
-                memory.jobs[Job.PRIORITY, job] = priority
+                memory.jobs[SlurmJob.PRIORITY, job] = priority
     if first == 0 or memory.settings[Setting.PREEMPTION] != Preemption.OFF:
         sort_queue(memory)
         return
-    for place in range(first, memory.clock[Clock.QUEUED]):
+    for place in range(first, memory.clock[SlurmClock.QUEUED]):
         sift_in(memory, place, 1)  # those before are in order
 
 
@@ -134,25 +144,25 @@ def calculate(memory: Memory, now: int) -> None:
     tree = memory.settings[Setting.FAIR_TREE] > 0
     if not tree:
         classic(memory)  # with the usage of before: it lags one period behind
-    elapsed = now - memory.clock[Clock.PRIORITY_LAST]
+    elapsed = now - memory.clock[SlurmClock.PRIORITY_LAST]
     if elapsed > 0:
         decay(memory, elapsed)
-    for place in range(memory.clock[Clock.RUNNING]):
+    for place in range(memory.clock[SlurmClock.RUNNING]):
         use(memory, memory.running[1, place], now)
     if tree:
         fair_tree(memory)
-    memory.clock[Clock.PRIORITY_LAST] = now
+    memory.clock[SlurmClock.PRIORITY_LAST] = now
     renew_records(memory, 0, now)
 
 
 @kernel
 def tres_of(memory: Memory, job: int, cpus: int, mb: int, nodes: int, billing: int) -> None:
     """Note what a job holds from now on."""
-    memory.jobs[Job.HOLDS + Tres.CPU, job] = cpus
-    memory.jobs[Job.HOLDS + Tres.MEMORY, job] = mb
-    memory.jobs[Job.HOLDS + Tres.NODE, job] = nodes
-    memory.jobs[Job.HOLDS + Tres.BILLING, job] = billing
+    memory.jobs[SlurmJob.HOLDS + Tres.CPU, job] = cpus
+    memory.jobs[SlurmJob.HOLDS + Tres.MEMORY, job] = mb
+    memory.jobs[SlurmJob.HOLDS + Tres.NODE, job] = nodes
+    memory.jobs[SlurmJob.HOLDS + Tres.BILLING, job] = billing
     for resource in range(memory.gres_asked.shape[0]):
         if memory.gres_tres[resource] != UNSET:
             asked = memory.gres_asked[resource, job]
-            memory.jobs[Job.HOLDS + memory.gres_tres[resource], job] = asked * nodes
+            memory.jobs[SlurmJob.HOLDS + memory.gres_tres[resource], job] = asked * nodes

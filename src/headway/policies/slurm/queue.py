@@ -11,13 +11,13 @@ from headway.policies.slurm.settings import Mode, Preemption, Setting, Waiver
 from headway.policies.slurm.tables import (
     UNSET,
     Adapted,
-    Clock,
     Holder,
-    Job,
     Memory,
     Partition,
     Reason,
     Record,
+    SlurmClock,
+    SlurmJob,
 )
 
 GONE = -1
@@ -34,7 +34,7 @@ def may_preempt(memory: Memory, job: int, part: int, other: int, others_part: in
     if kind == Preemption.BY_TIER:
         lower = memory.partitions[Partition.TIER, others_part] < memory.partitions[Partition.TIER, part]
         return bool(lower and memory.partitions[Partition.PREEMPT, others_part] != Mode.OFF)
-    qos, others = memory.jobs[Job.QOS, job], memory.jobs[Job.QOS, other]
+    qos, others = memory.jobs[SlurmJob.QOS, job], memory.jobs[SlurmJob.QOS, other]
     return bool(
         kind == Preemption.BY_QOS and qos >= 0 and others >= 0 and memory.may_preempt[qos, others] > 0
     )
@@ -55,10 +55,10 @@ def comes_first(memory: Memory, a: int, b: int) -> bool:
         return bool(queue[Record.TIER, a] > queue[Record.TIER, b])
     if queue[Record.PRIORITY, a] != queue[Record.PRIORITY, b]:
         return bool(queue[Record.PRIORITY, a] > queue[Record.PRIORITY, b])
-    if jobs[Job.ENTERED, job] != jobs[Job.ENTERED, other]:
-        return bool(jobs[Job.ENTERED, job] < jobs[Job.ENTERED, other])
-    if jobs[Job.FIRST_TASK, job] != jobs[Job.FIRST_TASK, other]:
-        return bool(jobs[Job.FIRST_TASK, job] < jobs[Job.FIRST_TASK, other])
+    if jobs[SlurmJob.ENTERED, job] != jobs[SlurmJob.ENTERED, other]:
+        return bool(jobs[SlurmJob.ENTERED, job] < jobs[SlurmJob.ENTERED, other])
+    if jobs[SlurmJob.FIRST_TASK, job] != jobs[SlurmJob.FIRST_TASK, other]:
+        return bool(jobs[SlurmJob.FIRST_TASK, job] < jobs[SlurmJob.FIRST_TASK, other])
     if queue[Record.PLACE, a] != queue[Record.PLACE, b]:
         return bool(queue[Record.PLACE, a] < queue[Record.PLACE, b])
     return bool(job < other)
@@ -85,7 +85,7 @@ def sift_in(memory: Memory, place: int, gap: int) -> None:
 @routine
 def sort_queue(memory: Memory) -> None:
     """Put the records in order again; most of them are."""
-    count = memory.clock[Clock.QUEUED]
+    count = memory.clock[SlurmClock.QUEUED]
     gap = 1
     while gap < count // 9:
         gap = 3 * gap + 1
@@ -98,23 +98,23 @@ def sort_queue(memory: Memory) -> None:
 @kernel
 def shortest_limit(memory: Memory, job: int) -> int:
     """The shortest time limit in minutes that a job accepts."""
-    shortest = memory.jobs[Job.MINUTES_MIN, job]
-    return int(memory.jobs[Job.LIMIT, job] if shortest == UNSET else shortest)
+    shortest = memory.jobs[SlurmJob.MINUTES_MIN, job]
+    return int(memory.jobs[SlurmJob.LIMIT, job] if shortest == UNSET else shortest)
 
 
 @kernel
 def waives(memory: Memory, job: int, bound: int) -> bool:
     """Whether the QOS of a job waives a bound of its partitions (:class:`Waiver`)."""
-    if memory.settings[Setting.WAIVES] == 0 or memory.jobs[Job.QOS, job] == UNSET:
+    if memory.settings[Setting.WAIVES] == 0 or memory.jobs[SlurmJob.QOS, job] == UNSET:
         return False
-    return bool(memory.holders[Holder.WAIVES, memory.jobs[Job.QOS, job]] & bound)
+    return bool(memory.holders[Holder.WAIVES, memory.jobs[SlurmJob.QOS, job]] & bound)
 
 
 @kernel
 def bound_against(memory: Memory, job: int, part: int) -> int:
     """The bound of a partition that keeps a job out of it for good (:class:`Reason`); 0: none does."""
-    partitions, most_asked = memory.partitions, memory.jobs[Job.MAX_NODES, job]
-    nodes, longest = memory.jobs[Job.MIN_NODES, job], partitions[Partition.MAX_MINUTES, part]
+    partitions, most_asked = memory.partitions, memory.jobs[SlurmJob.MAX_NODES, job]
+    nodes, longest = memory.jobs[SlurmJob.MIN_NODES, job], partitions[Partition.MAX_MINUTES, part]
     most = partitions[Partition.MAX_NODES, part]
     if nodes > partitions[Partition.NODES, part]:
         return Reason.PARTITION_NODE_LIMIT
@@ -131,18 +131,18 @@ def bound_against(memory: Memory, job: int, part: int) -> int:
 def adapt(memory: Memory, record: int) -> None:
     """Let the job of a record ask for what its partition makes of its request."""
     job = memory.queue[Record.JOB, record]
-    row, first = memory.jobs[Job.ADAPTED, job], WAYS * memory.queue[Record.PLACE, record]
+    row, first = memory.jobs[SlurmJob.ADAPTED, job], WAYS * memory.queue[Record.PLACE, record]
     if row != UNSET:
-        memory.jobs[Job.CPUS, job] = memory.adapted[first + Adapted.CPUS, row]
-        memory.jobs[Job.CPUS_PER_TASK, job] = memory.adapted[first + Adapted.CPUS_PER_TASK, row]
-        memory.jobs[Job.MEMORY_CPU, job] = memory.adapted[first + Adapted.MEMORY_CPU, row]
-        memory.jobs[Job.NODE_CPUS, job] = memory.adapted[first + Adapted.NODE_CPUS, row]
+        memory.jobs[SlurmJob.CPUS, job] = memory.adapted[first + Adapted.CPUS, row]
+        memory.jobs[SlurmJob.CPUS_PER_TASK, job] = memory.adapted[first + Adapted.CPUS_PER_TASK, row]
+        memory.jobs[SlurmJob.MEMORY_CPU, job] = memory.adapted[first + Adapted.MEMORY_CPU, row]
+        memory.jobs[SlurmJob.NODE_CPUS, job] = memory.adapted[first + Adapted.NODE_CPUS, row]
 
 
 @routine
 def enqueue(memory: Memory, job: int) -> None:
     """Give a job its records, each where it belongs."""
-    asked = memory.jobs[Job.PARTITIONS, job]
+    asked = memory.jobs[SlurmJob.PARTITIONS, job]
     for place in range(memory.lists.shape[1]):
         part = memory.lists[asked, place]
         if part < 0:
@@ -150,27 +150,27 @@ def enqueue(memory: Memory, job: int) -> None:
         against = bound_against(memory, job, part)
         if memory.standing[asked, place] == Reason.PARTITION_CONFIG:
             against = Reason.PARTITION_CONFIG
-        row = memory.jobs[Job.ADAPTED, job]
+        row = memory.jobs[SlurmJob.ADAPTED, job]
         if row != UNSET and memory.adapted[WAYS * place + Adapted.CPUS, row] < 0:
             against = Reason.MEMORY_LIMIT
         if against != Reason.NONE:
-            memory.jobs[Job.REASON, job] = against
+            memory.jobs[SlurmJob.REASON, job] = against
             continue
-        end = memory.clock[Clock.QUEUED]
+        end = memory.clock[SlurmClock.QUEUED]
         memory.queue[Record.JOB, end] = job
         memory.queue[Record.PARTITION, end] = part
         memory.queue[Record.TIER, end] = memory.partitions[Partition.TIER, part]
-        if memory.jobs[Job.RESERVATION, job] != UNSET:
+        if memory.jobs[SlurmJob.RESERVATION, job] != UNSET:
             memory.queue[Record.TIER, end] += FOR_RESERVATION
-        memory.queue[Record.PRIORITY, end] = memory.jobs[Job.PRIORITY, job]
+        memory.queue[Record.PRIORITY, end] = memory.jobs[SlurmJob.PRIORITY, job]
         memory.queue[Record.PLACE, end] = place
-        memory.clock[Clock.QUEUED] = end + 1
+        memory.clock[SlurmClock.QUEUED] = end + 1
 
 
 @routine
 def leave_queue(memory: Memory, job: int) -> None:
     """Make gaps of a job's records."""
-    for place in range(memory.clock[Clock.QUEUED]):
+    for place in range(memory.clock[SlurmClock.QUEUED]):
         if memory.queue[Record.JOB, place] == job:
             memory.queue[Record.JOB, place] = GONE
 
@@ -179,12 +179,12 @@ def leave_queue(memory: Memory, job: int) -> None:
 def close_gaps(memory: Memory) -> None:
     """Move the records together."""
     count = 0
-    for place in range(memory.clock[Clock.QUEUED]):
+    for place in range(memory.clock[SlurmClock.QUEUED]):
         if memory.queue[Record.JOB, place] != GONE:
             if count != place:
                 move(memory, place, count)
             count += 1
-    memory.clock[Clock.QUEUED] = count
+    memory.clock[SlurmClock.QUEUED] = count
 
 
 @kernel
@@ -193,7 +193,7 @@ def minutes_in(memory: Memory, job: int, part: int) -> int:
     longest = memory.partitions[Partition.MAX_MINUTES, part]
     if longest == UNSET:
         longest = YEAR
-    limit = memory.jobs[Job.LIMIT, job]
+    limit = memory.jobs[SlurmJob.LIMIT, job]
     if limit == UNSET:
         return int(longest)
     return int(limit if waives(memory, job, Waiver.TIME) else min(limit, longest))
@@ -206,7 +206,7 @@ YEAR = 365 * 24 * 60
 @kernel
 def shortest_in(memory: Memory, job: int, part: int) -> int:
     """The time limit in minutes that backfill plans with: the shortest that the job accepts."""
-    shortest = memory.jobs[Job.MINUTES_MIN, job]
+    shortest = memory.jobs[SlurmJob.MINUTES_MIN, job]
     minutes = minutes_in(memory, job, part)
     return int(minutes if shortest == UNSET else min(minutes, shortest))
 
@@ -216,7 +216,7 @@ def standing_in(memory: Memory, job: int, part: int) -> int:
     """Why a job that waits for a partition may not start in it (:class:`Reason`); 0: it may."""
     if memory.settings[Setting.RESTRICTS] == 0:
         return Reason.NONE
-    asked = memory.jobs[Job.PARTITIONS, job]
+    asked = memory.jobs[SlurmJob.PARTITIONS, job]
     for place in range(memory.lists.shape[1]):
         if memory.lists[asked, place] == part:
             return int(memory.standing[asked, place])
@@ -230,4 +230,4 @@ def holds_back(memory: Memory, place: int, now: int, least: int) -> bool:
     bound = least if least != UNSET else memory.settings[Setting.BF_MIN_PRIORITY]
     if memory.queue[Record.PRIORITY, place] < bound:
         return False
-    return bool(now - memory.jobs[Job.BEGIN, job] >= memory.settings[Setting.BF_MIN_AGE])
+    return bool(now - memory.jobs[SlurmJob.BEGIN, job] >= memory.settings[Setting.BF_MIN_AGE])

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from headway.engine.tables import WALL, State
+from headway.engine.tables import Job, State
 from headway.policies.prepare import OnNodes, Table
 from headway.policies.slurm.reasons import reason_name
 from headway.policies.slurm.settings import Setting, Weight
-from headway.policies.slurm.tables import RESOURCE, UNSET, Factor, Job, Memory, Reason
+from headway.policies.slurm.tables import RESOURCE, UNSET, Factor, Memory, Reason, SlurmJob
 from headway.site import Site
 from headway.units import MINUTE, SECOND
 
@@ -24,10 +24,12 @@ def on_nodes(state: State, site: Site, resources: list[str]) -> OnNodes:
     labels = {"reason": names, "limit": names, "loop": LOOPS, "planned_node": [n.name for n in site.nodes]}
     return OnNodes(
         nodes=tuple(node.name for node in site.nodes),
-        partition=state.memory.jobs[Job.PARTITION],
+        partition=state.memory.jobs[SlurmJob.PARTITION],
         partitions=tuple(partition.name for partition in site.partitions),
         walltime=np.where(
-            state.memory.jobs[Job.LENGTH] < 0, state.jobs[WALL], MINUTE * state.memory.jobs[Job.LENGTH]
+            state.memory.jobs[SlurmJob.LENGTH] < 0,
+            state.jobs[Job.WALL],
+            MINUTE * state.memory.jobs[SlurmJob.LENGTH],
         ),
         labels={name: tuple(given) for name, given in labels.items()},
     )
@@ -63,7 +65,7 @@ def warm_up_remark(site: Site) -> str:
 
 def reasons(memory: Memory, resources: list[str]) -> tuple[list[str], dict[int, int]]:
     """The names of the reasons that occurred, and the place of each code among them."""
-    codes = np.unique(memory.jobs[[Job.REASON, Job.LIMITED]]).tolist()
+    codes = np.unique(memory.jobs[[SlurmJob.REASON, SlurmJob.LIMITED]]).tolist()
     names = sorted({reason_name(code, resources) for code in codes})
     return names, {code: names.index(reason_name(code, resources)) for code in codes}
 
@@ -89,7 +91,7 @@ REFUSED = {
 
 def why_refused(state: State, job: int) -> tuple[str, str]:
     """Rule and action of the ledger for a job that would wait for ever."""
-    reason = int(state.memory.jobs[Job.REASON, job])
+    reason = int(state.memory.jobs[SlurmJob.REASON, job])
     limits = ("limits", "held by a limit that it exceeds by itself: it would wait for ever, not run")
     return REFUSED.get(Reason(reason), limits) if reason < RESOURCE else limits
 
@@ -106,45 +108,47 @@ def notes(state: State, resources: list[str], numbers: Table) -> dict[str, Any]:
     def coded(row: int) -> Table:
         return np.array([place[code] for code in jobs[row].tolist()], np.int64)
 
-    limited = np.where(jobs[Job.LIMITED] == 0, UNSET, coded(Job.LIMITED))
+    limited = np.where(jobs[SlurmJob.LIMITED] == 0, UNSET, coded(SlurmJob.LIMITED))
     found = {
-        "reason": coded(Job.REASON),
+        "reason": coded(SlurmJob.REASON),
         "limit": limited,
-        "loop": np.where(jobs[Job.STARTED] == UNSET, UNSET, jobs[Job.LOOP]),
-        "first_priority": jobs[Job.FIRST_PRIORITY],
-        "priority": jobs[Job.PRIORITY],
+        "loop": np.where(jobs[SlurmJob.STARTED] == UNSET, UNSET, jobs[SlurmJob.LOOP]),
+        "first_priority": jobs[SlurmJob.FIRST_PRIORITY],
+        "priority": jobs[SlurmJob.PRIORITY],
     }
     if memory.settings[Setting.MULTIFACTOR] > 0:
         found |= points(memory)
     return found | {
-        "planned_at": _time(memory, jobs[Job.PLANNED_AT]),
-        "planned_start": _time(memory, jobs[Job.PLANNED]),
-        "planned_node": jobs[Job.PLANNED_NODE],
-        "planned_nodes": jobs[Job.PLANNED_NODES],
-        "eligible": _time(memory, jobs[Job.BEGIN]),
-        "attempts": jobs[Job.ATTEMPTS],
-        "preempted_by": np.where(jobs[Job.PREEMPTED_BY] < 0, UNSET, numbers[jobs[Job.PREEMPTED_BY]]),
+        "planned_at": _time(memory, jobs[SlurmJob.PLANNED_AT]),
+        "planned_start": _time(memory, jobs[SlurmJob.PLANNED]),
+        "planned_node": jobs[SlurmJob.PLANNED_NODE],
+        "planned_nodes": jobs[SlurmJob.PLANNED_NODES],
+        "eligible": _time(memory, jobs[SlurmJob.BEGIN]),
+        "attempts": jobs[SlurmJob.ATTEMPTS],
+        "preempted_by": np.where(
+            jobs[SlurmJob.PREEMPTED_BY] < 0, UNSET, numbers[jobs[SlurmJob.PREEMPTED_BY]]
+        ),
     }
 
 
 def points(memory: Memory) -> dict[str, Any]:
     """The parts of priorities that factors give."""
-    jobs, part = memory.jobs, np.maximum(memory.jobs[Job.PARTITION], 0)
+    jobs, part = memory.jobs, np.maximum(memory.jobs[SlurmJob.PARTITION], 0)
 
     def fixed(weight: int, factor: int, holder: Table) -> Table:
         value = memory.weights[weight] * memory.factors[factor, np.maximum(holder, 0)]
         return np.where(holder == UNSET, 0, np.rint(value)).astype(np.int64)
 
     return {
-        "age": jobs[Job.AGE_POINTS],
-        "first_fair_share": jobs[Job.FIRST_FAIRSHARE],
-        "fair_share": jobs[Job.FAIRSHARE_POINTS],
-        "first_size": jobs[Job.FIRST_SIZE],
-        "size": jobs[Job.SIZE_POINTS],
+        "age": jobs[SlurmJob.AGE_POINTS],
+        "first_fair_share": jobs[SlurmJob.FIRST_FAIRSHARE],
+        "fair_share": jobs[SlurmJob.FAIRSHARE_POINTS],
+        "first_size": jobs[SlurmJob.FIRST_SIZE],
+        "size": jobs[SlurmJob.SIZE_POINTS],
         "partition_points": fixed(Weight.PARTITION, Factor.PARTITION, part),
-        "qos_points": fixed(Weight.QOS, Factor.QOS, jobs[Job.QOS]),
-        "association_points": fixed(Weight.ASSOCIATION, Factor.ASSOCIATION, jobs[Job.ASSOCIATION]),
-        "nice": jobs[Job.NICE],
+        "qos_points": fixed(Weight.QOS, Factor.QOS, jobs[SlurmJob.QOS]),
+        "association_points": fixed(Weight.ASSOCIATION, Factor.ASSOCIATION, jobs[SlurmJob.ASSOCIATION]),
+        "nice": jobs[SlurmJob.NICE],
     }
 
 

@@ -12,7 +12,7 @@ from headway.policies.prepare import Arrivals
 from headway.policies.slurm.constraints import Constraint, Features
 from headway.policies.slurm.life import Life
 from headway.policies.slurm.memory_bounds import Asked, bounds, by_place
-from headway.policies.slurm.tables import UNSET, Adapted, Choice, Job, Reason
+from headway.policies.slurm.tables import UNSET, Adapted, Choice, Reason, SlurmJob
 from headway.site import Site
 from headway.site.access import DOORS, Asker, askers, enforces, restricts, rule_against
 from headway.units import MINUTE, SECOND
@@ -67,47 +67,51 @@ class Requests:
 
     def table(self) -> Table:
         """[Job, job] before the run."""
-        rows = np.full((int(Job.HOLDS), self.count), UNSET, np.int64)
+        rows = np.full((int(SlurmJob.HOLDS), self.count), UNSET, np.int64)
         asked = Asked.of(self.column, self.arrivals.procs)
-        rows[Job.MIN_NODES] = np.maximum(self.column("min_nodes", 1), 1)
-        rows[Job.CPUS], rows[Job.TASKS], rows[Job.MAX_NODES] = asked.cpus, asked.tasks, asked.max_nodes
-        rows[Job.CPUS_PER_TASK], rows[Job.NODE_CPUS] = asked.cpus_per_task, 1
-        rows[Job.MEMORY_NODE], rows[Job.MEMORY_CPU] = asked.memory_node, asked.memory_cpu
-        rows[Job.EXCLUSIVE] = asked.exclusive
-        rows[Job.FEATURES] = self.constraints()
-        rows[Job.PARTITIONS] = self.partitions()
-        rows[Job.MIN_NODES] = self.raised(rows)
+        rows[SlurmJob.MIN_NODES] = np.maximum(self.column("min_nodes", 1), 1)
+        rows[SlurmJob.CPUS], rows[SlurmJob.TASKS], rows[SlurmJob.MAX_NODES] = (
+            asked.cpus,
+            asked.tasks,
+            asked.max_nodes,
+        )
+        rows[SlurmJob.CPUS_PER_TASK], rows[SlurmJob.NODE_CPUS] = asked.cpus_per_task, 1
+        rows[SlurmJob.MEMORY_NODE], rows[SlurmJob.MEMORY_CPU] = asked.memory_node, asked.memory_cpu
+        rows[SlurmJob.EXCLUSIVE] = asked.exclusive
+        rows[SlurmJob.FEATURES] = self.constraints()
+        rows[SlurmJob.PARTITIONS] = self.partitions()
+        rows[SlurmJob.MIN_NODES] = self.raised(rows)
         if any(any(bounds(self.site, one)) for one in self.site.partitions):
             self.adapt(rows, asked)
-        rows[Job.SIZE] = rows[Job.CPUS]
-        rows[Job.QOS] = self.qos()
-        rows[Job.USER] = np.maximum(self.column("user", 0), 0)
-        rows[Job.ACCOUNT] = np.maximum(self.column("account", 0), 0)
-        rows[Job.ASSOCIATION] = self.associations()
-        rows[Job.LIMIT] = -(-self.arrivals.walltime // MINUTE)
-        rows[Job.BEGIN] = self.arrivals.submit // SECOND + self.arrivals.origin
-        rows[Job.NICE] = self.column("nice", 0)
-        rows[[Job.REASON, Job.LIMITED, Job.LOOP, Job.TESTED, Job.ROW]] = 0
+        rows[SlurmJob.SIZE] = rows[SlurmJob.CPUS]
+        rows[SlurmJob.QOS] = self.qos()
+        rows[SlurmJob.USER] = np.maximum(self.column("user", 0), 0)
+        rows[SlurmJob.ACCOUNT] = np.maximum(self.column("account", 0), 0)
+        rows[SlurmJob.ASSOCIATION] = self.associations()
+        rows[SlurmJob.LIMIT] = -(-self.arrivals.walltime // MINUTE)
+        rows[SlurmJob.BEGIN] = self.arrivals.submit // SECOND + self.arrivals.origin
+        rows[SlurmJob.NICE] = self.column("nice", 0)
+        rows[[SlurmJob.REASON, SlurmJob.LIMITED, SlurmJob.LOOP, SlurmJob.TESTED, SlurmJob.ROW]] = 0
         self.life.fill(rows)
-        rows[Job.SIZED] = self.sized(rows)
+        rows[SlurmJob.SIZED] = self.sized(rows)
         return rows
 
     def raised(self, rows: Table) -> Table:
         """The fewest nodes of each job: those that each of its partitions wants, if it accepts so many."""
         bounds = [min(self.site.partitions[part].min_nodes for part in row) for row in self.partition_lists]
-        bound = np.array(bounds, np.int64)[rows[Job.PARTITIONS]]
-        accepts = (rows[Job.MAX_NODES] == UNSET) | (rows[Job.MAX_NODES] >= bound)
-        return np.where(accepts, np.maximum(rows[Job.MIN_NODES], bound), rows[Job.MIN_NODES])
+        bound = np.array(bounds, np.int64)[rows[SlurmJob.PARTITIONS]]
+        accepts = (rows[SlurmJob.MAX_NODES] == UNSET) | (rows[SlurmJob.MAX_NODES] >= bound)
+        return np.where(accepts, np.maximum(rows[SlurmJob.MIN_NODES], bound), rows[SlurmJob.MIN_NODES])
 
     def adapt(self, rows: Table, asked: Asked) -> None:
         """Let jobs ask for what their first partition makes of it; note where another differs."""
-        lists = padded(self.partition_lists, UNSET)[rows[Job.PARTITIONS], :-1]
+        lists = padded(self.partition_lists, UNSET)[rows[SlurmJob.PARTITIONS], :-1]
         every = by_place(self.site, lists, asked)
         first = every[: len(Adapted)]
         differs = (every != np.tile(first, (lists.shape[1], 1))).any(axis=0) | (first[Adapted.CPUS] < 0)
-        kept = [Job.CPUS, Job.CPUS_PER_TASK, Job.MEMORY_CPU, Job.NODE_CPUS]
+        kept = [SlurmJob.CPUS, SlurmJob.CPUS_PER_TASK, SlurmJob.MEMORY_CPU, SlurmJob.NODE_CPUS]
         rows[kept] = np.where(first[Adapted.CPUS] < 0, rows[kept], first)
-        rows[Job.ADAPTED] = np.where(differs, np.cumsum(differs) - 1, UNSET)
+        rows[SlurmJob.ADAPTED] = np.where(differs, np.cumsum(differs) - 1, UNSET)
         self.adapted = np.ascontiguousarray(every[:, differs])
 
     def sized(self, rows: Table) -> Table:
@@ -118,10 +122,10 @@ class Requests:
         size, threads = max(sizes, default=(1, 1))
         in_some = [one.oversubscribe == "EXCLUSIVE" for one in self.site.partitions]
         linear = "linear" in self.site.config.get("SelectType").lower()
-        whole = (rows[Job.EXCLUSIVE] > 0) | linear | all(in_some)
-        one_width = (rows[Job.MAX_NODES] == rows[Job.MIN_NODES]) & (len(sizes) == 1)
+        whole = (rows[SlurmJob.EXCLUSIVE] > 0) | linear | all(in_some)
+        one_width = (rows[SlurmJob.MAX_NODES] == rows[SlurmJob.MIN_NODES]) & (len(sizes) == 1)
         shared = ~whole & (threads == 1) & (not any(in_some))
-        exact = whole & one_width & (rows[Job.CPUS] == rows[Job.MIN_NODES] * size)
+        exact = whole & one_width & (rows[SlurmJob.CPUS] == rows[SlurmJob.MIN_NODES] * size)
         return np.where(shared | exact, 1, np.where(whole & one_width, 0, -1))
 
     def constraints(self) -> Table:

@@ -10,23 +10,13 @@ first node up, then the next, until the job has its nodes and its CPUs::
 from __future__ import annotations
 
 from headway.engine.shares import propose, propose_further
-from headway.engine.tables import (
-    N_ALONE,
-    N_CPUS,
-    N_FREE_CPUS,
-    N_FREE_MEMORY,
-    N_MEMORY,
-    N_RUNS,
-    NODE_ROWS,
-    State,
-    Table,
-)
+from headway.engine.tables import NODE_ROWS, Node, State, Table
 from headway.jit import kernel, routine
 from headway.policies.slurm.cores import cores_in_row, imagine_suspended, propose_cores, suspends
 from headway.policies.slurm.life_tables import Level
 from headway.policies.slurm.queue import waives
 from headway.policies.slurm.settings import Preemption, Setting, Waiver
-from headway.policies.slurm.tables import UNSET, Choice, Job, Memory, Node, Partition, Scratch, Work
+from headway.policies.slurm.tables import UNSET, Choice, Memory, Partition, Scratch, SlurmJob, SlurmNode, Work
 
 MANY_NODES = 1 << 40
 """A job that gave no largest number of nodes."""
@@ -38,14 +28,14 @@ REQUIRED_FIRST = 1 << 40
 @kernel
 def whole_nodes(memory: Memory, job: int, part: int) -> bool:
     """Whether a job takes nodes as a whole."""
-    return bool(memory.jobs[Job.EXCLUSIVE, job] > 0 or memory.partitions[Partition.EXCLUSIVE, part] > 0)
+    return bool(memory.jobs[SlurmJob.EXCLUSIVE, job] > 0 or memory.partitions[Partition.EXCLUSIVE, part] > 0)
 
 
 @kernel
 def memory_per_cpu(memory: Memory, job: int, part: int) -> int:
     """MB for each CPU; -1 where the job's memory is counted by node."""
-    if memory.jobs[Job.MEMORY_CPU, job] != UNSET or memory.jobs[Job.MEMORY_NODE, job] != UNSET:
-        return int(memory.jobs[Job.MEMORY_CPU, job])
+    if memory.jobs[SlurmJob.MEMORY_CPU, job] != UNSET or memory.jobs[SlurmJob.MEMORY_NODE, job] != UNSET:
+        return int(memory.jobs[SlurmJob.MEMORY_CPU, job])
     if memory.partitions[Partition.MEMORY_CPU, part] != UNSET:
         return int(memory.partitions[Partition.MEMORY_CPU, part])
     if memory.partitions[Partition.MEMORY_NODE, part] != UNSET:
@@ -56,7 +46,7 @@ def memory_per_cpu(memory: Memory, job: int, part: int) -> int:
 @kernel
 def memory_per_node(memory: Memory, job: int, part: int, node_memory: int) -> int:
     """MB on each node, for a job whose memory is counted by node; all of it where nobody says how much."""
-    asked = memory.jobs[Job.MEMORY_NODE, job]
+    asked = memory.jobs[SlurmJob.MEMORY_NODE, job]
     if asked == UNSET:
         asked = memory.partitions[Partition.MEMORY_NODE, part]
     if asked == UNSET:
@@ -71,7 +61,7 @@ def memory_taken(state: State, job: int, part: int, node: int, cpus: int) -> int
     if memory.settings[Setting.MEMORY] == 0:
         return 0
     by_cpu = memory_per_cpu(memory, job, part)
-    return by_cpu * cpus if by_cpu > 0 else memory_per_node(memory, job, part, state.nodes[N_MEMORY, node])
+    return by_cpu * cpus if by_cpu > 0 else memory_per_node(memory, job, part, state.nodes[Node.MEMORY, node])
 
 
 @kernel
@@ -80,10 +70,10 @@ def fewest_cpus(memory: Memory, job: int) -> int:
 
     Its memory may ask for more of them.
     """
-    per_task = max(memory.jobs[Job.CPUS_PER_TASK, job], 1)
-    one_node = memory.jobs[Job.MAX_NODES, job] == 1
-    least = max(memory.jobs[Job.TASKS, job], 1) * per_task if one_node else per_task
-    return int(max(least, memory.jobs[Job.NODE_CPUS, job]))
+    per_task = max(memory.jobs[SlurmJob.CPUS_PER_TASK, job], 1)
+    one_node = memory.jobs[SlurmJob.MAX_NODES, job] == 1
+    least = max(memory.jobs[SlurmJob.TASKS, job], 1) * per_task if one_node else per_task
+    return int(max(least, memory.jobs[SlurmJob.NODE_CPUS, job]))
 
 
 @kernel
@@ -109,12 +99,12 @@ def cpus_beside_gres(memory: Memory, job: int) -> int:
     """CPUs that a node offers at most to a job with generic resources: those it needs there; 0: all."""
     if asks_gres(memory, job) == 0:
         return 0
-    tasks = memory.jobs[Job.TASKS, job]
-    one_node = memory.jobs[Job.MAX_NODES, job] == 1
-    if not one_node and tasks != 1 and tasks != memory.jobs[Job.MIN_NODES, job]:
+    tasks = memory.jobs[SlurmJob.TASKS, job]
+    one_node = memory.jobs[SlurmJob.MAX_NODES, job] == 1
+    if not one_node and tasks != 1 and tasks != memory.jobs[SlurmJob.MIN_NODES, job]:
         return 0
-    need = (tasks if one_node else 1) * memory.jobs[Job.CPUS_PER_TASK, job]
-    return int(max(need, memory.jobs[Job.NODE_CPUS, job]))
+    need = (tasks if one_node else 1) * memory.jobs[SlurmJob.CPUS_PER_TASK, job]
+    return int(max(need, memory.jobs[SlurmJob.NODE_CPUS, job]))
 
 
 @kernel
@@ -124,8 +114,8 @@ def lighten(state: State, table: Table, candidates: int, job: int, part: int) ->
     lay_offers(state, table, candidates, job, part, True)
     for node in range(memory.nodes.shape[1]):
         if memory.work[Work.OFFER, node] > 0:
-            weight = memory.nodes[Node.WEIGHT, node] * LIGHTER + LIGHTER - 1
-            memory.nodes[Node.SET_WEIGHT, node] = weight - asks_gres(memory, job)
+            weight = memory.nodes[SlurmNode.WEIGHT, node] * LIGHTER + LIGHTER - 1
+            memory.nodes[SlurmNode.SET_WEIGHT, node] = weight - asks_gres(memory, job)
 
 
 @kernel
@@ -133,8 +123,8 @@ def reset_weights(memory: Memory, part: int) -> None:
     """Let the nodes of a partition weigh what they are said to."""
     for node in range(memory.nodes.shape[1]):
         if memory.members[part, node] > 0:
-            weight = memory.nodes[Node.WEIGHT, node] * LIGHTER + LIGHTER - 1
-            memory.nodes[Node.SET_WEIGHT, node] = weight
+            weight = memory.nodes[SlurmNode.WEIGHT, node] * LIGHTER + LIGHTER - 1
+            memory.nodes[SlurmNode.SET_WEIGHT, node] = weight
 
 
 @kernel
@@ -156,19 +146,19 @@ def lay_offers(state: State, table: Table, candidates: int, job: int, part: int,
     usable, offered, beside_gres = 0, 0, cpus_beside_gres(memory, job)
     for node in range(memory.nodes.shape[1]):
         cpus = 0
-        alone = table[N_ALONE, node] > 0 or (whole and table[N_RUNS, node] > 0)
+        alone = table[Node.ALONE, node] > 0 or (whole and table[Node.RUNS, node] > 0)
         if memory.sets[candidates, node] > 0 and not alone:
-            cpus = table[N_CPUS, node] if cores else table[N_FREE_CPUS, node]
+            cpus = table[Node.CPUS, node] if cores else table[Node.FREE_CPUS, node]
             if bound != UNSET:
                 used = 0 if cores else bound - table[bound_row, node]
                 cpus = 0 if whole and cpus + used > bound else min(cpus, max(bound - used, 0))
             if counts_memory:
-                have = table[N_FREE_MEMORY, node]
+                have = table[Node.FREE_MEMORY, node]
                 if by_cpu > 0:
-                    threads = memory.nodes[Node.THREADS, node]
+                    threads = memory.nodes[SlurmNode.THREADS, node]
                     enough = have // by_cpu // threads * threads
                     cpus = 0 if whole and cpus * by_cpu > have else min(cpus, enough)
-                elif (table[N_MEMORY, node] if all_memory else by_node) > have:
+                elif (table[Node.MEMORY, node] if all_memory else by_node) > have:
                     cpus = 0
             if cpus < fewest or not has_gres(memory, table, job, node):
                 cpus = 0
@@ -177,7 +167,7 @@ def lay_offers(state: State, table: Table, candidates: int, job: int, part: int,
         memory.work[Work.OFFER, node] = cpus
         usable += cpus > 0
         offered += cpus
-    return offered if usable >= memory.jobs[Job.MIN_NODES, job] else -1
+    return offered if usable >= memory.jobs[SlurmJob.MIN_NODES, job] else -1
 
 
 @kernel
@@ -189,7 +179,10 @@ def lay_runs(memory: Memory) -> int:
         if cpus <= 0:
             open_run = False
             continue
-        if open_run and memory.nodes[Node.SET_WEIGHT, node] != memory.nodes[Node.SET_WEIGHT, node - 1]:
+        if (
+            open_run
+            and memory.nodes[SlurmNode.SET_WEIGHT, node] != memory.nodes[SlurmNode.SET_WEIGHT, node - 1]
+        ):
             open_run = False
         if not open_run:
             work[Work.FIRST, count] = node
@@ -212,7 +205,7 @@ def best_run(memory: Memory, count: int, nodes: int, cpus: int) -> int:
             continue
         size = work[Work.RUN_CPUS, run]
         enough = size >= cpus and work[Work.RUN_NODES, run] >= nodes
-        weight = memory.nodes[Node.SET_WEIGHT, work[Work.FIRST, run]]
+        weight = memory.nodes[SlurmNode.SET_WEIGHT, work[Work.FIRST, run]]
         if best >= 0:
             if weight > best_weight:
                 continue
@@ -265,7 +258,7 @@ def best_fit(memory: Memory, least: int, want: int, most: int, cpus: int, each: 
             if have <= 0 or (single >= 0 and node != single) or (most == 1 and have < cpus):
                 continue
             if not whole:
-                threads = memory.nodes[Node.THREADS, node]
+                threads = memory.nodes[SlurmNode.THREADS, node]
                 have = max(min(have, cpus - max(still_least - 1, 0) * threads), each)
                 have = -(-have // threads) * threads
                 work[Work.OFFER, node] = have
@@ -328,14 +321,14 @@ def fit(memory: Memory, least: int, want: int, most: int, cpus: int, each: int, 
 @kernel
 def fewest_nodes(memory: Memory, job: int, part: int) -> int:
     """The fewest nodes that a job must have in a partition."""
-    asked, bound = memory.jobs[Job.MIN_NODES, job], memory.partitions[Partition.MIN_NODES, part]
+    asked, bound = memory.jobs[SlurmJob.MIN_NODES, job], memory.partitions[Partition.MIN_NODES, part]
     return int(asked if waives(memory, job, Waiver.MIN_NODES) else max(asked, bound))
 
 
 @kernel
 def bounded_nodes(memory: Memory, job: int, part: int) -> int:
     """The most nodes that a job asks for and its partition allows."""
-    asked, bound = memory.jobs[Job.MAX_NODES, job], memory.partitions[Partition.MAX_NODES, part]
+    asked, bound = memory.jobs[SlurmJob.MAX_NODES, job], memory.partitions[Partition.MAX_NODES, part]
     most = MANY_NODES if asked == UNSET else asked
     free = bound == UNSET or waives(memory, job, Waiver.MAX_NODES)
     return int(most if free else min(most, bound))
@@ -344,7 +337,7 @@ def bounded_nodes(memory: Memory, job: int, part: int) -> int:
 @kernel
 def wanted_nodes(memory: Memory, job: int, part: int) -> int:
     """The nodes that a job gets if there are as many: the most where it names them, else the fewest."""
-    if memory.jobs[Job.MAX_NODES, job] == UNSET:
+    if memory.jobs[SlurmJob.MAX_NODES, job] == UNSET:
         return fewest_nodes(memory, job, part)
     return bounded_nodes(memory, job, part)
 
@@ -352,7 +345,7 @@ def wanted_nodes(memory: Memory, job: int, part: int) -> int:
 @kernel
 def most_nodes(memory: Memory, job: int, part: int) -> int:
     """The most nodes that a job may have in a partition: no more than it has tasks."""
-    most, tasks = bounded_nodes(memory, job, part), memory.jobs[Job.TASKS, job]
+    most, tasks = bounded_nodes(memory, job, part), memory.jobs[SlurmJob.TASKS, job]
     return min(most, max(tasks, fewest_nodes(memory, job, part))) if tasks > 0 else most
 
 
@@ -366,7 +359,7 @@ def select(state: State, table: Table, candidates: int, job: int, part: int) -> 
     memory = state.memory
     if not suspends(memory):
         return select_part(state, table, candidates, job, part)
-    memory.jobs[Job.ROW, job] = 0
+    memory.jobs[SlurmJob.ROW, job] = 0
     found = select_over(state, table, candidates, job, part, 0)
     if found > 0:
         return found
@@ -410,7 +403,7 @@ def select_row(state: State, table: Table, candidates: int, job: int, part: int,
         imagine_suspended(state, table, part, 0, row)
         found = select_part(state, memory.imagined, candidates, job, part)
         if found > 0:
-            memory.jobs[Job.ROW, job] = row
+            memory.jobs[SlurmJob.ROW, job] = row
             return found
     return 0
 
@@ -418,8 +411,8 @@ def select_row(state: State, table: Table, candidates: int, job: int, part: int,
 @routine
 def select_part(state: State, table: Table, candidates: int, job: int, part: int) -> int:
     """Choose nodes for a job on what a table has free, as the parts of its constraint want them."""
-    memory, required = state.memory, state.memory.jobs[Job.REQUIRED, job]
-    row = memory.jobs[Job.FEATURES, job]
+    memory, required = state.memory, state.memory.jobs[SlurmJob.REQUIRED, job]
+    row = memory.jobs[SlurmJob.FEATURES, job]
     first, parts = memory.choices[Choice.FIRST, row], memory.choices[Choice.PARTS, row]
     if parts == 0:
         return select_on(state, table, candidates, job, part, required)
@@ -439,17 +432,17 @@ def select_part(state: State, table: Table, candidates: int, job: int, part: int
 @routine
 def require_counted(state: State, table: Table, candidates: int, job: int, part: int) -> bool:
     """Choose as many nodes of each part as it wants into the last set of required nodes; whether it goes."""
-    memory, row = state.memory, state.memory.jobs[Job.FEATURES, job]
+    memory, row = state.memory, state.memory.jobs[SlurmJob.FEATURES, job]
     first, last = memory.choices[Choice.FIRST, row], memory.required.shape[0] - 1
     for node in range(memory.nodes.shape[1]):
-        memory.required[last, node] = memory.required[memory.jobs[Job.REQUIRED, job], node]
+        memory.required[last, node] = memory.required[memory.jobs[SlurmJob.REQUIRED, job], node]
     for choice in range(first, first + memory.choices[Choice.PARTS, row]):
         for node in range(memory.nodes.shape[1]):
             here = memory.sets[candidates, node] & memory.features[choice, node]
             memory.sets[Scratch.CHOICE, node] = here & (1 - memory.required[last, node])
         lay_offers(state, table, Scratch.CHOICE, job, part, False)
         count, whole = memory.choices[Choice.NODES, choice], whole_nodes(memory, job, part)
-        if fit(memory, count, count, count, count, memory.jobs[Job.NODE_CPUS, job], whole) == 0:
+        if fit(memory, count, count, count, count, memory.jobs[SlurmJob.NODE_CPUS, job], whole) == 0:
             return False
         for node in range(memory.nodes.shape[1]):
             if memory.work[Work.TAKEN, node] > 0:
@@ -479,7 +472,7 @@ def weigh_required(memory: Memory, required: int, sign: int) -> None:
     """Let required nodes be lighter than all others (-1), so that they are taken first, or as before (1)."""
     for node in range(memory.nodes.shape[1]):
         if memory.required[required, node] > 0:
-            memory.nodes[Node.SET_WEIGHT, node] += sign * REQUIRED_FIRST
+            memory.nodes[SlurmNode.SET_WEIGHT, node] += sign * REQUIRED_FIRST
 
 
 @routine
@@ -490,10 +483,10 @@ def select_freely(state: State, table: Table, candidates: int, job: int, part: i
     """
     memory = state.memory
     least, want = fewest_nodes(memory, job, part), wanted_nodes(memory, job, part)
-    most, cpus = most_nodes(memory, job, part), memory.jobs[Job.CPUS, job]
+    most, cpus = most_nodes(memory, job, part), memory.jobs[SlurmJob.CPUS, job]
     if most < least:
         return 0
-    whole, each = whole_nodes(memory, job, part), memory.jobs[Job.NODE_CPUS, job]
+    whole, each = whole_nodes(memory, job, part), memory.jobs[SlurmJob.NODE_CPUS, job]
     if lay_offers(state, table, candidates, job, part, False) < cpus:
         return 0
     if whole:
@@ -520,13 +513,13 @@ def propose_taken(state: State, job: int, part: int) -> int:
         cpus = memory.work[Work.TAKEN, node]
         if cpus <= 0:
             continue
-        taken = state.nodes[N_CPUS, node] if whole else cpus
+        taken = state.nodes[Node.CPUS, node] if whole else cpus
         propose(state, count, node, taken, memory_taken(state, job, part, node, taken), int(whole))
         for resource in range(memory.gres_asked.shape[0]):
             propose_further(state, count, resource, memory.gres_asked[resource, job])
         if memory.partitions[Partition.CPUS_ROW, part] != UNSET:
             propose_further(state, count, memory.partitions[Partition.CPUS_ROW, part], taken)
         if suspends(memory):
-            propose_cores(state, count, node, taken, part, memory.jobs[Job.ROW, job])
+            propose_cores(state, count, node, taken, part, memory.jobs[SlurmJob.ROW, job])
         count += 1
     return count

@@ -9,14 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.drive import Setup
-from headway.engine.tables import (
-    N_CPUS,
-    N_FREE_CPUS,
-    N_FREE_MEMORY,
-    N_MEMORY,
-    NODE_ROWS,
-    Table,
-)
+from headway.engine.tables import NODE_ROWS, Node, Table
 from headway.policies.prepare import BOOTING, Arrivals, Prepared
 from headway.policies.slurm.bits import packed, words_for
 from headway.policies.slurm.holders import (
@@ -58,17 +51,17 @@ from headway.policies.slurm.selection import LIGHTER
 from headway.policies.slurm.settings import Preemption, Setting, Weight
 from headway.policies.slurm.tables import (
     UNSET,
-    Clock,
     Count,
-    Job,
     Memory,
-    Node,
     Partition,
     Plan,
     Reason,
     Record,
     Scratch,
     Slot,
+    SlurmClock,
+    SlurmJob,
+    SlurmNode,
     Work,
 )
 from headway.site import Site
@@ -95,7 +88,7 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
     ):  # fmt: skip
         memory.settings[setting] = round(1000 * float(str(params[name])))
     if params.get("submit_limits") == "enforced":
-        memory.jobs[Job.ACCEPTED] = 0
+        memory.jobs[SlurmJob.ACCEPTED] = 0
     levels = memory.levels.shape[1]
     setup = Setup((site.cpus,), hook, memory=memory, nodes=node_table(site), shares_of_cpu=2 * levels + 1)
     resources = [*NAMED, *other_resources(site)]
@@ -116,8 +109,10 @@ def node_table(site: Site) -> Table:
     further = further_total(site)
     table = np.zeros((NODE_ROWS + len(further), len(site.nodes)), np.int64)
     table[NODE_ROWS:] = further
-    table[N_CPUS] = table[N_FREE_CPUS] = [node.cpus for node in site.nodes]
-    table[N_MEMORY] = table[N_FREE_MEMORY] = [node.memory_mb - node.memory_spec_mb for node in site.nodes]
+    table[Node.CPUS] = table[Node.FREE_CPUS] = [node.cpus for node in site.nodes]
+    table[Node.MEMORY] = table[Node.FREE_MEMORY] = [
+        node.memory_mb - node.memory_spec_mb for node in site.nodes
+    ]
     return table
 
 
@@ -140,7 +135,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     last = int(arrivals.submit[-1]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
     reservations, reserved = reservation_tables(site, last + HORIZON)
     licences, licences_asked = licence_tables(site, requests.count, requests.life)
-    jobs[Job.LICENCES] = licences_asked.any(axis=0)
+    jobs[SlurmJob.LICENCES] = licences_asked.any(axis=0)
     limited = [f"gres/{name}" for name in gres_names(site)] + [""] * len(bounded(site))
     words, in_partition = words_for(nodes), members(site)
     room, levels = min(jobs.shape[1], nodes) + 1, level_table(site)
@@ -226,20 +221,20 @@ def may_preempt(site: Site) -> Table:
 def clocks(settings: Table, first: int, seed: int) -> Table:
     """When what happened last, before the first submission: phases by the seed."""
     draw = np.random.default_rng(seed)
-    clock = np.zeros(len(Clock), np.int64)
+    clock = np.zeros(len(SlurmClock), np.int64)
     full = 1000 * int(settings[Setting.SCHED_INTERVAL])
-    clock[Clock.FULL_NEXT] = 1000 * first + draw.integers(0, full)
-    clock[Clock.PASS] = (clock[Clock.FULL_NEXT] - full) // 1000
+    clock[SlurmClock.FULL_NEXT] = 1000 * first + draw.integers(0, full)
+    clock[SlurmClock.PASS] = (clock[SlurmClock.FULL_NEXT] - full) // 1000
     interval = 1000 * max(int(settings[Setting.BF_INTERVAL]), 1)
-    clock[Clock.CYCLE_NEXT] = 1000 * first + draw.integers(0, interval)
-    clock[Clock.CYCLE_END] = (clock[Clock.CYCLE_NEXT] - interval) // 1000
-    clock[Clock.STAMP] = clock[Clock.CYCLE_END] - 1
+    clock[SlurmClock.CYCLE_NEXT] = 1000 * first + draw.integers(0, interval)
+    clock[SlurmClock.CYCLE_END] = (clock[SlurmClock.CYCLE_NEXT] - interval) // 1000
+    clock[SlurmClock.STAMP] = clock[SlurmClock.CYCLE_END] - 1
     period = int(settings[Setting.CALC_PERIOD])
-    clock[Clock.PRIORITY_NEXT] = first - draw.integers(0, period)
-    clock[Clock.PRIORITY_LAST] = clock[Clock.PRIORITY_NEXT] - period
-    clock[Clock.BASIC] = BASIC
-    clock[Clock.DRAWN] = draw.integers(1, (1 << 31) - 1)
-    clock[Clock.SLICE_NEXT] = first + draw.integers(0, max(int(settings[Setting.SLICE]), 1))
+    clock[SlurmClock.PRIORITY_NEXT] = first - draw.integers(0, period)
+    clock[SlurmClock.PRIORITY_LAST] = clock[SlurmClock.PRIORITY_NEXT] - period
+    clock[SlurmClock.BASIC] = BASIC
+    clock[SlurmClock.DRAWN] = draw.integers(1, (1 << 31) - 1)
+    clock[SlurmClock.SLICE_NEXT] = first + draw.integers(0, max(int(settings[Setting.SLICE]), 1))
     return clock
 
 
@@ -336,16 +331,18 @@ def weights_of(site: Site) -> npt.NDArray[np.float64]:
 
 def node_rows(site: Site, first: int) -> Table:
     """What nodes have beyond the engine's rows; all of them became idle at the ``first`` submission."""
-    rows = np.zeros((len(Node), len(site.nodes)), np.int64)
-    rows[Node.IDLE_SINCE], rows[Node.SAVES_POWER] = first, 1
-    rows[Node.SAVES_POWER, sorted(site.always_on)] = 0
-    rows[Node.WEIGHT] = [node.weight for node in site.nodes]
-    rows[Node.SET_WEIGHT] = rows[Node.WEIGHT] * LIGHTER + LIGHTER - 1
+    rows = np.zeros((len(SlurmNode), len(site.nodes)), np.int64)
+    rows[SlurmNode.IDLE_SINCE], rows[SlurmNode.SAVES_POWER] = first, 1
+    rows[SlurmNode.SAVES_POWER, sorted(site.always_on)] = 0
+    rows[SlurmNode.WEIGHT] = [node.weight for node in site.nodes]
+    rows[SlurmNode.SET_WEIGHT] = rows[SlurmNode.WEIGHT] * LIGHTER + LIGHTER - 1
     by_core = "CR_CPU" not in site.config.get("SelectTypeParameters").upper()
-    rows[Node.THREADS] = [node.threads_per_core if by_core else 1 for node in site.nodes]
+    rows[SlurmNode.THREADS] = [node.threads_per_core if by_core else 1 for node in site.nodes]
     away = ("DOWN", "DRAIN", "FAIL", "FUTURE")
     told = {event.node for event in site.events}  # better than the state at the time of the export
-    rows[Node.USABLE] = [node.name in told or not node.state.upper().startswith(away) for node in site.nodes]
+    rows[SlurmNode.USABLE] = [
+        node.name in told or not node.state.upper().startswith(away) for node in site.nodes
+    ]
     return rows
 
 

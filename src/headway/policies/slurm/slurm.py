@@ -10,21 +10,7 @@ minute in full; backfill runs every half minute if something has changed. Within
 from __future__ import annotations
 
 from headway.engine.heap import pop
-from headway.engine.tables import (
-    BY_ITSELF,
-    DONE,
-    ENDED,
-    ENDED_RUNS,
-    LAST_NEW,
-    PHASE,
-    R_ENDED,
-    R_JOB,
-    RUN,
-    RUNS_NOW,
-    SUSPENDS,
-    WAITING,
-    State,
-)
+from headway.engine.tables import Clock, Ended, Job, List, Phase, Run, State
 from headway.engine.verbs import turn_away, wake
 from headway.jit import kernel
 from headway.policies.slurm.backfill import backfill_cycle
@@ -38,7 +24,7 @@ from headway.policies.slurm.queue import enqueue
 from headway.policies.slurm.settings import Setting
 from headway.policies.slurm.starting import end_by_minutes, take_graces
 from headway.policies.slurm.submission import count_submitted, newcomer, refuse_submission, submitted
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node
+from headway.policies.slurm.tables import UNSET, Memory, SlurmClock, SlurmJob, SlurmNode
 from headway.units import NEVER, SECOND
 
 WEEK = 7 * 24 * 3600
@@ -47,17 +33,17 @@ WEEK = 7 * 24 * 3600
 @kernel
 def waits_for_epilogs(memory: Memory) -> bool:
     """Whether both loops wait for jobs that are completing (CompleteWait)."""
-    completing = memory.clock[Clock.COMPLETING] - memory.clock[Clock.BOOTING]
+    completing = memory.clock[SlurmClock.COMPLETING] - memory.clock[SlurmClock.BOOTING]
     return bool(memory.settings[Setting.COMPLETE_WAIT] > 0 and completing > 0)
 
 
 @kernel
 def take_ends(state: State, now: int) -> None:
     """Jobs that ended: their nodes are completing until the epilog is over."""
-    for i in range(state.clock[ENDED]):
-        run = state.lists[ENDED_RUNS, i]
-        finish(state, state.runs[R_JOB, run], run, now)
-        count_submitted(state.memory, state.runs[R_JOB, run], -1)
+    for i in range(state.clock[Clock.ENDED]):
+        run = state.lists[List.ENDED_RUNS, i]
+        finish(state, state.runs[Run.JOB, run], run, now)
+        count_submitted(state.memory, state.runs[Run.JOB, run], -1)
 
 
 @kernel
@@ -65,24 +51,24 @@ def take_epilogs(state: State, now: int) -> bool:
     """Nodes whose epilog is over come free; whether that asks for a pass at once."""
     memory = state.memory
     clock, any_free = memory.clock, False
-    while clock[Clock.COMPLETING] > 0 and memory.epilogs[0, 0] <= now:
+    while clock[SlurmClock.COMPLETING] > 0 and memory.epilogs[0, 0] <= now:
         run = memory.epilogs[1, 0]
         if run < 0:
-            memory.nodes[Node.COMPLETING, -1 - run] -= 1
-            clock[Clock.BOOTING] -= 1
+            memory.nodes[SlurmNode.COMPLETING, -1 - run] -= 1
+            clock[SlurmClock.BOOTING] -= 1
         else:
             completing(state, run, -1)
-        job = state.runs[R_JOB, max(run, 0)]
-        if run >= 0 and state.jobs[PHASE, job] == DONE and state.jobs[RUN, job] == run:
-            well = state.runs[R_ENDED, run] == BY_ITSELF and memory.jobs[Job.SUCCEEDS, job] > 0
-            memory.jobs[Job.OUTCOME, job] = Outcome.WELL if well else Outcome.BADLY
-        pop(memory.epilogs, 0, clock[Clock.COMPLETING])
-        clock[Clock.COMPLETING] -= 1
+        job = state.runs[Run.JOB, max(run, 0)]
+        if run >= 0 and state.jobs[Job.PHASE, job] == Phase.DONE and state.jobs[Job.RUN, job] == run:
+            well = state.runs[Run.ENDED, run] == Ended.BY_ITSELF and memory.jobs[SlurmJob.SUCCEEDS, job] > 0
+            memory.jobs[SlurmJob.OUTCOME, job] = Outcome.WELL if well else Outcome.BADLY
+        pop(memory.epilogs, 0, clock[SlurmClock.COMPLETING])
+        clock[SlurmClock.COMPLETING] -= 1
         any_free = True
     if any_free:
-        clock[Clock.STAMP] = clock[Clock.CHANGED] = now
+        clock[SlurmClock.STAMP] = clock[SlurmClock.CHANGED] = now
         if memory.settings[Setting.DEFER] > 0:
-            clock[Clock.COUNT] += 1
+            clock[SlurmClock.COUNT] += 1
             return False
     return any_free
 
@@ -91,21 +77,21 @@ def take_epilogs(state: State, now: int) -> bool:
 def take_submissions(state: State, now: int) -> None:
     """Jobs that arrive get their priority and join the queue."""
     memory = state.memory
-    clock, first = memory.clock, memory.clock[Clock.QUEUED]
+    clock, first = memory.clock, memory.clock[SlurmClock.QUEUED]
     for place in range(submitted(state)):
         job = newcomer(state, place)
         if refuse_submission(state, job):
             continue
-        memory.jobs[Job.ENTERED, job] = now
-        memory.jobs[Job.ACCRUED, job] = max(now, memory.jobs[Job.BEGIN, job])
-        if memory.jobs[Job.KEPT_BACK, job] > 0:
-            memory.jobs[Job.ACCRUED, job] = UNSET
+        memory.jobs[SlurmJob.ENTERED, job] = now
+        memory.jobs[SlurmJob.ACCRUED, job] = max(now, memory.jobs[SlurmJob.BEGIN, job])
+        if memory.jobs[SlurmJob.KEPT_BACK, job] > 0:
+            memory.jobs[SlurmJob.ACCRUED, job] = UNSET
         prioritise(memory, job, now)
         enqueue(memory, job)
-        clock[Clock.PENDING] += 1
-        clock[Clock.COUNT] += 1
-        clock[Clock.STAMP] = clock[Clock.CHANGED] = now
-    if clock[Clock.QUEUED] > first:
+        clock[SlurmClock.PENDING] += 1
+        clock[SlurmClock.COUNT] += 1
+        clock[SlurmClock.STAMP] = clock[SlurmClock.CHANGED] = now
+    if clock[SlurmClock.QUEUED] > first:
         renew_records(memory, first, now)
 
 
@@ -122,31 +108,31 @@ def calculate_priorities(memory: Memory, before: int) -> None:
     clock = memory.clock
     if not recalculates(memory):
         return
-    while clock[Clock.PRIORITY_NEXT] < before:
-        calculate(memory, clock[Clock.PRIORITY_NEXT])
-        if clock[Clock.PENDING] > 0:
-            clock[Clock.STAMP] = clock[Clock.CHANGED] = clock[Clock.PRIORITY_NEXT]
-        clock[Clock.PRIORITY_NEXT] += memory.settings[Setting.CALC_PERIOD]
+    while clock[SlurmClock.PRIORITY_NEXT] < before:
+        calculate(memory, clock[SlurmClock.PRIORITY_NEXT])
+        if clock[SlurmClock.PENDING] > 0:
+            clock[SlurmClock.STAMP] = clock[SlurmClock.CHANGED] = clock[SlurmClock.PRIORITY_NEXT]
+        clock[SlurmClock.PRIORITY_NEXT] += memory.settings[Setting.CALC_PERIOD]
 
 
 @kernel
 def cycle_due(memory: Memory) -> int:
     """When backfill runs next if nothing else changes; -1 if it waits for a change."""
     clock = memory.clock
-    if memory.settings[Setting.BF_INTERVAL] < 0 or clock[Clock.STAMP] < clock[Clock.CYCLE_END]:
+    if memory.settings[Setting.BF_INTERVAL] < 0 or clock[SlurmClock.STAMP] < clock[SlurmClock.CYCLE_END]:
         return -1
-    return second_of(clock[Clock.CYCLE_NEXT])
+    return second_of(clock[SlurmClock.CYCLE_NEXT])
 
 
 @kernel
 def end_cycle(memory: Memory, now: int) -> None:
     """Let backfill sleep after a cycle at ``now``."""
     clock, settings = memory.clock, memory.settings
-    begun = clock[Clock.CYCLE_NEXT] if second_of(clock[Clock.CYCLE_NEXT]) == now else 1000 * now
+    begun = clock[SlurmClock.CYCLE_NEXT] if second_of(clock[SlurmClock.CYCLE_NEXT]) == now else 1000 * now
     over = begun + draw(memory, settings[Setting.CYCLE_TAKES])
-    clock[Clock.CYCLE_END] = now
-    clock[Clock.DELAYED] = 0
-    clock[Clock.CYCLE_NEXT] = over + 1000 * settings[Setting.BF_INTERVAL]
+    clock[SlurmClock.CYCLE_END] = now
+    clock[SlurmClock.DELAYED] = 0
+    clock[SlurmClock.CYCLE_NEXT] = over + 1000 * settings[Setting.BF_INTERVAL]
 
 
 @kernel
@@ -154,7 +140,7 @@ def end_full_pass(memory: Memory) -> None:
     """Let the background loop count to the next full pass."""
     settings = memory.settings
     interval = 1000 * settings[Setting.SCHED_INTERVAL] + settings[Setting.FULL_LATE]
-    memory.clock[Clock.FULL_NEXT] += interval
+    memory.clock[SlurmClock.FULL_NEXT] += interval
 
 
 @kernel
@@ -162,8 +148,8 @@ def catch_up(memory: Memory, now: int) -> None:
     """Let the clocks go on over a time in which nothing waited: nobody saw what they did."""
     clock = memory.clock
     calculate_priorities(memory, now)
-    while second_of(clock[Clock.FULL_NEXT]) < now:
-        clock[Clock.PASS] = second_of(clock[Clock.FULL_NEXT])
+    while second_of(clock[SlurmClock.FULL_NEXT]) < now:
+        clock[SlurmClock.PASS] = second_of(clock[SlurmClock.FULL_NEXT])
         end_full_pass(memory)
     due = cycle_due(memory)
     while 0 <= due < now:
@@ -176,17 +162,19 @@ def main_loop(state: State, now: int, epilogs: bool) -> None:
     """Once a minute a full pass; one of default depth when nodes come free, or soon after a submission."""
     memory = state.memory
     clock = memory.clock
-    full = second_of(clock[Clock.FULL_NEXT]) <= now
-    queued = clock[Clock.COUNT] > 0 and now - clock[Clock.PASS] >= memory.settings[Setting.BATCH_DELAY]
+    full = second_of(clock[SlurmClock.FULL_NEXT]) <= now
+    queued = (
+        clock[SlurmClock.COUNT] > 0 and now - clock[SlurmClock.PASS] >= memory.settings[Setting.BATCH_DELAY]
+    )
     if full or queued:
-        clock[Clock.COUNT] = 0
-        clock[Clock.PASS] = now
+        clock[SlurmClock.COUNT] = 0
+        clock[SlurmClock.PASS] = now
     if full:
         end_full_pass(memory)
-    if not (full or queued or epilogs) or waits_for_epilogs(memory) or clock[Clock.PENDING] == 0:
+    if not (full or queued or epilogs) or waits_for_epilogs(memory) or clock[SlurmClock.PENDING] == 0:
         return
     if main_pass(state, now, full):
-        clock[Clock.STAMP] = now  # a blocked job has a new reason
+        clock[SlurmClock.STAMP] = now  # a blocked job has a new reason
 
 
 @kernel
@@ -196,26 +184,26 @@ def make_sure(state: State, now: int) -> None:
     Nothing has changed since, so the whole cycle can be made up for.
     """
     clock = state.memory.clock
-    if clock[Clock.UNSURE] == 0:
+    if clock[SlurmClock.UNSURE] == 0:
         return
-    if clock[Clock.STAMP] >= clock[Clock.CYCLE_END]:
-        clock[Clock.UNSURE] = 0
-    elif second_of(clock[Clock.CYCLE_NEXT]) <= now:
-        backfill_cycle(state, clock[Clock.CYCLE_END], True)
-        clock[Clock.UNSURE] = 0
-        if clock[Clock.STAMPED] > 0:
-            clock[Clock.STAMP] = clock[Clock.CYCLE_END]
+    if clock[SlurmClock.STAMP] >= clock[SlurmClock.CYCLE_END]:
+        clock[SlurmClock.UNSURE] = 0
+    elif second_of(clock[SlurmClock.CYCLE_NEXT]) <= now:
+        backfill_cycle(state, clock[SlurmClock.CYCLE_END], True)
+        clock[SlurmClock.UNSURE] = 0
+        if clock[SlurmClock.STAMPED] > 0:
+            clock[SlurmClock.STAMP] = clock[SlurmClock.CYCLE_END]
 
 
 @kernel
 def is_late(memory: Memory, now: int) -> bool:
     """Whether a cycle that is due is late: what changed while backfill slept keeps the controller busy."""
     clock = memory.clock
-    if clock[Clock.DELAYED] > 0 or not clock[Clock.CYCLE_END] < clock[Clock.CHANGED] < now:
+    if clock[SlurmClock.DELAYED] > 0 or not clock[SlurmClock.CYCLE_END] < clock[SlurmClock.CHANGED] < now:
         return False
-    clock[Clock.DELAYED] = 1
-    clock[Clock.CYCLE_NEXT] += draw(memory, memory.settings[Setting.LATE])
-    return second_of(clock[Clock.CYCLE_NEXT]) > now
+    clock[SlurmClock.DELAYED] = 1
+    clock[SlurmClock.CYCLE_NEXT] += draw(memory, memory.settings[Setting.LATE])
+    return second_of(clock[SlurmClock.CYCLE_NEXT]) > now
 
 
 @kernel
@@ -227,10 +215,10 @@ def backfill(state: State, now: int) -> None:
     due = cycle_due(memory)
     if due < 0 or due > now or waits_for_epilogs(memory) or is_late(memory, now):
         return
-    if clock[Clock.PENDING] > 0:
+    if clock[SlurmClock.PENDING] > 0:
         backfill_cycle(state, now, memory.settings[Setting.PLAIN] > 0)
-        if clock[Clock.STAMPED] > 0:
-            clock[Clock.STAMP] = now
+        if clock[SlurmClock.STAMPED] > 0:
+            clock[SlurmClock.STAMP] = now
     end_cycle(memory, now)
 
 
@@ -244,18 +232,18 @@ def wake_at(state: State, second: int) -> None:
 def give_up(state: State, now: int) -> bool:
     """Turn away jobs that have waited a week for an idle machine: a limit that no time lifts holds them."""
     clock = state.memory.clock
-    busy = state.clock[RUNS_NOW] > 0 or state.clock[LAST_NEW] < state.jobs.shape[1]
-    if busy or clock[Clock.PENDING] == 0 or next_happening(state.memory) < NEVER:
-        clock[Clock.IDLE_SINCE] = 0
+    busy = state.clock[Clock.RUNS_NOW] > 0 or state.clock[Clock.LAST_NEW] < state.jobs.shape[1]
+    if busy or clock[SlurmClock.PENDING] == 0 or next_happening(state.memory) < NEVER:
+        clock[SlurmClock.IDLE_SINCE] = 0
         return False
-    if clock[Clock.IDLE_SINCE] == 0:
-        clock[Clock.IDLE_SINCE] = now
-    if now - clock[Clock.IDLE_SINCE] < WEEK:
+    if clock[SlurmClock.IDLE_SINCE] == 0:
+        clock[SlurmClock.IDLE_SINCE] = now
+    if now - clock[SlurmClock.IDLE_SINCE] < WEEK:
         return False
     for job in range(state.jobs.shape[1]):
-        if state.jobs[PHASE, job] == WAITING:
+        if state.jobs[Job.PHASE, job] == Phase.WAITING:
             turn_away(state, job)
-            state.memory.clock[Clock.PENDING] -= 1
+            state.memory.clock[SlurmClock.PENDING] -= 1
     return True
 
 
@@ -264,28 +252,28 @@ def ask_to_wake(state: State, now: int) -> None:
     """Ask for the next second in which one of the clocks does something."""
     memory = state.memory
     clock = memory.clock
-    if clock[Clock.COMPLETING] > 0:
+    if clock[SlurmClock.COMPLETING] > 0:
         wake_at(state, memory.epilogs[0, 0])
-    more = state.clock[RUNS_NOW] > 0 or state.clock[LAST_NEW] < state.jobs.shape[1]
-    if (more or clock[Clock.PENDING] > 0) and next_happening(memory) < NEVER:
+    more = state.clock[Clock.RUNS_NOW] > 0 or state.clock[Clock.LAST_NEW] < state.jobs.shape[1]
+    if (more or clock[SlurmClock.PENDING] > 0) and next_happening(memory) < NEVER:
         wake_at(state, next_happening(memory))
-    if state.clock[SUSPENDS] > 0 and clock[Clock.UNSETTLED] > 0:
+    if state.clock[Clock.SUSPENDS] > 0 and clock[SlurmClock.UNSETTLED] > 0:
         wake_at(state, now + 1)
-    if state.clock[SUSPENDS] > 0 and memory.settings[Setting.SLICE] > 0:
-        wake_at(state, max(clock[Clock.SLICE_NEXT], now + 1))
-    if clock[Clock.GRACES] > 0:
+    if state.clock[Clock.SUSPENDS] > 0 and memory.settings[Setting.SLICE] > 0:
+        wake_at(state, max(clock[SlurmClock.SLICE_NEXT], now + 1))
+    if clock[SlurmClock.GRACES] > 0:
         wake_at(state, max(memory.graces[0, 0], now + 1))
-    if memory.settings[Setting.MINUTES_END_JOBS] > 0 and state.clock[RUNS_NOW] > 0:
-        wake_at(state, clock[Clock.PRIORITY_NEXT])
-    if clock[Clock.PENDING] == 0 or give_up(state, now):
+    if memory.settings[Setting.MINUTES_END_JOBS] > 0 and state.clock[Clock.RUNS_NOW] > 0:
+        wake_at(state, clock[SlurmClock.PRIORITY_NEXT])
+    if clock[SlurmClock.PENDING] == 0 or give_up(state, now):
         return
-    wake_at(state, max(second_of(clock[Clock.FULL_NEXT]), now + 1))
-    if clock[Clock.COUNT] > 0:
-        wake_at(state, max(clock[Clock.PASS] + memory.settings[Setting.BATCH_DELAY], now + 1))
+    wake_at(state, max(second_of(clock[SlurmClock.FULL_NEXT]), now + 1))
+    if clock[SlurmClock.COUNT] > 0:
+        wake_at(state, max(clock[SlurmClock.PASS] + memory.settings[Setting.BATCH_DELAY], now + 1))
     if recalculates(memory):
-        wake_at(state, clock[Clock.PRIORITY_NEXT])
-    if cycle_due(memory) >= 0 or clock[Clock.UNSURE] > 0:
-        wake_at(state, max(second_of(clock[Clock.CYCLE_NEXT]), now + 1))
+        wake_at(state, clock[SlurmClock.PRIORITY_NEXT])
+    if cycle_due(memory) >= 0 or clock[SlurmClock.UNSURE] > 0:
+        wake_at(state, max(second_of(clock[SlurmClock.CYCLE_NEXT]), now + 1))
 
 
 def slurm(t: int, state: State) -> None:

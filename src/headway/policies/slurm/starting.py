@@ -3,25 +3,7 @@
 from __future__ import annotations
 
 from headway.engine.heap import pop, push
-from headway.engine.tables import (
-    AT_WALLTIME,
-    BACKFILL,
-    HEAD,
-    IMMEDIATE,
-    N_ALONE,
-    N_CPUS,
-    N_FREE_CPUS,
-    N_FREE_MEMORY,
-    N_MEMORY,
-    N_RUNS,
-    NODE_ROWS,
-    PHASE,
-    PLAN,
-    RUNNING,
-    S_MEMORY,
-    SHARES,
-    State,
-)
+from headway.engine.tables import NODE_ROWS, Clock, Ended, Job, Node, Phase, Share, State, Why
 from headway.engine.verbs import start_on_nodes, start_suspended
 from headway.jit import kernel, routine
 from headway.policies.slurm.calendar import lay_allowed, seconds_left
@@ -38,7 +20,17 @@ from headway.policies.slurm.priority import tres_of
 from headway.policies.slurm.queue import leave_queue
 from headway.policies.slurm.selection import propose_taken, reset_weights, select, select_row
 from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.tables import UNSET, Clock, Job, Memory, Node, Partition, Reason, Scratch, Work
+from headway.policies.slurm.tables import (
+    UNSET,
+    Memory,
+    Partition,
+    Reason,
+    Scratch,
+    SlurmClock,
+    SlurmJob,
+    SlurmNode,
+    Work,
+)
 from headway.policies.slurm.turns import note_start
 from headway.policies.slurm.victims import find_victims, suspends_first, victims_to_go
 from headway.units import SECOND
@@ -58,16 +50,16 @@ def candidates(state: State, allowed: int, job: int, part: int) -> None:
     The set BEFORE also has those that are completing.
     """
     memory = state.memory
-    features = memory.jobs[Job.FEATURES, job]
+    features = memory.jobs[SlurmJob.FEATURES, job]
     for node in range(memory.nodes.shape[1]):
         here = (
             memory.sets[allowed, node]
             & memory.members[part, node]
             & memory.features[features, node]
-            & (memory.nodes[Node.USABLE, node] > 0)
+            & (memory.nodes[SlurmNode.USABLE, node] > 0)
         )
         memory.sets[Scratch.BEFORE, node] = here
-        memory.sets[Scratch.CANDIDATES, node] = here & (memory.nodes[Node.COMPLETING, node] == 0)
+        memory.sets[Scratch.CANDIDATES, node] = here & (memory.nodes[SlurmNode.COMPLETING, node] == 0)
 
 
 @kernel
@@ -81,9 +73,9 @@ def leave_reserved_out(memory: Memory) -> None:
 @kernel
 def proposed_memory(state: State, count: int) -> int:
     """MB of the proposed shares in all."""
-    total, first = 0, state.clock[SHARES]
+    total, first = 0, state.clock[Clock.SHARES]
     for entry in range(first, first + count):
-        total += state.shares[S_MEMORY, entry]
+        total += state.shares[Share.MEMORY, entry]
     return total
 
 
@@ -103,8 +95,8 @@ def others_keep_it_out(state: State, whole: bool) -> bool:
     for node in range(memory.nodes.shape[1]):
         if memory.sets[Scratch.BEFORE, node] == 0:
             continue
-        busy = memory.nodes[Node.COMPLETING, node] > 0 or state.nodes[N_ALONE, node] > 0
-        if busy or (whole and state.nodes[N_RUNS, node] > 0):
+        busy = memory.nodes[SlurmNode.COMPLETING, node] > 0 or state.nodes[Node.ALONE, node] > 0
+        if busy or (whole and state.nodes[Node.RUNS, node] > 0):
             return True
     return False
 
@@ -114,9 +106,9 @@ def empty_trial(state: State) -> None:
     """Let the trial table be that of an idle machine."""
     memory = state.memory
     for node in range(state.nodes.shape[1]):
-        memory.trial[N_FREE_CPUS, node] = state.nodes[N_CPUS, node]
-        memory.trial[N_FREE_MEMORY, node] = state.nodes[N_MEMORY, node]
-        memory.trial[N_RUNS, node] = memory.trial[N_ALONE, node] = 0
+        memory.trial[Node.FREE_CPUS, node] = state.nodes[Node.CPUS, node]
+        memory.trial[Node.FREE_MEMORY, node] = state.nodes[Node.MEMORY, node]
+        memory.trial[Node.RUNS, node] = memory.trial[Node.ALONE, node] = 0
         for further in range(NODE_ROWS, state.nodes.shape[0]):
             memory.trial[further, node] = memory.gres_total[further - NODE_ROWS, node]
 
@@ -125,13 +117,13 @@ def empty_trial(state: State) -> None:
 def why_not(state: State, job: int, part: int) -> int:
     """Whether a job that does not fit holds up its partition: BUSY, or only itself: PASSED_OVER."""
     memory = state.memory
-    whole = memory.jobs[Job.EXCLUSIVE, job] > 0
+    whole = memory.jobs[SlurmJob.EXCLUSIVE, job] > 0
     if others_keep_it_out(state, whole):
         return BUSY
     empty_trial(state)
     if select(state, memory.trial, Scratch.BEFORE, job, part) > 0:
         return BUSY
-    memory.jobs[Job.REASON, job] = Reason.NODES_AWAY
+    memory.jobs[SlurmJob.REASON, job] = Reason.NODES_AWAY
     return PASSED_OVER
 
 
@@ -148,7 +140,7 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
         reset_weights(memory, part)
     if memory.reservations.shape[1] > 0 and loop == MAIN:
         if lay_allowed(memory, job, part, now, minutes, now) != now:
-            memory.jobs[Job.REASON, job] = Reason.RESERVATION
+            memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION
             return PASSED_OVER
         leave_reserved_out(memory)
     found, preempts = select(state, state.nodes, Scratch.CANDIDATES, job, part), False
@@ -159,12 +151,12 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
         else:
             preempts = find_victims(state, job, part, now)
     if found == 0 and not preempts:
-        size = max(memory.jobs[Job.CPUS, job], memory.jobs[Job.MIN_NODES, job])
+        size = max(memory.jobs[SlurmJob.CPUS, job], memory.jobs[SlurmJob.MIN_NODES, job])
         reason = after_selection(memory, job, part, size, 0, 0)
         hold_by_limit(memory, job, reason)
         if reason != Reason.NONE:
             return LIMITED
-        memory.jobs[Job.REASON, job] = Reason.RESOURCES
+        memory.jobs[SlurmJob.REASON, job] = Reason.RESOURCES
         return why_not(state, job, part) if loop == MAIN else BUSY
     count, cpus = propose_taken(state, job, part), taken_cpus(memory)
     mb = proposed_memory(state, count)
@@ -175,7 +167,7 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
     if preempts:
         if not is_pausing(memory, job, now):
             preempt(state, job, now)
-        memory.jobs[Job.REASON, job] = Reason.RESOURCES
+        memory.jobs[SlurmJob.REASON, job] = Reason.RESOURCES
         return BUSY
     tres_of(memory, job, cpus, mb, count, billed(memory, part, cpus, mb, count))
     waits = False
@@ -198,29 +190,33 @@ def begin(
     """
     memory = state.memory
     seconds, boot = minutes * 60, switch_on(state, count, now)
-    state.jobs[PLAN, job] = (boot + seconds) * SECOND
+    state.jobs[Job.PLAN, job] = (boot + seconds) * SECOND
     limit = min(boot + seconds + memory.settings[Setting.OVER_TIME], seconds_left(memory, job, now)) * SECOND
-    why = BACKFILL if loop == FILLING else (IMMEDIATE if now <= memory.jobs[Job.ENTERED, job] else HEAD)
+    why = (
+        Why.BACKFILL
+        if loop == FILLING
+        else (Why.IMMEDIATE if now <= memory.jobs[SlurmJob.ENTERED, job] else Why.HEAD)
+    )
     if waits:
         start_suspended(state, job, count, why, limit)
     else:
         start_on_nodes(state, job, count, why, boot * SECOND, limit)
-    memory.jobs[Job.SUSPENDED_AT, job] = now if waits else UNSET
-    memory.jobs[Job.PARTITION, job] = part
-    memory.jobs[Job.STARTED, job] = now
-    memory.jobs[Job.RESUMED_AT, job] = UNSET if boot == 0 else now + boot
-    memory.jobs[Job.ENDS, job] = now + boot + seconds
-    memory.jobs[Job.LENGTH, job] = minutes
-    memory.jobs[Job.LOOP, job] = loop
-    memory.jobs[Job.OUTCOME, job] = Outcome.RUNS
-    memory.jobs[Job.ATTEMPTS, job] += 1
-    memory.clock[Clock.PENDING] -= 1
+    memory.jobs[SlurmJob.SUSPENDED_AT, job] = now if waits else UNSET
+    memory.jobs[SlurmJob.PARTITION, job] = part
+    memory.jobs[SlurmJob.STARTED, job] = now
+    memory.jobs[SlurmJob.RESUMED_AT, job] = UNSET if boot == 0 else now + boot
+    memory.jobs[SlurmJob.ENDS, job] = now + boot + seconds
+    memory.jobs[SlurmJob.LENGTH, job] = minutes
+    memory.jobs[SlurmJob.LOOP, job] = loop
+    memory.jobs[SlurmJob.OUTCOME, job] = Outcome.RUNS
+    memory.jobs[SlurmJob.ATTEMPTS, job] += 1
+    memory.clock[SlurmClock.PENDING] -= 1
     note_running(memory, job, now + boot + seconds)
     charge(memory, job, 1)
     count_task(memory, job, 1)
     take_licences(memory, job, 1)
     leave_queue(memory, job)
-    memory.clock[Clock.STAMP] = memory.clock[Clock.CHANGED] = now
+    memory.clock[SlurmClock.STAMP] = memory.clock[SlurmClock.CHANGED] = now
 
 
 @routine
@@ -229,38 +225,38 @@ def preempt(state: State, job: int, now: int) -> None:
     memory = state.memory
     for place in range(victims_to_go(memory)):
         victim = memory.victims[0, place]
-        memory.jobs[Job.PREEMPTED_BY, victim] = job
+        memory.jobs[SlurmJob.PREEMPTED_BY, victim] = job
         if grace(memory, victim) > 0:
             give_grace(memory, victim, now)
         else:
             make_go(state, victim, now)
-    memory.jobs[Job.TOOK_VICTIMS, job] = now
+    memory.jobs[SlurmJob.TOOK_VICTIMS, job] = now
 
 
 @kernel
 def give_grace(memory: Memory, victim: int, now: int) -> None:
     """Let a victim go on for its grace time; the check that ends it comes every 30 seconds."""
-    if memory.jobs[Job.GOES_AT, victim] != UNSET:
+    if memory.jobs[SlurmJob.GOES_AT, victim] != UNSET:
         return
-    end = min(memory.jobs[Job.ENDS, victim], now + grace(memory, victim))
+    end = min(memory.jobs[SlurmJob.ENDS, victim], now + grace(memory, victim))
     forget_running(memory, victim)
-    memory.jobs[Job.ENDS, victim] = end
+    memory.jobs[SlurmJob.ENDS, victim] = end
     note_running(memory, victim, end)
-    late = memory.clock[Clock.DRAWN] % CHECKS_EVERY
-    memory.jobs[Job.GOES_AT, victim] = end + late
-    push(memory.graces, 0, memory.clock[Clock.GRACES], end + late, victim)
-    memory.clock[Clock.GRACES] += 1
+    late = memory.clock[SlurmClock.DRAWN] % CHECKS_EVERY
+    memory.jobs[SlurmJob.GOES_AT, victim] = end + late
+    push(memory.graces, 0, memory.clock[SlurmClock.GRACES], end + late, victim)
+    memory.clock[SlurmClock.GRACES] += 1
 
 
 @routine
 def take_graces(state: State, now: int) -> None:
     """Victims whose grace time is over have to go, unless they have ended by themselves."""
     memory = state.memory
-    while memory.clock[Clock.GRACES] > 0 and memory.graces[0, 0] <= now:
+    while memory.clock[SlurmClock.GRACES] > 0 and memory.graces[0, 0] <= now:
         due, victim = memory.graces[0, 0], memory.graces[1, 0]
-        pop(memory.graces, 0, memory.clock[Clock.GRACES])
-        memory.clock[Clock.GRACES] -= 1
-        if state.jobs[PHASE, victim] == RUNNING and memory.jobs[Job.GOES_AT, victim] == due:
+        pop(memory.graces, 0, memory.clock[SlurmClock.GRACES])
+        memory.clock[SlurmClock.GRACES] -= 1
+        if state.jobs[Job.PHASE, victim] == Phase.RUNNING and memory.jobs[SlurmJob.GOES_AT, victim] == due:
             make_go(state, victim, now)
 
 
@@ -268,10 +264,10 @@ def take_graces(state: State, now: int) -> None:
 def end_by_minutes(state: State, now: int) -> None:
     """End the running jobs of every group that has used up its minutes."""
     memory, place = state.memory, 0
-    while place < memory.clock[Clock.RUNNING]:
+    while place < memory.clock[SlurmClock.RUNNING]:
         job = memory.running[1, place]
         if minutes_used_up(memory, job):
-            memory.jobs[Job.REASON, job] = Reason.ASSOC_GRP_MINS
-            take_off(state, job, now, False, AT_WALLTIME)
+            memory.jobs[SlurmJob.REASON, job] = Reason.ASSOC_GRP_MINS
+            take_off(state, job, now, False, Ended.AT_WALLTIME)
         else:
             place += 1

@@ -24,7 +24,7 @@ RESOURCE = 64
 """What a reason counts more for each resource: 64 x :class:`Tres` + :class:`Reason`."""
 
 
-class Job(IntEnum):
+class SlurmJob(IntEnum):
     """What a job asks for, and what became of it."""
 
     MIN_NODES = 0
@@ -164,7 +164,7 @@ class Adapted(IntEnum):
     NODE_CPUS = 3
 
 
-class Node(IntEnum):
+class SlurmNode(IntEnum):
     """What a node has beyond the engine's rows."""
 
     WEIGHT = 0
@@ -258,7 +258,7 @@ class Plan(IntEnum):
     """As entered in the table: rounded down."""
 
 
-class Clock(IntEnum):
+class SlurmClock(IntEnum):
     """When what happened last."""
 
     FULL_NEXT = 0

@@ -13,7 +13,7 @@ Here B started in slice 1 on the cores of A; it is suspended at once and runs fr
 
 from __future__ import annotations
 
-from headway.engine.tables import PHASE, SUSPENDED, SUSPENDS, State
+from headway.engine.tables import Clock, Job, Phase, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.cores import (
     add_going,
@@ -24,7 +24,7 @@ from headway.policies.slurm.cores import (
 )
 from headway.policies.slurm.life_tables import Standing, Victim
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import Clock, Job, Memory, Partition
+from headway.policies.slurm.tables import Memory, Partition, SlurmClock, SlurmJob
 
 
 @kernel
@@ -38,21 +38,21 @@ def nobody_goes(memory: Memory) -> None:
 @kernel
 def tier_in(memory: Memory, job: int) -> int:
     """The tier of a running or suspended job."""
-    return int(memory.partitions[Partition.TIER, memory.jobs[Job.PARTITION, job]])
+    return int(memory.partitions[Partition.TIER, memory.jobs[SlurmJob.PARTITION, job]])
 
 
 @kernel
 def stands_before(memory: Memory, job: int, other: int) -> bool:
     """Whether a job stands before another one: of a higher tier, or earlier in the order of turns."""
     tier, others = tier_in(memory, job), tier_in(memory, other)
-    earlier = memory.jobs[Job.TURN, job] < memory.jobs[Job.TURN, other]
+    earlier = memory.jobs[SlurmJob.TURN, job] < memory.jobs[SlurmJob.TURN, other]
     return bool(tier > others or (tier == others and earlier))
 
 
 @routine
 def list_turns(memory: Memory) -> int:
     """Write all that run or are suspended into the list of victims, in the order of turns; how many."""
-    listed, count = memory.victims, memory.clock[Clock.RUNNING]
+    listed, count = memory.victims, memory.clock[SlurmClock.RUNNING]
     for place in range(count):
         job, at = memory.running[1, place], place
         while at > 0 and stands_before(memory, job, listed[Victim.JOB, at - 1]):
@@ -76,11 +76,11 @@ def let_go(state: State, job: int, standing: int) -> None:
     """Note whether a job goes on beside those of whom it is known; with this standing if it does."""
     memory = state.memory
     if meets_going(state, job):
-        memory.jobs[Job.GOES_ON, job] = 0
-        memory.jobs[Job.STANDING, job] = Standing.WAITS
+        memory.jobs[SlurmJob.GOES_ON, job] = 0
+        memory.jobs[SlurmJob.STANDING, job] = Standing.WAITS
     else:
-        memory.jobs[Job.GOES_ON, job] = 1
-        memory.jobs[Job.STANDING, job] = standing
+        memory.jobs[SlurmJob.GOES_ON, job] = 1
+        memory.jobs[SlurmJob.STANDING, job] = standing
         add_going(state, job)
 
 
@@ -93,11 +93,11 @@ def keep_turns(state: State) -> None:
     while first < count:
         last = end_of_tier(memory, first, count)
         for place in range(first, last):
-            memory.jobs[Job.GOES_ON, memory.victims[Victim.JOB, place]] = -1
+            memory.jobs[SlurmJob.GOES_ON, memory.victims[Victim.JOB, place]] = -1
         for standing in range(3):
             for place in range(first, last):
                 job = memory.victims[Victim.JOB, place]
-                if memory.jobs[Job.STANDING, job] == standing and memory.jobs[Job.GOES_ON, job] < 0:
+                if memory.jobs[SlurmJob.STANDING, job] == standing and memory.jobs[SlurmJob.GOES_ON, job] < 0:
                     let_go(state, job, Standing.CHOSEN if standing == Standing.CHOSEN else Standing.FILLS)
         first = last
 
@@ -108,9 +108,9 @@ def new_slice(state: State, first: int, last: int) -> None:
     memory, clock = state.memory, state.memory.clock
     for place in range(first, last):
         job = memory.victims[Victim.JOB, place]
-        if memory.jobs[Job.STANDING, job] == Standing.CHOSEN:
-            memory.jobs[Job.TURN, job] = clock[Clock.TURNS]
-            clock[Clock.TURNS] += 1
+        if memory.jobs[SlurmJob.STANDING, job] == Standing.CHOSEN:
+            memory.jobs[SlurmJob.TURN, job] = clock[SlurmClock.TURNS]
+            clock[SlurmClock.TURNS] += 1
     list_turns(memory)
     for place in range(first, last):
         let_go(state, memory.victims[Victim.JOB, place], Standing.CHOSEN)
@@ -120,24 +120,24 @@ def new_slice(state: State, first: int, last: int) -> None:
 def take_turns(state: State, now: int) -> bool:
     """Begin a time slice if it is time; whether who goes on was found out anew."""
     memory, clock = state.memory, state.memory.clock
-    if now < clock[Clock.SLICE_NEXT]:
+    if now < clock[SlurmClock.SLICE_NEXT]:
         return False
-    past, length = now - clock[Clock.SLICE_NEXT], memory.settings[Setting.SLICE]
-    clock[Clock.SLICE_NEXT] = now + length - past % length
-    if state.clock[SUSPENDS] == 0:
+    past, length = now - clock[SlurmClock.SLICE_NEXT], memory.settings[Setting.SLICE]
+    clock[SlurmClock.SLICE_NEXT] = now + length - past % length
+    if state.clock[Clock.SUSPENDS] == 0:
         return False
     count, first = list_turns(memory), 0
     nobody_goes(memory)
     while first < count:
         last, waits = end_of_tier(memory, first, count), False
         for place in range(first, last):
-            waits = waits or state.jobs[PHASE, memory.victims[Victim.JOB, place]] == SUSPENDED
+            waits = waits or state.jobs[Job.PHASE, memory.victims[Victim.JOB, place]] == Phase.SUSPENDED
         if waits:
             new_slice(state, first, last)
         else:
             for place in range(first, last):
                 job = memory.victims[Victim.JOB, place]
-                let_go(state, job, memory.jobs[Job.STANDING, job])
+                let_go(state, job, memory.jobs[SlurmJob.STANDING, job])
         first = last
     return True
 
@@ -146,9 +146,9 @@ def take_turns(state: State, now: int) -> bool:
 def is_below(state: State, job: int) -> bool:
     """Whether somebody of a higher tier than a job's goes on, wherever."""
     memory = state.memory
-    for place in range(memory.clock[Clock.RUNNING]):
+    for place in range(memory.clock[SlurmClock.RUNNING]):
         other = memory.running[1, place]
-        if memory.jobs[Job.GOES_ON, other] > 0 and tier_in(memory, other) > tier_in(memory, job):
+        if memory.jobs[SlurmJob.GOES_ON, other] > 0 and tier_in(memory, other) > tier_in(memory, job):
             return True
     return False
 
@@ -157,10 +157,10 @@ def is_below(state: State, job: int) -> bool:
 def note_who_goes(state: State, job: int) -> None:
     """Note for which job another one is suspended."""
     memory = state.memory
-    for place in range(memory.clock[Clock.RUNNING]):
+    for place in range(memory.clock[SlurmClock.RUNNING]):
         other = memory.running[1, place]
-        if other != job and memory.jobs[Job.GOES_ON, other] > 0 and have_same_core(state, job, other):
-            memory.jobs[Job.PREEMPTED_BY, job] = other
+        if other != job and memory.jobs[SlurmJob.GOES_ON, other] > 0 and have_same_core(state, job, other):
+            memory.jobs[SlurmJob.PREEMPTED_BY, job] = other
             return
 
 
@@ -168,9 +168,9 @@ def note_who_goes(state: State, job: int) -> None:
 def use_rows_again(state: State) -> None:
     """Let jobs have their cores in the first row where nobody has them, since somebody has ended."""
     memory = state.memory
-    for place in range(memory.clock[Clock.RUNNING]):
+    for place in range(memory.clock[SlurmClock.RUNNING]):
         job = memory.running[1, place]
-        for row in range(memory.jobs[Job.ROW, job]):
+        for row in range(memory.jobs[SlurmJob.ROW, job]):
             if fits_in_row(state, job, row):
                 move_to_row(state, job, row)
                 break
@@ -179,6 +179,6 @@ def use_rows_again(state: State) -> None:
 @kernel
 def note_start(memory: Memory, job: int, waits: bool) -> None:
     """Put a job that starts at the end of the order of turns."""
-    memory.jobs[Job.TURN, job] = memory.clock[Clock.TURNS]
-    memory.jobs[Job.STANDING, job] = Standing.WAITS if waits else Standing.FILLS
-    memory.clock[Clock.TURNS] += 1
+    memory.jobs[SlurmJob.TURN, job] = memory.clock[SlurmClock.TURNS]
+    memory.jobs[SlurmJob.STANDING, job] = Standing.WAITS if waits else Standing.FILLS
+    memory.clock[SlurmClock.TURNS] += 1

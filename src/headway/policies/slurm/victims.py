@@ -8,14 +8,14 @@ needless.
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
-from headway.engine.tables import R_SHARE, RUN, S_NODE, State
+from headway.engine.tables import Job, Run, Share, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.ends import copy_nodes, imagine_ended
 from headway.policies.slurm.life_tables import Victim
 from headway.policies.slurm.preemption import cost, is_preemptable, shares_partition, victim_mode
 from headway.policies.slurm.selection import select
 from headway.policies.slurm.settings import Mode, Preemption, Setting
-from headway.policies.slurm.tables import Clock, Memory, Scratch, Work
+from headway.policies.slurm.tables import Memory, Scratch, SlurmClock, Work
 
 LAST_REMOVED = 99_999
 """A rank before all others."""
@@ -25,9 +25,9 @@ STAYS = 1
 @kernel
 def holds_of(state: State, job: int, chosen: bool) -> int:
     """How many of the candidate nodes, or of the ``chosen`` ones, a running job holds."""
-    memory, run, count = state.memory, state.jobs[RUN, job], 0
-    for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-        node = state.shares[S_NODE, entry]
+    memory, run, count = state.memory, state.jobs[Job.RUN, job], 0
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+        node = state.shares[Share.NODE, entry]
         if chosen:
             count += memory.work[Work.TAKEN, node] > 0
         else:
@@ -39,7 +39,7 @@ def holds_of(state: State, job: int, chosen: bool) -> int:
 def sort_victims(memory: Memory, row: int, sign: int) -> None:
     """Put the candidates in the order of a row; equal ones stay as they are."""
     victims = memory.victims
-    for place in range(1, memory.clock[Clock.VICTIMS]):
+    for place in range(1, memory.clock[SlurmClock.VICTIMS]):
         at = place
         while at > 0 and sign * victims[row, at] < sign * victims[row, at - 1]:
             for each in range(memory.victims.shape[0]):
@@ -61,7 +61,7 @@ def put_first(memory: Memory, place: int) -> None:
 def list_victims(state: State, job: int, part: int, now: int) -> int:
     """Write down the running jobs that a job may preempt, by arrival, then the cheapest first; how many."""
     memory, count = state.memory, 0
-    for place in range(memory.clock[Clock.RUNNING]):
+    for place in range(memory.clock[SlurmClock.RUNNING]):
         running = memory.running[1, place]
         if (
             victim_mode(memory, running) != Mode.SUSPEND  # the job is on its cores already, or cannot be
@@ -71,7 +71,7 @@ def list_victims(state: State, job: int, part: int, now: int) -> int:
             memory.victims[Victim.JOB, count] = running
             memory.victims[Victim.COST, count] = cost(memory, running)
             count += 1
-    memory.clock[Clock.VICTIMS] = count
+    memory.clock[SlurmClock.VICTIMS] = count
     sort_victims(memory, Victim.JOB, 1)
     sort_victims(memory, Victim.COST, 1)
     return count
@@ -83,7 +83,7 @@ def suspends_first(state: State, job: int, part: int, now: int) -> bool:
     memory, first = state.memory, -1
     if memory.settings[Setting.PREEMPTION] != Preemption.BY_QOS:
         return False
-    for place in range(memory.clock[Clock.RUNNING]):
+    for place in range(memory.clock[SlurmClock.RUNNING]):
         running = memory.running[1, place]
         if is_preemptable(memory, job, part, running, now) and shares_partition(state, running, part):
             less = first >= 0 and cost(memory, running) == cost(memory, first) and running < first
@@ -97,12 +97,12 @@ def fits_without(state: State, job: int, part: int) -> int:
     """Let candidates leave in their order until the job fits on the set CANDIDATES; the last one, or -1."""
     memory = state.memory
     copy_nodes(state)
-    for place in range(memory.clock[Clock.VICTIMS]):
+    for place in range(memory.clock[SlurmClock.VICTIMS]):
         memory.victims[Victim.USABLE, place] = 0
         victim = memory.victims[Victim.JOB, place]
         if holds_of(state, victim, False) == 0:
             continue
-        imagine_ended(state, state.jobs[RUN, victim])
+        imagine_ended(state, state.jobs[Job.RUN, victim])
         if select(state, memory.trial, Scratch.CANDIDATES, job, part) > 0:
             return place
     return -1
@@ -120,11 +120,14 @@ def find_victims(state: State, job: int, part: int, now: int) -> bool:
         if last < 0:
             return False
         rounds += 1
-        if rounds - 1 > memory.settings[Setting.PREEMPT_REORDERS] or memory.clock[Clock.VICTIMS] <= rounds:
-            for place in range(memory.clock[Clock.VICTIMS]):
+        if (
+            rounds - 1 > memory.settings[Setting.PREEMPT_REORDERS]
+            or memory.clock[SlurmClock.VICTIMS] <= rounds
+        ):
+            for place in range(memory.clock[SlurmClock.VICTIMS]):
                 victims[Victim.USABLE, place] = 0 if place <= last else STAYS
             break
-        for place in range(memory.clock[Clock.VICTIMS]):
+        for place in range(memory.clock[SlurmClock.VICTIMS]):
             removed = place < last
             victims[Victim.USABLE, place] = (
                 holds_of(state, victims[Victim.JOB, place], True) if removed else 0
@@ -143,17 +146,17 @@ def keep_needed(state: State) -> None:
     """Leave in the list those that have to go: holders of chosen nodes, up to the first that may stay."""
     memory, count = state.memory, 0
     victims = memory.victims
-    for place in range(memory.clock[Clock.VICTIMS]):
+    for place in range(memory.clock[SlurmClock.VICTIMS]):
         if holds_of(state, victims[Victim.JOB, place], True) == 0:
             continue
         if victims[Victim.USABLE, place] > 0:
             break
         victims[Victim.JOB, count] = victims[Victim.JOB, place]
         count += 1
-    memory.clock[Clock.VICTIMS] = count
+    memory.clock[SlurmClock.VICTIMS] = count
 
 
 @kernel
 def victims_to_go(memory: Memory) -> int:
     """How many jobs have to go."""
-    return int(memory.clock[Clock.VICTIMS])
+    return int(memory.clock[SlurmClock.VICTIMS])

@@ -7,7 +7,7 @@ Then it is enough to count nodes, and a run of neighbours is as good as it is lo
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
-from headway.engine.tables import N_CPUS, N_MEMORY, N_RUNS, R_SHARE, RUN, S_NODE, State, Table
+from headway.engine.tables import Job, Node, Run, Share, State, Table
 from headway.jit import kernel, lowest_bit, routine
 from headway.policies.slurm.bits import BITS, common_nodes, empty, put, put_range
 from headway.policies.slurm.selection import (
@@ -20,7 +20,17 @@ from headway.policies.slurm.selection import (
     whole_nodes,
 )
 from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.tables import UNSET, Choice, Clock, Job, Memory, Node, Partition, Scratch, Work
+from headway.policies.slurm.tables import (
+    UNSET,
+    Choice,
+    Memory,
+    Partition,
+    Scratch,
+    SlurmClock,
+    SlurmJob,
+    SlurmNode,
+    Work,
+)
 
 
 @kernel
@@ -33,10 +43,10 @@ def counts_nodes(memory: Memory, job: int, part: int) -> bool:
         memory.settings[Setting.PLAIN] == 0
         and memory.partitions[Partition.ALIKE, part] > 0
         and memory.settings[Setting.PREEMPTION] == Preemption.OFF
-        and memory.jobs[Job.REQUIRED, job] == 0
-        and memory.choices[Choice.PARTS, memory.jobs[Job.FEATURES, job]] == 0
+        and memory.jobs[SlurmJob.REQUIRED, job] == 0
+        and memory.choices[Choice.PARTS, memory.jobs[SlurmJob.FEATURES, job]] == 0
         and memory.gres_asked.shape[0] == 0
-        and memory.clock[Clock.RUNNING] <= memory.words_over.shape[0]
+        and memory.clock[SlurmClock.RUNNING] <= memory.words_over.shape[0]
         and whole_nodes(memory, job, part)
     )
 
@@ -47,7 +57,7 @@ def note_idle(state: State) -> None:
     sets = state.memory.words_sets
     empty(sets, Scratch.IDLE)
     for node in range(state.nodes.shape[1]):
-        if state.nodes[N_RUNS, node] == 0:
+        if state.nodes[Node.RUNS, node] == 0:
             put(sets, Scratch.IDLE, node)
 
 
@@ -55,15 +65,15 @@ def note_idle(state: State) -> None:
 def note_running_sets(state: State) -> None:
     """Lay the sets of nodes that running jobs hold, and those on which nothing runs when they are over."""
     memory = state.memory
-    held, over, count = memory.words_held, memory.words_over, memory.clock[Clock.RUNNING]
+    held, over, count = memory.words_held, memory.words_over, memory.clock[SlurmClock.RUNNING]
     note_idle(state)
     if count > over.shape[0]:
         return
     for place in range(count - 1, -1, -1):
-        run = state.jobs[RUN, memory.running[1, place]]
+        run = state.jobs[Job.RUN, memory.running[1, place]]
         empty(held, place)
-        for entry in range(state.runs[R_SHARE, run], end_of_shares(state, run)):
-            put(held, place, state.shares[S_NODE, entry])
+        for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+            put(held, place, state.shares[Share.NODE, entry])
         for word in range(over.shape[1]):  # all that no later job holds
             over[place, word] = -1 if place == count - 1 else over[place + 1, word] & ~held[place + 1, word]
 
@@ -71,7 +81,7 @@ def note_running_sets(state: State) -> None:
 @kernel
 def over_by(memory: Memory, t: int) -> int:
     """The place of the last running job that is over by ``t``; -1 where none is."""
-    low, high = 0, memory.clock[Clock.RUNNING]
+    low, high = 0, memory.clock[SlurmClock.RUNNING]
     while low < high:
         middle = (low + high) // 2
         if memory.running[0, middle] <= t:
@@ -84,7 +94,7 @@ def over_by(memory: Memory, t: int) -> int:
 @routine
 def enough_over(memory: Memory, least: int) -> int:
     """The running job with whose end so many nodes of WIDEST are idle; -1: they are so now."""
-    sets, low, high = memory.words_sets, 0, memory.clock[Clock.RUNNING]
+    sets, low, high = memory.words_sets, 0, memory.clock[SlurmClock.RUNNING]
     if common_nodes(sets, Scratch.IDLE, sets, Scratch.WIDEST) >= least:
         return -1
     while low < high:
@@ -109,15 +119,15 @@ def idle_after(memory: Memory, place: int) -> int:
 def whole_offer(state: State, job: int, part: int, node: int) -> int:
     """CPUs that a node on which nothing runs offers a job."""
     memory = state.memory
-    cpus, bound = state.nodes[N_CPUS, node], memory.partitions[Partition.MAX_CPUS, part]
+    cpus, bound = state.nodes[Node.CPUS, node], memory.partitions[Partition.MAX_CPUS, part]
     if bound != UNSET and cpus > bound:
         return 0
     if memory.settings[Setting.MEMORY] > 0:
-        have, by_cpu = state.nodes[N_MEMORY, node], memory_per_cpu(memory, job, part)
+        have, by_cpu = state.nodes[Node.MEMORY, node], memory_per_cpu(memory, job, part)
         if by_cpu > 0:
             if cpus * by_cpu > have:
                 return 0
-            threads = memory.nodes[Node.THREADS, node]
+            threads = memory.nodes[SlurmNode.THREADS, node]
             cpus = min(cpus, have // by_cpu // threads * threads)
         elif memory_per_node(memory, job, part, have) > have:
             return 0
@@ -169,14 +179,14 @@ def select_whole(state: State, idle: Table, row: int, job: int, part: int) -> in
     least, most, cpus = (
         fewest_nodes(memory, job, part),
         most_nodes(memory, job, part),
-        memory.jobs[Job.CPUS, job],
+        memory.jobs[SlurmJob.CPUS, job],
     )
     count = lay_lengths(memory, idle, row)
     if count == 0 or most < least:
         return 0
     offer = whole_offer(state, job, part, work[Work.FIRST, 0])
     usable = common_nodes(idle, row, sets, Scratch.WINDOW)
-    if offer == 0 or usable < memory.jobs[Job.MIN_NODES, job] or usable * offer < cpus:
+    if offer == 0 or usable < memory.jobs[SlurmJob.MIN_NODES, job] or usable * offer < cpus:
         return 0
     want = wanted_nodes(memory, job, part)
     nodes, spared, taken = max(least, want), max(want - least, 0), 0

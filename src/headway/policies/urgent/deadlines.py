@@ -24,35 +24,11 @@ from __future__ import annotations
 
 from headway.engine.queue import enter, leave
 from headway.engine.reservations import NOT_RESERVED, hold_earliest
-from headway.engine.tables import (
-    FIRST_NEW,
-    KEY,
-    LAST_NEW,
-    PLAN,
-    PROMISE,
-    PROMOTED,
-    Q_TAIL,
-    R_JOB,
-    RESERVED,
-    RUNS,
-    SCRATCH,
-    State,
-)
+from headway.engine.tables import Clock, Job, List, Pool, Run, State, Why
 from headway.engine.verbs import relabel, wake
 from headway.jit import routine
 from headway.policies.deadline.places import insert, place_by_rule, put, put_behind_all
-from headway.policies.deadline.tables import (
-    BEHIND,
-    CHOSEN,
-    DEADLINE,
-    DEFINITIVE_AT,
-    DISPLACED_TIMES,
-    FIRST_GIVEN,
-    HAD_START,
-    NO_DEADLINE,
-    NO_WAY,
-    first_provisional,
-)
+from headway.policies.deadline.tables import BEHIND, NO_DEADLINE, NO_WAY, DbfJob, first_provisional
 from headway.policies.urgent.lending import go_on, lend_idle, wake_for_swaps
 from headway.policies.urgent.lists import (
     first_definitive,
@@ -65,16 +41,7 @@ from headway.policies.urgent.lists import (
 )
 from headway.policies.urgent.plan import Q, start_due
 from headway.policies.urgent.processors import is_urgent
-from headway.policies.urgent.tables import (
-    BEGUN,
-    DEFINITIVE_BASE,
-    HELD_UNTIL,
-    MACHINE,
-    NO_JOB,
-    Note,
-    Rule,
-    count,
-)
+from headway.policies.urgent.tables import DEFINITIVE_BASE, MACHINE, NO_JOB, Note, Rule, UjfbJob, count
 from headway.policies.urgent.ujfb import arrive_urgent, resume_free, settle, try_waiting
 from headway.units import NEVER
 
@@ -83,22 +50,22 @@ from headway.units import NEVER
 def note_and_promote(t: int, state: State) -> None:
     """Count who was moved to a later start, and let the chosen jobs become definitive."""
     chosen = 0
-    for place in range(first_provisional(state, MACHINE), state.pools[Q_TAIL, Q]):
+    for place in range(first_provisional(state, MACHINE), state.pools[Pool.TAIL, Q]):
         if not waits(state, place):
             continue
         job = job_at(state, place)
-        before = state.jobs[HAD_START, job]
-        if before != NOT_RESERVED and state.jobs[RESERVED, job] > before:
-            state.jobs[DISPLACED_TIMES, job] += 1
+        before = state.jobs[DbfJob.HAD_START, job]
+        if before != NOT_RESERVED and state.jobs[Job.RESERVED, job] > before:
+            state.jobs[DbfJob.DISPLACED_TIMES, job] += 1
             count(state, Note.DISPLACEMENTS, 1)
-        if state.jobs[CHOSEN, job]:
-            state.lists[SCRATCH, chosen] = leave(state, Q, place)
+        if state.jobs[DbfJob.CHOSEN, job]:
+            state.lists[List.SCRATCH, chosen] = leave(state, Q, place)
             chosen += 1
     for i in range(chosen):
-        job = state.lists[SCRATCH, i]
-        state.jobs[KEY, job] -= BEHIND
-        state.jobs[DEFINITIVE_AT, job] = t
-        enter(state, Q, job, state.jobs[KEY, job])
+        job = state.lists[List.SCRATCH, i]
+        state.jobs[Job.KEY, job] -= BEHIND
+        state.jobs[DbfJob.DEFINITIVE_AT, job] = t
+        enter(state, Q, job, state.jobs[Job.KEY, job])
     count(state, Note.PROMOTIONS, chosen)
 
 
@@ -106,9 +73,9 @@ def note_and_promote(t: int, state: State) -> None:
 def make_way(t: int, state: State, urgent: int) -> None:
     """An urgent job has come: place the provisional jobs by the strict rule, whatever deadline breaks."""
     lay_definitive(t, state, DEFINITIVE_BASE)
-    first, tail = first_provisional(state, MACHINE), state.pools[Q_TAIL, Q]
+    first, tail = first_provisional(state, MACHINE), state.pools[Pool.TAIL, Q]
     for place in range(first, tail):
-        state.jobs[CHOSEN, job_at(state, place)] = 0
+        state.jobs[DbfJob.CHOSEN, job_at(state, place)] = 0
     turn = 0
     while place_by_rule(t, state, MACHINE, NO_JOB, first, turn) == NO_WAY:
         give_up_late(state, first, tail, urgent)
@@ -124,7 +91,7 @@ def make_anew(t: int, state: State) -> None:
     notes[Note.CAME], notes[Note.CHANGED], notes[Note.HOLDS_URGENT] = NO_JOB, 0, 0
     place_definitive(t, state)
     if urgent == NO_JOB:
-        for place in range(first_provisional(state, MACHINE), state.pools[Q_TAIL, Q]):
+        for place in range(first_provisional(state, MACHINE), state.pools[Pool.TAIL, Q]):
             if waits(state, place):
                 put(t, state, MACHINE, job_at(state, place))
         return
@@ -132,25 +99,25 @@ def make_anew(t: int, state: State) -> None:
     give_up_late(state, first_definitive(state), first_provisional(state, MACHINE), urgent)
     for i in range(state.memory.notes[Note.ASIDE]):
         job = state.memory.suspended[i]
-        if state.jobs[HELD_UNTIL, job] > state.jobs[DEADLINE, job]:
-            give_up(state, job, state.jobs[BEGUN, job] + state.jobs[PLAN, job], urgent)
+        if state.jobs[UjfbJob.HELD_UNTIL, job] > state.jobs[DbfJob.DEADLINE, job]:
+            give_up(state, job, state.jobs[UjfbJob.BEGUN, job] + state.jobs[Job.PLAN, job], urgent)
 
 
 @routine
 def place_newcomer(t: int, state: State, job: int) -> None:
     """DBF on arrival: a job that can keep its deadline is provisional, any other one definitive."""
-    state.jobs[RESERVED, job] = NOT_RESERVED
-    if state.jobs[DEADLINE, job] != NO_DEADLINE:
-        begin = hold_earliest(state, MACHINE, job, t, 0, state.jobs[DEADLINE, job])
-        if begin + state.jobs[PLAN, job] <= state.jobs[DEADLINE, job]:
-            state.jobs[RESERVED, job] = state.jobs[FIRST_GIVEN, job] = begin
-            state.jobs[KEY, job] += BEHIND
-            enter(state, Q, job, state.jobs[KEY, job])
-            state.jobs[PROMISE, job] = state.jobs[DEADLINE, job]
+    state.jobs[Job.RESERVED, job] = NOT_RESERVED
+    if state.jobs[DbfJob.DEADLINE, job] != NO_DEADLINE:
+        begin = hold_earliest(state, MACHINE, job, t, 0, state.jobs[DbfJob.DEADLINE, job])
+        if begin + state.jobs[Job.PLAN, job] <= state.jobs[DbfJob.DEADLINE, job]:
+            state.jobs[Job.RESERVED, job] = state.jobs[DbfJob.FIRST_GIVEN, job] = begin
+            state.jobs[Job.KEY, job] += BEHIND
+            enter(state, Q, job, state.jobs[Job.KEY, job])
+            state.jobs[Job.PROMISE, job] = state.jobs[DbfJob.DEADLINE, job]
             count(state, Note.ACCEPTED_JOBS, 1)
             return
         count(state, Note.LATE_ON_ARRIVAL, 1)
-    state.jobs[DEADLINE, job] = NEVER
+    state.jobs[DbfJob.DEADLINE, job] = NEVER
     lay_definitive(t, state, DEFINITIVE_BASE)
     first = first_provisional(state, MACHINE)
     if insert(t, state, MACHINE, job, first, False) == NO_WAY:
@@ -158,22 +125,22 @@ def place_newcomer(t: int, state: State, job: int) -> None:
         count(state, Note.SAFETY_NET, 1)
     else:
         note_and_promote(t, state)
-    enter(state, Q, job, state.jobs[KEY, job])
-    state.jobs[FIRST_GIVEN, job] = state.jobs[RESERVED, job]
-    state.jobs[PROMISE, job] = state.jobs[RESERVED, job] + state.jobs[PLAN, job]
+    enter(state, Q, job, state.jobs[Job.KEY, job])
+    state.jobs[DbfJob.FIRST_GIVEN, job] = state.jobs[Job.RESERVED, job]
+    state.jobs[Job.PROMISE, job] = state.jobs[Job.RESERVED, job] + state.jobs[Job.PLAN, job]
 
 
 @routine
 def start_all_due(t: int, state: State) -> None:
     """Start the regular jobs that are due, and note when the next ones are."""
     due, following = 0, NEVER
-    for place in range(first_definitive(state), state.pools[Q_TAIL, Q]):
+    for place in range(first_definitive(state), state.pools[Pool.TAIL, Q]):
         job = job_at(state, place)
-        if waits(state, place) and state.jobs[RESERVED, job] == t:
-            state.lists[SCRATCH, due] = job
+        if waits(state, place) and state.jobs[Job.RESERVED, job] == t:
+            state.lists[List.SCRATCH, due] = job
             due += 1
         elif waits(state, place):
-            following = min(following, state.jobs[RESERVED, job])
+            following = min(following, state.jobs[Job.RESERVED, job])
     state.memory.notes[Note.NEXT_START] = following
     start_due(t, state, due)
 
@@ -185,15 +152,15 @@ def ujfb_deadlines(t: int, state: State) -> None:
         go_on(t, state, True)
     if state.memory.notes[Note.URGENT_WAITING] > 0:
         try_waiting(t, state)
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         if is_urgent(state, job):
             arrive_urgent(t, state, job)
     if freed and state.memory.notes[Note.ASIDE] > 0:
         resume_free(t, state)
-    run = state.clock[RUNS]
+    run = state.clock[Clock.RUNS]
     if state.memory.notes[Note.CHANGED]:
         make_anew(t, state)
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         if not is_urgent(state, job):
             place_newcomer(t, state, job)
     start_all_due(t, state)
@@ -203,8 +170,8 @@ def ujfb_deadlines(t: int, state: State) -> None:
             start_all_due(t, state)
         if state.memory.rules[Rule.SWAPS_WHOLE]:
             wake_for_swaps(t, state)
-    for started in range(run, state.clock[RUNS]):
-        if state.jobs[DEFINITIVE_AT, state.runs[R_JOB, started]] >= 0:
-            relabel(state, started, PROMOTED)
+    for started in range(run, state.clock[Clock.RUNS]):
+        if state.jobs[DbfJob.DEFINITIVE_AT, state.runs[Run.JOB, started]] >= 0:
+            relabel(state, started, Why.PROMOTED)
     if state.memory.rules[Rule.FINISHES]:
         wake(state, state.memory.notes[Note.NEXT_OVERRUN])

@@ -50,11 +50,11 @@ def over_dbf(spec: Spec, plain: Prepared, some_have_deadlines: bool) -> Prepared
 
     def notes(state: State, ids: Table) -> dict[str, Table]:
         assert plain.notes is not None
-        by = state.jobs[rows.BROKEN_BY]
+        by = state.jobs[rows.UjfbJob.BROKEN_BY]
         return plain.notes(state, ids) | {
-            "first_given": state.jobs[dbf_rows.FIRST_GIVEN],
-            "definitive_at": state.jobs[dbf_rows.DEFINITIVE_AT],
-            "displaced_times": state.jobs[dbf_rows.DISPLACED_TIMES],
+            "first_given": state.jobs[dbf_rows.DbfJob.FIRST_GIVEN],
+            "definitive_at": state.jobs[dbf_rows.DbfJob.DEFINITIVE_AT],
+            "displaced_times": state.jobs[dbf_rows.DbfJob.DISPLACED_TIMES],
             "broken_by": np.where(by >= 0, ids[by], -1),
         }
 

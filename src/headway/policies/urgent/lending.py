@@ -17,23 +17,7 @@ from __future__ import annotations
 
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import NOT_RESERVED
-from headway.engine.tables import (
-    BACKFILL,
-    GONE,
-    KEPT,
-    KEY,
-    PLAN,
-    PROCS,
-    Q_HEAD,
-    Q_JOB,
-    Q_KEY,
-    Q_PROCS,
-    Q_TAIL,
-    RESERVED,
-    RUN,
-    WALL,
-    State,
-)
+from headway.engine.tables import GONE, Entry, Job, Pool, State, Why
 from headway.engine.verbs import start, wake
 from headway.jit import kernel, routine
 from headway.policies.urgent.plan import (
@@ -49,20 +33,13 @@ from headway.policies.urgent.plan import (
 )
 from headway.policies.urgent.processors import append, is_idle, is_urgent, record_processors
 from headway.policies.urgent.tables import (
-    BEGUN,
-    FIRST_PROCESSOR,
-    GUEST,
-    HELD_UNTIL,
-    LENT,
     MACHINE,
     NO_JOB,
     NO_PROCESSOR,
-    OWN_ALONE,
-    SWAP_BACK,
-    SWAPPED_OUT,
     Note,
     Processor,
     Rule,
+    UjfbJob,
     count,
 )
 from headway.policies.urgent.ujfb import (
@@ -85,14 +62,14 @@ def go_on(t: int, state: State, plan_too: bool) -> None:
     following = NEVER
     for p in range(state.memory.processors.shape[1]):
         job = state.memory.processors[Processor.USER, p]
-        if job == NO_JOB or state.jobs[FIRST_PROCESSOR, job] != p or not is_urgent(state, job):
+        if job == NO_JOB or state.jobs[UjfbJob.FIRST_PROCESSOR, job] != p or not is_urgent(state, job):
             continue
-        if state.jobs[HELD_UNTIL, job] <= t:
-            end = t + max(state.jobs[PLAN, job], ONE_MINUTE)
-            state.jobs[HELD_UNTIL, job] = end
-            hold(t, state, end, state.jobs[OWN_ALONE, job], plan_too)
+        if state.jobs[UjfbJob.HELD_UNTIL, job] <= t:
+            end = t + max(state.jobs[Job.PLAN, job], ONE_MINUTE)
+            state.jobs[UjfbJob.HELD_UNTIL, job] = end
+            hold(t, state, end, state.jobs[UjfbJob.OWN_ALONE, job], plan_too)
             state.memory.notes[Note.CAME], state.memory.notes[Note.CHANGED] = job, 1
-        following = min(following, state.jobs[HELD_UNTIL, job])
+        following = min(following, state.jobs[UjfbJob.HELD_UNTIL, job])
     state.memory.notes[Note.NEXT_OVERRUN] = following
     if state.memory.notes[Note.ASIDE] > 0:
         expect_back(t, state, plan_too)
@@ -104,16 +81,16 @@ def is_lent_until(t: int, state: State, p: int, until: int) -> bool:
     if not is_idle(state, p):
         return False
     owner = state.memory.processors[Processor.OWNER, p]
-    if state.memory.rules[Rule.SWAPS_WHOLE] and state.jobs[SWAPPED_OUT, owner] > t:
+    if state.memory.rules[Rule.SWAPS_WHOLE] and state.jobs[UjfbJob.SWAPPED_OUT, owner] > t:
         return False
-    rest = state.jobs[SWAP_BACK, owner] + state.jobs[WALL, owner] - state.jobs[KEPT, owner]
-    return bool(state.jobs[HELD_UNTIL, owner] - rest >= until)
+    rest = state.jobs[UjfbJob.SWAP_BACK, owner] + state.jobs[Job.WALL, owner] - state.jobs[Job.KEPT, owner]
+    return bool(state.jobs[UjfbJob.HELD_UNTIL, owner] - rest >= until)
 
 
 @routine
 def lend(t: int, state: State, job: int) -> bool:
     """Start a waiting job as a guest on idle processors, if there are enough for long enough."""
-    procs, until = state.jobs[PROCS, job], t + state.jobs[PLAN, job]
+    procs, until = state.jobs[Job.PROCS, job], t + state.jobs[Job.PLAN, job]
     found = 0
     for p in range(state.memory.processors.shape[1]):
         found += is_lent_until(t, state, p, until)
@@ -123,16 +100,20 @@ def lend(t: int, state: State, job: int) -> bool:
     for p in range(state.memory.processors.shape[1]):
         if procs > 0 and is_lent_until(t, state, p, until):
             append(state, job, Processor.USER, Processor.NEXT_USED, last, p)
-            state.jobs[LENT, state.memory.processors[Processor.OWNER, p]] += 1
+            state.jobs[UjfbJob.LENT, state.memory.processors[Processor.OWNER, p]] += 1
             last = p
             procs -= 1
-    count(state, Note.IDLE, -state.jobs[PROCS, job])
-    count(state, Note.PREEMPTIBLE, state.jobs[PROCS, job])
-    leave(state, Q, find_job(state, Q, KEY, job))
-    start(state, job, MACHINE, BACKFILL)
-    state.jobs[RESERVED, job] = NOT_RESERVED
-    state.jobs[HELD_UNTIL, job], state.jobs[BEGUN, job], state.jobs[GUEST, job] = until, t, 1
-    record_processors(state, job, state.jobs[RUN, job])
+    count(state, Note.IDLE, -state.jobs[Job.PROCS, job])
+    count(state, Note.PREEMPTIBLE, state.jobs[Job.PROCS, job])
+    leave(state, Q, find_job(state, Q, Job.KEY, job))
+    start(state, job, MACHINE, Why.BACKFILL)
+    state.jobs[Job.RESERVED, job] = NOT_RESERVED
+    state.jobs[UjfbJob.HELD_UNTIL, job], state.jobs[UjfbJob.BEGUN, job], state.jobs[UjfbJob.GUEST, job] = (
+        until,
+        t,
+        1,
+    )
+    record_processors(state, job, state.jobs[Job.RUN, job])
     return True
 
 
@@ -140,15 +121,15 @@ def lend(t: int, state: State, job: int) -> bool:
 def lend_idle(t: int, state: State) -> bool:
     """Let waiting regular jobs, in queue order, be guests; whether there is one."""
     some = False
-    for place in range(state.pools[Q_HEAD, Q], state.pools[Q_TAIL, Q]):
+    for place in range(state.pools[Pool.HEAD, Q], state.pools[Pool.TAIL, Q]):
         if state.memory.notes[Note.IDLE] == 0:
             break
-        procs = state.queue[ROW + Q_PROCS, place]
-        regular = procs != GONE and state.queue[ROW + Q_KEY, place] != URGENT_KEY
+        procs = state.queue[ROW + Entry.PROCS, place]
+        regular = procs != GONE and state.queue[ROW + Entry.KEY, place] != URGENT_KEY
         if (
             regular
             and procs <= state.memory.notes[Note.IDLE]
-            and lend(t, state, state.queue[ROW + Q_JOB, place])
+            and lend(t, state, state.queue[ROW + Entry.JOB, place])
         ):
             some = True
     return some
@@ -158,7 +139,7 @@ def lend_idle(t: int, state: State) -> bool:
 def wake_for_swaps(t: int, state: State) -> None:
     """Come back when a suspended job will have been swapped out, and some of it may be lent."""
     for i in range(state.memory.notes[Note.ASIDE]):
-        ready = state.jobs[SWAPPED_OUT, state.memory.suspended[i]]
+        ready = state.jobs[UjfbJob.SWAPPED_OUT, state.memory.suspended[i]]
         if ready > t:
             wake(state, ready)
 

@@ -5,43 +5,23 @@ from __future__ import annotations
 from headway.engine.profile import lay_over
 from headway.engine.queue import place_for
 from headway.engine.reservations import NOT_RESERVED
-from headway.engine.tables import (
-    GONE,
-    PIN_COUNT,
-    PLAN,
-    Q_HEAD,
-    Q_JOB,
-    Q_KEY,
-    Q_PROCS,
-    Q_TAIL,
-    RESERVED,
-    State,
-)
+from headway.engine.tables import GONE, Entry, Job, Pool, State
 from headway.jit import kernel, routine
 from headway.policies.deadline.places import put
-from headway.policies.deadline.tables import DEADLINE, HAD_START, first_provisional, is_late
+from headway.policies.deadline.tables import DbfJob, first_provisional, is_late
 from headway.policies.urgent.plan import ROW, URGENT_KEY, Q, occupy, place_urgent
-from headway.policies.urgent.tables import (
-    BASE,
-    BESIDE,
-    BROKEN_BY,
-    MACHINE,
-    PREEMPTING_THEN,
-    Note,
-    Rule,
-    count,
-)
+from headway.policies.urgent.tables import BASE, BESIDE, MACHINE, PREEMPTING_THEN, Note, Rule, UjfbJob, count
 from headway.units import NEVER
 
 
 @kernel
 def waits(state: State, place: int) -> bool:
-    return bool(state.queue[ROW + Q_PROCS, place] != GONE)
+    return bool(state.queue[ROW + Entry.PROCS, place] != GONE)
 
 
 @kernel
 def job_at(state: State, place: int) -> int:
-    return int(state.queue[ROW + Q_JOB, place])
+    return int(state.queue[ROW + Entry.JOB, place])
 
 
 @kernel
@@ -54,26 +34,26 @@ def first_definitive(state: State) -> int:
 def lay_definitive(t: int, state: State, k: int) -> None:
     """Profile ``k`` is what holds processors now, waiting urgent jobs and definitive ones, where they are."""
     lay_over(state.profile, BASE, k, t)
-    state.pools[PIN_COUNT, k] = 0
-    for place in range(state.pools[Q_HEAD, Q], first_provisional(state, MACHINE)):
-        if waits(state, place) and state.jobs[RESERVED, job_at(state, place)] != NOT_RESERVED:
+    state.pools[Pool.PIN_COUNT, k] = 0
+    for place in range(state.pools[Pool.HEAD, Q], first_provisional(state, MACHINE)):
+        if waits(state, place) and state.jobs[Job.RESERVED, job_at(state, place)] != NOT_RESERVED:
             occupy(t, state, k, job_at(state, place))
 
 
 @routine
 def place_definitive(t: int, state: State) -> None:
     """Place the waiting urgent jobs and the definitive ones anew."""
-    for place in range(state.pools[Q_HEAD, Q], state.pools[Q_TAIL, Q]):
+    for place in range(state.pools[Pool.HEAD, Q], state.pools[Pool.TAIL, Q]):
         if waits(state, place):
             job = job_at(state, place)
-            state.jobs[HAD_START, job] = state.jobs[RESERVED, job]
-            state.jobs[RESERVED, job] = NOT_RESERVED
+            state.jobs[DbfJob.HAD_START, job] = state.jobs[Job.RESERVED, job]
+            state.jobs[Job.RESERVED, job] = NOT_RESERVED
     if state.memory.notes[Note.URGENT_WAITING] > 0 and state.memory.rules[Rule.RESERVE] == PREEMPTING_THEN:
         place_urgent(t, state)
     lay_definitive(t, state, MACHINE)
     before = t
-    for place in range(state.pools[Q_HEAD, Q], first_provisional(state, MACHINE)):
-        urgent = state.queue[ROW + Q_KEY, place] == URGENT_KEY
+    for place in range(state.pools[Pool.HEAD, Q], first_provisional(state, MACHINE)):
+        urgent = state.queue[ROW + Entry.KEY, place] == URGENT_KEY
         if not waits(state, place) or (urgent and state.memory.rules[Rule.RESERVE] != BESIDE):
             continue
         job = job_at(state, place)
@@ -81,7 +61,7 @@ def place_definitive(t: int, state: State) -> None:
             put(t, state, MACHINE, job)
         else:
             put(before, state, MACHINE, job)
-            before = state.jobs[RESERVED, job]
+            before = state.jobs[Job.RESERVED, job]
         if urgent:
             state.memory.notes[Note.HOLDS_URGENT] = 1
 
@@ -89,10 +69,10 @@ def place_definitive(t: int, state: State) -> None:
 @routine
 def give_up(state: State, job: int, end: int, urgent: int) -> None:
     """A deadline cannot be kept: an urgent job has broken it, unless it would have been missed already."""
-    if end <= state.jobs[DEADLINE, job]:
-        state.jobs[BROKEN_BY, job] = urgent
+    if end <= state.jobs[DbfJob.DEADLINE, job]:
+        state.jobs[UjfbJob.BROKEN_BY, job] = urgent
         count(state, Note.BROKEN, 1)
-    state.jobs[DEADLINE, job] = NEVER
+    state.jobs[DbfJob.DEADLINE, job] = NEVER
 
 
 @routine
@@ -100,5 +80,5 @@ def give_up_late(state: State, first: int, end: int, urgent: int) -> None:
     """Give up the deadlines that are not kept of the jobs in places [first, end) that have a reservation."""
     for place in range(first, end):
         job = job_at(state, place)
-        if waits(state, place) and state.jobs[RESERVED, job] != NOT_RESERVED and is_late(state, job):
-            give_up(state, job, state.jobs[HAD_START, job] + state.jobs[PLAN, job], urgent)
+        if waits(state, place) and state.jobs[Job.RESERVED, job] != NOT_RESERVED and is_late(state, job):
+            give_up(state, job, state.jobs[DbfJob.HAD_START, job] + state.jobs[Job.PLAN, job], urgent)

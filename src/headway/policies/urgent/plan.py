@@ -28,55 +28,28 @@ from headway.engine.profile import change, clear, lay_over
 from headway.engine.queue import find_job, leave, place_for
 from headway.engine.reservations import NOT_RESERVED, earliest_start, pin, unpin
 from headway.engine.room import least_level
-from headway.engine.tables import (
-    BACKFILL,
-    GONE,
-    IMMEDIATE,
-    KEY,
-    PIN_COUNT,
-    PLAN,
-    PROCS,
-    Q_FIELDS,
-    Q_HEAD,
-    Q_JOB,
-    Q_KEY,
-    Q_PLAN,
-    Q_PROCS,
-    Q_TAIL,
-    RESERVATION,
-    RESERVED,
-    RUN,
-    SCRATCH,
-    SUBMIT,
-    State,
-)
+from headway.engine.tables import GONE, Q_FIELDS, Entry, Job, List, Pool, State, Why
 from headway.engine.verbs import start, wake
 from headway.jit import kernel, routine
 from headway.policies.queueing.ordering import CLASS_WEIGHT, REGULAR_CLASS, URGENT_CLASS
 from headway.policies.urgent.processors import is_urgent, own, record_processors
 from headway.policies.urgent.tables import (
     BASE,
-    BEGUN,
     BESIDE,
-    FIRST_PROCESSOR,
-    HELD_UNTIL,
     MACHINE,
     NO_JOB,
     PREEMPTING_THEN,
-    SHAPE,
-    SHAPE_PLAN,
-    SHAPE_START,
-    STOPPED_TIMES,
     Note,
     Processor,
     Rule,
+    UjfbJob,
     count,
 )
 from headway.units import NEVER
 
 URGENT_KEY = URGENT_CLASS * CLASS_WEIGHT
 REGULAR_KEY = REGULAR_CLASS * CLASS_WEIGHT
-"""``KEY`` of urgent jobs, first in the queue, and of the regular ones that follow."""
+"""``Job.KEY`` of urgent jobs, first in the queue, and of the regular ones that follow."""
 Q = 2 * MACHINE
 ROW = Q_FIELDS * Q
 
@@ -95,20 +68,20 @@ def hold(t: int, state: State, end: int, procs: int, plan_too: bool) -> None:
 def planned_place(state: State) -> int:
     """The first place in the queue that the plan does not reach."""
     if state.memory.notes[Note.PLANNED_JOB] < 0:
-        return int(state.pools[Q_HEAD, Q])
+        return int(state.pools[Pool.HEAD, Q])
     return place_for(state, Q, state.memory.notes[Note.PLANNED_KEY], state.memory.notes[Note.PLANNED_JOB])
 
 
 @kernel
 def is_complete(state: State) -> bool:
-    return planned_place(state) == state.pools[Q_TAIL, Q]
+    return planned_place(state) == state.pools[Pool.TAIL, Q]
 
 
 @kernel
 def occupy(t: int, state: State, k: int, job: int) -> None:
     """Let the plan, or the base ``k`` of one, hold a job where it is reserved."""
-    begin, length = state.jobs[RESERVED, job], state.jobs[PLAN, job]
-    change(state.profile, k, begin, begin + length, -state.jobs[PROCS, job], t)
+    begin, length = state.jobs[Job.RESERVED, job], state.jobs[Job.PLAN, job]
+    change(state.profile, k, begin, begin + length, -state.jobs[Job.PROCS, job], t)
     if length == 0:
         pin(state, k, job)
 
@@ -121,23 +94,23 @@ def place_urgent(t: int, state: State) -> None:
     with time, so that the plan is not true for long.
     """
     clear(state.profile, MACHINE, t, state.memory.processors.shape[1])
-    state.pools[PIN_COUNT, MACHINE] = 0
+    state.pools[Pool.PIN_COUNT, MACHINE] = 0
     for p in range(state.memory.processors.shape[1]):
         user = state.memory.processors[Processor.USER, p]
-        if user != NO_JOB and state.jobs[FIRST_PROCESSOR, user] == p and is_urgent(state, user):
-            end = state.jobs[HELD_UNTIL, user]
+        if user != NO_JOB and state.jobs[UjfbJob.FIRST_PROCESSOR, user] == p and is_urgent(state, user):
+            end = state.jobs[UjfbJob.HELD_UNTIL, user]
             if end > t:
-                change(state.profile, MACHINE, t, end, -state.jobs[PROCS, user], t)
+                change(state.profile, MACHINE, t, end, -state.jobs[Job.PROCS, user], t)
     after = t
-    for place in range(state.pools[Q_HEAD, Q], state.pools[Q_TAIL, Q]):
-        if state.queue[ROW + Q_KEY, place] != URGENT_KEY:
+    for place in range(state.pools[Pool.HEAD, Q], state.pools[Pool.TAIL, Q]):
+        if state.queue[ROW + Entry.KEY, place] != URGENT_KEY:
             break
-        if state.queue[ROW + Q_PROCS, place] == GONE:
+        if state.queue[ROW + Entry.PROCS, place] == GONE:
             continue
-        job = state.queue[ROW + Q_JOB, place]
-        state.jobs[RESERVED, job] = NOT_RESERVED
+        job = state.queue[ROW + Entry.JOB, place]
+        state.jobs[Job.RESERVED, job] = NOT_RESERVED
         begin = earliest_start(state, MACHINE, job, after, NEVER, 0)
-        state.jobs[RESERVED, job] = begin
+        state.jobs[Job.RESERVED, job] = begin
         occupy(t, state, MACHINE, job)
         if not state.memory.rules[Rule.OVERTAKE]:
             after = begin
@@ -151,12 +124,12 @@ def hold_urgent(t: int, state: State) -> None:
     """Let the plan hold the waiting urgent jobs where they are to run by preempting."""
     place_urgent(t, state)
     lay_over(state.profile, BASE, MACHINE, t)
-    state.pools[PIN_COUNT, MACHINE] = 0
-    for place in range(state.pools[Q_HEAD, Q], state.pools[Q_TAIL, Q]):
-        if state.queue[ROW + Q_KEY, place] != URGENT_KEY:
+    state.pools[Pool.PIN_COUNT, MACHINE] = 0
+    for place in range(state.pools[Pool.HEAD, Q], state.pools[Pool.TAIL, Q]):
+        if state.queue[ROW + Entry.KEY, place] != URGENT_KEY:
             break
-        if state.queue[ROW + Q_PROCS, place] != GONE:
-            occupy(t, state, MACHINE, state.queue[ROW + Q_JOB, place])
+        if state.queue[ROW + Entry.PROCS, place] != GONE:
+            occupy(t, state, MACHINE, state.queue[ROW + Entry.JOB, place])
 
 
 @kernel
@@ -170,7 +143,7 @@ def begin_anew(t: int, state: State) -> None:
         hold_urgent(t, state)
     else:
         lay_over(state.profile, BASE, MACHINE, t)
-        state.pools[PIN_COUNT, MACHINE] = 0
+        state.pools[Pool.PIN_COUNT, MACHINE] = 0
 
 
 @routine
@@ -179,45 +152,48 @@ def plan_on(t: int, state: State, everything: bool, due: int) -> int:
 
     Unless ``everything`` is asked for, stop where no processor is left now. How many are on the list then.
     """
-    place, tail = planned_place(state), state.pools[Q_TAIL, Q]
+    place, tail = planned_place(state), state.pools[Pool.TAIL, Q]
     urgent_before = t
     if state.memory.notes[Note.PLANNED_KEY] == URGENT_KEY:
-        urgent_before = max(t, state.jobs[RESERVED, state.memory.notes[Note.PLANNED_JOB]])
+        urgent_before = max(t, state.jobs[Job.RESERVED, state.memory.notes[Note.PLANNED_JOB]])
     while place < tail:
-        procs, length = state.queue[ROW + Q_PROCS, place], state.queue[ROW + Q_PLAN, place]
+        procs, length = state.queue[ROW + Entry.PROCS, place], state.queue[ROW + Entry.PLAN, place]
         if procs == GONE:
             place += 1
             continue
         if not everything and level_at(state.profile, MACHINE, t) <= 0:
             break
-        job, key = state.queue[ROW + Q_JOB, place], state.queue[ROW + Q_KEY, place]
+        job, key = state.queue[ROW + Entry.JOB, place], state.queue[ROW + Entry.KEY, place]
         state.memory.notes[Note.PLANNED_KEY], state.memory.notes[Note.PLANNED_JOB] = key, job
         if key == URGENT_KEY and state.memory.rules[Rule.RESERVE] != BESIDE:
             place += 1
             continue
-        shape, after = state.jobs[SHAPE, job], t
-        if state.jobs[SHAPE_PLAN, shape] == state.memory.notes[Note.PLANS]:
-            after = max(t, state.jobs[SHAPE_START, shape])
+        shape, after = state.jobs[UjfbJob.SHAPE, job], t
+        if state.jobs[UjfbJob.SHAPE_PLAN, shape] == state.memory.notes[Note.PLANS]:
+            after = max(t, state.jobs[UjfbJob.SHAPE_START, shape])
         if key == URGENT_KEY and not state.memory.rules[Rule.OVERTAKE]:
             after = max(after, urgent_before)
-        state.jobs[RESERVED, job] = NOT_RESERVED
+        state.jobs[Job.RESERVED, job] = NOT_RESERVED
         begin = earliest_start(state, MACHINE, job, after, NEVER, 0)
         if key != URGENT_KEY:  # an urgent job may have to stand behind another
-            state.jobs[SHAPE_PLAN, shape] = state.memory.notes[Note.PLANS]
-            state.jobs[SHAPE_START, shape] = begin
+            state.jobs[UjfbJob.SHAPE_PLAN, shape] = state.memory.notes[Note.PLANS]
+            state.jobs[UjfbJob.SHAPE_START, shape] = begin
         room = 1
-        if length > 0 and state.pools[PIN_COUNT, MACHINE] == 0:
+        if length > 0 and state.pools[Pool.PIN_COUNT, MACHINE] == 0:
             room = least_level(state.profile, MACHINE, begin, begin + length) // procs
         placed = 0
         while placed < room and place < tail:
-            if state.queue[ROW + Q_PROCS, place] != GONE:
-                same = state.queue[ROW + Q_PROCS, place] == procs and state.queue[ROW + Q_KEY, place] == key
-                if not same or state.queue[ROW + Q_PLAN, place] != length:
+            if state.queue[ROW + Entry.PROCS, place] != GONE:
+                same = (
+                    state.queue[ROW + Entry.PROCS, place] == procs
+                    and state.queue[ROW + Entry.KEY, place] == key
+                )
+                if not same or state.queue[ROW + Entry.PLAN, place] != length:
                     break
-                job = state.queue[ROW + Q_JOB, place]
-                state.jobs[RESERVED, job] = begin
+                job = state.queue[ROW + Entry.JOB, place]
+                state.jobs[Job.RESERVED, job] = begin
                 if begin == t and key != URGENT_KEY:
-                    state.lists[SCRATCH, due] = job
+                    state.lists[List.SCRATCH, due] = job
                     due += 1
                 placed += 1
             place += 1
@@ -244,15 +220,15 @@ def complete_plan(t: int, state: State) -> None:
 def find_due(t: int, state: State) -> int:
     """List the planned regular jobs that are due now; how many there are, and when the next ones are."""
     due, following = 0, NEVER
-    for place in range(state.pools[Q_HEAD, Q], planned_place(state)):
-        if state.queue[ROW + Q_PROCS, place] == GONE or state.queue[ROW + Q_KEY, place] == URGENT_KEY:
+    for place in range(state.pools[Pool.HEAD, Q], planned_place(state)):
+        if state.queue[ROW + Entry.PROCS, place] == GONE or state.queue[ROW + Entry.KEY, place] == URGENT_KEY:
             continue
-        job = state.queue[ROW + Q_JOB, place]
-        if state.jobs[RESERVED, job] == t:
-            state.lists[SCRATCH, due] = job
+        job = state.queue[ROW + Entry.JOB, place]
+        if state.jobs[Job.RESERVED, job] == t:
+            state.lists[List.SCRATCH, due] = job
             due += 1
         else:
-            following = min(following, state.jobs[RESERVED, job])
+            following = min(following, state.jobs[Job.RESERVED, job])
     state.memory.notes[Note.NEXT_START] = following
     return due
 
@@ -260,17 +236,19 @@ def find_due(t: int, state: State) -> int:
 @routine
 def lift_urgent(t: int, state: State) -> None:
     """Take the reservations of waiting urgent jobs out of the plan, which is to be made anew."""
-    for place in range(state.pools[Q_HEAD, Q], state.pools[Q_TAIL, Q]):
-        if state.queue[ROW + Q_KEY, place] != URGENT_KEY:
+    for place in range(state.pools[Pool.HEAD, Q], state.pools[Pool.TAIL, Q]):
+        if state.queue[ROW + Entry.KEY, place] != URGENT_KEY:
             break
-        job = state.queue[ROW + Q_JOB, place]
-        if state.queue[ROW + Q_PROCS, place] == GONE or state.jobs[RESERVED, job] == NOT_RESERVED:
+        job = state.queue[ROW + Entry.JOB, place]
+        if state.queue[ROW + Entry.PROCS, place] == GONE or state.jobs[Job.RESERVED, job] == NOT_RESERVED:
             continue
-        begin = state.jobs[RESERVED, job]
-        change(state.profile, MACHINE, begin, begin + state.jobs[PLAN, job], state.jobs[PROCS, job], t)
-        if state.jobs[PLAN, job] == 0:
+        begin = state.jobs[Job.RESERVED, job]
+        change(
+            state.profile, MACHINE, begin, begin + state.jobs[Job.PLAN, job], state.jobs[Job.PROCS, job], t
+        )
+        if state.jobs[Job.PLAN, job] == 0:
             unpin(state, MACHINE, job)
-        state.jobs[RESERVED, job] = NOT_RESERVED
+        state.jobs[Job.RESERVED, job] = NOT_RESERVED
     state.memory.notes[Note.HOLDS_URGENT] = 0
     state.memory.notes[Note.CHANGED] = 1
 
@@ -278,34 +256,34 @@ def lift_urgent(t: int, state: State) -> None:
 @kernel
 def first_regular(state: State) -> int:
     """The regular job that has waited longest."""
-    place = state.pools[Q_HEAD, Q]
+    place = state.pools[Pool.HEAD, Q]
     if state.memory.notes[Note.URGENT_WAITING] > 0:
         place = place_for(state, Q, URGENT_KEY, NEVER)
-        while state.queue[ROW + Q_PROCS, place] == GONE:
+        while state.queue[ROW + Entry.PROCS, place] == GONE:
             place += 1
-    return int(state.queue[ROW + Q_JOB, place])
+    return int(state.queue[ROW + Entry.JOB, place])
 
 
 @kernel
 def start_regular(t: int, state: State, job: int) -> None:
     """Start a job where it was planned: the plan goes on holding its processors."""
-    why = RESERVATION
+    why = Why.RESERVATION
     if first_regular(state) != job:
-        why = BACKFILL
-    elif state.jobs[SUBMIT, job] == t:
-        why = IMMEDIATE
-    leave(state, Q, find_job(state, Q, KEY, job))
+        why = Why.BACKFILL
+    elif state.jobs[Job.SUBMIT, job] == t:
+        why = Why.IMMEDIATE
+    leave(state, Q, find_job(state, Q, Job.KEY, job))
     start(state, job, MACHINE, why)
-    procs, end = state.jobs[PROCS, job], t + state.jobs[PLAN, job]
+    procs, end = state.jobs[Job.PROCS, job], t + state.jobs[Job.PLAN, job]
     change(state.profile, BASE, t, end, -procs, t)
     if end == t:
         unpin(state, MACHINE, job)
-    state.jobs[RESERVED, job] = NOT_RESERVED
-    state.jobs[HELD_UNTIL, job] = end
-    state.jobs[BEGUN, job] = t
+    state.jobs[Job.RESERVED, job] = NOT_RESERVED
+    state.jobs[UjfbJob.HELD_UNTIL, job] = end
+    state.jobs[UjfbJob.BEGUN, job] = t
     own(state, job)
-    if state.jobs[STOPPED_TIMES, job] > 0:
-        record_processors(state, job, state.jobs[RUN, job])
+    if state.jobs[UjfbJob.STOPPED_TIMES, job] > 0:
+        record_processors(state, job, state.jobs[Job.RUN, job])
     count(state, Note.PREEMPTIBLE, procs)
 
 
@@ -317,10 +295,10 @@ def start_due(t: int, state: State, due: int) -> None:
     """
     for turn in range(2):
         for i in range(due):
-            job = state.lists[SCRATCH, i]
-            if (state.jobs[PLAN, job] > 0) != (turn == 1):
+            job = state.lists[List.SCRATCH, i]
+            if (state.jobs[Job.PLAN, job] > 0) != (turn == 1):
                 continue
-            if state.jobs[PROCS, job] > state.memory.notes[Note.UNOWNED]:
+            if state.jobs[Job.PROCS, job] > state.memory.notes[Note.UNOWNED]:
                 state.memory.notes[Note.NEXT_START] = t
                 return
             start_regular(t, state, job)

@@ -52,15 +52,15 @@ class Ujfb(Policy):
 
     def as_local(self) -> Local:
         from headway.engine.local import Local
-        from headway.engine.tables import RESERVATION
+        from headway.engine.tables import Why
         from headway.policies.urgent import withdrawal
-        from headway.policies.urgent.tables import SHAPE
+        from headway.policies.urgent.tables import UjfbJob
 
         return Local(
             withdrawal.of_ujfb,
-            in_turn=RESERVATION,
+            in_turn=Why.RESERVATION,
             not_of_jobs=self.not_of_jobs,
-            numbered_by=SHAPE,
+            numbered_by=UjfbJob.SHAPE,
             looks_at_newcomers=True,
             may_stop=True,
             takes_other_numbers=False,

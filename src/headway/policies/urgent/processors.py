@@ -10,23 +10,10 @@ A job's processors are a list from its FIRST_PROCESSOR on, in ascending order.
 
 from __future__ import annotations
 
-from headway.engine.tables import CLASS, PHASE, PROCS, SUSPENDED, State
+from headway.engine.tables import Job, Phase, State
 from headway.jit import kernel, routine
 from headway.policies.queueing.ordering import URGENT_CLASS
-from headway.policies.urgent.tables import (
-    FIRST_PROCESSOR,
-    GUEST,
-    IN_RECORD,
-    LENT,
-    MEMORY,
-    NO_JOB,
-    NO_PROCESSOR,
-    OWN_ALONE,
-    Note,
-    Processor,
-    Rule,
-    count,
-)
+from headway.policies.urgent.tables import NO_JOB, NO_PROCESSOR, Note, Processor, Rule, UjfbJob, count
 
 GROUP = 64
 """Processors are counted in groups of so many, so that a search skips those without a free one."""
@@ -35,13 +22,13 @@ SHIFT = 1 << 32
 
 @kernel
 def is_urgent(state: State, job: int) -> bool:
-    return bool(state.jobs[CLASS, job] == URGENT_CLASS)
+    return bool(state.jobs[Job.CLASS, job] == URGENT_CLASS)
 
 
 @kernel
 def uses(state: State, job: int) -> bool:
     """Whether a job is the user of its processors, not their owner."""
-    return bool(state.jobs[CLASS, job] == URGENT_CLASS or state.jobs[GUEST, job] != 0)
+    return bool(state.jobs[Job.CLASS, job] == URGENT_CLASS or state.jobs[UjfbJob.GUEST, job] != 0)
 
 
 @kernel
@@ -57,7 +44,7 @@ def is_idle(state: State, p: int) -> bool:
     processors = state.memory.processors
     owner = processors[Processor.OWNER, p]
     used = owner == NO_JOB or processors[Processor.USER, p] != NO_JOB
-    return bool(not used and state.jobs[PHASE, owner] == SUSPENDED)
+    return bool(not used and state.jobs[Job.PHASE, owner] == Phase.SUSPENDED)
 
 
 @kernel
@@ -73,7 +60,7 @@ def append(state: State, job: int, table: int, chain: int, last: int, p: int) ->
     state.memory.processors[table, p] = job
     state.memory.processors[chain, p] = NO_PROCESSOR
     if last == NO_PROCESSOR:
-        state.jobs[FIRST_PROCESSOR, job] = p
+        state.jobs[UjfbJob.FIRST_PROCESSOR, job] = p
     else:
         state.memory.processors[chain, last] = p
 
@@ -108,7 +95,7 @@ def borrow_idle(state: State, job: int, last: int, procs: int) -> int:
             break
         if is_idle(state, p):
             append(state, job, Processor.USER, Processor.NEXT_USED, last, p)
-            state.jobs[LENT, state.memory.processors[Processor.OWNER, p]] += 1
+            state.jobs[UjfbJob.LENT, state.memory.processors[Processor.OWNER, p]] += 1
             state.memory.notes[Note.IDLE] -= 1
             last = p
             procs -= 1
@@ -119,18 +106,18 @@ def borrow_idle(state: State, job: int, last: int, procs: int) -> int:
 def own(state: State, job: int) -> None:
     """Give a regular job its processors."""
     if state.memory.rules[Rule.NAMED]:
-        take_free(state, job, Processor.OWNER, Processor.NEXT_OWNED, NO_PROCESSOR, state.jobs[PROCS, job])
+        take_free(state, job, Processor.OWNER, Processor.NEXT_OWNED, NO_PROCESSOR, state.jobs[Job.PROCS, job])
     else:
-        count(state, Note.UNOWNED, -state.jobs[PROCS, job])
+        count(state, Note.UNOWNED, -state.jobs[Job.PROCS, job])
 
 
 @routine
 def disown(state: State, job: int) -> None:
     """A regular job leaves its processors; nobody else uses them."""
-    count(state, Note.UNOWNED, state.jobs[PROCS, job])
+    count(state, Note.UNOWNED, state.jobs[Job.PROCS, job])
     if not state.memory.rules[Rule.NAMED]:
         return
-    p = state.jobs[FIRST_PROCESSOR, job]
+    p = state.jobs[UjfbJob.FIRST_PROCESSOR, job]
     while p != NO_PROCESSOR:
         state.memory.processors[Processor.OWNER, p] = NO_JOB
         set_free(state, p)
@@ -140,25 +127,25 @@ def disown(state: State, job: int) -> None:
 @routine
 def give_back(state: State, job: int) -> None:
     """An urgent job or a guest leaves its processors, to their owners where they have one."""
-    p = state.jobs[FIRST_PROCESSOR, job]
+    p = state.jobs[UjfbJob.FIRST_PROCESSOR, job]
     while p != NO_PROCESSOR:
         state.memory.processors[Processor.USER, p] = NO_JOB
         owner = state.memory.processors[Processor.OWNER, p]
         if owner == NO_JOB:
             set_free(state, p)
         else:
-            state.jobs[LENT, owner] -= 1
+            state.jobs[UjfbJob.LENT, owner] -= 1
             count(state, Note.IDLE, 1)
         p = state.memory.processors[Processor.NEXT_USED, p]
-    count(state, Note.UNOWNED, state.jobs[OWN_ALONE, job])
+    count(state, Note.UNOWNED, state.jobs[UjfbJob.OWN_ALONE, job])
 
 
 @routine
 def load_hosts(state: State, job: int, more: int, room: int) -> bool:
     """Add ``more`` x a job's memory to its hosts; if one would hold more than ``room``, nothing changes."""
-    size, memory = state.memory.rules[Rule.HOST_SIZE], state.jobs[MEMORY, job]
+    size, memory = state.memory.rules[Rule.HOST_SIZE], state.jobs[UjfbJob.MEMORY, job]
     fits = True
-    p = state.jobs[FIRST_PROCESSOR, job]
+    p = state.jobs[UjfbJob.FIRST_PROCESSOR, job]
     while p != NO_PROCESSOR:
         state.memory.hosts[p // size] += more * memory
         if more > 0 and state.memory.hosts[p // size] > room:
@@ -171,7 +158,7 @@ def load_hosts(state: State, job: int, more: int, room: int) -> bool:
 
 @kernel
 def load_hosts_back(state: State, job: int, size: int, memory: int) -> None:
-    p = state.jobs[FIRST_PROCESSOR, job]
+    p = state.jobs[UjfbJob.FIRST_PROCESSOR, job]
     while p != NO_PROCESSOR:
         state.memory.hosts[p // size] -= memory
         p = state.memory.processors[Processor.NEXT_OWNED, p]
@@ -185,7 +172,7 @@ def record_processors(state: State, job: int, run: int) -> None:
     """
     chain = Processor.NEXT_USED if uses(state, job) else Processor.NEXT_OWNED
     ranges, last = 0, NO_PROCESSOR - 1
-    p = state.jobs[FIRST_PROCESSOR, job]
+    p = state.jobs[UjfbJob.FIRST_PROCESSOR, job]
     while p != NO_PROCESSOR:
         ranges += p != last + 1
         last = p
@@ -197,7 +184,7 @@ def record_processors(state: State, job: int, run: int) -> None:
     record[here], record[here + 1] = run, ranges
     here += 1
     last = NO_PROCESSOR - 1
-    p = state.jobs[FIRST_PROCESSOR, job]
+    p = state.jobs[UjfbJob.FIRST_PROCESSOR, job]
     while p != NO_PROCESSOR:
         if p != last + 1:
             here += 1
@@ -206,7 +193,7 @@ def record_processors(state: State, job: int, run: int) -> None:
         last = p
         p = state.memory.processors[chain, p]
     count(state, Note.RECORDED, 2 + ranges)
-    state.jobs[IN_RECORD, job] = 1
+    state.jobs[UjfbJob.IN_RECORD, job] = 1
 
 
 @kernel

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headway.engine.drive import Setup
-from headway.engine.tables import CLASS, KEY, WALL, State
+from headway.engine.tables import Job, State
 from headway.errors import UsageError
 from headway.plain import counted
 from headway.policies.deadline.setup import fill_rows
@@ -52,7 +52,7 @@ def let_finish(state: State) -> None:
     """Urgent jobs are not killed at their walltime."""
     from headway.policies.queueing.ordering import URGENT_CLASS
 
-    state.jobs[WALL, state.jobs[CLASS] == URGENT_CLASS] = UNBOUNDED
+    state.jobs[Job.WALL, state.jobs[Job.CLASS] == URGENT_CLASS] = UNBOUNDED
 
 
 def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
@@ -65,20 +65,20 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     swap, memory, assumed = _swaps(spec, arrivals, ~urgent) if some else (_none(arrivals), _none(arrivals), 0)
     deadline = arrivals.extra.get("deadline", np.full(len(urgent), -1))
     shapes = np.unique(np.stack([arrivals.procs, arrivals.walltime]), axis=1, return_inverse=True)[1]
-    fill = ordered(arrivals, arrivals.walltime, {KEY: "fcfs"}, urgent)
+    fill = ordered(arrivals, arrivals.walltime, {Job.KEY: "fcfs"}, urgent)
     back = spec.fraction("swap_in")
     finishes = spec.params["overrun"] == "finish"
     hook = _hook(spec)
 
     def prepare(state: State) -> None:
         fill(state)
-        state.jobs[rows.SWAP], state.jobs[rows.MEMORY] = swap, memory
-        state.jobs[rows.SWAP_BACK] = -(-swap * back.numerator // back.denominator)
+        state.jobs[rows.UjfbJob.SWAP], state.jobs[rows.UjfbJob.MEMORY] = swap, memory
+        state.jobs[rows.UjfbJob.SWAP_BACK] = -(-swap * back.numerator // back.denominator)
         fill_rows(state, deadline)
         if finishes:
             let_finish(state)
-        state.jobs[rows.SHAPE] = shapes.ravel()
-        state.jobs[rows.STOPPED_BY] = state.jobs[rows.BROKEN_BY] = -1
+        state.jobs[rows.UjfbJob.SHAPE] = shapes.ravel()
+        state.jobs[rows.UjfbJob.STOPPED_BY] = state.jobs[rows.UjfbJob.BROKEN_BY] = -1
 
     def own(state: State) -> dict[str, object]:
         names = {
@@ -90,18 +90,18 @@ def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
         noted = state.memory.notes
         found: dict[str, object] = {name: int(noted[note]) for name, note in names.items()}
         found["suspensions"] = int(noted[rows.Note.STOPPED] - noted[rows.Note.LOST])
-        delays = state.jobs[rows.DELAY, state.jobs[rows.PREEMPTED_FOR] > 0]
+        delays = state.jobs[rows.UjfbJob.DELAY, state.jobs[rows.UjfbJob.PREEMPTED_FOR] > 0]
         found["mean_preemption_delay"] = int(delays.sum()) / (len(delays) * SECOND) if len(delays) else None
         found["max_preemption_delay"] = int(delays.max()) / SECOND if len(delays) else None
         found["swap_assumed"] = assumed
         return found
 
     def notes(state: State, ids: Table) -> dict[str, Table]:
-        by, rushed = state.jobs[rows.STOPPED_BY], state.jobs[CLASS] == URGENT_CLASS
+        by, rushed = state.jobs[rows.UjfbJob.STOPPED_BY], state.jobs[Job.CLASS] == URGENT_CLASS
         return {
             "preempted_by": np.where(by >= 0, ids[by], -1),
-            "preempted_times": state.jobs[rows.STOPPED_TIMES],
-            "preemption_delay": np.where(rushed, state.jobs[rows.DELAY], -1),
+            "preempted_times": state.jobs[rows.UjfbJob.STOPPED_TIMES],
+            "preemption_delay": np.where(rushed, state.jobs[rows.UjfbJob.DELAY], -1),
         }
 
     def setup(room: int) -> Setup:

@@ -134,38 +134,50 @@ class Memory(NamedTuple):
     """The processor sets of runs, one behind the other (see :mod:`~headway.policies.urgent.processors`)."""
 
 
-# Job rows: the first processor; until when the plan holds the job's processors; when it (last) started from
-# the beginning; swap time (µs) and memory (kB a processor); of a suspended job how many of its processors
-# are lent, and its place in the list; of an urgent job how many of its processors have no owner, and the
-# delay by preemption (µs). SHAPE numbers jobs of equal size and length; the two rows behind it are of shapes.
-# Then by whom a job was stopped last and how often, and whether its processors are in the record; how many
-# were stopped for an urgent job; last, how long a job takes to be swapped in (µs), when it will have been
-# swapped out, whether it is a guest on lent processors, and by whom its deadline was broken (-1: nobody).
-# Deadlines are in DBF's rows, which are before these.
-(
-    FIRST_PROCESSOR,
-    HELD_UNTIL,
-    BEGUN,
-    SWAP,
-    MEMORY,
-    LENT,
-    ASIDE_PLACE,
-    OWN_ALONE,
-    DELAY,
-    SHAPE,
-    SHAPE_PLAN,
-    SHAPE_START,
-    STOPPED_BY,
-    STOPPED_TIMES,
-    IN_RECORD,
-    PREEMPTED_FOR,
-    SWAP_BACK,
-    SWAPPED_OUT,
-    GUEST,
-    BROKEN_BY,
-) = range(JOB_ROWS + dbf_tables.MORE_ROWS, JOB_ROWS + dbf_tables.MORE_ROWS + 20)
-MORE_ROWS = dbf_tables.MORE_ROWS + 20
-LISTS = (SHAPE_PLAN, SHAPE_START)
+BEFORE = JOB_ROWS + dbf_tables.MORE_ROWS
+"""Job rows of the engine, and of DBF, where deadlines are."""
+
+
+class UjfbJob(IntEnum):
+    """Job rows behind the engine's and DBF's."""
+
+    FIRST_PROCESSOR = BEFORE
+    HELD_UNTIL = BEFORE + 1
+    """Until when the plan holds the job's processors."""
+    BEGUN = BEFORE + 2
+    """When it (last) started from the beginning."""
+    SWAP = BEFORE + 3
+    """Swap time (µs) and memory (kB a processor)."""
+    MEMORY = BEFORE + 4
+    LENT = BEFORE + 5
+    """Of a suspended job: how many of its processors are lent, and its place in the list."""
+    ASIDE_PLACE = BEFORE + 6
+    OWN_ALONE = BEFORE + 7
+    """Of an urgent job: how many of its processors have no owner, and the delay by preemption (µs)."""
+    DELAY = BEFORE + 8
+    SHAPE = BEFORE + 9
+    """Numbers jobs of equal size and length; the two rows behind it are of shapes."""
+    SHAPE_PLAN = BEFORE + 10
+    SHAPE_START = BEFORE + 11
+    STOPPED_BY = BEFORE + 12
+    """By whom it was stopped last, and how often."""
+    STOPPED_TIMES = BEFORE + 13
+    IN_RECORD = BEFORE + 14
+    """Whether its processors are in the record."""
+    PREEMPTED_FOR = BEFORE + 15
+    """How many were stopped for an urgent job."""
+    SWAP_BACK = BEFORE + 16
+    """How long it takes to be swapped in (µs)."""
+    SWAPPED_OUT = BEFORE + 17
+    """When it will have been swapped out."""
+    GUEST = BEFORE + 18
+    """Whether it is a guest on lent processors."""
+    BROKEN_BY = BEFORE + 19
+    """By whom its deadline was broken; -1: nobody."""
+
+
+MORE_ROWS = dbf_tables.MORE_ROWS + len(UjfbJob)
+LISTS = (UjfbJob.SHAPE_PLAN, UjfbJob.SHAPE_START)
 """Rows whose columns are not jobs."""
 
 MACHINE, BASE, DEFINITIVE_BASE = 0, 1, 2

@@ -23,24 +23,7 @@ from __future__ import annotations
 
 from headway.engine.queue import enter, find_job, leave
 from headway.engine.reservations import NOT_RESERVED
-from headway.engine.tables import (
-    ENDED,
-    ENDED_RUNS,
-    FIRST_NEW,
-    GONE,
-    KEY,
-    LAST_NEW,
-    PROCS,
-    PROMISE,
-    Q_HEAD,
-    Q_JOB,
-    Q_KEY,
-    Q_PROCS,
-    Q_TAIL,
-    R_JOB,
-    RESERVED,
-    State,
-)
+from headway.engine.tables import GONE, Clock, Entry, Job, List, Pool, Run, State
 from headway.engine.verbs import resume
 from headway.jit import kernel, routine
 from headway.policies.urgent.plan import (
@@ -61,17 +44,7 @@ from headway.policies.urgent.processors import (
     is_urgent,
     load_hosts,
 )
-from headway.policies.urgent.tables import (
-    ASIDE_PLACE,
-    GUEST,
-    HELD_UNTIL,
-    LENT,
-    OWN_ALONE,
-    SWAP_BACK,
-    Note,
-    Rule,
-    count,
-)
+from headway.policies.urgent.tables import Note, Rule, UjfbJob, count
 from headway.policies.urgent.urgent import expect_back, try_urgent
 
 
@@ -79,21 +52,21 @@ from headway.policies.urgent.urgent import expect_back, try_urgent
 def settle(t: int, state: State, plan_too: bool) -> bool:
     """What ended leaves its processors; whether a user of another's was among it."""
     freed = False
-    for i in range(state.clock[ENDED]):
-        job = state.runs[R_JOB, state.lists[ENDED_RUNS, i]]
+    for i in range(state.clock[Clock.ENDED]):
+        job = state.runs[Run.JOB, state.lists[List.ENDED_RUNS, i]]
         if is_urgent(state, job):
             freed = True
-            hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[OWN_ALONE, job], plan_too)
-            if state.memory.notes[Note.URGENT_WAITING] > 0 and state.jobs[HELD_UNTIL, job] > t:
+            hold(t, state, state.jobs[UjfbJob.HELD_UNTIL, job], -state.jobs[UjfbJob.OWN_ALONE, job], plan_too)
+            if state.memory.notes[Note.URGENT_WAITING] > 0 and state.jobs[UjfbJob.HELD_UNTIL, job] > t:
                 state.memory.notes[Note.CHANGED] = 1  # it ended early: others can have its processors before
             give_back(state, job)
-        elif state.jobs[GUEST, job]:
+        elif state.jobs[UjfbJob.GUEST, job]:
             freed = True
-            count(state, Note.PREEMPTIBLE, -state.jobs[PROCS, job])
+            count(state, Note.PREEMPTIBLE, -state.jobs[Job.PROCS, job])
             give_back(state, job)
         else:
-            hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], plan_too)
-            count(state, Note.PREEMPTIBLE, -state.jobs[PROCS, job])
+            hold(t, state, state.jobs[UjfbJob.HELD_UNTIL, job], -state.jobs[Job.PROCS, job], plan_too)
+            count(state, Note.PREEMPTIBLE, -state.jobs[Job.PROCS, job])
             disown(state, job)
     if freed and state.memory.notes[Note.ASIDE] > 0:
         expect_back(t, state, plan_too)
@@ -103,15 +76,15 @@ def settle(t: int, state: State, plan_too: bool) -> bool:
 @kernel
 def try_waiting(t: int, state: State) -> None:
     """Try each waiting urgent job in order of arrival."""
-    place = state.pools[Q_HEAD, Q]
-    while place < state.pools[Q_TAIL, Q] and state.queue[ROW + Q_KEY, place] == URGENT_KEY:
-        job = state.queue[ROW + Q_JOB, place]
-        if state.queue[ROW + Q_PROCS, place] != GONE:
+    place = state.pools[Pool.HEAD, Q]
+    while place < state.pools[Pool.TAIL, Q] and state.queue[ROW + Entry.KEY, place] == URGENT_KEY:
+        job = state.queue[ROW + Entry.JOB, place]
+        if state.queue[ROW + Entry.PROCS, place] != GONE:
             if try_urgent(t, state, job):
-                leave(state, Q, find_job(state, Q, KEY, job))
+                leave(state, Q, find_job(state, Q, Job.KEY, job))
                 count(state, Note.URGENT_WAITING, -1)
                 # Jobs that were killed may have joined the queue and moved the others.
-                place = find_job(state, Q, KEY, job)
+                place = find_job(state, Q, Job.KEY, job)
             elif not state.memory.rules[Rule.OVERTAKE]:
                 return
         place += 1
@@ -122,7 +95,7 @@ def arrive_urgent(t: int, state: State, job: int) -> None:
     """An urgent newcomer starts, or waits before all regular jobs."""
     behind = state.memory.notes[Note.URGENT_WAITING] > 0 and not state.memory.rules[Rule.OVERTAKE]
     if behind or not try_urgent(t, state, job):
-        state.jobs[RESERVED, job] = NOT_RESERVED
+        state.jobs[Job.RESERVED, job] = NOT_RESERVED
         enter(state, Q, job, URGENT_KEY)
         count(state, Note.URGENT_WAITING, 1)
         count(state, Note.QUEUED, 1)
@@ -136,26 +109,26 @@ def resume_free(t: int, state: State) -> None:
     i = 0
     while i < state.memory.notes[Note.ASIDE]:
         job = state.memory.suspended[i]
-        if state.jobs[LENT, job] > 0:
+        if state.jobs[UjfbJob.LENT, job] > 0:
             i += 1
             continue
         last = state.memory.notes[Note.ASIDE] - 1
         moved = state.memory.suspended[last]
         state.memory.suspended[i] = moved
-        state.jobs[ASIDE_PLACE, moved] = i
+        state.jobs[UjfbJob.ASIDE_PLACE, moved] = i
         state.memory.notes[Note.ASIDE] = last
         if state.memory.rules[Rule.HOST_ROOM] >= 0:
             load_hosts(state, job, -1, 0)
-        count(state, Note.IDLE, -state.jobs[PROCS, job])
-        count(state, Note.PREEMPTIBLE, state.jobs[PROCS, job])
-        resume(state, job, state.jobs[SWAP_BACK, job])
+        count(state, Note.IDLE, -state.jobs[Job.PROCS, job])
+        count(state, Note.PREEMPTIBLE, state.jobs[Job.PROCS, job])
+        resume(state, job, state.jobs[UjfbJob.SWAP_BACK, job])
 
 
 @kernel
 def newcomers(state: State, urgent: bool) -> int:
     """How many urgent (or regular) jobs have just arrived."""
     found = 0
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         found += is_urgent(state, job) == urgent
     return found
 
@@ -163,7 +136,7 @@ def newcomers(state: State, urgent: bool) -> int:
 @kernel
 def is_trying(state: State, regular: int) -> bool:
     """Whether an urgent job waits or has just come beside so many regular ones."""
-    urgent = state.clock[LAST_NEW] - state.clock[FIRST_NEW] - regular
+    urgent = state.clock[Clock.LAST_NEW] - state.clock[Clock.FIRST_NEW] - regular
     return bool(urgent > 0 or state.memory.notes[Note.URGENT_WAITING] > 0)
 
 
@@ -172,13 +145,13 @@ def admit(t: int, state: State) -> None:
     """Try the waiting urgent jobs, then let the newcomers in one by one."""
     if state.memory.notes[Note.URGENT_WAITING] > 0:
         try_waiting(t, state)
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         if is_urgent(state, job):
             arrive_urgent(t, state, job)
         else:
-            state.jobs[RESERVED, job] = NOT_RESERVED
-            state.jobs[KEY, job] += state.memory.notes[Note.REQUEUED]
-            enter(state, Q, job, state.jobs[KEY, job])
+            state.jobs[Job.RESERVED, job] = NOT_RESERVED
+            state.jobs[Job.KEY, job] += state.memory.notes[Note.REQUEUED]
+            enter(state, Q, job, state.jobs[Job.KEY, job])
 
 
 @kernel
@@ -190,9 +163,9 @@ def plan_and_start(t: int, state: State, regular: int) -> None:
     elif state.memory.notes[Note.NEXT_START] == t:
         due = find_due(t, state)
     due = plan_on(t, state, regular > 0, due)
-    for job in range(state.clock[FIRST_NEW], state.clock[LAST_NEW]):
+    for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         if not is_urgent(state, job):
-            state.jobs[PROMISE, job] = state.jobs[RESERVED, job]
+            state.jobs[Job.PROMISE, job] = state.jobs[Job.RESERVED, job]
     start_due(t, state, due)
 
 

@@ -9,25 +9,10 @@ from __future__ import annotations
 from headway.engine.holes import fits
 from headway.engine.queue import enter
 from headway.engine.reservations import NOT_RESERVED, first_pin_in_the_way
-from headway.engine.tables import (
-    BY_PREEMPTION,
-    KEPT,
-    KEY,
-    PIN_COUNT,
-    PLAN,
-    PROCS,
-    RESERVED,
-    RUN,
-    RUNS,
-    URGENT,
-    URGENT_BACKFILL,
-    URGENT_PREEMPT,
-    WALL,
-    State,
-)
+from headway.engine.tables import Clock, Ended, Job, Pool, State, Why
 from headway.engine.verbs import kill, start_late, suspend
 from headway.jit import kernel, routine
-from headway.policies.deadline.tables import DEADLINE
+from headway.policies.deadline.tables import DbfJob
 from headway.policies.urgent.plan import (
     REGULAR_KEY,
     Q,
@@ -44,27 +29,15 @@ from headway.policies.urgent.processors import (
     take_free,
 )
 from headway.policies.urgent.tables import (
-    ASIDE_PLACE,
     DEGREE,
-    DELAY,
-    FIRST_PROCESSOR,
-    GUEST,
-    HELD_UNTIL,
-    IN_RECORD,
     KILL,
     MACHINE,
     NO_JOB,
     NO_PROCESSOR,
-    OWN_ALONE,
-    PREEMPTED_FOR,
-    STOPPED_BY,
-    STOPPED_TIMES,
-    SWAP,
-    SWAP_BACK,
-    SWAPPED_OUT,
     Note,
     Processor,
     Rule,
+    UjfbJob,
     count,
 )
 from headway.policies.urgent.victims import NOT_ENOUGH, longest_swap, select, until_swapped_out
@@ -81,17 +54,19 @@ def expect_back(t: int, state: State, plan_too: bool) -> None:
     for i in range(state.memory.notes[Note.ASIDE]):
         job = state.memory.suspended[i]
         back = t
-        p = state.jobs[FIRST_PROCESSOR, job]
+        p = state.jobs[UjfbJob.FIRST_PROCESSOR, job]
         while p != NO_PROCESSOR:
             user = state.memory.processors[Processor.USER, p]
             if user != NO_JOB:
-                back = max(back, state.jobs[HELD_UNTIL, user])
+                back = max(back, state.jobs[UjfbJob.HELD_UNTIL, user])
             p = state.memory.processors[Processor.NEXT_OWNED, p]
-        end = back + state.jobs[SWAP_BACK, job] + state.jobs[WALL, job] - state.jobs[KEPT, job]
-        if end != state.jobs[HELD_UNTIL, job]:
-            hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], plan_too)
-            hold(t, state, end, state.jobs[PROCS, job], plan_too)
-            state.jobs[HELD_UNTIL, job] = end
+        end = (
+            back + state.jobs[UjfbJob.SWAP_BACK, job] + state.jobs[Job.WALL, job] - state.jobs[Job.KEPT, job]
+        )
+        if end != state.jobs[UjfbJob.HELD_UNTIL, job]:
+            hold(t, state, state.jobs[UjfbJob.HELD_UNTIL, job], -state.jobs[Job.PROCS, job], plan_too)
+            hold(t, state, end, state.jobs[Job.PROCS, job], plan_too)
+            state.jobs[UjfbJob.HELD_UNTIL, job] = end
 
 
 @kernel
@@ -100,49 +75,49 @@ def put_aside(t: int, state: State, job: int) -> None:
     suspend(state, job)
     i = state.memory.notes[Note.ASIDE]
     state.memory.suspended[i] = job
-    state.jobs[ASIDE_PLACE, job] = i
+    state.jobs[UjfbJob.ASIDE_PLACE, job] = i
     state.memory.notes[Note.ASIDE] = i + 1
-    state.jobs[SWAPPED_OUT, job] = t + state.jobs[SWAP, job]
-    count(state, Note.IDLE, state.jobs[PROCS, job])
+    state.jobs[UjfbJob.SWAPPED_OUT, job] = t + state.jobs[UjfbJob.SWAP, job]
+    count(state, Note.IDLE, state.jobs[Job.PROCS, job])
 
 
 @kernel
 def send_back(t: int, state: State, job: int) -> None:
     """Kill a victim: it waits again, where it stood when it arrived, or behind all others."""
-    kill(state, job, BY_PREEMPTION)
-    if state.jobs[GUEST, job]:
+    kill(state, job, Ended.BY_PREEMPTION)
+    if state.jobs[UjfbJob.GUEST, job]:
         give_back(state, job)
-        state.jobs[GUEST, job] = 0
+        state.jobs[UjfbJob.GUEST, job] = 0
     else:
-        hold(t, state, state.jobs[HELD_UNTIL, job], -state.jobs[PROCS, job], True)
+        hold(t, state, state.jobs[UjfbJob.HELD_UNTIL, job], -state.jobs[Job.PROCS, job], True)
         disown(state, job)
-    state.jobs[IN_RECORD, job] = 0
+    state.jobs[UjfbJob.IN_RECORD, job] = 0
     if state.memory.rules[Rule.TO_THE_END]:
         # Those that wait have smaller keys, those that come later have this one, and larger numbers.
         count(state, Note.REQUEUED, 1)
-        state.jobs[KEY, job] = REGULAR_KEY + state.memory.notes[Note.REQUEUED]
-    enter(state, Q, job, state.jobs[KEY, job])
+        state.jobs[Job.KEY, job] = REGULAR_KEY + state.memory.notes[Note.REQUEUED]
+    enter(state, Q, job, state.jobs[Job.KEY, job])
     count(state, Note.LOST, 1)
 
 
 @routine
 def execute(t: int, state: State, job: int, why: int, delay: int, victims: int, killing: bool) -> None:
     """Give an urgent job its processors: free ones, then idle ones of suspended jobs, then the victims'."""
-    procs = state.jobs[PROCS, job]
+    procs = state.jobs[Job.PROCS, job]
     idle = idle_taken(state, procs)
     free = min(procs - idle, state.memory.notes[Note.UNOWNED])
     last = take_free(state, job, Processor.USER, Processor.NEXT_USED, NO_PROCESSOR, free)
     last = borrow_idle(state, job, last, idle)
     for i in range(victims):
         victim = state.memory.candidates[i]
-        if not state.jobs[IN_RECORD, victim]:
-            record_processors(state, victim, state.jobs[RUN, victim])
-        by = -1 if state.memory.rules[Rule.SWAPS_WHOLE] else state.clock[RUNS]
-        record_stop(state, state.jobs[RUN, victim], by, state.jobs[SWAP, victim])
-        count(state, Note.PREEMPTIBLE, -state.jobs[PROCS, victim])
-        state.jobs[STOPPED_BY, victim] = job
-        state.jobs[STOPPED_TIMES, victim] += 1
-        if killing or state.jobs[GUEST, victim]:
+        if not state.jobs[UjfbJob.IN_RECORD, victim]:
+            record_processors(state, victim, state.jobs[Job.RUN, victim])
+        by = -1 if state.memory.rules[Rule.SWAPS_WHOLE] else state.clock[Clock.RUNS]
+        record_stop(state, state.jobs[Job.RUN, victim], by, state.jobs[UjfbJob.SWAP, victim])
+        count(state, Note.PREEMPTIBLE, -state.jobs[Job.PROCS, victim])
+        state.jobs[UjfbJob.STOPPED_BY, victim] = job
+        state.jobs[UjfbJob.STOPPED_TIMES, victim] += 1
+        if killing or state.jobs[UjfbJob.GUEST, victim]:
             send_back(t, state, victim)
         else:
             put_aside(t, state, victim)
@@ -155,13 +130,13 @@ def execute(t: int, state: State, job: int, why: int, delay: int, victims: int, 
     if victims > 0:
         count(state, Note.PREEMPTING, 1)
         count(state, Note.STOPPED, victims)
-    start_late(state, job, MACHINE, why, delay, delay + state.jobs[WALL, job])
-    record_processors(state, job, state.jobs[RUN, job])
-    state.jobs[OWN_ALONE, job] = free
-    state.jobs[DELAY, job] = delay
-    state.jobs[PREEMPTED_FOR, job] = victims
-    end = t + delay + state.jobs[PLAN, job]
-    state.jobs[HELD_UNTIL, job] = end
+    start_late(state, job, MACHINE, why, delay, delay + state.jobs[Job.WALL, job])
+    record_processors(state, job, state.jobs[Job.RUN, job])
+    state.jobs[UjfbJob.OWN_ALONE, job] = free
+    state.jobs[UjfbJob.DELAY, job] = delay
+    state.jobs[UjfbJob.PREEMPTED_FOR, job] = victims
+    end = t + delay + state.jobs[Job.PLAN, job]
+    state.jobs[UjfbJob.HELD_UNTIL, job] = end
     state.memory.notes[Note.NEXT_OVERRUN] = min(state.memory.notes[Note.NEXT_OVERRUN], end)
     state.memory.notes[Note.CAME] = job
     hold(t, state, end, free, True)
@@ -181,7 +156,7 @@ def idle_taken(state: State, procs: int) -> int:
 @routine
 def try_urgent(t: int, state: State, job: int) -> bool:
     """Algorithm 1 for an urgent job: execute it, or preempt and execute, or answer no."""
-    procs = state.jobs[PROCS, job]
+    procs = state.jobs[Job.PROCS, job]
     missing = procs - state.memory.notes[Note.UNOWNED] - state.memory.notes[Note.IDLE]
     swapping = 0
     if state.memory.rules[Rule.SWAPS_WHOLE] and state.memory.notes[Note.IDLE] > 0:
@@ -189,12 +164,20 @@ def try_urgent(t: int, state: State, job: int) -> bool:
     if missing <= 0:
         if state.memory.notes[Note.HOLDS_URGENT]:
             lift_urgent(t, state)
-        state.jobs[RESERVED, job] = NOT_RESERVED
-        harmless = fits(state.profile, MACHINE, t, procs, state.jobs[PLAN, job])
-        if harmless and state.pools[PIN_COUNT, MACHINE] > 0:
-            plan = state.jobs[PLAN, job]
+        state.jobs[Job.RESERVED, job] = NOT_RESERVED
+        harmless = fits(state.profile, MACHINE, t, procs, state.jobs[Job.PLAN, job])
+        if harmless and state.pools[Pool.PIN_COUNT, MACHINE] > 0:
+            plan = state.jobs[Job.PLAN, job]
             harmless = first_pin_in_the_way(state, MACHINE, job, procs, t, plan) == NEVER
-        execute(t, state, job, URGENT_BACKFILL if harmless and swapping == 0 else URGENT, swapping, 0, False)
+        execute(
+            t,
+            state,
+            job,
+            Why.URGENT_BACKFILL if harmless and swapping == 0 else Why.URGENT,
+            swapping,
+            0,
+            False,
+        )
         return True
     if missing > state.memory.notes[Note.PREEMPTIBLE]:
         return False
@@ -205,18 +188,18 @@ def try_urgent(t: int, state: State, job: int) -> bool:
     if mode != KILL:
         victims = select(state, missing, True)
         delay = max(swapping, longest_swap(state, victims))
-        due = state.jobs[DEADLINE, job]
+        due = state.jobs[DbfJob.DEADLINE, job]
         if mode == DEGREE and due >= 0:
-            killing = victims == NOT_ENOUGH or t + delay + state.jobs[PLAN, job] > due
+            killing = victims == NOT_ENOUGH or t + delay + state.jobs[Job.PLAN, job] > due
             if killing:
                 for i in range(victims):
                     victim = state.memory.candidates[i]
-                    if state.memory.rules[Rule.HOST_ROOM] >= 0 and not state.jobs[GUEST, victim]:
+                    if state.memory.rules[Rule.HOST_ROOM] >= 0 and not state.jobs[UjfbJob.GUEST, victim]:
                         load_hosts(state, victim, -1, 0)
     if killing:
         victims = select(state, missing, False)
         delay = swapping
     if victims == NOT_ENOUGH:
         return False
-    execute(t, state, job, URGENT_PREEMPT, delay, victims, killing)
+    execute(t, state, job, Why.URGENT_PREEMPT, delay, victims, killing)
     return True

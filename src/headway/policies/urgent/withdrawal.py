@@ -6,7 +6,7 @@ from headway.engine.local import JOIN, WITHDRAW
 from headway.engine.profile import change
 from headway.engine.queue import find_job, leave
 from headway.engine.reservations import NOT_RESERVED, unpin
-from headway.engine.tables import KEY, PLAN, PROCS, RESERVED, State, Table
+from headway.engine.tables import Job, State, Table
 from headway.engine.verbs import withdraw
 from headway.jit import entry, routine
 from headway.policies.queueing.strict import MACHINE
@@ -17,20 +17,22 @@ from headway.policies.urgent.processors import is_urgent
 @routine
 def number_shape(jobs: Table, column: int) -> None:
     """Jobs of one size and length share a number, those of others have another one."""
-    procs, plan, number = jobs[PROCS, column], jobs[PLAN, column], 0
+    procs, plan, number = jobs[Job.PROCS, column], jobs[Job.PLAN, column], 0
     for other in range(column):
-        if jobs[PROCS, other] == procs and jobs[PLAN, other] == plan:
-            jobs[tables.SHAPE, column] = jobs[tables.SHAPE, other]
+        if jobs[Job.PROCS, other] == procs and jobs[Job.PLAN, other] == plan:
+            jobs[tables.UjfbJob.SHAPE, column] = jobs[tables.UjfbJob.SHAPE, other]
             return
-        number = max(number, jobs[tables.SHAPE, other] + 1)
+        number = max(number, jobs[tables.UjfbJob.SHAPE, other] + 1)
     if number > column:  # newcomers that were taken out have left gaps
         number, other = 0, 0
         while other < column:  # the first number that none of them has
             other += 1
-            if jobs[tables.SHAPE, other - 1] == number:
+            if jobs[tables.UjfbJob.SHAPE, other - 1] == number:
                 number, other = number + 1, 0
-    jobs[tables.SHAPE, column] = number
-    jobs[tables.SHAPE_PLAN, number] = jobs[tables.SHAPE_START, number] = 0  # nothing is known of it yet
+    jobs[tables.UjfbJob.SHAPE, column] = number
+    jobs[tables.UjfbJob.SHAPE_PLAN, number] = jobs[tables.UjfbJob.SHAPE_START, number] = (
+        0  # nothing is known of it yet
+    )
 
 
 @entry
@@ -40,10 +42,12 @@ def of_ujfb(t: int, state: State, job: int, request: int) -> None:
         number_shape(state.jobs, job)
     if request != WITHDRAW:
         return
-    place, begin = find_job(state, plan.Q, KEY, job), state.jobs[RESERVED, job]
+    place, begin = find_job(state, plan.Q, Job.KEY, job), state.jobs[Job.RESERVED, job]
     if place < plan.planned_place(state) and begin != NOT_RESERVED:
-        change(state.profile, MACHINE, begin, begin + state.jobs[PLAN, job], state.jobs[PROCS, job], t)
-        if state.jobs[PLAN, job] == 0:
+        change(
+            state.profile, MACHINE, begin, begin + state.jobs[Job.PLAN, job], state.jobs[Job.PROCS, job], t
+        )
+        if state.jobs[Job.PLAN, job] == 0:
             unpin(state, MACHINE, job)
     leave(state, plan.Q, place)
     if is_urgent(state, job):

@@ -21,73 +21,29 @@ from headway.engine.profile import BLOCK, BLOCK_ROWS, BLOCKS_USED, COUNTS, HALF,
 from headway.engine.side_by_side import arrive_now, nobody_follows
 from headway.engine.stretch import stretched
 from headway.engine.tables import (
-    DONE,
-    DUE,
-    DUE_COUNT,
-    DUE_JOB,
-    ENDED,
-    ENDED_RUNS,
-    FAULT,
-    FINISH,
-    FIRST_NEW,
-    FRESH,
-    GROW,
-    KEPT,
-    LAST_NEW,
-    LIVE_ROOM,
-    NONE,
-    NOW,
     OPEN,
-    OUTLIVE_RUN,
-    OUTLIVE_TIME,
-    OUTLIVES,
-    PHASE,
-    PIN_COUNT,
-    PINS,
     POOL_LISTS,
     Q_FIELDS,
-    Q_HEAD,
-    Q_SUMMED,
-    Q_TAIL,
-    R_END,
-    R_JOB,
-    R_LEAD,
-    R_LIMIT,
-    R_START,
-    REFUSED,
-    RUN,
-    RUNNING,
-    RUNS,
-    RUNS_NOW,
-    SUBMIT,
-    SUSPENDED,
-    SUSPENDS,
-    WAITING,
-    WAKE,
-    WALL,
+    Clock,
+    Fault,
+    Job,
+    List,
+    Phase,
+    Pool,
+    Run,
     State,
+    Step,
     Table,
     World,
 )
 from headway.jit import kernel, routine
 from headway.policies.grid.composed.sites import (
-    ESTIMATES,
-    HAS_ENDS,
-    IS_OPEN,
-    IS_OVER,
-    L_WALL,
     LARGER,
-    LISTED,
-    LIVE_COLUMNS,
-    LIVE_RUNS,
-    LOOKS_AT_NEWCOMERS,
     MAIN,
-    MAY_STOP,
-    NUMBERED_BY,
-    SEEN_COLUMNS,
-    SEEN_RUNS,
     TRIAL,
     WORDS,
+    Fact,
+    Logged,
     Register,
     Tables,
     ask_for,
@@ -112,7 +68,7 @@ def times_of(logged: int, by: int, over: int) -> int:
 @kernel
 def is_here(phase: int) -> bool:
     """Whether a job in a phase waits, runs or is suspended."""
-    return bool(phase in (WAITING, RUNNING, SUSPENDED))
+    return bool(phase in (Phase.WAITING, Phase.RUNNING, Phase.SUSPENDED))
 
 
 @routine
@@ -131,7 +87,7 @@ def join_column(
 
     ``state`` is the simulation of cluster ``k``, or the copy ``which``.
     """
-    column = state.clock[LAST_NEW]
+    column = state.clock[Clock.LAST_NEW]
     lists, rows = register.lists, state.jobs.shape[0]
     first = lists[0] if len(lists) > 0 else rows
     for row in range(first):
@@ -143,8 +99,8 @@ def join_column(
             row = register.times[i]
             state.jobs[row, column] = stretched(register.prepared[job, row], by, over)
     arrive_now(state, procs)
-    if register.facts[LOOKS_AT_NEWCOMERS]:
-        request(grid, k, which, state.clock[NOW], column, JOIN)
+    if register.facts[Fact.LOOKS_AT_NEWCOMERS]:
+        request(grid, k, which, state.clock[Clock.NOW], column, JOIN)
     return int(column)
 
 
@@ -155,16 +111,16 @@ def join_column(
 def live_columns(source: State, register: Register, which: int) -> int:
     """Put the columns that may have changed since the last copy on the list of a copy; how many."""
     facts, live, row = register.facts, register.live, which - TRIAL
-    last, count = source.clock[LAST_NEW], 0
-    for i in range(facts[LIVE_COLUMNS + row]):
+    last, count = source.clock[Clock.LAST_NEW], 0
+    for i in range(facts[Fact.LIVE_COLUMNS + row]):
         column = live[row, i]
         if column < last:
             live[row, count] = column
             count += 1
-    for column in range(facts[SEEN_COLUMNS + row], last):
+    for column in range(facts[Fact.SEEN_COLUMNS + row], last):
         live[row, count] = column
         count += 1
-    facts[SEEN_COLUMNS + row] = last
+    facts[Fact.SEEN_COLUMNS + row] = last
     return count
 
 
@@ -172,11 +128,11 @@ def live_columns(source: State, register: Register, which: int) -> int:
 def live_runs(source: State, register: Register, which: int) -> int:
     """The same for runs."""
     facts, live, row = register.facts, register.live, which - TRIAL
-    count = facts[LIVE_RUNS + row]
-    for run in range(facts[SEEN_RUNS + row], source.clock[RUNS]):
+    count = facts[Fact.LIVE_RUNS + row]
+    for run in range(facts[Fact.SEEN_RUNS + row], source.clock[Clock.RUNS]):
         live[2 + row, count] = run
         count += 1
-    facts[SEEN_RUNS + row] = source.clock[RUNS]
+    facts[Fact.SEEN_RUNS + row] = source.clock[Clock.RUNS]
     return int(count)
 
 
@@ -192,14 +148,18 @@ def copy_columns(source: State, target: State, world: World, register: Register,
     for i in range(count):
         column = live[row, i]
         world.runtime[column] = register.requested[column]
-        if is_here(source.jobs[PHASE, column]):
+        if is_here(source.jobs[Job.PHASE, column]):
             live[row, kept] = column
             kept += 1
-    facts[LIVE_COLUMNS + row] = kept
-    last = source.clock[LAST_NEW]
+    facts[Fact.LIVE_COLUMNS + row] = kept
+    last = source.clock[Clock.LAST_NEW]
     if last < target.jobs.shape[1]:
-        target.jobs[SUBMIT, last] = NEVER
-    length = facts[LISTED] if facts[NUMBERED_BY] >= 0 else source.clock[RUNS_NOW] + source.clock[SUSPENDS]
+        target.jobs[Job.SUBMIT, last] = NEVER
+    length = (
+        facts[Fact.LISTED]
+        if facts[Fact.NUMBERED_BY] >= 0
+        else source.clock[Clock.RUNS_NOW] + source.clock[Clock.SUSPENDS]
+    )
     for i in range(len(register.lists)):
         line = register.lists[i]
         for place in range(length):
@@ -216,10 +176,10 @@ def copy_runs(source: State, target: State, register: Register, which: int) -> N
             target.runs[line, live[row, i]] = source.runs[line, live[row, i]]
     kept = 0
     for i in range(count):
-        if source.runs[R_END, live[row, i]] == OPEN:
+        if source.runs[Run.END, live[row, i]] == OPEN:
             live[row, kept] = live[row, i]
             kept += 1
-    facts[LIVE_RUNS + row - 2] = kept
+    facts[Fact.LIVE_RUNS + row - 2] = kept
 
 
 @kernel
@@ -235,20 +195,22 @@ def copy_queues(source: State, target: State) -> None:
     pools = source.queue.shape[0] // (2 * Q_FIELDS)
     upto = 0
     for q in range(2 * pools):
-        target.pools[Q_SUMMED, q] = 0
-        upto = max(upto, source.pools[Q_TAIL, q])
-        head, tail = source.pools[Q_HEAD, q], source.pools[Q_TAIL, q]
+        target.pools[Pool.SUMMED, q] = 0
+        upto = max(upto, source.pools[Pool.TAIL, q])
+        head, tail = source.pools[Pool.HEAD, q], source.pools[Pool.TAIL, q]
         for row in range(Q_FIELDS * q, Q_FIELDS * (q + 1)):
             copy_row(source.queue, target.queue, row, head, tail)
     for place in range(upto):
         target.keys[place] = source.keys[place]
-    copy_row(source.lists, target.lists, ENDED_RUNS, 0, source.clock[ENDED])
-    copy_row(source.lists, target.lists, OUTLIVE_TIME, 0, source.clock[OUTLIVES])
-    copy_row(source.lists, target.lists, OUTLIVE_RUN, 0, source.clock[OUTLIVES])
+    copy_row(source.lists, target.lists, List.ENDED_RUNS, 0, source.clock[Clock.ENDED])
+    copy_row(source.lists, target.lists, List.OUTLIVE_TIME, 0, source.clock[Clock.OUTLIVES])
+    copy_row(source.lists, target.lists, List.OUTLIVE_RUN, 0, source.clock[Clock.OUTLIVES])
     for k in range(pools):
-        copy_row(source.lists, target.lists, DUE + POOL_LISTS * k, 0, source.pools[DUE_COUNT, k])
-        copy_row(source.lists, target.lists, DUE_JOB + POOL_LISTS * k, 0, source.pools[DUE_COUNT, k])
-        copy_row(source.lists, target.lists, PINS + POOL_LISTS * k, 0, source.pools[PIN_COUNT, k])
+        copy_row(source.lists, target.lists, List.DUE + POOL_LISTS * k, 0, source.pools[Pool.DUE_COUNT, k])
+        copy_row(
+            source.lists, target.lists, List.DUE_JOB + POOL_LISTS * k, 0, source.pools[Pool.DUE_COUNT, k]
+        )
+        copy_row(source.lists, target.lists, List.PINS + POOL_LISTS * k, 0, source.pools[Pool.PIN_COUNT, k])
 
 
 @kernel
@@ -270,10 +232,10 @@ def copy_profiles(source: State, target: State) -> None:
 @routine
 def copy_cluster(source: State, target: State, world: World, register: Register, which: int) -> None:
     """Let a copy be the cluster as it is."""
-    room = target.clock[LIVE_ROOM]
+    room = target.clock[Clock.LIVE_ROOM]
     for place in range(len(source.clock)):
         target.clock[place] = source.clock[place]
-    target.clock[LIVE_ROOM] = room
+    target.clock[Clock.LIVE_ROOM] = room
     for row in range(source.pools.shape[0]):
         copy_row(source.pools, target.pools, row, 0, source.pools.shape[1])
     copy_queues(source, target)
@@ -284,19 +246,24 @@ def copy_cluster(source: State, target: State, world: World, register: Register,
         copy_words(register.memory[i, MAIN], register.memory[i, which], register.memory[i, WORDS])
     copy_columns(source, target, world, register, which)
     copy_runs(source, target, register, which)
-    target.clock[FRESH] = source.clock[RUNS]
-    register.facts[HAS_ENDS + which - TRIAL] = 0
+    target.clock[Clock.FRESH] = source.clock[Clock.RUNS]
+    register.facts[Fact.HAS_ENDS + which - TRIAL] = 0
 
 
 @kernel
 def renew(grid: Tables, k: int, which: int, t: int) -> bool:
     """Let a copy be cluster ``k`` at ``t``, before the policy's turn, with space for one more job."""
     register = register_of(grid, k)
-    register.facts[ESTIMATES] += 1
+    register.facts[Fact.ESTIMATES] += 1
     copy_cluster(state_of(grid, k, MAIN), state_of(grid, k, which), world_of(grid, k, which), register, which)
     clock = state_of(grid, k, which).clock
-    if not register.facts[IS_OPEN]:  # then nothing ends at t, or it would be open
-        clock[NOW], clock[WAKE], clock[ENDED], clock[FIRST_NEW] = t, NEVER, 0, clock[LAST_NEW]
+    if not register.facts[Fact.IS_OPEN]:  # then nothing ends at t, or it would be open
+        clock[Clock.NOW], clock[Clock.WAKE], clock[Clock.ENDED], clock[Clock.FIRST_NEW] = (
+            t,
+            NEVER,
+            0,
+            clock[Clock.LAST_NEW],
+        )
     while crowded(state_of(grid, k, which), world_of(grid, k, which), 1):
         if not ask_for(grid, k, LARGER + which):
             return False
@@ -310,23 +277,25 @@ def renew(grid: Tables, k: int, which: int, t: int) -> bool:
 def know_ends(state: State, world: World, register: Register, which: int) -> None:
     """Foresee the ends of the runs that were there before the copy had its first turn."""
     facts, row, count = register.facts, which - TRIAL, 0
-    for i in range(facts[LIVE_RUNS + row]):
+    for i in range(facts[Fact.LIVE_RUNS + row]):
         run = register.live[2 + row, i]
-        if state.runs[R_END, run] == OPEN:
-            job = state.runs[R_JOB, run]
-            left = state.runs[R_LEAD, run] + register.requested[job] - state.jobs[KEPT, job]
-            push(world.ends, 0, count, state.runs[R_START, run] + min(left, state.runs[R_LIMIT, run]), run)
+        if state.runs[Run.END, run] == OPEN:
+            job = state.runs[Run.JOB, run]
+            left = state.runs[Run.LEAD, run] + register.requested[job] - state.jobs[Job.KEPT, job]
+            push(
+                world.ends, 0, count, state.runs[Run.START, run] + min(left, state.runs[Run.LIMIT, run]), run
+            )
             count += 1
     world.size[0] = count
-    facts[HAS_ENDS + row] = 1
+    facts[Fact.HAS_ENDS + row] = 1
 
 
 @kernel
 def take_turn(grid: Tables, k: int, which: int) -> bool:
     """The policy's turn in a copy; False if it did what it may not."""
     state = state_of(grid, k, which)
-    turn(grid, k, which, state.clock[NOW])
-    if state.clock[FAULT] != NONE:
+    turn(grid, k, which, state.clock[Clock.NOW])
+    if state.clock[Clock.FAULT] != Fault.NONE:
         go_wrong(grid, k, which)
     return not is_wrong(grid)
 
@@ -340,28 +309,30 @@ def completion_in(grid: Tables, k: int, which: int, column: int, cutoff: int) ->
     register = register_of(grid, k)
     facts = register.facts
     state, world = state_of(grid, k, which), world_of(grid, k, which)
-    least = 0 if facts[MAY_STOP] else min(world.runtime[column], state.jobs[WALL, column])
+    least = 0 if facts[Fact.MAY_STOP] else min(world.runtime[column], state.jobs[Job.WALL, column])
     while True:
-        phase = state.jobs[PHASE, column]
-        if phase == DONE:
-            return int(state.runs[R_END, state.jobs[RUN, column]])
-        if phase == RUNNING and not facts[MAY_STOP]:
-            run = state.jobs[RUN, column]
-            return int(state.runs[R_START, run] + min(needed(state, world, run), state.runs[R_LIMIT, run]))
-        if phase == REFUSED or is_wrong(grid) or (which != TRIAL and facts[IS_OVER]):
+        phase = state.jobs[Job.PHASE, column]
+        if phase == Phase.DONE:
+            return int(state.runs[Run.END, state.jobs[Job.RUN, column]])
+        if phase == Phase.RUNNING and not facts[Fact.MAY_STOP]:
+            run = state.jobs[Job.RUN, column]
+            return int(
+                state.runs[Run.START, run] + min(needed(state, world, run), state.runs[Run.LIMIT, run])
+            )
+        if phase == Phase.REFUSED or is_wrong(grid) or (which != TRIAL and facts[Fact.IS_OVER]):
             return NEVER
-        if cutoff < NEVER and state.clock[NOW] + least >= cutoff:
+        if cutoff < NEVER and state.clock[Clock.NOW] + least >= cutoff:
             return cutoff
-        if not facts[HAS_ENDS + which - TRIAL]:
+        if not facts[Fact.HAS_ENDS + which - TRIAL]:
             know_ends(state, world, register, which)
         code = step(state, world)
-        if code == GROW:
+        if code == Step.GROW:
             ask_for(grid, k, LARGER + which)
             state, world = state_of(grid, k, which), world_of(grid, k, which)
-        elif code == FINISH:
+        elif code == Step.FINISH:
             if which == TRIAL:
                 return NEVER
-            facts[IS_OVER] = 1
+            facts[Fact.IS_OVER] = 1
         else:
             take_turn(grid, k, which)
 
@@ -377,7 +348,7 @@ def tried(grid: Tables, k: int, t: int, job: int, procs: int, by: int, over: int
         return NEVER
     register, state, world = register_of(grid, k), state_of(grid, k, TRIAL), world_of(grid, k, TRIAL)
     column = join_column(grid, k, TRIAL, state, register, job, procs, by, over)
-    world.runtime[column] = times_of(grid.log[job, L_WALL], by, over)
+    world.runtime[column] = times_of(grid.log[job, Logged.WALL], by, over)
     nobody_follows(state)
     if not take_turn(grid, k, TRIAL):
         return NEVER

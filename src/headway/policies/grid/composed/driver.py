@@ -12,17 +12,7 @@ from headway.engine.drive import Jobs, Progress, grow, hook_signature, state_typ
 from headway.engine.driver import copied
 from headway.engine.forgetting import drop_columns
 from headway.engine.local import Local
-from headway.engine.tables import (
-    FINISH,
-    FINISHED,
-    LAST_NEW,
-    PHASE,
-    SUBMIT,
-    WITHDRAWN,
-    State,
-    Table,
-    World,
-)
+from headway.engine.tables import Clock, Job, Phase, State, Step, Table, World
 from headway.policies.grid.composed import sites
 from headway.policies.grid.composed.cluster import Cluster
 from headway.policies.grid.composed.loop import run_grid
@@ -50,16 +40,16 @@ class Site(Cluster):
         assert rows == list(range(rows[0], rows[0] + len(rows))) if rows else True
         self.columns = np.zeros(self.state.jobs.shape[1], np.int64)
         self.of_job = np.zeros((len(jobs), sites.KEPT_OF_JOB), np.int64)
-        self.of_job[:, [sites.COLUMN, sites.ASKED]] = -1
+        self.of_job[:, [sites.Kept.COLUMN, sites.Kept.ASKED]] = -1
         self.facts = np.zeros(sites.FACTS, np.int64)
-        self.facts[[sites.FORESEEN, sites.ASKED_VERSION]] = -1
-        self.facts[sites.FOLLOWING] = NEVER
-        self.facts[sites.CATCHES_UP], self.facts[sites.MAY_STOP] = local.catches_up, local.may_stop
-        self.facts[sites.NUMBERED_BY] = local.numbered_by
-        self.facts[sites.LOOKS_AT_NEWCOMERS] = local.looks_at_newcomers
-        self.facts[sites.WIDEST] = widest
-        self.facts[sites.TIDY_FROM] = TIDY_FROM if local.takes_other_numbers else 0
-        self.facts[sites.SPEED], self.facts[sites.SPEED_OVER] = speed
+        self.facts[[sites.Fact.FORESEEN, sites.Fact.ASKED_VERSION]] = -1
+        self.facts[sites.Fact.FOLLOWING] = NEVER
+        self.facts[sites.Fact.CATCHES_UP], self.facts[sites.Fact.MAY_STOP] = local.catches_up, local.may_stop
+        self.facts[sites.Fact.NUMBERED_BY] = local.numbered_by
+        self.facts[sites.Fact.LOOKS_AT_NEWCOMERS] = local.looks_at_newcomers
+        self.facts[sites.Fact.WIDEST] = widest
+        self.facts[sites.Fact.TIDY_FROM] = TIDY_FROM if local.takes_other_numbers else 0
+        self.facts[sites.Fact.SPEED], self.facts[sites.Fact.SPEED_OVER] = speed
         self.rows_by_job = np.ascontiguousarray(self.of_log.T)
         self.copies: dict[int, tuple[State, World]] = {}
         self.make_copies()
@@ -76,7 +66,7 @@ class Site(Cluster):
             copy = copied(bare)._replace(
                 jobs=np.zeros((len(state.jobs), room), np.int64), runs=np.zeros_like(state.runs)
             )
-            copy.jobs[SUBMIT] = NEVER
+            copy.jobs[Job.SUBMIT] = NEVER
             world = World(np.zeros(room, np.int64), np.zeros_like(self.world.ends), np.zeros(1, np.int64))
             self.copies[which] = copy, world
         self.forget_copies()
@@ -88,23 +78,28 @@ class Site(Cluster):
 
     def drop_withdrawn(self) -> None:
         """Take the columns of jobs that were taken away out of the tables; those behind them move up."""
-        state, last = self.state, int(self.state.clock[LAST_NEW])
-        stays = state.jobs[PHASE, :last] != WITHDRAWN
+        state, last = self.state, int(self.state.clock[Clock.LAST_NEW])
+        stays = state.jobs[Job.PHASE, :last] != Phase.WITHDRAWN
         if stays.all():
             return
         columns = self.world.runtime, self.requested, self.columns
         drop_columns(state, self.kind, stays, self.columns, columns)
-        count = int(state.clock[LAST_NEW])
-        self.of_job[self.columns[:count], sites.COLUMN] = np.arange(count)
-        self.facts[sites.WITHDRAWN_HERE] = 0
+        count = int(state.clock[Clock.LAST_NEW])
+        self.of_job[self.columns[:count], sites.Kept.COLUMN] = np.arange(count)
+        self.facts[sites.Fact.WITHDRAWN_HERE] = 0
         self.forget_copies()
 
     def forget_copies(self) -> None:
         """All of the cluster is new to its copies."""
         for which in (TRIAL, FUTURE):
-            for fact in (sites.LIVE_COLUMNS, sites.LIVE_RUNS, sites.SEEN_COLUMNS, sites.SEEN_RUNS):
+            for fact in (
+                sites.Fact.LIVE_COLUMNS,
+                sites.Fact.LIVE_RUNS,
+                sites.Fact.SEEN_COLUMNS,
+                sites.Fact.SEEN_RUNS,
+            ):
                 self.facts[fact + which - TRIAL] = 0
-        self.facts[sites.FORESEEN] = -1
+        self.facts[sites.Fact.FORESEEN] = -1
 
     def simulation(self, which: int) -> tuple[State, World]:
         """The tables of the cluster, or of a copy."""
@@ -132,16 +127,16 @@ class Site(Cluster):
     @property
     def is_untidy(self) -> bool:
         """Whether columns of jobs that were taken away are many enough to take them out."""
-        return bool(jit.as_written(sites.is_untidy)(self.facts, int(self.state.clock[LAST_NEW])))
+        return bool(jit.as_written(sites.is_untidy)(self.facts, int(self.state.clock[Clock.LAST_NEW])))
 
     @property
     def submitted(self) -> Table:
-        return self.columns[: self.state.clock[LAST_NEW]]
+        return self.columns[: self.state.clock[Clock.LAST_NEW]]
 
     def submissions(self) -> tuple[Table, Table, Table]:
-        here = np.flatnonzero(self.of_job[:, sites.COLUMN] >= 0)
-        shapes = self.of_job[here][:, [sites.SIZE, sites.BY, sites.OVER]]
-        return here, self.of_job[here, sites.COLUMN], shapes
+        here = np.flatnonzero(self.of_job[:, sites.Kept.COLUMN] >= 0)
+        shapes = self.of_job[here][:, [sites.Kept.SIZE, sites.Kept.BY, sites.Kept.OVER]]
+        return here, self.of_job[here, sites.Kept.COLUMN], shapes
 
 
 class Grid:
@@ -221,12 +216,14 @@ class Grid:
     def run(self, progress: Progress | None = None) -> None:
         """Simulate until nothing more happens."""
         code = -1
-        while code != FINISH:
+        while code != Step.FINISH:
             code = run_grid(self.tables, BATCH)
             if self.trouble is not None:
                 raise self.trouble
-            if self.facts[sites.WRONG] >= 0:
-                raise self._refusal(int(self.facts[sites.WRONG]), int(self.facts[sites.WRONG_IN]))
+            if self.facts[sites.GridFact.WRONG] >= 0:
+                raise self._refusal(
+                    int(self.facts[sites.GridFact.WRONG]), int(self.facts[sites.GridFact.WRONG_IN])
+                )
             if progress is not None:
                 progress(self.finished(), len(self.jobs))
         for cluster in self.clusters:
@@ -241,29 +238,29 @@ class Grid:
 
     def finished(self) -> int:
         """Jobs that have ended so far."""
-        return sum(int(cluster.state.clock[FINISHED]) for cluster in self.clusters) + self.not_taken
+        return sum(int(cluster.state.clock[Clock.FINISHED]) for cluster in self.clusters) + self.not_taken
 
     @property
     def not_taken(self) -> int:
         """Tasks that no cluster took."""
-        return int(self.facts[sites.NOT_TAKEN])
+        return int(self.facts[sites.GridFact.NOT_TAKEN])
 
     @property
     def instants(self) -> int:
         """Instants at which something happened."""
-        return int(self.facts[sites.INSTANTS_SEEN])
+        return int(self.facts[sites.GridFact.INSTANTS_SEEN])
 
     @property
     def waits_sum(self) -> int:
         """Who waited before the policies' turns, over all instants."""
-        return int(self.facts[sites.WAITED])
+        return int(self.facts[sites.GridFact.WAITED])
 
     @property
     def waits_max(self) -> int:
         """The most who waited before the policies' turns."""
-        return int(self.facts[sites.MOST_WAITED])
+        return int(self.facts[sites.GridFact.MOST_WAITED])
 
     @property
     def estimates(self) -> int:
         """Copies that were run ahead."""
-        return sum(int(cluster.facts[sites.ESTIMATES]) for cluster in self.clusters)
+        return sum(int(cluster.facts[sites.Fact.ESTIMATES]) for cluster in self.clusters)

@@ -14,31 +14,7 @@ import numpy as np
 from headway.engine.driver import Driver
 from headway.engine.heap import push
 from headway.engine.side_by_side import open_at
-from headway.engine.tables import (
-    DONE,
-    FAULT,
-    FRESH,
-    GROW,
-    KEPT,
-    LAST_NEW,
-    NONE,
-    OPEN,
-    PHASE,
-    R_END,
-    R_JOB,
-    R_LEAD,
-    R_LIMIT,
-    R_START,
-    RUN,
-    RUNNING,
-    RUNS,
-    SUBMIT,
-    SUSPENDED,
-    WAITING,
-    State,
-    Table,
-    World,
-)
+from headway.engine.tables import OPEN, Clock, Fault, Job, Phase, Run, State, Step, Table, World
 from headway.jit import entry, kernel
 from headway.policies.grid.composed.cluster import Cluster, Shape
 from headway.units import NEVER
@@ -74,21 +50,21 @@ class Copy(Driver):
             if len(table):
                 np.copyto(table, original)
         np.copyto(state.options, source.options)
-        upto = min(max(int(source.clock[LAST_NEW]) + 1, self.touched), sizes[0])
-        self.touched = int(source.clock[LAST_NEW]) + 1
+        upto = min(max(int(source.clock[Clock.LAST_NEW]) + 1, self.touched), sizes[0])
+        self.touched = int(source.clock[Clock.LAST_NEW]) + 1
         self.first_job, self.first_run = copy_changed(
             source, state, self.world, cluster.requested, self.lists, self.first_job, self.first_run, upto
         )
         self.over = False
         if not cluster.is_open:
-            while open_at(self.state, self.world, t) == GROW:
+            while open_at(self.state, self.world, t) == Step.GROW:
                 self.grow()
 
     def begin(self, t: int, job: int | None = None, shape: Shape | None = None) -> int:
         """The policy's turn at ``t``, with one more newcomer if a job is given; its column."""
         column = -1
         if job is not None and shape is not None:
-            if self.state.clock[LAST_NEW] == self.state.jobs.shape[1]:
+            if self.state.clock[Clock.LAST_NEW] == self.state.jobs.shape[1]:
                 self.widen()
             column = self.cluster.add(self.state, job, shape)
             self.world.runtime[column] = shape.time(int(self.cluster.jobs.walltime[job]))
@@ -98,18 +74,18 @@ class Copy(Driver):
     def turn(self, t: int) -> None:
         """The policy's turn."""
         self.cluster.hook(t, self.state)
-        if self.state.clock[FAULT] != NONE:
+        if self.state.clock[Clock.FAULT] != Fault.NONE:
             raise self.refusal()
 
     def completion(self, column: int) -> int:
         """When the job of a column is completed; NEVER if the policy does not run it."""
         steps = FIRST_STEPS
-        while self.state.jobs[PHASE, column] != DONE:
+        while self.state.jobs[Job.PHASE, column] != Phase.DONE:
             if self.over:
                 return NEVER
             self.over = not self.advance(steps)
             steps = min(2 * steps, MOST_STEPS)
-        return int(self.state.runs[R_END, self.state.jobs[RUN, column]])
+        return int(self.state.runs[Run.END, self.state.jobs[Job.RUN, column]])
 
     def ids(self) -> None:
         """Its columns have no names: the one that is tried is in no log of submissions."""
@@ -127,7 +103,7 @@ def _alike(source: State, cluster: Cluster) -> State:
     """Empty tables of the same sizes."""
     names = [name for name in source._fields if name not in ("profile", "memory")]
     made = {name: np.zeros_like(getattr(source, name)) for name in names}
-    made["jobs"][SUBMIT] = NEVER
+    made["jobs"][Job.SUBMIT] = NEVER
     profile = type(source.profile)(*(np.zeros_like(table) for table in source.profile))
     memory = cluster.trial_memory()
     return State(**made, profile=profile, memory=memory)
@@ -165,7 +141,7 @@ def copy_changed(
     Returns the first job and the first run that are not over. In the world of the copy runs last as long as
     was requested; those that the last turn started are foreseen by the engine itself.
     """
-    jobs, runs = source.clock[LAST_NEW], source.clock[RUNS]
+    jobs, runs = source.clock[Clock.LAST_NEW], source.clock[Clock.RUNS]
     for place in range(len(source.clock)):
         target.clock[place] = source.clock[place]
     for place in range(len(source.keys)):
@@ -183,17 +159,17 @@ def copy_changed(
     copy_part(source.runs, target.runs, first_run, runs)
     for column in range(first_job, upto):
         world.runtime[column] = requested[column]
-    while first_job < jobs and not is_here(source.jobs[PHASE, first_job]):
+    while first_job < jobs and not is_here(source.jobs[Job.PHASE, first_job]):
         first_job += 1
-    while first_run < runs and source.runs[R_END, first_run] != OPEN:
+    while first_run < runs and source.runs[Run.END, first_run] != OPEN:
         first_run += 1
-    target.clock[FRESH] = runs
+    target.clock[Clock.FRESH] = runs
     count = 0
     for run in range(first_run, runs):
-        if target.runs[R_END, run] == OPEN:
-            job = target.runs[R_JOB, run]
-            needed = target.runs[R_LEAD, run] + requested[job] - target.jobs[KEPT, job]
-            end = target.runs[R_START, run] + min(needed, target.runs[R_LIMIT, run])
+        if target.runs[Run.END, run] == OPEN:
+            job = target.runs[Run.JOB, run]
+            needed = target.runs[Run.LEAD, run] + requested[job] - target.jobs[Job.KEPT, job]
+            end = target.runs[Run.START, run] + min(needed, target.runs[Run.LIMIT, run])
             push(world.ends, 0, count, end, run)
             count += 1
     world.size[0] = count
@@ -203,4 +179,4 @@ def copy_changed(
 @kernel
 def is_here(phase: int) -> bool:
     """Whether a job in a phase waits, runs or is suspended."""
-    return bool(phase in (WAITING, RUNNING, SUSPENDED))
+    return bool(phase in (Phase.WAITING, Phase.RUNNING, Phase.SUSPENDED))

@@ -9,35 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from headway.engine.drive import Jobs, check_finished
-from headway.engine.tables import (
-    BACKFILL,
-    FINISHED,
-    HEAD,
-    IMMEDIATE,
-    INSTANTS,
-    JOB_ROWS,
-    LAST_NEW,
-    MOVED,
-    POOL_ROWS,
-    PROCS,
-    PROMISE,
-    R_JOB,
-    R_POOL,
-    R_START,
-    R_WHY,
-    RESERVATION,
-    RUN,
-    RUN_ROWS,
-    RUNS,
-    STRETCH_BY,
-    STRETCH_OVER,
-    WAITS_MAX,
-    WAITS_SUM,
-    WALL,
-    State,
-    Table,
-    new_state,
-)
+from headway.engine.tables import JOB_ROWS, POOL_ROWS, RUN_ROWS, Clock, Job, Run, State, Table, Why, new_state
 from headway.policies.grid.composed.cluster import Cluster
 from headway.policies.prepare import Sets
 
@@ -60,7 +32,7 @@ class Ran(Protocol):
     def finished(self) -> int: ...
 
 
-OF_THE_QUEUE = (IMMEDIATE, HEAD, BACKFILL, RESERVATION)
+OF_THE_QUEUE = (Why.IMMEDIATE, Why.HEAD, Why.BACKFILL, Why.RESERVATION)
 """Reasons to start that say less than that the job was moved."""
 
 
@@ -74,30 +46,30 @@ def gathered(grid: Ran, first_pool: Sequence[int], told: Sequence[bool], moved: 
         check_finished(cluster.state, cluster.ids())
     count = len(grid.jobs)
     jobs = np.zeros((JOB_ROWS, count), np.int64)
-    jobs[[RUN, PROMISE]] = -1
+    jobs[[Job.RUN, Job.PROMISE]] = -1
     logs, begun = [np.zeros((RUN_ROWS, 0), np.int64)], 0
     for number, cluster in enumerate(grid.clusters):
         state = cluster.state
-        log = state.runs[:, : state.clock[RUNS]].copy()
-        log[R_JOB] = cluster.submitted[log[R_JOB]]
-        log[R_POOL] += first_pool[number]
-        waited = (log[R_WHY] == IMMEDIATE) & (log[R_START] > grid.jobs.submit[log[R_JOB]])
-        log[R_WHY, waited] = cluster.kind.in_turn
-        log[R_WHY, (moved[log[R_JOB]] > 0) & np.isin(log[R_WHY], OF_THE_QUEUE)] = MOVED
+        log = state.runs[:, : state.clock[Clock.RUNS]].copy()
+        log[Run.JOB] = cluster.submitted[log[Run.JOB]]
+        log[Run.POOL] += first_pool[number]
+        waited = (log[Run.WHY] == Why.IMMEDIATE) & (log[Run.START] > grid.jobs.submit[log[Run.JOB]])
+        log[Run.WHY, waited] = cluster.kind.in_turn
+        log[Run.WHY, (moved[log[Run.JOB]] > 0) & np.isin(log[Run.WHY], OF_THE_QUEUE)] = Why.MOVED
         here, columns, shapes = cluster.submissions()
-        run = state.jobs[RUN, columns]
-        jobs[RUN, here] = np.where(run >= 0, run + begun, -1)
+        run = state.jobs[Job.RUN, columns]
+        jobs[Job.RUN, here] = np.where(run >= 0, run + begun, -1)
         if told[number]:
-            jobs[PROMISE, here] = state.jobs[PROMISE, columns]
-        jobs[PROCS, here], jobs[WALL, here] = shapes[:, 0], cluster.requested[columns]
-        jobs[STRETCH_BY, here] = shapes[:, 1]
-        jobs[STRETCH_OVER, here] = np.where(shapes[:, 1] == shapes[:, 2], 0, shapes[:, 2])
+            jobs[Job.PROMISE, here] = state.jobs[Job.PROMISE, columns]
+        jobs[Job.PROCS, here], jobs[Job.WALL, here] = shapes[:, 0], cluster.requested[columns]
+        jobs[Job.STRETCH_BY, here] = shapes[:, 1]
+        jobs[Job.STRETCH_OVER, here] = np.where(shapes[:, 1] == shapes[:, 2], 0, shapes[:, 2])
         logs.append(log)
         begun += log.shape[1]
     state = new_state(jobs, np.zeros((POOL_ROWS, 2), np.int64), np.zeros(1, np.int64), 1, 1, 1)
-    state.clock[RUNS], state.clock[LAST_NEW] = begun, count
-    state.clock[FINISHED], state.clock[INSTANTS] = grid.finished() - grid.not_taken, grid.instants
-    state.clock[WAITS_SUM], state.clock[WAITS_MAX] = grid.waits_sum, grid.waits_max
+    state.clock[Clock.RUNS], state.clock[Clock.LAST_NEW] = begun, count
+    state.clock[Clock.FINISHED], state.clock[Clock.INSTANTS] = grid.finished() - grid.not_taken, grid.instants
+    state.clock[Clock.WAITS_SUM], state.clock[Clock.WAITS_MAX] = grid.waits_sum, grid.waits_max
     return state._replace(runs=np.concatenate(logs, axis=1))
 
 
@@ -110,7 +82,7 @@ def all_sets(clusters: Sequence[Cluster]) -> Sets:
             found.of_run.update({begun + run: ranges for run, ranges in sets.of_run.items()})
             found.borrower.update({begun + run: begun + by for run, by in sets.borrower.items()})
             found.swap_out.update({begun + run: time for run, time in sets.swap_out.items()})
-        begun += int(cluster.state.clock[RUNS])
+        begun += int(cluster.state.clock[Clock.RUNS])
     return found
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from headway.engine.side_by_side import following_event
-from headway.engine.tables import BROKEN, FAULT, FINISH, LAST_NEW, NONE, TICK, WAITS
+from headway.engine.tables import Clock, Fault, Step
 from headway.jit import calling, entry, kernel, routine, woven
 from headway.policies.grid import agent
 from headway.policies.grid.composed.requests import (
@@ -23,23 +23,11 @@ from headway.policies.grid.composed.requests import (
     submit,
 )
 from headway.policies.grid.composed.sites import (
-    ARRIVED,
-    FOLLOWING,
-    INSTANT,
-    INSTANTS_SEEN,
-    IS_OPEN,
-    L_HOME,
-    L_PROCS,
-    L_SUBMIT,
-    LAST_EVENT,
     MAIN,
-    MOST_WAITED,
-    NOT_TAKEN,
-    OPENED,
-    PERIOD,
     TIDIER,
-    VERSION,
-    WAITED,
+    Fact,
+    GridFact,
+    Logged,
     Tables,
     ask_for,
     go_wrong,
@@ -50,7 +38,7 @@ from headway.policies.grid.composed.sites import (
     turn,
     world_of,
 )
-from headway.policies.grid.notes import SERVERS, TASKS
+from headway.policies.grid.notes import Agent
 from headway.units import NEVER
 
 AT_THE_AGENT = -1
@@ -78,30 +66,30 @@ arrive, reallocate = _agent()
 @kernel
 def is_watchful(grid: Tables) -> bool:
     """Whether there are events, and the agent has tasks that may wait."""
-    return bool(grid.facts[PERIOD] > 0 and grid.notes[TASKS] > 0)
+    return bool(grid.facts[GridFact.PERIOD] > 0 and grid.notes[Agent.TASKS] > 0)
 
 
 @kernel
 def next_instant(grid: Tables) -> int:
     """When something happens next; NEVER if nothing is to come."""
     facts, t = grid.facts, NEVER
-    if facts[ARRIVED] < grid.log.shape[0]:
-        t = grid.log[facts[ARRIVED], L_SUBMIT]
+    if facts[GridFact.ARRIVED] < grid.log.shape[0]:
+        t = grid.log[facts[GridFact.ARRIVED], Logged.SUBMIT]
     if is_watchful(grid):
-        t = min(t, (facts[INSTANT] // facts[PERIOD] + 1) * facts[PERIOD])
-    for k in range(grid.notes[SERVERS]):
-        t = min(t, register_of(grid, k).facts[FOLLOWING])
+        t = min(t, (facts[GridFact.INSTANT] // facts[GridFact.PERIOD] + 1) * facts[GridFact.PERIOD])
+    for k in range(grid.notes[Agent.SERVERS]):
+        t = min(t, register_of(grid, k).facts[Fact.FOLLOWING])
     return t
 
 
 @kernel
 def welcome(grid: Tables, job: int) -> None:
     """A local job goes to its cluster, any other to the agent."""
-    home = grid.log[job, L_HOME]
+    home = grid.log[job, Logged.HOME]
     if home != AT_THE_AGENT:
-        place(grid, home, job, grid.log[job, L_PROCS])
+        place(grid, home, job, grid.log[job, Logged.PROCS])
     elif arrive(grid.notes, grid, job) < 0:
-        grid.facts[NOT_TAKEN] += 1
+        grid.facts[GridFact.NOT_TAKEN] += 1
 
 
 @kernel
@@ -109,38 +97,40 @@ def close_cluster(grid: Tables, k: int) -> None:
     """The policy's turn, and a look at what comes next."""
     settle(grid, k)
     facts, state = register_of(grid, k).facts, state_of(grid, k, MAIN)
-    turn(grid, k, MAIN, facts[OPENED])
-    if state.clock[FAULT] != NONE:
+    turn(grid, k, MAIN, facts[Fact.OPENED])
+    if state.clock[Clock.FAULT] != Fault.NONE:
         go_wrong(grid, k, MAIN)
-    facts[IS_OPEN] = 0
-    facts[VERSION] += 1
-    facts[FOLLOWING] = following_event(state, world_of(grid, k, MAIN))
-    if is_untidy(facts, state.clock[LAST_NEW]):
+    facts[Fact.IS_OPEN] = 0
+    facts[Fact.VERSION] += 1
+    facts[Fact.FOLLOWING] = following_event(state, world_of(grid, k, MAIN))
+    if is_untidy(facts, state.clock[Clock.LAST_NEW]):
         ask_for(grid, k, TIDIER)
 
 
 @kernel
 def one_instant(grid: Tables, t: int) -> None:
     """All that happens at an instant."""
-    facts, count = grid.facts, grid.notes[SERVERS]
-    facts[INSTANT] = t
+    facts, count = grid.facts, grid.notes[Agent.SERVERS]
+    facts[GridFact.INSTANT] = t
     for k in range(count):
-        if register_of(grid, k).facts[FOLLOWING] == t:
+        if register_of(grid, k).facts[Fact.FOLLOWING] == t:
             open_cluster(grid, k, t)
-    while facts[ARRIVED] < grid.log.shape[0] and grid.log[facts[ARRIVED], L_SUBMIT] == t:
-        welcome(grid, facts[ARRIVED])
-        facts[ARRIVED] += 1
-    if is_watchful(grid) and t % facts[PERIOD] == 0 and t > facts[LAST_EVENT]:
-        facts[LAST_EVENT] = t
+    while (
+        facts[GridFact.ARRIVED] < grid.log.shape[0] and grid.log[facts[GridFact.ARRIVED], Logged.SUBMIT] == t
+    ):
+        welcome(grid, facts[GridFact.ARRIVED])
+        facts[GridFact.ARRIVED] += 1
+    if is_watchful(grid) and t % facts[GridFact.PERIOD] == 0 and t > facts[GridFact.LAST_EVENT]:
+        facts[GridFact.LAST_EVENT] = t
         reallocate(grid.notes, grid, t)
     waiting = 0
     for k in range(count):
-        waiting += state_of(grid, k, MAIN).clock[WAITS]
-    facts[INSTANTS_SEEN] += 1
-    facts[WAITED] += waiting
-    facts[MOST_WAITED] = max(facts[MOST_WAITED], waiting)
+        waiting += state_of(grid, k, MAIN).clock[Clock.WAITS]
+    facts[GridFact.INSTANTS_SEEN] += 1
+    facts[GridFact.WAITED] += waiting
+    facts[GridFact.MOST_WAITED] = max(facts[GridFact.MOST_WAITED], waiting)
     for k in range(count):
-        if register_of(grid, k).facts[IS_OPEN] and not is_wrong(grid):
+        if register_of(grid, k).facts[Fact.IS_OPEN] and not is_wrong(grid):
             close_cluster(grid, k)
 
 
@@ -150,8 +140,8 @@ def run_grid(grid: Tables, instants: int) -> int:
     for _ in range(instants):
         t = next_instant(grid)
         if t == NEVER:
-            return FINISH
+            return Step.FINISH
         one_instant(grid, t)
         if is_wrong(grid):
-            return BROKEN
-    return TICK
+            return Step.BROKEN
+    return Step.TICK

@@ -13,17 +13,7 @@ from typing import Any
 from headway.engine.clock import crowded
 from headway.engine.local import CATCH_UP, NOBODY, PUT_IN_ORDER, WITHDRAW
 from headway.engine.side_by_side import last_never_came, open_chosen
-from headway.engine.tables import (
-    ENDED,
-    FIRST_NEW,
-    GROW,
-    LAST_NEW,
-    PHASE,
-    RUN,
-    WAITING,
-    State,
-    World,
-)
+from headway.engine.tables import Clock, Job, Phase, State, Step, World
 from headway.jit import calling, kernel, routine
 from headway.policies.grid import agent, molding, tuning
 from headway.policies.grid.composed.copies import (
@@ -35,47 +25,14 @@ from headway.policies.grid.composed.copies import (
     tried,
 )
 from headway.policies.grid.composed.sites import (
-    ASKED,
-    ASKED_AT,
-    ASKED_VERSION,
-    BY,
-    CATCHES_UP,
-    COLUMN,
-    COMPLETION,
-    DISTURBED,
-    FORESEEN,
     FUTURE,
-    INSTANT,
-    IS_EXACT,
-    IS_OPEN,
-    IS_OVER,
-    L_LIMIT,
-    L_OF,
-    L_OUT_OF,
-    L_PROCS,
-    L_RUNTIME,
-    L_SPEEDUP,
-    L_SPEEDUP_OVER,
-    L_WALL,
     LARGER,
-    LAW,
-    LISTED,
     MAIN,
-    NUMBERED_BY,
-    OPENED,
-    OVER,
-    SIGMA,
-    SIGMA_OVER,
-    SIZE,
-    SPEED,
-    SPEED_OVER,
-    STATE_ASKED,
-    TUNED,
-    TUNING,
-    VERSION,
     WIDER,
-    WIDEST,
-    WITHDRAWN_HERE,
+    Fact,
+    GridFact,
+    Kept,
+    Logged,
     Register,
     Tables,
     ask_for,
@@ -85,7 +42,7 @@ from headway.policies.grid.composed.sites import (
     state_of,
     world_of,
 )
-from headway.policies.grid.notes import NO_ANSWER, SERVERS, STARTED, THRESHOLD, Notes
+from headway.policies.grid.notes import NO_ANSWER, STARTED, Agent, Notes
 from headway.policies.grid.tables import AMDAHL
 from headway.units import NEVER
 
@@ -96,13 +53,13 @@ from headway.units import NEVER
 def open_cluster(grid: Tables, k: int, t: int) -> bool:
     """Let it be ``t`` on cluster ``k``: what is due ends. Nothing if an instant is open."""
     facts = register_of(grid, k).facts
-    if facts[IS_OPEN]:
+    if facts[Fact.IS_OPEN]:
         return True
-    while open_chosen(state_of(grid, k, MAIN), world_of(grid, k, MAIN), t) == GROW:
+    while open_chosen(state_of(grid, k, MAIN), world_of(grid, k, MAIN), t) == Step.GROW:
         if not ask_for(grid, k, LARGER + MAIN):
             return False
-    facts[OPENED], facts[IS_OPEN] = t, 1
-    facts[VERSION] += 1
+    facts[Fact.OPENED], facts[Fact.IS_OPEN] = t, 1
+    facts[Fact.VERSION] += 1
     return True
 
 
@@ -110,9 +67,9 @@ def open_cluster(grid: Tables, k: int, t: int) -> bool:
 def settle(grid: Tables, k: int) -> None:
     """Put the plan in order from which jobs were taken away."""
     facts = register_of(grid, k).facts
-    if facts[DISTURBED]:
-        request(grid, k, MAIN, facts[OPENED], NOBODY, PUT_IN_ORDER)
-        facts[DISTURBED] = 0
+    if facts[Fact.DISTURBED]:
+        request(grid, k, MAIN, facts[Fact.OPENED], NOBODY, PUT_IN_ORDER)
+        facts[Fact.DISTURBED] = 0
 
 
 @kernel
@@ -123,31 +80,36 @@ def make_room(grid: Tables, k: int) -> bool:
         if not ask_for(grid, k, LARGER + MAIN):
             return False
     state = state_of(grid, k, MAIN)
-    return bool(state.clock[LAST_NEW] < state.jobs.shape[1] or ask_for(grid, k, WIDER))
+    return bool(state.clock[Clock.LAST_NEW] < state.jobs.shape[1] or ask_for(grid, k, WIDER))
 
 
 @routine
 def place(grid: Tables, k: int, job: int, procs: int) -> None:
     """Hand a job to cluster ``k`` on so many processors; the policy sees it in its turn."""
-    if not open_cluster(grid, k, grid.facts[INSTANT]) or not make_room(grid, k):
+    if not open_cluster(grid, k, grid.facts[GridFact.INSTANT]) or not make_room(grid, k):
         return
     state, world, register = state_of(grid, k, MAIN), world_of(grid, k, MAIN), register_of(grid, k)
     by, over = factor(grid, register, job, procs)
     column = join_column(grid, k, MAIN, state, register, job, procs, by, over)
     facts, kept = register.facts, register.of_job
-    if facts[NUMBERED_BY] >= 0:
-        facts[LISTED] = max(facts[LISTED], state.jobs[facts[NUMBERED_BY], column] + 1)
-    kept[job, COLUMN], kept[job, SIZE], kept[job, BY], kept[job, OVER] = column, procs, by, over
+    if facts[Fact.NUMBERED_BY] >= 0:
+        facts[Fact.LISTED] = max(facts[Fact.LISTED], state.jobs[facts[Fact.NUMBERED_BY], column] + 1)
+    kept[job, Kept.COLUMN], kept[job, Kept.SIZE], kept[job, Kept.BY], kept[job, Kept.OVER] = (
+        column,
+        procs,
+        by,
+        over,
+    )
     register.of_column[column] = job
-    world.runtime[column] = times_of(grid.log[job, L_RUNTIME], by, over)
-    register.requested[column] = times_of(grid.log[job, L_WALL], by, over)
-    facts[VERSION] += 1
+    world.runtime[column] = times_of(grid.log[job, Logged.RUNTIME], by, over)
+    register.requested[column] = times_of(grid.log[job, Logged.WALL], by, over)
+    facts[Fact.VERSION] += 1
 
 
 @kernel
 def forget_newcomer(state: State, world: World, register: Register, column: int) -> None:
     """Take out a job that the policy has not seen; those behind it move up."""
-    last, rows, lists = state.clock[LAST_NEW] - 1, state.jobs.shape[0], register.lists
+    last, rows, lists = state.clock[Clock.LAST_NEW] - 1, state.jobs.shape[0], register.lists
     first = lists[0] if len(lists) > 0 else rows
     for there in range(column, last):
         for row in range(rows):
@@ -156,7 +118,7 @@ def forget_newcomer(state: State, world: World, register: Register, column: int)
         world.runtime[there] = world.runtime[there + 1]
         register.requested[there] = register.requested[there + 1]
         register.of_column[there] = register.of_column[there + 1]
-        register.of_job[register.of_column[there], COLUMN] = there
+        register.of_job[register.of_column[there], Kept.COLUMN] = there
     last_never_came(state)
 
 
@@ -165,17 +127,17 @@ def take_away(grid: Tables, k: int, job: int) -> None:
     """Take a waiting job away from cluster ``k``, where an instant is open."""
     state, register = state_of(grid, k, MAIN), register_of(grid, k)
     facts, clock = register.facts, state.clock
-    if facts[CATCHES_UP] and (clock[ENDED] > 0 or clock[FIRST_NEW] < clock[LAST_NEW]):
-        request(grid, k, MAIN, facts[OPENED], NOBODY, CATCH_UP)
-    column = register.of_job[job, COLUMN]
-    register.of_job[job, COLUMN] = -1
-    if column < clock[FIRST_NEW]:
-        request(grid, k, MAIN, facts[OPENED], column, WITHDRAW)
-        facts[DISTURBED] = 1
-        facts[WITHDRAWN_HERE] += 1
+    if facts[Fact.CATCHES_UP] and (clock[Clock.ENDED] > 0 or clock[Clock.FIRST_NEW] < clock[Clock.LAST_NEW]):
+        request(grid, k, MAIN, facts[Fact.OPENED], NOBODY, CATCH_UP)
+    column = register.of_job[job, Kept.COLUMN]
+    register.of_job[job, Kept.COLUMN] = -1
+    if column < clock[Clock.FIRST_NEW]:
+        request(grid, k, MAIN, facts[Fact.OPENED], column, WITHDRAW)
+        facts[Fact.DISTURBED] = 1
+        facts[Fact.WITHDRAWN_HERE] += 1
     else:
         forget_newcomer(state, world_of(grid, k, MAIN), register, column)
-    facts[VERSION] += 1
+    facts[Fact.VERSION] += 1
 
 
 # ---- sizes and times ------------------------------------------------------------------------------------
@@ -184,25 +146,27 @@ def take_away(grid: Tables, k: int, job: int) -> None:
 @kernel
 def factor(grid: Tables, register: Register, job: int, n: int) -> tuple[int, int]:
     """By what the log's times of a job are multiplied on n processors here, as a fraction."""
-    speed, over, log = register.facts[SPEED], register.facts[SPEED_OVER], grid.log
-    of, out_of = log[job, L_OF], log[job, L_OUT_OF]
+    speed, over, log = register.facts[Fact.SPEED], register.facts[Fact.SPEED_OVER], grid.log
+    of, out_of = log[job, Logged.OF], log[job, Logged.OUT_OF]
     if out_of == 0:
         return over, speed
-    if grid.facts[LAW] == AMDAHL:
+    if grid.facts[GridFact.LAW] == AMDAHL:
         here, parts = molding.amdahl(of, out_of, n)
     else:
-        here, parts = molding.downey(of, out_of, n, grid.facts[SIGMA], grid.facts[SIGMA_OVER])
-    return molding.stretch(log[job, L_SPEEDUP], log[job, L_SPEEDUP_OVER], here, parts, speed, over)
+        here, parts = molding.downey(
+            of, out_of, n, grid.facts[GridFact.SIGMA], grid.facts[GridFact.SIGMA_OVER]
+        )
+    return molding.stretch(log[job, Logged.SPEEDUP], log[job, Logged.SPEEDUP_OVER], here, parts, speed, over)
 
 
 @kernel
 def sizes(grid: Tables, register: Register, job: int) -> tuple[int, int]:
     """The fewest and the most processors that a job may have here; (1, 0) if it cannot run."""
-    room, log = register.facts[WIDEST], grid.log
-    if log[job, L_OUT_OF] == 0:
-        procs = log[job, L_PROCS]
+    room, log = register.facts[Fact.WIDEST], grid.log
+    if log[job, Logged.OUT_OF] == 0:
+        procs = log[job, Logged.PROCS]
         return (procs, procs) if procs <= room else (1, 0)
-    limit = log[job, L_LIMIT]
+    limit = log[job, Logged.LIMIT]
     return 1, min(limit, room) if limit > 0 else room
 
 
@@ -214,7 +178,7 @@ def completed_at_first(grid: Tables, k: int, job: int) -> int:
     if fewest > most:
         return NO_ANSWER
     by, over = factor(grid, register, job, most)
-    return int(grid.facts[INSTANT] + times_of(grid.log[job, L_WALL], by, over))
+    return int(grid.facts[GridFact.INSTANT] + times_of(grid.log[job, Logged.WALL], by, over))
 
 
 # ---- the requests ---------------------------------------------------------------------------------------
@@ -224,7 +188,7 @@ def completed_at_first(grid: Tables, k: int, job: int) -> int:
 def completion(grid: Tables, k: int, job: int, n: int) -> int:
     """When a job that is not on cluster ``k`` would be completed on so many processors."""
     by, over = factor(grid, register_of(grid, k), job, n)
-    return tried(grid, k, grid.facts[INSTANT], job, n, by, over, NEVER)
+    return tried(grid, k, grid.facts[GridFact.INSTANT], job, n, by, over, NEVER)
 
 
 tune: Any = routine(calling(tuning.tune, completion=completion))
@@ -234,13 +198,13 @@ tune: Any = routine(calling(tuning.tune, completion=completion))
 def tuned(grid: Tables, k: int, task: int, cutoff: int) -> tuple[int, int]:
     """The earliest completion of a task that is not here, at least ``cutoff`` if not before; and its size."""
     settle(grid, k)
-    register, now = register_of(grid, k), grid.facts[INSTANT]
+    register, now = register_of(grid, k), grid.facts[GridFact.INSTANT]
     facts, kept = register.facts, register.of_job
-    if facts[ASKED_VERSION] != facts[VERSION] or facts[ASKED_AT] != now:
-        facts[ASKED_VERSION], facts[ASKED_AT] = facts[VERSION], now
-        facts[STATE_ASKED] += 1
-    if kept[task, ASKED] != facts[STATE_ASKED] or not (
-        kept[task, IS_EXACT] or kept[task, COMPLETION] >= cutoff
+    if facts[Fact.ASKED_VERSION] != facts[Fact.VERSION] or facts[Fact.ASKED_AT] != now:
+        facts[Fact.ASKED_VERSION], facts[Fact.ASKED_AT] = facts[Fact.VERSION], now
+        facts[Fact.STATE_ASKED] += 1
+    if kept[task, Kept.ASKED] != facts[Fact.STATE_ASKED] or not (
+        kept[task, Kept.IS_EXACT] or kept[task, Kept.COMPLETION] >= cutoff
     ):
         fewest, most = sizes(grid, register, task)
         found, procs, exact = NO_ANSWER, fewest, 1
@@ -249,26 +213,26 @@ def tuned(grid: Tables, k: int, task: int, cutoff: int) -> tuple[int, int]:
             found = tried(grid, k, now, task, fewest, by, over, cutoff)
             exact = int(found < cutoff or cutoff == NEVER)
         elif fewest < most:
-            found, procs = tune(grid, k, task, fewest, most, grid.facts[TUNING])
+            found, procs = tune(grid, k, task, fewest, most, grid.facts[GridFact.TUNING])
         if found == NEVER:
             procs = 0
-        kept[task, ASKED], kept[task, IS_EXACT] = facts[STATE_ASKED], exact
-        kept[task, COMPLETION], kept[task, TUNED] = found, procs
-    return kept[task, COMPLETION], kept[task, TUNED]
+        kept[task, Kept.ASKED], kept[task, Kept.IS_EXACT] = facts[Fact.STATE_ASKED], exact
+        kept[task, Kept.COMPLETION], kept[task, Kept.TUNED] = found, procs
+    return kept[task, Kept.COMPLETION], kept[task, Kept.TUNED]
 
 
 @kernel
 def waits(grid: Tables, k: int, task: int) -> bool:
     """Whether a job that was submitted to cluster ``k`` has not started; one that was stopped has."""
-    column, jobs = register_of(grid, k).of_job[task, COLUMN], state_of(grid, k, MAIN).jobs
-    return bool(column >= 0 and jobs[PHASE, column] == WAITING and jobs[RUN, column] < 0)
+    column, jobs = register_of(grid, k).of_job[task, Kept.COLUMN], state_of(grid, k, MAIN).jobs
+    return bool(column >= 0 and jobs[Job.PHASE, column] == Phase.WAITING and jobs[Job.RUN, column] < 0)
 
 
 @routine
 def estimate(grid: Tables, k: int, task: int) -> tuple[int, int]:
     """When the task is expected to be completed there, and on how many processors."""
     register = register_of(grid, k)
-    column = register.of_job[task, COLUMN]
+    column = register.of_job[task, Kept.COLUMN]
     if is_wrong(grid):
         return NO_ANSWER, 0
     if column < 0:
@@ -277,11 +241,11 @@ def estimate(grid: Tables, k: int, task: int) -> tuple[int, int]:
         return STARTED, 0
     settle(grid, k)
     facts = register.facts
-    if facts[FORESEEN] != facts[VERSION]:
-        facts[FORESEEN], facts[IS_OVER] = facts[VERSION], 0
-        if renew(grid, k, FUTURE, grid.facts[INSTANT]):
+    if facts[Fact.FORESEEN] != facts[Fact.VERSION]:
+        facts[Fact.FORESEEN], facts[Fact.IS_OVER] = facts[Fact.VERSION], 0
+        if renew(grid, k, FUTURE, grid.facts[GridFact.INSTANT]):
             take_turn(grid, k, FUTURE)
-    return completion_in(grid, k, FUTURE, column, NEVER), register_of(grid, k).of_job[task, SIZE]
+    return completion_in(grid, k, FUTURE, column, NEVER), register_of(grid, k).of_job[task, Kept.SIZE]
 
 
 @routine
@@ -296,7 +260,7 @@ def submit(grid: Tables, k: int, task: int) -> tuple[int, int]:
 @routine
 def cancel(grid: Tables, k: int, task: int) -> bool:
     """Take the task away, if it still waits."""
-    if is_wrong(grid) or not waits(grid, k, task) or not open_cluster(grid, k, grid.facts[INSTANT]):
+    if is_wrong(grid) or not waits(grid, k, task) or not open_cluster(grid, k, grid.facts[GridFact.INSTANT]):
         return False
     take_away(grid, k, task)
     return True
@@ -314,9 +278,9 @@ def best_server(notes: Notes, grid: Tables, task: int, apart: int) -> tuple[int,
         held, _ = estimate(grid, apart, task)
         if held == STARTED:
             return agent.nobody(), NO_ANSWER
-        cutoff = min(held - notes[THRESHOLD] + 1, NO_ANSWER)
+        cutoff = min(held - notes[Agent.THRESHOLD] + 1, NO_ANSWER)
     first, soonest = agent.nobody(), NO_ANSWER
-    for server in range(notes[SERVERS]):
+    for server in range(notes[Agent.SERVERS]):
         if server != apart:
             settle(grid, server)
             bound = completed_at_first(grid, server, task)
@@ -328,7 +292,7 @@ def best_server(notes: Notes, grid: Tables, task: int, apart: int) -> tuple[int,
     found, _ = tuned(grid, first, task, cutoff)
     if found < cutoff:
         best, cutoff = first, found
-    for server in range(notes[SERVERS]):
+    for server in range(notes[Agent.SERVERS]):
         if server != apart and server != first:
             wanted = cutoff + 1 if server < best else cutoff
             if completed_at_first(grid, server, task) < wanted:

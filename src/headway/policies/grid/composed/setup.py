@@ -91,19 +91,19 @@ class _Run:
         ]
         self.grid = Grid(jobs, self._log(jobs), clusters, self._notes(), self._facts())
         self.grid.run(progress)
-        moved = memory.section(self.grid.notes, memory.TIMES_MOVED)
+        moved = memory.section(self.grid.notes, memory.Section.TIMES_MOVED)
         return gathered(self.grid, self._first_pools(), self._told(), moved)
 
     def _log(self, jobs: Jobs) -> Table:
         """[job, field] what the log says of each job."""
         told = (
-            tables.TRACE_PROCS,
-            tables.OF,
-            tables.OUT_OF,
-            tables.LIMIT,
-            tables.SPEEDUP,
-            tables.SPEEDUP_OVER,
-            tables.HOME,
+            tables.Task.TRACE_PROCS,
+            tables.Task.OF,
+            tables.Task.OUT_OF,
+            tables.Task.LIMIT,
+            tables.Task.SPEEDUP,
+            tables.Task.SPEEDUP_OVER,
+            tables.Task.HOME,
         )
         columns = (jobs.submit, jobs.runtime, jobs.walltime, *(self.rows[row] for row in told))
         return np.stack(columns, axis=1).astype(np.int64)
@@ -123,12 +123,12 @@ class _Run:
     def _facts(self) -> Table:
         """What the loop is told."""
         facts = np.zeros(sites.GRID_FACTS, np.int64)
-        facts[sites.WRONG] = -1
+        facts[sites.GridFact.WRONG] = -1
         if self.spec.word("mode") != "none":
-            facts[sites.PERIOD] = microseconds_of(self.spec, "period")
-        facts[sites.TUNING] = TUNINGS.index(self.spec.word("tuning"))
-        facts[sites.LAW] = LAWS.index(self.spec.word("law"))
-        facts[sites.SIGMA], facts[sites.SIGMA_OVER] = fraction(self.spec.number("sigma"))
+            facts[sites.GridFact.PERIOD] = microseconds_of(self.spec, "period")
+        facts[sites.GridFact.TUNING] = TUNINGS.index(self.spec.word("tuning"))
+        facts[sites.GridFact.LAW] = LAWS.index(self.spec.word("law"))
+        facts[sites.GridFact.SIGMA], facts[sites.GridFact.SIGMA_OVER] = fraction(self.spec.number("sigma"))
         return facts
 
     def again(self, _: State) -> Setup | None:
@@ -137,7 +137,7 @@ class _Run:
             None if cluster.prepared.again is None else cluster.prepared.again(cluster.state)
             for cluster in self.grid.clusters
         ]
-        made = int(self.grid.notes[memory.MOVES])
+        made = int(self.grid.notes[memory.Agent.MOVES])
         if made <= self.room and not any(larger):
             return None
         self.room = max(self.room, made)
@@ -186,7 +186,7 @@ class _Run:
         if self.grid.not_taken:  # no cluster took them, and so none has counted them
             numbers["late_on_arrival"] = int(str(numbers.get("late_on_arrival", 0))) + self.grid.not_taken
         return {
-            "grid_tasks": int((self.rows[tables.HOME] < 0).sum()),
+            "grid_tasks": int((self.rows[tables.Task.HOME] < 0).sum()),
             **counted(self.grid.notes),
             "completions": "foreseen",
             "estimates": self.grid.estimates,
@@ -195,7 +195,7 @@ class _Run:
 
     def notes(self, _: State, ids: Table) -> dict[str, Table]:
         return {
-            "put_back": memory.section(self.grid.notes, memory.PUT_BACK),
+            "put_back": memory.section(self.grid.notes, memory.Section.PUT_BACK),
             **all_notes(self.grid.clusters, len(ids)),
         }
 

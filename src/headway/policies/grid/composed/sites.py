@@ -9,6 +9,7 @@ where its tables are, to copy them, and hands the policy the address of the whol
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,71 +26,123 @@ MAIN, TRIAL, FUTURE, WORLDS, REGISTER, HOOK, REQUEST = 0, 1, 2, 3, 6, 7, 8
 ENTRIES = 9
 WORDS = 3
 
-# What is kept of a job on a cluster: its column there (-1: it is not there), its size and by what its times
-# are multiplied; the last answer about it, when it was not there: which state of the cluster that is of, the
-# completion, the size, and whether it is completed then, or no sooner.
-COLUMN, SIZE, BY, OVER, ASKED, COMPLETION, TUNED, IS_EXACT = range(8)
-KEPT_OF_JOB = 8
 
-# Facts of a cluster: whether an instant is open, and the last one that was; when something happens next by
-# itself; whether jobs were taken away since its plan was last put in order; how often something has happened
-# here; the state that the future was made of, and whether nothing is left to happen there; the last state
-# that was asked about, when, and the number of that state; estimates so far. What its policy is like: whether
-# it catches up before a job leaves, whether it may stop a running job when nobody comes, the row that numbers
-# what is in its lists (-1: they are of running jobs) and the length of these, whether it looks at newcomers.
-# Columns of jobs that were taken away, and from how many on they are taken out of the tables (0: never).
-# The widest task, the speed as a fraction. For each copy: columns and runs that are not over, and those there
-# were, when it was made; whether the ends are known.
-(
-    IS_OPEN,
-    OPENED,
-    FOLLOWING,
-    DISTURBED,
-    VERSION,
-    FORESEEN,
-    IS_OVER,
-    ASKED_VERSION,
-    ASKED_AT,
-    STATE_ASKED,
-    ESTIMATES,
-    CATCHES_UP,
-    MAY_STOP,
-    NUMBERED_BY,
-    LISTED,
-    LOOKS_AT_NEWCOMERS,
-    WIDEST,
-    SPEED,
-    SPEED_OVER,
-    WITHDRAWN_HERE,
-    TIDY_FROM,
-    LIVE_COLUMNS,
-) = range(22)
-LIVE_RUNS, SEEN_COLUMNS, SEEN_RUNS, HAS_ENDS = (LIVE_COLUMNS + 2 * i for i in range(1, 5))
-FACTS = HAS_ENDS + 2
+class Kept(IntEnum):
+    """What is kept of a job on a cluster, and of the last answer about it when it was not there."""
 
-# Facts of the grid: the present instant, jobs that have arrived, the period (µs; 0: no events) and the last
-# event; instants, and how many waited in them; jobs that no cluster took; how tasks are tuned, the law of
-# speedup with its sigma; the cluster in which something went wrong (-1: none), and in which of the three.
-(
-    INSTANT,
-    ARRIVED,
-    PERIOD,
-    LAST_EVENT,
-    INSTANTS_SEEN,
-    WAITED,
-    MOST_WAITED,
-    NOT_TAKEN,
-    TUNING,
-    LAW,
-    SIGMA,
-    SIGMA_OVER,
-    WRONG,
-    WRONG_IN,
-) = range(14)
-GRID_FACTS = 14
+    COLUMN = 0
+    """Its column there; -1: it is not there."""
+    SIZE = 1
+    """Its size there; its times are multiplied by BY / OVER."""
+    BY = 2
+    OVER = 3
+    ASKED = 4
+    """Which state of the cluster the answer is of."""
+    COMPLETION = 5
+    """The completion, and with what size."""
+    TUNED = 6
+    IS_EXACT = 7
+    """Whether it is completed then, or no sooner."""
 
-# What the log says of each job: submission and times (µs), then the rows of ``moldability``.
-L_SUBMIT, L_RUNTIME, L_WALL, L_PROCS, L_OF, L_OUT_OF, L_LIMIT, L_SPEEDUP, L_SPEEDUP_OVER, L_HOME = range(10)
+
+KEPT_OF_JOB = len(Kept)
+
+
+class Fact(IntEnum):
+    """Of a cluster. From LIVE_COLUMNS on there are two of each: of either copy."""
+
+    IS_OPEN = 0
+    """Whether an instant is open, and the last one that was."""
+    OPENED = 1
+    FOLLOWING = 2
+    """When something happens next by itself."""
+    DISTURBED = 3
+    """Whether jobs were taken away since its plan was last put in order."""
+    VERSION = 4
+    """How often something has happened here."""
+    FORESEEN = 5
+    """The state that the future was made of, and whether nothing is left to happen there."""
+    IS_OVER = 6
+    ASKED_VERSION = 7
+    """The last state that was asked about, when, and the number of that state."""
+    ASKED_AT = 8
+    STATE_ASKED = 9
+    ESTIMATES = 10
+    """Estimates so far."""
+    CATCHES_UP = 11
+    """Whether the policy catches up before a job leaves."""
+    MAY_STOP = 12
+    """Whether it may stop a running job when nobody comes."""
+    NUMBERED_BY = 13
+    """The row that numbers what is in its lists (-1: they are of running jobs), and the length of these."""
+    LISTED = 14
+    LOOKS_AT_NEWCOMERS = 15
+    """Whether it looks at newcomers."""
+    WIDEST = 16
+    """The widest task."""
+    SPEED = 17
+    """The speed as a fraction."""
+    SPEED_OVER = 18
+    WITHDRAWN_HERE = 19
+    """Columns of jobs that were taken away."""
+    TIDY_FROM = 20
+    """From how many on they are taken out of the tables; 0: never."""
+    LIVE_COLUMNS = 21
+    """Columns and runs that are not over when a copy is made, and those there were."""
+    LIVE_RUNS = 23
+    SEEN_COLUMNS = 25
+    SEEN_RUNS = 27
+    HAS_ENDS = 29
+    """Whether the ends are known."""
+
+
+FACTS = Fact.HAS_ENDS + 2
+
+
+class GridFact(IntEnum):
+    """Of the grid."""
+
+    INSTANT = 0
+    """The present instant."""
+    ARRIVED = 1
+    """Jobs that have arrived."""
+    PERIOD = 2
+    """Time between two events (µs; 0: there are none), and the last one."""
+    LAST_EVENT = 3
+    INSTANTS_SEEN = 4
+    """Instants, and how many waited in them."""
+    WAITED = 5
+    MOST_WAITED = 6
+    NOT_TAKEN = 7
+    """Jobs that no cluster took."""
+    TUNING = 8
+    """How tasks are tuned."""
+    LAW = 9
+    """The law of speedup, with its sigma."""
+    SIGMA = 10
+    SIGMA_OVER = 11
+    WRONG = 12
+    """The cluster in which something went wrong (-1: none), and in which of the three."""
+    WRONG_IN = 13
+
+
+GRID_FACTS = len(GridFact)
+
+
+class Logged(IntEnum):
+    """What the log says of each job: submission and times (µs), then the rows of ``moldability``."""
+
+    SUBMIT = 0
+    RUNTIME = 1
+    WALL = 2
+    PROCS = 3
+    OF = 4
+    OUT_OF = 5
+    LIMIT = 6
+    SPEEDUP = 7
+    SPEEDUP_OVER = 8
+    HOME = 9
+
 
 # What the loop asks Python for: larger tables for live jobs (one for each of the three), more columns, or the
 # same without those of jobs that were taken away.
@@ -209,21 +262,21 @@ def request(grid: Tables, k: int, which: int, t: int, job: int, what: int) -> No
 @kernel
 def is_wrong(grid: Tables) -> bool:
     """Whether something went wrong, so that all that follows is void."""
-    return bool(grid.facts[WRONG] >= 0)
+    return bool(grid.facts[GridFact.WRONG] >= 0)
 
 
 @kernel
 def go_wrong(grid: Tables, k: int, which: int) -> None:
     """Note where something went wrong first."""
-    if grid.facts[WRONG] < 0:
-        grid.facts[WRONG], grid.facts[WRONG_IN] = k, which
+    if grid.facts[GridFact.WRONG] < 0:
+        grid.facts[GridFact.WRONG], grid.facts[GridFact.WRONG_IN] = k, which
 
 
 @kernel
 def is_untidy(facts: Table, columns: int) -> bool:
     """Whether columns of jobs that were taken away are many enough to take them out."""
-    left = facts[WITHDRAWN_HERE]
-    return bool(facts[TIDY_FROM] > 0 and left >= facts[TIDY_FROM] and A_PART * left >= columns)
+    left = facts[Fact.WITHDRAWN_HERE]
+    return bool(facts[Fact.TIDY_FROM] > 0 and left >= facts[Fact.TIDY_FROM] and A_PART * left >= columns)
 
 
 @kernel
