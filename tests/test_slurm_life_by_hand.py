@@ -221,14 +221,19 @@ def test_a_victim_may_go_on_for_its_grace_time() -> None:
     assert stopped <= int(schedule.start[1]) // 1_000_000 <= stopped + MINUTE
 
 
-def test_a_group_that_has_used_up_its_minutes_loses_its_jobs() -> None:
-    """GrpTRESMins cpu=40 on 4 CPUs: after ten minutes, at the next calculation of usage, its job is ended."""
+def with_forty_minutes(enforced: str) -> Site:
+    """User u of the account a, which may use 40 CPU minutes and no more."""
     config = {
-        "AccountingStorageEnforce": "limits", "AccountingStorageType": "accounting_storage/slurmdbd",
+        "AccountingStorageEnforce": enforced, "AccountingStorageType": "accounting_storage/slurmdbd",
         "PriorityType": "priority/multifactor", "PriorityDecayHalfLife": "0",
     }  # fmt: skip
     group = Association("a", parent=0, limits=Limits(grp_tres_mins={"cpu": 40}))
-    on = site(config, associations=(Association("root"), group, Association("a", "u", parent=1)))
+    return site(config, associations=(Association("root"), group, Association("a", "u", parent=1)))
+
+
+def test_a_group_that_has_used_up_its_minutes_loses_its_jobs() -> None:
+    """GrpTRESMins cpu=40 on 4 CPUs: after ten minutes, at the next calculation of usage, its job is ended."""
+    on = with_forty_minutes("limits")
     jobs = log((0, 1, 60, 30), (0, 1, 60, 30), user=["u", ""], account=["a", ""])
     schedule = simulated(jobs, on)
     ran = (schedule.end - schedule.start) // 1_000_000
@@ -240,12 +245,7 @@ def test_a_group_that_has_used_up_its_minutes_loses_its_jobs() -> None:
 def test_safe_limits_count_what_running_jobs_may_still_take(minutes: int, at_once: bool) -> None:
     """GrpTRESMins cpu=40, two jobs on 4 CPUs for 5 minutes at most: 20 + 20 is not more than 40. With 6 for
     the first they might take 44; it ends after one, and the second may take what is left."""
-    config = {
-        "AccountingStorageEnforce": "limits,safe", "AccountingStorageType": "accounting_storage/slurmdbd",
-        "PriorityType": "priority/multifactor", "PriorityDecayHalfLife": "0",
-    }  # fmt: skip
-    group = Association("a", parent=0, limits=Limits(grp_tres_mins={"cpu": 40}))
-    on = site(config, associations=(Association("root"), group, Association("a", "u", parent=1)))
+    on = with_forty_minutes("limits,safe")
     jobs = log((0, 1, minutes, 1), (0, 1, 5, 1), user=["u"] * 2, account=["a"] * 2)
     first, second = starts(jobs, on)
     assert (second == first) == at_once

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from .jobs import SECOND, Job, Result
-from .loop import Machine, Run, simulate
+from .loop import Machine, Queue, Run, simulate
 from .orders import rank
 
 Estimate = str | int | float | Fraction
@@ -35,7 +35,7 @@ def planned_time(job: Job, estimate: Estimate) -> int:
     return math.ceil(Fraction(str(estimate)) * job.walltime)
 
 
-class Easy:
+class Easy(Queue):
     def __init__(
         self,
         machine: Machine,
@@ -46,21 +46,11 @@ class Easy:
         urgent: str = "ignore",
         second: int = SECOND,
     ) -> None:
-        self.machine = machine
-        self.waiting: list[int] = []
+        super().__init__(machine)
         self.order, self.backfill = order, backfill or order
         self.estimate, self.age, self.urgent, self.second = estimate, age, urgent, second
         self.promising = order == "fcfs" and estimate == "requested" and urgent == "ignore"
         self.promises: dict[int, int] = {}
-
-    def ended(self, t: int, runs: list[Run]) -> None:
-        pass
-
-    def arrive(self, t: int, j: int) -> None:
-        self.waiting.append(j)
-
-    def wake(self) -> int | None:
-        return None
 
     def w(self, j: int) -> int:
         return planned_time(self.machine.jobs[j], self.estimate)

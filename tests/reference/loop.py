@@ -105,6 +105,23 @@ class Policy(Protocol):
     def wake(self) -> int | None: ...
 
 
+class Queue:
+    """What policies have in common whose jobs simply wait."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.waiting: list[int] = []
+
+    def ended(self, t: int, runs: list[Run]) -> None:
+        pass
+
+    def arrive(self, t: int, j: int) -> None:
+        self.waiting.append(j)
+
+    def wake(self) -> int | None:
+        return None
+
+
 def simulate(jobs: Sequence[Job], m: int, policy_on: Callable[[Machine], Policy]) -> list[Result]:
     """Run one policy on one machine; results in list order."""
     machine = Machine(jobs, m)

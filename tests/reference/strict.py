@@ -5,26 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .jobs import SECOND, Job, Result
-from .loop import Machine, Run, simulate
+from .loop import Machine, Queue, simulate
 from .orders import rank
 
 
-class Strict:
+class Strict(Queue):
     def __init__(
         self, machine: Machine, order: str = "fcfs", urgent: str = "ignore", second: int = SECOND
     ) -> None:
-        self.machine = machine
-        self.waiting: list[int] = []
+        super().__init__(machine)
         self.order, self.urgent, self.second = order, urgent, second
-
-    def ended(self, t: int, runs: list[Run]) -> None:
-        pass
-
-    def arrive(self, t: int, j: int) -> None:
-        self.waiting.append(j)
-
-    def wake(self) -> int | None:
-        return None
 
     def schedule(self, t: int) -> None:
         jobs = self.machine.jobs

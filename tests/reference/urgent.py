@@ -271,12 +271,7 @@ class Ujfb:
         self.suspensions += 1
         if killing or held.job in self.guests:
             del (self.guests if held.job in self.guests else self.regular)[held.job]
-            if held.resumed is not None:
-                swapped = min(held.begin, t)
-                self.pieces.append(Piece(held.job, "swap_in", held.resumed, swapped, held.processors))
-            if t >= held.begin:
-                self.pieces.append(Piece(held.job, "lost", held.begin, t, held.processors))
-                held.done += t - held.begin
+            self.close(t, held, "lost")
             self.waste += len(held.processors) * held.done
             self.regular_queue.append(held.job)
             if self.requeue == "arrival":
@@ -286,13 +281,13 @@ class Ujfb:
         held.suspended = t
         self.why[held.job] = "resumed"
 
-    def close(self, t: int, held: Held) -> None:
+    def close(self, t: int, held: Held, did: str = "running") -> None:
         """Write down what the job did since it was started or resumed."""
         if held.resumed is not None:
             swapped = min(held.begin, t)
             self.pieces.append(Piece(held.job, "swap_in", held.resumed, swapped, held.processors))
         if t >= held.begin:
-            self.pieces.append(Piece(held.job, "running", held.begin, t, held.processors))
+            self.pieces.append(Piece(held.job, did, held.begin, t, held.processors))
             held.done += t - held.begin
 
     def resume(self, t: int, held: Held) -> None:

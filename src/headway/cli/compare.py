@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from headway.cli.machines import Size
+    from headway.cli.runs import Inputs
     from headway.metrics import Comparison
+    from headway.platform import Platform
     from headway.policies.spec import Spec
+    from headway.result import Result
     from headway.schedule import Schedule
 
 
@@ -119,18 +122,9 @@ def compare(
     ]
     inputs = inputs.fitted(min(widest(specs, base) for base in bases))
     variants = [(inputs, ""), *((inputs.changed(spec), spec) for spec in apply or ())]
-    schedules, changes, interrupted = [], [], False
-    try:
-        for variant, change in variants:
-            for spec, machine in runs:
-                schedules.append(variant.run(spec, seed, machine))
-                changes.append(change)
-    except KeyboardInterrupt:
-        # What is finished is kept.
-        if not schedules:
-            raise
-        interrupted = True
-    comparison = hold_side_by_side(schedules, names=_names(schedules, changes))
+    finished = _finished(variants, runs, seed)
+    schedules = [schedule for schedule, _ in finished]
+    comparison = hold_side_by_side(schedules, names=_names(schedules, [change for _, change in finished]))
     if out is not None:
         from headway.cli.folders import save_comparison
 
@@ -142,18 +136,36 @@ def compare(
 
         print_json(comparison.describe() | {"ledger": schedules[0].workload.ledger.rows()})
     elif not quiet:
-        from headway.cli.differences import difference_tables
-        from headway.cli.display import output
-        from headway.cli.tables import comparison_table, ledger_table
+        _show(comparison, details, [str(place) for place in (out, report) if place is not None])
+    return INTERRUPTED if len(finished) < len(variants) * len(runs) else None
 
-        console = output()
-        ledger_table(console, schedules[0].workload.ledger)
-        comparison_table(console, comparison)
-        difference_tables(console, comparison, details)
-        written = [str(place) for place in (out, report) if place is not None]
-        if written:
-            console.print(f"\nwritten to {' and '.join(written)}", markup=False)
-    return INTERRUPTED if interrupted else None
+
+def _finished(
+    variants: Sequence[tuple[Inputs, str]], runs: Sequence[tuple[Spec, Platform]], seed: int
+) -> list[tuple[Result, str]]:
+    """Every run on every log, with how the log was changed; after Ctrl-C those that are finished."""
+    found = []
+    try:
+        for variant, change in variants:
+            for spec, machine in runs:
+                found.append((variant.run(spec, seed, machine), change))
+    except KeyboardInterrupt:
+        if not found:
+            raise
+    return found
+
+
+def _show(comparison: Comparison, details: int, written: Sequence[str]) -> None:
+    from headway.cli.differences import difference_tables
+    from headway.cli.display import output
+    from headway.cli.tables import comparison_table, ledger_table
+
+    console = output()
+    ledger_table(console, comparison.schedules[0].workload.ledger)
+    comparison_table(console, comparison)
+    difference_tables(console, comparison, details)
+    if written:
+        console.print(f"\nwritten to {' and '.join(written)}", markup=False)
 
 
 def _write_report(comparison: Comparison, file: Path) -> None:

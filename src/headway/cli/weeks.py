@@ -60,8 +60,9 @@ def weeks(
     from headway.cli.inputs import parse_rules, read_workload
 
     rules = parse_rules(rule)
-    sizes: list[int | None] = [None] * len(traces) if not procs else list(procs)
-    sizes = sizes * len(traces) if len(sizes) == 1 else sizes
+    sizes: list[int | None] = list(procs) if procs else [None]
+    if len(sizes) == 1:
+        sizes *= len(traces)
     if len(sizes) != len(traces):
         raise UsageError(
             f"--procs is given {len(sizes)} times for {len(traces)} logs; once, or once for each"
