@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+import headway
+from grid_reference import grid_log, platform_of
 from headway import jit
 from headway.engine.drive import Jobs
 from headway.engine.driver import run
@@ -17,6 +20,8 @@ from headway.policies.backfilling.long_holes import Note
 from headway.policies.prepare import Arrivals
 from headway.policies.spec import parse_spec
 from headway.units import SECOND
+from reference.grid import Cluster
+from test_grid_equal import busy_tasks
 
 Ints = npt.NDArray[np.int64]
 PROCS = 256
@@ -82,13 +87,7 @@ def test_few_waiting_jobs_need_no_table() -> None:
     assert state.memory is NO_MEMORY
 
 
-@pytest.mark.interpreted
-@pytest.mark.skipif(not jit.INTERPRETED, reason="compiled kernels have their constants built in")
-@pytest.mark.parametrize("options", ["", "(hole=open)", "(compress=every)"])
-@pytest.mark.parametrize("spread", [0, 0.3])
-def test_a_table_of_few_holes_changes_no_start(
-    monkeypatch: pytest.MonkeyPatch, options: str, spread: float
-) -> None:
+def use_table_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """The table with a tenth of the jobs, of buckets and of the sweeps between two counts."""
     monkeypatch.setattr(setup, "MANY_AT_ONCE", 2)
     monkeypatch.setattr(conservative, "MANY", 6)
@@ -96,9 +95,33 @@ def test_a_table_of_few_holes_changes_no_start(
     monkeypatch.setattr(long_holes, "FEWEST_BUCKETS", 8)
     monkeypatch.setattr(long_holes, "WAITING_PER_BUCKET", 2)
     monkeypatch.setattr(long_holes, "SWEEPS_A_COUNT", 3)
+
+
+@pytest.mark.interpreted
+@pytest.mark.skipif(not jit.INTERPRETED, reason="compiled kernels have their constants built in")
+@pytest.mark.parametrize("options", ["", "(hole=open)", "(compress=every)"])
+@pytest.mark.parametrize("spread", [0, 0.3])
+def test_a_table_of_few_holes_changes_no_start(
+    monkeypatch: pytest.MonkeyPatch, options: str, spread: float
+) -> None:
+    use_table_early(monkeypatch)
     for seed in range(3):
         columns = jobs_of(seed, 90, spread)
         plain, _ = simulated(f"conservative{options}", columns, table=False)
         starts, state = simulated(f"conservative{options}", columns, table=True)
         assert state.memory.notes[Note.BUCKETS] > 0, "the table was never used"
         assert np.array_equal(starts, plain)
+
+
+@pytest.mark.interpreted
+@pytest.mark.skipif(not jit.INTERPRETED, reason="compiled kernels have their constants built in")
+def test_a_cluster_whose_jobs_leave_keeps_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a job that moves to another cluster leaves free is used, however many wait there."""
+    tasks = [replace(job, submit=job.submit // 4) for job in busy_tasks(50, seed=0)]
+    sites = (Cluster("a", 24), Cluster("b", 16, Fraction(6, 5)), Cluster("c", 8, Fraction(7, 5)))
+    spec = "reallocation(mode=regular, period=300, threshold=10, local=conservative(urgent=first))"
+    plain = headway.simulate(grid_log(tasks), platform_of(sites), spec)
+    assert plain.moves is not None and len(plain.moves) > 0
+    use_table_early(monkeypatch)
+    early = headway.simulate(grid_log(tasks), platform_of(sites), spec)
+    assert np.array_equal(early.start, plain.start)

@@ -181,6 +181,11 @@ class Conservative(Baseline, Policy):
 
         return conservative(self.spec, arrivals, procs)
 
+    def prepare_joining(self, arrivals: Arrivals, procs: int) -> Prepared:
+        from headway.policies.backfilling.setup import conservative
+
+        return conservative(self.spec, arrivals, procs, may_leave=True)
+
     def as_local(self) -> Local:
         self.refuse_estimate("in a cluster that jobs join one by one")
         from headway.engine.local import Local

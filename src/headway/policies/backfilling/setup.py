@@ -162,14 +162,14 @@ def most_at_once(arrivals: Arrivals, procs: int) -> int:
     return int(there.max())
 
 
-def conservative(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
-    """Conservative backfilling."""
+def conservative(spec: Spec, arrivals: Arrivals, procs: int, may_leave: bool = False) -> Prepared:
+    """Conservative backfilling; no table of holes where waiting jobs may leave, for it would miss theirs."""
     from headway.policies.backfilling.conservative import Compress
 
     memory: Any = NO_MEMORY
     if arrivals.is_changing:
         from headway.policies.backfilling.changing import conservative_changing as hook
-    elif most_at_once(arrivals, procs) >= MANY_AT_ONCE:
+    elif not may_leave and most_at_once(arrivals, procs) >= MANY_AT_ONCE:
         from headway.policies.backfilling.conservative import conservative_deep as hook
         from headway.policies.backfilling.long_holes import table_of_holes
 
