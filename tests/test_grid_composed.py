@@ -23,7 +23,7 @@ from headway import Schedule, jit
 from headway.audit import audit
 from headway.explain import explain
 from headway.platform import Cluster, Platform
-from headway.policies.grid import setup
+from headway.policies.grid import policy
 from headway.policies.grid.composed.gathering import own_numbers
 from headway.workload import Workload
 from instances import log_of
@@ -48,7 +48,7 @@ RULE = "reallocation(heuristic={}, mode={}, period={}, threshold={}, oldest={}, 
 
 def one_by_one(log: Workload, platform: Platform, spec: str) -> Schedule:
     """A grid that could run in one simulation, with one for each cluster all the same."""
-    with patch.object(setup, "run_together", lambda local: False):
+    with patch.object(policy, "run_together", lambda local: False):
         return headway.simulate(log, platform, spec)
 
 

@@ -160,6 +160,32 @@ def test_kept_code_that_is_damaged_is_made_again(filled: Path) -> None:
         assert run_kernel(home, HITS) == "42 True 0\n0"
 
 
+FAILS_TWICE = """
+from headway import jit, jit_cache
+jit_cache.Turn.PATIENCE = 0.2  # who has to wait goes on soon, and has noted that it waited
+waited, ask = [], jit_cache.Turn.__init__
+def noted(turn, index, signature):
+    ask(turn, index, signature)
+    waited.append(turn.waited)
+jit_cache.Turn.__init__ = noted
+
+@jit.entry
+def wrong(x):
+    return x + "text"
+
+for _ in range(2):
+    try:
+        wrong(1)
+    except Exception as error:
+        print(type(error).__name__)
+print(waited)
+"""
+
+
+def test_a_kernel_that_cannot_be_compiled_waits_for_nobody_when_it_is_tried_again(home: Path) -> None:
+    assert run_kernel(home, FAILS_TWICE) == "TypingError\nTypingError\n[False, False]"
+
+
 def test_a_process_waits_for_another_that_compiles_the_same_kernel(filled: Path) -> None:
     home = filled
     kept = [(path, path.read_bytes()) for path in (*home.rglob("*.nbi"), *home.rglob("*.nbc"))]

@@ -168,7 +168,7 @@ def share() -> None:
 
     kept: Any = caching.Cache
     load, save = kept._load_overload, kept._save_overload
-    compiling: dict[tuple[int, str], Turn] = {}
+    compiling: dict[tuple[str, str], Turn] = {}
 
     def load_sound(self: Any, signature: Any, context: Any) -> Any:
         try:
@@ -180,7 +180,10 @@ def share() -> None:
     def load_overload(self: Any, signature: Any, context: Any) -> Any:
         found = load_sound(self, signature, context)
         if found is None:
-            turn = compiling[id(self), str(signature)] = Turn(self._cache_file._index_path, str(signature))
+            key = self._cache_file._index_path, str(signature)
+            if failed := compiling.pop(key, None):  # the same was tried before in this process
+                failed.over()
+            turn = compiling[key] = Turn(*key)
             if turn.waited:
                 found = load_sound(self, signature, context)
             if found is not None:
@@ -193,7 +196,7 @@ def share() -> None:
         except OSError as error:
             say_trouble(Path(self._cache_path).parent, error)
         finally:
-            if turn := compiling.pop((id(self), str(signature)), None):
+            if turn := compiling.pop((self._cache_file._index_path, str(signature)), None):
                 turn.over()
 
     setattr(kept, "_load_overload", load_overload)  # noqa: B010  (numba's types do not know them)

@@ -29,8 +29,10 @@ def estimate(state: State, k: int, task: int) -> tuple[int, int]:
         if state.jobs[Job.PHASE, task] != Phase.WAITING:
             return STARTED, 0
         settle_disturbance(state, k)
-        row = Task.PLANNED if kind(state, k) == ESTIMATED_EASY else Job.RESERVED
-        return state.jobs[row, task] + state.jobs[Job.PLAN, task], state.jobs[Job.PROCS, task]
+        start = state.jobs[Job.RESERVED, task]
+        if kind(state, k) == ESTIMATED_EASY:
+            start = state.jobs[Task.PLANNED, task]
+        return start + state.jobs[Job.PLAN, task], state.jobs[Job.PROCS, task]
     settle_disturbance(state, k)
     fewest, most = sizes(state, k, task)
     if fewest > most:
