@@ -37,13 +37,15 @@ coverage: $(VENV)/.test-installed
 	$(PLAIN) --cov --cov-report= --cov-fail-under=0
 	$(COMPILED) --cov --cov-append --cov-report=term
 
-# The same tests with every index of every kernel checked, and with numba left as it is. KERNELS chooses them.
+# The same tests with every index of every kernel checked; KERNELS chooses them.
 KERNELS ?= engine or policies or slurm or easy or conservative or dbf or ujfb or redirection or grid or nodes or profile
 bounds: $(VENV)/.test-installed
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not long" -k "$(KERNELS)" tests
 
+# Recorded runs of every policy with numba left as it is, which compiles several times as long. RECORDED chooses them.
+RECORDED ?= golden or test_dbf or ujfb_equal or slurm_truth
 untuned: $(VENV)/.test-installed
-	HEADWAY_UNTUNED=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not long" -k "$(KERNELS)" tests
+	HEADWAY_UNTUNED=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not long" -k "$(RECORDED)" tests
 
 # Damaged inputs of every kind, for minutes (FUZZ="--mutants 10000 --kind SWF" for more of some).
 fuzz: $(VENV)/.test-installed
