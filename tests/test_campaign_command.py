@@ -124,7 +124,9 @@ def test_a_table_of_what_was_found_is_written_for_a_paper(run: Headway) -> None:
     unknown = run("sweep", "sweep.toml", "--metric", "max_wait")
     assert "does not measure 'max_wait'; it has jobs, mean_wait, mean_bsld" in unknown.err
     run.write("alone.toml", SWEEP.replace('baseline = "easy"\n', ""))
-    assert "no cell of this campaign has a baseline" in run("sweep", "alone.toml", "--table", "a.tex").err
+    assert "--table compares with a baseline" in run("sweep", "alone.toml", "--table", "a.tex").err
+    assert "there is no folder nowhere" in run("sweep", "alone.toml", "--table", "nowhere/a.tex").err
+    assert not (run.folder / "alone-results").exists()  # said before anything is run
 
 
 def test_contradictory_options_are_refused(run: Headway) -> None:

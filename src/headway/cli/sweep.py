@@ -73,6 +73,8 @@ def sweep(
     wanted = campaign.settings
     if metric is not None and not wanted.measures and metric not in wanted.metrics:
         raise UsageError(f"the campaign does not measure {metric!r}; it has {', '.join(wanted.metrics)}")
+    if table is not None and all(variant.baseline is None for variant in campaign.variants):
+        raise UsageError(f"{spec}: --table compares with a baseline; give one, as in baseline = 'easy'")
     folder = out or Path(f"{spec.stem}-results")
     if not quiet and not fresh and (places := campaign.unseen()):
         Display().say(
@@ -104,6 +106,8 @@ def _check_table(file: Path, force: bool) -> None:
     """Complain before the campaign runs about a table that could not be written after it."""
     if file.suffix not in (".tex", ".csv", ".txt"):
         raise UsageError(f"{file}: a table is written as .tex, .csv or .txt")
+    if not file.parent.is_dir():
+        raise UsageError(f"{file}: there is no folder {file.parent}; make it, or choose another place")
     if file.exists() and not force:
         raise UsageError(f"{file} exists; give another name, or --force to replace it")
 
