@@ -84,7 +84,7 @@ def place_chosen(t: int, state: State, k: int, first: int, chosen: int) -> int:
 def place_again(t: int, state: State, k: int, first: int, task: int) -> tuple[int, int]:
     """Place the provisional tasks of a canonical list behind a priority task; what they had is put beside.
 
-    Returns the place of the last late one, and how many were moved; those are in the list List.SCRATCH.
+    Returns the place of the last late one, and how many were moved; those are in ``List.SCRATCH``.
 
     A task can begin earlier than before only in time that others have left, and must begin later only if it
     meets the priority task or one that was moved. So most stay where they are, without a search.

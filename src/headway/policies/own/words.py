@@ -26,6 +26,7 @@ from headway.units import SECOND
 
 QUEUE = 2 * MACHINE
 """The machine's waiting line, in scheduling order."""
+# Rows in short, as plain numbers: a user's file has one table of each kind in mind.
 NOW, FIRST_NEW, LAST_NEW = int(Clock.NOW), int(Clock.FIRST_NEW), int(Clock.LAST_NEW)
 ENDED, CHANGES, RETURNS = int(Clock.ENDED), int(Clock.CHANGES), int(Clock.RETURNS)
 SUBMIT, PROCS, WALL, PLAN = int(Job.SUBMIT), int(Job.PROCS), int(Job.WALL), int(Job.PLAN)

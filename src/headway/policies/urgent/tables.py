@@ -134,45 +134,45 @@ class Memory(NamedTuple):
     """The processor sets of runs, one behind the other (see :mod:`~headway.policies.urgent.processors`)."""
 
 
-BEFORE = JOB_ROWS + dbf_tables.MORE_ROWS
-"""Job rows of the engine, and of DBF, where deadlines are."""
+FIRST_ROW = JOB_ROWS + dbf_tables.MORE_ROWS
+"""Behind the job rows of the engine and of DBF, where deadlines are."""
 
 
 class UjfbJob(IntEnum):
     """Job rows behind the engine's and DBF's."""
 
-    FIRST_PROCESSOR = BEFORE
-    HELD_UNTIL = BEFORE + 1
+    FIRST_PROCESSOR = FIRST_ROW
+    HELD_UNTIL = FIRST_ROW + 1
     """Until when the plan holds the job's processors."""
-    BEGUN = BEFORE + 2
+    BEGUN = FIRST_ROW + 2
     """When it (last) started from the beginning."""
-    SWAP = BEFORE + 3
+    SWAP = FIRST_ROW + 3
     """Swap time (µs) and memory (kB a processor)."""
-    MEMORY = BEFORE + 4
-    LENT = BEFORE + 5
+    MEMORY = FIRST_ROW + 4
+    LENT = FIRST_ROW + 5
     """Of a suspended job: how many of its processors are lent, and its place in the list."""
-    ASIDE_PLACE = BEFORE + 6
-    OWN_ALONE = BEFORE + 7
+    ASIDE_PLACE = FIRST_ROW + 6
+    OWN_ALONE = FIRST_ROW + 7
     """Of an urgent job: how many of its processors have no owner, and the delay by preemption (µs)."""
-    DELAY = BEFORE + 8
-    SHAPE = BEFORE + 9
+    DELAY = FIRST_ROW + 8
+    SHAPE = FIRST_ROW + 9
     """Numbers jobs of equal size and length; the two rows behind it are of shapes."""
-    SHAPE_PLAN = BEFORE + 10
-    SHAPE_START = BEFORE + 11
-    STOPPED_BY = BEFORE + 12
+    SHAPE_PLAN = FIRST_ROW + 10
+    SHAPE_START = FIRST_ROW + 11
+    STOPPED_BY = FIRST_ROW + 12
     """By whom it was stopped last, and how often."""
-    STOPPED_TIMES = BEFORE + 13
-    IN_RECORD = BEFORE + 14
+    STOPPED_TIMES = FIRST_ROW + 13
+    IN_RECORD = FIRST_ROW + 14
     """Whether its processors are in the record."""
-    PREEMPTED_FOR = BEFORE + 15
+    PREEMPTED_FOR = FIRST_ROW + 15
     """How many were stopped for an urgent job."""
-    SWAP_BACK = BEFORE + 16
+    SWAP_BACK = FIRST_ROW + 16
     """How long it takes to be swapped in (µs)."""
-    SWAPPED_OUT = BEFORE + 17
+    SWAPPED_OUT = FIRST_ROW + 17
     """When it will have been swapped out."""
-    GUEST = BEFORE + 18
+    GUEST = FIRST_ROW + 18
     """Whether it is a guest on lent processors."""
-    BROKEN_BY = BEFORE + 19
+    BROKEN_BY = FIRST_ROW + 19
     """By whom its deadline was broken; -1: nobody."""
 
 
