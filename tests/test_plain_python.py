@@ -9,11 +9,13 @@ import pytest
 
 from headway.engine import drive, plain_python
 from headway.engine.driver import Driver
-from headway.engine.plain_python import NotPlain, rewritten
+from headway.engine.plain_python import NotPlain
+from headway.engine.profile import move_forward
 from headway.engine.tables import Clock
 from headway.jit import INTERPRETED
 from headway.simulate import run_policy
 from headway.workload.models import lublin
+from instances import busy
 
 pytestmark = [
     pytest.mark.interpreted,
@@ -28,26 +30,37 @@ POLICIES = (
 )  # fmt: skip
 
 
+WORKLOADS = (
+    lublin(jobs=120, procs=32, seed=7, load=1.3, estimates="f(3)"),
+    *(busy(60, 32, load=1.8, seed=seed) for seed in range(3)),
+)
+
+
+@pytest.fixture(autouse=True)
+def rewrite_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drive, "WORTH_REWRITING", 0)
+
+
 @pytest.mark.parametrize("policy", POLICIES)
 def test_lists_and_tables_end_alike(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    workload = lublin(jobs=120, procs=32, seed=7, load=1.3, estimates="f(3)")
-    used: list[str] = []
+    used: list[int] = []
     run = plain_python.run_loop
 
     def noted(*given: Any) -> int:
-        used.append(policy)
-        return run(*given)
+        used.append(run(*given))
+        return used[-1]
 
     monkeypatch.setattr(plain_python, "run_loop", noted)
-    lists = run_policy(workload, 32, policy).state
-    assert used == [policy]
+    with_lists = [run_policy(workload, 32, policy).state for workload in WORKLOADS]
+    assert len(used) == len(WORKLOADS)
     monkeypatch.setattr(drive, "QUEUES", ())
-    views = run_policy(workload, 32, policy).state
-    assert used == [policy]
-    for name, table in lists._asdict().items():
-        if isinstance(table, np.ndarray):
-            assert np.array_equal(table, getattr(views, name)), name
-    assert all(map(np.array_equal, lists.profile, views.profile))
+    for workload, lists in zip(WORKLOADS, with_lists, strict=True):
+        views = run_policy(workload, 32, policy).state
+        for name, table in lists._asdict().items():
+            if isinstance(table, np.ndarray):
+                assert np.array_equal(table, getattr(views, name)), name
+        assert all(map(np.array_equal, lists.profile, views.profile))
+    assert len(used) == len(WORKLOADS)
 
 
 def test_tables_grow_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,43 +73,29 @@ def test_tables_grow_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(small.jobs, large.jobs)
 
 
-def rows_of(table: Any) -> Any:
-    return table[:, 0]
+def test_few_jobs_are_not_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    workload = lublin(jobs=60, procs=8, seed=3)
+    monkeypatch.setattr(drive, "WORTH_REWRITING", len(workload) + 1)
+    monkeypatch.setattr(plain_python, "run_loop", None)  # to call it would raise
+    run_policy(workload, 8, "easy")
 
 
-def outer() -> Any:
-    chosen = 1
+def test_what_cannot_be_rewritten_on_the_way_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    workload = busy(60, 32, load=1.8)
+    expected = run_policy(workload, 32, "conservative").state
+    refused: list[NotPlain] = []
+    run = plain_python.run_loop
 
-    def inner(table: Any) -> Any:
-        return table[chosen, 0]
+    def noted(*given: Any) -> int:
+        try:
+            return run(*given)
+        except NotPlain as error:
+            refused.append(error)
+            raise
 
-    return inner
-
-
-@pytest.mark.parametrize("kernel", [rows_of, outer(), len, np.add])
-def test_what_cannot_be_rewritten_runs_as_it_is(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plain_python, "OURS", "test")
-    with pytest.raises(NotPlain):
-        rewritten(kernel)
-
-
-def total(table: Any, row: int = 1) -> int:
-    """A table as kernels use it."""
-    found: int = 0
-    for place in range(table.shape[1]):
-        if place >= table.shape[0]:
-            table[row, place], table[0, place] = table[0, place], table[row, place]
-        found += table[row, place] * FACTOR
-    return found
-
-
-FACTOR = 3
-
-
-def test_a_kernel_is_rewritten_for_lists(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plain_python, "OURS", "")
-    table = np.arange(8).reshape(2, 4)
-    rows = table.tolist()
-    assert rewritten(total)(rows) == total(table)
-    assert rows == table.tolist()
-    assert "FACTOR" not in rewritten(total).__code__.co_names
+    monkeypatch.setattr(plain_python, "run_loop", noted)
+    monkeypatch.setattr(plain_python, "program_of", plain_python.program_of.__wrapped__)
+    monkeypatch.setitem(plain_python.WITH_LISTS, move_forward, len)
+    again = run_policy(workload, 32, "conservative").state
+    assert len(refused) == 1
+    assert np.array_equal(again.jobs, expected.jobs) and np.array_equal(again.runs, expected.runs)

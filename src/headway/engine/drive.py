@@ -49,6 +49,9 @@ BATCH = 200_000
 QUEUES = ("headway.policies.queueing.", "headway.policies.backfilling.")
 """Policies that the first simulation on a machine may run interpreted."""
 
+WORTH_REWRITING = 1000
+"""Fewer jobs are simulated before the kernels are rewritten."""
+
 
 @dataclass(frozen=True)
 class Jobs:
@@ -230,8 +233,9 @@ def compiled_loop(memory: Any = NO_MEMORY) -> Callable[..., int]:
 
 def interpreted_loop(hook: Callable[[int, State], None], state: State, world: World, instants: int) -> int:
     """The loop as plain Python. Our policies read single numbers, and lists and views give them faster."""
-    home = str(getattr(hook, "__module__", ""))
-    if home.startswith(QUEUES) and instants >= BATCH and state.clock[Clock.HORIZON] == NEVER:
+    home, jobs = str(getattr(hook, "__module__", "")), state.jobs.shape[1]
+    is_whole = instants > BATCH // 2 and state.clock[Clock.HORIZON] == NEVER
+    if home.startswith(QUEUES) and is_whole and jobs >= WORTH_REWRITING:
         from headway.engine.plain_python import NotPlain, run_loop
 
         with suppress(NotPlain):

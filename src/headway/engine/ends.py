@@ -32,6 +32,7 @@ from headway.engine.profile import (
     find,
     leave_unused,
     locate,
+    move_back,
 )
 from headway.engine.tables import Clock, Job, List, Pool, Run, State
 from headway.engine.verbs import start
@@ -139,9 +140,7 @@ def expect_end(profile: Profile, k: int, x: int, procs: int) -> None:
         profile.steps[STEP_ROWS * k + LEVEL, place] += procs
         return
     used = profile.blocks[BLOCK_ROWS * k + USED, b]
-    for i in range(base + used, place + 1, -1):
-        profile.steps[STEP_ROWS * k + TIME, i] = profile.steps[STEP_ROWS * k + TIME, i - 1]
-        profile.steps[STEP_ROWS * k + LEVEL, i] = profile.steps[STEP_ROWS * k + LEVEL, i - 1]
+    move_back(profile, k, place + 1, base + used)
     profile.steps[STEP_ROWS * k + TIME, place + 1] = x
     profile.steps[STEP_ROWS * k + LEVEL, place + 1] = procs
     profile.blocks[BLOCK_ROWS * k + USED, b] = used + 1

@@ -1,203 +1,165 @@
-"""Kernels in a form that Python runs in half the time, for the first simulation on a machine.
+"""The loop of the clock as plain Python over lists, for the first simulation on a machine.
 
-Interpreted, most of a kernel's time goes into reading single numbers of tables. Here the tables are lists of
-rows, and each kernel that a policy reaches is rewritten for them from its source::
-
-    state.jobs[Job.PHASE, job]     state.jobs_7[job]
-    table[Job.PHASE, job]          table[7][job]
-    state.jobs.shape[1]            len(state.jobs_0)
-    Note.SWEEPS                    5
-
-The numbers are written back into the tables when the clock stops. Nothing else changes, so the results are
-the same.
+Nothing is compiled yet then, and to compile takes longer than a few ten thousand jobs take this way. The
+kernels are rewritten for lists (:mod:`headway.engine.rewriting`). The rows of tables that they name become
+lists, and what they change is written back into the tables when the clock stops, so the results are the same.
 """
 
 from __future__ import annotations
 
-import ast
-import inspect
-import sys
 from bisect import bisect_right
-from collections.abc import Callable
-from enum import EnumType, IntEnum
+from collections.abc import Iterator
 from functools import cache
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from headway.engine import clock as clockwork
+from headway.engine.fitting import scan
 from headway.engine.profile import (
     BLOCK,
     BLOCK_ROWS,
+    BLOCKS_USED,
     COUNTS,
-    HALF,
+    FIRST,
     LEVEL,
+    NO_STEP,
     STEP_ROWS,
     TIME,
-    USED,
+    Profile,
+    base_of,
     find,
-    step_from,
+    leave_unused,
+    locate,
+    move_back,
 )
-from headway.engine.tables import State, World
+from headway.engine.rewriting import Function, Program, row_name
+from headway.engine.syntax import Kernel, NotPlain
+from headway.engine.tables import Q_FIELDS, Entry, State, Table, World
+from headway.units import NEVER
 
-Kernel = Callable[..., Any]
-OURS = "headway."
+__all__ = ["NotPlain", "run_loop"]
 
-
-class NotPlain(Exception):
-    """A kernel cannot be rewritten: it is no function of a module, or its source is not there."""
+Shapes = tuple[tuple[str, int, str], ...]
+"""Name, dimensions and kind of number of each table."""
 
 
 def run_loop(hook: Kernel, state: State, world: World, instants: int) -> int:
     """:func:`headway.engine.clock.loop`; NotPlain before anything has happened."""
-    loop, turn = rewritten(clockwork.loop), rewritten(hook)
-    tables: list[tuple[Any, Any]] = []
-    plain_state, plain_world = _listed(state, tables), _listed(world, tables)
-    try:
-        code: int = loop(turn, plain_state, plain_world, instants)
-    finally:
-        for table, rows in tables:
-            table[...] = rows
+    tables = {**dict(tables_of("state", state)), **dict(tables_of("world", world))}
+    shapes = tuple((name, table.ndim, table.dtype.kind) for name, table in tables.items())
+    lists = Lists(program_of(hook, shapes, tuple(state.options.tolist())), tables)
+    code: int = lists.names[lists.program.loop.name](instants)
+    lists.write_back()
     return code
 
 
-def _listed(tuple_of_tables: Any, tables: list[tuple[Any, Any]]) -> Any:
-    """The tables of a tuple as lists, and their rows; ``tables`` notes which list is which table's."""
-    listed: dict[str, Any] = {}
-    for name, value in tuple_of_tables._asdict().items():
-        if isinstance(value, np.ndarray):
-            rows = listed[name] = value.tolist()
-            tables.append((value, rows))
-            if value.ndim == 2:
-                listed |= {row_name(name, number): row for number, row in enumerate(rows)}
-        else:
-            listed[name] = _listed(value, tables)
-    made = type("Listed", (), {"__slots__": tuple(listed)})()  # slots are the attributes found quickest
-    for name, rows in listed.items():
-        setattr(made, name, rows)
-    return made
+@cache
+def program_of(hook: Kernel, shapes: Shapes, options: tuple[int, ...]) -> Program:
+    """The loop with a policy, rewritten."""
+    return Program(clockwork.loop, hook, shapes, options, WITH_LISTS)
 
 
-def row_name(table: str, number: int) -> str:
-    """What a row of a table is called beside the table."""
-    return f"{table}_{number}"
+def tables_of(name: str, tables: Any) -> Iterator[tuple[str, Table]]:
+    """All tables of a tuple with their names, such as ``state.profile.steps``."""
+    if isinstance(tables, np.ndarray):
+        yield name, tables
+    else:
+        for part, inside in tables._asdict().items():
+            yield from tables_of(f"{name}.{part}", inside)
 
 
-def find_in_list(profile: Any, k: int, b: int, x: int) -> int:
-    """:func:`headway.engine.profile.find` by what Python has for lists in ascending order."""
-    half, times = profile.blocks[BLOCK_ROWS * k + COUNTS][HALF], profile.steps[STEP_ROWS * k + TIME]
-    low = half * (len(times) >> 1) + b * BLOCK
-    return bisect_right(times, x, low + 1, low + BLOCK) - 1
+class Lists:
+    """Tables as lists, and what else a program finds by name."""
+
+    def __init__(self, program: Program, tables: dict[str, Table]) -> None:
+        self.program, self.tables = program, tables
+        self.names: dict[str, Any] = {}
+        self.bind()
+
+    def bind(self) -> None:
+        """Add what the program does not find yet."""
+        program, names = self.program, self.names
+        names.update(program.others)
+        names.update({name: self.tables[table].shape[axis] for name, (table, axis) in program.sizes.items()})
+        for name, (table, row) in program.rows.items():
+            if name not in names:
+                names[name] = self.whole(table) if row is None else self.row(table, row)
+        for name, function in program.called.items():
+            if name not in names:
+                names[name] = self.not_written_yet(function)
+
+    def row(self, table: str, row: int) -> list[Any]:
+        """A row of a table."""
+        whole = self.names.get(row_name(table, None))
+        return self.tables[table][row].tolist() if whole is None else whole[row]
+
+    def whole(self, table: str) -> list[Any]:
+        """A whole table; rows that have been named are the same lists."""
+        if self.tables[table].ndim == 1:
+            return self.tables[table].tolist()
+        return [
+            self.names.get(row_name(table, row)) or numbers.tolist()
+            for row, numbers in enumerate(self.tables[table])
+        ]
+
+    def not_written_yet(self, function: Function) -> Kernel:
+        """A function that is written when it is first called."""
+
+        def write_and_call(*arguments: int) -> Any:
+            self.names[function.name] = written = FunctionType(function.code, self.names)
+            self.bind()
+            return written(*arguments)
+
+        return write_and_call
+
+    def write_back(self) -> None:
+        """Let the tables have what the program has changed."""
+        for name in self.program.changed & self.names.keys():
+            table, row = self.program.rows[name]
+            self.tables[table][... if row is None else row] = self.names[name]
 
 
-def step_from_in_list(profile: Any, k: int, b: int, place: int, x: int, now: int) -> int:
-    """:func:`headway.engine.profile.step_from`, which moves what follows all at once."""
-    times, levels = profile.steps[STEP_ROWS * k + TIME], profile.steps[STEP_ROWS * k + LEVEL]
-    if times[place] == x:
-        return place
-    if x == now:
-        times[place] = now
-        return place
-    half, used = profile.blocks[BLOCK_ROWS * k + COUNTS][HALF], profile.blocks[BLOCK_ROWS * k + USED]
-    end = half * (len(times) >> 1) + b * BLOCK + used[b]
-    times[place + 1 : end + 1] = [x, *times[place + 1 : end]]
-    levels[place + 1 : end + 1] = [levels[place], *levels[place + 1 : end]]
-    used[b] += 1
-    return place + 1
+def locate_in_list(profile: Profile, k: int, x: int) -> int:
+    """:func:`headway.engine.profile.locate` by what Python has for lists in ascending order."""
+    used = profile.blocks[BLOCK_ROWS * k + COUNTS, BLOCKS_USED]
+    return bisect_right(profile.blocks[BLOCK_ROWS * k + FIRST, :], x, 1, used) - 1
 
 
-WITH_LISTS: dict[Kernel, Kernel] = {find: find_in_list, step_from: step_from_in_list}
+def find_in_list(profile: Profile, k: int, b: int, x: int) -> int:
+    """:func:`headway.engine.profile.find` likewise."""
+    low = base_of(profile, k, b)
+    return bisect_right(profile.steps[STEP_ROWS * k + TIME, :], x, low + 1, low + BLOCK) - 1
+
+
+def move_back_in_list(profile: Profile, k: int, low: int, high: int) -> None:
+    """:func:`headway.engine.profile.move_back`, all at once."""
+    times, levels = profile.steps[STEP_ROWS * k + TIME, :], profile.steps[STEP_ROWS * k + LEVEL, :]
+    times[low + 1 : high + 1] = times[low:high]
+    levels[low + 1 : high + 1] = levels[low:high]
+
+
+def leave_unused_in_list(profile: Profile, k: int, low: int, high: int) -> None:
+    """:func:`headway.engine.profile.leave_unused`, all at once."""
+    profile.steps[STEP_ROWS * k + TIME, low:high] = [NO_STEP] * (high - low)
+    profile.steps[STEP_ROWS * k + LEVEL, low:high] = [NEVER] * (high - low)
+
+
+def scan_in_list(state: State, q: int, begin: int, end: int, free: int, limit: int, extra: int) -> int:
+    """:func:`headway.engine.fitting.scan` along a part of a list."""
+    plans = state.queue[Q_FIELDS * q + Entry.PLAN, :]
+    for i, procs in enumerate(state.queue[Q_FIELDS * q + Entry.PROCS, begin:end], begin):
+        if procs <= free and (plans[i] <= limit or procs <= extra):
+            return i
+    return -1
+
+
+WITH_LISTS: dict[Kernel, Kernel] = {
+    locate: locate_in_list,
+    find: find_in_list,
+    move_back: move_back_in_list,
+    leave_unused: leave_unused_in_list,
+    scan: scan_in_list,
+}
 """Kernels that are another procedure with lists."""
-
-
-@cache
-def rewritten(kernel: Kernel) -> Kernel:
-    """The same kernel for tables that are lists, with all kernels that it calls."""
-    if kernel in WITH_LISTS:
-        return WITH_LISTS[kernel]
-    if not isinstance(kernel, FunctionType) or kernel.__closure__ or not kernel.__module__.startswith(OURS):
-        raise NotPlain(kernel)
-    space = _names_of(kernel.__module__)
-    found = _sources_of(kernel.__module__).get(kernel.__name__)
-    if found is None or kernel.__qualname__ != kernel.__name__:
-        raise NotPlain(kernel)
-    made = FunctionType(_code_of(found, kernel), space, kernel.__name__, kernel.__defaults__)
-    made.__kwdefaults__ = kernel.__kwdefaults__
-    for name in kernel.__code__.co_names:
-        called = kernel.__globals__.get(name)
-        if isinstance(called, FunctionType) and called.__module__.startswith(OURS):
-            space[name] = made if called is kernel else rewritten(called)
-    return made
-
-
-@cache
-def _names_of(module: str) -> dict[str, Any]:
-    """What the rewritten kernels of a module find by name."""
-    return dict(vars(sys.modules[module]))
-
-
-@cache
-def _sources_of(module: str) -> dict[str, ast.FunctionDef]:
-    """The functions of a module."""
-    try:
-        tree = ast.parse(inspect.getsource(sys.modules[module]))
-    except (OSError, TypeError, SyntaxError):
-        return {}
-    return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-
-
-def _code_of(source: ast.FunctionDef, kernel: FunctionType) -> CodeType:
-    """The code of a kernel for lists."""
-    source.decorator_list, source.returns = [], None
-    arguments = source.args
-    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        argument.annotation = None
-    arguments.defaults, arguments.kw_defaults = [], [None for _ in arguments.kw_defaults]
-    module = ast.Module([_ForLists(kernel).visit(source)], [])
-    whole = compile(ast.fix_missing_locations(module), kernel.__code__.co_filename, "exec")
-    return next(part for part in whole.co_consts if isinstance(part, CodeType))
-
-
-class _ForLists(ast.NodeTransformer):
-    """Rewrites what a kernel asks of tables, and writes its constants out."""
-
-    def __init__(self, kernel: FunctionType) -> None:
-        self.names, self.local = kernel.__globals__, set(kernel.__code__.co_varnames)
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        value = self.names.get(node.id)
-        if type(value) is int and isinstance(node.ctx, ast.Load) and node.id not in self.local:
-            return ast.copy_location(ast.Constant(value), node)
-        return node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        self.generic_visit(node)
-        names = self.names.get(node.value.id) if isinstance(node.value, ast.Name) else None
-        if isinstance(names, EnumType) and issubclass(names, IntEnum) and node.attr in names.__members__:
-            return ast.copy_location(ast.Constant(int(names[node.attr])), node)
-        return node
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        self.generic_visit(node)
-        if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
-            return self._length(node.value.value, node.slice)
-        if isinstance(node.slice, ast.Tuple):
-            row, place = node.slice.elts
-            if isinstance(row, ast.Slice) or isinstance(place, ast.Slice):
-                raise NotPlain(ast.unparse(node))
-            return ast.Subscript(self._row(node.value, row), place, node.ctx)
-        return node
-
-    def _row(self, table: ast.expr, row: ast.expr) -> ast.expr:
-        """A row of a table; one with a fixed number of a tuple's table has a name of its own."""
-        if isinstance(table, ast.Attribute) and isinstance(row, ast.Constant) and isinstance(row.value, int):
-            return ast.Attribute(table.value, row_name(table.attr, row.value), ast.Load())
-        return ast.Subscript(table, row, ast.Load())
-
-    def _length(self, table: ast.expr, axis: ast.expr) -> ast.expr:
-        """How many rows a table has, or numbers in each."""
-        if not isinstance(axis, ast.Constant) or axis.value not in (0, 1):
-            raise NotPlain(ast.unparse(table))
-        row = self._row(table, ast.Constant(0)) if axis.value else table
-        return ast.Call(ast.Name("len", ast.Load()), [row], [])

@@ -242,6 +242,14 @@ def tidy_both(profile: Profile, k: int, first: int, last: int, now: int) -> bool
 
 
 @kernel
+def move_back(profile: Profile, k: int, low: int, high: int) -> None:
+    """Move what stands at positions [low, high) back by one position."""
+    for i in range(high, low, -1):
+        profile.steps[STEP_ROWS * k + TIME, i] = profile.steps[STEP_ROWS * k + TIME, i - 1]
+        profile.steps[STEP_ROWS * k + LEVEL, i] = profile.steps[STEP_ROWS * k + LEVEL, i - 1]
+
+
+@kernel
 def step_at(profile: Profile, k: int, b: int, x: int, now: int) -> int:
     """Let a step begin at ``x`` in its block ``b``, with the level that is there; the step's place."""
     return step_from(profile, k, b, find(profile, k, b, x), x, now)
@@ -255,10 +263,7 @@ def step_from(profile: Profile, k: int, b: int, place: int, x: int, now: int) ->
     if x == now:  # nobody asks for the past: the step that lasts through now may as well begin now
         profile.steps[STEP_ROWS * k + TIME, place] = now
         return place
-    end = base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b]
-    for i in range(end, place + 1, -1):
-        profile.steps[STEP_ROWS * k + TIME, i] = profile.steps[STEP_ROWS * k + TIME, i - 1]
-        profile.steps[STEP_ROWS * k + LEVEL, i] = profile.steps[STEP_ROWS * k + LEVEL, i - 1]
+    move_back(profile, k, place + 1, base_of(profile, k, b) + profile.blocks[BLOCK_ROWS * k + USED, b])
     profile.steps[STEP_ROWS * k + TIME, place + 1] = x
     profile.steps[STEP_ROWS * k + LEVEL, place + 1] = profile.steps[STEP_ROWS * k + LEVEL, place]
     profile.blocks[BLOCK_ROWS * k + USED, b] += 1
