@@ -317,7 +317,7 @@ def change_from(
     add_between(profile, k, first, low, last, high, procs)
 
 
-@kernel
+@routine
 def move_forward(
     profile: Profile, k: int, place: int, begin: int, old: int, length: int, procs: int, now: int
 ) -> int:

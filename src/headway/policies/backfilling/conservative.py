@@ -38,7 +38,7 @@ from headway.engine.reservations import (
     reserve_by,
     reserved_start,
 )
-from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, Pool, State, Why
+from headway.engine.tables import GONE, Q_FIELDS, Clock, Entry, Job, Pool, State, Table, Why
 from headway.engine.verbs import start, wake
 from headway.jit import kernel, routine
 from headway.policies.backfilling.long_holes import (
@@ -108,17 +108,16 @@ def sweep(t: int, state: State, k: int) -> bool:
     moved, searched = False, 0
     row = Q_FIELDS * 2 * k
     last_procs, last_plan, last_reserved, found, found_at = NEVER, 0, 0, t, now
-    place = state.pools[Pool.HEAD, 2 * k] - 1
-    while place < state.pools[Pool.TAIL, 2 * k] - 1:
-        place += 1
-        procs = state.queue[row + Entry.PROCS, place]
-        if procs == GONE:
-            continue
+    place, tail = state.pools[Pool.HEAD, 2 * k] - 1, state.pools[Pool.TAIL, 2 * k]
+    while True:
+        place = next_that_may_move(
+            state.queue, state.jobs, row, place + 1, tail, begin, last_procs, last_plan, last_reserved, found
+        )
+        if place == tail:
+            break
+        procs, plan = state.queue[row + Entry.PROCS, place], state.queue[row + Entry.PLAN, place]
         job = state.queue[row + Entry.JOB, place]
         reserved = state.jobs[Job.RESERVED, job]
-        if reserved <= begin:
-            continue
-        plan = state.queue[row + Entry.PLAN, place]
         after, at = t, now
         if procs >= last_procs and plan >= last_plan and reserved >= last_reserved:
             if found < reserved:
@@ -151,6 +150,35 @@ def sweep(t: int, state: State, k: int) -> bool:
             last_procs = NEVER
     state.pools[Pool.SEARCHED, k] = searched
     return moved
+
+
+@routine
+def next_that_may_move(
+    queue: Table,
+    jobs: Table,
+    row: int,
+    place: int,
+    tail: int,
+    begin: int,
+    procs: int,
+    plan: int,
+    reserved: int,
+    found: int,
+) -> int:
+    """The first position from ``place`` on of the queue in rows ``row`` whose job may move; else ``tail``.
+
+    It is reserved after ``begin``, and the last search does not speak for it: that was for ``procs``
+    processors for ``plan`` µs, reserved at ``reserved``, and found nothing before ``found``.
+    """
+    while place < tail:
+        needed = queue[row + Entry.PROCS, place]
+        if needed != GONE:
+            start = jobs[Job.RESERVED, queue[row + Entry.JOB, place]]
+            spoken_for = needed >= procs and reserved <= start <= found
+            if start > begin and not (spoken_for and queue[row + Entry.PLAN, place] >= plan):
+                break
+        place += 1
+    return place
 
 
 @routine
