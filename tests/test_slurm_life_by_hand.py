@@ -63,6 +63,18 @@ def test_a_singleton_waits_for_the_earlier_one_of_its_name() -> None:
     assert other < MINUTE and first + 600 <= second <= first + 660
 
 
+def test_a_singleton_waits_for_jobs_of_its_name_that_did_not_ask_to_be_alone() -> None:
+    """As real Slurm did it: for those that came before, also when the later of them ends first, and for one
+    that came later and runs. One that came later and waits is no reason to wait.
+    """
+    jobs = log((0, 1, 30, 20), (1, 1, 30, 10), (2, 1, 30, 5), (3, 1, 30, 5), (1300, 1, 60, 35),
+               dependency=["", "", "singleton", "singleton", ""], name=["s"] * 5, user=[0] * 5)  # fmt: skip
+    *_, third, fourth, fifth = starts(jobs, site())
+    assert 1200 <= third <= 1260
+    assert 1300 <= fifth <= 1360
+    assert fifth + 2100 <= fourth <= fifth + 2160
+
+
 def test_a_begin_time_keeps_a_job_back_and_nobody_else() -> None:
     jobs = log((0, 1, 10, 10), (1, 1, 10, 10), begin=[f"{BEGAN + 1800}", ""])
     later, other = starts(jobs, site())
@@ -194,10 +206,20 @@ def test_backfill_shortens_a_job_that_accepts_it() -> None:
     assert int(schedule.end[2] - schedule.start[2]) <= 21 * MINUTE * 1_000_000
 
 
-def test_a_closed_partition_starts_nothing() -> None:
-    closed = NodeEvent("", BEGAN + 60, BEGAN + 1800, "DOWN", partition="main")
+@pytest.mark.parametrize("state", ["DOWN", "INACTIVE"])
+def test_a_closed_partition_starts_nothing(state: str) -> None:
+    closed = NodeEvent("", BEGAN + 60, BEGAN + 1800, state, partition="main")
     first, second = starts(log((0, 1, 10, 5), (120, 1, 10, 5)), site(events=(closed,)))
     assert first < MINUTE and 1800 <= second <= 1860
+
+
+def test_a_partition_that_drains_starts_what_it_has() -> None:
+    """As real Slurm did it: a job, the tasks of an array and a job with a begin time that waited started one
+    after the other while their partition was in state DRAIN. Submissions to it were refused.
+    """
+    drains = NodeEvent("", BEGAN + 60, BEGAN + 7200, "DRAIN", partition="main")
+    first, second = starts(log((0, 4, 10, 5), (1, 4, 10, 5)), site(events=(drains,)))
+    assert first + 300 <= second <= first + 360
 
 
 def test_a_limit_of_accelerators_of_a_user() -> None:

@@ -16,6 +16,7 @@ from headway.figures.style import BLACK, GREY
 from headway.metrics.over_time import steps
 from headway.platform.absences import absences
 from headway.schedule import Schedule
+from headway.site.happenings import times_of
 from headway.units import LONGEST, SECOND
 
 if TYPE_CHECKING:
@@ -72,10 +73,10 @@ def _of_site(site: Site, shown: Bands, origin: int) -> Iterator[Away]:
                 first = at
 
     latest = origin + (int(shown.end.max()) // SECOND if len(shown) else 0)
-    for one in site.reservations:
+    for place, start, end in times_of(site.reservations, latest):
+        one = site.reservations[place]
         kind = "maintenance" if "MAINT" in {flag.upper() for flag in one.flags} else "reserved"
-        for start, end in one.instances(latest):
-            yield from stretches([site.nodes[node].name for node in one.nodes], kind, start, end)
+        yield from stretches([site.nodes[node].name for node in one.nodes], kind, start, end)
     for event in site.events:
         kind = "down" if event.ends_jobs else "drain"
         if event.node:

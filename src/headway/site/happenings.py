@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -59,7 +61,37 @@ def read_reservations(path: Path, nodes: tuple[Node, ...]) -> tuple[Reservation,
     places = {node.name: place for place, node in enumerate(nodes)}
     first = path.read_text("utf-8", errors="replace").lstrip().partition("\n")[0]
     shown = table(path, "reservations") if "|" in first else blocks_shown(path, "ReservationName")
-    return tuple(_reservation(entry, places) for entry in shown)
+    return one_at_a_time([_reservation(entry, places) for entry in shown])
+
+
+def one_at_a_time(given: Sequence[Reservation]) -> tuple[Reservation, ...]:
+    """Reservations, of which there is one of a name at a time: the next is known when the last is over."""
+    found = list(given)
+    over: dict[str, int] = {}
+    for place in sorted(range(len(found)), key=lambda at: found[at].start):
+        one = found[place]
+        if one.name in over:
+            found[place] = replace(one, announced=max(over[one.name], one.announced or 0))
+        over[one.name] = one.end
+    return tuple(found)
+
+
+def times_of(
+    reservations: Sequence[Reservation], log_end: int, ahead: int = 0
+) -> Iterator[tuple[int, int, int]]:
+    """Place, start and end of each time of each reservation, until ``ahead`` seconds after the log.
+
+    The accounting, which gives them numbers, lists each time of one that recurs by itself: where the next one
+    is not listed though the log goes on, the reservation was deleted.
+    """
+    last = {one.name: one.start for one in sorted(reservations, key=lambda one: one.start)}
+    for place, one in enumerate(reservations):
+        times = one.instances(log_end + ahead)
+        deleted = one.number and len(times) > 1 and times[1][0] <= log_end
+        if deleted or one.start < last[one.name]:
+            times = times[:1]
+        for start, end in times:
+            yield place, start, end
 
 
 def _reservation(entry: Entry, places: dict[str, int]) -> Reservation:
@@ -84,4 +116,5 @@ def _reservation(entry: Entry, places: dict[str, int]) -> Reservation:
         "" if values.nothing(entry.get("PartitionName")) else entry.get("PartitionName"),
         entry.read("CoreCnt", values.limit, None),
         entry.read("Announced", _ended, None),
+        entry.get("ID").strip(),
     )

@@ -32,7 +32,18 @@ def read_jobs(site: Site, log: str | None, rules: Mapping[str, str]) -> Workload
     workload = read_requests(str(site.jobs) if log is None else log, {**DEFAULTS, **rules})
     if workload.header.max_procs is None:
         workload = workload.with_header(Header((*workload.header.lines, f"; MaxProcs: {site.cpus}")))
-    return _with_limits(site, workload) if "min_nodes" in workload else workload
+    if "min_nodes" not in workload:
+        return workload
+    return _with_limits(site, _with_reservations(site, workload))
+
+
+def _with_reservations(site: Site, workload: Workload) -> Workload:
+    """Jobs of which the log has only the number of their reservation get its name."""
+    names = {f"#{one.number}": one.name for one in site.reservations if one.number}
+    given = workload.labels.get("reservation", [])
+    if not any(text in names for text in given):
+        return workload
+    return workload.with_labels(reservation=[names.get(text, text) for text in given])
 
 
 def _with_limits(site: Site, workload: Workload) -> Workload:

@@ -19,7 +19,8 @@ UNLIMITED = -1
 AWAY = ("DOWN", "FAIL", "ERROR", "NO_RESPOND", "POWERED_DOWN", "MAINT", "REBOOT")
 """States of a node that end what runs on it."""
 
-PERIODS = {"DAILY": 86_400, "WEEKLY": 7 * 86_400, "HOURLY": 3600}
+DAY = 86_400
+PERIODS = {"DAILY": DAY, "WEEKLY": 7 * DAY, "HOURLY": 3600}
 """Seconds after which a reservation with such a flag recurs."""
 
 Tres = Mapping[str, int]
@@ -171,6 +172,14 @@ class NodeEvent:
         state = self.state.upper()
         return state.startswith(AWAY) and "DRAIN" not in state
 
+    @property
+    def stops_starts(self) -> bool:
+        """Whether no job that waits for the node or partition starts there.
+
+        A partition that drains takes no new jobs, but starts those that it has.
+        """
+        return not self.partition or "DRAIN" not in self.state.upper()
+
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
@@ -187,19 +196,42 @@ class Reservation:
     cores: int | None = None
     announced: int | None = None
     """When it was made (s since 1970); None: before the log begins."""
+    number: str = ""
+    """Slurm's number of it, which the accounting has; one that recurs gets another each time."""
+
+    @property
+    def recurs(self) -> bool:
+        """Whether it goes on to a next time by itself when it ends."""
+        return bool({flag.upper() for flag in self.flags} & {*PERIODS, "WEEKDAY", "WEEKEND"})
+
+    def may_overlap(self, other: Reservation) -> bool:
+        """Whether jobs of this reservation may use nodes that another one has at the same time."""
+        mine, others = ({flag.upper() for flag in one.flags} for one in (self, other))
+        return "MAINT" in mine or ("OVERLAP" in mine and "MAINT" not in others)
 
     def instances(self, last: int) -> list[tuple[int, int]]:
         """Its starts and ends up to a time: one, or one for each period in which it recurs."""
-        flags = {flag.upper() for flag in self.flags}
+        found, flags = [(self.start, self.end)], {flag.upper() for flag in self.flags}
         step = next((seconds for name, seconds in PERIODS.items() if name in flags), 0)
-        if step == 0 and not flags & {"WEEKDAY", "WEEKEND"}:
-            return [(self.start, self.end)]
-        found = []
-        for start in range(self.start, max(last, self.start) + 1, step or PERIODS["DAILY"]):
-            weekend = datetime.fromtimestamp(start, UTC).weekday() >= 5
-            if step or weekend == ("WEEKEND" in flags):
-                found.append((start, start + self.end - self.start))
+        while self.recurs:
+            start, end = found[-1]
+            ahead = step or DAY * days_ahead(datetime.fromtimestamp(end, UTC), "WEEKEND" in flags)
+            if start + ahead > last:
+                break
+            found.append((start + ahead, end + ahead))
         return found
+
+
+def days_ahead(over: datetime, weekend: bool) -> int:
+    """By how many days a reservation that is over moves on, to the next working day or day of a weekend.
+
+    >>> days_ahead(datetime(2023, 11, 17), False), days_ahead(datetime(2023, 11, 19), True)
+    (3, 6)
+    """
+    day = over.isoweekday()  # Monday is 1
+    if weekend:
+        return {6: 1, 7: 6}.get(day, 6 - day)
+    return {5: 3, 6: 2}.get(day, 1)
 
 
 @dataclass(frozen=True, slots=True)

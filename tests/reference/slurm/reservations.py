@@ -18,6 +18,7 @@ class Reservation:
     users: frozenset[str] = frozenset()
     maintenance: bool = False
     flex: bool = False
+    overlap: bool = False
     all_nodes: bool = False
     """Made with nodes=ALL: a job that it hinders is moved behind it."""
 
@@ -50,7 +51,7 @@ class Reservations:
 
     def overlapping(self, start: int, limit: int) -> list[Reservation]:
         end = start + 60 * limit
-        return [one for one in self.reservations if one.flex or (start < one.end and end > one.start)]
+        return [one for one in self.reservations if start < one.end and end > one.start]
 
     def next_end(self, start: int) -> int:
         """The earliest end of any reservation at or after start, rounded up to the resolution; 0 if none."""
@@ -62,10 +63,11 @@ class Reservations:
         mine = next((one for one in self.reservations if one.name == job.reservation), None)
         if mine is None or (self.now < mine.start and not mine.flex):
             return None
-        if start >= mine.end:
+        if start >= mine.end and not mine.flex:
             return None
-        nodes = mine.nodes
+        nodes = self.machine.all_nodes if mine.flex else mine.nodes
         for one in self.overlapping(start, limit):
-            if one is not mine and one.maintenance and not mine.maintenance:
+            may = mine.maintenance or (mine.overlap and not one.maintenance)
+            if one is not mine and not may:
                 nodes &= ~one.nodes
         return Window(start, nodes)

@@ -48,6 +48,7 @@ def check_reservations(record: Record) -> Finding | None:
     wrong: list[Complaint] = []
     held = runs(record)
     holders = stretches_by_node(held.shares)
+    by_name = {one.name: one for one in named.site.reservations}
     for one in named.site.reservations:
         begins, ends = ((t - record.origin) * SECOND for t in (one.start, one.end))
         known = ((one.announced or 0) - record.origin) * SECOND
@@ -57,7 +58,10 @@ def check_reservations(record: Record) -> Finding | None:
             for run in holders.get(named.site.nodes[node].name, []):
                 row = int(held.job[run])
                 meets = held.start[run] < ends and held.end[run] > begins + LATE
-                if meets and held.start[run] >= known and named.reservation[row] != one.name:
+                own = by_name.get(named.reservation[row])
+                if own is not None and (own.name == one.name or own.may_overlap(one)):
+                    continue
+                if meets and held.start[run] >= known:
                     wrong.append((row, f"ran into the reservation {one.name}"))
     return found_on_nodes(record, "reservations", list(dict.fromkeys(wrong)))
 

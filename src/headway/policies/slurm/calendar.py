@@ -26,9 +26,7 @@ def is_known(memory: Memory, which: int, now: int) -> bool:
 
 @kernel
 def overlaps(memory: Memory, which: int, start: int, end: int) -> bool:
-    """Whether a reservation overlaps a stretch of time; a flexible one counts as always active."""
-    if memory.reservations[Reservation.FLEXIBLE, which] > 0:
-        return True
+    """Whether a reservation overlaps a stretch of time."""
     begins = memory.reservations[Reservation.START, which]
     return bool(start < memory.reservations[Reservation.END, which] and end > begins)
 
@@ -40,6 +38,28 @@ def covers(memory: Memory, which: int, part: int) -> bool:
         if memory.members[part, node] > 0 and memory.reserved[which, node] == 0:
             return False
     return True
+
+
+@kernel
+def own_reservation(memory: Memory, job: int, now: int) -> int:
+    """The reservation that a job is for: the first of the name it gives that is not over; UNSET: none."""
+    which = memory.jobs[SlurmJob.RESERVATION, job]
+    while which != UNSET and memory.reservations[Reservation.END, which] <= now:
+        following = memory.reservations[Reservation.NEXT, which]
+        if following == UNSET:
+            break
+        which = following
+    return int(which)
+
+
+@kernel
+def takes_partition(memory: Memory, which: int, part: int) -> bool:
+    """Whether nobody of a partition without a reservation may start before this one ends."""
+    return bool(
+        memory.reservations[Reservation.ALL_NODES, which] > 0
+        or memory.reservations[Reservation.PARTITION, which] == part
+        or (memory.reservations[Reservation.MAINTENANCE, which] > 0 and covers(memory, which, part))
+    )
 
 
 @kernel
@@ -72,7 +92,7 @@ def lay_allowed(memory: Memory, job: int, part: int, start: int, minutes: int, n
     -1 where it may not be looked at. The start is moved behind a maintenance of the whole partition.
     """
     allow_all(memory)
-    mine = memory.jobs[SlurmJob.RESERVATION, job]
+    mine = own_reservation(memory, job, now)
     if mine != UNSET:
         return lay_reserved(memory, mine, start, minutes, now)
     for _ in range(MOVES):
@@ -80,10 +100,7 @@ def lay_allowed(memory: Memory, job: int, part: int, start: int, minutes: int, n
         for which in range(memory.reservations.shape[1]):
             if not is_known(memory, which, now) or not overlaps(memory, which, start, start + 60 * minutes):
                 continue
-            whole = memory.reservations[Reservation.ALL_NODES, which] > 0 or (
-                memory.reservations[Reservation.MAINTENANCE, which] > 0 and covers(memory, which, part)
-            )
-            if whole:
+            if takes_partition(memory, which, part):
                 behind = memory.reservations[Reservation.END, which]
                 break
             leave_out(memory, which)
@@ -96,19 +113,32 @@ def lay_allowed(memory: Memory, job: int, part: int, start: int, minutes: int, n
 
 @kernel
 def lay_reserved(memory: Memory, mine: int, start: int, minutes: int, now: int) -> int:
-    """The nodes of a job's own reservation into the set ALLOWED; -1 outside its time."""
-    flexible = memory.reservations[Reservation.FLEXIBLE, mine] > 0
-    begins, ends = memory.reservations[Reservation.START, mine], memory.reservations[Reservation.END, mine]
-    if not is_known(memory, mine, now) or (now < begins and not flexible) or start >= ends:
+    """The nodes of a job's own reservation into the set ALLOWED; -1 outside its time.
+
+    A flexible one lets its jobs run at any time, on any node. What another reservation takes at the time of
+    the job is left out, unless its own is a maintenance, or one that overlaps and the other is none.
+    """
+    if not is_known(memory, mine, now):
         return NOT_NOW
+    flexible = memory.reservations[Reservation.FLEXIBLE, mine] > 0
+    if not flexible:
+        begins, ends = (
+            memory.reservations[Reservation.START, mine],
+            memory.reservations[Reservation.END, mine],
+        )
+        if now < begins or start >= ends:
+            return NOT_NOW
     for node in range(memory.nodes.shape[1]):
-        memory.sets[Scratch.ALLOWED, node] = memory.reserved[mine, node]
-    exempt = memory.reservations[Reservation.MAINTENANCE, mine] > 0
-    exempt = exempt or memory.reservations[Reservation.OVERLAPS, mine] > 0
+        memory.sets[Scratch.ALLOWED, node] = 1 if flexible else memory.reserved[mine, node]
+    if memory.reservations[Reservation.MAINTENANCE, mine] > 0:
+        return start
+    may_overlap = memory.reservations[Reservation.OVERLAPS, mine] > 0
     for which in range(memory.reservations.shape[1]):
-        other = which != mine and memory.reservations[Reservation.MAINTENANCE, which] > 0
-        other = other and not exempt and is_known(memory, which, now)
-        if other and overlaps(memory, which, start, start + 60 * minutes):
+        if which == mine or not is_known(memory, which, now):
+            continue
+        if may_overlap and memory.reservations[Reservation.MAINTENANCE, which] == 0:
+            continue
+        if overlaps(memory, which, start, start + 60 * minutes):
             leave_out(memory, which)
     return start
 
@@ -132,8 +162,14 @@ def next_reservation_end(memory: Memory, job: int, part: int, start: int, minute
 
 @kernel
 def seconds_left(memory: Memory, job: int, now: int) -> int:
-    """Until when a job's reservation lets it run, in seconds from now; a very long time without one."""
-    mine = memory.jobs[SlurmJob.RESERVATION, job]
+    """Until when a job's reservation lets it run, in seconds from now; a very long time without one.
+
+    Jobs of a flexible reservation, and of one that goes on to its next time, run on when it ends.
+    """
+    mine = own_reservation(memory, job, now)
     if mine == UNSET or memory.reservations[Reservation.FLEXIBLE, mine] > 0:
         return 1 << 40
-    return int(max(memory.reservations[Reservation.END, mine] - now, 0))
+    if memory.reservations[Reservation.RECURS, mine] > 0:
+        return 1 << 40
+    over = memory.settings[Setting.RESERVATION_OVER]
+    return int(max(memory.reservations[Reservation.END, mine] + over - now, 0))

@@ -23,6 +23,8 @@ def entry_state(memory: Memory, entry: int, now: int) -> int:
         since = now - memory.jobs[SlurmJob.STARTED, job]
         begun = outcome != Outcome.PENDING and since >= 60 * memory.dependencies[Dependency.MINUTES, entry]
         return MET if begun or outcome >= Outcome.WELL else OPEN
+    if kind == After.NOT_RUNNING:
+        return OPEN if outcome == Outcome.RUNS else MET
     if outcome < Outcome.WELL:
         return OPEN
     if kind == After.OK and outcome == Outcome.BADLY:

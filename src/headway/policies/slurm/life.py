@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +17,14 @@ from headway.engine.tables import Table
 from headway.policies.slurm.life_tables import After, Array, Dependency, Happening, Licence, Reservation, What
 from headway.policies.slurm.tables import UNSET, SlurmJob
 from headway.site import Site
+from headway.site.happenings import times_of
 from headway.site.model import Partition
 from headway.site.model import Reservation as Reserved
 from headway.site.node_names import expanded
 from headway.units import MINUTE, SECOND
 
 DAY = 24 * 3600
-STARTED, CORRESPONDING = "after", "aftercorr"
+STARTED, CORRESPONDING, SINGLETON = "after", "aftercorr", "singleton"
 KINDS = {
     STARTED: After.STARTED, "afterany": After.ENDED, "afterok": After.OK, CORRESPONDING: After.OK,
     "afternotok": After.NOT_OK,
@@ -58,12 +61,12 @@ class Life:
         asked = self.column("requeue", UNSET)
         by_default = self.site.config.number("JobRequeue") > 0
         rows[SlurmJob.REQUEUES] = np.where(asked == UNSET, by_default, asked > 0)
-        places = {one.name: place for place, one in enumerate(self.site.reservations)}
+        reserved = {name: places[0] for name, places in by_name(self.site.reservations).items()}
         asked = self.column("kill_invalid", UNSET)
         rows[SlurmJob.KILL_INVALID] = np.where(
             asked == UNSET, "kill_invalid_depend" in self.site.scheduler, asked
         )
-        rows[SlurmJob.RESERVATION] = self.coded("reservation", lambda name: places.get(name, UNSET), UNSET)
+        rows[SlurmJob.RESERVATION] = self.coded("reservation", lambda name: reserved.get(name, UNSET), UNSET)
         rows[SlurmJob.ACCEPTED] = self.column("recorded_start", UNSET) >= 0
         rows[SlurmJob.REQUIRED] = self.coded("required_nodes", self.required_set, 0)
 
@@ -136,13 +139,13 @@ class Life:
         targets = self.jobs_by_number()
         entries: list[tuple[int, int, int, int]] = []
         shared: dict[str, tuple[int, int]] = {}
-        before = self.earlier_of_same_name(dependent)
+        alone = self.of_the_same_name([job for job in dependent.tolist() if SINGLETON in texts[codes[job]]])
         for job in dependent.tolist():
             text = texts[codes[job]]
-            by_itself = CORRESPONDING in text or "singleton" in text
+            by_itself = CORRESPONDING in text or SINGLETON in text
             if by_itself or text not in shared:
                 first = len(entries)
-                entries += self.entries(text, job, targets, before, first)
+                entries += self.entries(text, job, targets, alone, first)
                 shared[text] = first, len(entries) - first
             rows[SlurmJob.DEPENDS, job], rows[SlurmJob.DEPENDENCIES, job] = shared[text]
             rows[SlurmJob.DEPENDS_ON_ANY, job] = "?" in text
@@ -163,7 +166,12 @@ class Life:
         return found
 
     def entries(
-        self, text: str, job: int, targets: dict[str, list[int]], before: dict[int, int], group: int
+        self,
+        text: str,
+        job: int,
+        targets: dict[str, list[int]],
+        alone: dict[int, list[tuple[int, int]]],
+        group: int,
     ) -> list[tuple[int, int, int, int]]:
         """The entries of one job's dependencies; what refers to jobs that are not in the log is left out."""
         found: list[tuple[int, int, int, int]] = []
@@ -171,8 +179,9 @@ class Life:
         for part in re.split(r"[,?]", text):
             kind, *numbers = part.split(":")
             kind = re.sub(r"\(.*\)$", "", kind.strip())
-            if kind == "singleton" and job in before:
-                found.append((After.ENDED, before[job], 0, group + len(found)))
+            if kind == SINGLETON:
+                for other, target in alone.get(job, []):
+                    found.append((other, target, 0, group + len(found)))
             for number in numbers if kind in KINDS else []:
                 name, _, minutes = re.sub(r"\(.*\)$", "", number).partition("+")
                 if kind == CORRESPONDING and f"{name}_{task}" in targets:
@@ -184,17 +193,30 @@ class Life:
                         found.append((KINDS[kind], target, wait, together))
         return found
 
-    def earlier_of_same_name(self, dependent: npt.NDArray[np.int64]) -> dict[int, int]:
-        """For each job that wants to be the only one of its name: the one of its user before it."""
+    def of_the_same_name(self, singletons: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
+        """For each job that wants to be the only one of its name and user: what it waits for, and of whom.
+
+        Whoever came before it is to be over, whether it asked for the like or not; the last of those that did
+        has waited for all before itself. Who came later and did not ask must not be running.
+        """
         names, users = self.column("name", UNSET), self.column("user", UNSET)
-        last: dict[tuple[int, int], int] = {}
+        asked = frozenset(singletons)
+        key = {int(names[job]) for job in singletons} - {UNSET}
+        members: dict[tuple[int, int], list[int]] = {}
+        for job in np.flatnonzero(np.isin(names, list(key))).tolist():
+            members.setdefault((int(users[job]), int(names[job])), []).append(job)
         found = {}
-        for job in dependent.tolist():
-            if names[job] >= 0:
-                key = int(users[job]), int(names[job])
-                if key in last:
-                    found[job] = last[key]
-                last[key] = job
+        for jobs in members.values():
+            before: list[int] = []
+            for place, job in enumerate(jobs):
+                if job in asked:
+                    later = [other for other in jobs[place + 1 :] if other not in asked]
+                    found[job] = [
+                        *((After.ENDED, other) for other in before),
+                        *((After.NOT_RUNNING, other) for other in later),
+                    ]
+                    before = []
+                before.append(job)
         return found
 
 
@@ -226,32 +248,49 @@ def moment(text: str, submit: int, otherwise: int) -> int:
     return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
 
 
-def reservation_tables(site: Site, last: int) -> tuple[Table, npt.NDArray[np.uint8]]:
-    """Reservations and their nodes; those that recur stand behind the others, once for each time.
+def reservation_tables(site: Site, last: int, ahead: int) -> tuple[Table, npt.NDArray[np.uint8]]:
+    """Reservations and their nodes, until ``ahead`` seconds after the ``last`` submission.
 
-    A job that names a reservation means the first of its instances.
+    Those that recur stand behind the others again, once for each further time. Of those with one name only
+    one exists at a time: the next is known of when the last is over.
     """
-    wide = -(-len(site.nodes) // 8) * 8
-    columns: list[list[int]] = []
-    sets: list[npt.NDArray[np.uint8]] = []
-    recurring: list[tuple[list[int], npt.NDArray[np.uint8]]] = []
-    for one in site.reservations:
+    times = list(times_of(site.reservations, last, ahead))
+    times.sort(key=lambda time: time[1] > site.reservations[time[0]].start)
+    table = np.full((len(Reservation), len(times)), UNSET, np.int64)
+    sets = np.zeros((len(times), -(-len(site.nodes) // 8) * 8), np.uint8)
+    for which, (place, start, end) in enumerate(times):
+        one = site.reservations[place]
         flags = {flag.upper() for flag in one.flags}
-        row = np.zeros(wide, np.uint8)
-        row[list(one.nodes or site_nodes(site, one))] = 1
+        sets[which, list(one.nodes or site_nodes(site, one))] = 1
         everything = "ALL_NODES" in flags or len(one.nodes) == len(site.nodes)
-        kinds = [int("MAINT" in flags), int("FLEX" in flags), int(everything), int("OVERLAP" in flags), UNSET]
-        for place, (start, end) in enumerate(one.instances(last)):
-            column = [one.announced or 0, start, end, *kinds]
-            if place == 0:
-                columns.append(column)
-                sets.append(row)
-            else:
-                recurring.append((column, row))
-    columns += [column for column, _ in recurring]
-    sets += [row for _, row in recurring]
-    table = np.array(columns, np.int64).reshape(-1, len(Reservation)).T.copy()
-    return table, np.array(sets, np.uint8).reshape(-1, wide)
+        table[: Reservation.NEXT, which] = [
+            one.announced or 0, start, end, "MAINT" in flags, "FLEX" in flags, everything, "OVERLAP" in flags,
+            one.recurs, partition_of(site, one),
+        ]  # fmt: skip
+    for places in by_name([replace(site.reservations[at], start=start) for at, start, _ in times]).values():
+        for before, after in pairwise(places):
+            table[Reservation.NEXT, before] = after
+            known = max(table[Reservation.END, before], table[Reservation.KNOWN, after])
+            table[Reservation.KNOWN, after] = known
+    return table, sets
+
+
+def by_name(reservations: Sequence[Reserved]) -> dict[str, list[int]]:
+    """The places of reservations with the same name, in the order of time."""
+    found: dict[str, list[int]] = {}
+    for place in sorted(range(len(reservations)), key=lambda at: reservations[at].start):
+        found.setdefault(reservations[place].name, []).append(place)
+    return found
+
+
+def partition_of(site: Site, one: Reserved) -> int:
+    """The partition that a reservation was made for as a whole (PART_NODES); UNSET where it was not."""
+    if "PART_NODES" not in {flag.upper() for flag in one.flags}:
+        return UNSET
+    if one.partition in site.partition_place:
+        return site.partition_place[one.partition]
+    nodes = set(one.nodes)
+    return next((p for p, part in enumerate(site.partitions) if set(part.nodes) == nodes), UNSET)
 
 
 def site_nodes(site: Site, one: Reserved) -> Sequence[int]:
@@ -267,7 +306,7 @@ def happenings(site: Site, reservations: Table, releases: list[tuple[int, int, i
     for event in site.events:
         if event.partition:
             part = site.partition_place.get(event.partition)
-            if part is not None:
+            if part is not None and event.stops_starts:
                 found.append((event.start, What.PARTITION_DOWN, part))
                 if event.end is not None:
                     found.append((event.end, What.PARTITION_UP, part))

@@ -54,6 +54,8 @@ class After(IntEnum):
     ENDED = 1
     OK = 2
     NOT_OK = 3
+    NOT_RUNNING = 4
+    """It may wait, or be over."""
 
 
 class Happening(IntEnum):
@@ -90,7 +92,13 @@ class Reservation(IntEnum):
     FLEXIBLE = 4
     ALL_NODES = 5
     OVERLAPS = 6
-    FAILED = 7
+    RECURS = 7
+    """Whether it goes on to a next time by itself when it ends."""
+    PARTITION = 8
+    """The partition that it was made for as a whole; UNSET where it was not."""
+    NEXT = 9
+    """The one of the same name that follows it; UNSET where none does."""
+    FAILED = 10
     """The last pass in which a job of it did not fit."""
 
 

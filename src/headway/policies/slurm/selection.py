@@ -13,7 +13,7 @@ from headway.engine.shares import propose, propose_further
 from headway.engine.tables import NODE_ROWS, Node, State, Table
 from headway.jit import kernel, routine
 from headway.policies.slurm.cores import cores_in_row, imagine_suspended, propose_cores, suspends
-from headway.policies.slurm.life_tables import Level
+from headway.policies.slurm.life_tables import Level, Reservation
 from headway.policies.slurm.queue import waives
 from headway.policies.slurm.settings import Preemption, Setting, Waiver
 from headway.policies.slurm.tables import UNSET, Choice, Memory, Partition, Scratch, SlurmJob, SlurmNode, Work
@@ -23,6 +23,7 @@ MANY_NODES = 1 << 40
 LIGHTER = 256
 """Parts of a unit of weight."""
 REQUIRED_FIRST = 1 << 40
+OUTSIDE_LAST = 1 << 38
 
 
 @kernel
@@ -456,15 +457,37 @@ def select_on(state: State, table: Table, candidates: int, job: int, part: int, 
     memory = state.memory
     if asks_gres(memory, job) > 0:
         lighten(state, table, candidates, job, part)
-    if required == 0:
+    flexible = flexible_reservation(memory, job)
+    if required == 0 and flexible == UNSET:
         return select_freely(state, table, candidates, job, part)
     weigh_required(memory, required, -1)
+    weigh_outside(memory, flexible, 1)
     found = select_freely(state, table, candidates, job, part)
+    weigh_outside(memory, flexible, -1)
     weigh_required(memory, required, 1)
     for node in range(memory.nodes.shape[1]):
         if memory.required[required, node] > 0 and memory.work[Work.TAKEN, node] == 0:
             return 0
     return found
+
+
+@kernel
+def flexible_reservation(memory: Memory, job: int) -> int:
+    """The job's reservation where it may also use nodes outside it; else UNSET."""
+    mine = memory.jobs[SlurmJob.RESERVATION, job]
+    if mine == UNSET or memory.reservations[Reservation.FLEXIBLE, mine] == 0:
+        return UNSET
+    return int(mine)
+
+
+@kernel
+def weigh_outside(memory: Memory, which: int, sign: int) -> None:
+    """Let nodes outside a reservation be heavier than others (1), and so taken last, or no more (-1)."""
+    if which == UNSET:
+        return
+    for node in range(memory.nodes.shape[1]):
+        if memory.reserved[which, node] == 0:
+            memory.nodes[SlurmNode.SET_WEIGHT, node] += sign * OUTSIDE_LAST
 
 
 @kernel

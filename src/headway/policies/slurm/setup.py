@@ -133,7 +133,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     queue = jobs.shape[1] * longest + 2
     first = int(arrivals.submit[0]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
     last = int(arrivals.submit[-1]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
-    reservations, reserved = reservation_tables(site, last + HORIZON)
+    reservations, reserved = reservation_tables(site, last, HORIZON)
     licences, licences_asked = licence_tables(site, requests.count, requests.life)
     jobs[SlurmJob.LICENCES] = licences_asked.any(axis=0)
     limited = [f"gres/{name}" for name in gres_names(site)] + [""] * len(bounded(site))
@@ -269,6 +269,8 @@ def settings_of(site: Site) -> Table:
     over = config.seconds("OverTimeLimit")
     row[Setting.OVER_TIME_LIMIT] = 0 if over is None else over
     row[Setting.OVER_TIME] = (1 << 32 if over is None else over) + NOTICED_LATE
+    beyond = config.seconds("ResvOverRun")
+    row[Setting.RESERVATION_OVER] = (1 << 32 if beyond is None else beyond) + NOTICED_LATE
     row[Setting.MULTIFACTOR] = "multifactor" in config.get("PriorityType").lower()
     row[Setting.CALC_PERIOD] = max(config.seconds("PriorityCalcPeriod") or 300, 1)
     row[Setting.MAX_AGE] = max(config.seconds("PriorityMaxAge") or 1, 1)

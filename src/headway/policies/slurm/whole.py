@@ -13,6 +13,7 @@ from headway.policies.slurm.bits import BITS, common_nodes, empty, put, put_rang
 from headway.policies.slurm.selection import (
     fewest_cpus,
     fewest_nodes,
+    flexible_reservation,
     memory_per_cpu,
     memory_per_node,
     most_nodes,
@@ -37,13 +38,15 @@ from headway.policies.slurm.tables import (
 def counts_nodes(memory: Memory, job: int, part: int) -> bool:
     """Whether a job takes whole nodes that are all alike, and the sets of running jobs are at hand.
 
-    Preemption, named nodes, choices of features and generic resources make nodes unlike for a job.
+    Preemption, named nodes, choices of features, generic resources and a flexible reservation make nodes
+    unlike for a job.
     """
     return bool(
         memory.settings[Setting.PLAIN] == 0
         and memory.partitions[Partition.ALIKE, part] > 0
         and memory.settings[Setting.PREEMPTION] == Preemption.OFF
         and memory.jobs[SlurmJob.REQUIRED, job] == 0
+        and flexible_reservation(memory, job) == UNSET
         and memory.choices[Choice.PARTS, memory.jobs[SlurmJob.FEATURES, job]] == 0
         and memory.gres_asked.shape[0] == 0
         and memory.clock[SlurmClock.RUNNING] <= memory.words_over.shape[0]

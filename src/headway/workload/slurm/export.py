@@ -19,7 +19,7 @@ EXPORT = (
 
 ALSO_READ = (
     "UID", "Elapsed", "Timelimit", "NCPUS", "AllocNodes", "MaxRSS", "NTasks", "Licenses", "Restarts",
-    "ReqGRES", "AllocGRES", "Dependency",
+    "ReqGRES", "AllocGRES", "Dependency", "JobName",
 )  # fmt: skip
 """Columns that are understood where an export has them."""
 

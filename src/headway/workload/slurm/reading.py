@@ -96,6 +96,7 @@ def _workload(
     )
     bits = kept.pop("bits").astype(np.uint32)
     names = _names(labels, "cluster" in kept)
+    _keep_shared_names(kept, names)
     return Workload(
         kept,
         header=_header(kept, names, labels["cluster"], origin),
@@ -159,6 +160,20 @@ def _names(labels: dict[str, list[str]], clusters: bool) -> dict[str, list[str]]
     if "node_list" in labels:
         names |= {"account": labels["account"], "qos": labels["qos"]}
     return {column: list(values) for column, values in names.items() if values}
+
+
+def _keep_shared_names(columns: Columns, labels: dict[str, list[str]]) -> None:
+    """Keep jobs' names where a job of the log wants to be the only one of its name; others mean nothing."""
+    if "name" not in columns:
+        return
+    alone = [code for code, text in enumerate(labels.get("dependency", [])) if "singleton" in text]
+    wanted = np.unique(columns["name"][np.isin(columns["dependency"], alone)])
+    wanted = wanted[wanted >= 0]
+    shared = np.isin(columns["name"], wanted)
+    columns["name"] = np.where(shared, np.searchsorted(wanted, columns["name"]), -1)
+    known = labels.pop("name", [])
+    if len(wanted):
+        labels["name"] = [known[code] for code in wanted.tolist()]
 
 
 def _header(

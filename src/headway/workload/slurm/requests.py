@@ -15,7 +15,7 @@ import numpy.typing as npt
 from headway.site.values import clock_time
 from headway.units import SECOND
 from headway.workload.slurm import cells
-from headway.workload.slurm.submit_line import options
+from headway.workload.slurm.submit_line import options, script
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,6 +66,7 @@ class Lines:
         if place is None:
             place = self._place[line] = len(self._numbers)
             asked = _asked(options(line))
+            asked["name"] = asked["name"] or script(line)
             self._numbers.append(tuple(asked.get(name, _ABSENT.get(name, -1)) for name in NUMBERS))
             self._texts.append(tuple(asked.get(name, "") for name in TEXTS))
         return place
@@ -107,8 +108,7 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
     if given.get("kill-on-invalid-dep", "").lower() in ("yes", "no"):
         asked["kill_invalid"] = int(given["kill-on-invalid-dep"].lower() == "yes")
     asked["gres"] = _gres(given)
-    if "singleton" in given.get("dependency", ""):
-        asked["name"] = given.get("job-name", "")
+    asked["name"] = given.get("job-name", "")
     return asked
 
 
@@ -160,6 +160,8 @@ def request_columns(frame: pl.DataFrame, lines: Lines) -> tuple[dict[str, Ints],
     ):  # fmt: skip
         if column in frame.columns:
             asked[name] = _filled(asked[name], frame[column].to_list(), keep=name)
+    if "JobName" in frame.columns:
+        asked["name"] = _filled(frame["JobName"].to_list(), asked["name"], keep="name")
     if "ReservationId" in frame.columns:
         numbered = ["" if text in ("", "0") else f"#{text}" for text in frame["ReservationId"].to_list()]
         asked["reservation"] = _filled(asked["reservation"], numbered, keep="reservation")

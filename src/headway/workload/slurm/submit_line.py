@@ -43,17 +43,33 @@ def options(line: str) -> dict[str, str]:
     >>> options("sbatch -N 3 -n24 -p batch,big --mem=4G --exclusive job.sh -n 7")
     {'nodes': '3', 'ntasks': '24', 'partition': 'batch,big', 'mem': '4G', 'exclusive': ''}
     """
+    return _read(line)[0]
+
+
+def script(line: str) -> str:
+    """The name of the job's script, which is the job's name where none was given; "" where there is none.
+
+    >>> script("sbatch -N 3 runs/job.sh 7"), script("sbatch --wrap hostname"), script("srun -n 2")
+    ('job.sh', '', '')
+    """
+    return _read(line)[1].rsplit("/", 1)[-1]
+
+
+def _read(line: str) -> tuple[dict[str, str], str]:
+    """The options of a submit line, and the word behind them."""
     words = _words(line)
     if not words or words[0].rsplit("/", 1)[-1] not in _COMMANDS:
-        return {}
+        return {}, ""
     found: dict[str, str] = {}
     place = 1
     while place < len(words):
         word = words[place]
         place += 1
         following = words[place] if place < len(words) else ""
-        if word == "--" or not word.startswith("-") or word == "-":
+        if word in ("--", "-"):
             break
+        if not word.startswith("-"):
+            return found, word
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
             name = _long(name)
@@ -64,7 +80,7 @@ def options(line: str) -> dict[str, str]:
             found[name] = value
             continue
         place += _short(word[1:], following, found)
-    return found
+    return found, ""
 
 
 def _words(line: str) -> list[str]:

@@ -1,0 +1,152 @@
+"""Reservations by Slurm's rules, on sites small enough to be worked out by hand.
+
+Each of these was first seen in a run of the real Slurm 22.05. Nodes n1 to n4 have four CPUs each, jobs take
+whole nodes, and nothing delays the controller. Times are seconds after the first submission.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import headway
+from headway.policies.slurm.life import reservation_tables
+from headway.policies.slurm.life_tables import Reservation as KeptNodes
+from headway.site import Site
+from headway.site.happenings import times_of
+from headway.site.model import DAY, Partition, Reservation
+from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts
+
+HOUR = 3600
+
+
+def reserved(name: str, start: int, end: int, nodes: tuple[int, ...], *flags: str) -> Reservation:
+    return Reservation(name, BEGAN + start, BEGAN + end, nodes, flags)
+
+
+def test_jobs_of_a_flexible_reservation_run_at_any_time_on_any_node() -> None:
+    """The reservation has one node, and begins in an hour."""
+    one = reserved("f", HOUR, 2 * HOUR, (0,), "FLEX")
+    (mine,) = starts(log((0, 4, 30, 10), reservation=["f"]), site(reservations=(one,)))
+    assert mine < MINUTE
+
+
+def test_jobs_of_a_flexible_reservation_take_its_own_nodes_first() -> None:
+    one = reserved("f", HOUR, 2 * HOUR, (2,), "FLEX")
+    for each in (True, False):  # whole nodes, and single CPUs
+        jobs = log((0, 1, 30, 10), reservation=["f"], exclusive=[int(each)], cpus=[4 if each else 1])
+        schedule = simulated(jobs, site(reservations=(one,)))
+        assert schedule.shares is not None
+        assert schedule.shares.node.tolist() == [2]
+
+
+def test_a_flexible_reservation_keeps_its_nodes_from_others_for_its_time_only() -> None:
+    one = reserved("f", HOUR, 2 * HOUR, (0,), "FLEX")
+    short, long = starts(log((0, 4, 50, 10), (1, 4, 55, 10)), site(reservations=(one,)))
+    assert short < MINUTE
+    assert 2 * HOUR <= long <= 2 * HOUR + MINUTE  # it would have run into it
+
+
+def test_jobs_of_a_flexible_reservation_keep_off_nodes_of_another() -> None:
+    given = reserved("f", HOUR, 2 * HOUR, (0,), "FLEX"), reserved("o", HOUR, 2 * HOUR, (1,))
+    jobs = log((0, 3, 90, 10), (1, 4, 30, 10), reservation=["f", "f"])
+    schedule = simulated(jobs, site(reservations=given))
+    assert schedule.start[0] < MINUTE * 1_000_000
+    assert schedule.shares is not None
+    assert set(schedule.shares.node[schedule.shares.job == 0].tolist()) == {0, 2, 3}
+
+
+@pytest.mark.parametrize(("flag", "both"), [("OVERLAP", False), ("MAINT", True)])
+def test_who_may_use_nodes_of_a_maintenance(flag: str, both: bool) -> None:
+    """Jobs of a reservation that may overlap others keep off a maintenance all the same; those of another
+    maintenance do not.
+    """
+    given = reserved("v", 0, 4 * HOUR, (0, 1), flag), reserved("m", HOUR, 2 * HOUR, (0,), "MAINT")
+    jobs = log((0, 1, 90, 20), (1, 1, 90, 20), reservation=["v", "v"])
+    first, second = starts(jobs, site(reservations=given))
+    assert first < MINUTE
+    assert (second < MINUTE) == both
+
+
+def test_a_reservation_of_a_partition_stops_its_jobs_and_not_those_of_another() -> None:
+    """PART_NODES: nobody of the partition starts into it, whatever nodes are left."""
+    one = reserved("p", HOUR, 2 * HOUR, (0, 1), "PART_NODES")
+    parts = Partition("main", (0, 1), is_default=True), Partition("other", (0, 1, 2, 3))
+    on = site(partitions=parts, reservations=(one,))
+    jobs = log((0, 1, 90, 10), (1, 1, 90, 10), partition=["main", "other"])
+    schedule = simulated(jobs, on)
+    main, other = (int(one) // 1_000_000 for one in schedule.start)
+    assert other < MINUTE and 2 * HOUR <= main <= 2 * HOUR + MINUTE
+
+
+def test_a_job_for_a_reservation_that_is_over_waits_for_the_next_of_its_name() -> None:
+    """Whether it recurs, or was made again."""
+    daily = reserved("d", HOUR, 2 * HOUR, (0,), "DAILY")
+    twice = reserved("d", HOUR, 2 * HOUR, (0,)), reserved("d", HOUR + DAY, 2 * HOUR + DAY, (0,))
+    jobs = log((0, 1, 30, 10), (3 * HOUR, 1, 30, 10), reservation=["d", "d"])
+    for given in ((daily,), twice):
+        first, second = starts(jobs, site(reservations=given))
+        assert HOUR <= first <= HOUR + MINUTE
+        assert HOUR + DAY <= second <= HOUR + DAY + MINUTE
+
+
+def test_a_job_runs_on_when_its_reservation_goes_on_to_the_next_day() -> None:
+    """A job of one that ends for good is killed."""
+    for flags, minutes in ((("DAILY",), 60), ((), 30)):
+        one = reserved("d", 0, HOUR // 2, (0,), *flags)
+        schedule = simulated(log((0, 1, 90, 60), reservation=["d"]), site(reservations=(one,)))
+        length = int(schedule.end[0] - schedule.start[0]) // 1_000_000
+        assert minutes * MINUTE - MINUTE <= length <= minutes * MINUTE + MINUTE
+
+
+def test_a_job_may_run_beyond_its_reservation_where_the_site_allows_it() -> None:
+    one = reserved("d", 0, HOUR // 2, (0,))
+    on = site({"ResvOverRun": "20"}, reservations=(one,))
+    schedule = simulated(log((0, 1, 90, 60), reservation=["d"]), on)
+    assert 49 * MINUTE <= int(schedule.end[0]) // 1_000_000 <= 52 * MINUTE
+
+
+def test_only_the_next_time_of_a_reservation_that_recurs_is_known() -> None:
+    """The one after it is known when it is over: a plan may lie behind the next and reach into that one."""
+    daily = reserved("d", HOUR, 2 * HOUR, (0,), "DAILY")
+    table, _ = reservation_tables(site(reservations=(daily,)), BEGAN, 3 * DAY)
+    assert table[KeptNodes.KNOWN].tolist() == [0, *(BEGAN + 2 * HOUR + day * DAY for day in (0, 1))]
+    assert table[KeptNodes.NEXT].tolist() == [1, 2, -1]
+
+
+def test_days_of_the_week() -> None:
+    """From Friday, 2023-11-17: working days go on to Monday, weekends to Saturday and Sunday."""
+    friday = 1_700_179_200
+    one = Reservation("w", friday, friday + HOUR, (0,), ("WEEKDAY",))
+    assert [(start - friday) // DAY for start, _ in one.instances(friday + 5 * DAY)] == [0, 3, 4, 5]
+    one = Reservation("w", friday, friday + HOUR, (0,), ("WEEKEND",))
+    assert [(start - friday) // DAY for start, _ in one.instances(friday + 9 * DAY)] == [0, 1, 2, 8, 9]
+
+
+ROWS = f"""ID|Name|TimeStart|TimeEnd|NodeName|Flags
+1|day|{BEGAN}|{BEGAN + HOUR}|n1|DAILY
+5|day|{BEGAN + DAY}|{BEGAN + DAY + HOUR}|n1|DAILY
+7|adm|{BEGAN}|{BEGAN + HOUR}|n2|
+"""
+
+
+def test_the_accounting_lists_each_time_of_a_reservation(tmp_path: Path) -> None:
+    """Where the next is missing though the log goes on, it was deleted. Jobs of which only the number of
+    their reservation is known get its name.
+    """
+    (tmp_path / "slurm.conf").write_text(
+        "ClusterName=c\nNodeName=n[1-2] CPUs=4\nPartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE\n"
+    )
+    (tmp_path / "reservations.txt").write_text(ROWS)
+    (tmp_path / "jobs.txt").write_text(
+        "JobID|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|NNodes|Partition|Reservation|ReservationId\n"
+        f"1|COMPLETED|{BEGAN}|{BEGAN}|{BEGAN + 60}|60|10|4|1|main||7\n"
+    )
+    given = Site.load(tmp_path)
+    day = BEGAN, BEGAN + DAY
+    assert [start for _, start, _ in times_of(given.reservations, BEGAN + 9 * DAY)] == [*day, BEGAN]
+    assert given.reservations[1].announced == BEGAN + HOUR
+    jobs = given.read_jobs()
+    assert jobs.labels["reservation"] == ["adm"]
+    assert headway.simulate(jobs, given.platform(), "slurm").start.tolist() == [0]
