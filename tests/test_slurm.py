@@ -59,6 +59,15 @@ def test_one_record_by_hand() -> None:
     assert "at most 8 processors were in use at once" in (work.header.get("Note") or "")
 
 
+def test_a_submission_that_was_refused_is_no_job() -> None:
+    """Slurm records it: failed in the second of its submission, on no node. One that had nodes is a job."""
+    at_once = job("8", state="FAILED", submit=160, start=160, end=160, elapsed="00:00:00")
+    work = log(job() + "|n1", at_once + "|None assigned", at_once.replace("8", "9", 1) + "|n1",
+               head=HEAD + "|NodeList")  # fmt: skip
+    assert work.job.tolist() == [7, 9]
+    assert rules_of(work) == {"cancelled": 1, "zero_runtime": 1}
+
+
 @pytest.mark.parametrize(
     ("seed", "records"), [(1, 15_000), (2, 5_000), pytest.param(1, 100_000, marks=pytest.mark.long)]
 )

@@ -25,7 +25,7 @@ def simulated(name: str, folder: Path, seed: int = 1) -> Schedule:
 @pytest.mark.parametrize(
     ("name", "within", "error"),
     [
-        ("a-array-a", 0.60, 0.10),
+        ("a-array-a", 0.55, 0.10),
         ("b-resv-a", 0.70, 0.10),
         ("c-node", 0.50, 0.20),
         ("d-qos-a", 0.60, 0.20),

@@ -25,6 +25,25 @@ def test_two_tasks_of_an_array_at_a_time() -> None:
     assert third == fourth == first + 600
 
 
+def test_a_task_is_recorded_as_eligible_when_the_limit_of_its_array_lets_it_in() -> None:
+    """That is the recorded schedule's doing: with other run times it is another moment. A begin time that all
+    tasks have is kept.
+    """
+    tasks = {"array": [7] * 3, "array_task": [0, 1, 2], "array_limit": [1] * 3}
+    waits = [0, 1200, 2400]
+    for begin in (0, 900):
+        jobs = log(*[(0, 1, 20, 10)] * 3, **tasks, eligible=[begin + one for one in waits])
+        first, second, third = starts(jobs, site())
+        assert begin <= first <= begin + MINUTE
+        assert first + 600 <= second <= first + 660 and second + 600 <= third <= second + 660
+
+
+def test_a_job_is_recorded_as_eligible_when_its_reservation_begins() -> None:
+    one = Reservation("r", BEGAN, BEGAN + 7200, (0, 1))
+    jobs = log((0, 1, 20, 10), eligible=[3600], reservation=["r"])
+    assert starts(jobs, site(reservations=(one,))) < [MINUTE]
+
+
 def test_an_array_is_one_entry_of_the_queue() -> None:
     """Its tasks share one priority: all of them come before a job that was submitted later."""
     jobs = log((0, 4, 10, 10), (1, 2, 10, 10), (1, 2, 10, 10), (2, 2, 10, 10), array=[-1, 7, 7, -1],
@@ -220,6 +239,14 @@ def test_a_partition_that_drains_starts_what_it_has() -> None:
     drains = NodeEvent("", BEGAN + 60, BEGAN + 7200, "DRAIN", partition="main")
     first, second = starts(log((0, 4, 10, 5), (1, 4, 10, 5)), site(events=(drains,)))
     assert first + 300 <= second <= first + 360
+
+
+def test_events_tell_more_of_a_partition_than_its_state_when_the_site_was_exported() -> None:
+    """Exported while it was down: it was up before."""
+    parts = (replace(site().partitions[0], state="DOWN"),)
+    closed = NodeEvent("", BEGAN + 3600, None, "DOWN", partition="main")
+    (first,) = starts(log((0, 1, 10, 5)), site(partitions=parts, events=(closed,)))
+    assert first < MINUTE
 
 
 def test_a_limit_of_accelerators_of_a_user() -> None:

@@ -127,7 +127,15 @@ def _fits(workload: Workload, site: Site, partition: Partition) -> Rows:
     if memory is not None and "MEMORY" in site.config.get("SelectTypeParameters").upper():
         largest = max((node.memory_mb - node.memory_spec_mb for node in nodes), default=0)
         fits &= memory <= largest
-    return np.asarray(fits & (partition.state.upper() == "UP"), np.bool_)
+    return np.asarray(fits & is_up(site, partition), np.bool_)
+
+
+def is_up(site: Site, partition: Partition) -> bool:
+    """Whether a partition takes and starts jobs when the log begins.
+
+    What the events tell of it is better than its state at the time of the export.
+    """
+    return partition.state.upper() == "UP" or any(one.partition == partition.name for one in site.events)
 
 
 def _asked(workload: Workload) -> Asked:

@@ -51,6 +51,8 @@ class Life:
         )
         for job in np.flatnonzero((codes >= 0) & (codes < len(texts))).tolist():
             rows[SlurmJob.DEADLINE, job] = moment(texts[codes[job]], int(submit[job]), UNSET)
+        reserved = {name: places[0] for name, places in by_name(self.site.reservations).items()}
+        rows[SlurmJob.RESERVATION] = self.coded("reservation", lambda name: reserved.get(name, UNSET), UNSET)
         self.fill_arrays(rows)
         self.fill_begins(rows)
         self.fill_dependencies(rows)
@@ -61,12 +63,10 @@ class Life:
         asked = self.column("requeue", UNSET)
         by_default = self.site.config.number("JobRequeue") > 0
         rows[SlurmJob.REQUEUES] = np.where(asked == UNSET, by_default, asked > 0)
-        reserved = {name: places[0] for name, places in by_name(self.site.reservations).items()}
         asked = self.column("kill_invalid", UNSET)
         rows[SlurmJob.KILL_INVALID] = np.where(
             asked == UNSET, "kill_invalid_depend" in self.site.scheduler, asked
         )
-        rows[SlurmJob.RESERVATION] = self.coded("reservation", lambda name: reserved.get(name, UNSET), UNSET)
         rows[SlurmJob.ACCEPTED] = self.column("recorded_start", UNSET) >= 0
         rows[SlurmJob.REQUIRED] = self.coded("required_nodes", self.required_set, 0)
 
@@ -112,22 +112,36 @@ class Life:
         """When jobs may start at the earliest; holds are released when the log says the job was eligible.
 
         A job that became eligible later than it was submitted, for no reason that the log gives, may have
-        had a begin time or a dependency in its script: it is eligible then in a simulation, too.
+        had a begin time or a dependency in its script: it is eligible then in a simulation, too. Slurm also
+        calls a job eligible only when the limit of its array lets it in, or its reservation has begun; a
+        simulation finds out for itself when that is.
         """
         submit = rows[SlurmJob.BEGIN].copy()
         eligible = self.column("eligible", UNSET)
         eligible = np.where(eligible >= 0, eligible // SECOND + self.origin, UNSET)
+        self.share_eligible(rows, eligible)
         later = np.maximum(eligible, submit)
         held = self.column("held", 0) > 0
         depends = self.column("dependency", UNSET) >= 0
         asked = self.column("begin", UNSET) >= 0
         texts, codes = self.labels("begin"), self.column("begin", UNSET)
-        rows[SlurmJob.BEGIN] = np.where(held | (depends & ~asked), submit, later)
+        reserved = rows[SlurmJob.RESERVATION] != UNSET
+        rows[SlurmJob.BEGIN] = np.where(held | ((depends | reserved) & ~asked), submit, later)
         for job in np.flatnonzero(asked & (eligible <= submit)).tolist():
             at = int(submit[job])
             rows[SlurmJob.BEGIN, job] = max(moment(texts[codes[job]], at, at), at)
         rows[SlurmJob.HELD] = rows[SlurmJob.KEPT_BACK] = held
         self.releases = [(int(later[job]), What.RELEASE, job) for job in np.flatnonzero(held).tolist()]
+
+    def share_eligible(self, rows: Table, eligible: Table) -> None:
+        """Let tasks of an array with a limit be eligible when the first of them was."""
+        if not self.arrays.shape[1]:
+            return
+        arrays = rows[SlurmJob.ARRAY]
+        limited = np.flatnonzero((arrays != UNSET) & (self.arrays[Array.LIMIT, arrays] != UNSET))
+        first = np.full(self.arrays.shape[1], np.iinfo(np.int64).max)
+        np.minimum.at(first, arrays[limited], eligible[limited])
+        eligible[limited] = first[arrays[limited]]
 
     def fill_dependencies(self, rows: Table) -> None:
         """Whom jobs wait for: jobs of the log by their numbers; others are over already."""
@@ -205,7 +219,7 @@ class Life:
         members: dict[tuple[int, int], list[int]] = {}
         for job in np.flatnonzero(np.isin(names, list(key))).tolist():
             members.setdefault((int(users[job]), int(names[job])), []).append(job)
-        found = {}
+        found: dict[int, list[tuple[int, int]]] = {}
         for jobs in members.values():
             before: list[int] = []
             for place, job in enumerate(jobs):

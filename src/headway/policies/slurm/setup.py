@@ -12,6 +12,7 @@ from headway.engine.drive import Setup
 from headway.engine.tables import NODE_ROWS, Node, Table
 from headway.policies.prepare import BOOTING, Arrivals, Prepared
 from headway.policies.slurm.bits import packed, words_for
+from headway.policies.slurm.fitting import is_up
 from headway.policies.slurm.holders import (
     NAMED,
     WAIVERS,
@@ -366,7 +367,7 @@ def partition_rows(site: Site) -> Table:
             or_unset(partition.def_mem_per_node_mb),
             linear or partition.oversubscribe == "EXCLUSIVE",
             site.qos_place.get(partition.qos, UNSET),
-            partition.state.upper() == "UP",
+            is_up(site, partition),
             len(nodes),
             sum(node.cpus for node in nodes),
             sum(node.memory_mb for node in nodes),

@@ -81,11 +81,19 @@ def settle(jobs: Jobs, key: Ints) -> None:
     jobs.drop("unfinished", "still waiting when the log was taken: dropped", never)
     late = (jobs.records["state"] == states.DEADLINE) & (jobs.get("elapsed") <= 0)
     jobs.drop("cancelled", "its deadline passed before it ran: dropped", late)
+    jobs.drop("cancelled", "refused when it was submitted: dropped", _refused(jobs))
     running = jobs.records["state"] == states.RUNNING
     if jobs.rules["unfinished"] == "drop":
         jobs.drop("unfinished", "still running when the log was taken: dropped", running)
     else:
         jobs.note("unfinished", "still running when the log was taken: kept with its run so far", running)
+
+
+def _refused(jobs: Jobs) -> npt.NDArray[np.bool_]:
+    """Submissions that Slurm refused and recorded all the same: failed in that second, on no node."""
+    failed = (jobs.records["state"] == states.FAILED) & (jobs.get("elapsed") == 0)
+    at_once = (jobs.get("start") == jobs.get("submit")) & (jobs.get("end") == jobs.get("submit"))
+    return np.asarray(failed & at_once & (jobs.get("no_nodes", 0) == 1), np.bool_)
 
 
 def _join_resized(jobs: Jobs, seen: Repeats) -> None:

@@ -80,6 +80,8 @@ class Records:
         part |= {name: _array(numbers[name]) for name in numbers.columns}
         part |= self._labels(frame)
         part["state"] = self._states(frame)
+        if "NodeList" in frame.columns:
+            part["no_nodes"] = (frame["NodeList"].str.to_lowercase() == "none assigned").to_numpy()
         if self._lines is not None:
             part |= self._requests(frame, self._lines)
         self._parts.append(part)
