@@ -222,20 +222,15 @@ class Grid:
         return sum(server.estimates for server in self.servers)
 
     @property
-    def notes(self) -> Table:
+    def notes(self) -> memory.Notes:
         """The agent's memory with an entry for each job of the log."""
         tasks, made = self.agent.tasks, self.agent.moves
-        servers, heuristic, mode, threshold, oldest = (int(rule) for rule in self.agent.memory[:5])
-        notes = memory.new_notes(servers, heuristic, mode, threshold, oldest, len(self.jobs), len(made))
-        for each in (memory.Section.PUT_BACK, memory.Section.TIMES_MOVED):
-            memory.section(notes, each)[tasks] = memory.section(self.agent.memory, each)[: len(tasks)]
-        for count in (memory.Agent.EVENTS, memory.Agent.AGAIN):
-            notes[count] = self.agent.memory[count]
-        notes[memory.Agent.MOVES] = len(made)
-        log = [[getattr(move, name) for name in ("task", *MOVE[1:])] for move in made]
-        if made:
-            notes[-memory.MOVE_FIELDS * len(made) :] = np.array(log, np.int64).reshape(-1)
-        return notes
+        known, columns = self.agent.memory, np.zeros((len(memory.Known), len(self.jobs)), np.int64)
+        columns[:, tasks] = known.tasks[:, : len(tasks)]
+        counts = known.counts.copy()
+        counts[memory.Count.MOVES] = len(made)
+        log = [[getattr(move, name) for move in made] for name in ("task", *MOVE[1:])]
+        return known._replace(counts=counts, tasks=columns, moves=np.array(log, np.int64))
 
 
 @contextmanager
@@ -263,7 +258,7 @@ def composed_in_python(server: type[ClusterServer] = ClusterServer) -> Iterator[
         grid.run()
         run.grid = grid  # type: ignore[attr-defined]
         run.room = max(run.room, len(agent.moves))  # type: ignore[attr-defined]
-        moved = memory.section(grid.notes, memory.Section.TIMES_MOVED)
+        moved = grid.notes.tasks[memory.Known.TIMES_MOVED]
         return gathered(grid, run._first_pools(), run._told(), moved)  # type: ignore[attr-defined]
 
     with patch("headway.policies.grid.composed.setup._Run.drive", drive):

@@ -9,6 +9,7 @@ walltime. Times are µs.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -17,42 +18,75 @@ import numpy.typing as npt
 from headway.engine.heap import pop, push
 from headway.gym.rewards import BSLD, BSLD_CHANGE, TAU, UTILIZATION, WAIT, WAIT_CHANGE
 from headway.jit import by_address, entry, kernel, routine
+from headway.policies.agent import features as see
 from headway.policies.agent.choices import BACKFILLS, CHOOSE, WEIGHTS
-from headway.policies.agent.features import (
-    DAY_X,
-    DAY_Y,
-    FITS,
-    FREE_SHARE,
-    OF_SLOT,
-    PASSES,
-    PRESENT,
-    QUEUED,
-    REQUEST,
-    RUNNING_NOW,
-    SHADOW,
-    SIZE,
-    WAITED,
-    WEIGHED,
-    around_the_day,
-    as_seen,
-    count_on_scale,
-    on_scale,
-    weighed,
-)
 from headway.units import NEVER, SECOND
 
 Table = npt.NDArray[np.int64]
-SUBMIT, PROCS, WALL, LENGTH = range(4)
-(NOW, FIRST, NEXT, LAST, FREE, WAITS, RUNS, HELD, SHADOW_AT, EXTRA, DUE) = range(11)
-"""Columns of ``clock``: the present, the episode's first job, the next to arrive, the end of the episode,
-free processors, waiting and running jobs, whether the agent waits for an event, the oldest job's shadow time
-and what it leaves over, and when weights are due."""
-FIELDS = 11
-(WAITED_SUM, BUSY_AREA, GROWN, STARTED_WAITS, STARTED_BSLD, RATE, LAST_BUSY, LAST_TIME) = range(8)
-"""Columns of ``sums`` (seconds): waiting time of all jobs, busy share x time and by how much the expected
-slowdowns of waiting jobs grew, all three since the last decision; waits and bounded slowdowns of jobs that
-started, what the expected slowdowns grow by each second, the busy share and the time at the last decision."""
-SUMS = 8
+
+
+class Job(IntEnum):
+    """Rows of the log; a job is as long as it runs, at most its walltime."""
+
+    SUBMIT = 0
+    PROCS = 1
+    WALL = 2
+    LENGTH = 3
+
+
+class Clock(IntEnum):
+    """What is known of a session."""
+
+    NOW = 0
+    FIRST = 1
+    """The episode's first job, the next to arrive, and the end of the episode."""
+    NEXT = 2
+    LAST = 3
+    FREE = 4
+    """Free processors; waiting and running jobs."""
+    WAITS = 5
+    RUNS = 6
+    HELD = 7
+    """Whether the agent waits for an event."""
+    SHADOW_AT = 8
+    """The oldest job's shadow time, and what it leaves over."""
+    EXTRA = 9
+    DUE = 10
+    """When weights are due."""
+
+
+class Sum(IntEnum):
+    """Sums of a session (seconds)."""
+
+    WAITED_SUM = 0
+    """Waiting time of all jobs, busy share x time, and by how much the expected slowdowns of those that wait
+    grew, all three since the last decision."""
+    BUSY_AREA = 1
+    GROWN = 2
+    STARTED_WAITS = 3
+    """Waits and bounded slowdowns of jobs that started."""
+    STARTED_BSLD = 4
+    RATE = 5
+    """What the expected slowdowns grow by each second."""
+    LAST_BUSY = 6
+    """The busy share and the time at the last decision."""
+    LAST_TIME = 7
+
+
+class Setting(IntEnum):
+    """What all sessions are for."""
+
+    MODE = 0
+    REWARD = 1
+    WINDOW = 2
+    MACHINE = 3
+    """Processors."""
+    ORIGIN = 4
+    """The unix time (s) at 0."""
+    PERIOD = 5
+    """Time (µs) between two choices of weights."""
+    MAY_WAIT = 6
+    """Whether the agent may wait."""
 
 
 @by_address
@@ -60,7 +94,7 @@ class Sessions(NamedTuple):
     """The tables of all simulations, one row or two each."""
 
     jobs: Table
-    """[column, job] of the log, in order of submission"""
+    """[row, job] of the log, in order of submission"""
     scale: npt.NDArray[np.float64]
     """[job] the request on the scale of features"""
     clock: Table
@@ -76,44 +110,41 @@ class Sessions(NamedTuple):
     sums: npt.NDArray[np.float64]
     """[session, sum]"""
     settings: Table
-    """mode, reward, window, processors, origin (s), period (µs), whether the agent may wait"""
-
-
-MODE, REWARD, WINDOW, MACHINE, ORIGIN, PERIOD, MAY_WAIT = range(7)
+    """[setting]"""
 
 
 @kernel
 def busy(s: Sessions, e: int) -> float:
     """The share of processors that are busy."""
-    return 1.0 - s.clock[e, FREE] / s.settings[MACHINE]
+    return 1.0 - s.clock[e, Clock.FREE] / s.settings[Setting.MACHINE]
 
 
 @kernel
 def rate_of(s: Sessions, job: int) -> float:
     """What a waiting job's bounded slowdown grows by each second, if it ran as long as requested."""
-    return 1.0 / max(s.jobs[WALL, job] / SECOND, TAU)
+    return 1.0 / max(s.jobs[Job.WALL, job] / SECOND, TAU)
 
 
 @kernel
 def restart(s: Sessions, e: int, first: int, count: int) -> None:
     """Begin an episode with the jobs [first, first + count)."""
-    for field in range(FIELDS):
+    for field in range(s.clock.shape[1]):
         s.clock[e, field] = 0
-    for field in range(SUMS):
+    for field in range(s.sums.shape[1]):
         s.sums[e, field] = 0.0
-    s.clock[e, FIRST] = s.clock[e, NEXT] = first
-    s.clock[e, LAST] = first + count
-    s.clock[e, NOW] = s.clock[e, DUE] = s.jobs[SUBMIT, first]
-    s.clock[e, FREE] = s.settings[MACHINE]
+    s.clock[e, Clock.FIRST] = s.clock[e, Clock.NEXT] = first
+    s.clock[e, Clock.LAST] = first + count
+    s.clock[e, Clock.NOW] = s.clock[e, Clock.DUE] = s.jobs[Job.SUBMIT, first]
+    s.clock[e, Clock.FREE] = s.settings[Setting.MACHINE]
     for i in range(count):
         s.started[e, i] = -1
-    s.sums[e, LAST_TIME] = s.clock[e, NOW] / SECOND
+    s.sums[e, Sum.LAST_TIME] = s.clock[e, Clock.NOW] / SECOND
 
 
 @kernel
 def expect(s: Sessions, e: int, end: int, procs: int) -> None:
     """Put an expected end in its place."""
-    i = s.clock[e, RUNS]
+    i = s.clock[e, Clock.RUNS]
     while i > 0 and s.expected[2 * e, i - 1] > end:
         s.expected[2 * e, i] = s.expected[2 * e, i - 1]
         s.expected[2 * e + 1, i] = s.expected[2 * e + 1, i - 1]
@@ -127,7 +158,7 @@ def forget(s: Sessions, e: int, end: int, procs: int) -> None:
     i = 0
     while s.expected[2 * e, i] != end or s.expected[2 * e + 1, i] != procs:
         i += 1
-    for k in range(i, s.clock[e, RUNS] - 1):
+    for k in range(i, s.clock[e, Clock.RUNS] - 1):
         s.expected[2 * e, k] = s.expected[2 * e, k + 1]
         s.expected[2 * e + 1, k] = s.expected[2 * e + 1, k + 1]
 
@@ -136,109 +167,111 @@ def forget(s: Sessions, e: int, end: int, procs: int) -> None:
 def start(s: Sessions, e: int, place: int) -> None:
     """Start the waiting job at a place of the queue."""
     job = s.queue[e, place]
-    for i in range(place, s.clock[e, WAITS] - 1):
+    for i in range(place, s.clock[e, Clock.WAITS] - 1):
         s.queue[e, i] = s.queue[e, i + 1]
-    s.clock[e, WAITS] -= 1
-    now, procs = s.clock[e, NOW], s.jobs[PROCS, job]
-    s.started[e, job - s.clock[e, FIRST]] = now
-    s.clock[e, FREE] -= procs
-    push(s.ends, 2 * e, s.clock[e, RUNS], now + s.jobs[LENGTH, job], job)
-    expect(s, e, now + s.jobs[WALL, job], procs)
-    s.clock[e, RUNS] += 1
-    waited, length = (now - s.jobs[SUBMIT, job]) / SECOND, s.jobs[LENGTH, job] / SECOND
-    s.sums[e, STARTED_WAITS] += waited
-    s.sums[e, STARTED_BSLD] += max((waited + length) / max(length, TAU), 1.0)
-    s.sums[e, RATE] -= rate_of(s, job)
+    s.clock[e, Clock.WAITS] -= 1
+    now, procs = s.clock[e, Clock.NOW], s.jobs[Job.PROCS, job]
+    s.started[e, job - s.clock[e, Clock.FIRST]] = now
+    s.clock[e, Clock.FREE] -= procs
+    push(s.ends, 2 * e, s.clock[e, Clock.RUNS], now + s.jobs[Job.LENGTH, job], job)
+    expect(s, e, now + s.jobs[Job.WALL, job], procs)
+    s.clock[e, Clock.RUNS] += 1
+    waited, length = (now - s.jobs[Job.SUBMIT, job]) / SECOND, s.jobs[Job.LENGTH, job] / SECOND
+    s.sums[e, Sum.STARTED_WAITS] += waited
+    s.sums[e, Sum.STARTED_BSLD] += max((waited + length) / max(length, TAU), 1.0)
+    s.sums[e, Sum.RATE] -= rate_of(s, job)
 
 
 @kernel
 def next_event(s: Sessions, e: int) -> int:
     """When a job ends or arrives next."""
     t = NEVER
-    if s.clock[e, RUNS] > 0:
+    if s.clock[e, Clock.RUNS] > 0:
         t = s.ends[2 * e, 0]
-    if s.clock[e, NEXT] < s.clock[e, LAST]:
-        t = min(t, s.jobs[SUBMIT, s.clock[e, NEXT]])
+    if s.clock[e, Clock.NEXT] < s.clock[e, Clock.LAST]:
+        t = min(t, s.jobs[Job.SUBMIT, s.clock[e, Clock.NEXT]])
     return t
 
 
 @kernel
 def pass_time(s: Sessions, e: int, t: int) -> None:
     """Let time go on to ``t``."""
-    seconds = (t - s.clock[e, NOW]) / SECOND
-    s.sums[e, WAITED_SUM] += s.clock[e, WAITS] * seconds
-    s.sums[e, BUSY_AREA] += busy(s, e) * seconds
-    s.sums[e, GROWN] += s.sums[e, RATE] * seconds
-    s.clock[e, NOW] = t
+    seconds = (t - s.clock[e, Clock.NOW]) / SECOND
+    s.sums[e, Sum.WAITED_SUM] += s.clock[e, Clock.WAITS] * seconds
+    s.sums[e, Sum.BUSY_AREA] += busy(s, e) * seconds
+    s.sums[e, Sum.GROWN] += s.sums[e, Sum.RATE] * seconds
+    s.clock[e, Clock.NOW] = t
 
 
 @routine
 def open_instant(s: Sessions, e: int, t: int) -> None:
     """Let it be ``t``: ends, then arrivals."""
     pass_time(s, e, t)
-    s.clock[e, HELD] = 0
-    while s.clock[e, RUNS] > 0 and s.ends[2 * e, 0] == t:
+    s.clock[e, Clock.HELD] = 0
+    while s.clock[e, Clock.RUNS] > 0 and s.ends[2 * e, 0] == t:
         job = s.ends[2 * e + 1, 0]
-        procs = s.jobs[PROCS, job]
-        pop(s.ends, 2 * e, s.clock[e, RUNS])
-        begun = s.started[e, job - s.clock[e, FIRST]]
-        forget(s, e, begun + s.jobs[WALL, job], procs)
-        s.clock[e, RUNS] -= 1
-        s.clock[e, FREE] += procs
-    while s.clock[e, NEXT] < s.clock[e, LAST] and s.jobs[SUBMIT, s.clock[e, NEXT]] == t:
-        job = s.clock[e, NEXT]
-        s.queue[e, s.clock[e, WAITS]] = job
-        s.clock[e, WAITS] += 1
-        s.clock[e, NEXT] += 1
-        s.sums[e, RATE] += rate_of(s, job)
+        procs = s.jobs[Job.PROCS, job]
+        pop(s.ends, 2 * e, s.clock[e, Clock.RUNS])
+        begun = s.started[e, job - s.clock[e, Clock.FIRST]]
+        forget(s, e, begun + s.jobs[Job.WALL, job], procs)
+        s.clock[e, Clock.RUNS] -= 1
+        s.clock[e, Clock.FREE] += procs
+    while s.clock[e, Clock.NEXT] < s.clock[e, Clock.LAST] and s.jobs[Job.SUBMIT, s.clock[e, Clock.NEXT]] == t:
+        job = s.clock[e, Clock.NEXT]
+        s.queue[e, s.clock[e, Clock.WAITS]] = job
+        s.clock[e, Clock.WAITS] += 1
+        s.clock[e, Clock.NEXT] += 1
+        s.sums[e, Sum.RATE] += rate_of(s, job)
 
 
 @kernel
 def set_shadow(s: Sessions, e: int, procs: int) -> None:
     """When enough processors are free for a job, and what it leaves over then."""
-    free, i = s.clock[e, FREE], 0
-    s.clock[e, SHADOW_AT] = s.clock[e, NOW]
-    while free < procs or (i < s.clock[e, RUNS] and s.expected[2 * e, i] == s.clock[e, SHADOW_AT] and i > 0):
+    free, i = s.clock[e, Clock.FREE], 0
+    s.clock[e, Clock.SHADOW_AT] = s.clock[e, Clock.NOW]
+    while free < procs or (
+        i < s.clock[e, Clock.RUNS] and s.expected[2 * e, i] == s.clock[e, Clock.SHADOW_AT] and i > 0
+    ):
         free += s.expected[2 * e + 1, i]
-        s.clock[e, SHADOW_AT] = s.expected[2 * e, i]
+        s.clock[e, Clock.SHADOW_AT] = s.expected[2 * e, i]
         i += 1
-    s.clock[e, EXTRA] = free - procs
+    s.clock[e, Clock.EXTRA] = free - procs
 
 
 @kernel
 def fits(s: Sessions, e: int, job: int) -> bool:
-    return bool(s.jobs[PROCS, job] <= s.clock[e, FREE])
+    return bool(s.jobs[Job.PROCS, job] <= s.clock[e, Clock.FREE])
 
 
 @kernel
 def passes(s: Sessions, e: int, job: int) -> bool:
     """Whether a job is over by the shadow time or leaves the head its processors."""
-    over = s.clock[e, NOW] + s.jobs[WALL, job] <= s.clock[e, SHADOW_AT]
-    return bool(over or s.jobs[PROCS, job] <= s.clock[e, EXTRA])
+    over = s.clock[e, Clock.NOW] + s.jobs[Job.WALL, job] <= s.clock[e, Clock.SHADOW_AT]
+    return bool(over or s.jobs[Job.PROCS, job] <= s.clock[e, Clock.EXTRA])
 
 
 @kernel
 def first_slot(s: Sessions) -> int:
     """The place in the queue of the first slot: behind the head where that has no choice."""
-    return int(s.settings[MODE] == BACKFILLS)
+    return int(s.settings[Setting.MODE] == BACKFILLS)
 
 
 @kernel
 def is_valid(s: Sessions, e: int, slot: int) -> bool:
     """Whether the agent may start the job of a slot."""
     place = slot + first_slot(s)
-    if slot >= s.settings[WINDOW] or place >= s.clock[e, WAITS]:
+    if slot >= s.settings[Setting.WINDOW] or place >= s.clock[e, Clock.WAITS]:
         return False
     job = s.queue[e, place]
-    return fits(s, e, job) and (s.settings[MODE] == CHOOSE or passes(s, e, job))
+    return fits(s, e, job) and (s.settings[Setting.MODE] == CHOOSE or passes(s, e, job))
 
 
 @kernel
 def any_valid(s: Sessions, e: int) -> bool:
     """Whether there is something to decide."""
-    if s.clock[e, HELD]:
+    if s.clock[e, Clock.HELD]:
         return False
-    found, slots = False, min(s.settings[WINDOW], s.clock[e, WAITS])
+    found, slots = False, min(s.settings[Setting.WINDOW], s.clock[e, Clock.WAITS])
     for slot in range(slots):
         found = found or is_valid(s, e, slot)
     return found
@@ -247,17 +280,17 @@ def any_valid(s: Sessions, e: int) -> bool:
 @kernel
 def prepare_pass(s: Sessions, e: int) -> None:
     """Heads start where they have no choice; the shadow time of the oldest job that waits."""
-    if s.settings[MODE] == BACKFILLS:
-        while s.clock[e, WAITS] > 0 and fits(s, e, s.queue[e, 0]):
+    if s.settings[Setting.MODE] == BACKFILLS:
+        while s.clock[e, Clock.WAITS] > 0 and fits(s, e, s.queue[e, 0]):
             start(s, e, 0)
-    if s.clock[e, WAITS] > 0:
-        set_shadow(s, e, s.jobs[PROCS, s.queue[e, 0]])
+    if s.clock[e, Clock.WAITS] > 0:
+        set_shadow(s, e, s.jobs[Job.PROCS, s.queue[e, 0]])
 
 
 @kernel
 def over(s: Sessions, e: int) -> bool:
     """Whether every job of the episode has started."""
-    return bool(s.clock[e, WAITS] == 0 and s.clock[e, NEXT] == s.clock[e, LAST])
+    return bool(s.clock[e, Clock.WAITS] == 0 and s.clock[e, Clock.NEXT] == s.clock[e, Clock.LAST])
 
 
 @routine
@@ -273,11 +306,14 @@ def to_decision(s: Sessions, e: int) -> None:
 @kernel
 def priority(s: Sessions, e: int, job: int, weights: npt.NDArray[np.float64]) -> float:
     """A waiting job's priority: weights of its wait, size, request and area, each from 0 to 1."""
-    waited = as_seen(on_scale(s.clock[e, NOW] - s.jobs[SUBMIT, job]))
-    size, request = as_seen(s.jobs[PROCS, job] / s.settings[MACHINE]), as_seen(s.scale[job])
+    waited = see.as_seen(see.on_scale(s.clock[e, Clock.NOW] - s.jobs[Job.SUBMIT, job]))
+    size, request = (
+        see.as_seen(s.jobs[Job.PROCS, job] / s.settings[Setting.MACHINE]),
+        see.as_seen(s.scale[job]),
+    )
     total = 0.0
-    for part in range(WEIGHED):
-        total += weights[e, part] * weighed(part, waited, size, request)
+    for part in range(see.WEIGHED):
+        total += weights[e, part] * see.weighed(part, waited, size, request)
     return total
 
 
@@ -285,9 +321,9 @@ def priority(s: Sessions, e: int, job: int, weights: npt.NDArray[np.float64]) ->
 def pass_by_priority(s: Sessions, e: int, weights: npt.NDArray[np.float64]) -> None:
     """EASY in the order of priorities; who came first among equals."""
     head = -1
-    while s.clock[e, WAITS] > 0:
+    while s.clock[e, Clock.WAITS] > 0:
         best, most = -1, 0.0
-        for place in range(s.clock[e, WAITS]):
+        for place in range(s.clock[e, Clock.WAITS]):
             job = s.queue[e, place]
             if job == head or (head >= 0 and not (fits(s, e, job) and passes(s, e, job))):
                 continue
@@ -299,26 +335,26 @@ def pass_by_priority(s: Sessions, e: int, weights: npt.NDArray[np.float64]) -> N
         job = s.queue[e, best]
         if head < 0 and not fits(s, e, job):
             head = job
-            set_shadow(s, e, s.jobs[PROCS, head])
+            set_shadow(s, e, s.jobs[Job.PROCS, head])
             continue
-        if head >= 0 and s.clock[e, NOW] + s.jobs[WALL, job] > s.clock[e, SHADOW_AT]:
-            s.clock[e, EXTRA] -= s.jobs[PROCS, job]
+        if head >= 0 and s.clock[e, Clock.NOW] + s.jobs[Job.WALL, job] > s.clock[e, Clock.SHADOW_AT]:
+            s.clock[e, Clock.EXTRA] -= s.jobs[Job.PROCS, job]
         start(s, e, best)
 
 
 @routine
 def to_next_period(s: Sessions, e: int, weights: npt.NDArray[np.float64]) -> None:
     """Let time go on with these weights until others are due, or nothing is left to start."""
-    while s.clock[e, DUE] <= s.clock[e, NOW]:
-        s.clock[e, DUE] += s.settings[PERIOD]
+    while s.clock[e, Clock.DUE] <= s.clock[e, Clock.NOW]:
+        s.clock[e, Clock.DUE] += s.settings[Setting.PERIOD]
     pass_by_priority(s, e, weights)
     while not over(s, e):
         t = next_event(s, e)
-        if s.clock[e, WAITS] > 0 and s.clock[e, DUE] < t:
-            pass_time(s, e, s.clock[e, DUE])
+        if s.clock[e, Clock.WAITS] > 0 and s.clock[e, Clock.DUE] < t:
+            pass_time(s, e, s.clock[e, Clock.DUE])
         else:
             open_instant(s, e, t)
-        if s.clock[e, NOW] >= s.clock[e, DUE] and s.clock[e, WAITS] > 0:
+        if s.clock[e, Clock.NOW] >= s.clock[e, Clock.DUE] and s.clock[e, Clock.WAITS] > 0:
             return
         pass_by_priority(s, e, weights)
 
@@ -326,67 +362,74 @@ def to_next_period(s: Sessions, e: int, weights: npt.NDArray[np.float64]) -> Non
 @kernel
 def decide(s: Sessions, e: int, action: int) -> None:
     """Start the job of a slot, or wait for the next event."""
-    if action < s.settings[WINDOW] and is_valid(s, e, action):
+    if action < s.settings[Setting.WINDOW] and is_valid(s, e, action):
         place = action + first_slot(s)
         job = s.queue[e, place]
-        if s.settings[MODE] == BACKFILLS and s.clock[e, NOW] + s.jobs[WALL, job] > s.clock[e, SHADOW_AT]:
-            s.clock[e, EXTRA] -= s.jobs[PROCS, job]
+        if (
+            s.settings[Setting.MODE] == BACKFILLS
+            and s.clock[e, Clock.NOW] + s.jobs[Job.WALL, job] > s.clock[e, Clock.SHADOW_AT]
+        ):
+            s.clock[e, Clock.EXTRA] -= s.jobs[Job.PROCS, job]
         start(s, e, place)
-        if s.settings[MODE] == BACKFILLS and any_valid(s, e):
+        if s.settings[Setting.MODE] == BACKFILLS and any_valid(s, e):
             return  # the same pass goes on, with the shadow time it has
     else:
-        s.clock[e, HELD] = int(next_event(s, e) != NEVER)  # else it would be for ever
+        s.clock[e, Clock.HELD] = int(next_event(s, e) != NEVER)  # else it would be for ever
     to_decision(s, e)
 
 
 @kernel
 def observe(s: Sessions, e: int, seen: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]) -> None:
     """Write what the agent sees and may do."""
-    window, now = s.settings[WINDOW], s.clock[e, NOW]
+    window, now = s.settings[Setting.WINDOW], s.clock[e, Clock.NOW]
     for i in range(seen.shape[1]):
         seen[e, i] = 0.0
     for slot in range(window):
         place = slot + first_slot(s)
         mask[e, slot] = 0
-        if place < s.clock[e, WAITS]:
-            job, at = s.queue[e, place], slot * OF_SLOT
-            seen[e, at + PRESENT] = 1.0
-            seen[e, at + SIZE] = s.jobs[PROCS, job] / s.settings[MACHINE]
-            seen[e, at + REQUEST] = s.scale[job]
-            seen[e, at + WAITED] = on_scale(now - s.jobs[SUBMIT, job])
-            seen[e, at + FITS] = 1.0 if fits(s, e, job) else 0.0
-            seen[e, at + PASSES] = 1.0 if passes(s, e, job) else 0.0
+        if place < s.clock[e, Clock.WAITS]:
+            job, at = s.queue[e, place], slot * see.OF_SLOT
+            seen[e, at + see.PRESENT] = 1.0
+            seen[e, at + see.SIZE] = s.jobs[Job.PROCS, job] / s.settings[Setting.MACHINE]
+            seen[e, at + see.REQUEST] = s.scale[job]
+            seen[e, at + see.WAITED] = see.on_scale(now - s.jobs[Job.SUBMIT, job])
+            seen[e, at + see.FITS] = 1.0 if fits(s, e, job) else 0.0
+            seen[e, at + see.PASSES] = 1.0 if passes(s, e, job) else 0.0
             mask[e, slot] = int(is_valid(s, e, slot))
     # Without anything that runs, nobody may wait: it might be for ever.
-    may = s.settings[MAY_WAIT] > 0 and (s.settings[MODE] == BACKFILLS or s.clock[e, RUNS] > 0)
+    may = s.settings[Setting.MAY_WAIT] > 0 and (
+        s.settings[Setting.MODE] == BACKFILLS or s.clock[e, Clock.RUNS] > 0
+    )
     mask[e, window] = int(may)
-    at = window * OF_SLOT
-    seen[e, at + FREE_SHARE] = s.clock[e, FREE] / s.settings[MACHINE]
-    seen[e, at + QUEUED] = count_on_scale(s.clock[e, WAITS])
-    seen[e, at + RUNNING_NOW] = count_on_scale(s.clock[e, RUNS])
-    seen[e, at + SHADOW] = on_scale(s.clock[e, SHADOW_AT] - now) if s.clock[e, WAITS] > 0 else 0.0
-    seen[e, at + DAY_X] = around_the_day(now, s.settings[ORIGIN], 0.0)
-    seen[e, at + DAY_Y] = around_the_day(now, s.settings[ORIGIN], 0.25)
+    at = window * see.OF_SLOT
+    seen[e, at + see.FREE_SHARE] = s.clock[e, Clock.FREE] / s.settings[Setting.MACHINE]
+    seen[e, at + see.QUEUED] = see.count_on_scale(s.clock[e, Clock.WAITS])
+    seen[e, at + see.RUNNING_NOW] = see.count_on_scale(s.clock[e, Clock.RUNS])
+    seen[e, at + see.SHADOW] = (
+        see.on_scale(s.clock[e, Clock.SHADOW_AT] - now) if s.clock[e, Clock.WAITS] > 0 else 0.0
+    )
+    seen[e, at + see.DAY_X] = see.around_the_day(now, s.settings[Setting.ORIGIN], 0.0)
+    seen[e, at + see.DAY_Y] = see.around_the_day(now, s.settings[Setting.ORIGIN], 0.25)
 
 
 @kernel
 def take_reward(s: Sessions, e: int, waits: float, slowdowns: float) -> float:
     """What came of the last decision; the sums before it are given, the others were cleared then."""
-    kind = s.settings[REWARD]
-    passed = s.clock[e, NOW] / SECOND - s.sums[e, LAST_TIME]
+    kind = s.settings[Setting.REWARD]
+    passed = s.clock[e, Clock.NOW] / SECOND - s.sums[e, Sum.LAST_TIME]
     share = busy(s, e)
-    before = s.sums[e, LAST_BUSY]
-    s.sums[e, LAST_BUSY], s.sums[e, LAST_TIME] = share, s.clock[e, NOW] / SECOND
+    before = s.sums[e, Sum.LAST_BUSY]
+    s.sums[e, Sum.LAST_BUSY], s.sums[e, Sum.LAST_TIME] = share, s.clock[e, Clock.NOW] / SECOND
     if kind == WAIT:
-        return -(s.sums[e, STARTED_WAITS] - waits) / 3600.0
+        return -(s.sums[e, Sum.STARTED_WAITS] - waits) / 3600.0
     if kind == BSLD:
-        return -(s.sums[e, STARTED_BSLD] - slowdowns)
+        return -(s.sums[e, Sum.STARTED_BSLD] - slowdowns)
     if kind == UTILIZATION:
-        return s.sums[e, BUSY_AREA] / passed if passed > 0 else share
+        return s.sums[e, Sum.BUSY_AREA] / passed if passed > 0 else share
     if kind == WAIT_CHANGE:
-        return -s.sums[e, WAITED_SUM] / 3600.0
+        return -s.sums[e, Sum.WAITED_SUM] / 3600.0
     if kind == BSLD_CHANGE:
-        return -s.sums[e, GROWN]
+        return -s.sums[e, Sum.GROWN]
     return share - before
 
 
@@ -394,13 +437,13 @@ def take_reward(s: Sessions, e: int, waits: float, slowdowns: float) -> float:
 def begin(s: Sessions, e: int, first: int, count: int) -> None:
     """Begin an episode with the jobs [first, first + count), and go on to its first decision."""
     restart(s, e, first, count)
-    open_instant(s, e, s.clock[e, NOW])
-    if s.settings[MODE] == WEIGHTS:
-        set_shadow(s, e, s.jobs[PROCS, s.queue[e, 0]])
+    open_instant(s, e, s.clock[e, Clock.NOW])
+    if s.settings[Setting.MODE] == WEIGHTS:
+        set_shadow(s, e, s.jobs[Job.PROCS, s.queue[e, 0]])
     else:
         to_decision(s, e)
-    s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = s.sums[e, GROWN] = 0.0
-    s.sums[e, LAST_BUSY], s.sums[e, LAST_TIME] = busy(s, e), s.clock[e, NOW] / SECOND
+    s.sums[e, Sum.WAITED_SUM] = s.sums[e, Sum.BUSY_AREA] = s.sums[e, Sum.GROWN] = 0.0
+    s.sums[e, Sum.LAST_BUSY], s.sums[e, Sum.LAST_TIME] = busy(s, e), s.clock[e, Clock.NOW] / SECOND
 
 
 @entry
@@ -442,14 +485,14 @@ def step_all(
             done[e] = False
             begin(s, e, firsts[e], count)
         else:
-            waits, slowdowns = s.sums[e, STARTED_WAITS], s.sums[e, STARTED_BSLD]
-            if s.settings[MODE] == WEIGHTS:
+            waits, slowdowns = s.sums[e, Sum.STARTED_WAITS], s.sums[e, Sum.STARTED_BSLD]
+            if s.settings[Setting.MODE] == WEIGHTS:
                 to_next_period(s, e, weights)
-                if s.clock[e, WAITS] > 0:
-                    set_shadow(s, e, s.jobs[PROCS, s.queue[e, 0]])
+                if s.clock[e, Clock.WAITS] > 0:
+                    set_shadow(s, e, s.jobs[Job.PROCS, s.queue[e, 0]])
             else:
                 decide(s, e, actions[e])
             reward[e] = take_reward(s, e, waits, slowdowns)
-            s.sums[e, WAITED_SUM] = s.sums[e, BUSY_AREA] = s.sums[e, GROWN] = 0.0
+            s.sums[e, Sum.WAITED_SUM] = s.sums[e, Sum.BUSY_AREA] = s.sums[e, Sum.GROWN] = 0.0
             done[e] = over(s, e)
         observe(s, e, seen, mask)

@@ -100,9 +100,9 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
         """Mean wait (s) and bounded slowdown of the jobs; how many decisions it took."""
         m, jobs = self._memory, self.episodes.jobs
         return {
-            "mean_wait": float(m.sums[learner.STARTED_WAITS]) / jobs,
-            "mean_bsld": float(m.sums[learner.STARTED_BSLD]) / jobs,
-            "decisions": float(m.settings[learner.STEPS]),
+            "mean_wait": float(m.sums[learner.Sum.STARTED_WAITS]) / jobs,
+            "mean_bsld": float(m.sums[learner.Sum.STARTED_BSLD]) / jobs,
+            "decisions": float(m.turn[learner.Turn.STEPS]),
         }
 
     def action_masks(self) -> np.ndarray:

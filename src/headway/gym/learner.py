@@ -13,6 +13,7 @@ What may be decided and what is seen is in :mod:`headway.policies.agent.choices`
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,24 +24,14 @@ from headway.engine import clock
 from headway.engine.drive import EMPTY, Jobs, Setup, make_state
 from headway.engine.tables import Clock, Job, Pool, Run, State, Step, Table, World
 from headway.engine.verbs import ask
-from headway.gym.rewards import (
-    BSLD,
-    BSLD_CHANGE,
-    TAU,
-    UTILIZATION,
-    WAIT,
-    WAIT_CHANGE,
-)
+from headway.gym.rewards import BSLD, BSLD_CHANGE, TAU, UTILIZATION, WAIT, WAIT_CHANGE
 from headway.gym.task import Task
 from headway.jit import by_address, entry, kernel, routine, woven
 from headway.policies.agent.choices import (
-    EXTRA,
     MORE_ROWS,
     QUEUE_OPTIONS,
-    SETTINGS,
-    SHADOW_AT,
-    TASK,
     WEIGHTS,
+    Setting,
     common_tables,
     fill_slots,
     has_choice,
@@ -55,18 +46,44 @@ from headway.policies.agent.weights import pass_by_priority, set_due
 from headway.policies.queueing.strict import MACHINE
 from headway.units import SECOND
 
-ASKED, LEFT_FREE, LEFT_AT, COUNTED, STEPS, REWARD = range(SETTINGS, SETTINGS + 6)
-"""Settings behind those of every agent: whether it was asked, free processors after its last turn and when
-that was, runs up to the last decision, decisions so far, and the kind of reward."""
-(WAITED_SUM, BUSY_AREA, GROWN, STARTED_WAITS, STARTED_BSLD, RATE) = range(6)
-"""Sums (seconds): waiting time of all jobs, busy share x time and by how much the expected slowdowns of
-waiting jobs grew, all three since the last decision; waits and bounded slowdowns of jobs that started, and
-what the expected slowdowns grow by each second."""
-LAST_WAITS, LAST_BSLD, LAST_BUSY, LAST_TIME = range(6, 10)
-"""Further sums: those of jobs that had started, the busy share and the time at the last decision."""
-SUMS = 10
 TO_THE_END = 1 << 62
 """Instants: more than any episode has."""
+
+
+class Turn(IntEnum):
+    """What it knows of its turns."""
+
+    ASKED = 0
+    """Whether it was asked."""
+    LEFT_FREE = 1
+    """Free processors after its last turn, and when that was."""
+    LEFT_AT = 2
+    COUNTED = 3
+    """Runs up to the last decision."""
+    STEPS = 4
+    """Decisions so far."""
+    REWARD = 5
+    """The kind of reward."""
+
+
+class Sum(IntEnum):
+    """Sums (seconds)."""
+
+    WAITED_SUM = 0
+    """Waiting time of all jobs, busy share x time, and by how much the expected slowdowns of those that wait
+    grew, all three since the last decision."""
+    BUSY_AREA = 1
+    GROWN = 2
+    STARTED_WAITS = 3
+    """Waits and bounded slowdowns of jobs that started."""
+    STARTED_BSLD = 4
+    RATE = 5
+    """What the expected slowdowns grow by each second."""
+    LAST_WAITS = 6
+    """Those of jobs that had started, the busy share and the time, at the last decision."""
+    LAST_BSLD = 7
+    LAST_BUSY = 8
+    LAST_TIME = 9
 
 
 @by_address
@@ -80,15 +97,19 @@ class LearnerTables(NamedTuple):
     weights: npt.NDArray[np.float64]
     answer: Table
     """[1] the action that was chosen"""
+    turn: Table
+    """[Turn]"""
     sums: npt.NDArray[np.float64]
+    """[Sum]"""
 
 
 def blank(window: int, seen: int) -> LearnerTables:
     """The memory of one who has not begun."""
     return LearnerTables(
-        **common_tables([0] * (REWARD + 1), window, seen),
+        **common_tables([0] * len(Setting), window, seen),
         answer=np.zeros(1, np.int64),
-        sums=np.zeros(SUMS),
+        turn=np.zeros(len(Turn), np.int64),
+        sums=np.zeros(len(Sum)),
     )
 
 
@@ -96,9 +117,9 @@ def episode(task: Task, first: int) -> tuple[Jobs, Setup]:
     """The jobs of the stretch that begins with ``first``, and one who learns from it."""
     memory = blank(task.window, task.features)
     shown = settings_of(task.mode, task.window, task.origin, task.period, task.may_wait)
-    memory.settings[: len(shown)], memory.settings[REWARD] = shown, task.reward
+    memory.settings[:], memory.turn[Turn.REWARD] = shown, task.reward
     submit, procs, walltime, runtime = task.jobs[:, first : first + task.episodes.jobs]
-    memory.settings[LEFT_AT], memory.settings[LEFT_FREE], memory.settings[STEPS] = submit[0], task.machine, -1
+    memory.turn[[Turn.LEFT_AT, Turn.LEFT_FREE, Turn.STEPS]] = submit[0], task.machine, -1
     setup = Setup((task.machine,), learner, QUEUE_OPTIONS, more_rows=MORE_ROWS, memory=memory, again=False)
     return Jobs(submit, procs, walltime, runtime, walltime), setup
 
@@ -131,16 +152,16 @@ def is_over(state: State) -> bool:
 def open_turn(t: int, state: State) -> bool:
     """What happened since the last turn and at this instant; False where the turn only goes on."""
     m = state.memory
-    if setting(state, ASKED):
-        m.settings[ASKED] = 0
+    if m.turn[Turn.ASKED]:
+        m.turn[Turn.ASKED] = 0
         return False
     first, last = state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]
-    seconds = (t - setting(state, LEFT_AT)) / SECOND
-    m.sums[WAITED_SUM] += (state.clock[Clock.WAITS] - (last - first)) * seconds
-    m.sums[BUSY_AREA] += busy(state, setting(state, LEFT_FREE)) * seconds
-    m.sums[GROWN] += m.sums[RATE] * seconds
+    seconds = (t - m.turn[Turn.LEFT_AT]) / SECOND
+    m.sums[Sum.WAITED_SUM] += (state.clock[Clock.WAITS] - (last - first)) * seconds
+    m.sums[Sum.BUSY_AREA] += busy(state, m.turn[Turn.LEFT_FREE]) * seconds
+    m.sums[Sum.GROWN] += m.sums[Sum.RATE] * seconds
     for job in range(first, last):
-        m.sums[RATE] += rate_of(state, job)
+        m.sums[Sum.RATE] += rate_of(state, job)
     take_note(t, state)
     return True
 
@@ -150,15 +171,15 @@ def close_turn(t: int, state: State, asks: bool, begun: int) -> None:
     """Ask if there is something to ask, or nothing more. ``begun`` runs were there before the turn."""
     m = state.memory
     for run in range(begun, state.clock[Clock.RUNS]):
-        m.sums[RATE] -= rate_of(state, state.runs[Run.JOB, run])
-    m.settings[LEFT_AT], m.settings[LEFT_FREE] = t, state.pools[Pool.FREE, MACHINE]
+        m.sums[Sum.RATE] -= rate_of(state, state.runs[Run.JOB, run])
+    m.turn[Turn.LEFT_AT], m.turn[Turn.LEFT_FREE] = t, state.pools[Pool.FREE, MACHINE]
     if is_over(state):
-        m.settings[SHADOW_AT] = m.settings[EXTRA] = 0
+        m.settings[Setting.SHADOW_AT] = m.settings[Setting.EXTRA] = 0
         fill_slots(t, state, 0)
     elif not asks:
         return
     look(t, state)
-    m.settings[ASKED] = 1
+    m.turn[Turn.ASKED] = 1
     ask(state)
 
 
@@ -189,7 +210,7 @@ def weigh(t: int, state: State) -> None:
 @kernel
 def learner(t: int, state: State) -> None:
     """The policy that asks."""
-    if setting(state, TASK) == WEIGHTS:
+    if setting(state, Setting.TASK) == WEIGHTS:
         weigh(t, state)
     else:
         choose(t, state)
@@ -220,31 +241,31 @@ loop: Any = woven(clock.loop)
 def add_started(state: State, world: World) -> None:
     """Add the waits and slowdowns of jobs that have started since the last decision."""
     sums = state.memory.sums
-    for run in range(setting(state, COUNTED), state.clock[Clock.RUNS]):
+    for run in range(state.memory.turn[Turn.COUNTED], state.clock[Clock.RUNS]):
         job = state.runs[Run.JOB, run]
         waited = (state.runs[Run.START, run] - state.jobs[Job.SUBMIT, job]) / SECOND
         length = min(world.runtime[job], state.jobs[Job.WALL, job]) / SECOND
-        sums[STARTED_WAITS] += waited
-        sums[STARTED_BSLD] += max((waited + length) / max(length, TAU), 1.0)
+        sums[Sum.STARTED_WAITS] += waited
+        sums[Sum.STARTED_BSLD] += max((waited + length) / max(length, TAU), 1.0)
 
 
 @kernel
 def reward_of(state: State) -> float:
     """What came of the last decision."""
-    kind, sums = setting(state, REWARD), state.memory.sums
-    passed = state.clock[Clock.NOW] / SECOND - sums[LAST_TIME]
+    kind, sums = state.memory.turn[Turn.REWARD], state.memory.sums
+    passed = state.clock[Clock.NOW] / SECOND - sums[Sum.LAST_TIME]
     share = busy(state, state.pools[Pool.FREE, MACHINE])
     if kind == WAIT:
-        return -(sums[STARTED_WAITS] - sums[LAST_WAITS]) / 3600.0
+        return -(sums[Sum.STARTED_WAITS] - sums[Sum.LAST_WAITS]) / 3600.0
     if kind == BSLD:
-        return -(sums[STARTED_BSLD] - sums[LAST_BSLD])
+        return -(sums[Sum.STARTED_BSLD] - sums[Sum.LAST_BSLD])
     if kind == UTILIZATION:
-        return sums[BUSY_AREA] / passed if passed > 0 else share
+        return sums[Sum.BUSY_AREA] / passed if passed > 0 else share
     if kind == WAIT_CHANGE:
-        return -sums[WAITED_SUM] / 3600.0
+        return -sums[Sum.WAITED_SUM] / 3600.0
     if kind == BSLD_CHANGE:
-        return -sums[GROWN]
-    return share - sums[LAST_BUSY]
+        return -sums[Sum.GROWN]
+    return share - sums[Sum.LAST_BUSY]
 
 
 @entry
@@ -260,12 +281,12 @@ def go_on(state_there: Any, world_there: Any) -> tuple[int, float, bool]:
         return code, 0.0, False
     add_started(state, world)
     m, reward = state.memory, reward_of(state)
-    m.sums[WAITED_SUM] = m.sums[BUSY_AREA] = m.sums[GROWN] = 0.0
-    m.sums[LAST_WAITS], m.sums[LAST_BSLD] = m.sums[STARTED_WAITS], m.sums[STARTED_BSLD]
-    m.sums[LAST_BUSY], m.sums[LAST_TIME] = (
+    m.sums[Sum.WAITED_SUM] = m.sums[Sum.BUSY_AREA] = m.sums[Sum.GROWN] = 0.0
+    m.sums[Sum.LAST_WAITS], m.sums[Sum.LAST_BSLD] = m.sums[Sum.STARTED_WAITS], m.sums[Sum.STARTED_BSLD]
+    m.sums[Sum.LAST_BUSY], m.sums[Sum.LAST_TIME] = (
         busy(state, state.pools[Pool.FREE, MACHINE]),
         state.clock[Clock.NOW] / SECOND,
     )
-    m.settings[COUNTED] = state.clock[Clock.RUNS]
-    m.settings[STEPS] += 1
+    m.turn[Turn.COUNTED] = state.clock[Clock.RUNS]
+    m.turn[Turn.STEPS] += 1
     return code, reward, is_over(state)

@@ -29,12 +29,12 @@ class Simulations:
         self.tables = core.Sessions(
             jobs=jobs,
             scale=np.minimum(np.log1p(np.maximum(walltime, 0) / SECOND) / WEEK, 1.0),
-            clock=np.zeros((count, core.FIELDS), np.int64),
+            clock=np.zeros((count, len(core.Clock)), np.int64),
             queue=np.zeros((count, room), np.int64),
             ends=np.zeros((2 * count, room), np.int64),
             expected=np.zeros((2 * count, room), np.int64),
             started=np.full((count, room), -1, np.int64),
-            sums=np.zeros((count, core.SUMS)),
+            sums=np.zeros((count, len(core.Sum))),
             settings=np.array(
                 [task.mode, task.reward, window, task.machine, task.origin, period, task.may_wait], np.int64
             ),

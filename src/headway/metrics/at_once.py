@@ -9,6 +9,7 @@ them means, and gives the same bits.
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -26,33 +27,51 @@ from headway.units import SECOND, microseconds
 if TYPE_CHECKING:
     from headway.engine.drive import Jobs
 
-# Rows of what is kept of each job: ratios, of which the last is sorted with the times, and two rows of times.
-AREA, SLOWDOWN, PER_PROCESSOR, OF_WALLTIME, BOUNDED, WAIT, START = range(7)
-RATIOS, ROWS = 5, 7
+
+class Row(IntEnum):
+    """What is kept of each job: ratios, of which the last is sorted with the times, and two rows of times."""
+
+    AREA = 0
+    SLOWDOWN = 1
+    PER_PROCESSOR = 2
+    OF_WALLTIME = 3
+    BOUNDED = 4
+    WAIT = 5
+    START = 6
+
+
+RATIOS = QUANTILES = 5
+"""So many rows are ratios. In the table of their sums the row behind them is of quantiles."""
 LAST_OF_ALL = (1 << 63) - 1
 """Where fewer jobs are measured than there are, this time stands at the other places, behind the sorted."""
 
-# Entries of the whole numbers; sums of times have two, of the upper and of the lower half of each.
-(
-    WAIT_HIGH,
-    WAIT_LOW,
-    FLOW_HIGH,
-    FLOW_LOW,
-    QUEUE_HIGH,
-    QUEUE_LOW,
-    FIRST,
-    LAST,
-    KILLED,
-    WITH_SLOWDOWN,
-    WITH_WALLTIME,
-    LONGEST_QUEUE,
-    LONGEST_WAIT,
-) = range(13)
-ENTRIES = 13
 
-# The row behind the parts of the sums: quantiles, and the largest bounded slowdown.
-QUANTILES = RATIOS
-MEDIAN_WAIT, P95_WAIT, MEDIAN_BOUNDED, LARGEST_BOUNDED = range(4)
+class Whole(IntEnum):
+    """Entries of the whole numbers; sums of times have two, of the upper and of the lower half of each."""
+
+    WAIT_HIGH = 0
+    WAIT_LOW = 1
+    FLOW_HIGH = 2
+    FLOW_LOW = 3
+    QUEUE_HIGH = 4
+    QUEUE_LOW = 5
+    FIRST = 6
+    LAST = 7
+    KILLED = 8
+    WITH_SLOWDOWN = 9
+    WITH_WALLTIME = 10
+    LONGEST_QUEUE = 11
+    LONGEST_WAIT = 12
+
+
+class Quantile(IntEnum):
+    """Quantiles, and the largest bounded slowdown."""
+
+    MEDIAN_WAIT = 0
+    P95_WAIT = 1
+    MEDIAN_BOUNDED = 2
+    LARGEST_BOUNDED = 3
+
 
 MOST_PARTS = 12
 LOW_HALF = 0xFFFFFFFF
@@ -122,8 +141,8 @@ def measure(
     """
     count = len(submit)
     whole[:] = 0
-    whole[FIRST] = submit[0]
-    whole[LAST] = submit[0]
+    whole[Whole.FIRST] = submit[0]
+    whole[Whole.LAST] = submit[0]
     measured = slowdowns = walltimes = 0
     for job in range(count):
         run = jobs[Job.RUN, job]
@@ -134,35 +153,35 @@ def measure(
             return False
         start, end = runs[Run.START, run], runs[Run.END, run]
         wait, flow, held = start - submit[job], end - submit[job], end - start
-        times[START, job] = start
-        ratios[AREA, job] = float(procs[job]) * float(held) / SECOND
-        whole[LAST] = max(whole[LAST], end)
-        whole[QUEUE_HIGH] += wait >> 32
-        whole[QUEUE_LOW] += wait & LOW_HALF
+        times[Row.START, job] = start
+        ratios[Row.AREA, job] = float(procs[job]) * float(held) / SECOND
+        whole[Whole.LAST] = max(whole[Whole.LAST], end)
+        whole[Whole.QUEUE_HIGH] += wait >> 32
+        whole[Whole.QUEUE_LOW] += wait & LOW_HALF
         if job < cut or job >= count - cut:
             continue
         p = min(runtime[job], walltime[job])
-        times[WAIT, measured] = wait
-        whole[WAIT_HIGH] += wait >> 32
-        whole[WAIT_LOW] += wait & LOW_HALF
-        whole[FLOW_HIGH] += flow >> 32
-        whole[FLOW_LOW] += flow & LOW_HALF
+        times[Row.WAIT, measured] = wait
+        whole[Whole.WAIT_HIGH] += wait >> 32
+        whole[Whole.WAIT_LOW] += wait & LOW_HALF
+        whole[Whole.FLOW_HIGH] += flow >> 32
+        whole[Whole.FLOW_LOW] += flow & LOW_HALF
         if how == Ended.AT_WALLTIME:
-            whole[KILLED] += 1
+            whole[Whole.KILLED] += 1
         if p > 0:
-            ratios[SLOWDOWN, slowdowns] = flow / p
+            ratios[Row.SLOWDOWN, slowdowns] = flow / p
             slowdowns += 1
         bound = float(max(p, tau, 1))
-        ratios[BOUNDED, measured] = max(flow / bound, 1.0)
-        ratios[PER_PROCESSOR, measured] = max(flow / (procs[job] * bound), 1.0)
+        ratios[Row.BOUNDED, measured] = max(flow / bound, 1.0)
+        ratios[Row.PER_PROCESSOR, measured] = max(flow / (procs[job] * bound), 1.0)
         if walltime[job] > 0:
-            ratios[OF_WALLTIME, walltimes] = (wait + walltime[job]) / walltime[job]
+            ratios[Row.OF_WALLTIME, walltimes] = (wait + walltime[job]) / walltime[job]
             walltimes += 1
         measured += 1
     for place in range(measured, count):
-        times[WAIT, place] = times[BOUNDED, place] = LAST_OF_ALL
-    whole[WITH_SLOWDOWN] = slowdowns
-    whole[WITH_WALLTIME] = walltimes
+        times[Row.WAIT, place] = times[Row.BOUNDED, place] = LAST_OF_ALL
+    whole[Whole.WITH_SLOWDOWN] = slowdowns
+    whole[Whole.WITH_WALLTIME] = walltimes
     return True
 
 
@@ -173,27 +192,27 @@ def sum_up(submit: Any, ratios: Any, times: Any, measured: int, whole: Any, foun
     Times and bounded slowdowns are in ascending order. The queue is longest when somebody has just joined: so
     many had come until then, and so many had left.
     """
-    found[QUANTILES, MEDIAN_WAIT] = between(times[WAIT], measured, 50)
-    found[QUANTILES, P95_WAIT] = between(times[WAIT], measured, 95)
-    found[QUANTILES, MEDIAN_BOUNDED] = between(ratios[BOUNDED], measured, 50)
-    found[QUANTILES, LARGEST_BOUNDED] = ratios[BOUNDED, measured - 1]
-    whole[LONGEST_WAIT] = times[WAIT, measured - 1]
+    found[QUANTILES, Quantile.MEDIAN_WAIT] = between(times[Row.WAIT], measured, 50)
+    found[QUANTILES, Quantile.P95_WAIT] = between(times[Row.WAIT], measured, 95)
+    found[QUANTILES, Quantile.MEDIAN_BOUNDED] = between(ratios[Row.BOUNDED], measured, 50)
+    found[QUANTILES, Quantile.LARGEST_BOUNDED] = ratios[Row.BOUNDED, measured - 1]
+    whole[Whole.LONGEST_WAIT] = times[Row.WAIT, measured - 1]
     for row in range(RATIOS):
         count = measured
-        if row == AREA:
+        if row == Row.AREA:
             count = len(submit)
-        elif row == SLOWDOWN:
-            count = whole[WITH_SLOWDOWN]
-        elif row == OF_WALLTIME:
-            count = whole[WITH_WALLTIME]
+        elif row == Row.SLOWDOWN:
+            count = whole[Whole.WITH_SLOWDOWN]
+        elif row == Row.OF_WALLTIME:
+            count = whole[Whole.WITH_WALLTIME]
         if not exact_parts(ratios[row], count, found[row]):
             return False
     longest = left = 0
     for come in range(len(submit)):
-        while left < len(submit) and times[START, left] <= submit[come]:
+        while left < len(submit) and times[Row.START, left] <= submit[come]:
             left += 1
         longest = max(longest, come + 1 - left)
-    whole[LONGEST_QUEUE] = longest
+    whole[Whole.LONGEST_QUEUE] = longest
     return True
 
 
@@ -210,15 +229,15 @@ def metrics_at_once(
         return None
     cut, bound = int(count * trim / 100), microseconds(tau)
     measured = count - 2 * cut
-    ratios = np.empty((ROWS, count))
+    ratios = np.empty((len(Row), count))
     times = ratios.view(np.int64)
-    whole, sums = np.empty(ENTRIES, np.int64), np.zeros((RATIOS + 1, MOST_PARTS))
+    whole, sums = np.empty(len(Whole), np.int64), np.zeros((RATIOS + 1, MOST_PARTS))
     if not measure(
         jobs.submit, jobs.procs, jobs.walltime, jobs.runtime, state.jobs, state.runs, cut, bound,
         ratios, times, whole,
     ):  # fmt: skip
         return None
-    times[BOUNDED:].sort()  # slowdowns, too: numbers above zero are in the order of their bits
+    times[Row.BOUNDED :].sort()  # slowdowns, too: numbers above zero are in the order of their bits
     if not sum_up(jobs.submit, ratios, times, measured, whole, sums):
         return None
     *parts, (median_wait, p95_wait, median, largest, *_) = sums.tolist()

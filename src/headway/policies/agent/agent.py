@@ -8,6 +8,7 @@ would have been smallest.
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +18,9 @@ from headway.engine.tables import Pool, State, Table
 from headway.jit import by_address, kernel, routine
 from headway.policies.agent import features as see
 from headway.policies.agent.choices import (
-    DECIDED_BY,
     OF_JOB,
-    SETTINGS,
-    WINDOW,
+    AgentJob,
+    Setting,
     has_choice,
     look,
     setting,
@@ -29,11 +29,17 @@ from headway.policies.agent.choices import (
 )
 from headway.policies.queueing.strict import MACHINE
 
-KIND, ACTIVATION, LAYERS = SETTINGS, SETTINGS + 1, SETTINGS + 2
-"""Settings of a network, behind those of every agent."""
-# Rows of layers: what goes into one, and what comes out of it.
 LAYER, SPARE = range(2)
+"""Rows of layers: what goes into one, and what comes out of it."""
 NO_CHOICE = -1
+
+
+class Shape(IntEnum):
+    """The shape of a network: numbers of its kind and activation, and how many layers it has."""
+
+    KIND = 0
+    ACTIVATION = 1
+    LAYERS = 2
 
 
 @by_address
@@ -45,6 +51,8 @@ class NetworkTables(NamedTuple):
     open: npt.NDArray[np.int8]
     seen: npt.NDArray[np.float32]
     weights: npt.NDArray[np.float64]
+    shape: Table
+    """[Shape]"""
     widths: Table
     """[layer] numbers that go in, and out of the last"""
     network: npt.NDArray[np.float64]
@@ -59,20 +67,20 @@ class NetworkTables(NamedTuple):
 def run_layers(state: State) -> None:
     """From what stands in LAYER to the numbers of the last layer, there again."""
     m, at, source, target = state.memory, 0, LAYER, SPARE
-    for layer in range(setting(state, LAYERS)):
+    for layer in range(m.shape[Shape.LAYERS]):
         entering, leaving = m.widths[layer], m.widths[layer + 1]
         bias = at + entering * leaving
         for i in range(leaving):
             total = m.network[bias + i]
             for k in range(entering):
                 total += m.network[at + i * entering + k] * m.layers[source, k]
-            if layer < setting(state, LAYERS) - 1:
-                total = math.tanh(total) if setting(state, ACTIVATION) == 0 else max(total, 0.0)
+            if layer < m.shape[Shape.LAYERS] - 1:
+                total = math.tanh(total) if m.shape[Shape.ACTIVATION] == 0 else max(total, 0.0)
             m.layers[target, i] = total
         at = bias + leaving
         source, target = target, source
     if source != LAYER:
-        for i in range(m.widths[setting(state, LAYERS)]):
+        for i in range(m.widths[m.shape[Shape.LAYERS]]):
             m.layers[LAYER, i] = m.layers[source, i]
 
 
@@ -87,7 +95,7 @@ def run_on_all(state: State) -> None:
 @kernel
 def score_slot(state: State, slot: int) -> float:
     """What a shared network says of a slot; the last is to wait."""
-    m, window = state.memory, setting(state, WINDOW)
+    m, window = state.memory, setting(state, Setting.WINDOW)
     for f in range(see.OF_SLOT):
         m.layers[LAYER, f] = m.seen[slot * see.OF_SLOT + f] if slot < window else 0.0
     m.layers[LAYER, see.OF_SLOT] = 1.0 if slot == window else 0.0
@@ -100,15 +108,15 @@ def score_slot(state: State, slot: int) -> float:
 @routine
 def score(state: State) -> int:
     """Scores of all that is open; the best, the first of equals."""
-    m, window = state.memory, setting(state, WINDOW)
-    if setting(state, KIND) == 1:
+    m, window = state.memory, setting(state, Setting.WINDOW)
+    if m.shape[Shape.KIND] == 1:
         run_on_all(state)
         for slot in range(window + 1):
             m.scores[slot] = m.layers[LAYER, slot]
     best = -1
     for slot in range(window + 1):
         if m.open[slot]:
-            if setting(state, KIND) == 0:
+            if m.shape[Shape.KIND] == 0:
                 m.scores[slot] = score_slot(state, slot)
             if best < 0 or m.scores[slot] > m.scores[best]:
                 best = slot
@@ -119,7 +127,7 @@ def score(state: State) -> int:
 def lead(state: State, chosen: int) -> float:
     """How far the chosen one is ahead of the next."""
     m, most, others = state.memory, 0.0, False
-    for slot in range(setting(state, WINDOW) + 1):
+    for slot in range(setting(state, Setting.WINDOW) + 1):
         if slot != chosen and m.open[slot] and (not others or m.scores[slot] > most):
             most, others = m.scores[slot], True
     return m.scores[chosen] - most
@@ -128,7 +136,7 @@ def lead(state: State, chosen: int) -> float:
 @routine
 def feature_that_decided(state: State, chosen: int) -> int:
     """The feature without whose differences the chosen job's lead would be smallest; -1 if none counts."""
-    m, window, found, count = state.memory, setting(state, WINDOW), NO_CHOICE, 0
+    m, window, found, count = state.memory, setting(state, Setting.WINDOW), NO_CHOICE, 0
     for slot in range(window):
         count += m.open[slot]
     if count < 2:
@@ -155,9 +163,9 @@ def agent(t: int, state: State) -> None:
     while has_choice(t, state):
         look(t, state)
         chosen = score(state)
-        if 0 <= chosen < setting(state, WINDOW):
+        if 0 <= chosen < setting(state, Setting.WINDOW):
             job = state.queue[OF_JOB, state.memory.places[chosen]]
-            state.jobs[DECIDED_BY, job] = feature_that_decided(state, chosen) + 1
+            state.jobs[AgentJob.DECIDED_BY, job] = feature_that_decided(state, chosen) + 1
         if not start_slot(t, state, chosen):
             break
     state.pools[Pool.NEWCOMERS, MACHINE] = state.pools[Pool.FREED, MACHINE] = 0

@@ -3,7 +3,7 @@
 The same for a network that was trained and for one that learns (:mod:`headway.gym`). Either has these tables
 in its memory, under these names:
 
-    settings   what it is for, and the oldest job's reservation (below)
+    settings   [Setting]
     places     [slot] where in the queue its job stands; -1 where there is none
     open       [action] whether it may be taken now: a slot, or at last to wait
     seen       what is seen (:mod:`headway.policies.agent.features`)
@@ -13,6 +13,7 @@ in its memory, under these names:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -29,17 +30,41 @@ from headway.units import SECOND
 QUEUE = 2 * MACHINE
 OF_JOB, OF_PLAN, OF_PROCS = (Q_FIELDS * QUEUE + field for field in (Entry.JOB, Entry.PLAN, Entry.PROCS))
 """Rows of the queue."""
-DECIDED_BY, REQUESTED = JOB_ROWS, JOB_ROWS + 1
-"""Job rows: what decided, plus 1 (0 where there was no choice); the bits of the request as it is seen."""
-MORE_ROWS = 2
 QUEUE_OPTIONS = (FIXED, AS_ORDER, NO_AGE)
 """Jobs stand in order of arrival."""
 
 CHOOSE, BACKFILLS, WEIGHTS = range(3)
-# Settings: the task, how many slots, the unix time (s) at 0, the period (µs) and when weights are due
-# next, whether the agent may wait; when the oldest job can start, and what it leaves over then.
-TASK, WINDOW, ORIGIN, PERIOD, DUE, MAY_WAIT, SHADOW_AT, EXTRA = range(8)
-SETTINGS = 8
+
+
+class AgentJob(IntEnum):
+    """Job rows behind the engine's."""
+
+    DECIDED_BY = JOB_ROWS
+    """What decided, plus 1 (0 where there was no choice)."""
+    REQUESTED = JOB_ROWS + 1
+    """The bits of the request as it is seen."""
+
+
+MORE_ROWS = len(AgentJob)
+
+
+class Setting(IntEnum):
+    """What an agent is for, and the oldest job's reservation."""
+
+    TASK = 0
+    """CHOOSE, BACKFILLS or WEIGHTS."""
+    WINDOW = 1
+    """How many slots."""
+    ORIGIN = 2
+    """The unix time (s) at 0."""
+    PERIOD = 3
+    """Time (µs) between two choices of weights, and when they are due next."""
+    DUE = 4
+    MAY_WAIT = 5
+    """Whether the agent may wait."""
+    SHADOW_AT = 6
+    """When the oldest job can start, and what it leaves over then."""
+    EXTRA = 7
 
 
 def settings_of(task: int, window: int, origin: int, period: float, may_wait: bool) -> list[int]:
@@ -66,7 +91,7 @@ def setting(state: State, name: int) -> int:
 @kernel
 def request_of(state: State, job: int) -> float:
     """A job's request as it is seen."""
-    return float(np.int64(state.jobs[REQUESTED, job]).view(np.float64))
+    return float(np.int64(state.jobs[AgentJob.REQUESTED, job]).view(np.float64))
 
 
 @kernel
@@ -76,7 +101,7 @@ def take_note(t: int, state: State) -> None:
     for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         join(state, MACHINE, job)
         request = see.as_seen(see.on_scale(state.jobs[Job.PLAN, job]))
-        state.jobs[REQUESTED, job] = np.float64(request).view(np.int64)
+        state.jobs[AgentJob.REQUESTED, job] = np.float64(request).view(np.int64)
 
 
 @kernel
@@ -84,25 +109,25 @@ def reserve(t: int, state: State) -> None:
     """When the oldest waiting job can start at the latest, and what it leaves over then."""
     procs = state.queue[OF_PROCS, state.pools[Pool.HEAD, QUEUE]]
     shadow, free_then = when_enough(state.profile, MACHINE, t, state.pools[Pool.FREE, MACHINE], procs)
-    state.memory.settings[SHADOW_AT], state.memory.settings[EXTRA] = shadow, free_then - procs
+    state.memory.settings[Setting.SHADOW_AT], state.memory.settings[Setting.EXTRA] = shadow, free_then - procs
 
 
 @kernel
 def passes(t: int, state: State, place: int) -> bool:
     """Whether a waiting job is over by the shadow time or leaves the oldest its processors."""
-    over = t + state.queue[OF_PLAN, place] <= setting(state, SHADOW_AT)
-    return bool(over or state.queue[OF_PROCS, place] <= setting(state, EXTRA))
+    over = t + state.queue[OF_PLAN, place] <= setting(state, Setting.SHADOW_AT)
+    return bool(over or state.queue[OF_PROCS, place] <= setting(state, Setting.EXTRA))
 
 
 @kernel
 def fill_slots(t: int, state: State, place: int) -> bool:
     """Give slots to the waiting jobs from a place on, and say which of them may start; whether any may."""
     m, slot, some = state.memory, 0, False
-    window, free = setting(state, WINDOW), state.pools[Pool.FREE, MACHINE]
+    window, free = setting(state, Setting.WINDOW), state.pools[Pool.FREE, MACHINE]
     while slot < window and place < state.pools[Pool.TAIL, QUEUE]:
         procs = state.queue[OF_PROCS, place]
         if procs != GONE:
-            may = procs <= free and (setting(state, TASK) == CHOOSE or passes(t, state, place))
+            may = procs <= free and (setting(state, Setting.TASK) == CHOOSE or passes(t, state, place))
             m.places[slot], m.open[slot] = place, int(may)
             some = some or may
             slot += 1
@@ -110,15 +135,15 @@ def fill_slots(t: int, state: State, place: int) -> bool:
     for i in range(slot, window):
         m.places[i], m.open[i] = -1, 0
     # Without anything that runs, nobody may wait: it might be for ever.
-    may = setting(state, TASK) == BACKFILLS or state.clock[Clock.RUNS_NOW] > 0
-    m.open[window] = int(setting(state, MAY_WAIT) > 0 and may)
+    may = setting(state, Setting.TASK) == BACKFILLS or state.clock[Clock.RUNS_NOW] > 0
+    m.open[window] = int(setting(state, Setting.MAY_WAIT) > 0 and may)
     return some
 
 
 @kernel
 def has_choice(t: int, state: State) -> bool:
     """Let the heads start that have no choice; whether some job may start then, and which (``open``)."""
-    backfills = setting(state, TASK) == BACKFILLS
+    backfills = setting(state, Setting.TASK) == BACKFILLS
     while backfills and head_fits(state, MACHINE):
         head = state.pools[Pool.HEAD, QUEUE]
         begin(state, MACHINE, QUEUE, head, reason(t, state, state.queue[OF_JOB, head]))
@@ -131,7 +156,7 @@ def has_choice(t: int, state: State) -> bool:
 @kernel
 def is_due(t: int, state: State) -> bool:
     """Whether weights are to be set: the period is over and some job waits; which, and what may pass."""
-    if state.pools[Pool.COUNT, QUEUE] == 0 or t < setting(state, DUE):
+    if state.pools[Pool.COUNT, QUEUE] == 0 or t < setting(state, Setting.DUE):
         return False
     reserve(t, state)
     fill_slots(t, state, state.pools[Pool.HEAD, QUEUE])
@@ -141,7 +166,7 @@ def is_due(t: int, state: State) -> bool:
 @routine
 def look(t: int, state: State) -> None:
     """Write down what is seen of the slots and of the machine."""
-    m, window, k = state.memory, setting(state, WINDOW), MACHINE
+    m, window, k = state.memory, setting(state, Setting.WINDOW), MACHINE
     size, free = state.pools[Pool.SIZE, k], state.pools[Pool.FREE, k]
     for slot in range(window):
         place, at = m.places[slot], slot * see.OF_SLOT
@@ -160,15 +185,15 @@ def look(t: int, state: State) -> None:
     m.seen[at + see.FREE_SHARE] = free / size
     m.seen[at + see.QUEUED] = see.count_on_scale(state.pools[Pool.COUNT, QUEUE])
     m.seen[at + see.RUNNING_NOW] = see.count_on_scale(state.clock[Clock.RUNS_NOW])
-    m.seen[at + see.SHADOW] = see.on_scale(setting(state, SHADOW_AT) - t)
-    m.seen[at + see.DAY_X] = see.around_the_day(t, setting(state, ORIGIN), 0.0)
-    m.seen[at + see.DAY_Y] = see.around_the_day(t, setting(state, ORIGIN), 0.25)
+    m.seen[at + see.SHADOW] = see.on_scale(setting(state, Setting.SHADOW_AT) - t)
+    m.seen[at + see.DAY_X] = see.around_the_day(t, setting(state, Setting.ORIGIN), 0.0)
+    m.seen[at + see.DAY_Y] = see.around_the_day(t, setting(state, Setting.ORIGIN), 0.25)
 
 
 @kernel
 def start_slot(t: int, state: State, slot: int) -> bool:
     """Start the job of a slot; False where that is not open: a wish to wait."""
-    if not 0 <= slot < setting(state, WINDOW) or not state.memory.open[slot]:
+    if not 0 <= slot < setting(state, Setting.WINDOW) or not state.memory.open[slot]:
         return False
     place = state.memory.places[slot]
     head = place == state.pools[Pool.HEAD, QUEUE]

@@ -60,9 +60,10 @@ def tables_of(network: Network, origin: int) -> Any:
 
     window, widths = network.window, network.widths
     settings = settings_of(TASKS.index(network.task), window, origin, network.period, network.may_wait)
-    kinds = KINDS.index(network.kind), ACTIVATIONS.index(network.activation), len(network.layers)
+    shape = KINDS.index(network.kind), ACTIVATIONS.index(network.activation), len(network.layers)
     return NetworkTables(
-        **common_tables([*settings, *kinds], window, window * OF_SLOT + OF_MACHINE),
+        **common_tables(settings, window, window * OF_SLOT + OF_MACHINE),
+        shape=np.array(shape, np.int64),
         widths=np.array(widths, np.int64),
         network=network.flat,
         layers=np.zeros((2, max(widths))),
@@ -74,33 +75,33 @@ def decided(state: State) -> dict[str, object]:
     """How many starts each feature decided, where there was a choice."""
     import numpy as np
 
-    from headway.policies.agent.choices import DECIDED_BY
+    from headway.policies.agent.choices import AgentJob
     from headway.policies.agent.features import NAMES
 
-    counts = np.bincount(state.jobs[DECIDED_BY], minlength=len(NAMES) + 1)
+    counts = np.bincount(state.jobs[AgentJob.DECIDED_BY], minlength=len(NAMES) + 1)
     return {f"decided_by_{name}": int(counts[i + 1]) for i, name in enumerate(NAMES) if i > 0}
 
 
 def what_decided(state: State, ids: Any) -> dict[str, Any]:
     """The feature that decided each job's start, plus 1; 0 where there was no choice."""
-    from headway.policies.agent.choices import DECIDED_BY
+    from headway.policies.agent.choices import AgentJob
 
-    return {"decided_by": state.jobs[DECIDED_BY].copy()}
+    return {"decided_by": state.jobs[AgentJob.DECIDED_BY].copy()}
 
 
 def weights_decided(state: State) -> dict[str, object]:
     """How many starts each part of the priority decided, where there was a choice."""
     import numpy as np
 
-    from headway.policies.agent.choices import DECIDED_BY
+    from headway.policies.agent.choices import AgentJob
     from headway.policies.agent.features import WEIGHED_NAMES
 
-    counts = np.bincount(state.jobs[DECIDED_BY], minlength=len(WEIGHED_NAMES) + 1)
+    counts = np.bincount(state.jobs[AgentJob.DECIDED_BY], minlength=len(WEIGHED_NAMES) + 1)
     return {f"decided_by_{name}": int(counts[i + 1]) for i, name in enumerate(WEIGHED_NAMES)}
 
 
 def which_weight(state: State, ids: Any) -> dict[str, Any]:
     """The part of the priority that decided each job's start, plus 1; 0 where there was no choice."""
-    from headway.policies.agent.choices import DECIDED_BY
+    from headway.policies.agent.choices import AgentJob
 
-    return {"weighed_by": state.jobs[DECIDED_BY].copy()}
+    return {"weighed_by": state.jobs[AgentJob.DECIDED_BY].copy()}

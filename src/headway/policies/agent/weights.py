@@ -14,13 +14,12 @@ from headway.jit import kernel, routine
 from headway.policies.agent import features as see
 from headway.policies.agent.agent import LAYER, run_on_all
 from headway.policies.agent.choices import (
-    DECIDED_BY,
-    DUE,
     OF_JOB,
     OF_PLAN,
     OF_PROCS,
-    PERIOD,
     QUEUE,
+    AgentJob,
+    Setting,
     is_due,
     look,
     request_of,
@@ -55,15 +54,15 @@ def note(t: int, state: State, job: int, next_job: int) -> None:
             ahead -= m.weights[part] * see.weighed(part, its[0], its[1], its[2])
             if ahead > most:
                 found, most = part, ahead
-    state.jobs[DECIDED_BY, job] = found + 1
+    state.jobs[AgentJob.DECIDED_BY, job] = found + 1
 
 
 @kernel
 def set_due(t: int, state: State) -> None:
     """Weights were set now: the next are due when this period is over."""
-    m = state.memory
-    first = t if setting(state, DUE) < 0 else setting(state, DUE)
-    m.settings[DUE] = first + ((t - first) // setting(state, PERIOD) + 1) * setting(state, PERIOD)
+    period, due = setting(state, Setting.PERIOD), setting(state, Setting.DUE)
+    first = t if due < 0 else due
+    state.memory.settings[Setting.DUE] = first + ((t - first) // period + 1) * period
 
 
 @routine
@@ -101,7 +100,7 @@ def pass_by_priority(t: int, state: State) -> None:
         if begin(state, MACHINE, QUEUE, best, reason(t, state, job) if head < 0 else Why.BACKFILL) < 0:
             break
     if state.pools[Pool.COUNT, QUEUE] > 0:
-        wake(state, setting(state, DUE))
+        wake(state, setting(state, Setting.DUE))
 
 
 def agent_of_weights(t: int, state: State) -> None:

@@ -30,12 +30,15 @@ from headway.policies.grid.notes import (
     NO_ANSWER,
     REGULAR,
     STARTED,
-    Agent,
+    Answer,
+    Count,
+    Known,
     Notes,
-    Section,
-    answer_at,
-    at,
+    Setting,
+    Waiting,
     record,
+    servers_of,
+    window_of,
 )
 from headway.policies.grid.selection import chosen, restore_order, strike
 from headway.policies.grid.server import cancel, estimate, submit
@@ -51,7 +54,7 @@ def nobody() -> int:
 def best_server(notes: Notes, grid: Any, task: int, apart: int) -> tuple[int, int]:
     """The server, ``apart`` left out, that promises the earliest completion, and that; -1 if none can."""
     best, earliest = nobody(), NO_ANSWER
-    for server in range(notes[Agent.SERVERS]):
+    for server in range(servers_of(notes)):
         if server != apart:
             completion, _ = estimate(grid, server, task)
             if completion < earliest:
@@ -65,9 +68,9 @@ def arrive(notes: Notes, grid: Any, task: int) -> int:
     server, _ = best_server(notes, grid, task, nobody())
     if server >= 0:
         submit(grid, server, task)
-        notes[at(notes, Section.WHERE, task)] = server
-        notes[at(notes, Section.LIST, notes[Agent.TASKS])] = task
-        notes[Agent.TASKS] += 1
+        notes.tasks[Known.SERVER, task] = server
+        notes.waiting[Waiting.TASK, notes.counts[Count.TASKS]] = task
+        notes.counts[Count.TASKS] += 1
     return server
 
 
@@ -75,15 +78,15 @@ def arrive(notes: Notes, grid: Any, task: int) -> int:
 def ask_all(notes: Notes, grid: Any) -> int:
     """Ask about every task: those that started are struck off; how many wait."""
     waiting = 0
-    for i in range(notes[Agent.TASKS]):
-        task = notes[at(notes, Section.LIST, i)]
-        completion, procs = estimate(grid, notes[at(notes, Section.WHERE, task)], task)
+    for i in range(notes.counts[Count.TASKS]):
+        task = notes.waiting[Waiting.TASK, i]
+        completion, procs = estimate(grid, notes.tasks[Known.SERVER, task], task)
         if completion != STARTED:
-            notes[at(notes, Section.LIST, waiting)] = task
-            notes[at(notes, Section.HELD, waiting)] = completion
-            notes[at(notes, Section.HELD_PROCS, waiting)] = procs
+            notes.waiting[Waiting.TASK, waiting] = task
+            notes.waiting[Waiting.COMPLETION, waiting] = completion
+            notes.waiting[Waiting.PROCS, waiting] = procs
             waiting += 1
-    notes[Agent.TASKS] = waiting
+    notes.counts[Count.TASKS] = waiting
     return waiting
 
 
@@ -91,9 +94,9 @@ def ask_all(notes: Notes, grid: Any) -> int:
 def refresh(notes: Notes, grid: Any, left: int, server: int) -> None:
     """Ask a server about the first ``left`` tasks of the list, the window."""
     for i in range(left):
-        completion, procs = estimate(grid, server, notes[at(notes, Section.LIST, i)])
-        notes[answer_at(notes, i, server)] = completion
-        notes[answer_at(notes, i, server) + 1] = procs
+        completion, procs = estimate(grid, server, notes.waiting[Waiting.TASK, i])
+        notes.answers[Answer.COMPLETION, i, server] = completion
+        notes.answers[Answer.PROCS, i, server] = procs
 
 
 # ---- the two ways to reallocate -------------------------------------------------------------------------
@@ -105,10 +108,10 @@ def improve(notes: Notes, grid: Any, now: int, task: int) -> int:
 
     It is submitted there before it is cancelled here, so that it is never nowhere.
     """
-    home = notes[at(notes, Section.WHERE, task)]
+    home = notes.tasks[Known.SERVER, task]
     completion, procs = estimate(grid, home, task)
     there, other = best_server(notes, grid, task, home)
-    if there < 0 or completion == STARTED or completion - other < notes[Agent.THRESHOLD]:
+    if there < 0 or completion == STARTED or completion - other < notes.settings[Setting.THRESHOLD]:
         return nobody()
     after, size = submit(grid, there, task)
     if not cancel(grid, home, task):
@@ -121,23 +124,23 @@ def improve(notes: Notes, grid: Any, now: int, task: int) -> int:
 @woven
 def regular(notes: Notes, grid: Any, now: int, waiting: int) -> None:
     """Look at one task after the other; each may go to another cluster."""
-    if notes[Agent.HEURISTIC] == MCT:
+    if notes.settings[Setting.HEURISTIC] == MCT:
         for i in range(waiting):
-            improve(notes, grid, now, notes[at(notes, Section.LIST, i)])
+            improve(notes, grid, now, notes.waiting[Waiting.TASK, i])
         return
-    left = min(waiting, notes[Agent.OLDEST])
-    for server in range(notes[Agent.SERVERS]):
+    left = window_of(notes, waiting)
+    for server in range(servers_of(notes)):
         refresh(notes, grid, left, server)
     struck = 0
     while left > 0:
         i = chosen(notes, left)
-        task = notes[at(notes, Section.LIST, i)]
-        home = notes[at(notes, Section.WHERE, task)]
+        task = notes.waiting[Waiting.TASK, i]
+        home = notes.tasks[Known.SERVER, task]
         there = improve(notes, grid, now, task)
         strike(notes, i, left)
         left -= 1
         # The struck ones stand behind the window until all is done; only two clusters have changed.
-        notes[at(notes, Section.LIST, left)] = task
+        notes.waiting[Waiting.TASK, left] = task
         struck += 1
         if there >= 0:
             refresh(notes, grid, left, home)
@@ -148,14 +151,14 @@ def regular(notes: Notes, grid: Any, now: int, waiting: int) -> None:
 @woven
 def submit_again(notes: Notes, grid: Any, now: int, i: int) -> int:
     """Submit the cancelled task at place ``i`` where it is completed first; that cluster."""
-    task = notes[at(notes, Section.LIST, i)]
+    task = notes.waiting[Waiting.TASK, i]
     there, _ = best_server(notes, grid, task, nobody())
     completion, procs = submit(grid, there, task)
-    held, had = notes[at(notes, Section.HELD, i)], notes[at(notes, Section.HELD_PROCS, i)]
-    notes[Agent.AGAIN] += 1
+    held, had = notes.waiting[Waiting.COMPLETION, i], notes.waiting[Waiting.PROCS, i]
+    notes.counts[Count.AGAIN] += 1
     if completion > held:
-        notes[at(notes, Section.PUT_BACK, task)] += 1
-    if there != notes[at(notes, Section.WHERE, task)]:
+        notes.tasks[Known.PUT_BACK, task] += 1
+    if there != notes.tasks[Known.SERVER, task]:
         record(notes, now, task, there, held, completion, (had, procs))
     return there
 
@@ -165,12 +168,12 @@ def cancel_everything(notes: Notes, grid: Any, waiting: int) -> int:
     """Cancel the tasks of the list; those that started in the meantime are struck off. How many are left."""
     left = 0
     for i in range(waiting):
-        task = notes[at(notes, Section.LIST, i)]
-        if cancel(grid, notes[at(notes, Section.WHERE, task)], task):
-            for section in (Section.LIST, Section.HELD, Section.HELD_PROCS):
-                notes[at(notes, section, left)] = notes[at(notes, section, i)]
+        task = notes.waiting[Waiting.TASK, i]
+        if cancel(grid, notes.tasks[Known.SERVER, task], task):
+            for row in range(notes.waiting.shape[0]):
+                notes.waiting[row, left] = notes.waiting[row, i]
             left += 1
-    notes[Agent.TASKS] = left
+    notes.counts[Count.TASKS] = left
     return left
 
 
@@ -178,17 +181,17 @@ def cancel_everything(notes: Notes, grid: Any, waiting: int) -> int:
 def all_cancellation(notes: Notes, grid: Any, now: int, waiting: int) -> None:
     """Cancel everything that waits, then submit it again, task by task."""
     waiting = cancel_everything(notes, grid, waiting)
-    window = 0 if notes[Agent.HEURISTIC] == MCT else min(waiting, notes[Agent.OLDEST])
-    for server in range(notes[Agent.SERVERS]):
+    window = 0 if notes.settings[Setting.HEURISTIC] == MCT else window_of(notes, waiting)
+    for server in range(servers_of(notes)):
         refresh(notes, grid, window, server)
     left = window
     while left > 0:
         i = chosen(notes, left)
-        task = notes[at(notes, Section.LIST, i)]
+        task = notes.waiting[Waiting.TASK, i]
         there = submit_again(notes, grid, now, i)
         strike(notes, i, left)
         left -= 1
-        notes[at(notes, Section.LIST, left)] = task
+        notes.waiting[Waiting.TASK, left] = task
         refresh(notes, grid, left, there)
     restore_order(notes, window)
     for i in range(window, waiting):
@@ -201,8 +204,8 @@ def reallocate(notes: Notes, grid: Any, now: int) -> None:
     waiting = ask_all(notes, grid)
     if waiting == 0:
         return
-    notes[Agent.EVENTS] += 1
-    if notes[Agent.MODE] == REGULAR:
+    notes.counts[Count.EVENTS] += 1
+    if notes.settings[Setting.MODE] == REGULAR:
         regular(notes, grid, now, waiting)
-    elif notes[Agent.MODE] == CANCEL:
+    elif notes.settings[Setting.MODE] == CANCEL:
         all_cancellation(notes, grid, now, waiting)

@@ -7,7 +7,7 @@
     agent.reallocate(now)                                        # now and then, as every hour
 
 The functions of :mod:`headway.policies.grid.agent` are taken as they are written and only get other requests:
-what the simulator compiles and what runs here is one notes. Nothing of the simulator is needed by a server.
+what the simulator compiles and what runs here is one source. Nothing of the simulator is needed by a server.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from headway.errors import UsageError
 from headway.jit import as_written, calling
 from headway.policies.grid import agent, notes, selection
 from headway.policies.grid.description import HEURISTICS, MODES
-from headway.policies.grid.notes import NO_ANSWER, STARTED, Notes
+from headway.policies.grid.notes import NO_ANSWER, STARTED, Count, Known, Notes, Waiting
 
 __all__ = ["NO_ANSWER", "STARTED", "Agent", "Move", "Server"]
 
@@ -82,7 +82,7 @@ def over_python() -> SimpleNamespace:
     world["estimate"] = lambda grid, server, task: grid.servers[server].estimate(grid.tasks[task])
     world["submit"] = lambda grid, server, task: grid.servers[server].submit(grid.tasks[task])
     world["cancel"] = lambda grid, server, task: grid.servers[server].cancel(grid.tasks[task])
-    return SimpleNamespace(**{name: world[name] for name in ("arrive", "reallocate", "log_move")})
+    return SimpleNamespace(**{name: world[name] for name in ("arrive", "reallocate")})
 
 
 @cache
@@ -116,53 +116,46 @@ class Agent:
 
     @property
     def memory(self) -> Notes:
-        """What it knows of its tasks, as :mod:`headway.policies.grid.agent` lays it out."""
+        """What it knows of its tasks, in the tables of :mod:`headway.policies.grid.notes`."""
         return self._notes
 
     @property
     def looks_after(self) -> int:
         """How many tasks it has that are not known to have started."""
-        return int(self._notes[notes.Agent.TASKS])
+        return int(self._notes.counts[Count.TASKS])
 
     def arrive(self, task: Any) -> int | None:
         """Submit a new task where it is completed first; the server's number, or None if none can run it."""
-        if len(self.tasks) == int(self._notes[notes.Agent.CAPACITY]):
-            self._grow()
+        self._make_room()
         self.tasks.append(task)
         server = int(over_python().arrive(self._notes, self, len(self.tasks) - 1))
         return server if server >= 0 else None
 
     def adopt(self, task: Any, server: int) -> None:
         """Look after a task that was submitted to a server before, as by an agent that was restarted."""
-        if len(self.tasks) == int(self._notes[notes.Agent.CAPACITY]):
-            self._grow()
-        number, place = len(self.tasks), int(self._notes[notes.Agent.TASKS])
+        self._make_room()
+        known = self._notes
+        known.tasks[Known.SERVER, len(self.tasks)] = server
+        known.waiting[Waiting.TASK, known.counts[Count.TASKS]] = len(self.tasks)
+        known.counts[Count.TASKS] += 1
         self.tasks.append(task)
-        notes.section(self._notes, notes.Section.WHERE)[number] = server
-        notes.section(self._notes, notes.Section.LIST)[place] = number
-        self._notes[notes.Agent.TASKS] += 1
 
     def reallocate(self, now: int) -> list[Move]:
         """One event: look at all waiting tasks anew; the moves that were made."""
         over_python().reallocate(self._notes, self, now)
-        made = []
-        for number in range(int(self._notes[notes.Agent.MOVES])):
-            row = int(over_python().log_move(self._notes, number))
-            task, *rest = self._notes[row : row + notes.MOVE_FIELDS].tolist()
-            made.append(Move(self.tasks[task], *rest))
-        self._notes[notes.Agent.MOVES] = 0
+        log = self._notes.moves[:, : self._notes.counts[Count.MOVES]].T.tolist()
+        made = [Move(self.tasks[task], *rest) for task, *rest in log]
+        self._notes.counts[Count.MOVES] = 0
         self.moves += made
         return made
 
     def _memory(self, capacity: int) -> Notes:
         return notes.new_notes(len(self.servers), *self._rules, capacity, capacity)
 
-    def _grow(self) -> None:
-        """Space for twice as many tasks."""
-        old, held = self._notes, int(self._notes[notes.Agent.CAPACITY])
-        new = self._memory(2 * held)
-        new[notes.Agent.TASKS : notes.FRONT] = old[notes.Agent.TASKS : notes.FRONT]
-        for section in range(notes.SECTIONS):
-            here, there = notes.FRONT + section * held, notes.FRONT + section * 2 * held
-            new[there : there + held] = old[here : here + held]
-        self._notes = new
+    def _make_room(self) -> None:
+        """Space for twice as many tasks, where there is none for one more."""
+        old, held = self._notes, self._notes.tasks.shape[1]
+        if len(self.tasks) == held:
+            self._notes = self._memory(2 * held)
+            self._notes.counts[:] = old.counts
+            self._notes.tasks[:, :held], self._notes.waiting[:, :held] = old.tasks, old.waiting

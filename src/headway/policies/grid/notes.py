@@ -1,63 +1,66 @@
-"""The agent's memory: one table of whole numbers, so that the compiled agent has it as well as any other."""
+"""What the agent remembers: tables with names, for the compiled agent as well as for any other."""
 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from headway.jit import kernel
+from headway.engine.tables import Table
+from headway.jit import by_address, kernel
 from headway.units import NEVER
-
-Notes = npt.NDArray[np.int64]
 
 NO_ANSWER = NEVER
 """The completion of a task that a cluster cannot run."""
 STARTED = -1
 """The completion of a task that waits no more where it was submitted."""
 
-
-class Agent(IntEnum):
-    """The front of the notes: what the agent was told, and from TASKS on what it counts."""
-
-    SERVERS = 0
-    HEURISTIC = 1
-    MODE = 2
-    THRESHOLD = 3
-    OLDEST = 4
-    CAPACITY = 5
-    ROOM = 6
-    TASKS = 7
-    MOVES = 8
-    EVENTS = 9
-    AGAIN = 10
+MCT, MINMIN, MAXMIN, SUFFERAGE, MAXGAIN, MAXRELGAIN = range(6)
+REGULAR, CANCEL, NO_REALLOCATION = range(3)
 
 
-FRONT = 12
+class Setting(IntEnum):
+    """What the agent was told: numbers of the spec's words, and the least gain of a move."""
+
+    HEURISTIC = 0
+    MODE = 1
+    THRESHOLD = 2
 
 
-class Section(IntEnum):
-    """Behind the front: an entry for as many tasks as there may be. Then, for each task of the window, the
-    answers of the servers, and at last the log of moves."""
+class Count(IntEnum):
+    """What the agent counts: tasks not known to have started, moves, events, submissions after cancelling."""
 
-    LIST = 0
-    """Tasks that are not known to have started, in order of submission."""
-    WHERE = 1
-    """The server of each."""
-    HELD = 2
-    """Expected completion and size of each place of the list when the event began."""
-    HELD_PROCS = 3
-    PUT_BACK = 4
-    """How often each was submitted again with a later completion than it had."""
-    TIMES_MOVED = 5
+    TASKS = 0
+    MOVES = 1
+    EVENTS = 2
+    AGAIN = 3
+
+
+class Waiting(IntEnum):
+    """A place of the list of tasks: whose, and its expected completion and size when the event began."""
+
+    TASK = 0
+    COMPLETION = 1
+    PROCS = 2
+
+
+class Known(IntEnum):
+    """What is known of a task."""
+
+    SERVER = 0
+    """Where it was submitted."""
+    PUT_BACK = 1
+    """How often it was submitted again with a later completion than it had."""
+    TIMES_MOVED = 2
     """How often it changed the cluster."""
 
 
-SECTIONS = len(Section)
+class Answer(IntEnum):
+    """What a server says of a task."""
 
-MCT, MINMIN, MAXMIN, SUFFERAGE, MAXGAIN, MAXRELGAIN = range(6)
-REGULAR, CANCEL, NO_REALLOCATION = range(3)
+    COMPLETION = 0
+    PROCS = 1
 
 
 class Move(IntEnum):
@@ -73,7 +76,22 @@ class Move(IntEnum):
     PROCS_AFTER = 7
 
 
-MOVE_FIELDS = len(Move)
+@by_address
+class Notes(NamedTuple):
+    """The memory of an agent. The simulator has the same tables in its own, under the same names."""
+
+    settings: Table
+    """[Setting]"""
+    counts: Table
+    """[Count]"""
+    waiting: Table
+    """[Waiting, place] tasks that are not known to have started, in order of submission."""
+    tasks: Table
+    """[Known, task]"""
+    answers: Table
+    """[Answer, place, server] about the window, the oldest few tasks of the list."""
+    moves: Table
+    """[Move, move] the log of moves; those that it has no space for are only counted."""
 
 
 def new_notes(
@@ -84,36 +102,26 @@ def new_notes(
     ``heuristic`` and ``mode`` are numbers of the spec's words, ``threshold`` is the least gain of a move
     (µs), ``oldest`` how many of the oldest waiting tasks a heuristic chooses from.
     """
-    window = min(oldest, capacity)
-    size = FRONT + SECTIONS * capacity + 2 * window * servers + MOVE_FIELDS * room
-    notes = np.zeros(size, np.int64)
-    notes[: Agent.ROOM + 1] = servers, heuristic, mode, threshold, window, capacity, room
-    return notes
-
-
-def section(notes: Notes, name: int) -> Notes:
-    """A section of the notes, an entry for each task that there may be."""
-    capacity = int(notes[Agent.CAPACITY])
-    return notes[FRONT + name * capacity :][:capacity]
+    return Notes(
+        settings=np.array([heuristic, mode, threshold], np.int64),
+        counts=np.zeros(len(Count), np.int64),
+        waiting=np.zeros((len(Waiting), capacity), np.int64),
+        tasks=np.zeros((len(Known), capacity), np.int64),
+        answers=np.zeros((len(Answer), min(oldest, capacity), servers), np.int64),
+        moves=np.zeros((len(Move), room), np.int64),
+    )
 
 
 @kernel
-def at(notes: Notes, section: int, i: int) -> int:
-    """Where entry ``i`` of a section is."""
-    return int(FRONT + section * notes[Agent.CAPACITY] + i)
+def window_of(notes: Notes, waiting: int) -> int:
+    """How many of so many tasks a heuristic chooses from."""
+    return int(min(waiting, notes.answers.shape[1]))
 
 
 @kernel
-def answer_at(notes: Notes, i: int, server: int) -> int:
-    """Where the answer of a server about task ``i`` of the window is; its processors follow."""
-    return int(FRONT + SECTIONS * notes[Agent.CAPACITY] + 2 * (i * notes[Agent.SERVERS] + server))
-
-
-@kernel
-def log_move(notes: Notes, move: int) -> int:
-    """Where a move stands in the log."""
-    behind = FRONT + SECTIONS * notes[Agent.CAPACITY] + 2 * notes[Agent.OLDEST] * notes[Agent.SERVERS]
-    return int(behind + MOVE_FIELDS * move)
+def servers_of(notes: Notes) -> int:
+    """How many servers the agent has."""
+    return int(notes.answers.shape[2])
 
 
 @kernel
@@ -121,12 +129,12 @@ def record(
     notes: Notes, now: int, task: int, there: int, before: int, after: int, sizes: tuple[int, int]
 ) -> None:
     """Note a move to ``there``; where the log is full it is only counted."""
-    if notes[Agent.MOVES] < notes[Agent.ROOM]:
-        row = log_move(notes, notes[Agent.MOVES])
-        notes[row + Move.TASK], notes[row + Move.TIME] = task, now
-        notes[row + Move.FROM], notes[row + Move.TO] = notes[at(notes, Section.WHERE, task)], there
-        notes[row + Move.BEFORE], notes[row + Move.AFTER] = before, after
-        notes[row + Move.PROCS_BEFORE], notes[row + Move.PROCS_AFTER] = sizes
-    notes[Agent.MOVES] += 1
-    notes[at(notes, Section.WHERE, task)] = there
-    notes[at(notes, Section.TIMES_MOVED, task)] += 1
+    moves, move = notes.moves, notes.counts[Count.MOVES]
+    if move < moves.shape[1]:
+        moves[Move.TASK, move], moves[Move.TIME, move] = task, now
+        moves[Move.FROM, move], moves[Move.TO, move] = notes.tasks[Known.SERVER, task], there
+        moves[Move.BEFORE, move], moves[Move.AFTER, move] = before, after
+        moves[Move.PROCS_BEFORE, move], moves[Move.PROCS_AFTER, move] = sizes
+    notes.counts[Count.MOVES] += 1
+    notes.tasks[Known.SERVER, task] = there
+    notes.tasks[Known.TIMES_MOVED, task] += 1

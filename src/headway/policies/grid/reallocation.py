@@ -12,7 +12,7 @@ from headway.jit import woven
 from headway.policies.backfilling import conservative
 from headway.policies.backfilling.depth import deep_pass
 from headway.policies.grid.agent import arrive, reallocate
-from headway.policies.grid.notes import NO_REALLOCATION, Agent, Section, at
+from headway.policies.grid.notes import NO_REALLOCATION, Count, Known, Setting
 from headway.policies.grid.plan import kind, settle_disturbance, take_note_of_ends
 from headway.policies.grid.server import submit
 from headway.policies.grid.tables import ESTIMATED_EASY, NOWHERE, Note, Rule, Task
@@ -21,12 +21,11 @@ from headway.policies.grid.tables import ESTIMATED_EASY, NOWHERE, Note, Rule, Ta
 @woven
 def welcome(state: State) -> None:
     """Local jobs go to their cluster, the others to the agent."""
-    notes = state.memory.agent
     for job in range(state.clock[Clock.FIRST_NEW], state.clock[Clock.LAST_NEW]):
         home = state.jobs[Task.HOME, job]
         if home != NOWHERE:
             submit(state, home, job)
-        elif arrive(notes, state, job) == NOWHERE:
+        elif arrive(state.memory, state, job) == NOWHERE:
             refuse(state, Fault.NOT_WAITING, job)
 
 
@@ -40,9 +39,8 @@ def start_what_is_due(t: int, state: State) -> None:
         else:
             settle_disturbance(state, k)
             conservative.start_due(t, state, k)
-    notes = state.memory.agent
     for run in range(seen, state.clock[Clock.RUNS]):
-        if notes[at(notes, Section.TIMES_MOVED, state.runs[Run.JOB, run])] > 0:
+        if state.memory.tasks[Known.TIMES_MOVED, state.runs[Run.JOB, run]] > 0:
             relabel(state, run, Why.MOVED)
 
 
@@ -52,12 +50,12 @@ def reallocation(t: int, state: State) -> None:
         take_note_of_ends(t, state)
     if state.clock[Clock.FIRST_NEW] < state.clock[Clock.LAST_NEW]:
         welcome(state)
-    notes = state.memory.agent
-    period = state.memory.rules[Rule.PERIOD]
-    active = period > 0 and notes[Agent.MODE] != NO_REALLOCATION
-    if active and t % period == 0 and t > state.memory.notes[Note.LAST_EVENT] and notes[Agent.TASKS] > 0:
-        state.memory.notes[Note.LAST_EVENT] = t
-        reallocate(notes, state, t)
+    m = state.memory
+    period = m.rules[Rule.PERIOD]
+    active = period > 0 and m.settings[Setting.MODE] != NO_REALLOCATION
+    if active and t % period == 0 and t > m.notes[Note.LAST_EVENT] and m.counts[Count.TASKS] > 0:
+        m.notes[Note.LAST_EVENT] = t
+        reallocate(m, state, t)
     start_what_is_due(t, state)
-    if active and notes[Agent.TASKS] > 0:
+    if active and m.counts[Count.TASKS] > 0:
         wake(state, (t // period + 1) * period)

@@ -13,11 +13,12 @@ from headway.policies.grid.notes import (
     NO_ANSWER,
     REGULAR,
     SUFFERAGE,
-    Agent,
+    Answer,
+    Known,
     Notes,
-    Section,
-    answer_at,
-    at,
+    Setting,
+    Waiting,
+    servers_of,
 )
 
 
@@ -28,21 +29,18 @@ def urgency(notes: Notes, i: int) -> tuple[int, int]:
     From the answers about task ``i`` of the window. The gain is what the task would win elsewhere; where all
     tasks are cancelled, what it would win on any cluster against what it had before.
     """
-    home = (
-        notes[at(notes, Section.WHERE, notes[at(notes, Section.LIST, i)])]
-        if notes[Agent.MODE] == REGULAR
-        else -1
-    )
+    regular = notes.settings[Setting.MODE] == REGULAR
+    home = notes.tasks[Known.SERVER, notes.waiting[Waiting.TASK, i]] if regular else -1
     best = second = other = NO_ANSWER
-    for server in range(notes[Agent.SERVERS]):
-        completion = notes[answer_at(notes, i, server)]
+    for server in range(servers_of(notes)):
+        completion = notes.answers[Answer.COMPLETION, i, server]
         if completion < best:
             best, second = completion, best
         else:
             second = min(second, completion)
         if server != home:
             other = min(other, completion)
-    rule = notes[Agent.HEURISTIC]
+    rule = notes.settings[Setting.HEURISTIC]
     if rule == MINMIN:
         return -best, 1
     if rule == MAXMIN:
@@ -51,9 +49,9 @@ def urgency(notes: Notes, i: int) -> tuple[int, int]:
         return second - best if second < NO_ANSWER else NO_ANSWER, 1
     if other == NO_ANSWER:
         return 0, 0
-    held, procs = notes[at(notes, Section.HELD, i)], notes[at(notes, Section.HELD_PROCS, i)]
+    held, procs = notes.waiting[Waiting.COMPLETION, i], notes.waiting[Waiting.PROCS, i]
     if home >= 0:
-        held, procs = notes[answer_at(notes, i, home)], notes[answer_at(notes, i, home) + 1]
+        held, procs = notes.answers[Answer.COMPLETION, i, home], notes.answers[Answer.PROCS, i, home]
     return held - other, procs if rule == MAXRELGAIN else 1
 
 
@@ -72,20 +70,20 @@ def chosen(notes: Notes, left: int) -> int:
 def strike(notes: Notes, i: int, left: int) -> None:
     """Take task ``i`` out of a window of ``left``; the order of the others stays."""
     for place in range(i, left - 1):
-        for section in (Section.LIST, Section.HELD, Section.HELD_PROCS):
-            notes[at(notes, section, place)] = notes[at(notes, section, place + 1)]
-        for server in range(notes[Agent.SERVERS]):
-            here, there = answer_at(notes, place, server), answer_at(notes, place + 1, server)
-            notes[here], notes[here + 1] = notes[there], notes[there + 1]
+        for row in range(notes.waiting.shape[0]):
+            notes.waiting[row, place] = notes.waiting[row, place + 1]
+        for server in range(servers_of(notes)):
+            for row in range(notes.answers.shape[0]):
+                notes.answers[row, place, server] = notes.answers[row, place + 1, server]
 
 
 @kernel
 def restore_order(notes: Notes, count: int) -> None:
     """Sort the first ``count`` tasks of the list by submission again (they are few)."""
     for i in range(1, count):
-        task = notes[at(notes, Section.LIST, i)]
+        task = notes.waiting[Waiting.TASK, i]
         place = i
-        while place > 0 and notes[at(notes, Section.LIST, place - 1)] > task:
-            notes[at(notes, Section.LIST, place)] = notes[at(notes, Section.LIST, place - 1)]
+        while place > 0 and notes.waiting[Waiting.TASK, place - 1] > task:
+            notes.waiting[Waiting.TASK, place] = notes.waiting[Waiting.TASK, place - 1]
             place -= 1
-        notes[at(notes, Section.LIST, place)] = task
+        notes.waiting[Waiting.TASK, place] = task

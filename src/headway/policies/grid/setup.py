@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from headway.policies.pools import LOCAL, Pool
 from headway.policies.prepare import Arrivals, Prepared, Sites, Table
 from headway.policies.spec import Spec
 from headway.units import SECOND
+
+if TYPE_CHECKING:
+    from headway.policies.grid.notes import Notes
 
 MOVE = ("job", "time", "source", "target", "before", "after", "procs_before", "procs_after")
 """The columns of the log of moves, in the agent's order."""
@@ -76,7 +80,7 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
             tasks,
             room,
         )
-        return tables.Memory(rules, np.zeros(len(tables.Note), np.int64), servers, notes)
+        return tables.Memory(rules, np.zeros(len(tables.Note), np.int64), servers, *notes)
 
     def fill(state: State) -> None:
         state.jobs[Job.RESERVED] = -1
@@ -98,22 +102,22 @@ def together(spec: Spec, arrivals: Arrivals, local: Spec) -> Prepared:
 
     def again(state: State) -> Setup | None:
         """The same with a longer log, where the moves were more than it holds."""
-        made, room = (int(state.memory.agent[note]) for note in (agent.Agent.MOVES, agent.Agent.ROOM))
-        return replace(setup, memory=memory(made)) if made > room else None
+        made = int(state.memory.counts[agent.Count.MOVES])
+        return replace(setup, memory=memory(made)) if made > state.memory.moves.shape[1] else None
 
     def moves(state: State) -> dict[str, Table]:
-        return logged_moves(state.memory.agent)
+        return logged_moves(state.memory)
 
     def own(state: State) -> dict[str, object]:
         return {
             "grid_tasks": int((rows[tables.Task.HOME] < 0).sum()),
-            **counted(state.memory.agent),
+            **counted(state.memory),
             "completions": "estimated" if estimated else "reserved",
             "estimates": int(state.memory.notes[tables.Note.ESTIMATES]),
         }
 
     def notes(state: State, ids: Table) -> dict[str, Table]:
-        return {"put_back": agent.section(state.memory.agent, agent.Section.PUT_BACK)}
+        return {"put_back": state.memory.tasks[agent.Known.PUT_BACK]}
 
     return Prepared(
         setup,
@@ -167,30 +171,25 @@ def _options_of(local: Spec, arrivals: Arrivals) -> tuple[int, ...]:
     return easy_in_turn(local, options) if isinstance(local.policy, Easy) else options
 
 
-def logged_moves(notes: Table) -> dict[str, Table]:
+def logged_moves(notes: Notes) -> dict[str, Table]:
     """The log of moves of an agent by column."""
-    from headway.policies.grid import notes as memory
+    from headway.policies.grid.notes import Count
 
-    made = int(notes[memory.Agent.MOVES])
-    first = len(notes) - memory.MOVE_FIELDS * int(notes[memory.Agent.ROOM])
-    log = notes[first : first + memory.MOVE_FIELDS * made].reshape(made, memory.MOVE_FIELDS).T
-    return {name: np.ascontiguousarray(column) for name, column in zip(MOVE, log, strict=True)}
+    made = notes.counts[Count.MOVES]
+    return {name: column[:made].copy() for name, column in zip(MOVE, notes.moves, strict=True)}
 
 
-def counted(notes: Table) -> dict[str, object]:
+def counted(notes: Notes) -> dict[str, object]:
     """What an agent did, from its memory."""
-    from headway.policies.grid import notes as memory
+    from headway.policies.grid.notes import Count, Known
 
-    put_back, moved = (
-        memory.section(notes, memory.Section.PUT_BACK),
-        memory.section(notes, memory.Section.TIMES_MOVED),
-    )
+    put_back, moved = notes.tasks[Known.PUT_BACK], notes.tasks[Known.TIMES_MOVED]
     return {
-        "moves": int(notes[memory.Agent.MOVES]),
+        "moves": int(notes.counts[Count.MOVES]),
         "moved_tasks": int((moved > 0).sum()),
         "most_moves_of_a_task": int(moved.max(initial=0)),
-        "reallocation_events": int(notes[memory.Agent.EVENTS]),
-        "resubmissions": int(notes[memory.Agent.AGAIN]),
+        "reallocation_events": int(notes.counts[Count.EVENTS]),
+        "resubmissions": int(notes.counts[Count.AGAIN]),
         "put_back_tasks": int((put_back > 0).sum()),
         "most_put_back": int(put_back.max(initial=0)),
         "starving_tasks": int((put_back >= STARVING).sum()),

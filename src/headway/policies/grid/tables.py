@@ -108,5 +108,10 @@ class Memory(NamedTuple):
     """[Note]"""
     servers: Table
     """[Server, cluster]"""
-    agent: Table
-    """What the agent remembers (:mod:`headway.policies.grid.notes`)."""
+    settings: Table
+    """From here on what the agent remembers (:class:`headway.policies.grid.notes.Notes`)."""
+    counts: Table
+    waiting: Table
+    tasks: Table
+    answers: Table
+    moves: Table

@@ -20,7 +20,7 @@ from headway.units import SECOND
 
 # Options that every queue policy has, at the front of its options; pool k's begin at k * STRIDE.
 ORDER, BACKFILL_ORDER, AGE, OWN = range(4)
-STRIDE = 18
+STRIDE = 8
 # How a queue is ordered.
 FIXED, LXF, WFP3, UNICEF, GIVEN, GIVEN_BACKFILL = range(6)
 """GIVEN keys are the user's: the bits of a float in the first job rows behind the engine's."""

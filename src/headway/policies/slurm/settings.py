@@ -115,8 +115,7 @@ class Weight(IntEnum):
     TRES_CPU = 7
     TRES_MEMORY = 8
     TRES_NODE = 9
-    TRES_BILLING = 10
-    DAMPENING = 11
+    DAMPENING = 10
 
 
 class Preemption(IntEnum):

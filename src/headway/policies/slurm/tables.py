@@ -66,91 +66,87 @@ class SlurmJob(IntEnum):
     """The first node of that plan."""
     LOOP = 25
     """Which loop started it: 0 the main one, 1 backfill."""
-    BILLED = 26
-    """CPUs it is billed for while it runs."""
-    SIZE = 27
+    SIZE = 26
     """CPUs that the size factor counts."""
-    RECORDS = 28
-    """How many records it has in the queue."""
-    TESTED = 29
+    TESTED = 27
     """The number of the last cycle that searched for a start of it."""
-    ENTERED = 30
+    ENTERED = 28
     """When it came to the controller."""
-    LIMITED = 31
+    LIMITED = 29
     """The last limit that held it, as REASON; 0 none."""
-    PLANNED_AT = 32
+    PLANNED_AT = 30
     """When backfill planned that start."""
-    PLANNED_NODES = 33
+    PLANNED_NODES = 31
     """How many nodes the plan has."""
-    AGE_POINTS = 34
+    AGE_POINTS = 32
     """What its age, fair share and size give of its priority, as last calculated."""
-    FAIRSHARE_POINTS = 35
-    SIZE_POINTS = 36
-    FIRST_PRIORITY = 37
+    FAIRSHARE_POINTS = 33
+    SIZE_POINTS = 34
+    FIRST_PRIORITY = 35
     """The same at submission."""
-    FIRST_FAIRSHARE = 38
-    FIRST_SIZE = 39
-    SIZED = 40
+    FIRST_FAIRSHARE = 36
+    FIRST_SIZE = 37
+    SIZED = 38
     """Whether a search may change the CPUs that the size factor counts: 1 no, 0 the first, -1 each."""
-    FIRST_TASK = 41
+    FIRST_TASK = 39
     """The first task of its array; itself where it is in none."""
-    ARRAY = 42
+    ARRAY = 40
     """The number of its array; -1: none."""
-    KEPT_BACK = 43
+    KEPT_BACK = 41
     """Whether more than time may keep it from being looked at: a hold, or dependencies not met yet."""
-    HELD = 44
-    DEPENDS = 45
+    HELD = 42
+    DEPENDS = 43
     """Where its dependencies begin, and how many they are; several jobs may share them."""
-    DEPENDENCIES = 46
-    DEPENDS_ON_ANY = 47
+    DEPENDENCIES = 44
+    DEPENDS_ON_ANY = 45
     """Whether one met dependency is enough."""
-    SUCCEEDS = 48
+    SUCCEEDS = 46
     """Whether its program ends well if nothing stops it."""
-    OUTCOME = 49
+    OUTCOME = 47
     """:class:`Outcome`, once it and its epilog are over."""
-    RESERVATION = 50
+    RESERVATION = 48
     """Which reservation it is for; -1: none."""
-    MINUTES_MIN = 51
+    MINUTES_MIN = 49
     """The time limit that backfill may shorten it to; -1: none."""
-    REQUIRED = 52
+    REQUIRED = 50
     """Which of the sets of nodes it must have; 0: none."""
-    REQUEUES = 53
+    REQUEUES = 51
     """Whether it waits again when its nodes are lost or it is preempted; else it is lost."""
-    TOOK_VICTIMS = 54
+    TOOK_VICTIMS = 52
     """When it last had others preempted."""
-    ATTEMPTS = 55
+    ATTEMPTS = 53
     """How often it has started."""
-    GOES_AT = 56
+    GOES_AT = 54
     """When it has to go, as a victim with some time left; -1: it has not."""
-    LICENCES = 57
+    LICENCES = 55
     """Whether it takes any licences."""
-    LENGTH = 58
+    LENGTH = 56
     """The time limit in minutes that it runs with: backfill may have shortened it."""
-    PREEMPTED_BY = 59
+    PREEMPTED_BY = 57
     """The job that last took its place; -1: none."""
-    SUSPENDED_AT = 60
+    SUSPENDED_AT = 58
     """Since when it is suspended; -1: it is not."""
-    RESUMED_AT = 61
+    RESUMED_AT = 59
     """When it last went on after a suspension; -1: never."""
-    GOES_ON = 62
+    GOES_ON = 60
     """Whether it may run while jobs of higher tiers do; set anew for each such question."""
-    DEADLINE = 63
+    DEADLINE = 61
     """When it must have ended; -1: it has no deadline."""
-    KILL_INVALID = 64
+    KILL_INVALID = 62
     """Whether it is cancelled when a dependency can never be met; else it waits for ever."""
-    ACCEPTED = 65
+    ACCEPTED = 63
     """Whether limits on submission do not turn it away, because the log shows that the site accepted it."""
-    ROW = 66
+    ROW = 64
     """Which of the jobs on its cores it is, where several of a partition take turns on them."""
-    TURN = 67
+    TURN = 65
     """Its place in the order of turns, once it runs."""
-    STANDING = 68
+    STANDING = 66
     """:class:`Standing`, once it runs."""
-    ADAPTED = 69
+    ADAPTED = 67
     """Where what it asks for in each of its partitions stands, if they differ in that; -1: they do not."""
-    NODE_CPUS = 70
+    NODE_CPUS = 68
     """CPUs that each of its nodes must give it at least."""
-    HOLDS = 71
+    HOLDS = 69
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 
@@ -188,35 +184,34 @@ class Partition(IntEnum):
     TIER = 0
     FACTOR = 1
     MAX_MINUTES = 2
-    DEFAULT_MINUTES = 3
-    MIN_NODES = 4
-    MAX_NODES = 5
-    MAX_CPUS = 6
+    MIN_NODES = 3
+    MAX_NODES = 4
+    MAX_CPUS = 5
     """CPUs of a node that its jobs may have together."""
-    MEMORY_CPU = 7
-    MEMORY_NODE = 8
-    EXCLUSIVE = 9
-    QOS = 10
-    UP = 11
-    NODES = 12
-    CPUS = 13
-    MEMORY = 14
-    FAILED = 15
+    MEMORY_CPU = 6
+    MEMORY_NODE = 7
+    EXCLUSIVE = 8
+    QOS = 9
+    UP = 10
+    NODES = 11
+    CPUS = 12
+    MEMORY = 13
+    FAILED = 14
     """Whether a job of it was refused in the present pass."""
-    TESTED = 16
+    TESTED = 15
     """Jobs of it that the present pass has looked at."""
-    PREEMPT = 17
+    PREEMPT = 16
     """:class:`Mode` of preempting its jobs."""
-    GRACE = 18
-    ALIKE = 19
+    GRACE = 17
+    ALIKE = 18
     """Whether all its nodes have the same CPUs, memory and weight."""
-    LEVEL = 20
+    LEVEL = 19
     """Which level its jobs are on, where jobs are suspended for others; the first, if they take turns."""
-    ROWS = 21
+    ROWS = 20
     """How many of its jobs may have the same core and take turns on it."""
-    ROWS_PREEMPTING = 22
+    ROWS_PREEMPTING = 21
     """The same for jobs that may preempt one of another QOS there by suspension."""
-    CPUS_ROW = 23
+    CPUS_ROW = 22
     """Which of the nodes' further rows has what is left of MAX_CPUS; -1: it has no such bound."""
 
 

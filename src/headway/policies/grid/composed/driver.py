@@ -17,6 +17,7 @@ from headway.policies.grid.composed import sites
 from headway.policies.grid.composed.cluster import Cluster
 from headway.policies.grid.composed.loop import run_grid
 from headway.policies.grid.composed.sites import FUTURE, MAIN, TRIAL, Register, Tables
+from headway.policies.grid.notes import Notes
 from headway.policies.prepare import Prepared
 from headway.units import NEVER
 
@@ -142,7 +143,7 @@ class Site(Cluster):
 class Grid:
     """The clusters and the agent in the course of a run."""
 
-    def __init__(self, jobs: Jobs, log: Table, clusters: Sequence[Site], notes: Table, facts: Table) -> None:
+    def __init__(self, jobs: Jobs, log: Table, clusters: Sequence[Site], notes: Notes, facts: Table) -> None:
         self.jobs, self.clusters, self.notes, self.facts = jobs, clusters, notes, facts
         self.trouble: BaseException | None = None
         self.at = np.zeros((len(clusters), sites.ENTRIES), object if jit.INTERPRETED else np.int64)

@@ -38,7 +38,7 @@ from headway.policies.grid.composed.sites import (
     turn,
     world_of,
 )
-from headway.policies.grid.notes import Agent
+from headway.policies.grid.notes import Count, servers_of
 from headway.units import NEVER
 
 AT_THE_AGENT = -1
@@ -66,7 +66,7 @@ arrive, reallocate = _agent()
 @kernel
 def is_watchful(grid: Tables) -> bool:
     """Whether there are events, and the agent has tasks that may wait."""
-    return bool(grid.facts[GridFact.PERIOD] > 0 and grid.notes[Agent.TASKS] > 0)
+    return bool(grid.facts[GridFact.PERIOD] > 0 and grid.notes.counts[Count.TASKS] > 0)
 
 
 @kernel
@@ -77,7 +77,7 @@ def next_instant(grid: Tables) -> int:
         t = grid.log[facts[GridFact.ARRIVED], Logged.SUBMIT]
     if is_watchful(grid):
         t = min(t, (facts[GridFact.INSTANT] // facts[GridFact.PERIOD] + 1) * facts[GridFact.PERIOD])
-    for k in range(grid.notes[Agent.SERVERS]):
+    for k in range(servers_of(grid.notes)):
         t = min(t, register_of(grid, k).facts[Fact.FOLLOWING])
     return t
 
@@ -110,7 +110,7 @@ def close_cluster(grid: Tables, k: int) -> None:
 @kernel
 def one_instant(grid: Tables, t: int) -> None:
     """All that happens at an instant."""
-    facts, count = grid.facts, grid.notes[Agent.SERVERS]
+    facts, count = grid.facts, servers_of(grid.notes)
     facts[GridFact.INSTANT] = t
     for k in range(count):
         if register_of(grid, k).facts[Fact.FOLLOWING] == t:

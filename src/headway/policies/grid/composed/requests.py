@@ -42,7 +42,7 @@ from headway.policies.grid.composed.sites import (
     state_of,
     world_of,
 )
-from headway.policies.grid.notes import NO_ANSWER, STARTED, Agent, Notes
+from headway.policies.grid.notes import NO_ANSWER, STARTED, Notes, Setting, servers_of
 from headway.policies.grid.tables import AMDAHL
 from headway.units import NEVER
 
@@ -278,9 +278,9 @@ def best_server(notes: Notes, grid: Tables, task: int, apart: int) -> tuple[int,
         held, _ = estimate(grid, apart, task)
         if held == STARTED:
             return agent.nobody(), NO_ANSWER
-        cutoff = min(held - notes[Agent.THRESHOLD] + 1, NO_ANSWER)
+        cutoff = min(held - notes.settings[Setting.THRESHOLD] + 1, NO_ANSWER)
     first, soonest = agent.nobody(), NO_ANSWER
-    for server in range(notes[Agent.SERVERS]):
+    for server in range(servers_of(notes)):
         if server != apart:
             settle(grid, server)
             bound = completed_at_first(grid, server, task)
@@ -292,7 +292,7 @@ def best_server(notes: Notes, grid: Tables, task: int, apart: int) -> tuple[int,
     found, _ = tuned(grid, first, task, cutoff)
     if found < cutoff:
         best, cutoff = first, found
-    for server in range(notes[Agent.SERVERS]):
+    for server in range(servers_of(notes)):
         if server != apart and server != first:
             wanted = cutoff + 1 if server < best else cutoff
             if completed_at_first(grid, server, task) < wanted:

@@ -9,7 +9,6 @@ import numpy as np
 from headway.engine.drive import Jobs, Progress, Setup
 from headway.engine.tables import State
 from headway.platform import Platform
-from headway.policies.grid import notes as memory
 from headway.policies.grid import tables
 from headway.policies.grid.composed import sites
 from headway.policies.grid.composed.driver import Grid, Site
@@ -18,6 +17,7 @@ from headway.policies.grid.composed.loop import run_grid
 from headway.policies.grid.description import HEURISTICS, LAWS, MODES, TUNINGS
 from headway.policies.grid.local_policies import pools_of, widest
 from headway.policies.grid.moldability import fraction, job_rows
+from headway.policies.grid.notes import Count, Known, Notes, new_notes
 from headway.policies.grid.setup import (
     MOVES_AT_FIRST,
     MOVES_PER_TASK,
@@ -91,7 +91,7 @@ class _Run:
         ]
         self.grid = Grid(jobs, self._log(jobs), clusters, self._notes(), self._facts())
         self.grid.run(progress)
-        moved = memory.section(self.grid.notes, memory.Section.TIMES_MOVED)
+        moved = self.grid.notes.tasks[Known.TIMES_MOVED]
         return gathered(self.grid, self._first_pools(), self._told(), moved)
 
     def _log(self, jobs: Jobs) -> Table:
@@ -108,9 +108,9 @@ class _Run:
         columns = (jobs.submit, jobs.runtime, jobs.walltime, *(self.rows[row] for row in told))
         return np.stack(columns, axis=1).astype(np.int64)
 
-    def _notes(self) -> Table:
+    def _notes(self) -> Notes:
         """The agent's memory at the beginning."""
-        return memory.new_notes(
+        return new_notes(
             len(self.local),
             HEURISTICS.index(self.spec.word("heuristic")),
             MODES.index(self.spec.word("mode")),
@@ -137,7 +137,7 @@ class _Run:
             None if cluster.prepared.again is None else cluster.prepared.again(cluster.state)
             for cluster in self.grid.clusters
         ]
-        made = int(self.grid.notes[memory.Agent.MOVES])
+        made = int(self.grid.notes.counts[Count.MOVES])
         if made <= self.room and not any(larger):
             return None
         self.room = max(self.room, made)
@@ -195,7 +195,7 @@ class _Run:
 
     def notes(self, _: State, ids: Table) -> dict[str, Table]:
         return {
-            "put_back": memory.section(self.grid.notes, memory.Section.PUT_BACK),
+            "put_back": self.grid.notes.tasks[Known.PUT_BACK],
             **all_notes(self.grid.clusters, len(ids)),
         }
 

@@ -18,6 +18,7 @@ from headway import jit
 from headway.engine.drive import EMPTY, Setup, make_state
 from headway.engine.tables import State, Table, World
 from headway.jit import by_address, kernel
+from headway.policies.grid.notes import Notes
 
 # Entries of a cluster's row: its simulation, the copy in which a task is tried, the one that shows the future
 # of the cluster as it is; the heap of ends of each; what is kept of submissions; the policy's hook, and how
@@ -184,7 +185,7 @@ class Tables(NamedTuple):
     """[1] the address of what answers from Python."""
     log: Table
     """[job, field]"""
-    notes: Table
+    notes: Notes
     """The agent's memory."""
     facts: Table
 
