@@ -5,6 +5,7 @@ Numbers must fit into 64 bits and be finite: what is larger is a mistake, and wo
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import tomllib
@@ -34,6 +35,12 @@ def read_text(path: str | Path, kind: str) -> str:
         raise InputError(f"is not text in UTF-8; it should be {kind}", file=path) from None
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=path) from None
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def parse_toml(text: str, name: str | Path, *, finite: bool = True) -> dict[str, Any]:

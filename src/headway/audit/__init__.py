@@ -6,6 +6,8 @@ the glossary (docs/glossary.md) has the words of the code beside those of the fi
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headway.audit.foreign import read_foreign
 from headway.audit.laws import UNIVERSAL
 from headway.audit.policy_laws import laws_of
@@ -41,5 +43,5 @@ def audit(schedule: Schedule | Record, workload: Workload | None = None, policy:
         if finding is not None:
             checked.append(law)
             counts[law.name] = finding.count
-            faults.extend(finding.faults)
+            faults.extend(replace(fault, law=law.name) for fault in finding.faults)
     return Audit(len(record), tuple(checked), counts, faults, unix_start)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from headway.audit.laws.urgent import PROMPT
 from headway.audit.record import Record, select_pieces
-from headway.audit.verdict import Finding, Law
+from headway.audit.verdict import Law
 from headway.errors import HeadwayError
 from headway.platform import Platform
 from headway.policies.pools import GRID, LOCAL, Pool
@@ -66,15 +66,7 @@ def _events(spec: Spec) -> int:
 
 def _on(law: Law, name: str, part: Record) -> Law:
     """An invariant judged on a part of the record."""
-    title = f"{law.name} ({name})"
-
-    def check(_: Record) -> Finding | None:
-        finding = law.check(part)
-        if finding is None:
-            return None
-        return Finding(finding.count, tuple(replace(fault, law=title) for fault in finding.faults))
-
-    return Law(title, law.demands, check)
+    return Law(f"{law.name} ({name})", law.demands, lambda _: law.check(part))
 
 
 def part_of(record: Record, number: int, pools: list[Pool], period: int) -> Record:

@@ -6,11 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from headway.plain import counted
 
 if TYPE_CHECKING:
     from headway.audit.record import Record
 
+Wrong = Sequence[int] | NDArray[np.bool_]
+"""Where something is wrong: places, or at each place whether it is."""
 SHOWN = 10
 """Faults told in full for each invariant; all are counted."""
 
@@ -75,14 +80,36 @@ class Audit:
         return f"{laws}: broken are {', '.join(broken)}"
 
 
-def fault(law: str, time: Any, jobs: Iterable[Any], message: str) -> Fault:
-    """A fault from numpy's numbers."""
-    return Fault(law, None if time is None else int(time), tuple(int(job) for job in jobs), message)
+def fault(time: Any, jobs: Iterable[Any], message: str) -> Fault:
+    """A fault from numpy's numbers; the audit says whose it is."""
+    return Fault("", None if time is None else int(time), tuple(int(job) for job in jobs), message)
 
 
-def found(rows: Sequence[int], describe: Callable[[int], Fault]) -> Finding:
-    """The faults at some rows; only the first few are described."""
-    return Finding(len(rows), tuple(describe(row) for row in rows[:SHOWN]))
+def found(wrong: Wrong, describe: Callable[[int], Fault]) -> Finding:
+    """The faults at some places; only the first few are described."""
+    places: Sequence[int] = np.flatnonzero(wrong).tolist() if isinstance(wrong, np.ndarray) else wrong
+    return Finding(len(places), tuple(describe(place) for place in places[:SHOWN]))
+
+
+def of_jobs(
+    record: Record,
+    wrong: Wrong,
+    tell: Callable[[int], str],
+    at: Sequence[int] | NDArray[np.int64] | None = None,
+    rows: Sequence[int] | NDArray[np.int64] | None = None,
+) -> Finding:
+    """Faults of one job each, in words: "job N", and what ``tell`` says of the place.
+
+    ``rows`` are the jobs' rows of the record, by default the places themselves; ``at`` when each is wrong, by
+    default when the job starts.
+    """
+
+    def describe(place: int) -> Fault:
+        row = place if rows is None else rows[place]
+        number, time = record.job[row], record.start[row] if at is None else at[place]
+        return fault(time, (number,), f"job {number} {tell(place)}")
+
+    return found(wrong, describe)
 
 
 def together(*findings: Finding) -> Finding:

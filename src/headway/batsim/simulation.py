@@ -372,8 +372,6 @@ class Simulation:
         self.events.append(Event(t, "JOB_KILLED", {"job_ids": names, "job_progress": progress}))
 
     def _started(self, job: Job) -> int:
-        from headway.engine.tables import Run
-
         state = self.driver.state
         return int(state.runs[Run.START, state.jobs[JobRow.RUN, job.number]])
 

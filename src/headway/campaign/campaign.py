@@ -12,14 +12,16 @@ from headway.campaign.cell import Batch, Cell
 from headway.campaign.cells import batches
 from headway.campaign.identity import own_files
 from headway.campaign.measure import Settings, measure_file
+from headway.campaign.results import Results
 from headway.campaign.running import Progress, Run, Tell, run_cells
-from headway.campaign.sources import Source, make_source
+from headway.campaign.sources import Source, located, make_source
 from headway.campaign.store import CAMPAIGN, Store
 from headway.campaign.sweep_file import arguments_of
 from headway.campaign.variants import variants
 from headway.campaign.workers import cores, local_workers
 from headway.errors import InputError, UsageError
 from headway.platform import Outages, Platform
+from headway.policies.own.sources import unseen
 
 if TYPE_CHECKING:
     from headway.campaign.results import Results
@@ -135,7 +137,6 @@ class Campaign:
 
         Ctrl-C keeps what is finished; the same call goes on from there.
         """
-        from headway.campaign.results import Results
 
         if workers is not None and workers < 1:
             raise UsageError(f"workers must be at least 1, not {workers}")
@@ -162,7 +163,6 @@ class Campaign:
 
     def unseen(self) -> list[str]:
         """Where policies and measures of the user's own take in what their cells' identity does not cover."""
-        from headway.policies.own.sources import unseen
 
         specs = [spec for v in self.variants for spec in (v.spec, v.baseline) if spec is not None]
         files = {file for spec in specs for file in own_files(spec)}
@@ -228,14 +228,11 @@ def _platform(given: object, folder: Path | None) -> Platform | None:
         )
     if isinstance(given, int):
         return Platform.procs(given)
-    from headway.campaign.sources import located
-
     return Platform.load(located(str(given), folder))
 
 
 def _with_events(given: Mapping[str, Any], folder: Path | None) -> Platform | None:
     """A machine whose processors come and go, as a CSV of events says."""
-    from headway.campaign.sources import located
 
     rest = {key: value for key, value in given.items() if key not in ("events", "on_failure")}
     machine = _platform(rest, folder)
@@ -260,8 +257,6 @@ def _seeds(seeds: Sequence[int] | None, replications: int | None) -> list[int]:
 
 
 def _measures(given: Sequence[str], folder: Path | None) -> tuple[str, ...]:
-    from headway.campaign.sources import located
-
     names = []
     for name in (given,) if isinstance(given, str) else given:
         home, _, attribute = name.rpartition(":")

@@ -20,6 +20,7 @@ from headway.campaign.identity import code_digest, policy_key, source_file
 from headway.errors import HeadwayError, UsageError
 from headway.metrics.at_once import metrics_at_once
 from headway.metrics.catalogue import BY_NAME, METRICS
+from headway.metrics.classes import by_division, by_queue, by_size, by_user
 from headway.metrics.sample import Sample
 from headway.outcome import Ran, result_of
 from headway.platform import Platform
@@ -225,7 +226,6 @@ def _add(row: Row, numbers: Mapping[str, Any], whose: str) -> None:
 
 def class_rows(sample: Sample) -> list[Row]:
     """Means by size, user and each division as rows of one table: by, class, jobs and the metrics."""
-    from headway.metrics.classes import by_division, by_queue, by_size, by_user
 
     tables = {"size": by_size(sample), "user": by_user(sample), "queue": by_queue(sample)}
     tables |= by_division(sample)

@@ -7,10 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headway.campaign.measure import WHOLE
 from headway.campaign.running import Progress
 from headway.campaign.store import CAMPAIGN, DONE, FAILED, RESULTS, Store, frame_of, read_table, write_whole
 from headway.documents import Check, check_entries, is_table, is_text, is_whole, list_of, read_json
 from headway.errors import InputError
+from headway.grammar import value_text
 from headway.metrics.catalogue import BY_NAME
 
 if TYPE_CHECKING:
@@ -166,10 +168,6 @@ def _plan_table(plan: Sequence[Cell]) -> pl.DataFrame:
 def parameter_column(name: str, taken: Sequence[str], values: Sequence[Any]) -> pl.Series:
     """Numbers where all are numbers, else texts; a name that is taken gets `policy_` before it."""
     import polars as pl
-
-    from headway.campaign.measure import WHOLE
-    from headway.grammar import value_text
-    from headway.metrics.catalogue import BY_NAME
 
     own = name not in taken and name not in WHOLE and name not in BY_NAME and name != "status"
     shown = name if own else f"policy_{name}"

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import UsageError
-from headway.workload import Workload
+from headway.workload import Workload, read, read_annotations
+from headway.workload.rules import choose
 
 SEED = "{seed}"
 _WEEK = re.compile(r"week\(number=(\d+),")
@@ -73,9 +74,6 @@ class Source:
             from headway.workload.models import generate
 
             return generate(self.model.replace(SEED, str(seed)))
-        from headway.workload import read, read_annotations
-        from headway.workload.rules import choose
-
         choose(self.rules)
         workload = read(str(self.trace), format=None, compiled=None, **self.rules)
         return workload if self.annotations is None else read_annotations(workload, self.annotations)

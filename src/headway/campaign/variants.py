@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from headway.campaign.sources import located
 from headway.errors import UsageError
 from headway.grammar import Call, Value, parse_call
 from headway.policies.spec import Spec, parse_spec
@@ -88,7 +89,6 @@ def _points(table: Mapping[str, Any]) -> Iterator[dict[str, Value]]:
 
 def _located(call: Call, folder: Path | None) -> str:
     """The spec's text, with the user's files (policies, keys, agents) looked up beside the campaign file."""
-    from headway.campaign.sources import located
 
     def found(name: str) -> str:
         if name.endswith(".npz"):

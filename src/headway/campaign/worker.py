@@ -12,6 +12,8 @@ import struct
 import sys
 from typing import IO, Any
 
+from headway.campaign.measure import run_chunk
+
 LENGTH = struct.Struct("<Q")
 
 
@@ -40,8 +42,6 @@ def main() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Whatever a user's policy prints must not end up among the answers.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    from headway.campaign.measure import run_chunk
-
     try:
         while True:
             chunks = receive(sys.stdin.buffer)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from headway.audit import audit
 from headway.check.course import Course
 from headway.check.instances import Instance, Request
 from headway.errors import PolicyError
@@ -70,7 +71,6 @@ class Patience:
 
 def judged(policy: Policy, instance: Instance, laws: frozenset[str]) -> Iterator[Broken]:
     """Every invariant that a policy breaks on one workload, of those asked for."""
-    from headway.audit import audit
 
     workload = instance.workload()
     try:

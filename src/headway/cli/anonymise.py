@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from headway.cli import options
+from headway.cli.display import Display, output
 from headway.cli.frame import command
 from headway.errors import UsageError
 from headway.plain import counted
@@ -48,7 +49,6 @@ def anonymise(
         raise UsageError(f"{target} exists; give another name, or --force to replace it")
     key = _key(key_file)
 
-    from headway.cli.display import Display, output
     from headway.site.archive import is_archive
     from headway.workload.anonymise import anonymise as replace_names
 

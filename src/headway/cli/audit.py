@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
+from headway.cli.display import output, print_json
 from headway.cli.frame import DONE, FAULT, command
 from headway.errors import InputError, UsageError
 
@@ -118,8 +119,6 @@ def _csv(
 
 
 def _print_json(verdicts: dict[str, Audit]) -> None:
-    from headway.cli.display import print_json
-
     documents = [
         {
             "name": name,
@@ -149,7 +148,6 @@ def _print(name: str, verdict: Audit) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from headway.cli.display import output
     from headway.units import date_text
 
     console = output()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from headway.cli import options
+from headway.cli.display import output, print_json
 from headway.cli.frame import FAULT, command
 from headway.errors import UsageError
 from headway.writing import check_replaceable
@@ -93,11 +94,8 @@ def batsim(
         schedule.save(out, force=force)
         files.write_files(simulation, out / "out")
     if json:
-        from headway.cli.display import print_json
-
         print_json(schedule.summary() | {"audit": str(verdict), "ledger": schedule.workload.ledger.rows()})
     elif not quiet:
-        from headway.cli.display import output
         from headway.cli.tables import ledger_table, summary_table
 
         console = output()

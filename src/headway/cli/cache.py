@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
+from headway.cli.display import Display, output
 from headway.cli.frame import command
 from headway.errors import HeadwayError, UsageError
+from headway.policies.catalogue import POLICIES
+from headway.policies.spec import parse_spec
 
 if TYPE_CHECKING:
     from headway.platform import Platform
@@ -64,7 +67,6 @@ def _show() -> None:
     from rich.table import Table
 
     from headway import jit_cache
-    from headway.cli.display import output
 
     console = output()
     kept = jit_cache.keeping()
@@ -93,7 +95,6 @@ def _clear() -> None:
     import shutil
 
     from headway import jit_cache
-    from headway.cli.display import output
 
     found = [(folder, *_size(folder)) for folder in jit_cache.folders()]
     for folder, _, _ in found:
@@ -107,9 +108,6 @@ def _warm(policies: list[str], workers: int | None) -> None:
 
     from headway import jit_cache
     from headway.campaign.workers import cores
-    from headway.cli.display import Display, output
-    from headway.policies.catalogue import POLICIES
-    from headway.policies.spec import parse_spec
     from headway.workload.swf import read_swf
 
     if why_not := jit_cache.keeping().why_not:

@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
+from headway.cli.display import output, print_json
 from headway.cli.frame import INTERRUPTED, command
+from headway.cli.report import check_report, made_by_this
 from headway.errors import UsageError
+from headway.policies.spec import parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +102,6 @@ def compare(
     rules = parse_rules(rule)
 
     from headway.cli.machines import machine_sizes, machines, widest
-    from headway.cli.report import check_report
     from headway.cli.runs import Inputs
     from headway.metrics import compare as hold_side_by_side
     from headway.schedule.folder import refuse_occupied
@@ -132,8 +134,6 @@ def compare(
     if report is not None:
         _write_report(comparison, report)
     if json:
-        from headway.cli.display import print_json
-
         print_json(comparison.describe() | {"ledger": schedules[0].workload.ledger.rows()})
     elif not quiet:
         _show(comparison, details, [str(place) for place in (out, report) if place is not None])
@@ -157,7 +157,6 @@ def _finished(
 
 def _show(comparison: Comparison, details: int, written: Sequence[str]) -> None:
     from headway.cli.differences import difference_tables
-    from headway.cli.display import output
     from headway.cli.tables import comparison_table, ledger_table
 
     console = output()
@@ -170,7 +169,6 @@ def _show(comparison: Comparison, details: int, written: Sequence[str]) -> None:
 
 def _write_report(comparison: Comparison, file: Path) -> None:
     """The page that ``headway report`` makes of the same runs."""
-    from headway.cli.report import made_by_this
     from headway.report import schedules_page
     from headway.report.assembly import write
 
@@ -192,8 +190,6 @@ def _names(schedules: Sequence[Schedule], changes: Sequence[str]) -> list[str] |
 
 
 def _specs(policies: list[str], sizes: Sequence[Size], changed: bool) -> list[Spec]:
-    from headway.policies.spec import parse_spec
-
     specs = [parse_spec(policy) for policy in policies]
     if len(specs) < 2 and len(sizes) < 2 and not changed and not any(size.relative for size in sizes):
         raise UsageError("compare needs two policies or two machines; give --policy or --procs again")

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
+from headway.cli.display import Display, output
 from headway.cli.frame import command
+from headway.cli.writing import check_target, parts_table, several, write_each, write_one
 from headway.errors import UsageError
 from headway.plain import counted
 
@@ -52,9 +54,7 @@ def convert(
         _schedule(Path(source), target, force, quiet)
         return
 
-    from headway.cli.display import Display
     from headway.cli.inputs import read_workload
-    from headway.cli.writing import check_target, several, write_each, write_one
 
     many = several(apply or [])
     check_target(target, many, force)
@@ -72,15 +72,12 @@ def convert(
 
 
 def _report(workload: Workload, parts: list[Workload], written: list[str]) -> None:
-    from headway.cli.display import output
     from headway.cli.tables import ledger_table, not_modelled_table
 
     console = output()
     ledger_table(console, workload.ledger)
     not_modelled_table(console, workload.source)
     if parts:
-        from headway.cli.writing import parts_table
-
         console.print(parts_table(parts))
     for sentence in written:
         console.print(sentence, markup=False)
@@ -96,7 +93,6 @@ def _schedule(folder: Path, target: Path, force: bool, quiet: bool) -> None:
         raise UsageError(f"{folder} is a folder with a schedule; it can be written as ..._jobs.csv")
     if target.exists() and not force:
         raise UsageError(f"{target} exists; give another name, or --force to replace it")
-    from headway.cli.display import output
     from headway.export import write_batsim_jobs
     from headway.result import Result
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from headway.cli import options
+from headway.cli.display import Display, output, print_json
 from headway.cli.frame import command
+from headway.documents import digest_of
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
@@ -61,8 +63,6 @@ def datasets(
 
 
 def _say(sentence: str) -> None:
-    from headway.cli.display import output
-
     output().print(sentence, markup=False)
 
 
@@ -80,13 +80,9 @@ def _list(json: bool) -> None:
     from headway.workload.datasets.registry import copies
 
     if json:
-        from headway.cli.display import print_json
-
         print_json([_document(entry) for entry in DATASETS.values()])
         return
     from rich.table import Table
-
-    from headway.cli.display import output
 
     console, known = output(), copies()
     table = Table(box=None, pad_edge=False)
@@ -129,8 +125,6 @@ def _tell(name: str, json: bool) -> None:
     if json:
         from dataclasses import asdict
 
-        from headway.cli.display import print_json
-
         print_json(
             _document(entry) if entry else {"name": name.lower(), "copy": asdict(copy) if copy else None}
         )
@@ -150,9 +144,9 @@ def _tell(name: str, json: bool) -> None:
 
 
 def _add(file: str, name: str, sha256: str) -> None:
-    from headway.workload.datasets.registry import add, checksum
+    from headway.workload.datasets.registry import add
 
-    if _wanted(sha256) and Path(file).is_file() and (found := checksum(Path(file))) != sha256.lower():
+    if _wanted(sha256) and Path(file).is_file() and (found := digest_of(Path(file))) != sha256.lower():
         raise UsageError(f"{file}: the checksum is {found}, not {sha256}; copy the file again")
     copy = add(file, name)
     _say(f"{name.lower()} is {copy.path}, {copy.bytes:,} bytes, sha256 {copy.sha256}")
@@ -166,7 +160,6 @@ def _wanted(sha256: str) -> str:
 
 
 def _download(name: str, url: str | None, sha256: str, allow_http: bool) -> None:
-    from headway.cli.display import Display
     from headway.workload.datasets.catalogue import DATASETS
     from headway.workload.datasets.download import download
     from headway.workload.datasets.registry import add, checked, place_of

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 from headway.cli import options
+from headway.cli.display import output
 from headway.cli.frame import command
 from headway.errors import UsageError
+from headway.policies.spec import parse_spec
 
 
 @command("decide", example="headway decide 'easy(backfill=sjf)' --socket 'tcp://*:28000'")
@@ -19,7 +21,6 @@ def decide(
     from headway.batsim.decide import Decider
     from headway.batsim.exchange import zmq
     from headway.batsim.messages import parse
-    from headway.policies.spec import parse_spec
 
     decider, library = Decider(parse_spec(policy)), zmq()
     with library.Context() as context, context.socket(library.REP) as listening:
@@ -31,6 +32,4 @@ def decide(
         while not decider.over:
             listening.send_string(decider.answer(parse(listening.recv(), "Batsim")).text())
     if not quiet:
-        from headway.cli.display import output
-
         output().print(f"{decider.finished} jobs ended, {decider.messages} messages answered", markup=False)

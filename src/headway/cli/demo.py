@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
+from headway.cli.display import Display, output
 from headway.cli.frame import command
+from headway.policies.spec import parse_spec
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,13 +57,11 @@ def demo(
     Draws a month of jobs at random, simulates four policies on them, compares them, writes a picture, and
     says why one job had to wait.
     """
-    from headway.cli.display import Display, output
     from headway.cli.runs import Inputs
     from headway.cli.tables import comparison_table
     from headway.figures.style import check_format
     from headway.metrics import compare
     from headway.platform import Platform
-    from headway.policies.spec import parse_spec
     from headway.workload.models import generate
 
     check_format(picture)

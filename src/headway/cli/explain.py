@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
+from headway.cli.display import Display, output, print_json
 from headway.cli.frame import command
+from headway.cli.saved import run_folders
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,8 +48,6 @@ def explain(
     """
     if (job is not None) + longest + (user is not None) != 1:
         raise UsageError("give one job: its number, --longest, or --user NAME for the user's longest wait")
-    from headway.cli.display import Display, output, print_json
-    from headway.cli.saved import run_folders
     from headway.explain import explain as explained
     from headway.result import Result
 

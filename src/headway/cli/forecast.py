@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from headway.cli import options
+from headway.cli.display import output, print_json
 from headway.cli.frame import command
+from headway.cli.when import outlook_of
 from headway.errors import UsageError
+from headway.writing import replacing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,7 +57,6 @@ def forecast(
         refuse_occupied(out, force)
 
     from headway.cli.runs import Inputs
-    from headway.cli.when import outlook_of
     from headway.forecast.check import check
 
     inputs = Inputs.read(words[1], procs, None, None, parse_rules(rule), quiet=quiet or json, site=site)
@@ -72,12 +74,8 @@ def forecast(
     if out is not None:
         write(out, document, sample)
     if json:
-        from headway.cli.display import print_json
-
         print_json(document)
     elif not quiet:
-        from headway.cli.display import output
-
         console = output()
         _show(console, document)
         if out is not None:
@@ -99,7 +97,6 @@ def write(folder: Path, document: dict[str, Any], sample: Any) -> None:
     from headway.forecast.levels import LEVELS
     from headway.schedule.files import write_json
     from headway.units import NEVER, seconds_text
-    from headway.writing import replacing
 
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / "forecast.json", document)

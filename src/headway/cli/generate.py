@@ -8,8 +8,11 @@ from typing import Annotated
 import typer
 
 from headway.cli import options
+from headway.cli.display import Display, output
 from headway.cli.frame import command
+from headway.cli.writing import check_target, several, write_each, write_one
 from headway.errors import UsageError
+from headway.grammar import Call, parse_call
 
 
 @command("generate", example="headway generate lublin jobs=10000 procs=256 load=0.8 -o lublin.swf")
@@ -47,8 +50,6 @@ def generate(
 
     lublin is the model of Lublin and Feitelson; poisson draws the workloads of queueing theory.
     """
-    from headway.cli.display import Display, output
-    from headway.cli.writing import check_target, several, write_each, write_one
     from headway.workload.models import generate as draw
 
     spec = _spec(model, seed)
@@ -76,7 +77,6 @@ def _spec(words: list[str], seed: int | None) -> str:
     >>> _spec(["lublin", "jobs=10", "procs=4"], 3)
     'lublin(jobs=10, procs=4, seed=3)'
     """
-    from headway.grammar import Call, parse_call
 
     first, *rest = words
     call = parse_call(f"{first}({', '.join(rest)})" if rest and "(" not in first else first)

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.errors import UsageError
+from headway.grammar import parse_call
 from headway.plain import one_line
 from headway.platform import Platform
+from headway.policies.spec import parse_spec
 
 if TYPE_CHECKING:
     from headway.grammar import Call
@@ -60,7 +62,6 @@ def checked(
     site: Path | None = None,
 ) -> tuple[Spec, dict[str, str]]:
     """The policy and the reading rules of a command that runs one, its options checked."""
-    from headway.policies.spec import parse_spec
 
     check_choices(procs, platform, json, quiet, site)
     return parse_spec(policy), parse_rules(rule)
@@ -92,7 +93,6 @@ def log_platform(workload: Workload) -> Platform:
 
 def feedback_call(text: str) -> Call:
     """What --feedback asks for, as the transformation of that name."""
-    from headway.grammar import parse_call
 
     call = parse_call(text)
     if call.name not in FEEDBACK or call.args or set(call.kwargs) - {"think"}:

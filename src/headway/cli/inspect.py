@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway.cli import options
+from headway.cli.display import Display, output, print_json
 from headway.cli.frame import command
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ def inspect(
     The tables have the header, jobs and users, the offered load over time, sizes, lengths, how good the
     estimates are, and the ledger: what was odd in the log and what was done about it.
     """
-    from headway.cli.display import Display, output, print_json
     from headway.cli.inputs import chosen_platform, parse_rules, read_workload
 
     rules = parse_rules(rule)

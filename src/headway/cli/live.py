@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from headway.cli import options
+from headway.cli.display import Display, output
 from headway.cli.frame import DONE, FAULT, command
 from headway.cli.grids import Timeout, agent_of, microseconds_of
 from headway.errors import UsageError
@@ -57,7 +58,6 @@ def live(
         return _ready(grid, microseconds_of(timeout, "--timeout") / 1e6)
     if what == "record":
         return _record(grid, out, force, quiet)
-    from headway.cli.display import output
     from headway.live.grid_file import load_grid
     from headway.live.safety import switch
 
@@ -75,7 +75,6 @@ def live(
 def _demo(folder: Path, tasks: int, force: bool, quiet: bool) -> int:
     import shutil
 
-    from headway.cli.display import Display, output
     from headway.live.demo import show
 
     if folder.exists() and any(folder.iterdir()):
@@ -97,7 +96,6 @@ def _demo(folder: Path, tasks: int, force: bool, quiet: bool) -> int:
 
 
 def _ready(grid: Path, seconds: float) -> int:
-    from headway.cli.display import output
     from headway.live.grid_file import load_grid
     from headway.live.waiting import until_ready
 
@@ -130,7 +128,6 @@ def _record(grid: Path, out: Path | None, force: bool, quiet: bool) -> int:
 def _rehearse(
     grid: Path, trace: str | None, annotations: Path | None, out: Path | None, force: bool, quiet: bool
 ) -> int:
-    from headway.cli.display import Display
     from headway.cli.inputs import read_workload
     from headway.live.grid_file import load_grid
     from headway.live.rehearsal import rehearse
@@ -145,7 +142,6 @@ def _rehearse(
 
 def _judged(schedule: object, out: Path | None, force: bool, quiet: bool) -> int:
     from headway.audit import audit
-    from headway.cli.display import output
     from headway.result import Result
 
     assert isinstance(schedule, Result)

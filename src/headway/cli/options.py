@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from headway.errors import UsageError
+from headway.policies.catalogue import POLICIES
 
 
 def whole_number(option: str, low: int, high: int = 2**63 - 1) -> Callable[[str], int]:
@@ -59,7 +60,6 @@ Trace: TypeAlias = Annotated[
 
 def policy_names(incomplete: str) -> list[str]:
     """Policies whose names begin as typed, for the shell's completion."""
-    from headway.policies.catalogue import POLICIES
 
     return [name for name in POLICIES if name.startswith(incomplete)]
 

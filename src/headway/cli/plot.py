@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from headway.cli import options
+from headway.cli.display import output
 from headway.cli.frame import command
+from headway.cli.saved import run_names, saved_schedules
 from headway.errors import UsageError
 
 KINDS = ("gantt", "utilization", "queue", "distribution")
@@ -95,8 +97,6 @@ def plot(
     chosen: dict[str, Any] = {name: value for name, (value, _) in given.items() if value is not None}
     if first is not None or last is not None:
         chosen["window"] = (first, last)
-    from headway.cli.saved import run_names, saved_schedules
-
     schedules = saved_schedules(folders)
     chosen["names"] = run_names(folders, schedules, None)
     figures.save(getattr(figures, kind)(*schedules, **chosen), out)
@@ -105,8 +105,6 @@ def plot(
 
 
 def _say(kind: str, folders: list[Path], out: Path) -> None:
-    from headway.cli.display import output
-
     output().print(f"{kind} of {', '.join(map(str, folders))} written to {out}", markup=False)
 
 

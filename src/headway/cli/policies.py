@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from headway.cli import options
+from headway.cli.display import Display, output
 from headway.cli.frame import DONE, FAULT, command
 from headway.errors import UsageError
 from headway.policies.catalogue import POLICIES, PolicyInfo, offered
@@ -50,7 +51,6 @@ def policies(
 
 def _check(text: str, skip: list[str]) -> int:
     from headway.check import check_policy
-    from headway.cli.display import Display, output
 
     spec = parse_spec(text)
     display = Display()
@@ -63,8 +63,6 @@ def _check(text: str, skip: list[str]) -> int:
 
 def _list() -> None:
     from rich.table import Table
-
-    from headway.cli.display import output
 
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True, style="bold")
@@ -83,7 +81,6 @@ def _show_own(spec: Spec) -> None:
     """A policy of the user's own, as its docstring and its signature describe it."""
     import inspect
 
-    from headway.cli.display import output
     from headway.policies.own.compiled import Compiled
     from headway.policies.own.forms import parameters
     from headway.policies.own.loading import find
@@ -104,8 +101,6 @@ def _show_own(spec: Spec) -> None:
 
 def _show(info: PolicyInfo) -> None:
     from rich.table import Table
-
-    from headway.cli.display import output
 
     console = output()
     console.print(f"{info.name}: {info.summary}.", style="bold", markup=False)

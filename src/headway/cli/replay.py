@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headway.cli import options
+from headway.cli.display import output, print_json
 from headway.cli.frame import command
 from headway.errors import UsageError
+from headway.policies.spec import parse_spec
 from headway.writing import check_replaceable, replacing
 
 if TYPE_CHECKING:
@@ -58,7 +60,6 @@ def replay(
     sentence says whether to trust the simulation, and for what.
     """
     from headway.cli.inputs import check_choices, parse_rules
-    from headway.policies.spec import parse_spec
 
     check_choices(procs, platform, json, quiet, site)
     rules = parse_rules(rule)
@@ -85,11 +86,8 @@ def replay(
         with replacing(out) as draft:
             write_json(draft, document)
     if json:
-        from headway.cli.display import print_json
-
         print_json(document)
     elif not quiet:
-        from headway.cli.display import output
         from headway.cli.fidelity_tables import show
         from headway.cli.tables import ledger_table, not_modelled_table
 

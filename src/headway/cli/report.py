@@ -10,7 +10,9 @@ from typing import Annotated
 import typer
 
 from headway.cli import options
+from headway.cli.display import Display, output
 from headway.cli.frame import command
+from headway.cli.saved import run_names, saved_schedules
 from headway.errors import UsageError
 
 
@@ -54,8 +56,6 @@ def report(
     if campaigns and (name or side_by_side):
         raise UsageError("--name and --side-by-side are for runs; a campaign's policies have their labels")
 
-    from headway.cli.display import Display, output
-
     with Display(quiet).working(f"making {out}"):
         text = (
             _campaign(campaigns[0], made_by, title)
@@ -94,7 +94,6 @@ def _campaign(folder: Path, made_by: str, title: str) -> str:
 def _schedules(
     folders: list[Path], made_by: str, given: list[str] | None, title: str, side_by_side: bool
 ) -> str:
-    from headway.cli.saved import run_names, saved_schedules
     from headway.metrics.same_log import refuse_different_logs
     from headway.report import schedules_page, side_by_side_page
 

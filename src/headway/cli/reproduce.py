@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
+from headway.cli.display import Display, output
 from headway.cli.frame import Interrupted, command
 from headway.errors import UsageError
 
@@ -97,7 +98,6 @@ def _reproduce(
     seeds: int | None,
 ) -> None:
     from headway import papers
-    from headway.cli.display import Display, output
     from headway.cli.sweep_progress import shown
 
     folder.mkdir(parents=True, exist_ok=True)

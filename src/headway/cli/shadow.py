@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 from headway.cli import options
+from headway.cli.display import Display, output, print_json
 from headway.cli.frame import command
 from headway.errors import InputError, UsageError
+from headway.policies.spec import parse_spec
 
 
 @command("shadow", example="headway shadow grid.toml bordeaux --policy easy --log week.jsonl")
@@ -48,11 +50,9 @@ def shadow(
     import json as text
     import time
 
-    from headway.cli.display import Display
     from headway.live.grid_file import load_grid
     from headway.live.shadow import Shadow
     from headway.live.wire import NoAnswer
-    from headway.policies.spec import parse_spec
 
     of, display = load_grid(grid), Display()
     site = of.site(cluster)
@@ -77,7 +77,6 @@ def _compare(file: Path, json: bool) -> None:
 
     from rich.table import Table
 
-    from headway.cli.display import output, print_json
     from headway.live.shadow import compare
 
     try:

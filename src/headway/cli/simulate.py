@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headway.cli import options
+from headway.cli.display import output, print_json
 from headway.cli.frame import command
 
 
@@ -59,11 +60,8 @@ def simulate(
     if out is not None:
         schedule.save(out, force=force, spreadsheet=spreadsheet)
     if json:
-        from headway.cli.display import print_json
-
         print_json(summary | {"policy": schedule.policy, "ledger": schedule.workload.ledger.rows()})
     elif not quiet:
-        from headway.cli.display import output
         from headway.cli.tables import ledger_table, not_modelled_table, summary_table
 
         console = output()

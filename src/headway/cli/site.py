@@ -8,6 +8,7 @@ from shutil import rmtree
 from typing import Annotated
 
 from headway.cli import options
+from headway.cli.display import Display, output, print_json
 from headway.cli.frame import command
 from headway.errors import HeadwayError, UsageError
 from headway.plain import counted
@@ -56,12 +57,10 @@ def _show(folder: Path, json: bool, quiet: bool) -> None:
 
     found = Site.load(folder)
     if json:
-        from headway.cli.display import print_json
         from headway.site.described import described
 
         print_json(described(found))
     elif not quiet:
-        from headway.cli.display import output
         from headway.cli.site_tables import site_tables
 
         site_tables(output(), found)
@@ -70,7 +69,6 @@ def _show(folder: Path, json: bool, quiet: bool) -> None:
 def _example(words: list[str], quiet: bool) -> None:
     if len(words) != 1:
         raise UsageError("example takes the folder to make, as in: headway site example fjord")
-    from headway.cli.display import Display
     from headway.site.example import write_example
 
     write_example(Path(words[0]))
@@ -82,7 +80,6 @@ def _import(words: list[str], quiet: bool) -> None:
         raise UsageError("import takes an archive, a folder or files, and then the folder to make")
     *sources, target = (Path(word) for word in words)
 
-    from headway.cli.display import Display, output
     from headway.cli.tables import ledger_table, not_modelled_table
     from headway.site import Site
     from headway.site.bringing_in import bring_in

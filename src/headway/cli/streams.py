@@ -6,7 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from headway.cli.display import Display
+from headway.cli.display import Display, output, print_json
 from headway.cli.frame import Interrupted
 from headway.cli.inputs import chosen_platform, names_site
 from headway.cli.outages import WantedOutages
@@ -64,11 +64,8 @@ def simulate_as_it_goes(
             provenance={"seed": seed, "command": shlex.join(["headway", *sys.argv[1:]])},
         )
     if json:
-        from headway.cli.display import print_json
-
         print_json(result.summary | {"policy": result.policy, "ledger": result.ledger.rows()})
     elif not quiet:
-        from headway.cli.display import output
         from headway.cli.tables import ledger_table, summary_table
 
         console = output()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from headway.cli import options
+from headway.cli.display import output, print_json
 from headway.cli.frame import command
 from headway.cli.grids import OfGrid, ask, chosen, clock, microseconds_of
 from headway.errors import UsageError
@@ -75,7 +76,6 @@ def submit(
     """
     import time
 
-    from headway.cli.display import output, print_json
     from headway.live.task import Task
 
     forms = tuple(_form(text) for text in form or ())

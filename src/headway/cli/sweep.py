@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from headway.cli import options
+from headway.cli.display import Display, output
 from headway.cli.frame import FAULT, command
 from headway.errors import UsageError
 from headway.plain import counted
+from headway.writing import write_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,7 +66,6 @@ def sweep(
     if workers is not None and dask is not None:
         raise UsageError("give either --workers or --dask, not both")
     from headway.campaign import Campaign
-    from headway.cli.display import Display
     from headway.cli.sweep_progress import shown
 
     if table is not None:
@@ -115,7 +116,6 @@ def _check_table(file: Path, force: bool) -> None:
 def _write_table(results: Results, metric: str, file: Path) -> None:
     """What each policy changes against its baseline, a line for each workload where there are several."""
     from headway.campaign import tables
-    from headway.writing import write_text
 
     by = ["workload", "label"] if results.frame["workload"].n_unique() > 1 else ["label"]
     judged = results.against_baseline(metric, by=by).select(*by, *COLUMNS).rename({"label": "policy"})
@@ -128,8 +128,6 @@ def _write_table(results: Results, metric: str, file: Path) -> None:
 
 
 def _report(results: Results, folder: Path, metric: str | None) -> None:
-    from headway.cli.display import output
-
     console = output()
     progress: Progress | None = results.progress
     if progress is not None:
@@ -215,8 +213,6 @@ def _short(value: Any) -> str:
 
 
 def _list_failed(results: Results) -> None:
-    from headway.cli.display import Display
-
     failed = results.failed
     if not failed.height:
         return

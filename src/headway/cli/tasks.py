@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from headway.cli import options
+from headway.cli.display import Display, output, print_json
 from headway.cli.frame import DONE, FAULT, command
 from headway.cli.grids import Number, OfGrid, Timeout, agent_of, ask, chosen, clock, microseconds_of
 
@@ -33,8 +34,6 @@ def queue(
 ) -> None:
     """List the last tasks of a grid, with places and times."""
     from rich.table import Table
-
-    from headway.cli.display import output, print_json
 
     answer = ask(chosen(grid), "queue", count=count)
     if json:
@@ -78,7 +77,6 @@ def status(
     Without a task: how many there are in each state. With --wait it answers when the tasks have ended, and
     gives up with a sentence when --timeout has passed.
     """
-    from headway.cli.display import output, print_json
 
     of, named = chosen(grid), list(tasks or ())
     if wait:
@@ -103,7 +101,6 @@ def status(
 
 
 def _wait(of: Grid, tasks: list[int], seconds: float) -> None:
-    from headway.cli.display import Display
     from headway.live.waiting import until_over
 
     agent = agent_of(of)
@@ -116,7 +113,6 @@ def _wait(of: Grid, tasks: list[int], seconds: float) -> None:
 
 def _print(found: dict[str, Any]) -> None:
     """All that is known of a task."""
-    from headway.cli.display import output
 
     console = output()
     console.print(f"task {found['task']}, {found['name']}: {found['state']}", style="bold", markup=False)
@@ -161,7 +157,6 @@ def _answer(said: dict[str, Any]) -> str:
 @command("cancel", example="headway cancel 7 --grid grid.toml")
 def cancel(task: Number, grid: OfGrid = None, json: options.Json = False) -> None:
     """Take a task back. One that runs is killed if the grid allows it."""
-    from headway.cli.display import output, print_json
 
     found = ask(chosen(grid), "cancel", task=task)
     if json:

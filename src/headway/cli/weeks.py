@@ -6,7 +6,9 @@ from math import floor
 from typing import Annotated, Any
 
 from headway.cli import options
+from headway.cli.display import Display, output, print_json
 from headway.cli.frame import command
+from headway.cli.writing import parts_table
 from headway.errors import UsageError
 from headway.plain import counted
 
@@ -74,7 +76,6 @@ def weeks(
         if value not in known:
             raise UsageError(f"{name} must be {' or '.join(known)}, not {value}")
 
-    from headway.cli.display import Display, output, print_json
     from headway.workload.transform import weeks as busy_weeks
 
     documents: list[dict[str, Any]] = []
@@ -90,8 +91,6 @@ def weeks(
         ]  # fmt: skip
         documents.append({"trace": trace, "processors": machine, "at_least": least, "weeks": listed})
         if not json:
-            from headway.cli.writing import parts_table
-
             console = output()
             console.print(
                 f"{trace}: {counted(len(found), 'week')} of at least {least:.0%} "

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from headway.cli import options
+from headway.cli.display import output, print_json
 from headway.cli.frame import command
 from headway.errors import UsageError
 
@@ -78,12 +79,8 @@ def what_if(
     if report is not None:
         _report(answers, report)
     if json:
-        from headway.cli.display import print_json
-
         print_json([found.describe() for found in answers])
     elif not quiet:
-        from headway.cli.display import output
-
         for found in answers:
             _show(output(), found)
         _care(output(), answers[0])
@@ -165,7 +162,6 @@ def _care(console: Console, found: Answer) -> None:
 def _list() -> None:
     from rich.table import Table
 
-    from headway.cli.display import output
     from headway.what_if import CHANGES
 
     table = Table(box=None, pad_edge=False)

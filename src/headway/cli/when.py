@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from headway.cli import options
+from headway.cli.display import output, print_json
 from headway.cli.frame import command
+from headway.cli.grids import microseconds_of
 from headway.errors import UsageError
+from headway.policies.spec import parse_spec
 
 if TYPE_CHECKING:
     from headway.forecast import Outlook, Record
@@ -90,7 +93,6 @@ def when(
     runs and waits, how long jobs ran that have ended, who came at such hours. The policy in force goes on
     from there. What past forecasts got wrong is put right.
     """
-    from headway.cli.grids import microseconds_of
     from headway.cli.inputs import check_choices, parse_rules
 
     check_choices(machine, None, json, quiet, site)
@@ -128,8 +130,6 @@ def when(
             progress=progress,
         )
     if json:
-        from headway.cli.display import print_json
-
         print_json(described(outlook.record, found, chances, str(outlook.forward.policy.spec)))
     elif not quiet:
         _show(outlook.record, found, chances, str(outlook.forward.policy.spec.brief))
@@ -138,7 +138,6 @@ def when(
 def outlook_of(inputs: Any, policy: str, simulated: bool) -> Outlook:
     """What happened, as the log recorded it or as the policy would have had it, and the policy."""
     from headway.forecast import Outlook, Record
-    from headway.policies.spec import parse_spec
 
     spec = parse_spec(policy)
     if simulated:
@@ -289,7 +288,6 @@ def described(record: Record, found: Answer, within: int, policy: str) -> dict[s
 def _show(record: Record, found: Answer, within: int, policy: str) -> None:
     from rich.table import Table
 
-    from headway.cli.display import output
     from headway.explain.words import duration
     from headway.units import NEVER, date_text, seconds_text
 

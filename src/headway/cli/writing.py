@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.errors import UsageError
+from headway.grammar import parse_call
 from headway.plain import counted
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ _WEEK = re.compile(r"week\(number=(\d+), start=([\d.]+), utilization=([\d.]+)\)"
 
 def several(specs: Sequence[str]) -> bool:
     """Whether transformations give several workloads."""
-    from headway.grammar import parse_call
     from headway.workload.transform import TRANSFORMATIONS
 
     names = [parse_call(spec).name for spec in specs]

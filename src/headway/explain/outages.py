@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from headway.explain.place import Case
 from headway.explain.words import at, duration, processors
-from headway.platform import Outage
-from headway.units import LONGEST
 
 MANY = 4
 """Outages told one by one; more are summed up."""
-
-
-def end_of(outage: Outage) -> int:
-    """When an outage is over."""
-    return LONGEST if outage.end is None else outage.end
 
 
 def met(case: Case) -> list[str]:
@@ -32,7 +25,7 @@ def met(case: Case) -> list[str]:
                 f"When it was submitted, maintenance of {processors(outage.procs)} was {left} away, and it "
                 f"asked for {duration(walltime)}: started before that, it could have run into it."
             )
-    during = [o for o in outages.outages if o.start < case.start and end_of(o) > case.submit]
+    during = [o for o in outages.outages if o.start < case.start and o.over > case.submit]
     for outage in during[:MANY]:
         until = "the end" if outage.end is None else at(outage.end, case)[3:]
         words = {

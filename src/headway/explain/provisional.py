@@ -11,6 +11,7 @@ from headway.errors import HeadwayError
 from headway.explain.place import Case
 from headway.explain.words import at, duration
 from headway.schedule import Schedule
+from headway.simulate import simulate
 from headway.units import seconds_text
 
 if TYPE_CHECKING:
@@ -76,8 +77,6 @@ def with_notes(case: Case) -> tuple[Schedule | None, int]:
     """The schedule with the policy's notes and the job's row there, from a second run where need be."""
     if case.schedule.notes:
         return case.schedule, case.row
-    from headway.simulate import simulate
-
     start = int(case.schedule.start[case.row])
     known = np.flatnonzero(case.schedule.submit <= start)
     workload = case.schedule.workload.select(known, rule="window", action="after the start of the job")

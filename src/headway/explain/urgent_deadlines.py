@@ -10,6 +10,7 @@ from headway.explain.words import at
 from headway.policies.spec import parse_spec
 from headway.policies.urgent.policy import Ujfb
 from headway.schedule import Schedule
+from headway.simulate import simulate
 
 
 def over_deadlines(case: Case) -> list[str]:
@@ -53,8 +54,6 @@ def with_notes(case: Case) -> tuple[Schedule, int]:
     """The schedule with the policy's notes and the job's row there, from a second run where need be."""
     if case.schedule.notes:
         return case.schedule, case.row
-    from headway.simulate import simulate
-
     known = np.flatnonzero(case.schedule.submit <= case.schedule.end[case.row])
     workload = case.schedule.workload.select(known, rule="window", action="after the end of the job")
     again = simulate(workload, case.schedule.platform, case.schedule.policy)

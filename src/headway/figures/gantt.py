@@ -16,6 +16,7 @@ from headway.figures.outages import draw_outages
 from headway.figures.painting import strips
 from headway.figures.raster import raster
 from headway.figures.style import BLACK, GREY, PALE, house_style, sheet
+from headway.metrics.comparison import brief
 from headway.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -78,7 +79,6 @@ def gantt(
 
 def short_name(schedule: Schedule) -> str:
     """The policy as briefly as it can be written."""
-    from headway.metrics.comparison import brief
 
     return brief(schedule.policy)
 

@@ -51,11 +51,7 @@ def all_away(schedule: Schedule, shown: Bands) -> list[Away]:
         return list(_of_site(site, shown, schedule.workload.header.unix_start or 0))
     if outages is None or len(shown.names) != 1:
         return []
-    return [
-        Away(o.kind, low, high, o.start, LONGEST if o.end is None else o.end)
-        for o in outages.outages
-        for low, high in o.processors
-    ]
+    return [Away(o.kind, low, high, o.start, o.over) for o in outages.outages for low, high in o.processors]
 
 
 def _of_site(site: Site, shown: Bands, origin: int) -> Iterator[Away]:

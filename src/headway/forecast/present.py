@@ -18,6 +18,7 @@ from headway.forecast.record import Column, Record
 from headway.platform import Platform
 from headway.units import NEVER, SECOND
 from headway.workload import Header, Workload
+from headway.workload.table import ALWAYS
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,6 @@ def before(past: Record, now: int) -> Record:
 
 
 def _names(ended: Record | None) -> list[str]:
-    from headway.workload.table import ALWAYS
-
     return list(ALWAYS) if ended is None else list(ended.workload.columns)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from headway.metrics.classes import size_class, size_classes
 from headway.metrics.files import improvements
-from headway.schedule import Schedule
+from headway.schedule import WHY, Schedule
 from headway.units import SECOND
 from headway.workload.divisions import column_of, divisions
 
@@ -143,8 +143,6 @@ def _extremes(gain: NDArray[np.int64], most: int) -> list[int]:
 
 
 def _job(before: Schedule, after: Schedule, old: int, new: int) -> JobChange:
-    from headway.schedule import WHY
-
     workload = before.workload
     return JobChange(
         job=int(workload.columns["job"][old]),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.schedule import Schedule
+from headway.schedule.table import all_pieces
 from headway.units import HOUR
 
 Times = NDArray[np.int64]
@@ -66,7 +67,6 @@ def steps(start: Times, end: Times, height: Times) -> Steps:
 
 def busy_processors(schedule: Schedule, group: int | None = None) -> Steps:
     """Processors held at each instant, by the whole workload or by the jobs of one group."""
-    from headway.schedule.table import all_pieces
 
     if schedule.pieces is None:
         start, end, procs, places = schedule.start, schedule.end, schedule.procs, schedule.group
@@ -101,8 +101,6 @@ def waiting_intervals(schedule: Schedule) -> tuple[Times, Times]:
     """When jobs stood in the queue, as half-open intervals in µs."""
     if schedule.pieces is None:
         return schedule.submit, schedule.start
-    from headway.schedule.table import all_pieces
-
     pieces = all_pieces(schedule)
     order = pieces.in_order()
     job, run = pieces.job[order], pieces.run[order]

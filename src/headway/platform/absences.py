@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.platform.outages import Outages
-from headway.units import LONGEST, SECOND
+from headway.units import SECOND
 
 Column = NDArray[np.int64]
 AWAY = ("maintenance", "down")
@@ -16,7 +16,7 @@ AWAY = ("maintenance", "down")
 def absences(outages: Outages, kinds: tuple[str, ...] = AWAY) -> tuple[Column, Column, Column]:
     """Processor, start and end (µs) of each time for which one is away; those of one do not overlap."""
     parts = [
-        (np.arange(low, high), outage.start, LONGEST if outage.end is None else outage.end)
+        (np.arange(low, high), outage.start, outage.over)
         for outage in outages.outages
         if outage.kind in kinds
         for low, high in outage.processors

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headway.errors import UsageError
+from headway.units import LONGEST
 
 KINDS = ("maintenance", "down", "drain")
 Range = tuple[int, int]
@@ -47,3 +48,8 @@ class Outage:
                 )
             if self.announced > self.start:
                 raise UsageError("announced must not be later than the start")
+
+    @property
+    def over(self) -> int:
+        """When it is over; without an end, later than anything else."""
+        return LONGEST if self.end is None else self.end

@@ -8,6 +8,7 @@ from html import escape
 from io import StringIO
 from typing import Any
 
+from headway.figures import distribution
 from headway.figures.style import SERIES
 from headway.metrics import summarise
 from headway.metrics.catalogue import BY_NAME, unit_of
@@ -78,8 +79,6 @@ def _metrics(schedules: Sequence[Schedule], names: Sequence[str], summaries: Seq
 
 
 def _curves(schedules: Sequence[Schedule], names: Sequence[str], tau: float) -> str:
-    from headway.figures import distribution
-
     pictures = []
     for measure, words in (("wait", "distribution of waits"), ("bsld", "distribution of bounded slowdowns")):
         text = StringIO()

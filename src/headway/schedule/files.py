@@ -7,13 +7,13 @@ Parquet files a column of times is Int64 (seconds) where all of it is whole, els
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway import __version__
+from headway.documents import digest_of
 from headway.schedule.folder import whole_folder
 from headway.schedule.moves_file import moves_frame
 from headway.schedule.seconds import seconds_text_column
@@ -72,7 +72,7 @@ def write_files(
 
         (folder / EVENTS).write_text(outages_text(outages.outages), encoding="utf-8", newline="")
     write_json(folder / SUMMARY, summary)
-    written = {name: digest(folder / name) for name in NAMES if (folder / name).is_file() and name != RUN}
+    written = {name: digest_of(folder / name) for name in NAMES if (folder / name).is_file() and name != RUN}
     write_json(folder / RUN, run_record(schedule) | {"files": written})
 
 
@@ -90,12 +90,6 @@ def for_spreadsheets(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(
         pl.when(texts.str.contains(number)).then(texts).otherwise(texts.str.replace(formula, "'$1"))
     )
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file's bytes: what run.json ties the files of one run together by."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def run_record(schedule: Schedule) -> dict[str, Any]:

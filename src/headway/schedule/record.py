@@ -8,6 +8,7 @@ from typing import Any
 from headway.documents import (
     Check,
     check_entries,
+    digest_of,
     either,
     is_none,
     is_number,
@@ -20,7 +21,7 @@ from headway.documents import (
 )
 from headway.errors import InputError
 from headway.platform.cluster import MOST_PROCS
-from headway.schedule.files import NAMES, RUN, digest
+from headway.schedule.files import NAMES, RUN
 
 AGAIN = "run the simulation again"
 
@@ -93,7 +94,7 @@ def _check_files(folder: Path, record: dict[str, Any]) -> None:
         path = folder / name
         if name == RUN or (name not in written and not path.exists()):
             continue
-        if name not in written or not path.is_file() or digest(path) != written[name]:
+        if name not in written or not path.is_file() or digest_of(path) != written[name]:
             wrong = "is not of the same run as" if path.is_file() else "is missing beside"
             raise InputError(
                 f"{wrong} {RUN}, or was changed since; {AGAIN}, or judge the table alone with "

@@ -24,12 +24,13 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from headway.documents import digest_of
 from headway.engine.tables import ALL_KNOWN
 from headway.errors import UsageError
 from headway.platform import Platform
 from headway.policies.spec import Spec, parse_spec
 from headway.result import Result
-from headway.schedule.files import NAMES, RUN, SUMMARY, digest, run_record, write_json
+from headway.schedule.files import NAMES, RUN, SUMMARY, run_record, write_json
 from headway.schedule.folder import refuse_occupied, whole_folder
 from headway.streams.arriving import LOOKAHEAD, ROW, Arriving
 from headway.streams.rows import BLOCK, IN_MEMORY, Rows
@@ -214,9 +215,7 @@ class Run:
         if ledger is not None:  # of all jobs, of which none is here
             ledger = Ledger(ledger.dropped, ledger.entries)
         return Result(
-            workload=Workload(
-                jobs, header=last.header, ledger=ledger, source=last.source, rules=last.rules
-            ),
+            workload=Workload(jobs, header=last.header, ledger=ledger, source=last.source, rules=last.rules),
             platform=self.machine,
             policy=str(self.spec),
             start=columns.get("start", none),
@@ -242,7 +241,7 @@ class Run:
     ) -> None:
         """Write summary.json and run.json."""
         write_json(folder / SUMMARY, summary)
-        written = {name: digest(folder / name) for name in NAMES if (folder / name).is_file()}
+        written = {name: digest_of(folder / name) for name in NAMES if (folder / name).is_file()}
         empty = self._schedule({}, ledger)
         empty.provenance = provenance
         counted = {"jobs": jobs, "jobs_in_log": ledger.total}

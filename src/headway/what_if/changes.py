@@ -10,6 +10,7 @@ from typing import Any
 from headway.errors import UsageError
 from headway.plain import cut
 from headway.platform import Platform
+from headway.policies.spec import make_spec, parse_spec
 from headway.site import Site
 from headway.site.parameters import DEFAULTS, SCHEDULER
 from headway.what_if import jobs_changes, site_changes
@@ -71,8 +72,6 @@ def changed(case: Case, text: str) -> Case:
 
 def _by_name(case: Case, name: str, value: str, text: str) -> Case | None:
     if name == "policy":
-        from headway.policies.spec import parse_spec
-
         parse_spec(value)
         return replace(case, policy=value)
     if name == "nodes":
@@ -123,7 +122,6 @@ def _of_object(case: Case, kind: str, which: str, field: str, value: str, text: 
 
 def with_submit_limits(policy: str) -> str:
     """The policy where another limit on submission is asked for: then it decides, not what the log shows."""
-    from headway.policies.spec import make_spec, parse_spec
 
     spec = parse_spec(policy)
     if spec.name != "slurm":

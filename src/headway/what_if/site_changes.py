@@ -10,6 +10,7 @@ from typing import Any
 from headway.errors import UsageError
 from headway.site import Association, Limits, Partition, Site, values
 from headway.site.accounts import shares_of
+from headway.site.config import scheduler_parameters
 from headway.site.entries import Entry
 from headway.site.limits import NAMES, limits_of
 
@@ -46,7 +47,6 @@ def hours(text: str) -> int | None:
 
 def parameter(site: Site, key: str, value: str) -> Site:
     """Another value of a parameter of slurm.conf."""
-    from headway.site.config import scheduler_parameters
 
     config = site.config.with_value(key, value)
     return replace(site, config=config, scheduler=scheduler_parameters(config))

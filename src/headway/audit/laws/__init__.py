@@ -34,7 +34,7 @@ from headway.audit.verdict import Law
 UNIVERSAL = (
     Law("complete", "every job of the log is scheduled once, and nothing else is", complete.check),
     Law("submission", "no job starts before it is submitted", submission.check),
-    Law(feedback.NAME, "who waits for another job's end is submitted a think time after it", feedback.check),
+    Law("think time", "who waits for another job's end is submitted a think time after it", feedback.check),
     Law("pieces", "pieces of one job do not overlap and agree with its start and end", pieces.check),
     Law("one final run", "exactly one run of each job comes to its end, the last", final_run.check),
     Law("run length", "a job runs for min(runtime, walltime)", run_length.check),
@@ -42,9 +42,7 @@ UNIVERSAL = (
     Law("killing", "exactly the jobs that need more than their walltime are killed", killing.check),
     Law("request", "jobs have the processors and times of the log, moldable ones apart", request.check),
     Law("capacity", "at no instant are more processors held than there are", capacity.check_machine),
-    Law(
-        outages.NAME, "nobody holds processors that are away, nothing starts where they drain", outages.check
-    ),
+    Law("outages", "nobody holds processors that are away, nothing starts where they drain", outages.check),
     Law("group capacity", "the same for each group of processors", capacity.check_of("group")),
     Law("cluster capacity", "the same for each cluster", capacity.check_of("cluster")),
     Law("node capacity", "the same for each node", capacity.check_of("node")),
@@ -75,7 +73,11 @@ UNIVERSAL = (
     ),
     Law("array limits", "no more tasks of an array run at once than may", site_calendar.check_arrays),
     Law("dependencies", "no job starts before those that it depends on", site_calendar.check_dependencies),
-    Law(site_limits.NAME, "when a job starts, the limits that count for it are kept", site_limits.check),
+    Law(
+        "QOS and account limits",
+        "when a job starts, the limits that count for it are kept",
+        site_limits.check,
+    ),
 )
 """For every schedule; each says itself where it does not apply."""
 
@@ -83,7 +85,7 @@ FCFS_ORDER = Law("fcfs order", "starts do not decrease in order of submission", 
 FCFS_HEAD = Law("fcfs head", "the head of the queue starts as soon as it fits", queue_order.check_prompt)
 EASY_HEAD = Law("easy head", "the head starts no later than any shadow time it was given", easy_head.check)
 MAINTENANCE = Law(
-    outages.PLANNED, "no job is started that might run into known maintenance", outages.check_planned
+    "maintenance", "no job is started that might run into known maintenance", outages.check_planned
 )
 PROMISE = Law("promise", "no job starts later than it was promised", promise.kept)
 REDIRECTIONS = Law(

@@ -51,7 +51,7 @@ def overfull(start: Column, end: Column, procs: Column, size: int) -> tuple[Colu
 def check_machine(record: Record) -> Finding:
     """The whole machine."""
     everything = np.ones(len(record.intervals[0]), np.bool_)
-    return _overfull_place("capacity", record, everything, "the machine", record.capacity)
+    return _overfull_place(record, everything, "the machine", record.capacity)
 
 
 def check_of(kind: str) -> Callable[[Record], Finding | None]:
@@ -64,13 +64,13 @@ def check_of(kind: str) -> Callable[[Record], Finding | None]:
         findings = []
         for code in np.unique(places.codes[places.codes >= 0]).tolist():
             name, size = f"{kind} {places.names[code]}", places.sizes[code]
-            findings.append(_overfull_place(f"{kind} capacity", record, places.codes == code, name, size))
+            findings.append(_overfull_place(record, places.codes == code, name, size))
         return together(*findings)
 
     return check
 
 
-def _overfull_place(law: str, record: Record, inside: NDArray[np.bool_], name: str, size: int) -> Finding:
+def _overfull_place(record: Record, inside: NDArray[np.bool_], name: str, size: int) -> Finding:
     job, start, end, procs = (column[inside] for column in record.intervals)
     instants, needs = overfull(start, end, procs, size)
 
@@ -79,6 +79,6 @@ def _overfull_place(law: str, record: Record, inside: NDArray[np.bool_], name: s
         there = (start <= t) & ((t < end) | ((start == end) & (start == t)))
         jobs = record.job[np.unique(job[there])].tolist()
         need = f"need {needs[place]} processors, {name} has {size}"
-        return fault(law, t, jobs, f"at {seconds_text(t)} {listed(jobs)} {need}")
+        return fault(t, jobs, f"at {seconds_text(t)} {listed(jobs)} {need}")
 
     return found(range(len(instants)), describe)

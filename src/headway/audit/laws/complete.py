@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from headway.audit.record import Record
 from headway.audit.verdict import Finding, fault, found, together
 
-NAME = "complete"
-
 
 def check(record: Record) -> Finding:
     """Missing, repeated and foreign job numbers."""
@@ -21,9 +19,9 @@ def check(record: Record) -> Finding:
         message = (
             f"the table has {abs(record.lost)} {'fewer' if record.lost > 0 else 'more'} jobs than the run"
         )
-        findings.append(Finding(abs(record.lost), (fault(NAME, None, (), message),)))
+        findings.append(Finding(abs(record.lost), (fault(None, (), message),)))
     return together(*findings)
 
 
 def _numbers(jobs: Sequence[int], what: str) -> Finding:
-    return found(jobs, lambda job: fault(NAME, None, (job,), f"job {job} {what}"))
+    return found(jobs, lambda job: fault(None, (job,), f"job {job} {what}"))

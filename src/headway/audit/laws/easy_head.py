@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from headway.audit.head_replay import late_heads
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found
+from headway.audit.verdict import Finding, of_jobs
 from headway.units import seconds_text
-
-NAME = "easy head"
 
 
 def check(record: Record) -> Finding:
@@ -24,16 +22,12 @@ def check(record: Record) -> Finding:
         record.start, record.end, expected, record.submit, record.row, record.procs, record.capacity
     )
 
-    def describe(place: int) -> Fault:
+    def tell(place: int) -> str:
         head, t = int(heads[place]), int(instants[place])
-        job, told = record.job[head], seconds_text(shadow(record, head, t, expected))
-        message = (
-            f"job {job} is the head at {seconds_text(t)} with shadow time {told}, "
-            f"it starts at {seconds_text(record.start[head])}"
-        )
-        return fault(NAME, t, (job,), message)
+        told, start = seconds_text(shadow(record, head, t, expected)), seconds_text(record.start[head])
+        return f"is the head at {seconds_text(t)} with shadow time {told}, it starts at {start}"
 
-    return found(range(len(heads)), describe)
+    return of_jobs(record, range(len(heads)), tell, instants, heads)
 
 
 def shadow(record: Record, head: int, t: int, expected: NDArray[np.int64]) -> int:

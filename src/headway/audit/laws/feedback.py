@@ -8,8 +8,6 @@ from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found
 from headway.units import seconds_text
 
-NAME = "think time"
-
 
 def check(record: Record) -> Finding | None:
     """Applies where jobs follow others.
@@ -36,6 +34,6 @@ def check(record: Record) -> Finding | None:
             )
         message = f"job {job} was submitted at {submit} s, but {said}"
         jobs = (job,) if leader[place] < 0 else (job, int(follows[place]))
-        return fault(NAME, record.submit[place], jobs, message)
+        return fault(record.submit[place], jobs, message)
 
-    return found(np.flatnonzero((record.submit != wanted) & ~refused).tolist(), describe)
+    return found((record.submit != wanted) & ~refused, describe)

@@ -9,8 +9,6 @@ from headway.audit.verdict import Fault, Finding, fault, found
 from headway.schedule import ENDED, STATES
 from headway.schedule.pieces import NONE
 
-NAME = "one final run"
-
 
 def check(record: Record) -> Finding | None:
     """How the last piece of each run ended; not where the pieces do not say."""
@@ -35,6 +33,6 @@ def check(record: Record) -> Finding | None:
             message = f"run {run[place]} of job {number} ends as {how!r}, and another run follows"
         else:
             message = f"run {run[place]} of job {number} goes on after a piece that ended as {how!r}"
-        return fault(NAME, pieces.end[order[place]], (number,), message)
+        return fault(pieces.end[order[place]], (number,), message)
 
-    return found(np.flatnonzero(wrong).tolist(), describe)
+    return found(wrong, describe)

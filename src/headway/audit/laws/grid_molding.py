@@ -12,10 +12,9 @@ from fractions import Fraction
 import numpy as np
 
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.audit.verdict import Finding, of_jobs, together
 from headway.units import seconds_text
 
-NAME = "molding"
 Speedup = Callable[[Fraction, int], Fraction]
 
 
@@ -73,12 +72,10 @@ def _sizes(record: Record, there: np.ndarray) -> Finding:
     most = np.where(moldable(record), np.where(limit > 0, np.minimum(limit, sizes), sizes), record.asked)
     least = np.where(moldable(record), 1, record.asked)
 
-    def describe(row: int) -> Fault:
-        number = record.job[row]
-        message = f"job {number} has {record.procs[row]} processors, it may have {least[row]} to {most[row]}"
-        return fault(NAME, record.start[row], (number,), message)
+    def tell(row: int) -> str:
+        return f"has {record.procs[row]} processors, it may have {least[row]} to {most[row]}"
 
-    return found(np.flatnonzero((record.procs < least) | (record.procs > most)).tolist(), describe)
+    return of_jobs(record, (record.procs < least) | (record.procs > most), tell)
 
 
 def _times(record: Record, there: np.ndarray, speedup: Speedup) -> Finding:
@@ -101,15 +98,9 @@ def _times(record: Record, there: np.ndarray, speedup: Speedup) -> Finding:
         if expected[0, row] != record.walltime[row] or expected[1, row] != record.runtime[row]:
             wrong.append(row)
 
-    def describe(row: int) -> Fault:
-        number = record.job[row]
+    def tell(row: int) -> str:
         walltime, runtime = seconds_text(record.walltime[row]), seconds_text(record.runtime[row])
         due = f"{seconds_text(int(expected[0, row]))} s and {seconds_text(int(expected[1, row]))} s"
-        return fault(
-            NAME,
-            record.start[row],
-            (number,),
-            f"job {number} has {walltime} s and {runtime} s; they should be {due}",
-        )
+        return f"has {walltime} s and {runtime} s; they should be {due}"
 
-    return found(wrong, describe)
+    return of_jobs(record, wrong, tell)

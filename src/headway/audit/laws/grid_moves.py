@@ -15,11 +15,9 @@ import numpy as np
 
 from headway.audit.laws.grid_molding import where
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.audit.verdict import Finding, of_jobs, together
 from headway.schedule.moves import Moves
 from headway.units import SECOND, seconds_text
-
-NAME = "one place"
 
 
 def check(record: Record) -> Finding | None:
@@ -51,15 +49,14 @@ def check(record: Record) -> Finding | None:
 
 
 def _moves(record: Record, moves: Moves, order: np.ndarray, wrong: dict[str, np.ndarray]) -> Finding:
-    bad = np.flatnonzero(np.logical_or.reduce(list(wrong.values()))) if len(order) else np.zeros(0, np.int64)
+    bad = np.logical_or.reduce(list(wrong.values()))
+    time = moves.time[order]
 
-    def describe(place: int) -> Fault:
-        row, t = moves.job[order[place]], moves.time[order[place]]
+    def tell(place: int) -> str:
         why = next(words for words, where in wrong.items() if where[place])
-        number = record.job[row]
-        return fault(NAME, t, (number,), f"job {number} is moved at {seconds_text(t)} {why}")
+        return f"is moved at {seconds_text(time[place])} {why}"
 
-    return found(bad.tolist(), describe)
+    return of_jobs(record, bad, tell, time, moves.job[order])
 
 
 def _at_home(record: Record, there: np.ndarray) -> Finding:
@@ -68,11 +65,10 @@ def _at_home(record: Record, there: np.ndarray) -> Finding:
         return Finding()
     home = record.home
 
-    def describe(row: int) -> Fault:
-        number, name = record.job[row], record.clusters[there[row]].name
-        return fault(NAME, record.start[row], (number,), f"job {number} is local and runs on {name}")
+    def tell(row: int) -> str:
+        return f"is local and runs on {record.clusters[there[row]].name}"
 
-    return found(np.flatnonzero(record.local & (home != there)).tolist(), describe)
+    return of_jobs(record, record.local & (home != there), tell)
 
 
 def gain_of(threshold: int) -> Callable[[Record], Finding | None]:
@@ -84,15 +80,12 @@ def gain_of(threshold: int) -> Callable[[Record], Finding | None]:
             return None
         gain = moves.before - moves.after
 
-        def describe(place: int) -> Fault:
-            number, t = record.job[moves.job[place]], moves.time[place]
-            message = (
-                f"job {number} is moved at {seconds_text(t)} for a gain of {seconds_text(gain[place])} s, "
-                f"the threshold is {seconds_text(threshold)} s"
-            )
-            return fault("gain", t, (number,), message)
+        def tell(place: int) -> str:
+            at, gained = seconds_text(moves.time[place]), seconds_text(gain[place])
+            least = seconds_text(threshold)
+            return f"is moved at {at} for a gain of {gained} s, the threshold is {least} s"
 
-        return found(np.flatnonzero(gain < threshold).tolist(), describe)
+        return of_jobs(record, gain < threshold, tell, moves.time, moves.job)
 
     return check_gain
 
@@ -116,12 +109,10 @@ def data_of(transfer: int, link: Fraction | None) -> Callable[[Record], Finding 
             if record.start[row] < came[row] + transfer + file:
                 late.append(row)
 
-        def describe(row: int) -> Fault:
-            number, at = record.job[row], seconds_text(came[row])
-            message = f"job {number} is moved at {at} and starts before its data can have come"
-            return fault("data", record.start[row], (number,), message)
+        def tell(row: int) -> str:
+            return f"is moved at {seconds_text(came[row])} and starts before its data can have come"
 
-        return found(late, describe)
+        return of_jobs(record, late, tell)
 
     return check_data
 
@@ -135,13 +126,11 @@ def parts(record: Record) -> Finding | None:
     local = np.zeros(len(record), np.bool_) if record.local is None else record.local
     due = np.where(local[job], list(places.names).index("local"), list(places.names).index("grid"))
 
-    def describe(place: int) -> Fault:
-        number, name = record.job[job[place]], places.names[places.codes[place]]
-        whose = "the others" if name == "grid" else "the reserved processors"
-        message = f"job {number} should have {whose} of its cluster"
-        return fault("reserved", record.start[job[place]], (number,), message)
+    def tell(place: int) -> str:
+        has_reserved = places.names[places.codes[place]] == "grid"
+        return f"should have {'the others' if has_reserved else 'the reserved processors'} of its cluster"
 
-    return found(np.flatnonzero(places.codes != due).tolist(), describe)
+    return of_jobs(record, places.codes != due, tell, rows=job)
 
 
 def timed(period: int) -> Callable[[Record], Finding | None]:
@@ -155,11 +144,9 @@ def timed(period: int) -> Callable[[Record], Finding | None]:
         if period > 0:
             astray = (moves.time % period != 0) | (moves.time <= 0)
 
-        def describe(place: int) -> Fault:
-            number, t = record.job[moves.job[place]], moves.time[place]
-            message = f"job {number} is moved at {seconds_text(t)}, without an event"
-            return fault("events", t, (number,), message)
+        def tell(place: int) -> str:
+            return f"is moved at {seconds_text(moves.time[place])}, without an event"
 
-        return found(np.flatnonzero(astray).tolist(), describe)
+        return of_jobs(record, astray, tell, moves.time, moves.job)
 
     return check_times

@@ -6,9 +6,7 @@ import numpy as np
 
 from headway.audit.laws.run_length import allowed
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found
-
-NAME = "killing"
+from headway.audit.verdict import Finding, of_jobs
 
 
 def check(record: Record) -> Finding | None:
@@ -21,12 +19,9 @@ def check(record: Record) -> Finding | None:
     reads = np.zeros(len(record), np.bool_) if record.file is None else record.file >= 0
     unknown = (record.runtime == 0) & (left == 0) & reads
 
-    def describe(row: int) -> Fault:
-        job = record.job[row]
+    def tell(row: int) -> str:
         if killed[row]:
-            message = f"job {job} is marked as killed although it needs no more than its walltime"
-        else:
-            message = f"job {job} needs more than its walltime and is not marked as killed"
-        return fault(NAME, record.end[row], (job,), message)
+            return "is marked as killed although it needs no more than its walltime"
+        return "needs more than its walltime and is not marked as killed"
 
-    return found(np.flatnonzero((killed != (record.runtime > left)) & ~unknown).tolist(), describe)
+    return of_jobs(record, (killed != (record.runtime > left)) & ~unknown, tell, at=record.end)

@@ -10,10 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.audit.verdict import Finding, of_jobs, together
 from headway.units import seconds_text
-
-NAME = "latest end"
 
 
 def check(record: Record) -> Finding | None:
@@ -37,12 +35,11 @@ def _late(record: Record, judged: np.typing.NDArray[np.bool_]) -> Finding:
     assert record.promise is not None
     promise, latest = record.promise, record.start + record.walltime
 
-    def describe(row: int) -> Fault:
-        job, told = record.job[row], seconds_text(promise[row])
-        message = f"job {job} may run until {seconds_text(latest[row])}, it was told to end by {told}"
-        return fault(NAME, promise[row], (job,), message)
+    def tell(row: int) -> str:
+        told = seconds_text(promise[row])
+        return f"may run until {seconds_text(latest[row])}, it was told to end by {told}"
 
-    return found(np.flatnonzero(judged & (promise >= 0) & (latest > promise)).tolist(), describe)
+    return of_jobs(record, judged & (promise >= 0) & (latest > promise), tell, promise)
 
 
 def _told(record: Record) -> Finding:
@@ -54,14 +51,12 @@ def _told(record: Record) -> Finding:
     without = promoted & (True if record.deadline is None else record.deadline != promise)
     without &= ~_redirected(record)  # promoted before it was stopped, and then told something else
 
-    def describe(row: int) -> Fault:
-        job, told = record.job[row], seconds_text(promise[row])
-        wrong = f"was told to end by {told}, which its walltime does not allow"
+    def tell(row: int) -> str:
         if without[row]:
-            wrong = "was promoted, but no deadline of its was accepted"
-        return fault(NAME, record.submit[row], (job,), f"job {job} {wrong}")
+            return "was promoted, but no deadline of its was accepted"
+        return f"was told to end by {seconds_text(promise[row])}, which its walltime does not allow"
 
-    return found(np.flatnonzero(early | without).tolist(), describe)
+    return of_jobs(record, early | without, tell, record.submit)
 
 
 def _redirected(record: Record) -> np.typing.NDArray[np.bool_]:

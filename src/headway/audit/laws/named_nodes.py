@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.audit.held import Held, busy, runs
 from headway.audit.laws.capacity import overfull
 from headway.audit.on_nodes import Column, OnNodes
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, listed, together
+from headway.audit.verdict import Fault, Finding, fault, found, listed, of_jobs, together
 from headway.schedule import Shares
 from headway.site import Site
 from headway.site.model import Node
@@ -33,21 +32,16 @@ def check_shares(record: Record) -> Finding | None:
     single = np.bincount(pairs // places, minlength=len(record))
     cpus = named.sum_of(named.shares.cpus)
 
-    def of_rows(wrong: NDArray[np.bool_], words: Callable[[int], str]) -> Finding:
-        def describe(row: int) -> Fault:
-            job = record.job[row]
-            return fault("node shares", record.start[row], (job,), f"job {job} {words(row)}")
-
-        return found(np.flatnonzero(wrong).tolist(), describe)
-
     return together(
-        of_rows(counts == 0, lambda row: "has no nodes"),
-        of_rows(single < counts, lambda row: "lists a node twice"),
-        of_rows(
+        of_jobs(record, counts == 0, lambda row: "has no nodes"),
+        of_jobs(record, single < counts, lambda row: "lists a node twice"),
+        of_jobs(
+            record,
             (counts > 0) & (cpus != record.procs),
             lambda row: f"has {record.procs[row]} processors, on its nodes they are {cpus[row]}",
         ),
-        of_rows(
+        of_jobs(
+            record,
             cpus < record.asked,
             lambda row: f"asked for {record.asked[row]} processors and has {cpus[row]} on its nodes",
         ),
@@ -74,7 +68,7 @@ def _of_pieces(record: Record) -> Finding:
             words = f"has {pieces.procs[piece]} processors, on its nodes they are {cpus[piece]}"
         else:
             words = f"has {shares.nodes_of(piece)}, and not the nodes of its job"
-        return fault("node shares", start, (job,), f"run {pieces.run[piece]} of job {job} {words}")
+        return fault(start, (job,), f"run {pieces.run[piece]} of job {job} {words}")
 
     wrong = np.union1d(np.flatnonzero(cpus != pieces.procs), moved)
     return found(wrong.tolist(), describe)
@@ -86,7 +80,7 @@ def check_cpus(record: Record) -> Finding | None:
     if named is None or named.site is None:
         return None
     held = busy(record)
-    return _within(record, named.site, "node CPUs", held, held.shares.cpus, "CPUs", lambda node: node.cpus)
+    return _within(record, named.site, held, held.shares.cpus, "CPUs", lambda node: node.cpus)
 
 
 def check_memory(record: Record) -> Finding | None:
@@ -96,7 +90,7 @@ def check_memory(record: Record) -> Finding | None:
         return None
     held = runs(record)
     return _within(
-        record, named.site, "node memory", held, held.shares.memory_mb, "MB",
+        record, named.site, held, held.shares.memory_mb, "MB",
         lambda node: node.memory_mb - node.memory_spec_mb,
     )  # fmt: skip
 
@@ -134,7 +128,7 @@ def _meeting(record: Record, name: str, held: tuple[Column, Column, Column]) -> 
         others = record.job[np.unique(jobs[meets & (jobs != jobs[own])])].tolist()
         job = record.job[jobs[own]]
         message = f"job {job} is to be alone on {name} and meets {listed(others)}"
-        return fault("exclusive nodes", start[own], (job, *others), message)
+        return fault(start[own], (job, *others), message)
 
     return describe
 
@@ -161,7 +155,6 @@ def _by_node(shares: Shares) -> Iterator[tuple[str, Column]]:
 def _within(
     record: Record,
     site: Site,
-    law: str,
     held: Held,
     amount: Column,
     unit: str,
@@ -178,14 +171,13 @@ def _within(
         have = size(site.nodes[place])
         instants, needs = overfull(start, end, amount[rows], have)
         findings.append(found(range(len(instants)), _describe(
-            record, law, name, unit, have, (jobs, start, end), (instants, needs)
+            record, name, unit, have, (jobs, start, end), (instants, needs)
         )))  # fmt: skip
     return together(*findings)
 
 
 def _describe(
     record: Record,
-    law: str,
     name: str,
     unit: str,
     have: int,
@@ -199,6 +191,6 @@ def _describe(
             f"at {seconds_text(t)} s {over[1][place]} {unit} of {name} are held, it has {have} "
             f"({listed(there)})"
         )
-        return fault(law, t, there, message)
+        return fault(t, there, message)
 
     return describe

@@ -15,8 +15,7 @@ import numpy as np
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found
 from headway.units import seconds_text
-
-NAME = "nobody urgent"
+from headway.workload import Workload
 
 
 def check_of(regular: str) -> Callable[[Record], Finding | None]:
@@ -34,7 +33,6 @@ def _same(record: Record, policy: str) -> Finding | None:
     if others or (record.urgent is not None and record.urgent.any()):
         return None
     from headway.simulate import simulate
-    from headway.workload import Workload
 
     order = np.argsort(record.row, kind="stable")
     columns: dict[str, Any] = {
@@ -54,7 +52,7 @@ def _same(record: Record, policy: str) -> Finding | None:
             f"no job is urgent, and job {job} starts at {seconds_text(t)}, under {policy} at "
             f"{seconds_text(start[row])}"
         )
-        return fault(NAME, min(t, start[row]), (job,), message)
+        return fault(min(t, start[row]), (job,), message)
 
     wrong = np.flatnonzero(record.start != start)
     return found(wrong[np.argsort(record.start[wrong], kind="stable")].tolist(), describe)

@@ -15,12 +15,9 @@ from numpy.typing import NDArray
 
 from headway.audit.laws.node_size import node_of, sizes_of
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found
+from headway.audit.verdict import Fault, Finding, fault, found, of_jobs
 from headway.platform.node_table import load_time
 from headway.units import seconds_text
-
-NAME = "file waits"
-COUNTS = "file counts"
 
 
 @dataclass
@@ -121,12 +118,10 @@ def waits_of(presence: str, big_first: bool) -> Callable[[Record], Finding | Non
             due[row] = min(wait, int(record.walltime[row]))
         spent = record.time_in(("loading",))
 
-        def describe(row: int) -> Fault:
-            number = record.job[row]
-            said = f"waits {seconds_text(spent[row])} s for its file instead of {seconds_text(due[row])} s"
-            return fault(NAME, record.start[row], (number,), f"job {number} {said}")
+        def tell(row: int) -> str:
+            return f"waits {seconds_text(spent[row])} s for its file instead of {seconds_text(due[row])} s"
 
-        return found(np.flatnonzero(spent != due).tolist(), describe)
+        return of_jobs(record, spent != due, tell)
 
     return check
 
@@ -142,7 +137,7 @@ def counts_of(presence: str, big_first: bool) -> Callable[[Record], Finding | No
 
         def describe(_: int) -> Fault:
             said, told = (f"{loads} loads and {again} re-uses" for loads, again in (ours, record.file_counts))  # type: ignore[misc]
-            return fault(COUNTS, None, (), f"the starts make {said}, and the run counted {told}")
+            return fault(None, (), f"the starts make {said}, and the run counted {told}")
 
         return found([0] if ours != record.file_counts else [], describe)
 

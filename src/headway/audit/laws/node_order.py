@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from headway.audit.laws.node_size import node_of, sizes_of
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found
+from headway.audit.verdict import Finding, of_jobs
 from headway.units import seconds_text
 
-NAME = "node order"
 LONGEST = 3000
 """Schedules of more jobs are not followed: every event plans the whole queue."""
 IDLE, NEVER = -(1 << 62), 1 << 61
@@ -44,12 +43,12 @@ def check_of(weights: Sequence[Fraction], match: str) -> Callable[[Record], Find
             return Finding()
         row, t, due = wrong
 
-        def describe(_: int) -> Fault:
+        def tell(_: int) -> str:
             ran = f"starts at {seconds_text(record.start[row])} s on node {node[row]}"
             plan = "does not start it yet" if due is None else f"puts it on node {due} at {seconds_text(t)} s"
-            return fault(NAME, t, (record.job[row],), f"job {record.job[row]} {ran}, and FCFS {plan}")
+            return f"{ran}, and FCFS {plan}"
 
-        return found([row], describe)
+        return of_jobs(record, [0], tell, [t], [row])
 
     return check
 

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found
+from headway.audit.verdict import Finding, of_jobs
 
-NAME = "node size"
 NOWHERE = -1
 
 
@@ -53,18 +52,13 @@ def check_of(match: str) -> Callable[[Record], Finding | None]:
             wrong = np.zeros(len(record), np.bool_)
         bad = (node == NOWHERE) | (record.procs > cores[node]) | wrong
 
-        def describe(row: int) -> Fault:
-            number = record.job[row]
+        def tell(row: int) -> str:
             if node[row] == NOWHERE:
-                said = "is on no node"
-            elif record.procs[row] > cores[node[row]]:
-                said = f"has {record.procs[row]} processors on node {node[row]} of {cores[node[row]]} cores"
-            else:
-                said = (
-                    f"runs on node {node[row]} of {sizes[here[row]]:g} GB, which match={match} does not allow"
-                )
-            return fault(NAME, record.start[row], (number,), f"job {number} {said}")
+                return "is on no node"
+            if record.procs[row] > cores[node[row]]:
+                return f"has {record.procs[row]} processors on node {node[row]} of {cores[node[row]]} cores"
+            return f"runs on node {node[row]} of {sizes[here[row]]:g} GB, which match={match} does not allow"
 
-        return found(np.flatnonzero(bad).tolist(), describe)
+        return of_jobs(record, bad, tell)
 
     return check

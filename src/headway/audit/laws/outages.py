@@ -12,19 +12,13 @@ from numpy.typing import NDArray
 
 from headway.audit.laws.capacity import overfull
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.audit.verdict import Fault, Finding, fault, found, of_jobs, together
 from headway.platform import Outage
 from headway.platform.absences import absences
 from headway.schedule.processor_sets import numbers
 from headway.units import LONGEST, seconds_text
 
-NAME, PLANNED = "outages", "maintenance"
 Column = NDArray[np.int64]
-
-
-def end_of(outage: Outage) -> int:
-    """When an outage is over."""
-    return LONGEST if outage.end is None else outage.end
 
 
 def check(record: Record) -> Finding | None:
@@ -54,7 +48,7 @@ def _numbers(record: Record, away_from: Column, away_to: Column) -> Finding:
         there = record.capacity - np.count_nonzero((away_from <= t) & (t < away_to))
         jobs = record.job[np.unique(job[(start <= t) & (t < end)])].tolist()
         used = needs[place] - (record.capacity - there)
-        return fault(NAME, t, jobs, f"at {seconds_text(t)} jobs hold {used} processors, {there} are there")
+        return fault(t, jobs, f"at {seconds_text(t)} jobs hold {used} processors, {there} are there")
 
     return found(range(len(instants)), describe)
 
@@ -96,9 +90,9 @@ def _named(
         row = max(who[place], who[place + 1])
         job, t = record.job[pieces.job[row]], begin[place + 1]
         message = f"job {job} holds processor {where[place]} at {seconds_text(t)}, when it is not there"
-        return fault(NAME, t, (job,), message)
+        return fault(t, (job,), message)
 
-    return found(np.flatnonzero(clash).tolist(), describe)
+    return found(clash, describe)
 
 
 def _drained(record: Record, held: tuple[Column, Column]) -> Finding:
@@ -108,7 +102,7 @@ def _drained(record: Record, held: tuple[Column, Column]) -> Finding:
     wrong: list[tuple[int, int]] = []
     for outage in outages.outages:
         if outage.kind == "drain":
-            inside = (pieces.start[piece] >= outage.start) & (pieces.start[piece] < end_of(outage))
+            inside = (pieces.start[piece] >= outage.start) & (pieces.start[piece] < outage.over)
             named = np.zeros(len(member), np.bool_)
             for low, high in outage.processors:
                 named |= (member >= low) & (member < high)
@@ -118,7 +112,7 @@ def _drained(record: Record, held: tuple[Column, Column]) -> Finding:
     def describe(place: int) -> Fault:
         row, p = wrong[place]
         job, t = record.job[pieces.job[row]], pieces.start[row]
-        return fault(NAME, t, (job,), f"job {job} starts at {seconds_text(t)} on processor {p}, which drains")
+        return fault(t, (job,), f"job {job} starts at {seconds_text(t)} on processor {p}, which drains")
 
     return found(range(len(wrong)), describe)
 
@@ -140,13 +134,11 @@ def check_planned(record: Record) -> Finding | None:
             if procs[beside].sum() + outage.procs > record.capacity:
                 wrong.append((row, outage))
 
-    def describe(place: int) -> Fault:
-        row, outage = wrong[place]
-        number, t = record.job[job[row]], start[row]
-        message = (
-            f"job {number} starts at {seconds_text(t)} for up to "
-            f"{seconds_text(record.walltime[job[row]])} s, into maintenance from {seconds_text(outage.start)}"
-        )
-        return fault(PLANNED, t, (number,), message)
+    rows = [row for row, _ in wrong]
 
-    return found(range(len(wrong)), describe)
+    def tell(place: int) -> str:
+        row, outage = wrong[place]
+        longest, away = seconds_text(record.walltime[job[row]]), seconds_text(outage.start)
+        return f"starts at {seconds_text(start[row])} for up to {longest} s, into maintenance from {away}"
+
+    return of_jobs(record, range(len(wrong)), tell, start[rows], job[rows])

@@ -10,7 +10,7 @@ import numpy as np
 
 from headway.audit.on_nodes import OnNodes
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, listed
+from headway.audit.verdict import Finding, of_jobs
 from headway.site import Site
 from headway.site.access import Asker, restricts, rule_against
 from headway.units import MINUTE, seconds_text
@@ -42,7 +42,7 @@ def check_nodes(record: Record) -> Finding | None:
         if without:
             asked = named.constraint[row]
             wrong.append((row, f"asked for nodes with {asked} and ran on {', '.join(without)} without"))
-    return found_on_nodes(record, "partition nodes", wrong)
+    return complaints(record, wrong)
 
 
 def _without(site: Site, nodes: Sequence[str], constraint: str) -> list[str]:
@@ -73,7 +73,7 @@ def check_access(record: Record) -> Finding | None:
         if rules[partition, asker]:
             rule = rules[partition, asker]
             wrong.append((row, f"ran in the partition {partition}, whose {rule} keeps it out"))
-    return found_on_nodes(record, "partition access", wrong)
+    return complaints(record, wrong)
 
 
 def check_limits(record: Record) -> Finding | None:
@@ -85,7 +85,7 @@ def check_limits(record: Record) -> Finding | None:
     if named is None or named.site is None:
         return None
     wrong = _beyond(record, named, named.site) + _together(record, named, named.site)
-    return found_on_nodes(record, "partition limits", wrong)
+    return complaints(record, wrong)
 
 
 def _together(record: Record, named: OnNodes, site: Site) -> list[Complaint]:
@@ -140,10 +140,6 @@ def _beyond(record: Record, named: OnNodes, site: Site) -> list[Complaint]:
     return wrong
 
 
-def found_on_nodes(record: Record, law: str, wrong: list[Complaint]) -> Finding:
-    def describe(place: int) -> Fault:
-        row, words = wrong[place]
-        job = record.job[row]
-        return fault(law, record.start[row], (job,), f"{listed([job])} {words}")
-
-    return found(range(len(wrong)), describe)
+def complaints(record: Record, wrong: list[Complaint]) -> Finding:
+    """Complaints as faults."""
+    return of_jobs(record, range(len(wrong)), lambda place: wrong[place][1], rows=[row for row, _ in wrong])

@@ -5,22 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.audit.verdict import Fault, Finding, fault, found, of_jobs, together
 from headway.schedule import Pieces
 from headway.units import seconds_text
-
-NAME = "pieces"
 
 
 def check(record: Record) -> Finding:
     """end >= start; no overlap within a job; the final run goes from the job's start to its end."""
 
-    def backwards(row: int) -> Fault:
-        job, start, end = record.job[row], record.start[row], record.end[row]
-        message = f"job {job} ends at {seconds_text(end)}, before its start at {seconds_text(start)}"
-        return fault(NAME, start, (job,), message)
+    def backwards(row: int) -> str:
+        end, start = seconds_text(record.end[row]), seconds_text(record.start[row])
+        return f"ends at {end}, before its start at {start}"
 
-    jobs = found(np.flatnonzero(record.end < record.start).tolist(), backwards)
+    jobs = of_jobs(record, record.end < record.start, backwards)
     if record.pieces is None:
         return jobs
     return together(jobs, _order(record, record.pieces), _outline(record, record.pieces))
@@ -35,10 +32,10 @@ def _order(record: Record, pieces: Pieces) -> Finding:
     def describe(place: int) -> Fault:
         number, t = record.job[job[place]], start[place]
         if end[place] < t:
-            return fault(NAME, t, (number,), f"a piece of job {number} ends before it starts")
-        return fault(NAME, t, (number,), f"two pieces of job {number} overlap at {seconds_text(t)}")
+            return fault(t, (number,), f"a piece of job {number} ends before it starts")
+        return fault(t, (number,), f"two pieces of job {number} overlap at {seconds_text(t)}")
 
-    return found(np.flatnonzero(early | (end < start)).tolist(), describe)
+    return found(early | (end < start), describe)
 
 
 def _outline(record: Record, pieces: Pieces) -> Finding:
@@ -54,6 +51,6 @@ def _outline(record: Record, pieces: Pieces) -> Finding:
         by_pieces = f"from {seconds_text(first[row])} to {seconds_text(last[row])} by its pieces"
         by_schedule = f"from {seconds_text(start)} to {seconds_text(end)} by the schedule"
         message = f"the final run of job {job} goes {by_pieces}, {by_schedule}"
-        return fault(NAME, start, (job,), message)
+        return fault(start, (job,), message)
 
-    return found(np.flatnonzero(wrong).tolist(), describe)
+    return found(wrong, describe)

@@ -14,10 +14,8 @@ import numpy as np
 
 from headway.audit.laws.node_size import node_of, sizes_of
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.audit.verdict import Fault, Finding, fault, found, of_jobs, together
 from headway.units import DAY, SECOND, seconds_text
-
-NAME = "planned areas"
 
 
 def check_of(
@@ -74,12 +72,11 @@ def check_of(
                     record.walltime[row] - (record.end[row] - record.start[row])
                 )
 
-        def describe(row: int) -> Fault:
-            number = record.job[row]
-            text = f"{seconds_text(area[row])} processor-seconds where {seconds_text(room[row])} are left"
-            return fault(NAME, record.start[row], (number,), f"job {number} takes {text}")
+        def tell(row: int) -> str:
+            left = seconds_text(room[row])
+            return f"takes {seconds_text(area[row])} processor-seconds where {left} are left"
 
-        return together(_adds_up(areas, plan, level, counts, tmax), found(bad, describe))
+        return together(_adds_up(areas, plan, level, counts, tmax), of_jobs(record, bad, tell))
 
     return check
 
@@ -109,6 +106,6 @@ def _adds_up(
     over = [x for x in size if tmax == "max" and sum(plan[x]) > level * counts[x]]
 
     def describe(place: int) -> Fault:
-        return fault(NAME, None, (), f"the areas planned for memory size {place} do not add up")
+        return fault(None, (), f"the areas planned for memory size {place} do not add up")
 
     return found([*lost, *over], describe)

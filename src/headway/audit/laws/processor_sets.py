@@ -11,7 +11,7 @@ from headway.schedule import Pieces
 from headway.schedule.processor_sets import numbers
 from headway.units import seconds_text
 
-NAME = "processor sets"
+
 def check(record: Record) -> Finding | None:
     """Sets of the pieces that hold processors; not where none are given."""
     pieces = record.pieces
@@ -28,15 +28,15 @@ def check(record: Record) -> Finding | None:
             members = numbers(text)
         except ValueError:
             message = f"job {job}: {text!r} is not a set of processors like 0-3,7"
-            bad.append(Fault(NAME, start, (job,), message))
+            bad.append(fault(start, (job,), message))
             continue
         if len(set(members)) != pieces.procs[piece]:
             wide = counted(int(pieces.procs[piece]), "processor")
             message = f"job {job} holds {wide}, its set {text} has {len(set(members))}"
-            bad.append(Fault(NAME, start, (job,), message))
+            bad.append(fault(start, (job,), message))
         if max(members) >= record.capacity:
             message = f"job {job} holds processor {max(members)} of a machine of {record.capacity}"
-            bad.append(Fault(NAME, start, (job,), message))
+            bad.append(fault(start, (job,), message))
         held.extend((piece, member) for member in set(members))
     return together(Finding(len(bad), tuple(bad)), _disjoint(record, pieces, held))
 
@@ -55,12 +55,12 @@ def _disjoint(record: Record, pieces: Pieces, held: list[tuple[int, int]]) -> Fi
     for key in keys:
         same &= key[order][1:] == key[order][:-1]
     start, end = pieces.start[piece][order], pieces.end[piece][order]
-    clash = np.flatnonzero(same & (start[1:] < end[:-1])).tolist()
+    clash = same & (start[1:] < end[:-1])
 
     def describe(place: int) -> Fault:
         jobs = [record.job[pieces.job[piece[order[place + step]]]] for step in (0, 1)]
         number, t = processor[order[place]], start[place + 1]
         message = f"jobs {jobs[0]} and {jobs[1]} both hold processor {number} at {seconds_text(t)}"
-        return fault(NAME, t, jobs, message)
+        return fault(t, jobs, message)
 
     return found(clash, describe)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found
+from headway.audit.verdict import Finding, of_jobs
 from headway.units import seconds_text
-
-NAME = "promise"
 
 
 def check(record: Record) -> Finding | None:
@@ -22,9 +18,7 @@ def kept(record: Record) -> Finding | None:
         return None
     promise = record.promise
 
-    def describe(row: int) -> Fault:
-        job, start, told = record.job[row], record.start[row], promise[row]
-        message = f"job {job} starts at {seconds_text(start)}, it was promised {seconds_text(told)}"
-        return fault(NAME, told, (job,), message)
+    def tell(row: int) -> str:
+        return f"starts at {seconds_text(record.start[row])}, it was promised {seconds_text(promise[row])}"
 
-    return found(np.flatnonzero((promise >= 0) & (record.start > promise)).tolist(), describe)
+    return of_jobs(record, (promise >= 0) & (record.start > promise), tell, at=promise)

@@ -6,26 +6,22 @@ import numpy as np
 
 from headway.audit.head_replay import late_heads
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found
+from headway.audit.verdict import Fault, Finding, fault, found, of_jobs
 from headway.units import NEVER, seconds_text
-
-ORDER = "fcfs order"
-PROMPT = "fcfs head"
 
 
 def check_order(record: Record) -> Finding:
     """Starts do not decrease in the order of submission, ties by position in the log."""
     queue = np.lexsort((record.row, record.submit))
     start = record.start[queue]
-    overtaken = np.flatnonzero(start[1:] < start[:-1]).tolist()
 
     def describe(place: int) -> Fault:
         first, second = record.job[queue[place]], record.job[queue[place + 1]]
         t = start[place + 1]
         ahead = f"job {first}, which stood ahead of it and starts at {seconds_text(start[place])}"
-        return fault(ORDER, t, (first, second), f"job {second} starts at {seconds_text(t)}, before {ahead}")
+        return fault(t, (first, second), f"job {second} starts at {seconds_text(t)}, before {ahead}")
 
-    return found(overtaken, describe)
+    return found(start[1:] < start[:-1], describe)
 
 
 def check_prompt(record: Record) -> Finding:
@@ -35,9 +31,8 @@ def check_prompt(record: Record) -> Finding:
         record.start, record.end, everlasting, record.submit, record.row, record.procs, record.capacity
     )
 
-    def describe(place: int) -> Fault:
-        job, t, start = record.job[heads[place]], instants[place], record.start[heads[place]]
-        message = f"job {job} is the head and fits at {seconds_text(t)}, it starts at {seconds_text(start)}"
-        return fault(PROMPT, t, (job,), message)
+    def tell(place: int) -> str:
+        t, start = seconds_text(instants[place]), seconds_text(record.start[heads[place]])
+        return f"is the head and fits at {t}, it starts at {start}"
 
-    return found(range(len(heads)), describe)
+    return of_jobs(record, range(len(heads)), tell, instants, heads)

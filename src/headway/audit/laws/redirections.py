@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.audit.verdict import Finding, of_jobs, together
 from headway.schedule import ENDED, Pieces
 from headway.schedule.places import Places
 from headway.units import seconds_text
 
-NAME = "redirections"
 Column = NDArray[np.int64]
 STOPPED = tuple(ENDED.index(name) for name in ("redirected", "suspended"))
 
@@ -48,23 +47,22 @@ def _unfit(record: Record, places: Places, pieces: Pieces, stops: Column) -> Fin
     """Wider than the redirection group, stopped twice, or stopped elsewhere than in the principal group."""
     assert pieces.group is not None
     size = places.sizes[places.names.index("redirection")]
-    job = pieces.job[stops]
+    job, times = pieces.job[stops], pieces.end[stops]
     again = np.ones(len(job), np.bool_)
     again[np.unique(job, return_index=True)[1]] = False
     wide = record.procs[job] > size
     astray = pieces.group[stops] != places.names.index("principal")
 
-    def describe(place: int) -> Fault:
-        number, t = record.job[job[place]], pieces.end[stops[place]]
+    def tell(place: int) -> str:
         if wide[place]:
             wrong = f"needs {record.procs[job[place]]} processors, the redirection group has {size}"
         elif again[place]:
             wrong = "was redirected before"
         else:
             wrong = "does not run in the principal group"
-        return fault(NAME, t, (number,), f"job {number} is redirected at {seconds_text(t)} and {wrong}")
+        return f"is redirected at {seconds_text(times[place])} and {wrong}"
 
-    return found(np.flatnonzero(wide | again | astray).tolist(), describe)
+    return of_jobs(record, wide | again | astray, tell, times, job)
 
 
 def _ill_timed(record: Record, pieces: Pieces, stops: Column) -> Finding:
@@ -73,12 +71,11 @@ def _ill_timed(record: Record, pieces: Pieces, stops: Column) -> Finding:
     alone = ~np.isin(times, record.submit if record.instants is None else record.instants)
     second = np.append(False, times[1:] == times[:-1]) if len(times) else np.zeros(0, np.bool_)
 
-    def describe(place: int) -> Fault:
-        number, t = record.job[pieces.job[stops[place]]], times[place]
+    def tell(place: int) -> str:
         wrong = "though no job was submitted then" if alone[place] else "together with another"
-        return fault(NAME, t, (number,), f"job {number} is redirected at {seconds_text(t)}, {wrong}")
+        return f"is redirected at {seconds_text(times[place])}, {wrong}"
 
-    return found(np.flatnonzero(alone | second).tolist(), describe)
+    return of_jobs(record, alone | second, tell, times, pieces.job[stops])
 
 
 def _uninvited(record: Record, places: Places, redirected: Column) -> Finding:
@@ -91,14 +88,12 @@ def _uninvited(record: Record, places: Places, redirected: Column) -> Finding:
     began = record.start.copy()
     began[job] = np.maximum(began[job], start)
 
-    def describe(row: int) -> Fault:
-        number = record.job[row]
-        wrong = "runs in the redirection group and was not redirected"
+    def tell(row: int) -> str:
         if sent[row]:
-            wrong = "was redirected and does not run in the redirection group"
-        return fault(NAME, began[row], (number,), f"job {number} {wrong}")
+            return "was redirected and does not run in the redirection group"
+        return "runs in the redirection group and was not redirected"
 
-    return found(np.flatnonzero(there != sent).tolist(), describe)
+    return of_jobs(record, there != sent, tell, began)
 
 
 def _times(record: Record, redirected: Column) -> Finding:
@@ -112,14 +107,13 @@ def _times(record: Record, redirected: Column) -> Finding:
         column[redirected] = [-(-int(time) * by // over) for time in column[redirected]]
     had = {"walltime": record.walltime, "runtime": record.runtime}
 
-    def describe(row: int) -> Fault:
-        number = record.job[row]
+    def tell(row: int) -> str:
         wrong = ", ".join(
             f"{name} {seconds_text(had[name][row])} s instead of {seconds_text(due[name][row])} s"
             for name in due
             if had[name][row] != due[name][row]
         )
-        return fault(NAME, record.start[row], (number,), f"job {number} has {wrong} on its cluster")
+        return f"has {wrong} on its cluster"
 
     differs = (had["walltime"] != due["walltime"]) | (had["runtime"] != due["runtime"])
-    return found(np.flatnonzero(differs).tolist(), describe)
+    return of_jobs(record, differs, tell)

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.audit.verdict import Fault, Finding, fault, found, of_jobs, together
 from headway.schedule import STATES
 from headway.units import seconds_text
 
-NAME = "request"
 Column = NDArray[np.int64]
 
 
@@ -54,12 +53,10 @@ def _compare(record: Record, unit: str, had: Column, asked: Column, text: Callab
     if record.moldable is not None:
         differs &= ~record.moldable
 
-    def describe(row: int) -> Fault:
-        job = record.job[row]
-        message = f"job {job} has {text(had[row])} {unit}, the log says {text(asked[row])}"
-        return fault(NAME, record.start[row], (job,), message)
+    def tell(row: int) -> str:
+        return f"has {text(had[row])} {unit}, the log says {text(asked[row])}"
 
-    return found(np.flatnonzero(differs).tolist(), describe)
+    return of_jobs(record, differs, tell)
 
 
 def _pieces(record: Record) -> Finding:
@@ -74,6 +71,6 @@ def _pieces(record: Record) -> Finding:
         row = pieces.job[piece]
         job, had = record.job[row], pieces.procs[piece]
         message = f"a piece of job {job} has {had} processors, the schedule says {record.procs[row]}"
-        return fault(NAME, pieces.start[piece], (job,), message)
+        return fault(pieces.start[piece], (job,), message)
 
-    return found(np.flatnonzero(wrong).tolist(), describe)
+    return found(wrong, describe)

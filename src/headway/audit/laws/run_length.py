@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found
+from headway.audit.verdict import Finding, of_jobs
 from headway.units import seconds_text
-
-NAME = "run length"
 
 
 def allowed(record: Record) -> NDArray[np.int64]:
@@ -27,10 +25,8 @@ def check(record: Record) -> Finding:
     ran = np.where(record.in_pieces, record.time_in(("running",)), record.end - record.start)
     due = np.minimum(record.runtime, allowed(record))
 
-    def describe(row: int) -> Fault:
-        job = record.job[row]
+    def tell(row: int) -> str:
         asked = f"runtime {seconds_text(record.runtime[row])}, walltime {seconds_text(record.walltime[row])}"
-        wrong = f"job {job} runs for {seconds_text(ran[row])} s instead of {seconds_text(due[row])} s"
-        return fault(NAME, record.start[row], (job,), f"{wrong} ({asked})")
+        return f"runs for {seconds_text(ran[row])} s instead of {seconds_text(due[row])} s ({asked})"
 
-    return found(np.flatnonzero(ran != due).tolist(), describe)
+    return of_jobs(record, ran != due, tell)

@@ -10,7 +10,7 @@ from collections import defaultdict
 import numpy as np
 
 from headway.audit.held import runs
-from headway.audit.laws.partitions import Complaint, found_on_nodes
+from headway.audit.laws.partitions import Complaint, complaints
 from headway.audit.laws.walltime import LATE
 from headway.audit.record import Record
 from headway.audit.verdict import Finding
@@ -37,7 +37,7 @@ def check_away(record: Record) -> Finding | None:
         if event.state.upper().startswith("DOWN"):
             for row in rows[(start < begins) & (end > begins)].tolist():
                 wrong.append((row, f"went on on {event.node} when that went down"))
-    return found_on_nodes(record, "nodes away", wrong)
+    return complaints(record, wrong)
 
 
 def check_reservations(record: Record) -> Finding | None:
@@ -63,7 +63,7 @@ def check_reservations(record: Record) -> Finding | None:
                     continue
                 if meets and held.start[run] >= known:
                     wrong.append((row, f"ran into the reservation {one.name}"))
-    return found_on_nodes(record, "reservations", list(dict.fromkeys(wrong)))
+    return complaints(record, list(dict.fromkeys(wrong)))
 
 
 def check_arrays(record: Record) -> Finding | None:
@@ -83,7 +83,7 @@ def check_arrays(record: Record) -> Finding | None:
             wrong.append(
                 (row, f"started as task number {int(running.max())} of its array, which may have {limit}")
             )
-    return found_on_nodes(record, "array limits", wrong)
+    return complaints(record, wrong)
 
 
 def check_dependencies(record: Record) -> Finding | None:
@@ -109,7 +109,7 @@ def check_dependencies(record: Record) -> Finding | None:
                         record.start[row] < bound and not record.in_pieces[other]
                     ):  # it may have started before
                         wrong.append((row, f"depends on {kind}:{number} and started before"))
-    return found_on_nodes(record, "dependencies", list(dict.fromkeys(wrong)))
+    return complaints(record, list(dict.fromkeys(wrong)))
 
 
 def stretches_by_node(shares: Shares) -> dict[str, list[int]]:

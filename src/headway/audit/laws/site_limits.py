@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from headway.audit.on_nodes import Column, OnNodes
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, listed, together
+from headway.audit.verdict import Fault, Finding, fault, found, listed, together
 from headway.site import Site
 from headway.site.model import Limits
 from headway.units import seconds_text
 
-NAME = "QOS and account limits"
 Mask = NDArray[np.bool_]
 JOBS = "jobs"
 
@@ -185,7 +184,6 @@ def _kept(record: Record, bound: Bound, amount: Column) -> Finding:
     instants, place = np.unique(record.start[decided], return_inverse=True)
     across = taken[np.searchsorted(starts, instants)] - freed[np.searchsorted(ends, instants, side="right")]
     new = np.bincount(place, weights=amount[decided], minlength=len(instants)).astype(np.int64)
-    over = np.flatnonzero(across + new > bound.most).tolist()
 
     def describe(place: int) -> Fault:
         t = instants[place]
@@ -196,6 +194,6 @@ def _kept(record: Record, bound: Bound, amount: Column) -> Finding:
             f"at {seconds_text(t)} s {across[place] + new[place]} {what}, {bound.words} allows {bound.most} "
             f"({listed(jobs)})"
         )
-        return fault(NAME, t, jobs, message)
+        return fault(t, jobs, message)
 
-    return Finding(len(over), tuple(describe(place) for place in over[:10]))
+    return found(across + new > bound.most, describe)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found
+from headway.audit.verdict import Finding, of_jobs
 from headway.units import seconds_text
-
-NAME = "submission"
 
 
 def check(record: Record) -> Finding:
@@ -17,11 +15,8 @@ def check(record: Record) -> Finding:
     if record.pieces is not None:
         np.minimum.at(first, record.pieces.job, record.pieces.start)
 
-    def describe(row: int) -> Fault:
-        job, start, submit = record.job[row], first[row], record.submit[row]
-        message = (
-            f"job {job} starts at {seconds_text(start)}, before its submission at {seconds_text(submit)}"
-        )
-        return fault(NAME, start, (job,), message)
+    def tell(row: int) -> str:
+        start, submit = seconds_text(first[row]), seconds_text(record.submit[row])
+        return f"starts at {start}, before its submission at {submit}"
 
-    return found(np.flatnonzero(first < record.submit).tolist(), describe)
+    return of_jobs(record, first < record.submit, tell, at=first)

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from headway.audit.laws import nobody_urgent, request
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, Law, fault, found, together
+from headway.audit.verdict import Fault, Finding, Law, fault, found, of_jobs, together
 from headway.policies.spec import Spec
 from headway.schedule import ENDED, STATES, Pieces
 from headway.units import seconds_text
 
-UNTOUCHED, PROMPT = "urgent untouched", "urgent prompt"
-SAME_PLACE, NO_GAPS, NO_SUSPENSION = "same processors", "no gaps", "no suspension"
+PROMPT = "urgent prompt"
 Column = NDArray[np.int64]
 STOPPED = tuple(ENDED.index(name) for name in ("suspended", "preempted"))
 SWAP_OUT, SUSPENDED = STATES.index("swap_out"), STATES.index("suspended")
@@ -36,9 +35,9 @@ def check_untouched(record: Record) -> Finding | None:
 
     def describe(piece: int) -> Fault:
         job, t = record.job[pieces.job[piece]], pieces.end[piece]
-        return fault(UNTOUCHED, t, (job,), f"urgent job {job} is stopped at {seconds_text(t)}")
+        return fault(t, (job,), f"urgent job {job} is stopped at {seconds_text(t)}")
 
-    return found(np.flatnonzero(touched).tolist(), describe)
+    return found(touched, describe)
 
 
 def check_prompt(record: Record) -> Finding | None:
@@ -80,9 +79,9 @@ def _prompt(record: Record, until: Callable[[Record, Column], Column]) -> Findin
             f"urgent job {job}, submitted at {seconds_text(t)}, starts at {seconds_text(start[place])}, "
             f"though it fits beside all other urgent jobs ({until})"
         )
-        return fault(PROMPT, t, (job,), message)
+        return fault(t, (job,), message)
 
-    return found(np.flatnonzero(late).tolist(), describe)
+    return found(late, describe)
 
 
 def swapped_out(record: Record, times: Column) -> Column:
@@ -126,14 +125,13 @@ def check_same_processors(record: Record) -> Finding | None:
             if sets.setdefault(key, text) != text:
                 wrong.append(piece)
 
-    def describe(piece: int) -> Fault:
-        job, t, text = record.job[pieces.job[piece]], pieces.start[piece], pieces.processors
+    def tell(piece: int) -> str:
+        t, text = seconds_text(pieces.start[piece]), pieces.processors
         assert text is not None
         before = sets[(int(pieces.job[piece]), int(pieces.run[piece]))]
-        message = f"job {job} is on processors {text[piece]} at {seconds_text(t)}, it began on {before}"
-        return fault(SAME_PLACE, t, (job,), message)
+        return f"is on processors {text[piece]} at {t}, it began on {before}"
 
-    return found(wrong, describe)
+    return of_jobs(record, wrong, tell, pieces.start, pieces.job)
 
 
 def check_no_gaps(record: Record) -> Finding | None:
@@ -147,14 +145,14 @@ def check_no_gaps(record: Record) -> Finding | None:
     order = pieces.in_order()
     job, run = pieces.job[order], pieces.run[order]
     start, end = pieces.start[order], pieces.end[order]
-    gap = np.flatnonzero((job[1:] == job[:-1]) & (run[1:] == run[:-1]) & (start[1:] > end[:-1])).tolist()
+    gap = (job[1:] == job[:-1]) & (run[1:] == run[:-1]) & (start[1:] > end[:-1])
 
     def describe(place: int) -> Fault:
         number, t = record.job[job[place]], end[place]
         message = (
             f"nothing is said of job {number} from {seconds_text(t)} to {seconds_text(start[place + 1])}"
         )
-        return fault(NO_GAPS, t, (number,), message)
+        return fault(t, (number,), message)
 
     return together(found(gap, describe), _unresumed(record, pieces, order))
 
@@ -163,13 +161,9 @@ def _unresumed(record: Record, pieces: Pieces, order: Column) -> Finding:
     """A suspension is followed by a return of the same run."""
     aside = pieces.state[order] == SUSPENDED
     last = np.append(pieces.job[order][1:] != pieces.job[order][:-1], True)
-    wrong = np.flatnonzero(aside & last).tolist()
-
-    def describe(place: int) -> Fault:
-        number, t = record.job[pieces.job[order[place]]], pieces.end[order[place]]
-        return fault(NO_GAPS, t, (number,), f"job {number} is suspended and never goes on")
-
-    return found(wrong, describe)
+    return of_jobs(
+        record, aside & last, lambda _: "is suspended and never goes on", pieces.end[order], pieces.job[order]
+    )
 
 
 def check_no_suspension(record: Record) -> Finding | None:
@@ -177,31 +171,30 @@ def check_no_suspension(record: Record) -> Finding | None:
     pieces = record.pieces
     if pieces is None:
         return Finding()
-    aside = np.flatnonzero(pieces.state != STATES.index("running")).tolist()
+    aside = pieces.state != STATES.index("running")
 
-    def describe(piece: int) -> Fault:
-        job, t, state = record.job[pieces.job[piece]], pieces.start[piece], STATES[pieces.state[piece]]
-        return fault(NO_SUSPENSION, t, (job,), f"job {job} is in the state {state} at {seconds_text(t)}")
+    def tell(piece: int) -> str:
+        return f"is in the state {STATES[pieces.state[piece]]} at {seconds_text(pieces.start[piece])}"
 
-    return found(aside, describe)
+    return of_jobs(record, aside, tell, pieces.start, pieces.job)
 
 
 def urgent_laws(spec: Spec) -> tuple[Law, ...]:
     """UJFB's invariants with these parameters; a limit of the hosts' memory may let an urgent job wait."""
     laws = [
-        Law(UNTOUCHED, "no urgent job is ever stopped", check_untouched),
-        Law(SAME_PLACE, "a suspended job goes on where it was", check_same_processors),
-        Law(NO_GAPS, "a suspended job runs, is swapped or suspended from start to end", check_no_gaps),
+        Law("urgent untouched", "no urgent job is ever stopped", check_untouched),
+        Law("same processors", "a suspended job goes on where it was", check_same_processors),
+        Law("no gaps", "a suspended job runs, is swapped or suspended from start to end", check_no_gaps),
     ]
     regular = str(spec.params.get("regular", "conservative"))
     demands = f"without urgent jobs, {regular}(compress=scratch) job for job"
-    laws.append(Law(nobody_urgent.NAME, demands, nobody_urgent.check_of(regular)))
+    laws.append(Law("nobody urgent", demands, nobody_urgent.check_of(regular)))
     if spec.params.get("host_memory") == "unlimited" or spec.params.get("preempt") == "kill":
         demands = "an urgent job that fits beside the others starts on arrival, or after swap-outs"
         whole = spec.params.get("leftover") == "swapped"
         laws.append(Law(PROMPT, demands, check_prompt_whole if whole else check_prompt))
     if spec.params.get("preempt") == "kill":
-        laws.append(Law(NO_SUSPENSION, "where jobs are killed, none is suspended", check_no_suspension))
+        laws.append(Law("no suspension", "where jobs are killed, none is suspended", check_no_suspension))
     return (*laws, *overrun_laws(spec))
 
 
@@ -210,4 +203,4 @@ def overrun_laws(spec: Spec) -> tuple[Law, ...]:
     if spec.params.get("overrun") != "finish":
         return ()
     demands = "the log's processors and times; an urgent job has the walltime that it needed"
-    return (Law(request.NAME, demands, request.check_overrun),)
+    return (Law("request", demands, request.check_overrun),)

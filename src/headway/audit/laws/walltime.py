@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.audit.record import Record
-from headway.audit.verdict import Fault, Finding, fault, found, together
+from headway.audit.verdict import Finding, of_jobs, together
 from headway.schedule import STATES
 from headway.units import SECOND, seconds_text
 
-NAME = "walltime"
 LATE = 90 * SECOND
 """How late Slurm may end a job that has used up its time."""
 Column = NDArray[np.int64]
@@ -42,12 +41,7 @@ def check(record: Record) -> Finding:
 def _longer(record: Record, rows: Column, spent: Column, limit: Column) -> Finding:
     """The runs (of the jobs at `rows`) that took more than they may."""
 
-    def describe(place: int) -> Fault:
-        row = rows[place]
-        job, walltime = record.job[row], limit[place]
-        message = (
-            f"job {job} runs for {seconds_text(spent[place])} s, its walltime is {seconds_text(walltime)} s"
-        )
-        return fault(NAME, record.start[row] + walltime, (job,), message)
+    def tell(place: int) -> str:
+        return f"runs for {seconds_text(spent[place])} s, its walltime is {seconds_text(limit[place])} s"
 
-    return found(np.flatnonzero(spent > limit).tolist(), describe)
+    return of_jobs(record, spent > limit, tell, record.start[rows] + limit, rows)

@@ -8,6 +8,8 @@ import numpy as np
 
 from headway.errors import UsageError
 from headway.figures.style import BLUE, GREY, VERMILLION, WIDTH, house_style
+from headway.policies.spec import parse_spec
+from headway.schedule import Schedule
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,14 +79,10 @@ def difference(
 
 
 def _jobs(schedule: Schedule | pl.DataFrame) -> pl.DataFrame:
-    from headway.schedule import Schedule
-
     return schedule.frame() if isinstance(schedule, Schedule) else schedule
 
 
 def _policy(schedule: Schedule | pl.DataFrame, otherwise: str) -> str:
-    from headway.policies.spec import parse_spec
-
     policy = getattr(schedule, "policy", None)
     try:
         return otherwise if policy is None else parse_spec(policy).brief

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from headway.errors import UsageError
 from headway.grammar import value_text
+from headway.metrics.catalogue import unit_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,7 +49,6 @@ def groups(cells: pl.DataFrame, by: str) -> dict[Any, Floats]:
 
 def metric_label(metric: str, relative: bool, tau: float | None = None) -> str:
     """The label of an axis: name and unit, or that it is a ratio; with the tau (s) of a bounded slowdown."""
-    from headway.metrics.catalogue import unit_of
 
     words = {"bsld": "bounded slowdown", "pp_bsld": "per-processor bounded slowdown"}
     head, _, tail = metric.partition("_")

@@ -20,7 +20,7 @@ from headway.campaign.identity import workload_digest
 from headway.errors import UsageError
 from headway.platform import Platform
 from headway.units import DAY, SECOND
-from headway.workload import Workload
+from headway.workload import Workload, read
 from headway.workload.transform.files import files
 from headway.workload.transform.machine import machine, split
 
@@ -206,7 +206,6 @@ def generated(kind: str, span: Span, sizes: bool = False) -> Group:
 
 def log_group(name: str, path: str, span: Span, sizes: bool = False) -> Group:
     """The busiest days of a log in a row, scaled to the small machine."""
-    from headway.workload import read
 
     log = read(path)
     if not (log.user >= 0).any():

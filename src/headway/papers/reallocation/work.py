@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from headway.figures import gantt
 from headway.figures.style import save
 from headway.papers.kept import Numbers
 from headway.papers.log import by_name
@@ -235,7 +236,5 @@ def draw(kinds: Mapping[tuple[bool, bool], Campaign], more: Beyond, folder: Path
     made["beyond"] = figures.curves(panels, ("period (s)", "clusters"))
     made["figure-3"] = FIGURE_3.run(FIGURE_3_SPEC).gantt(names=["Figure 3"])
     with_, without = FIGURE_5.run(FIGURE_5_SPEC), FIGURE_5.run(REFERENCE)
-    from headway.figures import gantt
-
     made["figure-5"] = gantt(without, with_, names=["Figure 5, without reallocation", "with it"])
     return [save(figure, folder / f"reallocation-{name}.svg") for name, figure in made.items()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headway.figures import gantt
 from headway.figures.style import BLACK, BLUE, GREY, PALE, SERIES, VERMILLION, WIDTH, house_style
 from headway.simulate import simulate
 from headway.workload import Workload
@@ -60,7 +61,6 @@ def case(rows: tuple[Row, ...]) -> Schedule:
 
 def cases() -> Figure:
     """The three ways in which an urgent job is executed, simulated."""
-    from headway.figures import gantt
 
     return gantt(*(case(rows) for _, rows in CASES), names=[title for title, _ in CASES], height=1.7)
 

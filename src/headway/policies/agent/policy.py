@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from headway.policies.agent.network import Network
     from headway.policies.prepare import Arrivals, Prepared
     from headway.workload import Workload
+
+ALWAYS = "present"
+"""A feature of every job that can be chosen, so that it decides nothing."""
 
 
 class Agent(Policy):
@@ -33,6 +37,7 @@ class Agent(Policy):
         from headway.engine.tables import Job
         from headway.policies.agent.agent import agent
         from headway.policies.agent.choices import MORE_ROWS, QUEUE_OPTIONS
+        from headway.policies.agent.features import NAMES, WEIGHED_NAMES
         from headway.policies.agent.weights import agent_of_weights
         from headway.policies.prepare import Prepared
         from headway.policies.queueing.setup import ordered
@@ -45,8 +50,14 @@ class Agent(Policy):
         setup = Setup((procs,), hook, QUEUE_OPTIONS, fill, more_rows=MORE_ROWS, memory=memory)
         file = self.spec.word("file")
         source = {"name": Path(file).name, "file": file, "sha256": network.digest}
-        own, notes = (weights_decided, which_weight) if by_weights else (decided, what_decided)
-        return Prepared(setup, arrivals.walltime, own=own, notes=notes, source=source)
+        noted, names = ("weighed_by", WEIGHED_NAMES) if by_weights else ("decided_by", NAMES)
+        return Prepared(
+            setup,
+            arrivals.walltime,
+            own=lambda state: decided(state, names),
+            notes=lambda state, ids: {noted: what_decided(state)},
+            source=source,
+        )
 
 
 def tables_of(network: Network, origin: int) -> Any:
@@ -71,37 +82,18 @@ def tables_of(network: Network, origin: int) -> Any:
     )
 
 
-def decided(state: State) -> dict[str, object]:
-    """How many starts each feature decided, where there was a choice."""
+def decided(state: State, names: Sequence[str]) -> dict[str, object]:
+    """How many starts each feature, or each part of the priority, decided where there was a choice."""
     import numpy as np
 
-    from headway.policies.agent.choices import AgentJob
-    from headway.policies.agent.features import NAMES
-
-    counts = np.bincount(state.jobs[AgentJob.DECIDED_BY], minlength=len(NAMES) + 1)
-    return {f"decided_by_{name}": int(counts[i + 1]) for i, name in enumerate(NAMES) if i > 0}
-
-
-def what_decided(state: State, ids: Any) -> dict[str, Any]:
-    """The feature that decided each job's start, plus 1; 0 where there was no choice."""
-    from headway.policies.agent.choices import AgentJob
-
-    return {"decided_by": state.jobs[AgentJob.DECIDED_BY].copy()}
+    counts = np.bincount(what_decided(state), minlength=len(names) + 1)[1:]
+    return {
+        f"decided_by_{name}": int(count) for name, count in zip(names, counts, strict=True) if name != ALWAYS
+    }
 
 
-def weights_decided(state: State) -> dict[str, object]:
-    """How many starts each part of the priority decided, where there was a choice."""
-    import numpy as np
-
-    from headway.policies.agent.choices import AgentJob
-    from headway.policies.agent.features import WEIGHED_NAMES
-
-    counts = np.bincount(state.jobs[AgentJob.DECIDED_BY], minlength=len(WEIGHED_NAMES) + 1)
-    return {f"decided_by_{name}": int(counts[i + 1]) for i, name in enumerate(WEIGHED_NAMES)}
-
-
-def which_weight(state: State, ids: Any) -> dict[str, Any]:
-    """The part of the priority that decided each job's start, plus 1; 0 where there was no choice."""
+def what_decided(state: State) -> Any:
+    """The number of what decided each job's start, plus 1; 0 where there was no choice."""
     from headway.policies.agent.choices import AgentJob
 
-    return {"weighed_by": state.jobs[AgentJob.DECIDED_BY].copy()}
+    return state.jobs[AgentJob.DECIDED_BY].copy()

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from headway.errors import UsageError
 from headway.jit import as_written, calling
-from headway.policies.grid import agent, notes, selection
+from headway.policies.grid import agent, notes, selection, tuning
 from headway.policies.grid.description import HEURISTICS, MODES
 from headway.policies.grid.notes import NO_ANSWER, STARTED, Count, Known, Notes, Waiting
 
@@ -88,7 +88,6 @@ def over_python() -> SimpleNamespace:
 @cache
 def searched() -> Any:
     """The searches of :mod:`headway.policies.grid.tuning` over completions that a Python object tells."""
-    from headway.policies.grid import tuning
 
     return calling(tuning.tune, completion=lambda server, _, task, n: server.completion(task, n))
 

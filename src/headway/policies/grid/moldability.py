@@ -9,6 +9,7 @@ import numpy as np
 
 from headway.engine.stretch import MOST
 from headway.errors import UsageError
+from headway.jit import as_written
 from headway.platform import Cluster
 from headway.policies.grid.fitting import homes, is_moldable
 from headway.policies.prepare import Arrivals, Table
@@ -68,7 +69,6 @@ def _speedups(spec: Spec, of: Table, out_of: Table, procs: Table) -> tuple[Table
 
 def law_of(spec: Spec, of: int, out_of: int, n: int) -> tuple[int, int]:
     """Speedup on n processors of a job of which of / out_of is parallel, under the spec's law."""
-    from headway.jit import as_written
     from headway.policies.grid import molding
 
     if spec.params["law"] == "amdahl":

@@ -18,7 +18,7 @@ from headway.policies.grid.local_policies import pools_of
 from headway.policies.grid.moldability import fraction, job_rows
 from headway.policies.pools import LOCAL, Pool
 from headway.policies.prepare import Arrivals, Prepared, Sites, Table
-from headway.policies.spec import Spec
+from headway.policies.spec import Spec, make_spec
 from headway.units import SECOND
 
 if TYPE_CHECKING:
@@ -163,7 +163,6 @@ def _options_of(local: Spec, arrivals: Arrivals) -> tuple[int, ...]:
     """The options of the clusters' batch system; FCFS as a plan is conservative that places all anew."""
     from headway.policies.backfilling.policy import Conservative, Easy
     from headway.policies.backfilling.setup import easy_in_turn
-    from headway.policies.spec import make_spec
 
     if not isinstance(local.policy, (Conservative, Easy)):
         local = make_spec("conservative", compress="scratch")

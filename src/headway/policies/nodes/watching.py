@@ -12,6 +12,7 @@ from headway.platform import Platform
 from headway.policies.nodes.policy import Scored
 from headway.policies.nodes.tables import FAR, Node, Note, Rule, Seen
 from headway.workload import Workload
+from headway.workload.annotations_write import COLUMNS
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,6 @@ def watched(workload: Workload, platform: Platform, policy: Scored, row: int) ->
     from headway.engine.drive import Jobs
     from headway.engine.driver import run
     from headway.policies.prepare import Arrivals
-    from headway.workload.annotations_write import COLUMNS
 
     order = np.argsort(workload.submit, kind="stable")
     columns = {name: workload.columns[name][order] for name in ("submit", "procs", "walltime", "runtime")}

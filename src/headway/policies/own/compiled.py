@@ -14,9 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headway.engine.tables import NO_MEMORY, Clock, Fault, Job
 from headway.errors import HeadwayError, PolicyError, UsageError
 from headway.policies.own import faults
 from headway.policies.own.compile_errors import compile_words
+from headway.policies.own.view import PUBLIC
 
 if TYPE_CHECKING:
     from headway.engine.drive import Jobs, Progress, Setup
@@ -59,9 +61,7 @@ class Compiled:
     def setup(self, arrivals: Arrivals, procs: int) -> Setup:
         """What the engine runs."""
         from headway.engine.drive import Setup
-        from headway.engine.tables import Job
         from headway.policies.own.tables import made
-        from headway.policies.own.view import PUBLIC
         from headway.policies.queueing.ordering import AS_ORDER, FIXED, NO_AGE
         from headway.policies.queueing.setup import ordered
 
@@ -75,7 +75,6 @@ class Compiled:
     def run(self, jobs: Jobs, setup: Setup, progress: Progress | None) -> State:
         """Simulate; what the hook does wrong is told with the line in it, the instant and the jobs."""
         from headway.engine.driver import Driver
-        from headway.engine.tables import Clock, Fault
         from headway.policies.own import last_pass
 
         kept: list[State] = []
@@ -117,7 +116,6 @@ def compiled(*function: Callable[[int, Any], None], tables: Maker | None = None,
 def checked_hook(hook: Callable[[int, Any], None], memory: Any) -> Callable[[int, Any], None]:
     """The hook, compiled now, so that what cannot be compiled is told by the user's own line."""
     from headway import jit
-    from headway.engine.tables import NO_MEMORY
 
     if inspect.isgeneratorfunction(hook):
         raise PolicyError(f"{faults.defined_at(hook)}: a compiled policy starts jobs itself; it cannot yield")

@@ -16,6 +16,7 @@ from headway.errors import HeadwayError, UsageError
 from headway.policies.own import faults
 from headway.policies.own.compiled import Compiled
 from headway.policies.own.loading import find, source_of
+from headway.policies.own.view import PUBLIC
 
 if TYPE_CHECKING:
     from headway.policies.prepare import Arrivals, Prepared
@@ -120,7 +121,6 @@ def prepare_own(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Everything the engine needs to run a user's policy."""
     from headway.engine.drive import Setup
     from headway.policies.own.passes import PythonPolicy
-    from headway.policies.own.view import PUBLIC
     from headway.policies.prepare import Prepared
 
     own = resolve(spec)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from headway import jit
-from headway.engine.drive import Jobs, Progress, Setup
+from headway.engine.drive import Jobs, Progress, Setup, compiled_keyed_loop, hook_signature
 from headway.engine.driver import Driver
 from headway.engine.tables import GONE, JOB_ROWS, Clock, Entry, Fault, List, Pool, State
 from headway.errors import PolicyError
@@ -60,8 +60,6 @@ def compiled_rekey(keys: list[MovingKey], rows: Rows) -> Callable[[int, State], 
 
 
 def _rekey(keys: list[MovingKey], rows: Rows) -> Callable[[int, State], None] | None:
-    from headway.engine.drive import hook_signature
-
     names: dict[str, Any] = {"Row": rows.row_type, "np": np}
     lines = [_ONE_HEAD, f"    job = Row({', '.join(_fields(rows))})"]
     try:
@@ -163,8 +161,6 @@ class KeyedRun:
             state.jobs[moving.row, numbers] = np.array(found, np.float64).view(np.int64)
 
     def _compiled(self, jobs: Jobs, setup: Setup, progress: Progress | None) -> State:
-        from headway.engine.drive import compiled_keyed_loop
-
         driver = Driver(jobs, setup, loop=partial(compiled_keyed_loop(), self.rekey))
         try:
             return driver.run(progress, BATCH)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headway.engine.drive import Setup
-from headway.engine.local import Local
+from headway.engine.local import TIMES, Local
 from headway.engine.tables import State, Table
 from headway.errors import UsageError
 from headway.policies.prepare import Arrivals, Prepared
+from headway.policies.queueing.ordering import REGULAR_CLASS, STRIDE, URGENT_CLASS
 from headway.policies.queueing.policy import Queue
 from headway.policies.queueing.setup import first_class, sorted_at_each_pass
 from headway.policies.redirection.group import Group
@@ -34,7 +35,6 @@ def redirection(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared
     from headway.policies.deadline import notes as dbf_notes
     from headway.policies.deadline.setup import fill_rows
     from headway.policies.deadline.tables import NO_DEADLINE
-    from headway.policies.queueing.ordering import REGULAR_CLASS, URGENT_CLASS
     from headway.policies.redirection import tables
     from headway.policies.redirection.redirection import hook_of
 
@@ -98,7 +98,6 @@ def _options(there: Group, groups: list[Prepared], bases: dict[int, int]) -> Tab
     under ``dbf(late=refuse)``, one that cannot meet its deadline there is handled like one without.
     """
     from headway.policies.deadline import tables as dbf_tables
-    from headway.policies.queueing.ordering import STRIDE
 
     table = np.zeros(2 * STRIDE, np.int64)
     own = [tuple(each.setup.options)[:STRIDE] for each in groups]
@@ -155,7 +154,6 @@ def _memory(spec: Spec, by: int, over: int, of_dbf: DbfMemory) -> Memory:
 
 def joining(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared:
     """Redirection where jobs come one by one: the principal queue looks at what a job has there."""
-    from headway.policies.queueing.ordering import STRIDE
 
     prepared = redirection(policy, arrivals, procs)
     if not isinstance(policy.principal, Queue):
@@ -167,7 +165,6 @@ def joining(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared:
 
 def local(principal: Local, bases: list[int]) -> Local:
     """How jobs join and leave the principal group; ``bases`` are the groups under DBF, which notes more."""
-    from headway.engine.local import TIMES
     from headway.policies.deadline import notes
     from headway.policies.redirection.counters import renumber_runs
     from headway.policies.redirection.tables import LISTS, RedirectionJob

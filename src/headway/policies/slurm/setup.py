@@ -355,37 +355,37 @@ def partition_rows(site: Site) -> Table:
     linear = "linear" in site.config.get("SelectType").lower()
     for p, partition in enumerate(site.partitions):
         nodes = [site.nodes[node] for node in partition.nodes]
-        rows[:, p] = [
-            partition.tier,
-            partition.job_factor,
-            or_unset(partition.max_minutes),
-            or_unset(partition.default_minutes),
-            partition.min_nodes,
-            or_unset(partition.max_nodes),
-            or_unset(partition.max_cpus_per_node),
-            or_unset(partition.def_mem_per_cpu_mb),
-            or_unset(partition.def_mem_per_node_mb),
-            linear or partition.oversubscribe == "EXCLUSIVE",
-            site.qos_place.get(partition.qos, UNSET),
-            is_up(site, partition),
-            len(nodes),
-            sum(node.cpus for node in nodes),
-            sum(node.memory_mb for node in nodes),
-            0,
-            0,
-            mode_of(site, partition.preempt_mode),
-            partition.grace_seconds,
-            len(
-                {
-                    (one.cpus, one.memory_mb - one.memory_spec_mb, one.threads_per_core, one.weight)
-                    for one in nodes
-                }
-            )
-            <= 1,
-            level_of(site, partition) if suspends(site) else 0,
-            *rows_of(site, partition),
-            len(gres_names(site)) + bounded(site).index(partition) if partition in bounded(site) else UNSET,
-        ]
+        alike = {
+            (one.cpus, one.memory_mb - one.memory_spec_mb, one.threads_per_core, one.weight) for one in nodes
+        }
+        shared, shared_preempting = rows_of(site, partition)
+        known = {
+            Partition.TIER: partition.tier,
+            Partition.FACTOR: partition.job_factor,
+            Partition.MAX_MINUTES: or_unset(partition.max_minutes),
+            Partition.MIN_NODES: partition.min_nodes,
+            Partition.MAX_NODES: or_unset(partition.max_nodes),
+            Partition.MAX_CPUS: or_unset(partition.max_cpus_per_node),
+            Partition.MEMORY_CPU: or_unset(partition.def_mem_per_cpu_mb),
+            Partition.MEMORY_NODE: or_unset(partition.def_mem_per_node_mb),
+            Partition.EXCLUSIVE: linear or partition.oversubscribe == "EXCLUSIVE",
+            Partition.QOS: site.qos_place.get(partition.qos, UNSET),
+            Partition.UP: is_up(site, partition),
+            Partition.NODES: len(nodes),
+            Partition.CPUS: sum(node.cpus for node in nodes),
+            Partition.MEMORY: sum(node.memory_mb for node in nodes),
+            Partition.FAILED: 0,
+            Partition.TESTED: 0,
+            Partition.PREEMPT: mode_of(site, partition.preempt_mode),
+            Partition.GRACE: partition.grace_seconds,
+            Partition.ALIKE: len(alike) <= 1,
+            Partition.LEVEL: level_of(site, partition) if suspends(site) else 0,
+            Partition.ROWS: shared,
+            Partition.ROWS_PREEMPTING: shared_preempting,
+        }
+        rows[list(known), p] = list(known.values())
+        if partition in bounded(site):
+            rows[Partition.CPUS_ROW, p] = len(gres_names(site)) + bounded(site).index(partition)
     return rows
 
 

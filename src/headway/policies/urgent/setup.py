@@ -14,9 +14,10 @@ from headway.errors import UsageError
 from headway.plain import counted
 from headway.policies.deadline.setup import fill_rows
 from headway.policies.prepare import UNBOUNDED, Arrivals, Prepared, Sets, Table
+from headway.policies.queueing.ordering import URGENT_CLASS
 from headway.policies.queueing.setup import ordered, strict
 from headway.policies.spec import Spec, make_spec
-from headway.units import SECOND, microseconds
+from headway.units import NEVER, SECOND, microseconds
 from headway.workload.annotations import KB_PER_MB
 from headway.workload.transform.swap_model import swap_times
 
@@ -50,14 +51,12 @@ def ujf(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
 
 def let_finish(state: State) -> None:
     """Urgent jobs are not killed at their walltime."""
-    from headway.policies.queueing.ordering import URGENT_CLASS
 
     state.jobs[Job.WALL, state.jobs[Job.CLASS] == URGENT_CLASS] = UNBOUNDED
 
 
 def ujfb(spec: Spec, arrivals: Arrivals, procs: int) -> Prepared:
     """Urgent jobs first with backfilling and preemption."""
-    from headway.policies.queueing.ordering import URGENT_CLASS
     from headway.policies.urgent import tables as rows
 
     urgent = _urgent(arrivals)
@@ -185,7 +184,6 @@ def _memory(spec: Spec, procs: int, named: bool, room: int) -> Memory:
     """Parameters, notes, tables of processors, and so much space for the record."""
     from headway.policies.urgent.processors import GROUP
     from headway.policies.urgent.tables import NO_JOB, Memory, Note, Processor, Rule
-    from headway.units import NEVER
 
     host = spec.params["host_memory"]
     rules = np.zeros(len(Rule), np.int64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from headway.documents import digest_of
 from headway.errors import InputError
 from headway.writing import check_replaceable
 
@@ -45,8 +45,7 @@ def download(
         raise InputError(message, file=url) from None
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", file=target) from None
-    with part.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = digest_of(part)
     tag.unlink(missing_ok=True)
     if sha256 and digest != sha256.lower():
         part.unlink()

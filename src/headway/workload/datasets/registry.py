@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -10,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from headway.documents import is_table, is_text, is_whole, read_json, table_of
+from headway.documents import digest_of, is_table, is_text, is_whole, read_json, table_of
 from headway.errors import InputError, UsageError
 from headway.workload.datasets.catalogue import DATASETS
 from headway.writing import write_text
@@ -81,7 +80,7 @@ def add(file: str | Path, name: str) -> Copy:
     if path.exists() and not path.is_file():
         raise InputError("is not a regular file; copy the log into one, which can be read again", file=file)
     try:
-        digest, size = checksum(path), path.stat().st_size
+        digest, size = digest_of(path), path.stat().st_size
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}; check the path", file=file) from None
     copy = Copy(str(path.resolve()), digest, size)
@@ -126,12 +125,6 @@ def checked(name: str) -> str:
     if not _NAME.fullmatch(key):
         raise UsageError(f"{name!r} cannot name a dataset; use letters, digits, '.', '-', '_' and '+'")
     return key
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _store(known: dict[str, Copy]) -> None:

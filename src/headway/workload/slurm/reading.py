@@ -20,6 +20,7 @@ from headway.workload.slurm.not_modelled import counted
 from headway.workload.slurm.records import Records
 from headway.workload.slurm.text import SacctText, Table
 from headway.workload.stream import LogStream
+from headway.workload.swf_fields import FIELDS
 from headway.workload.swf_rules import apply_rules
 from headway.workload.table import Workload
 
@@ -109,7 +110,6 @@ def _workload(
 
 def _place(field: int) -> str:
     """A field as an error names it: by sacct's column."""
-    from headway.workload.swf_fields import FIELDS
 
     return _COLUMN.get(FIELDS[field].title, FIELDS[field].title)
 
