@@ -94,6 +94,22 @@ def test_a_singleton_waits_for_jobs_of_its_name_that_did_not_ask_to_be_alone() -
     assert fifth + 2100 <= fourth <= fifth + 2160
 
 
+def test_tasks_of_a_singleton_array_run_together_and_others_wait_for_all_of_them() -> None:
+    """As real Slurm did it: the array becomes independent once, as a whole."""
+    array = {"array": [-1, 7, 7, -1], "array_task": [-1, 0, 1, -1]}
+    jobs = log((0, 1, 30, 10), (1, 1, 30, 10), (1, 1, 30, 20), (2, 1, 30, 5), **array, name=["s"] * 4,
+               user=[0] * 4, dependency=["", *["singleton"] * 3])  # fmt: skip
+    _, *tasks, last = starts(jobs, site())
+    assert all(600 <= one <= 660 for one in tasks)
+    assert tasks[1] + 1200 <= last <= tasks[1] + 1260
+
+
+def test_who_waits_for_a_job_that_the_log_lacks_is_eligible_when_the_log_says_so() -> None:
+    """Such as one that was cancelled while it waited."""
+    jobs = log((0, 1, 10, 10), (1, 1, 10, 10), dependency=["", "afterany:99"], eligible=[0, 900])
+    assert starts(jobs, site())[1] in range(900, 961)
+
+
 def test_a_begin_time_keeps_a_job_back_and_nobody_else() -> None:
     jobs = log((0, 1, 10, 10), (1, 1, 10, 10), begin=[f"{BEGAN + 1800}", ""])
     later, other = starts(jobs, site())

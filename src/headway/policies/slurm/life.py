@@ -144,13 +144,18 @@ class Life:
         eligible[limited] = first[arrays[limited]]
 
     def fill_dependencies(self, rows: Table) -> None:
-        """Whom jobs wait for: jobs of the log by their numbers; others are over already."""
+        """Whom jobs wait for: jobs of the log by their numbers; others are over already.
+
+        A job that waits for none of the log, perhaps for one that was cancelled before it ran, is eligible
+        when the log says that it was.
+        """
         rows[[SlurmJob.DEPENDS, SlurmJob.DEPENDENCIES, SlurmJob.DEPENDS_ON_ANY]] = 0
         texts, codes = self.labels("dependency"), self.column("dependency", UNSET)
         dependent = np.flatnonzero((codes >= 0) & (codes < len(texts)))
         if not len(dependent):
             return
         targets = self.jobs_by_number()
+        eligible = self.column("eligible", UNSET) // SECOND + self.origin
         entries: list[tuple[int, int, int, int]] = []
         shared: dict[str, tuple[int, int]] = {}
         alone = self.of_the_same_name([job for job in dependent.tolist() if SINGLETON in texts[codes[job]]])
@@ -165,6 +170,8 @@ class Life:
             rows[SlurmJob.DEPENDS_ON_ANY, job] = "?" in text
             if rows[SlurmJob.DEPENDENCIES, job] > 0:
                 rows[SlurmJob.KEPT_BACK, job] = 1
+            elif not rows[SlurmJob.HELD, job]:
+                rows[SlurmJob.BEGIN, job] = max(rows[SlurmJob.BEGIN, job], eligible[job])
         self.dependencies = np.array(entries, np.int64).reshape(-1, len(Dependency)).T.copy()
 
     def jobs_by_number(self) -> dict[str, list[int]]:
@@ -211,7 +218,8 @@ class Life:
         """For each job that wants to be the only one of its name and user: what it waits for, and of whom.
 
         Whoever came before it is to be over, whether it asked for the like or not; the last of those that did
-        has waited for all before itself. Who came later and did not ask must not be running.
+        has waited for all before itself. Who came later and did not ask must not be running. The tasks of an
+        array do not wait for each other.
         """
         names, users = self.column("name", UNSET), self.column("user", UNSET)
         asked = frozenset(singletons)
@@ -219,17 +227,21 @@ class Life:
         members: dict[tuple[int, int], list[int]] = {}
         for job in np.flatnonzero(np.isin(names, list(key))).tolist():
             members.setdefault((int(users[job]), int(names[job])), []).append(job)
+        arrays = self.column("array", UNSET)
         found: dict[int, list[tuple[int, int]]] = {}
         for jobs in members.values():
             before: list[int] = []
+            own: list[tuple[int, int]] = []
             for place, job in enumerate(jobs):
-                if job in asked:
+                if job in asked and (arrays[job] < 0 or not before or arrays[before[0]] != arrays[job]):
                     later = [other for other in jobs[place + 1 :] if other not in asked]
-                    found[job] = [
+                    own = [
                         *((After.ENDED, other) for other in before),
                         *((After.NOT_RUNNING, other) for other in later),
                     ]
                     before = []
+                if job in asked:
+                    found[job] = own
                 before.append(job)
         return found
 
