@@ -265,6 +265,26 @@ def test_events_tell_more_of_a_partition_than_its_state_when_the_site_was_export
     assert first < MINUTE
 
 
+@pytest.mark.parametrize(
+    ("limits", "users"),
+    [
+        (Limits(grp_tres={"node": 2}), [0, 1, 2, 0, 1]),
+        (Limits(max_tres_per_user={"node": 2}), [0] * 5),
+        (Limits(max_tres_per_account={"node": 2}), [0, 1, 2, 0, 1]),
+    ],
+)
+def test_a_shared_node_counts_once_against_a_limit_on_nodes(limits: Limits, users: list[int]) -> None:
+    """As real Slurm did it. Four jobs of two CPUs fill two nodes; the fifth would need a third node. It
+    starts when a node's first job has ended, on that node: its other job keeps it.
+    """
+    config = {"AccountingStorageEnforce": "limits", "AccountingStorageType": "accounting_storage/slurmdbd"}
+    jobs = log(*[(0, 1, 60, run) for run in (10, 20, 30, 40, 5)], cpus=[2] * 5, tasks=[2] * 5,
+               exclusive=[0] * 5, user=users, group=[0] * 5)  # fmt: skip
+    *four, fifth = starts(jobs, site(config, qos=(Qos("normal", limits=limits),)))
+    assert all(one < MINUTE for one in four)
+    assert 600 <= fifth <= 660
+
+
 def test_a_limit_of_accelerators_of_a_user() -> None:
     nodes = tuple(replace(node, gres={"gpu": 4}) for node in site().nodes)
     config = {"AccountingStorageEnforce": "limits", "AccountingStorageType": "accounting_storage/slurmdbd"}

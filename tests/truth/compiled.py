@@ -70,7 +70,7 @@ def lay_order(state: Any) -> None:
 @entry
 def count_running(state: Any, job: int) -> None:
     """Count a running job with everyone whose limits it concerns."""
-    charge(state.memory, job, 1)
+    charge(state, job, 1)
 
 
 class Compiled:

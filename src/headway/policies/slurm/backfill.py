@@ -355,7 +355,7 @@ def plan_breaks_limit(state: State, job: int, part: int, cpus: int) -> bool:
     qos = memory.jobs[SlurmJob.QOS, job]
     if qos != UNSET and memory.holders[Holder.NO_RESERVE, qos] > 0:
         return True
-    reason = after_selection(memory, job, part, cpus, 0, nodes)
+    reason = after_selection(state, job, part, cpus, 0, nodes, False)
     hold_by_limit(memory, job, reason)
     return reason != Reason.NONE
 

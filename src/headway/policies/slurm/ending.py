@@ -55,7 +55,7 @@ def finish(state: State, job: int, run: int, now: int) -> None:
     memory = state.memory
     memory.clock[SlurmClock.UNSETTLED] = 1
     use(memory, job, now)
-    charge(memory, job, -1)
+    charge(state, job, -1)
     count_task(memory, job, -1)
     take_licences(memory, job, -1)
     forget_running(memory, job)

@@ -115,6 +115,16 @@ def caps(site: Site, resources: Sequence[str]) -> Table:
     return table
 
 
+def limits_nodes(site: Site) -> bool:
+    """Whether anybody's jobs may hold only so many nodes together."""
+    holders: list[Limits] = [one.limits for one in site.qos] + [one.limits for one in site.associations]
+    return any(
+        "node" in given
+        for one in holders
+        for given in (one.grp_tres, one.max_tres_per_user, one.max_tres_per_account)
+    )
+
+
 def other_resources(site: Site) -> list[str]:
     """Resources beyond the named ones that some limit counts."""
     names: dict[str, None] = {}

@@ -6,6 +6,10 @@ one says so); where neither does, the job's association, and for limits of a gro
 
 from __future__ import annotations
 
+from enum import IntEnum
+
+from headway.engine.shares import end_of_shares
+from headway.engine.tables import Job, Run, Share, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.queue import minutes_in
 from headway.policies.slurm.settings import Setting
@@ -17,10 +21,12 @@ from headway.policies.slurm.tables import (
     Memory,
     Partition,
     Reason,
+    Scratch,
     SlurmClock,
     SlurmJob,
     Tres,
     Usage,
+    Work,
 )
 
 MINUTE = 60
@@ -164,9 +170,77 @@ def count_of(memory: Memory, job: int, tres: int) -> int:
     return int(memory.jobs[SlurmJob.HOLDS + tres, job])
 
 
+class Group(IntEnum):
+    """Whose running jobs are counted together."""
+
+    QOS = 0
+    USER = 1
+    """Of a QOS."""
+    ACCOUNT = 2
+    """Of a QOS."""
+    ASSOCIATION = 3
+
+
 @kernel
-def group_full(memory: Memory, holder: int, tres: int, count: int, minutes: int) -> int:
-    """Which limit of a group a job of ``count`` would break: 0 none, else 1 + the kind."""
+def is_of(memory: Memory, group: int, holder: int, job: int, other: int) -> bool:
+    """Whether another running job is counted with a job: under the QOS or association ``holder``."""
+    if group == Group.ASSOCIATION:
+        above = memory.jobs[SlurmJob.ASSOCIATION, other]
+        while above != UNSET and above != holder:
+            above = memory.holders[Holder.PARENT, above]
+        return bool(above == holder)
+    of_part = memory.partitions[Partition.QOS, memory.jobs[SlurmJob.PARTITION, other]]
+    if memory.jobs[SlurmJob.QOS, other] != holder and of_part != holder:
+        return False
+    if group == Group.USER:
+        return bool(memory.jobs[SlurmJob.USER, other] == memory.jobs[SlurmJob.USER, job])
+    if group == Group.ACCOUNT:
+        return bool(memory.jobs[SlurmJob.ACCOUNT, other] == memory.jobs[SlurmJob.ACCOUNT, job])
+    return True
+
+
+@kernel
+def lay_held(state: State, group: int, holder: int, job: int) -> None:
+    """The nodes that other running jobs counted with a job hold into the set HELD."""
+    memory = state.memory
+    for node in range(memory.nodes.shape[1]):
+        memory.sets[Scratch.HELD, node] = 0
+    for place in range(memory.clock[SlurmClock.RUNNING]):
+        other = memory.running[1, place]
+        if other != job and is_of(memory, group, holder, job, other):
+            run = state.jobs[Job.RUN, other]
+            for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+                memory.sets[Scratch.HELD, state.shares[Share.NODE, entry]] = 1
+
+
+@kernel
+def nodes_besides(state: State, group: int, holder: int, job: int) -> int:
+    """Nodes of a running job that no other counted with it holds: a node counts once, whoever shares it."""
+    if state.memory.settings[Setting.LIMITS_NODES] == 0:
+        return count_of(state.memory, job, Tres.NODE)
+    lay_held(state, group, holder, job)
+    found, run = 0, state.jobs[Job.RUN, job]
+    for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+        found += 1 - state.memory.sets[Scratch.HELD, state.shares[Share.NODE, entry]]
+    return found
+
+
+@kernel
+def added(state: State, group: int, holder: int, job: int, tres: int, count: int, chosen: bool) -> int:
+    """What a job of ``count`` adds to those counted with it, on the ``chosen`` nodes where they are."""
+    memory = state.memory
+    if tres != Tres.NODE or not chosen or memory.settings[Setting.LIMITS_NODES] == 0:
+        return count
+    lay_held(state, group, holder, job)
+    for node in range(memory.nodes.shape[1]):
+        if memory.work[Work.TAKEN, node] > 0 and memory.sets[Scratch.HELD, node] > 0:
+            count -= 1
+    return count
+
+
+@kernel
+def group_full(memory: Memory, holder: int, tres: int, count: int, more: int, minutes: int) -> int:
+    """Which limit of a group a job of ``count`` would break, ``more`` of it new: 0 none, else 1 + kind."""
     bound = cap_of(memory, Cap.GRP_MINS, holder, tres)
     if bound != UNSET and count > 0:
         used = int(memory.used[holder, tres]) // MINUTE
@@ -177,7 +251,7 @@ def group_full(memory: Memory, holder: int, tres: int, count: int, minutes: int)
             if count * minutes > bound or count * minutes + pending > bound - used:
                 return 1 + Cap.GRP_MINS
     bound = cap_of(memory, Cap.GRP, holder, tres)
-    if bound != UNSET and count + memory.held[holder, tres] > bound:
+    if bound != UNSET and more + memory.held[holder, tres] > bound:
         return 1 + Cap.GRP
     bound = cap_of(memory, Cap.GRP_RUN_MINS, holder, tres)
     if bound != UNSET and count * minutes + reserved(memory, holder, tres) // MINUTE > bound:
@@ -211,26 +285,38 @@ def decided_by_qos(memory: Memory, kind: int, first: int, second: int, tres: int
 
 @routine
 def qos_after(
-    memory: Memory, job: int, first: int, second: int, tres: int, count: int, nodes: int, minutes: int
+    state: State,
+    job: int,
+    first: int,
+    second: int,
+    tres: int,
+    count: int,
+    nodes: int,
+    minutes: int,
+    chosen: bool,
 ) -> int:
     """The limit of a QOS that a job with ``count`` of the resource ``tres`` would break (:class:`Reason`).
 
     ``first`` and ``second`` are the QOS that may set it, in that order; the job has ``nodes`` nodes (0: not
-    known yet) for ``minutes``.
+    known yet) for ``minutes``; whether they are ``chosen``.
     """
+    memory = state.memory
     for kind in range(Cap.MAX_ACCOUNT + 1):
         qos = qos_cap(memory, kind, first, second, tres)
         if qos == UNSET:
             continue
         bound = cap_of(memory, kind, qos, tres)
         if kind <= Cap.GRP_RUN_MINS:
-            broken = group_full(memory, qos, tres, count, minutes) == 1 + kind
+            more = added(state, Group.QOS, qos, job, tres, count, chosen)
+            broken = group_full(memory, qos, tres, count, more, minutes) == 1 + kind
         elif kind <= Cap.MIN_JOB:
             broken = job_full(memory, qos, tres, count, nodes, minutes) == 1 + kind
         elif kind == Cap.MAX_USER:
-            broken = count + memory.users[user_row(memory, qos, job), tres] > bound
+            more = added(state, Group.USER, qos, job, tres, count, chosen)
+            broken = more + memory.users[user_row(memory, qos, job), tres] > bound
         else:
-            broken = count + memory.accounts[account_row(memory, qos, job), tres] > bound
+            more = added(state, Group.ACCOUNT, qos, job, tres, count, chosen)
+            broken = more + memory.accounts[account_row(memory, qos, job), tres] > bound
         if broken:
             return int(Reason.QOS_GRP + kind)
     return Reason.NONE
@@ -238,13 +324,25 @@ def qos_after(
 
 @routine
 def association_after(
-    memory: Memory, job: int, first: int, second: int, tres: int, count: int, nodes: int, minutes: int
+    state: State,
+    job: int,
+    first: int,
+    second: int,
+    tres: int,
+    count: int,
+    nodes: int,
+    minutes: int,
+    chosen: bool,
 ) -> int:
     """The same for the limits of associations, where no QOS has decided; the rest as :func:`qos_after`."""
+    memory = state.memory
     user = memory.jobs[SlurmJob.ASSOCIATION, job]
     holder = user
     while holder != UNSET:
-        broken = group_full(memory, holder, tres, count, minutes)
+        more = count
+        if cap_of(memory, Cap.GRP, holder, tres) != UNSET:
+            more = added(state, Group.ASSOCIATION, holder, job, tres, count, chosen)
+        broken = group_full(memory, holder, tres, count, more, minutes)
         if broken > 0 and not decided_by_qos(memory, broken - 1, first, second, tres):
             return int(Reason.ASSOC_GRP + broken - 1)
         if holder == user:
@@ -266,8 +364,12 @@ def gres_count(memory: Memory, job: int, tres: int, nodes: int) -> int:
 
 
 @routine
-def after_selection(memory: Memory, job: int, part: int, cpus: int, mb: int, nodes: int) -> int:
-    """The limit that a job of this size would break (:class:`Reason`, resource), 0 where it breaks none."""
+def after_selection(state: State, job: int, part: int, cpus: int, mb: int, nodes: int, chosen: bool) -> int:
+    """The limit that a job of this size would break (:class:`Reason`, resource), 0 where it breaks none.
+
+    Where its nodes are ``chosen``, in the row TAKEN, those that a group holds already count once.
+    """
+    memory = state.memory
     if memory.settings[Setting.ENFORCE] == 0:
         return Reason.NONE
     first, second = first_qos(memory, job, part), second_qos(memory, job, part)
@@ -284,9 +386,9 @@ def after_selection(memory: Memory, job: int, part: int, cpus: int, mb: int, nod
             count = billed(memory, part, cpus, mb, nodes)
         else:
             count = gres_count(memory, job, tres, nodes)
-        reason = qos_after(memory, job, first, second, tres, count, nodes, minutes)
+        reason = qos_after(state, job, first, second, tres, count, nodes, minutes, chosen)
         if reason == Reason.NONE:
-            reason = association_after(memory, job, first, second, tres, count, nodes, minutes)
+            reason = association_after(state, job, first, second, tres, count, nodes, minutes, chosen)
         if reason != Reason.NONE:
             return reason + RESOURCE * tres
     return Reason.NONE
@@ -329,8 +431,9 @@ def minutes_used_up(memory: Memory, job: int) -> bool:
 
 
 @routine
-def charge(memory: Memory, job: int, sign: int) -> None:
+def charge(state: State, job: int, sign: int) -> None:
     """Count a job that starts (1) or ends (-1) with everyone whose limits it concerns."""
+    memory = state.memory
     part = memory.jobs[SlurmJob.PARTITION, job]
     of_job, of_part = memory.jobs[SlurmJob.QOS, job], memory.partitions[Partition.QOS, part]
     last = memory.users.shape[1] - 1
@@ -341,6 +444,11 @@ def charge(memory: Memory, job: int, sign: int) -> None:
         user, account = user_row(memory, qos, job), account_row(memory, qos, job)
         for tres in range(memory.held.shape[1]):
             count = sign * count_of(memory, job, tres)
+            if tres == Tres.NODE:
+                memory.held[qos, tres] += sign * nodes_besides(state, Group.QOS, qos, job)
+                memory.users[user, tres] += sign * nodes_besides(state, Group.USER, qos, job)
+                memory.accounts[account, tres] += sign * nodes_besides(state, Group.ACCOUNT, qos, job)
+                continue
             memory.held[qos, tres] += count
             memory.users[user, tres] += count
             memory.accounts[account, tres] += count
@@ -350,6 +458,9 @@ def charge(memory: Memory, job: int, sign: int) -> None:
     holder = memory.jobs[SlurmJob.ASSOCIATION, job]
     while holder != UNSET:
         for tres in range(memory.held.shape[1]):
-            memory.held[holder, tres] += sign * count_of(memory, job, tres)
+            count = count_of(memory, job, tres)
+            if tres == Tres.NODE:
+                count = nodes_besides(state, Group.ASSOCIATION, holder, job)
+            memory.held[holder, tres] += sign * count
         memory.holders[Holder.RUNNING, holder] += sign
         holder = memory.holders[Holder.PARENT, holder]

@@ -95,6 +95,8 @@ class Setting(IntEnum):
     """Whether some job may not use a partition that it asks for."""
     WAIVES = 63
     """Whether a QOS waives bounds of partitions."""
+    LIMITS_NODES = 65
+    """Whether a limit on the nodes that jobs hold together is set anywhere."""
     RESERVATION_OVER = 64
     """How long after its reservation's end a job may still run (ResvOverRun), in seconds."""
     SLICE = 61

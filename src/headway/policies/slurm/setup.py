@@ -20,6 +20,7 @@ from headway.policies.slurm.holders import (
     caps,
     factors,
     holder_rows,
+    limits_nodes,
     or_unset,
     other_resources,
     ranks,
@@ -124,6 +125,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     resources = [*NAMED, *other_resources(site)]
     jobs = np.vstack([jobs, np.zeros((len(resources), jobs.shape[1]), np.int64)])
     settings, holders = settings_of(site), len(site.qos) + len(site.associations)
+    settings[Setting.LIMITS_NODES] = limits_nodes(site)
     settings[Setting.USERS], settings[Setting.ACCOUNTS] = users, accounts
     settings[Setting.ORIGIN] = arrivals.origin
     settings[Setting.RESTRICTS] = any(any(row) for row in requests.standings)

@@ -152,7 +152,7 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
             preempts = find_victims(state, job, part, now)
     if found == 0 and not preempts:
         size = max(memory.jobs[SlurmJob.CPUS, job], memory.jobs[SlurmJob.MIN_NODES, job])
-        reason = after_selection(memory, job, part, size, 0, 0)
+        reason = after_selection(state, job, part, size, 0, 0, False)
         hold_by_limit(memory, job, reason)
         if reason != Reason.NONE:
             return LIMITED
@@ -160,7 +160,7 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
         return why_not(state, job, part) if loop == MAIN else BUSY
     count, cpus = propose_taken(state, job, part), taken_cpus(memory)
     mb = proposed_memory(state, count)
-    reason = after_selection(memory, job, part, cpus, mb, count)
+    reason = after_selection(state, job, part, cpus, mb, count, True)
     if reason != Reason.NONE:
         hold_by_limit(memory, job, reason)
         return LIMITED
@@ -212,7 +212,7 @@ def begin(
     memory.jobs[SlurmJob.ATTEMPTS, job] += 1
     memory.clock[SlurmClock.PENDING] -= 1
     note_running(memory, job, now + boot + seconds)
-    charge(memory, job, 1)
+    charge(state, job, 1)
     count_task(memory, job, 1)
     take_licences(memory, job, 1)
     leave_queue(memory, job)

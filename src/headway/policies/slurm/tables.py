@@ -617,6 +617,8 @@ class Scratch(IntEnum):
     """Nodes that were chosen."""
     CHOICE = 11
     """Nodes of one part of a constraint."""
+    HELD = 12
+    """Nodes that running jobs hold whom a limit counts together."""
 
 
 class Reason(IntEnum):
