@@ -19,6 +19,7 @@ import pytest
 import headway as package
 from commands import SWF, Headway
 from headway import Schedule
+from headway.cli import commands as commands  # registers every command
 from headway.cli.frame import app
 from headway.cli.machines import machines, widest
 from headway.platform import Platform
@@ -346,3 +347,29 @@ def test_without_redirection_nothing_is_said_of_machines() -> None:
     specs = [parse_spec("easy"), parse_spec("fcfs")]
     assert machines(specs, Platform.procs(9), equal=True, say=said.append) == [Platform.procs(9)] * 2
     assert said == []
+
+
+NAMED = """
+import sys
+from headway.cli import main
+sys.argv = ["headway", *sys.argv[1:]]
+try:
+    main()
+finally:
+    print(sorted(name for name in ("simulate", "sweep", "tasks") if f"headway.cli.{name}" in sys.modules))
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "made"),
+    [
+        (["simulate", "--help"], ["simulate"]),
+        (["queue", "--help"], ["simulate", "sweep", "tasks"]),  # its module has another name
+        (["options"], ["simulate", "sweep", "tasks"]),  # a module without a command
+        (["--help"], ["simulate", "sweep", "tasks"]),
+    ],
+)
+def test_only_the_command_that_is_named_is_made(asked: list[str], made: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-c", NAMED, *asked], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == str(made)
+    assert ("No such command" in done.stderr) is (asked == ["options"])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands import Headway
+from headway.cli import commands as commands  # registers every command
 from headway.cli.demo import NEXT, POLICIES
 from headway.cli.frame import app
 from headway.policies.spec import parse_spec

@@ -49,6 +49,8 @@ if TUNED:
     tuning = import_module("headway.jit_tuning")
     tuning.count_from_the_front()
     tuning.leave_inner_code_raw()
+    tuning.see_blas_from_afar()
+    tuning.load_before_all_is_known()
     tuning.ask_once()
     tuning.spare_what_no_kernel_needs()
     tuning.know_arrays()

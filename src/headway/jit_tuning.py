@@ -6,6 +6,7 @@ other code that numba compiles in the process is left as it is.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -106,6 +107,46 @@ def with_all_below(libraries: list[Any]) -> list[Any]:
             if getattr(library, "_is_raw", False):
                 ahead.extend(reversed(library._linking_libraries))
     return list(found)
+
+
+def see_blas_from_afar() -> None:
+    """Let numba not load SciPy's linear algebra only to learn that it is there.
+
+    That is a tenth of the time of a short command. Who computes with it loads it then.
+    """
+    from numba.np import linalg
+
+    load: Any = linalg.ensure_blas
+
+    def ensure_blas() -> None:
+        is_asked = not hasattr(sys.modules.get("numba.np.arraymath"), "_HAVE_BLAS")  # while it is imported
+        if not (is_asked and "scipy" in sys.modules):
+            load()
+
+    setattr(linalg, "ensure_blas", ensure_blas)  # noqa: B010
+
+
+def load_before_all_is_known() -> None:
+    """Load our kernels from the disk before numba has made itself ready to compile.
+
+    It does that first, also where all is compiled, and it is a sixth of the time of a short command. Who
+    compiles makes numba ready in any case. Functions of others are loaded as ever: they may use what only
+    then is there.
+    """
+    from numba.core import caching
+    from numba.core.runtime.nrt import rtsys
+
+    kept: Any = caching.Cache
+    make_ready_and_load = kept.load_overload
+
+    def load_overload(cache: Any, signature: Any, context: Any) -> Any:
+        if not cache._py_func.__module__.startswith("headway."):
+            return make_ready_and_load(cache, signature, context)
+        rtsys.initialize(context)
+        with cache._guard_against_spurious_io_errors():
+            return cache._load_overload(signature, context)
+
+    setattr(kept, "load_overload", load_overload)  # noqa: B010
 
 
 def ask_once() -> None:

@@ -6,11 +6,16 @@ import errno
 import os
 import sys
 from collections.abc import Callable
+from copy import copy
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from inspect import getdoc
 from typing import Any
 
 import typer
 from typer.main import get_command
+from typer.models import CommandInfo
 
 from headway.cli import limits
 from headway.cli.frame import BAD, DONE, INTERRUPTED, Interrupted, app, forget_output
@@ -28,7 +33,7 @@ def main() -> None:
         sys.exit(_refuse(limits.sentence()) if ended >= limits.FATAL else ended)
     try:
         with interruptible():
-            status = _every_command()(standalone_mode=False, prog_name="headway")
+            status = _command("".join(sys.argv[1:2]))(standalone_mode=False, prog_name="headway")
     except HeadwayError as error:
         status = _refuse(str(error))
     except typer.TyperException as error:
@@ -55,11 +60,38 @@ def main() -> None:
 
 
 @cache
-def _every_command() -> Callable[..., Any]:
-    """All commands, ready to read a command line: made once, for whoever calls several in one process."""
-    from headway.cli import commands  # noqa: F401  (imported for what they register, at the last moment)
+def _command(name: str) -> Callable[..., Any]:
+    """What reads a command line that begins with a name: only that command is imported and made.
 
-    return get_command(app)
+    Where there is none of that name, the list of all commands answers, which needs none of their parameters.
+    """
+    module = f"headway.cli.{name.replace('-', '_')}"
+    if name.replace("-", "").isalpha() and find_spec(module) is not None:
+        import_module(module)
+    found = [one for one in app.registered_commands if one.name == name]
+    if not found:
+        from headway.cli import commands
+
+        order = list(vars(commands))
+        app.registered_commands.sort(key=lambda one: order.index(str(one.callback.__module__).split(".")[-1]))
+        whole = [
+            one for one in app.registered_commands if one.name == name or "_HEADWAY_COMPLETE" in os.environ
+        ]
+        found = whole or [_as_listed(one) for one in app.registered_commands]
+    asked = copy(app)
+    asked.registered_commands = found
+    return get_command(asked)
+
+
+def _as_listed(command: CommandInfo) -> CommandInfo:
+    """A command of which only the name and the first sentence are asked for."""
+
+    def listed() -> None:
+        """Takes nothing."""
+
+    shown = copy(command)
+    shown.help, shown.callback = getdoc(command.callback), listed
+    return shown
 
 
 def open_closed() -> None:
