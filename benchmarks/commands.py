@@ -9,8 +9,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from compileall import compile_dir
 from pathlib import Path
 
+import headway
 from benchmarks.rates import Row
 from headway.workload import write_swf
 from headway.workload.models import lublin
@@ -27,6 +29,7 @@ def run(arguments: list[str], cache: Path | None = None) -> Seconds:
 def timed(command: list[str], cache: Path | None = None) -> Seconds:
     """The time of one process."""
     environment = dict(os.environ)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     if cache is not None:
         environment.pop("NUMBA_CACHE_DIR", None)
         environment["HEADWAY_CACHE_DIR"] = str(cache)
@@ -64,6 +67,7 @@ def line(name: str, runs: list[Seconds]) -> Row:
 def all_commands(folder: Path | None, quick: bool) -> Iterator[Row]:
     """Every timed command."""
     repeats = 3 if quick else 5
+    compile_dir(Path(headway.__file__).parent, quiet=2)
     yield line("headway --help", [run(["--help"]) for _ in range(repeats)])
     with tempfile.TemporaryDirectory() as scratch:
         found = sorted(folder.glob("KTH-SP2*.swf.gz")) if folder else []
