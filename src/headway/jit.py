@@ -56,6 +56,10 @@ if TUNED:
     tuning.know_arrays()
     tuning.measure_once()
     tuning.type_functions_once()
+    passes = import_module("headway.jit_passes")
+    passes.collect_no_garbage()
+    passes.leave_out_passes()
+    passes.read_plain_code()
 
 
 def kept(function: Function, *signature: Any, **options: Any) -> Function:

@@ -57,15 +57,39 @@ def leave_inner_code_raw() -> None:
     was written, beside a note of the kernels that it calls, and whatever Python calls takes up all of them
     once. Without this compiling takes twice as long, and gives the same.
     """
+    from llvmlite import binding
+    from numba.core import cgutils
     from numba.core.codegen import CPUCodeLibrary, JITCPUCodegen
 
     library_of: Any = CPUCodeLibrary
+    readable: Any = cgutils.normalize_ir_text
+    add, module_for_linking = library_of.add_ir_module, library_of._get_module_for_linking
     optimise_functions, optimise_module = library_of._optimize_functions, library_of._optimize_final_module
     finalise = library_of.finalize
     place: Any = JITCPUCodegen.set_env
 
+    def add_module(library: Any, module: Any) -> None:
+        if not is_inner():
+            add(library, module)
+            return
+        made = binding.parse_assembly(readable(str(module)))
+        made.name, made.data_layout = module.name, library._codegen._data_layout
+        if any(made.functions) and not any(library._final_module.functions):
+            library._final_module = made
+        else:
+            library._final_module.link_in(made)
+
+    def module_to_join(library: Any) -> Any:
+        if not getattr(library, "_is_raw", False) or library._shared_module is not None:
+            return module_for_linking(library)
+        library._shared_module = library._final_module  # nobody else has a use for it
+        for function in library._final_module.functions:
+            if not function.is_declaration and function.linkage == binding.Linkage.external:
+                function.linkage = "linkonce_odr"
+        return library._final_module
+
     def optimise_each(library: Any, module: Any) -> None:
-        if is_inner():
+        if is_ours():
             module.data_layout = library._codegen._data_layout
         else:
             optimise_functions(library, module)
@@ -81,8 +105,11 @@ def leave_inner_code_raw() -> None:
 
     def optimise_once(library: Any) -> None:
         if is_ours():
-            manager, passes = library._codegen._module_pass_manager()
-            manager.run(library._final_module, passes)
+            # Vectors and a third level of optimisation change no policy's speed; they took a third longer.
+            options = binding.create_pipeline_tuning_options(speed_level=2)
+            options.loop_vectorization = options.loop_interleaving = options.slp_vectorization = False
+            passes = binding.create_pass_builder(library._codegen._tm, options)
+            passes.getModulePassManager().run(library._final_module, passes)
         else:
             optimise_module(library)
 
@@ -90,6 +117,8 @@ def leave_inner_code_raw() -> None:
         if not is_inner():  # where there is no code there is no place for it, and kernels need none
             place(codegen, name, environment)
 
+    setattr(CPUCodeLibrary, "add_ir_module", add_module)  # noqa: B010
+    setattr(CPUCodeLibrary, "_get_module_for_linking", module_to_join)  # noqa: B010
     setattr(JITCPUCodegen, "set_env", set_environment)  # noqa: B010
     setattr(CPUCodeLibrary, "_optimize_functions", optimise_each)  # noqa: B010
     setattr(CPUCodeLibrary, "_optimize_final_module", optimise_once)  # noqa: B010

@@ -1,0 +1,139 @@
+"""What is left out when this package's kernels are compiled is left out there, and nowhere else."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from headway import jit
+
+pytestmark = pytest.mark.skipif(not jit.TUNED, reason="nothing is compiled, or numba is left as it is")
+if jit.TUNED:
+    import numba
+    from numba import extending as numba_extending
+    from numba.core import compiler_machinery, types
+
+    from headway import jit_passes
+
+    extending: Any = numba_extending
+    registered: Any = getattr(compiler_machinery, "_pass_registry")  # noqa: B009
+    KIND = jit.type_of(np.arange(3)), numba.int64
+
+
+def read(table: npt.NDArray[np.int64], i: int) -> Any:
+    return table[i]
+
+
+def squares(table: npt.NDArray[np.int64], i: int) -> int:
+    def square(n: int) -> int:
+        return n * n
+
+    return square(int(table[i])) + square(i)
+
+
+def as_ours(function: Any) -> Any:
+    """A function as if it were one of this package's."""
+    made = jit.calling(function)
+    made.__module__ = "headway.jit"
+    return made
+
+
+def passes_run(monkeypatch: pytest.MonkeyPatch, function: Any) -> set[str]:
+    """The names of the passes that run over a kernel."""
+    done: set[str] = set()
+    with monkeypatch.context() as patch:
+        for kind in registered._registry:
+            if "run_pass" not in vars(kind):
+                continue
+
+            def noted(self: Any, state: Any, run: Any = kind.run_pass) -> Any:
+                if (known := state.get("func_id")) is not None and known.func_name == function.__name__:
+                    done.add(self.name())
+                return run(self, state)
+
+            patch.setattr(kind, "run_pass", noted)
+        jit.kernel(function).compile(KIND)
+    return done
+
+
+def names() -> set[str]:
+    return {registered.get(kind).pass_inst.name() for kind in registered._registry}
+
+
+def test_every_pass_that_is_left_out_is_one_of_numbas() -> None:
+    assert {*jit_passes.NEEDLESS, jit_passes.CLOSURES} <= names()
+
+
+def test_passes_are_left_out_in_our_kernels_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    spared = {*jit_passes.NEEDLESS, jit_passes.CLOSURES}
+    ours, users = passes_run(monkeypatch, as_ours(read)), passes_run(monkeypatch, jit.calling(read))
+    assert spared <= users, "numba no longer runs them by itself: drop them"
+    assert ours == users - spared
+
+
+def test_a_kernel_with_a_function_inside_has_it_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = as_ours(squares)
+    assert jit_passes.CLOSURES in passes_run(monkeypatch, made)
+    inner = jit.kernel(made)
+    assert jit.entry(lambda table, i: inner(table, i))(np.arange(5), 3) == squares(np.arange(5), 3) == 18
+
+
+def searches(function: Any) -> set[str]:
+    """What numba looks for in the code of a kernel."""
+    found: set[str] = set()
+
+    def note(frame: Any, event: str, given: Any) -> None:
+        if event == "call" and frame.f_code.co_name.startswith("peep_hole_"):
+            found.add(frame.f_code.co_name)
+
+    made = jit.kernel(function)
+    sys.setprofile(note)
+    try:
+        made.compile(KIND)
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def test_our_code_is_not_searched_for_what_it_does_not_have() -> None:
+    ours, users = searches(as_ours(read)), searches(jit.calling(read))
+    assert users - ours == set(jit_passes.NOT_IN_KERNELS)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_no_garbage_is_collected_while_a_kernel_is_compiled(fails: bool) -> None:
+    collecting: list[bool] = []
+
+    def seen(context: Any, number: Any) -> Any:
+        collecting.append(gc.isenabled())
+        if fails:
+            raise numba.TypingError("no such number")
+
+        def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return args[0]
+
+        return types.int64(types.int64), emit
+
+    see = extending.intrinsic(seen)
+    inner: Any = jit.kernel(lambda n: see(n))
+    whole: Any = jit.unkept(lambda n: inner(n) + 1, nogil=True, _nrt=False)
+    assert gc.isenabled()
+    if fails:
+        with pytest.raises(numba.TypingError, match="no such number"):
+            whole(1)
+    else:
+        assert whole(1) == 2
+    assert collecting and not any(collecting)
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        another: Any = jit.unkept(lambda n: n + 2, nogil=True, _nrt=False)
+        assert another(1) == 3
+        assert not gc.isenabled(), "who does not want it collected is not asked"
+    finally:
+        gc.enable()
