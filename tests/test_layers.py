@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -91,6 +92,11 @@ def imported(path: Path, types: bool = True) -> Iterator[tuple[ast.stmt, str]]:
                     yield node, inner if home == "headway" or is_module(inner) else home
 
 
+def assigned(node: ast.ClassDef) -> list[ast.Assign]:
+    """What the body of a class gives names to."""
+    return [each for each in node.body if isinstance(each, ast.Assign)]
+
+
 def faults(path: Path) -> list[str]:
     """What in a file breaks the layers."""
     name = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
@@ -115,6 +121,18 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     graph = {dotted(path): {module for _, module in imported(path, types=False)} for path in modules()}
     assert "headway.engine.tables" in graph["headway.engine.drive"]
     TopologicalSorter(graph).prepare()  # CycleError names the circle
+
+
+def test_no_two_rows_of_a_table_have_one_number() -> None:
+    """Python takes the second name for another name of the first."""
+    rows = [
+        (path.name, node.name, Counter(ast.unparse(each.value) for each in assigned(node)))
+        for path in modules()
+        for node in parsed(path).body
+        if isinstance(node, ast.ClassDef) and [ast.unparse(base) for base in node.bases] == ["IntEnum"]
+    ]
+    assert ("tables.py", "Job") in {(path, name) for path, name, _ in rows}
+    assert [(path, name) for path, name, numbers in rows if max(numbers.values()) > 1] == []
 
 
 def test_the_audit_imports_no_policy() -> None:

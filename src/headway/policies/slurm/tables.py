@@ -609,8 +609,6 @@ class Scratch(IntEnum):
     IDLE = 7
     """Nodes on which nothing runs."""
     COMPLETING = 8
-    AHEAD = 11
-    """Nodes free of plans in the slots of a window behind those whose sets are folded."""
     OPEN = 9
     """Nodes on which something could start: usable, not completing, with something free."""
     TAKEN = 10
@@ -619,6 +617,8 @@ class Scratch(IntEnum):
     """Nodes of one part of a constraint."""
     HELD = 12
     """Nodes that running jobs hold whom a limit counts together."""
+    AHEAD = 13
+    """Nodes free of plans in the slots of a window behind those whose sets are folded."""
 
 
 class Reason(IntEnum):
