@@ -6,10 +6,12 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from headway.engine.tables import Table
 from headway.jit import by_address, kernel
 from headway.units import NEVER
+
+Table = npt.NDArray[np.int64]
 
 NO_ANSWER = NEVER
 """The completion of a task that a cluster cannot run."""
