@@ -2,6 +2,7 @@
 
 A policy is made of hundreds of small kernels, so what is done for each of them counts. Passes are left out in
 this package's inner kernels only, which are known to be plain loops over tables: a user's own keep them all.
+Only numba's collecting of warnings is left out for these, too: they are shown as they come.
 """
 
 from __future__ import annotations
