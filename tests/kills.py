@@ -22,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-if __name__ == "__main__":  # an import, by the collector of doctests say, changes nothing for others
+if __name__ == "__main__":  # an import changes nothing for others
     os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
