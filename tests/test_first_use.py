@@ -81,7 +81,7 @@ def test_the_command_begins_anew_when_the_kernels_are_there_first(
 def test_compiling_waits_where_it_would_slow_down_the_run(
     monkeypatch: pytest.MonkeyPatch, processors: int, seconds: float, begun: bool
 ) -> None:
-    monkeypatch.setattr(first_use, "processors", lambda: processors)
+    monkeypatch.setattr(first_use, "cores", lambda: processors)
     monkeypatch.setattr(first_use, "HEAD_START", seconds)
     monkeypatch.setattr(first_use, "compile_beside", lambda spec: "compiling")
     watched: list[Any] = []
@@ -97,7 +97,7 @@ def test_compiling_waits_where_it_would_slow_down_the_run(
 def test_a_run_that_was_ready_first_leaves_its_kernels_to_a_compiler(
     fresh: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
-    monkeypatch.setattr(first_use, "processors", lambda: 2)
+    monkeypatch.setattr(first_use, "cores", lambda: 2)
     compiled: list[str] = []
     monkeypatch.setattr(first_use, "compile_beside", lambda spec: compiled.append(spec.name))
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "")

@@ -19,7 +19,7 @@ import headway
 PACKAGE = Path(headway.__file__).parent
 
 LAYERS = (
-    ("units", "errors", "plain", "writing", "documents", "grammar", "binding"),
+    ("units", "cores", "errors", "plain", "writing", "documents", "grammar", "binding"),
     ("jit", "jit_addresses", "jit_cache", "jit_passes", "jit_tables", "jit_tuning"),
     ("workload", "platform", "site"),
     ("engine",),

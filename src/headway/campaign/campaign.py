@@ -18,7 +18,8 @@ from headway.campaign.sources import Source, located, make_source
 from headway.campaign.store import CAMPAIGN, Store
 from headway.campaign.sweep_file import arguments_of
 from headway.campaign.variants import variants
-from headway.campaign.workers import cores, local_workers
+from headway.campaign.workers import local_workers
+from headway.cores import cores
 from headway.errors import InputError, UsageError
 from headway.platform import Outages, Platform
 from headway.policies.own.sources import unseen

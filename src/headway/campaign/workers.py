@@ -156,11 +156,3 @@ def local_workers(
     if processes is None:
         processes = count > MOST_THREADS or (interpreted and count > 1)
     return [Process] * count if processes else [here] * count
-
-
-def cores() -> int:
-    """Cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1

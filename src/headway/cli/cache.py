@@ -107,7 +107,7 @@ def _warm(policies: list[str], workers: int | None) -> None:
     from io import BytesIO
 
     from headway import jit_cache
-    from headway.campaign.workers import cores
+    from headway.cores import cores
     from headway.workload.swf import read_swf
 
     if why_not := jit_cache.keeping().why_not:

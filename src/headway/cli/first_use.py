@@ -16,6 +16,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
+from headway.cores import cores
+
 if TYPE_CHECKING:
     from headway.cli.display import Display
     from headway.policies.spec import Spec
@@ -56,18 +58,10 @@ def interpreted_meanwhile(spec: Spec, trace: str, jobs: int, display: Display) -
 
 def watch(spec: Spec, done: Event, begun: Event) -> None:
     """Begin to compile unless what is interpreted is done soon, and then go on with whichever is first."""
-    alone = processors() > 2
+    alone = cores() > 2
     if not done.wait(0 if alone else HEAD_START):
         begun.set()
         begin_anew_when_compiled(compile_beside(spec), done)
-
-
-def processors() -> int:
-    """Processors this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
 
 
 def is_first_use(spec: Spec, trace: str, jobs: int) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.engine.heap import pop, push
-from headway.gym.rewards import BSLD, BSLD_CHANGE, TAU, UTILIZATION, WAIT, WAIT_CHANGE
+from headway.gym.rewards import BSLD, BSLD_CHANGE, TAU, UTILIZATION, WAIT, WAIT_CHANGE, Sum
 from headway.jit import by_address, entry, kernel, routine
 from headway.policies.agent import features as see
 from headway.policies.agent.choices import BACKFILLS, CHOOSE, WEIGHTS
@@ -53,24 +53,6 @@ class Clock(IntEnum):
     EXTRA = 9
     DUE = 10
     """When weights are due."""
-
-
-class Sum(IntEnum):
-    """Sums of a session (seconds)."""
-
-    WAITED_SUM = 0
-    """Waiting time of all jobs, busy share x time, and by how much the expected slowdowns of those that wait
-    grew, all three since the last decision."""
-    BUSY_AREA = 1
-    GROWN = 2
-    STARTED_WAITS = 3
-    """Waits and bounded slowdowns of jobs that started."""
-    STARTED_BSLD = 4
-    RATE = 5
-    """What the expected slowdowns grow by each second."""
-    LAST_BUSY = 6
-    """The busy share and the time at the last decision."""
-    LAST_TIME = 7
 
 
 class Setting(IntEnum):

@@ -13,6 +13,7 @@ from headway.engine.driver import Driver
 from headway.engine.tables import Job, Run, Step
 from headway.gym import learner
 from headway.gym.episodes import Episodes, Part
+from headway.gym.rewards import Sum
 from headway.gym.task import Task
 from headway.platform import Platform
 from headway.policies.agent.features import VERSION
@@ -100,8 +101,8 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
         """Mean wait (s) and bounded slowdown of the jobs; how many decisions it took."""
         m, jobs = self._memory, self.episodes.jobs
         return {
-            "mean_wait": float(m.sums[learner.Sum.STARTED_WAITS]) / jobs,
-            "mean_bsld": float(m.sums[learner.Sum.STARTED_BSLD]) / jobs,
+            "mean_wait": float(m.sums[Sum.STARTED_WAITS]) / jobs,
+            "mean_bsld": float(m.sums[Sum.STARTED_BSLD]) / jobs,
             "decisions": float(m.turn[learner.Turn.STEPS]),
         }
 

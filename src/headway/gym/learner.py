@@ -24,7 +24,7 @@ from headway.engine import clock
 from headway.engine.drive import EMPTY, Jobs, Setup, make_state
 from headway.engine.tables import Clock, Job, Pool, Run, State, Step, Table, World
 from headway.engine.verbs import ask
-from headway.gym.rewards import BSLD, BSLD_CHANGE, TAU, UTILIZATION, WAIT, WAIT_CHANGE
+from headway.gym.rewards import BSLD, BSLD_CHANGE, TAU, UTILIZATION, WAIT, WAIT_CHANGE, Sum
 from headway.gym.task import Task
 from headway.jit import by_address, entry, kernel, routine, woven
 from headway.policies.agent.choices import (
@@ -64,26 +64,6 @@ class Turn(IntEnum):
     """Decisions so far."""
     REWARD = 5
     """The kind of reward."""
-
-
-class Sum(IntEnum):
-    """Sums (seconds)."""
-
-    WAITED_SUM = 0
-    """Waiting time of all jobs, busy share x time, and by how much the expected slowdowns of those that wait
-    grew, all three since the last decision."""
-    BUSY_AREA = 1
-    GROWN = 2
-    STARTED_WAITS = 3
-    """Waits and bounded slowdowns of jobs that started."""
-    STARTED_BSLD = 4
-    RATE = 5
-    """What the expected slowdowns grow by each second."""
-    LAST_WAITS = 6
-    """Those of jobs that had started, the busy share and the time, at the last decision."""
-    LAST_BSLD = 7
-    LAST_BUSY = 8
-    LAST_TIME = 9
 
 
 @by_address

@@ -8,6 +8,7 @@ import numpy as np
 
 from headway.gym import core
 from headway.gym.episodes import check_kind
+from headway.gym.rewards import Sum
 from headway.gym.task import Task
 from headway.policies.agent.features import WEEK
 from headway.units import SECOND
@@ -34,7 +35,7 @@ class Simulations:
             ends=np.zeros((2 * count, room), np.int64),
             expected=np.zeros((2 * count, room), np.int64),
             started=np.full((count, room), -1, np.int64),
-            sums=np.zeros((count, len(core.Sum))),
+            sums=np.zeros((count, len(Sum))),
             settings=np.array(
                 [task.mode, task.reward, window, task.machine, task.origin, period, task.may_wait], np.int64
             ),

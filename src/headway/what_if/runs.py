@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event, Lock
 
+from headway.cores import cores
 from headway.grammar import Value, parse_call
 from headway.policies.spec import parse_spec
 from headway.result import Result
@@ -47,7 +47,7 @@ def simulate_all(
     """
     tally = _Tally([len(case.workload) for case in cases], progress)
     say = _once(notify)
-    workers = min(workers or os.cpu_count() or 1, len(cases))
+    workers = min(workers or cores(), len(cases))
     if workers <= 1:
         return [_simulated(case, tally.of(place), say, seed) for place, case in enumerate(cases)]
     with ThreadPoolExecutor(workers, thread_name_prefix="headway") as pool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from headway.campaign import Progress
+from headway.cores import cores
 from headway.metrics.catalogue import BY_NAME
 from headway.metrics.files import BOUND, file_waits, improvements, stretches
 from headway.metrics.sample import Sample, file_load
@@ -73,7 +73,7 @@ class Runs:
                     done.put((key, error))
 
         begin = time.monotonic()
-        for _ in range(min(os.cpu_count() or 1, len(missing))):
+        for _ in range(min(cores(), len(missing))):
             threading.Thread(target=work, daemon=True).start()
         for _ in missing:
             key, found = done.get()
