@@ -32,7 +32,7 @@ def site(config: dict[str, str] | None = None, **more: Any) -> Site:
     return replace(made, **more)
 
 
-def log(*jobs: tuple[int, int, int, int], **columns: Any) -> headway.Workload:
+def log(*jobs: tuple[int, int, int, float], **columns: Any) -> headway.Workload:
     """Jobs (submit s, nodes, limit min, run min); further columns are numbers, or texts of each job."""
     submit, nodes, limit, run = (np.array(column) for column in zip(*jobs, strict=True))
     labels, numbers = {}, {}

@@ -129,7 +129,7 @@ class Reference:
     def cancelled(self, job: Job) -> bool:
         if job["status"] != 5 or job["runtime"] > 0:
             return False
-        if self.rule("cancelled", "drop") == "drop":
+        if self.rule("cancelled", "drop") != "keep":
             return True
         self.mentioned["cancelled"] += job["runtime"] == 0
         return False

@@ -107,12 +107,15 @@ def result_of(ran: Ran, provenance: dict[str, Any]) -> Result:
     columns.pop("entries", None)
     has_run, notes = np.ones(len(order), np.bool_), {}
     has_run[order] = state.jobs[Job.RUN] >= 0
+    if prepared.left_out is not None:
+        has_run[order] &= ~prepared.left_out(state)
     if prepared.notes is not None:
         place_of = np.argsort(order, kind="stable")
         noted = prepared.notes(state, kept.columns["job"][order])
         notes = {name: column[place_of][has_run] for name, column in noted.items()}
     if not has_run.all():
-        kept = without_refused(kept, {int(order[job]): reason(ran, job) for job in gone(state)})
+        gone = np.flatnonzero(~has_run[order]).tolist()
+        kept = without_refused(kept, {int(order[job]): reason(ran, job) for job in gone})
         columns = select_jobs(columns, has_run)
     if columns.get("pieces") is not None and columns["pieces"].is_resumed:
         runtime, walltime = columns.get("runtime", kept.runtime), columns.get("walltime", kept.walltime)
@@ -145,13 +148,8 @@ def as_submitted(workload: Workload, submissions: Submissions, order: Column) ->
     return workload.with_columns(submit=submit, trace_submit=workload.submit if logged is None else logged)
 
 
-def gone(state: State) -> list[int]:
-    """The engine's jobs that never ran."""
-    return [int(job) for job in np.flatnonzero(state.jobs[Job.RUN] < 0)]
-
-
 def reason(ran: Ran, job: int) -> tuple[str, str]:
-    """Rule and action of the ledger for a job that never ran."""
+    """Rule and action of the ledger for a job that never ran, or is left out."""
     if ran.submissions is not None and ran.state.jobs[Job.PHASE, job] == Phase.FUTURE:
         return "feedback", "the job that its user waited for never ended: not submitted"
     return ran.prepared.refused(ran.state, job)
@@ -395,6 +393,7 @@ def select_jobs(columns: dict[str, Any], ran: npt.NDArray[np.bool_]) -> dict[str
     """The columns of the jobs that ran; what became of the others has no place in a schedule."""
     pieces = columns.get("pieces")
     if pieces is not None:
+        columns["pieces"] = pieces = pieces if ran[pieces.job].all() else pieces.select(ran[pieces.job])
         pieces.job = (np.cumsum(ran) - 1)[pieces.job]
     if columns.get("shares") is not None:
         columns["shares"] = columns["shares"].select(ran)

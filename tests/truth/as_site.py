@@ -22,6 +22,8 @@ MADE = re.compile(
     r"create reservation reservationname=(\S+) starttime=\$\(date -d @(\d+).*?"
     r"duration=(\d+) users=(\S+) nodes=(\S+)(?: flags=(\S+))?"
 )
+ENDED = ("COMPLETED", "CANCELLED")
+"""States of attempts that ran as long as their job ever does."""
 OF_QOS = {"MaxTRESPerUser": "MaxTRESPU", "MaxJobsPerUser": "MaxJobsPU"}
 
 
@@ -58,15 +60,24 @@ def write_jobs(run: Run, path: Path) -> None:
         state = "FAILED" if asked.options.get("exit", "0") != "0" else "COMPLETED"
         start = row.start if row.start > 0 else row.submit
         whole = row.end - row.start - suspended.get(name, 0)
-        length = round(length) if row.attempt != 1 or row.state != "COMPLETED" else whole
+        length = round(length) if row.attempt != 1 or row.state not in ENDED else whole
+        since: str | int = max(eligible[name], row.submit)
+        shown, begun, end = name, str(start), start + length
+        if row.state == "CANCELLED":
+            state = "CANCELLED by 0"
+            if not row.nodes:
+                begun, end, length = "None", row.end, 0
+                since = since if eligible[name] > 0 else "Unknown"
+                left = [n for n in tasks_of(asked.options.get("array", "")) if f"{name}_{n}" not in first]
+                shown = f"{name}_[{','.join(map(str, left))}]" if left else name
         rows.append(
             [
-                name, USERS[int(job.user)], job.account, ",".join(job.partitions), job.qos, state, row.submit,
-                max(eligible[name], row.submit), start, start + length, length, row.limit or job.limit,
+                shown, USERS[int(job.user)], job.account, ",".join(job.partitions), job.qos, state,
+                row.submit, since, begun, end, length, row.limit or job.limit,
                 job.cpus, row.cpus, job.nodes, job.nodes, "", job.reservation, "", "", submit_line(asked),
             ]
         )  # fmt: skip
-    rows.sort(key=lambda row: (row[6], [int(part) for part in str(row[0]).split("_")]))
+    rows.sort(key=lambda row: (row[6], [int(part) for part in re.findall(r"\d+", str(row[0]))]))
     text = ["|".join(COLUMNS), *("|".join(str(cell) for cell in row) for row in rows)]
     path.write_text("\n".join(text) + "\n", "utf-8")
 

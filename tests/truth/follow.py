@@ -68,6 +68,9 @@ class Follower:
                 self.suspend(event)
             case "release":
                 self.release(event.job)
+            case "cancel":
+                self.world.pending.pop(event.job, None)
+                self.world.fate[event.job] = "failed"
             case "admin" | "state":
                 self.administer(event)
         return None

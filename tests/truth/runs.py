@@ -121,7 +121,7 @@ def load(name: str) -> Run:
     run.attempts = [attempt(run, row) for row in rows(where / "schedule.csv")]
     for row in rows(where / "events.csv.gz"):
         run.events.append(Event(float(row["t"]), row["kind"], row["job"], row["nodes"]))
-    run.events = sorted([*run.events, *silent_ends(run)], key=lambda event: event.t)
+    run.events = sorted([*run.events, *silent_ends(run), *cancellings(run)], key=lambda event: event.t)
     cycles = {f"{event.t:.3f}": k for k, event in enumerate(beginnings(run), 1)}
     for row in rows(where / "plans.csv.gz"):
         cycle = int(row["cycle"]) if "cycle" in row else cycles[row["cycle_t"]]
@@ -144,6 +144,12 @@ def silent_ends(run: Run) -> list[Event]:
     told = {event.job for event in run.events if event.kind in ends or "requeue" in event.kind}
     silent = [row for row in run.attempts if row.start > 0 and row.nodes and row.name not in told]
     return [Event(row.end + 0.3, "timeout", row.name) for row in silent]
+
+
+def cancellings(run: Run) -> list[Event]:
+    """Jobs that were cancelled while they waited."""
+    gone = [row for row in run.attempts if row.state == "CANCELLED" and not row.nodes]
+    return [Event(row.end + 0.001, "cancel", row.name) for row in gone]
 
 
 def beginnings(run: Run) -> list[Event]:

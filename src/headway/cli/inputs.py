@@ -120,10 +120,19 @@ def site_of(trace: str, given: Path | None = None) -> Site | None:
 
 
 def read_workload(
-    trace: str, rules: dict[str, str], annotations: Path | None = None, site: Site | None = None
+    trace: str,
+    rules: dict[str, str],
+    annotations: Path | None = None,
+    site: Site | None = None,
+    *,
+    cancelled: bool = False,
 ) -> Workload:
-    """The workload of a log, or of a site's folder, with its annotations."""
+    """The workload of a log, or of a site's folder, with its annotations.
+
+    With ``cancelled`` also those jobs of a site that were cancelled while they waited.
+    """
     from headway.workload import read, read_annotations
+    from headway.workload.cancelled import ran_only
     from headway.workload.rules import choose
 
     choose(rules)  # `read` has other keywords too, which are not rules
@@ -132,4 +141,5 @@ def read_workload(
         workload = read(trace, format=None, compiled=None, **rules)
     else:
         workload = site.read_jobs(None if names_site(trace) else trace, **rules)
+        workload = workload if cancelled else ran_only(workload)
     return workload if annotations is None else read_annotations(workload, annotations)

@@ -45,7 +45,7 @@ class Inputs:
         display = Display(quiet)
         with display.working(f"reading {trace}"):
             found = site_of(trace, site)
-            workload = read_workload(trace, rules, annotations, found)
+            workload = read_workload(trace, rules, annotations, found, cancelled=wanted is None)
             if wanted is not None:
                 from headway.workload.transform import apply
 

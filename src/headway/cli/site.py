@@ -83,13 +83,14 @@ def _import(words: list[str], quiet: bool) -> None:
     from headway.cli.tables import ledger_table, not_modelled_table
     from headway.site import Site
     from headway.site.bringing_in import bring_in
+    from headway.workload.cancelled import ran_only
 
     display = Display(quiet)
     with display.working(f"reading {', '.join(str(source) for source in sources)}"):
         taken, passed = bring_in(sources, target)
         try:
             found = Site.load(target)
-            workload = None if found.jobs is None else found.read_jobs()
+            workload = None if found.jobs is None else ran_only(found.read_jobs())
         except HeadwayError as error:
             rmtree(target)  # what cannot be read is not there, so that the same command can be given again
             raise UsageError(f"{error}; {target} was not made") from None

@@ -64,6 +64,8 @@ class Policy:
     """Whether jobs may be submitted when others have ended: all that it keeps of a job is in its column."""
     in_place = False
     """Whether it takes them with feedback at their columns, as jobs that return."""
+    takes_cancelled = False
+    """Whether jobs cancelled while they waited are in its queue until then; others leave them out."""
     in_file_order = False
     """Whether ties are decided by the order of the file, which it then must know."""
     laws_of_the_queue = True

@@ -131,6 +131,8 @@ class Prepared:
     """Where jobs ran, if they have shares of named nodes."""
     refused: Callable[[State, int], tuple[str, str]] = refused_late
     """Rule and action of the ledger for a job (the engine's number) that the policy turned away."""
+    left_out: Callable[[State], npt.NDArray[np.bool_]] | None = None
+    """Which jobs (in the engine's order) are in no schedule, whether they have run or not."""
     hooks: tuple[tuple[Callable[[int, State], None], Any], ...] = ()
     """What is compiled before the run, where that is more than the setup's hook, and its memory."""
     loop: Callable[..., int] | None = None

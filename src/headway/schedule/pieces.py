@@ -10,7 +10,8 @@ two runs; a suspended job has several pieces in one run::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,6 +57,15 @@ class Pieces:
 
     def __len__(self) -> int:
         return len(self.job)
+
+    def select(self, kept: NDArray[np.bool_]) -> Pieces:
+        """Some of the pieces."""
+        columns: dict[str, Any] = {
+            name: values[kept] for name, values in vars(self).items() if isinstance(values, np.ndarray)
+        }
+        if self.processors is not None:
+            columns["processors"] = [text for text, stays in zip(self.processors, kept, strict=True) if stays]
+        return replace(self, **columns, shares=None if self.shares is None else self.shares.select(kept))
 
     @property
     def several(self) -> bool:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 YEAR_MINUTES = 365 * 24 * 60
 """What Slurm plans with for a job without any time limit."""
 
-DEFAULTS = {"overrun": "late"}
-"""Reading rules of a site's log that differ from the others': a kill is late, as it was."""
+DEFAULTS = {"overrun": "late", "cancelled": "wait"}
+"""Reading rules of a site's log that differ from the others': a kill is late, as it was, and jobs that were
+cancelled while they waited are in the queue until then."""
 
 
 def read_jobs(site: Site, log: str | None, rules: Mapping[str, str]) -> Workload:

@@ -17,14 +17,15 @@ APART = 1800 * SECOND
 def jobs(workload: Workload, more: int) -> Workload:
     """As many jobs more, copies of random ones at nearly their times; or so many random ones fewer."""
     draw = np.random.default_rng(1)
-    count = len(workload)
+    count, cancelled = len(workload), workload.get("cancelled_after")
+    ran = np.arange(count) if cancelled is None else np.flatnonzero(cancelled < 0)
     if more < 0:
         kept = np.ones(count, np.bool_)
-        kept[draw.choice(count, min(-more, count - 1), replace=False)] = False
+        kept[draw.choice(ran, min(-more, max(len(ran) - 1, 0)), replace=False)] = False
         return workload.select(
             kept, rule="what_if", action="taken out by chance", transformation=f"jobs{more}"
         )
-    rows = draw.integers(0, count, more)
+    rows = ran[draw.integers(0, len(ran), more)]
     columns = {name: np.concatenate([values, values[rows]]) for name, values in workload.columns.items()}
     moved = columns["submit"][count:] + draw.integers(-APART, APART + 1, more)
     columns["submit"][count:] = np.maximum(moved - moved % SECOND, 0)

@@ -10,7 +10,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "procs": ("requested", "allocated"),
     "zero_runtime": ("keep", "raise", "drop"),
     "overrun": ("kill", "trust", "late"),
-    "cancelled": ("drop", "keep"),
+    "cancelled": ("drop", "keep", "wait"),
     "no_estimate": ("runtime", "error"),
     "too_large": ("drop", "error"),
     "partial": ("join", "skip"),
@@ -38,7 +38,8 @@ MEANING: dict[str, str] = {
     "zero_runtime": "run time 0: keep as a job of no length, raise to one second, drop",
     "overrun": "a run longer than its request: killed at the request, the request raised to the run, or "
     "killed late, as recorded (by Slurm's rules; others kill at the request)",
-    "cancelled": "status 5 and no run time: drop, or keep where the run time is 0",
+    "cancelled": "status 5 and no run time: drop, keep where the run time is 0, or let it wait until it was "
+    "cancelled, where Slurm's records say when (by Slurm's rules; others drop it)",
     "no_estimate": "requested time missing or 0: the run time stands for it",
     "too_large": "more processors than the machine has",
     "partial": "lines of a checkpointed job (status 2, 3, 4) that has no summary line: join or skip",

@@ -74,15 +74,18 @@ class Reading:
             self.columns[name] = np.full(len(self.line), -1, dtype=np.int64)
         return self.columns[name]
 
-    def act(self, rule: str, lines: Mask, field: int | None, problem: str, **done: str) -> Mask:
+    def act(
+        self, rule: str, lines: Mask, field: int | None, problem: str, value: str = "", **done: str
+    ) -> Mask:
         """Apply a rule to the lines that have a problem; `done` says what each of its values does.
 
         The value "drop" drops them, "error" stops; any other effect is the caller's, on the lines returned.
+        Where the caller gives a value, the rule's own does not count.
         """
         lines = lines & self.alive
         if not lines.any():
             return lines
-        value = self.rules[rule]
+        value = value or self.rules[rule]
         if value == "error":
             raise InputError(
                 f"{problem}; correct the line, or choose the rule {rule}={RULES[rule][0]}",
@@ -167,18 +170,29 @@ def _as_written(log: Reading, flags: Column) -> None:
     log.act("negative", negative, first, "a negative number other than -1", unknown="read as unknown")
 
 
+def waiting(log: Reading) -> Mask:
+    """Jobs that wait until they were cancelled: only some logs say when that was."""
+    after = log.columns.get("cancelled_after")
+    if after is None or log.rules["cancelled"] != "wait":
+        return np.zeros(len(log.line), np.bool_)
+    return after >= 0
+
+
 def _no_job(log: Reading) -> None:
     """Drop lines that no job can be made of for want of a submit or a run time."""
     submit, runtime, status = log.get("submit"), log.get("runtime"), log.get("status")
     log.act("no_submit", submit < 0, _INDEX["submit"], "submit time unknown", drop="dropped")
-    cancelled = status == CANCELLED
+    cancelled, waits = status == CANCELLED, waiting(log)
     # Kept or not, a cancelled job whose run time is unknown cannot be run: that is the next rule's.
-    cancelled &= runtime <= 0 if log.rules["cancelled"] == "drop" else runtime == 0
+    cancelled &= runtime == 0 if log.rules["cancelled"] == "keep" else runtime <= 0
+    done = "waits until then (by Slurm's rules; others drop it)"
+    log.act("cancelled", waits, _INDEX["status"], "cancelled while it waited", wait=done)
     log.act(
         "cancelled",
-        cancelled,
+        cancelled & ~waits,
         _INDEX["status"],
         "cancelled before it ran",
+        value="keep" if log.rules["cancelled"] == "keep" else "drop",
         drop="dropped",
         keep="kept as a job",
     )
@@ -207,7 +221,7 @@ def _times(log: Reading) -> None:
     """Run times of zero, requested times that are missing, runs beyond the request."""
     runtime = log.get("runtime")
     zero = log.act(
-        "zero_runtime", runtime == 0, _INDEX["runtime"], "run time 0",
+        "zero_runtime", (runtime == 0) & ~waiting(log), _INDEX["runtime"], "run time 0",
         keep="kept as a job of no length", drop="dropped", **{"raise": "raised to 1 s"},
     )  # fmt: skip
     if log.rules["zero_runtime"] == "raise":

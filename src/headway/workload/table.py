@@ -22,7 +22,7 @@ ALWAYS = ("job", "submit", "procs", "walltime", "runtime", "user", "group", "que
 
 TIMES = frozenset((
     "submit", "walltime", "runtime", "requested_time", "wait", "cpu_time", "think_time", "deadline", "swap",
-    "eligible", "recorded_start", "time_min", "think", "trace_submit",
+    "eligible", "recorded_start", "cancelled_after", "time_min", "think", "trace_submit",
 ))  # fmt: skip
 """Columns in µs; -1 means unknown or none."""
 

@@ -5,13 +5,14 @@ partitions close, reservations begin and end.
 from __future__ import annotations
 
 from headway.engine.shares import end_of_shares
-from headway.engine.tables import Ended, Job, Run, Share, State
+from headway.engine.tables import Ended, Job, Phase, Run, Share, State
 from headway.jit import kernel, routine
 from headway.policies.slurm.ending import take_off
 from headway.policies.slurm.life_tables import Happening, What
 from headway.policies.slurm.priority import prioritise, renew_records
 from headway.policies.slurm.queue import close_gaps, enqueue, leave_queue, sort_queue
-from headway.policies.slurm.tables import Memory, Partition, SlurmClock, SlurmJob, SlurmNode
+from headway.policies.slurm.submission import cancel
+from headway.policies.slurm.tables import Memory, Partition, Reason, SlurmClock, SlurmJob, SlurmNode
 from headway.units import NEVER
 
 
@@ -63,8 +64,20 @@ def release(memory: Memory, job: int, now: int) -> None:
 
 
 @routine
+def cancel_job(state: State, job: int, now: int) -> None:
+    """A user cancels a job: it waits no more, or, if it has started sooner than in the log, ends."""
+    memory, phase = state.memory, state.jobs[Job.PHASE, job]
+    take_back(memory)
+    if phase == Phase.WAITING:
+        cancel(state, job, Reason.CANCELLED, now)
+        close_gaps(memory)
+    elif phase in (Phase.RUNNING, Phase.SUSPENDED):
+        take_off(state, job, now, False, Ended.BY_ITSELF)
+
+
+@routine
 def take_happenings(state: State, now: int) -> None:
-    """Let happen what is due; each asks for a pass."""
+    """Let happen what is due; each asks for a pass, but that a job is cancelled."""
     memory = state.memory
     clock = memory.clock
     while next_happening(memory) <= now:
@@ -83,6 +96,9 @@ def take_happenings(state: State, now: int) -> None:
             memory.partitions[Partition.UP, which] = 0
         elif kind == What.PARTITION_UP:
             memory.partitions[Partition.UP, which] = 1
+        elif kind == What.CANCEL:
+            cancel_job(state, which, now)
+            continue
         clock[SlurmClock.COUNT] += 1
         clock[SlurmClock.STAMP] = clock[SlurmClock.CHANGED] = now
     take_back(memory)

@@ -21,7 +21,7 @@ from headway.site.happenings import times_of
 from headway.site.model import Partition
 from headway.site.model import Reservation as Reserved
 from headway.site.node_names import expanded
-from headway.units import MINUTE, SECOND
+from headway.units import MINUTE, NEVER, SECOND
 
 DAY = 24 * 3600
 STARTED, CORRESPONDING, SINGLETON = "after", "aftercorr", "singleton"
@@ -40,7 +40,9 @@ class Life:
         self.arrays = np.zeros((len(Array), 0), np.int64)
         self.dependencies = np.zeros((len(Dependency), 0), np.int64)
         self.required = np.zeros((1, -(-len(site.nodes) // 8) * 8), np.uint8)
-        self.releases: list[tuple[int, int, int]] = []
+        self.cancelled_at = np.full(count, NEVER)
+        self.by_users: list[tuple[int, int, int]] = []
+        """Jobs that are released or cancelled: when, which of the two, and the job."""
 
     def fill(self, rows: Table) -> None:
         """Fill the rows of jobs that belong here."""
@@ -51,6 +53,12 @@ class Life:
         )
         for job in np.flatnonzero((codes >= 0) & (codes < len(texts))).tolist():
             rows[SlurmJob.DEADLINE, job] = moment(texts[codes[job]], int(submit[job]), UNSET)
+        after = self.column("cancelled_after", UNSET)
+        self.cancelled_at = np.where(after >= 0, submit + after // SECOND, NEVER)
+        rows[SlurmJob.CANCELLED] = after >= 0
+        self.by_users = [
+            (int(self.cancelled_at[job]), What.CANCEL, job) for job in np.flatnonzero(after >= 0).tolist()
+        ]
         reserved = {name: places[0] for name, places in by_name(self.site.reservations).items()}
         rows[SlurmJob.RESERVATION] = self.coded("reservation", lambda name: reserved.get(name, UNSET), UNSET)
         self.fill_arrays(rows)
@@ -67,7 +75,7 @@ class Life:
         rows[SlurmJob.KILL_INVALID] = np.where(
             asked == UNSET, "kill_invalid_depend" in self.site.scheduler, asked
         )
-        rows[SlurmJob.ACCEPTED] = self.column("recorded_start", UNSET) >= 0
+        rows[SlurmJob.ACCEPTED] = (self.column("recorded_start", UNSET) >= 0) | (rows[SlurmJob.CANCELLED] > 0)
         rows[SlurmJob.REQUIRED] = self.coded("required_nodes", self.required_set, 0)
 
     def coded(self, name: str, of_label, otherwise: int) -> Table:  # type: ignore[no-untyped-def]
@@ -111,14 +119,15 @@ class Life:
     def fill_begins(self, rows: Table) -> None:
         """When jobs may start at the earliest; holds are released when the log says the job was eligible.
 
+        A job that was cancelled before it was eligible, for no reason that the log gives, never is.
+
         A job that became eligible later than it was submitted, for no reason that the log gives, may have
         had a begin time or a dependency in its script: it is eligible then in a simulation, too. Slurm also
         calls a job eligible only when the limit of its array lets it in, or its reservation has begun; a
         simulation finds out for itself when that is.
         """
         submit = rows[SlurmJob.BEGIN].copy()
-        eligible = self.column("eligible", UNSET)
-        eligible = np.where(eligible >= 0, eligible // SECOND + self.origin, UNSET)
+        eligible = self.eligible()
         self.share_eligible(rows, eligible)
         later = np.maximum(eligible, submit)
         held = self.column("held", 0) > 0
@@ -131,7 +140,19 @@ class Life:
             at = int(submit[job])
             rows[SlurmJob.BEGIN, job] = max(moment(texts[codes[job]], at, at), at)
         rows[SlurmJob.HELD] = rows[SlurmJob.KEPT_BACK] = held
-        self.releases = [(int(later[job]), What.RELEASE, job) for job in np.flatnonzero(held).tolist()]
+        released = held & (later < self.cancelled_at)
+        self.by_users += [(int(later[job]), What.RELEASE, job) for job in np.flatnonzero(released).tolist()]
+
+    def eligible(self) -> Table:
+        """When jobs were eligible, in seconds since 1970; UNSET where the log does not say.
+
+        A job that was cancelled, and of which it does not say that as it does of others, was not eligible
+        until then.
+        """
+        eligible = self.column("eligible", UNSET)
+        never = (self.cancelled_at < NEVER) & (eligible >= 0).any()
+        otherwise = np.where(never, self.cancelled_at, UNSET)
+        return np.where(eligible >= 0, eligible // SECOND + self.origin, otherwise)
 
     def share_eligible(self, rows: Table, eligible: Table) -> None:
         """Let tasks of an array with a limit be eligible when the first of them was."""
@@ -155,7 +176,7 @@ class Life:
         if not len(dependent):
             return
         targets = self.jobs_by_number()
-        eligible = self.column("eligible", UNSET) // SECOND + self.origin
+        eligible = self.eligible()
         entries: list[tuple[int, int, int, int]] = []
         shared: dict[str, tuple[int, int]] = {}
         alone = self.of_the_same_name([job for job in dependent.tolist() if SINGLETON in texts[codes[job]]])
@@ -326,9 +347,9 @@ def site_nodes(site: Site, one: Reserved) -> Sequence[int]:
     return range(len(site.nodes)) if "ALL_NODES" in {flag.upper() for flag in one.flags} else ()
 
 
-def happenings(site: Site, reservations: Table, releases: list[tuple[int, int, int]]) -> Table:
-    """All that happens beside jobs, by time."""
-    found = list(releases)
+def happenings(site: Site, reservations: Table, by_users: list[tuple[int, int, int]]) -> Table:
+    """All that happens beside jobs coming and ending, by time."""
+    found = list(by_users)
     for event in site.events:
         if event.partition:
             part = site.partition_place.get(event.partition)

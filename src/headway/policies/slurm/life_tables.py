@@ -79,6 +79,8 @@ class What(IntEnum):
     PARTITION_UP = 5
     RESERVATION = 6
     """One is made, begins or ends: plans may change."""
+    CANCEL = 7
+    """A user cancels a job."""
 
 
 class Reservation(IntEnum):

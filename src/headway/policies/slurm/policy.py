@@ -8,6 +8,7 @@ import numpy as np
 
 from headway.errors import UsageError
 from headway.policies.policy import Policy
+from headway.workload.cancelled import ran_only
 
 if TYPE_CHECKING:
     from headway.platform import Platform
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 class Slurm(Policy):
     """Slurm's main loop and backfill on a site's nodes."""
 
-    takes_feedback = in_place = True
+    takes_feedback = in_place = takes_cancelled = True
 
     def on(self, platform: Platform, workload: Workload) -> Policy:
         if platform.site is None:
@@ -36,14 +37,19 @@ class Slurm(Policy):
         return (
             *COLUMNS,
             *("job", "user", "partition", "qos", "account", "eligible", "status", "recorded_start"),
+            "cancelled_after",
         )
 
     def fitting(self, workload: Workload, platform: Platform) -> Workload:
-        """The jobs that some partition of theirs can ever run."""
+        """The jobs that some partition of theirs can ever run; with those cancelled while they waited.
+
+        With feedback jobs come at other times than in the log, at which nobody cancelled them.
+        """
         from headway.policies.slurm.fitting import kept_out
         from headway.policies.slurm.left_out import left_out
 
         assert platform.site is not None
+        workload = ran_only(workload) if "follows" in workload else with_longest_runs(workload)
         out = kept_out(workload, platform.site)
         workload = workload.with_ledger(workload.ledger.with_entries(*left_out(workload, platform.site)))
         left = np.ones(len(workload), np.bool_)
@@ -56,6 +62,19 @@ class Slurm(Policy):
         from headway.policies.slurm.setup import slurm
 
         return slurm(self.params, arrivals, site_of(arrivals))
+
+
+def with_longest_runs(workload: Workload) -> Workload:
+    """Let jobs that were cancelled while they waited run until then, should they start sooner.
+
+    Where a transformation has made their walltime of their run time, nothing can be planned for them.
+    """
+    after = workload.get("cancelled_after")
+    if after is None or not (after >= 0).any():
+        return workload
+    if ((after >= 0) & (workload.walltime <= 0)).any():
+        return ran_only(workload)
+    return workload.with_columns(runtime=np.where(after >= 0, after, workload.runtime))
 
 
 def site_of(arrivals: Arrivals) -> Site:

@@ -34,6 +34,7 @@ PLAIN = {
     Reason.QOS_NOT_ALLOWED: "QOSNotAllowed",
     Reason.ACCOUNT_NOT_ALLOWED: "AccountNotAllowed",
     Reason.MEMORY_LIMIT: "MaxMemPerLimit",
+    Reason.CANCELLED: "Cancelled",
 }
 
 FORMS = {

@@ -85,12 +85,19 @@ REFUSED = {
     ),
     Reason.PARTITION_CONFIG: ("partition", "no partition of its lets it in: it waits for ever, not run"),
     Reason.LICENCES: ("licences", "asks for more licences than there are: it would wait for ever, not run"),
+    Reason.CANCELLED: ("cancelled", "waited until its user cancelled it, as recorded: not run"),
 }
 """Rule and action of the ledger for jobs that would wait for ever, by the last reason."""
+STARTED_SOONER = (
+    "cancelled",
+    "started sooner than its user cancelled it while it waited: ran until then at most, in no number",
+)
 
 
 def why_refused(state: State, job: int) -> tuple[str, str]:
-    """Rule and action of the ledger for a job that would wait for ever."""
+    """Rule and action of the ledger for a job that would wait for ever, or is left out of the schedule."""
+    if state.jobs[Job.RUN, job] >= 0:
+        return STARTED_SOONER
     reason = int(state.memory.jobs[SlurmJob.REASON, job])
     limits = ("limits", "held by a limit that it exceeds by itself: it would wait for ever, not run")
     return REFUSED.get(Reason(reason), limits) if reason < RESOURCE else limits

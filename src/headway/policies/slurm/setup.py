@@ -101,6 +101,7 @@ def slurm(params: Mapping[str, object], arrivals: Arrivals, site: Site) -> Prepa
         notes=lambda state, numbers: notes(state, resources, numbers),
         on_nodes=lambda state: on_nodes(state, site, resources),
         refused=why_refused,
+        left_out=lambda state: state.memory.jobs[SlurmJob.CANCELLED] > 0,
         own=lambda state: {"usage_warm_up_days": days} if (days := warm_up_days(site)) else {},
         remark=warm_up_remark(site),
     )
@@ -183,7 +184,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         ranks=ranks(site),
         arrays=requests.life.arrays,
         dependencies=requests.life.dependencies,
-        happenings=happenings(site, reservations, requests.life.releases),
+        happenings=happenings(site, reservations, requests.life.by_users),
         reservations=reservations,
         reserved=reserved,
         gres_total=further_total(site),

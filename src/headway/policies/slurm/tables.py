@@ -146,7 +146,9 @@ class SlurmJob(IntEnum):
     """Where what it asks for in each of its partitions stands, if they differ in that; -1: they do not."""
     NODE_CPUS = 68
     """CPUs that each of its nodes must give it at least."""
-    HOLDS = 69
+    CANCELLED = 69
+    """Whether its user cancelled it while it waited, as the log has it, and so does in a simulation."""
+    HOLDS = 70
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 
@@ -669,3 +671,4 @@ class Reason(IntEnum):
     QOS_NOT_ALLOWED = 42
     ACCOUNT_NOT_ALLOWED = 43
     MEMORY_LIMIT = 44
+    CANCELLED = 45

@@ -105,16 +105,26 @@ def waiting_tasks(job: str) -> int:
     >>> [waiting_tasks(job) for job in ("42_[0-1,4-5]", "31_[1-50%4]", "4_[1-9:4]", "7")]
     [4, 50, 3, 1]
     """
-    inside = re.search(r"_\[([^\]%]*)", job)
-    if inside is None:
-        return 1
-    count = 0
-    for part in inside[1].split(","):
+    return min(max(sum(map(len, _tasks(job))), 1), MOST_TASKS)
+
+
+def task_numbers(job: str) -> list[int]:
+    """The tasks that such a record stands for; -1 where it does not say which.
+
+    >>> task_numbers("42_[0-1,4-5%2]"), task_numbers("4_[1-9:4]"), task_numbers("4_[...]")
+    ([0, 1, 4, 5], [1, 5, 9], [-1])
+    """
+    return [task for tasks in _tasks(job) for task in tasks][:MOST_TASKS] or [-1]
+
+
+def _tasks(job: str) -> list[range]:
+    inside, found = re.search(r"_\[([^\]%]*)", job), []
+    for part in inside[1].split(",") if inside else []:
         match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?", part.strip())
         if match is not None:
             first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
-            count += max(last - first, 0) // max(step, 1) + 1
-    return min(max(count, 1), MOST_TASKS)
+            found.append(range(first, max(first, last) + 1, max(step, 1)))
+    return found
 
 
 MOST_TASKS = 4_000_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,14 @@ _UNKNOWN_TIME = -SECOND
 class Jobs:
     """Records that stand for jobs, with entries for those that do not; `drop` keeps the two in step."""
 
-    def __init__(self, records: Columns, rules: Mapping[str, str], file: str) -> None:
-        self.records, self.rules, self.file = records, rules, file
+    def __init__(
+        self,
+        records: Columns,
+        rules: Mapping[str, str],
+        file: str,
+        task_lists: Sequence[Sequence[int]] = (),
+    ) -> None:
+        self.records, self.rules, self.file, self.task_lists = records, rules, file, task_lists
         self.total = len(records["key"])
         self.entries: list[LedgerEntry] = []
 
@@ -140,6 +146,24 @@ def _spread_tasks(jobs: Jobs) -> None:
         waiting = jobs.records["kind"] == WAITING_TASKS
         action = "tasks of an array that never started, in one record: as many jobs as tasks"
         jobs.note("array_tasks", action, waiting)
+    if jobs.rules["cancelled"] == "wait" and "request:array" in jobs.records:
+        _place_tasks(jobs)
+
+
+def _place_tasks(jobs: Jobs) -> None:
+    """Tasks that were cancelled before they started stand among the others of their array, by number."""
+    records = jobs.records
+    cancelled = (records["kind"] == WAITING_TASKS) & (records["state"] == states.CANCELLED)
+    if not cancelled.any():
+        return
+    records["shared"] = records["shared"] | cancelled
+    for place in np.unique(records["listed"][cancelled]).tolist():
+        records["request:array_task"][records["listed"] == place] = jobs.task_lists[place]
+    array, task = records["request:array"], records["request:array_task"]
+    rows = np.flatnonzero(np.isin(array, array[cancelled]))
+    order = np.arange(len(jobs))
+    order[rows[np.argsort(array[rows], kind="stable")]] = rows[np.lexsort((task[rows], array[rows]))]
+    jobs.records = {name: values[order] for name, values in records.items()}
 
 
 def numbered(jobs: Jobs) -> Ints:
@@ -150,7 +174,7 @@ def numbered(jobs: Jobs) -> Ints:
     fresh = number.copy()
     start = int(number.max()) + 1
     fresh[shared] = start + np.arange(np.count_nonzero(shared))
-    action = f"tasks of an array under one number (no JobIDRaw): given new numbers from {start} up"
+    action = f"tasks of an array under one number: given new numbers from {start} up"
     jobs.records["number"] = fresh
     jobs.note("array_tasks", action, shared)
     return fresh
@@ -169,6 +193,9 @@ def fields(jobs: Jobs, used: Ints, clock_times: int) -> tuple[Columns, int]:
     origin = int(submit[known].min()) if known.any() else 0
     origin -= origin % SECOND
     runtime = _runtime(jobs, start)
+    after = _cancelled_after(jobs, submit, start, runtime)
+    if jobs.rules["cancelled"] == "wait":
+        runtime = np.where(after >= 0, 0, runtime)
     ran = (start != UNKNOWN) & known & (runtime != _UNKNOWN_TIME)
     columns: Columns = {
         "job": numbered(jobs),
@@ -196,11 +223,11 @@ def fields(jobs: Jobs, used: Ints, clock_times: int) -> tuple[Columns, int]:
     if len(np.unique(cluster)) > 1:
         columns["cluster"] = cluster
     columns["bits"] = _bits(jobs, submit, columns, cluster)
-    _requests(jobs, columns, origin, start)
+    _requests(jobs, columns, origin, start, after)
     return columns, origin // SECOND
 
 
-def _requests(jobs: Jobs, columns: Columns, origin: int, start: Ints) -> None:
+def _requests(jobs: Jobs, columns: Columns, origin: int, start: Ints, after: Ints) -> None:
     """What jobs asked for, beside the recorded times that belong to it."""
     asked = {name: values for name, values in jobs.records.items() if name.startswith("request:")}
     if not asked:
@@ -212,10 +239,19 @@ def _requests(jobs: Jobs, columns: Columns, origin: int, start: Ints) -> None:
     eligible = jobs.get("eligible")
     columns["eligible"] = np.where(eligible == UNKNOWN, -1, eligible - origin)
     columns["recorded_start"] = np.where(columns["wait"] >= 0, start - origin, -1)
+    columns["cancelled_after"] = after
 
 
-REQUESTS = (*requests.COLUMNS, "qos", "account", "eligible", "recorded_start")
+REQUESTS = (*requests.COLUMNS, "qos", "account", "eligible", "recorded_start", "cancelled_after")
 """Columns that a site's jobs have beside those of every log."""
+
+
+def _cancelled_after(jobs: Jobs, submit: Ints, start: Ints, runtime: Ints) -> Ints:
+    """How long after its submission a job was cancelled that had not started by then; -1 for all others."""
+    end, state = jobs.get("end"), jobs.records["state"]
+    waited = (state == states.CANCELLED) & (runtime <= 0) & ((start == UNKNOWN) | (start == end))
+    waited &= (submit != UNKNOWN) & (end != UNKNOWN) & (end > submit)
+    return np.where(waited, end - submit, -1)
 
 
 def _start(jobs: Jobs) -> Ints:

@@ -76,7 +76,7 @@ def _workload(
     records, steps = gathered.columns(), gathered.steps()
     if not records:
         raise InputError("has no records of jobs; does the export cover the right dates?", file=stream.name)
-    jobs = Jobs(records, rules, stream.name)
+    jobs = Jobs(records, rules, stream.name, gathered.task_lists)
     key, step_key = _keys(records, steps)
     _steps_noted(jobs, np.isin(step_key, key), steps)
     if unended():

@@ -56,6 +56,8 @@ class Records:
         self._parts: list[dict[str, npt.NDArray[Any]]] = []
         self._steps: list[dict[str, npt.NDArray[Any]]] = []
         self._node_counts: dict[str, int] = {}
+        self.task_lists: list[list[int]] = []
+        """With `requests`, tasks of records that stand for several; their column `listed` has the place."""
 
     def add(self, table: Table) -> None:
         """Take the records of one table."""
@@ -68,6 +70,8 @@ class Records:
         part: dict[str, npt.NDArray[Any]] = {"line": table.line, "repaired": table.repaired}
         part |= {name: column.to_numpy() for name, column in ids.items()}
         part["tasks"] = _tasks(frame, part["kind"])
+        if self._lines is not None:
+            part["listed"] = self._list_tasks(frame, part["kind"])
         if step.any():
             is_step = step.to_numpy()
             self._add_steps(frame.filter(step), part["key"][is_step], part["number"][is_step])
@@ -85,6 +89,14 @@ class Records:
         if self._lines is not None:
             part |= self._requests(frame, self._lines)
         self._parts.append(part)
+
+    def _list_tasks(self, frame: pl.DataFrame, kind: npt.NDArray[np.uint8]) -> Ints:
+        """Where the tasks of each record are listed; -1 for a record of one job."""
+        place = np.full(frame.height, -1, np.int64)
+        for row in np.flatnonzero(kind == WAITING_TASKS).tolist():
+            place[row] = len(self.task_lists)
+            self.task_lists.append(cells.task_numbers(frame["JobID"][row]))
+        return place
 
     def _requests(self, frame: pl.DataFrame, lines: Lines) -> dict[str, npt.NDArray[Any]]:
         """What jobs asked for; a list of partitions stands where the recorded partition would."""

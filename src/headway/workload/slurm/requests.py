@@ -42,7 +42,7 @@ COLUMNS = (*NUMBERS, *FROM_RECORD, *(name for name in TEXTS if name != "partitio
 _ABSENT = dict.fromkeys(
     ("max_nodes", "exclusive", "nice", "array_limit", "held", "contiguous", "oversubscribe"), 0
 )
-_ARRAY = re.compile(r"^(\d+)_(\d+)")
+_ARRAY = re.compile(r"^(\d+)_(\d+|\[)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)B?", re.IGNORECASE)
 
 
