@@ -278,6 +278,7 @@ def test_an_agent_decides_as_in_its_environment(task: str, kind: str, tmp_path: 
     assert made.provenance["policy_source"]["sha256"] == load_network(file).digest
 
 
+@pytest.mark.interpreted
 def test_explain_says_which_feature_decided(tmp_path: Path) -> None:
     work, file = log(), tmp_path / "agent.npz"
     flat = np.zeros(OF_SCORE + 1)
@@ -300,6 +301,7 @@ def weighing(**weights: float) -> Network:
     return Network((layer,), task="weights", kind="dense", window=1)
 
 
+@pytest.mark.interpreted
 def test_weights_of_the_wait_and_of_the_request_are_easy_and_its_sjf(tmp_path: Path) -> None:
     work, file = log(), tmp_path / "agent.npz"
     weighing(waited=1.0).save(file)
@@ -308,6 +310,7 @@ def test_weights_of_the_wait_and_of_the_request_are_easy_and_its_sjf(tmp_path: P
     assert starts(work, str(file)) == starts(work, "easy(order=sjf)")
 
 
+@pytest.mark.interpreted
 def test_explain_says_which_weight_decided(tmp_path: Path) -> None:
     work, file = log(), tmp_path / "agent.npz"
     weighing(request=-1.0).save(file)
@@ -362,6 +365,7 @@ def test_a_file_that_is_no_agent_is_told_so(damage: Any, said: str, tmp_path: Pa
         headway.simulate(log(5), M, str(file))
 
 
+@pytest.mark.interpreted
 def test_a_sweep_finds_agents_beside_its_file_and_knows_them_by_content(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

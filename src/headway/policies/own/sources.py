@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import os
 import sys
 import sysconfig
 from collections.abc import Iterator
@@ -123,10 +124,11 @@ def _file_of(module: str, file: Path, package: str) -> Path | None:
 
 def _in_folder(folder: Path, name: str) -> Path | None:
     """The file of a module or package in a folder, or the folder of a package without a file of its own."""
-    for place in (folder / name / "__init__.py", folder / f"{name}.py"):
-        if place.is_file():
-            return place.resolve()
-    return (folder / name).resolve() if name and (folder / name).is_dir() else None
+    home = os.path.join(folder, name)  # as text: every run asks for every name
+    for place in (os.path.join(home, "__init__.py"), f"{home}.py"):
+        if os.path.isfile(place):
+            return Path(place).resolve()
+    return Path(home).resolve() if name and os.path.isdir(home) else None
 
 
 def _on_path(name: str) -> Path | None:
