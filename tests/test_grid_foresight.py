@@ -1,7 +1,7 @@
 """What a composed grid foresees is what a whole copy of the cluster does when it runs ahead.
 
 The grid copies only what may have changed since its last copy. The reference copies every table, lets each
-job last as long as it asked for, and steps on one instant at a time.
+job last as long as it asked for, and runs until nothing is left to do.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import pytest
 
 import headway
 from grid_reference import grid_log, platform_of
-from headway.engine.clock import one_step
-from headway.engine.drive import grow
+from headway.engine.drive import compiled_loop, grow
 from headway.engine.driver import copied
 from headway.engine.side_by_side import open_at
 from headway.engine.tables import OPEN, Clock, Job, Phase, Run, State, Step, World  # fmt: skip
@@ -27,9 +26,9 @@ from test_grid_equal import busy_tasks
 def whole_copy(cluster: Cluster, more: int) -> tuple[State, World]:
     """Every table of a cluster, with ``more`` columns, and a world in which jobs last as requested."""
     state = copied(cluster.state)
-    jobs = np.pad(state.jobs, ((0, 0), (0, more)))
-    jobs[Job.SUBMIT, state.jobs.shape[1] :] = NEVER
-    state = state._replace(jobs=jobs)
+    new = np.zeros((len(state.jobs), more), np.int64)
+    new[Job.SUBMIT] = NEVER
+    state = state._replace(jobs=np.concatenate([state.jobs, new], axis=1))
     ends = []
     for run in range(int(state.clock[Clock.RUNS])):
         job = state.runs[Run.JOB, run]
@@ -40,7 +39,7 @@ def whole_copy(cluster: Cluster, more: int) -> tuple[State, World]:
     heap = np.zeros_like(cluster.world.ends)
     for place, end in enumerate(sorted(ends)):
         heap[:, place] = end
-    return state, World(np.pad(cluster.requested, (0, more)), heap, np.array([len(ends)]))
+    return state, World(np.append(cluster.requested, new[0]), heap, np.array([len(ends)]))
 
 
 def ahead(cluster: Cluster, t: int, column: int, newcomer: tuple[int, Shape] | None = None) -> int:
@@ -55,14 +54,11 @@ def ahead(cluster: Cluster, t: int, column: int, newcomer: tuple[int, Shape] | N
         column = cluster.add(state, job, shape)
         world.runtime[column] = shape.time(int(cluster.jobs.walltime[job]))
     cluster.hook(t, state)
-    while state.jobs[Job.PHASE, column] != Phase.DONE:
-        code = one_step(state, world)
-        if code == Step.GROW:
-            state, world = grow(state, world)
-        elif code == Step.PASS:
-            cluster.hook(int(state.clock[0]), state)
-        else:
-            return NEVER
+    loop = compiled_loop(state.memory)
+    while loop(cluster.hook_as_value, state, world, NEVER) == Step.GROW:
+        state, world = grow(state, world)
+    if state.jobs[Job.PHASE, column] != Phase.DONE:
+        return NEVER
     return int(state.runs[Run.END, state.jobs[Job.RUN, column]])
 
 

@@ -182,6 +182,29 @@ print(waited)
 """
 
 
+SIGNED = """
+import numpy as np
+from headway import jit
+from headway.jit import types
+
+def count(x):
+    x[0] += 1
+
+def twice(x):
+    return 2 * x
+
+signed, called = jit.with_signature(types.void(types.int64[::1]))(count), jit.entry(count)
+numbers = np.zeros(1, np.int64)
+signed(numbers), called(numbers)
+other, plain = jit.with_signature(types.float64(types.int64))(twice), jit.entry(twice)
+print(numbers[0], other(21), plain(21), *(sum(each.stats.cache_hits.values()) for each in (called, plain)))
+"""
+
+
+def test_a_kernel_for_a_signature_is_the_one_for_a_call_if_it_returns_nothing(home: Path) -> None:
+    assert run_kernel(home, SIGNED) == "2 42.0 42 1 0"
+
+
 def test_a_kernel_that_cannot_be_compiled_waits_for_nobody_when_it_is_tried_again(home: Path) -> None:
     assert run_kernel(home, FAILS_TWICE) == "TypingError\nTypingError\n[False, False]"
 

@@ -6,6 +6,7 @@ import gzip
 import os
 import re
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from threading import Thread
@@ -27,7 +28,8 @@ def exported(folder: Path, *options: str) -> Path:
     """The archive that the script writes where stand-ins are Slurm's commands."""
     file = folder / "export.sh"
     file.write_text(script())
-    here = {"PATH": f"{STAND_INS}:{os.environ['PATH']}", "HOME": str(folder), "TMPDIR": str(folder)}
+    path = f"{STAND_INS}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    here = {"PATH": path, "HOME": str(folder), "TMPDIR": str(folder)}
     command = ["sh", str(file), *options, "2024-06-01", "2024-07-01"]
     done = subprocess.run(command, cwd=folder, env=os.environ | here, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -35,8 +37,13 @@ def exported(folder: Path, *options: str) -> Path:
     return folder / "frost-site.tar.gz"
 
 
-def test_the_script_s_archive_becomes_a_site(tmp_path: Path) -> None:
-    taken, passed = bring_in([exported(tmp_path)], tmp_path / "frost")
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return exported(tmp_path_factory.mktemp("login-node"))
+
+
+def test_the_script_s_archive_becomes_a_site(tmp_path: Path, archive: Path) -> None:
+    taken, passed = bring_in([archive], tmp_path / "frost")
     assert sorted(kind for _, kind in taken) == [
         "associations.txt", "config.txt", "events.txt", "jobs.txt", "nodes.txt", "partitions.txt", "qos.txt",
         "reservations.txt", "sdiag.txt", "shares.txt",
@@ -139,11 +146,10 @@ def test_kinds_of_files() -> None:
 
 
 def test_the_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, archive: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     headway = Headway(tmp_path, capsys, monkeypatch)
     assert headway("site", "export").out == script()
-    archive = exported(tmp_path)
     done = headway("site", "import", archive, "frost")
     assert done.status == 0 and "frost: 4 nodes, 64 CPUs, 2 partitions, 2 QOS, 7 associations" in done.out
     assert "8 jobs in the log = 4 scheduled + 4 dropped" in done.out
@@ -164,9 +170,8 @@ def test_the_command(
     assert refused.status == 2 and "then the folder to make" in refused.err
 
 
-def test_archives_are_known_by_what_they_hold(tmp_path: Path) -> None:
+def test_archives_are_known_by_what_they_hold(tmp_path: Path, archive: Path) -> None:
     """A pipe has no name; a file packed by itself is unpacked, unless it is a log, which is read packed."""
-    archive = exported(tmp_path)
     bring_in([archive], tmp_path / "named")
     os.mkfifo(tmp_path / "pipe")
     sender = Thread(target=(tmp_path / "pipe").write_bytes, args=(archive.read_bytes(),))

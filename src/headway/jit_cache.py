@@ -162,9 +162,11 @@ def kept_in(folder: Path) -> Iterator[None]:
 def share() -> None:
     """Let processes share what is kept: each kernel is compiled by one, and the others wait for it.
 
-    A run goes on where kept code is damaged or cannot be written; numba would end it.
+    A kernel that returns nothing is the same whether it was compiled for a call or for a signature; numba
+    would keep two. A run goes on where kept code is damaged or cannot be written; numba would end it.
     """
-    from numba.core import caching
+    from numba.core import caching, types
+    from numba.core.sigutils import normalize_signature
 
     kept: Any = caching.Cache
     load, save = kept._load_overload, kept._save_overload
@@ -177,7 +179,12 @@ def share() -> None:
             Path(self._cache_file._index_path).unlink(missing_ok=True)  # the next run writes it anew
             return None
 
+    def as_called(signature: Any) -> Any:
+        arguments, returned = normalize_signature(signature)
+        return arguments if returned == types.none else signature
+
     def load_overload(self: Any, signature: Any, context: Any) -> Any:
+        signature = as_called(signature)
         found = load_sound(self, signature, context)
         if found is None:
             key = self._cache_file._index_path, str(signature)
@@ -191,6 +198,7 @@ def share() -> None:
         return found
 
     def save_overload(self: Any, signature: Any, data: Any) -> None:
+        signature = as_called(signature)
         try:
             save(self, signature, data)
         except OSError as error:
