@@ -165,10 +165,10 @@ def share() -> None:
     A kernel that returns nothing is the same whether it was compiled for a call or for a signature; numba
     would keep two. A run goes on where kept code is damaged or cannot be written; numba would end it.
     """
-    from numba.core import caching, types
-    from numba.core.sigutils import normalize_signature
+    from numba.core import caching, sigutils, types
 
     kept: Any = caching.Cache
+    parts_of: Any = sigutils.normalize_signature
     load, save = kept._load_overload, kept._save_overload
     compiling: dict[tuple[str, str], Turn] = {}
 
@@ -180,7 +180,7 @@ def share() -> None:
             return None
 
     def as_called(signature: Any) -> Any:
-        arguments, returned = normalize_signature(signature)
+        arguments, returned = parts_of(signature)
         return arguments if returned == types.none else signature
 
     def load_overload(self: Any, signature: Any, context: Any) -> Any:
