@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.cbook import is_math_text
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
+from matplotlib.text import Text
 
 from headway import Schedule
 from headway.errors import UsageError
@@ -293,3 +295,24 @@ def test_drawing_leaves_the_callers_settings_alone() -> None:
     before = dict(matplotlib.rcParams)
     gantt(easy())
     assert dict(matplotlib.rcParams) == before
+
+
+NAMES = [r"$\frac{$", "$a_1$", r"a\$b$c", "plain"]
+"""Names in which Matplotlib would look for formulas."""
+
+
+def shown_as_written(figure: Figure, names: list[str], path: Path) -> None:
+    save(figure, path)
+    texts = [text.get_text() for text in figure.findobj(Text) if isinstance(text, Text)]
+    for name in names:
+        (text,) = {text for text in texts if text.replace(r"\$", "$") == name}
+        assert not is_math_text(text)
+
+
+def test_names_with_dollars_are_shown_letter_by_letter(tmp_path: Path) -> None:
+    rows = [(float(i), 1, 7.0, 9.0) for i in range(4)]
+    one = schedule(rows, [float(i) for i in range(4)], 4, columns={"user": np.arange(4)})
+    one.workload.labels["user"] = NAMES
+    shown_as_written(gantt(one, colour="user"), NAMES, tmp_path / "gantt.svg")
+    for number, draw in enumerate((queue, utilization, distribution, gantt)):
+        shown_as_written(draw(*[one] * 4, names=NAMES), NAMES, tmp_path / f"{number}.svg")

@@ -156,3 +156,39 @@ def test_compiled_policies_are_listed_too(tmp_path: Path) -> None:
     )
     with pytest.raises(UsageError, match=r"; it defines fast, plain$"):
         find(str(file), None, "absent")
+
+
+@pytest.mark.parametrize(
+    ("policy", "place"),
+    [
+        ("./mine.py:mine", "mine.py:4 (sys.exit(0)): the policy raised SystemExit: 0, at 0 s"),
+        ("./mine.py:lazy", "mine.py:7 (yield sys.exit(0)): the policy raised SystemExit: 0, at 0 s"),
+        ("./mine.py:Made", "mine.py:12 (sys.exit(0)): SystemExit: 0 when ./mine.py:Made was made"),
+        ("easy(order=./mine.py:key)", "mine.py:18 (sys.exit(0)): the key raised SystemExit: 0, for job 1"),
+        ("./ends.py:mine", "ends.py:1 (import sys; sys.exit(0)): SystemExit: 0 when the file was loaded"),
+    ],
+)
+def test_a_policy_does_not_end_the_command(headway: Headway, policy: str, place: str) -> None:
+    """Else a run of which nothing was done would count as a success."""
+    headway.write("ends.py", "import sys; sys.exit(0)\n")
+    headway.write(
+        "mine.py",
+        "import sys\n\ndef mine(view):\n    sys.exit(0)\n\ndef lazy(view):\n    yield sys.exit(0)\n\n\n"
+        "class Made:\n    def __init__(self):\n        sys.exit(0)\n\n    def decide(self, view):\n"
+        "        return []\n\ndef key(job):\n    sys.exit(0)\n",
+    )
+    assert place in refused(headway, policy)
+
+
+def test_a_policy_that_cannot_be_copied_is_refused(headway: Headway) -> None:
+    headway.write(
+        "mine.py",
+        "import threading\n\nclass Mine:\n    def __init__(self):\n        self.lock = threading.Lock()\n\n"
+        "    def decide(self, view):\n        return view.waiting\n",
+    )
+    assert "mine.py:7: the policy cannot be copied (TypeError: " in refused(headway, "./mine.py:Mine")
+
+
+def test_a_key_beyond_the_floats_is_refused(headway: Headway) -> None:
+    headway.write("mine.py", "def key(job):\n    return 10**400\n")
+    assert "the key of job 1 at 0 s is 1000" in refused(headway, "easy(order=./mine.py:key)")

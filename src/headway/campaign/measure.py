@@ -152,7 +152,7 @@ def run_task(task: Task, workload: Workload, settings: Settings) -> Outcome:
         return _measured(task, workload, settings)
     except HeadwayError as error:
         return Outcome(task.id, error=str(error))
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a policy or a measure of the user's may try to exit
         where = error.__traceback__
         while where is not None and where.tb_next is not None:
             where = where.tb_next

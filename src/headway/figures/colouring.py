@@ -9,7 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import UsageError
-from headway.figures.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SERIES, SKY, VERMILLION, YELLOW
+from headway.figures.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SERIES,
+    SKY,
+    VERMILLION,
+    YELLOW,
+    literal,
+)
 from headway.metrics.classes import size_class, size_classes
 from headway.schedule import WHY, Schedule
 from headway.units import SECOND
@@ -108,7 +120,7 @@ def _by_owner(
     code[ranked[:NAMED]] = np.arange(len(ranked[:NAMED]))
     labels = schedule.workload.labels.get(column)
     names = [
-        str(owners[owner]) if labels is None or owners[owner] < 0 else labels[owners[owner]]
+        str(owners[owner]) if labels is None or owners[owner] < 0 else literal(labels[owners[owner]])
         for owner in ranked[:NAMED].tolist()
     ]
     others = len(owners) - len(names)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from headway.errors import UsageError
 from headway.figures.gantt import short_name
-from headway.figures.style import house_style, legend_columns, line, sheet
+from headway.figures.style import house_style, legend_columns, line, literal, sheet
 from headway.metrics.sample import Sample
 from headway.schedule import Schedule
 from headway.units import SECOND
@@ -53,6 +53,7 @@ def distribution(
         raise UsageError(f"measure cannot be {measure!r}; it is one of {', '.join(MEASURES)}")
     label, values_of = MEASURES[measure]
     titles = names if names is not None else [short_name(schedule) for schedule in schedules]
+    titles = [literal(title) for title in titles]
     with house_style():
         figure, [axes] = sheet(1, height)
         for number, (schedule, title) in enumerate(zip(schedules, titles, strict=True)):

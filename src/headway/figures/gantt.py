@@ -15,7 +15,7 @@ from headway.figures.moves import draw_moves
 from headway.figures.outages import draw_outages
 from headway.figures.painting import strips
 from headway.figures.raster import raster
-from headway.figures.style import BLACK, GREY, PALE, house_style, sheet
+from headway.figures.style import BLACK, GREY, PALE, house_style, literal, sheet
 from headway.metrics.comparison import brief
 from headway.schedule import Schedule
 
@@ -111,7 +111,7 @@ def _frame(axes: Axes, shown: Bands) -> None:
         for offset in shown.offsets[1:].tolist():
             axes.axhline(offset, color=BLACK, linewidth=0.6 if len(shown.names) <= MOST_NAMED else 0.1)
     if len(shown.names) <= MOST_NAMED:
-        axes.set_yticks((shown.offsets + shown.sizes / 2).tolist(), list(shown.names))
+        axes.set_yticks((shown.offsets + shown.sizes / 2).tolist(), [literal(name) for name in shown.names])
         axes.tick_params(axis="y", length=0)
         axes.set_ylabel("")
     else:
@@ -244,7 +244,7 @@ def _set_title(axes: Axes, title: str) -> None:
     words = [] if legend is None else [text.get_text() for text in legend.get_texts()]
     lines = _lines(words)
     crowded = lines > 1 or len(words) > 4 or (len(words) > 0 and len(title) + _letters(words) > LINE)
-    axes.set_title(title, pad=5 + 11 * lines if crowded else 5)
+    axes.set_title(literal(title), pad=5 + 11 * lines if crowded else 5)
 
 
 def _letters(words: list[str]) -> int:

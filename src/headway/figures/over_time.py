@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.figures.clock import Window, clock
 from headway.figures.gantt import short_name
-from headway.figures.style import BLACK, house_style, legend_columns, line, sheet
+from headway.figures.style import BLACK, house_style, legend_columns, line, literal, sheet
 from headway.metrics import Steps, busy_processors, queue_length
 from headway.schedule import Schedule
 
@@ -61,6 +61,7 @@ def _curves(
 ) -> tuple[Figure, Axes]:
     axis = clock(schedules, window)
     titles = names if names is not None else [short_name(schedule) for schedule in schedules]
+    titles = [literal(title) for title in titles]
     with house_style():
         figure, [axes] = sheet(1, height)
         for number, (schedule, title) in enumerate(zip(schedules, titles, strict=True)):

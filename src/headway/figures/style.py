@@ -116,6 +116,11 @@ def read_log(panel: Axes, which: str = "y") -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def literal(name: str) -> str:
+    """A name as Matplotlib shows it letter by letter; what stands between two $ would be set as a formula."""
+    return name.replace("$", r"\$")
+
+
 def save(figure: Figure, path: str | Path) -> Path:
     """Write a figure as its name says: .svg and .pdf for print, .png with 300 dots per inch."""
     target = Path(path)

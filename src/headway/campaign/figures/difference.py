@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headway.errors import UsageError
-from headway.figures.style import BLUE, GREY, VERMILLION, WIDTH, house_style
+from headway.figures.style import BLUE, GREY, VERMILLION, WIDTH, house_style, literal
 from headway.policies.spec import parse_spec
 from headway.schedule import Schedule
 
@@ -30,7 +30,7 @@ def difference(
     and logarithmic beyond. Schedules may be tables too, as a campaign keeps them.
     """
     one, other = _jobs(first), _jobs(second)
-    named = names or (_policy(first, "first"), _policy(second, "second"))
+    named = [literal(name) for name in names or (_policy(first, "first"), _policy(second, "second"))]
     both = one.select("job", "submit", "procs", "wait").join(
         other.select("job", "wait"), on="job", how="inner", suffix="_after", maintain_order="left"
     )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import UsageError
+from headway.figures.style import literal
 from headway.grammar import value_text
 from headway.metrics.catalogue import unit_of
 
@@ -87,4 +88,4 @@ def log_ticks(axis: Axis, wide: bool = False) -> None:
 
 def tick(value: Any) -> str:
     """A group's name on an axis."""
-    return value if isinstance(value, str) else value_text(value)
+    return literal(value) if isinstance(value, str) else value_text(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import linecache
 import os
@@ -12,11 +13,13 @@ from types import CodeType, FunctionType, TracebackType
 from typing import Any
 
 import headway
-from headway.errors import PolicyError
+from headway.errors import PolicyError, UsageError
 from headway.policies.own.view import Job, View
 from headway.units import seconds_text
 
 PACKAGE = str(Path(headway.__file__).parent) + os.sep
+MISTAKES = (Exception, SystemExit)
+"""What a user's code raises by mistake: an exit too, which would end the command as if all had been done."""
 SHOWN = 5
 
 
@@ -104,6 +107,16 @@ def raised(error: BaseException, view: View, policy: Any) -> PolicyError:
     """The user's code raised an exception during a pass."""
     place = users_line(error.__traceback__) or defined_at(policy)
     return PolicyError(f"{place}: the policy raised {error_words(error)}, {situation(view)}", law="answers")
+
+
+def copied(policy: Any, why: str) -> Any:
+    """A copy of a user's policy, for a run of its own; ``why`` ends the sentence where there can be none."""
+    try:
+        return copy.deepcopy(policy)
+    except MISTAKES as error:
+        raise UsageError(
+            f"{defined_at(policy)}: the policy cannot be copied ({error_words(error)}), and {why}"
+        ) from None
 
 
 class Refusal(PolicyError):

@@ -69,7 +69,7 @@ def _constructed(cls: type, params: dict[str, Any], name: str) -> Any:
         return cls(**params)
     except HeadwayError:
         raise
-    except Exception as error:
+    except faults.MISTAKES as error:
         place = faults.users_line(error.__traceback__) or name
         raise UsageError(f"{place}: {faults.error_words(error)} when {name} was made") from error
 

@@ -17,7 +17,7 @@ from headway.engine.local import WITHDRAW, Request
 from headway.engine.python_steps import ORDER_ROWS, WITHDRAW_JOB, act
 from headway.engine.tables import JOB_ROWS, Clock, List, Phase, Run, State
 from headway.engine.tables import Job as JobRow
-from headway.errors import HeadwayError, PolicyError, UsageError
+from headway.errors import HeadwayError, PolicyError
 from headway.policies.own import faults
 from headway.policies.own.arrived import Column
 from headway.policies.own.keys import KeyFunction, Rows
@@ -55,13 +55,9 @@ class PythonHook:
     """A function of the view, or an object with ``decide``; it works on a copy of the object."""
 
     def __init__(self, policy: Any, capacity: int, known: Known, may_stop: bool = True) -> None:
-        try:
-            self.policy = copy.deepcopy(policy)
-        except Exception as error:
-            raise UsageError(
-                f"{faults.defined_at(policy)}: the policy cannot be copied ({faults.error_words(error)}), "
-                "and on a live cluster completion times are foreseen by a copy that runs ahead"
-            ) from None
+        self.policy = faults.copied(
+            policy, "on a live cluster completion times are foreseen by a copy that runs ahead"
+        )
         self.known, self.may_stop = known, may_stop
         kinds: dict[str, Column] = {
             name: np.zeros(0, np.bool_ if name == "urgent" else np.int64) for name in COLUMNS
@@ -96,7 +92,7 @@ class PythonHook:
             answer = decide_of(self.policy)(self.view)
         except HeadwayError:
             raise
-        except Exception as error:
+        except faults.MISTAKES as error:
             raise faults.raised(error, self.view, self.policy) from error
         if answer is None:
             return
@@ -180,7 +176,7 @@ class CompiledHook:
             self.hook(t, state)
         except HeadwayError:
             raise
-        except Exception as error:
+        except faults.MISTAKES as error:
             raise PolicyError(f"{self.where}: {faults.error_words(error)} at {t / SECOND:g} s") from error
 
 

@@ -98,13 +98,13 @@ class KeyFunction:
         """The key of one job (``job`` is its number in the log, ``at`` is now in µs), checked."""
         try:
             value = self.function(row, now) if self.takes_now else self.function(row)
-        except Exception as error:
+        except faults.MISTAKES as error:
             place = faults.users_line(error.__traceback__) or faults.defined_at(self.function)
             words = _with_columns(error, row)
             raise PolicyError(f"{place}: {words}, for job {job} at {seconds_text(at)} s") from error
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if math.isnan(number):
             raise PolicyError(

@@ -77,7 +77,7 @@ def _load(path: Path, digest: str) -> ModuleType:
         spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if isinstance(error, HeadwayError) or not isinstance(error, Exception):
+        if isinstance(error, HeadwayError) or not isinstance(error, faults.MISTAKES):
             raise
         raise _broken(error, str(path)) from error
     finally:
@@ -141,11 +141,11 @@ def load_module(name: str) -> ModuleType:
                 f"there is no module {name!r}; a file is written with its ending, ./{name}.py:Name"
             ) from None
         raise _broken(error, name) from error
-    except Exception as error:
+    except faults.MISTAKES as error:
         raise _broken(error, name) from error
 
 
-def _broken(error: Exception, where: str) -> UsageError:
+def _broken(error: BaseException, where: str) -> UsageError:
     if isinstance(error, SyntaxError) and error.filename:
         text = f" ({error.text.strip()})" if error.text else ""
         place = f"{faults.shown_path(error.filename)}:{error.lineno}{text}"

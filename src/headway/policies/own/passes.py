@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -42,11 +41,11 @@ class PythonPolicy:
 
     def __call__(self, jobs: EngineJobs, setup: Setup, progress: Progress | None) -> State:
         try:
-            return run_python(copy.deepcopy(self.policy), self.columns, jobs, setup, progress)
+            return run_python(self._copied(), self.columns, jobs, setup, progress)
         except faults.Refusal as refusal:
             if refusal.number > WORTH_REPEATING:
                 raise
-            watched = Watched(copy.deepcopy(self.policy), refusal.number)
+            watched = Watched(self._copied(), refusal.number)
             try:
                 run_python(watched, self.columns, jobs, setup, None)
             except faults.Refusal as again:
@@ -55,6 +54,9 @@ class PythonPolicy:
             except PolicyError:
                 pass  # not the same every time
             raise
+
+    def _copied(self) -> Any:
+        return faults.copied(self.policy, "every simulation works on a copy")
 
 
 def decide_of(policy: Any) -> Decide:
@@ -114,7 +116,7 @@ def run_python(
         view.free = turn.free
         try:
             answer = decide(view)
-        except Exception as error:
+        except faults.MISTAKES as error:
             raise faults.raised(error, view, policy) from error
         passes += 1
         if answer is not None:

@@ -42,7 +42,7 @@ class Turn:
             return list(jobs)
         except TypeError:
             raise faults.wrong_answer(answer, self.view, self.policy) from None
-        except Exception as error:  # a generator runs the user's code here
+        except faults.MISTAKES as error:  # a generator runs the user's code here
             raise faults.raised(error, self.view, self.policy) from error
 
     def number(self, job: Job | int) -> int:
