@@ -130,6 +130,18 @@ def test_local_jobs_overtake_cancelled_tasks_and_stay() -> None:
     assert places(schedule) == "abbba"
 
 
+def test_a_size_that_changes_no_time_is_told() -> None:
+    # P = 0: as long on one processor as on four, so one is enough, and two such jobs run beside each other.
+    log = grid_log(minutes((0, 4, 5, 5), (0, 4, 5, 5))).with_columns(
+        parallel_fraction=np.zeros(2), max_procs=np.array([2, 2])
+    )
+    machine = Platform((Cluster("a", 1.0, 2), Cluster("b", 1.0, 2)))
+    schedule = headway.simulate(log, machine, "reallocation(mode=none)")
+    assert (schedule.procs.tolist(), spans(schedule)) == ([1, 1], [(0, 5), (0, 5)])
+    assert schedule.frame()["trace_procs"].to_list() == [4, 4]
+    assert audit(schedule).ok
+
+
 def test_molding_and_speed() -> None:
     # P = 0.8: S(4) = 2.5, S(8) = 10/3, so 100 minutes on 4 are 75 on 8. Four processors of speed 1.2: 83.3.
     job = minutes((0, 4, 100, 50))[0]

@@ -97,7 +97,7 @@ def result_of(ran: Ran, provenance: dict[str, Any]) -> Result:
         kept = as_submitted(kept, ran.submissions, order)
     sets = None if prepared.sets is None else prepared.sets(state)
     columns = outcome(state, order, tuple(prepared.groups), prepared.lead, prepared.nodes, sets)
-    columns |= as_run(state, order, kept.runtime)
+    columns |= as_run(state, order, kept)
     if ran.changing is not None:
         platform = platform.with_outages(ran.changing.happened(state))
     if ran.changing is not None or prepared.on_nodes is not None:
@@ -402,10 +402,10 @@ def select_jobs(columns: dict[str, Any], ran: npt.NDArray[np.bool_]) -> dict[str
     }
 
 
-def as_run(state: State, order: Column, runtime: Column) -> dict[str, Column]:
+def as_run(state: State, order: Column, workload: Workload) -> dict[str, Column]:
     """Size, walltime and run time of each job in file order where the policy chose them; else nothing."""
-    over = state.jobs[Job.STRETCH_OVER]
-    if not (over > 0).any():
+    over, runtime = state.jobs[Job.STRETCH_OVER], workload.runtime
+    if not (over > 0).any() and (state.jobs[Job.PROCS] == workload.procs[order]).all():
         return _outlived(state, order, runtime)
     columns = {name: np.empty(len(order), np.int64) for name in ("procs", "walltime", "runtime")}
     columns["procs"][order], columns["walltime"][order] = state.jobs[Job.PROCS], state.jobs[Job.WALL]
