@@ -179,3 +179,11 @@ def test_a_reserved_job_of_no_length_keeps_its_instant() -> None:
         results = simulated(jobs, 4, f"easy(depth={depth})")
         assert starts(results) == [0, 10, 10]
         assert promises(results) == [None, 10, 10]
+
+
+def test_reserved_jobs_of_no_length_take_turns() -> None:
+    # 8 processors. A (3) 0-7. Y and Z (7 each, no length) are both to start at 7, one after the other. J (1,
+    # 6 s) is sent at 2 and runs through 7: it leaves each of them its seven.
+    jobs = jobs_of((0, 3, 7, 7), (1, 7, 0, 0), (1, 7, 0, 0), (2, 1, 6, 6))
+    for policy in ("easy", "easy(depth=2)", "easy(depth=all)", "conservative"):
+        assert starts(simulated(jobs, 8, policy)) == [0, 7, 7, 2]

@@ -91,6 +91,11 @@ def test_orders_that_change_with_time(order: str, expected: list[int]) -> None:
     assert starts(rows, 16, order) == expected
 
 
+def test_equal_keys_of_unicef_go_by_arrival() -> None:
+    # At 23, P (4 procs, w 9) has 23 / (2 x 9) and Q (8 procs, w 6) has 23 / (3 x 6): equal, so P goes first.
+    assert starts(((0, 8, 23, 23), (0, 4, 9, 9), (0, 8, 6, 6)), 8, "unicef") == [0, 23, 32]
+
+
 @pytest.mark.parametrize("order", ["lxf", "wfp3", "unicef"])
 def test_moving_keys_are_computed_at_each_pass(order: str) -> None:
     # One processor, A to 10. Z (w 2, sent at 0) goes first by far. X (w 20, sent at 0) has waited half its

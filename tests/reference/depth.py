@@ -6,7 +6,8 @@ The remaining jobs, in backfill order B, start if they fit now without disturbin
 With k = 1 this is section 2's EASY, which knows no profile; a test holds that.
 
 A reservation at s of a job that needs no time still claims the instant s: a job that starts now and would be
-running at s (or starts at s = now) must leave room for it, as extra does in EASY.
+running at s (or starts at s = now) must leave room for it, as extra does in EASY; several such jobs at one s
+take turns.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class DeepEasy(Easy):
             if not t <= x < end:
                 continue
             used = sum(run.procs for run in machine.running if self.expected_end(run, t) > x)
-            used += sum(p for begin, last, p in reservations if begin <= x < last or begin == x)
+            used += sum(p for begin, last, p in reservations if begin <= x < last)
+            used += max((p for begin, last, p in reservations if begin == x == last), default=0)
             if used + q > machine.m:
                 return False
         return True

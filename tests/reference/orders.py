@@ -33,7 +33,7 @@ def _wfp3(job: Job, w: int, t: int, second: int) -> Key:
 
 
 def _unicef(job: Job, w: int, t: int, second: int) -> Key:
-    return -((t - job.submit) / max(w, second)) / max(math.log2(job.procs), 1.0)
+    return -((t - job.submit) / (max(w, second) * max(math.log2(job.procs), 1.0)))
 
 
 def _log_submit(job: Job, second: int) -> float:

@@ -4,7 +4,8 @@ The pass walks the queue. A job that can start now without delaying a reservatio
 their earliest start, until k have. Those that remain are tried in backfill order. Afterwards the reservations
 are taken back: the next pass makes them anew.
 
-A reserved job of no length holds nothing in the profile, yet the instant it is to start at is kept for it.
+A reserved job of no length holds nothing in the profile, yet the instant it is to start at is kept for it;
+several at one instant take turns.
 """
 
 from __future__ import annotations
@@ -28,12 +29,8 @@ def delays_instant(t: int, state: State, k: int, job: int, reservations: int) ->
         other = state.lists[List.SCRATCH, i]
         at = state.jobs[Job.RESERVED, other]
         if state.jobs[Job.PLAN, other] == 0 and t <= at < end:
-            claimed = 0
-            for n in range(reservations):
-                rival = state.lists[List.SCRATCH, n]
-                if state.jobs[Job.PLAN, rival] == 0 and state.jobs[Job.RESERVED, rival] == at:
-                    claimed += state.jobs[Job.PROCS, rival]
-            if level_at(state.profile, k, at) - claimed < state.jobs[Job.PROCS, job]:
+            free = level_at(state.profile, k, at) - state.jobs[Job.PROCS, other]
+            if free < state.jobs[Job.PROCS, job]:
                 return True
     return False
 

@@ -62,6 +62,8 @@ def _order(name: str, summary: str, key: str, *citation: str, more: tuple[Parame
     )
 
 
+LOG_R = "log10(r), r at least 1 s on the log's clock"
+
 ENTRIES: tuple[PolicyInfo, ...] = (
     _order("fcfs", "First come, first served", "r", FEITELSON_1998, MUALEM_2001, more=ON_NODES),
     _order("sjf", "Shortest job first, by walltime", "w", LELONG_2017),
@@ -73,21 +75,21 @@ ENTRIES: tuple[PolicyInfo, ...] = (
     _order(
         "lxf",
         "Largest expansion factor first: the longest wait for its walltime",
-        "-(t - r + w) / w",
+        "-(t - r + w) / w, w at least 1 s",
         SRINIVASAN_2002,
         LELONG_2017,
     ),
-    _order("wfp3", "Cubed relative wait, weighted by size", "-((t - r) / w)^3 q", TANG_2009),
+    _order("wfp3", "Cubed relative wait, weighted by size", "-((t - r) / w)^3 q, w at least 1 s", TANG_2009),
     _order(
         "unicef",
         "Relative wait, small jobs favoured",
         "-(t - r) / (max(log2 q, 1) w), w at least 1 s",
         TANG_2009,
     ),
-    _order("f1", "Learned order F1", "log10(w) q + 870 log10(r)", CARASTAN_SANTOS_2017),
-    _order("f2", "Learned order F2", "sqrt(w) q + 25600 log10(r)", CARASTAN_SANTOS_2017),
-    _order("f3", "Learned order F3", "w q + 6860000 log10(r)", CARASTAN_SANTOS_2017),
-    _order("f4", "Learned order F4", "w sqrt(q) + 530000 log10(r)", CARASTAN_SANTOS_2017),
+    _order("f1", "Learned order F1", f"log10(max(w, 1)) q + 870 {LOG_R}", CARASTAN_SANTOS_2017),
+    _order("f2", "Learned order F2", f"sqrt(w) q + 25600 {LOG_R}", CARASTAN_SANTOS_2017),
+    _order("f3", "Learned order F3", f"w q + 6860000 {LOG_R}", CARASTAN_SANTOS_2017),
+    _order("f4", "Learned order F4", f"w sqrt(q) + 530000 {LOG_R}", CARASTAN_SANTOS_2017),
 )
 
 ORDERS: tuple[str, ...] = tuple(entry.name for entry in ENTRIES)

@@ -119,7 +119,7 @@ def present_key(state: State, kind: int, t: int, job: int) -> float:
     if kind == WFP3:
         ratio = waited / wall
         return -(ratio * ratio * ratio * state.jobs[Job.PROCS, job])
-    return -(waited / wall) / max(math.log2(state.jobs[Job.PROCS, job]), 1.0)
+    return -(waited / (wall * max(math.log2(state.jobs[Job.PROCS, job]), 1.0)))
 
 
 @kernel
