@@ -6,12 +6,28 @@ in file order, then the policy has its turn. A job of zero length ends in a seco
 
 from __future__ import annotations
 
+from functools import wraps
+from typing import Any
+
 from headway.engine.heap import pop, push
 from headway.engine.shares import shares_crowded
 from headway.engine.stretch import stretched
-from headway.engine.tables import OPEN, Clock, Ended, Fault, Job, List, Phase, Run, State, Step, World
+from headway.engine.tables import (
+    NO_MEMORY,
+    OPEN,
+    Clock,
+    Ended,
+    Fault,
+    Job,
+    List,
+    Phase,
+    Run,
+    State,
+    Step,
+    World,
+)
 from headway.engine.verbs import stop
-from headway.jit import entry, kernel
+from headway.jit import Function, entry, kernel
 from headway.units import NEVER
 
 
@@ -156,7 +172,18 @@ def step(state: State, world: World) -> int:
     return code
 
 
-@entry
+def entry_for_all(function: Function) -> Function:
+    """Compile a kernel that Python calls and that looks at no policy's memory: once, for all policies."""
+    compiled: Any = entry(function)
+
+    @wraps(function)
+    def call(state: State, *others: Any) -> Any:
+        return compiled(state._replace(memory=NO_MEMORY), *others)
+
+    return call  # type: ignore[return-value]
+
+
+@entry_for_all
 def one_step(state: State, world: World) -> int:
     """:func:`step` for callers in Python: policies written in Python, learners, live clusters."""
     return step(state, world)

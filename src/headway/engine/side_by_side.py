@@ -11,10 +11,10 @@ A job arrives when somebody puts it into the next column of the table; until the
 
 from __future__ import annotations
 
-from headway.engine.clock import crowded, ended, foresee, next_end, open_instant
+from headway.engine.clock import crowded, ended, entry_for_all, foresee, next_end, open_instant
 from headway.engine.tables import Clock, Ended, Job, List, Phase, Run, State, World
 from headway.engine.verbs import kill
-from headway.jit import entry, kernel
+from headway.jit import kernel
 from headway.units import NEVER
 
 
@@ -58,26 +58,26 @@ def open_chosen(state: State, world: World, t: int) -> int:
     return open_instant(state, world, t)
 
 
-@entry
+@entry_for_all
 def next_event(state: State, world: World) -> int:
     """:func:`following_event` for callers in Python."""
     return following_event(state, world)
 
 
-@entry
+@entry_for_all
 def open_at(state: State, world: World, t: int) -> int:
     """:func:`open_chosen` for callers in Python."""
     return open_chosen(state, world, t)
 
 
-@entry
+@entry_for_all
 def end_now(state: State, run: int, how: int) -> None:
     """End a run at the present instant, because the world says so; the policy sees it in its turn."""
     ended(state, run, how, state.clock[Clock.ENDED])
     state.clock[Clock.ENDED] += 1
 
 
-@entry
+@entry_for_all
 def lose_now(state: State, run: int) -> None:
     """A run loses its processors at the present instant; its job waits again as if it had never started.
 
@@ -92,7 +92,7 @@ def lose_now(state: State, run: int) -> None:
     clock[Clock.RETURNS] += 1
 
 
-@entry
+@entry_for_all
 def is_crowded(state: State, world: World, arriving: int) -> bool:
     """Whether the tables must grow before so many more jobs arrive."""
     return crowded(state, world, arriving)

@@ -14,7 +14,19 @@ import numpy as np
 from headway.engine.driver import Driver
 from headway.engine.heap import push
 from headway.engine.side_by_side import open_at
-from headway.engine.tables import OPEN, Clock, Fault, Job, Phase, Run, State, Step, Table, World
+from headway.engine.tables import (
+    NO_MEMORY,
+    OPEN,
+    Clock,
+    Fault,
+    Job,
+    Phase,
+    Run,
+    State,
+    Step,
+    Table,
+    World,
+)
 from headway.jit import entry, kernel
 from headway.policies.grid.composed.cluster import Cluster, Shape
 from headway.units import NEVER
@@ -53,7 +65,14 @@ class Copy(Driver):
         upto = min(max(int(source.clock[Clock.LAST_NEW]) + 1, self.touched), sizes[0])
         self.touched = int(source.clock[Clock.LAST_NEW]) + 1
         self.first_job, self.first_run = copy_changed(
-            source, state, self.world, cluster.requested, self.lists, self.first_job, self.first_run, upto
+            source._replace(memory=NO_MEMORY),  # so that it is compiled once for all policies
+            state._replace(memory=NO_MEMORY),
+            self.world,
+            cluster.requested,
+            self.lists,
+            self.first_job,
+            self.first_run,
+            upto,
         )
         self.over = False
         if not cluster.is_open:
