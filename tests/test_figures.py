@@ -314,5 +314,11 @@ def test_names_with_dollars_are_shown_letter_by_letter(tmp_path: Path) -> None:
     one = schedule(rows, [float(i) for i in range(4)], 4, columns={"user": np.arange(4)})
     one.workload.labels["user"] = NAMES
     shown_as_written(gantt(one, colour="user"), NAMES, tmp_path / "gantt.svg")
-    for number, draw in enumerate((queue, utilization, distribution, gantt)):
-        shown_as_written(draw(*[one] * 4, names=NAMES), NAMES, tmp_path / f"{number}.svg")
+    four = [one] * 4
+    for name, figure in (
+        ("queue", queue(*four, names=NAMES)),
+        ("utilization", utilization(*four, names=NAMES)),
+        ("distribution", distribution(*four, names=NAMES)),
+        ("panels", gantt(*four, names=NAMES)),
+    ):
+        shown_as_written(figure, NAMES, tmp_path / f"{name}.svg")

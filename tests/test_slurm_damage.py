@@ -10,8 +10,11 @@ import sys
 import pytest
 
 from headway.errors import HeadwayError
-from headway.workload import read
+from headway.workload import Workload, read
 from headway.workload.formats import recognised
+from headway.workload.slurm.cells import MOST_TASKS, task_numbers, waiting_tasks
+from headway.workload.slurm.reading import read_sacct
+from headway.workload.slurm.requests import NUMBERS
 from sacct_texts import Export
 from test_batsim import DOCUMENT
 from test_slurm_json import new_job
@@ -66,3 +69,59 @@ def test_the_format_is_found_from_the_content(kind: str, monkeypatch: pytest.Mon
     work = read("-")
     assert work.source.format == kind and work.source.name == "-" and len(work) > 0
     assert work.source.sha256 == read(io.BytesIO(TEXTS[kind])).source.sha256
+
+
+def jobs(*records: dict[str, str]) -> Workload:
+    """The jobs of an export with these cells, and what they asked for."""
+    cells = {
+        "JobID": "7", "JobIDRaw": "7", "State": "COMPLETED", "Submit": "1700000000", "ElapsedRaw": "60",
+        "ReqCPUS": "4", "ReqTRES": "cpu=4", "Timelimit": "00:10:00", "TimelimitRaw": "",
+        "SubmitLine": "sbatch x",
+    }  # fmt: skip
+    lines = ["|".join(cells), *("|".join((cells | record).values()) for record in records)]
+    return read_sacct(io.BytesIO("".join(f"{line}\n" for line in lines).encode()), requests=True)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--nice=+-5", f"--nice={'9' * 25}", "--nice=²", "-n ²", f"-n {'9' * 25}", f"-N {'9' * 25}",
+        f"-N 1-{'9' * 25}", f"-c {'9' * 25}", f"--mem={'9' * 25}G", f"--mem-per-cpu={'9' * 25}",
+        f"--array=1-5%{'9' * 25}", f"--ntasks-per-node={'9' * 25}",
+    ],
+)  # fmt: skip
+def test_what_no_slurm_takes_is_not_asked_for(option: str) -> None:
+    asked, plain = jobs({"SubmitLine": f"sbatch {option} x"}), jobs({})
+    for name in NUMBERS:
+        assert asked.columns[name].tolist() == plain.columns[name].tolist(), name
+
+
+def test_a_limit_on_the_least_time_stays_in_range() -> None:
+    assert jobs({"SubmitLine": f"sbatch --time-min={'9' * 12}-00 x"}).columns["time_min"][0] > 0
+
+
+@pytest.mark.parametrize("name", ["gres/gpu", "license/tool"])
+@pytest.mark.parametrize("count", ["", "=", "=1=2", "=²", "=x"])
+def test_a_resource_without_a_count(name: str, count: str) -> None:
+    assert len(jobs({"ReqTRES": f"cpu=4,{name}{count}"})) == 1
+
+
+@pytest.mark.parametrize("shown", ["365-00:00:00", "525600", "UNLIMITED"])
+def test_a_year_is_no_limit_whichever_column_says_so(shown: str) -> None:
+    for column in ("Timelimit", "TimelimitRaw"):
+        log = jobs({"Timelimit": "", column: shown})
+        assert [entry.rule for entry in log.ledger] == ["no_limit", "no_estimate"]
+        assert log.columns["walltime"].tolist() == log.columns["runtime"].tolist()
+
+
+def test_a_list_of_tasks_that_was_cut_short_is_no_step() -> None:
+    """sacct shows 64 letters of such a list unless SLURM_BITSTR_LEN says otherwise."""
+    log = jobs({}, {"JobID": "8_[1,3-5,7...]", "JobIDRaw": "8", "State": "PENDING"})
+    assert (log.ledger.total, log.ledger.kept, log.ledger.dropped) == (5, 1, 4)
+    (cut,) = [entry for entry in log.ledger if "cut short" in entry.action]
+    assert cut.rule == "array_tasks" and cut.jobs == (8,)
+    assert "steps" not in {entry.rule for entry in log.ledger}
+
+
+def test_an_array_of_a_thousand_million_tasks_takes_no_memory() -> None:
+    assert len(task_numbers("8_[0-999999999]")) == waiting_tasks("8_[0-999999999]") == MOST_TASKS

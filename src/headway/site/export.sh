@@ -13,7 +13,7 @@ if [ "${1-}" = --anonymous ]; then anonymous=yes; shift; fi
 if [ $# -lt 2 ]; then sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2; fi
 since=$1 until=$2
 
-export SLURM_TIME_FORMAT=%s LC_ALL=C
+export SLURM_TIME_FORMAT=%s SLURM_BITSTR_LEN=0 LC_ALL=C
 cluster=$(scontrol show config | awk '$1 == "ClusterName" { print $3; exit }')
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -128,7 +128,7 @@ def key_functions(spec: Spec) -> dict[str, KeyFunction]:
     return {name: KeyFunction(key) for name, key in spec.keys.items()}
 
 
-def _with_columns(error: Exception, row: Any) -> str:
+def _with_columns(error: BaseException, row: Any) -> str:
     words = faults.error_words(error)
     if isinstance(error, AttributeError) and error.obj is row:
         fields: tuple[str, ...] = getattr(row, "_fields", ())

@@ -54,7 +54,7 @@ class Constraint:
             return cls(found, tuple(((one,), 0) for one in found) if len(found) > 1 else ())
         if match := _COUNTED.fullmatch(text):
             given = [part.partition("*") for part in match[1].replace(",", "&").split("&")]
-            if all(count.isdigit() or not star for _, star, count in given):
+            if all(re.fullmatch(r"\d{1,9}", count) or not star for _, star, count in given):
                 common = frozenset(name for name, star, _ in given if not star)
                 counted = [(name, int(count)) for name, star, count in given if star]
                 return cls((common,), tuple(((common | {name},), count) for name, count in counted))

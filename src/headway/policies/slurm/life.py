@@ -21,7 +21,7 @@ from headway.site.happenings import times_of
 from headway.site.model import Partition
 from headway.site.model import Reservation as Reserved
 from headway.site.node_names import expanded
-from headway.units import MINUTE, NEVER, SECOND
+from headway.units import LATEST, MINUTE, NEVER, SECOND
 
 DAY = 24 * 3600
 STARTED, CORRESPONDING, SINGLETON = "after", "aftercorr", "singleton"
@@ -279,9 +279,10 @@ def moment(text: str, submit: int, otherwise: int) -> int:
     """
     given = text.strip().lower()
     scale = {"": 1, "second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
-    if match := re.fullmatch(r"now(?:\+(\d+)([a-z]*?)s?)?", given):
-        return submit + int(match[1] or 0) * scale.get(match[2] or "", 1)
-    if given.isdigit() and len(given) > 8:
+    # A number of more digits than these is no time that Slurm could have taken.
+    if match := re.fullmatch(r"now(?:\+(\d{1,10})([a-z]*?)s?)?", given):
+        return min(submit + int(match[1] or 0) * scale.get(match[2] or "", 1), LATEST // SECOND)
+    if re.fullmatch(r"\d{9,11}", given):
         return int(given)
     named = {"midnight": "00:00", "noon": "12:00", "fika": "15:00", "teatime": "16:00"}
     if match := re.fullmatch(r"(\d{1,2}):(\d\d)(?::(\d\d))?\s*(am|pm)?", named.get(given, given)):

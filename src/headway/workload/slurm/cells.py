@@ -6,6 +6,7 @@ Each function takes a Polars column of strings and gives one of numbers; null st
 from __future__ import annotations
 
 import re
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from headway.units import SECOND
@@ -25,7 +26,7 @@ LARGEST_COUNT = (1 << 31) - 1
 LARGEST_SECONDS = 10**11
 """Seconds (3,000 years) beyond which a time is taken for damage."""
 
-_DURATION = r"^(?:(?:(\d{1,6})-)?(\d{1,9}):)?(\d{1,9}):(\d{1,9})(?:\.(\d{1,6})\d*)?$"
+_DURATION = r"^(?:(?:([0-9]{1,6})-)?([0-9]{1,9}):)?([0-9]{1,9}):([0-9]{1,9})(?:\.([0-9]{1,6})[0-9]*)?$"
 _CLOCK = "%Y-%m-%dT%H:%M:%S"
 _UNITS = {"": 0, "K": 0, "M": 1, "G": 2, "T": 3, "P": 4, "E": 5}
 
@@ -95,8 +96,8 @@ def tres(text: pl.Series, name: str) -> pl.Series:
     return whole(text.str.extract(rf"(?:^|,){re.escape(name)}=(\d+)"))
 
 
-NO_LIMIT_MINUTES = "525600"
-"""What Slurm records for a job without any time limit: a year."""
+A_YEAR = ("525600", "365-00:00:00")
+"""What Slurm records for a job without any time limit, as TimelimitRaw and as Timelimit show it."""
 
 
 def waiting_tasks(job: str) -> int:
@@ -114,7 +115,7 @@ def task_numbers(job: str) -> list[int]:
     >>> task_numbers("42_[0-1,4-5%2]"), task_numbers("4_[1-9:4]"), task_numbers("4_[...]")
     ([0, 1, 4, 5], [1, 5, 9], [-1])
     """
-    return [task for tasks in _tasks(job) for task in tasks][:MOST_TASKS] or [-1]
+    return list(islice(chain.from_iterable(_tasks(job)), MOST_TASKS)) or [-1]
 
 
 def _tasks(job: str) -> list[range]:

@@ -12,7 +12,7 @@ COLUMNS = (
 people may write anything into it."""
 
 EXPORT = (
-    "SLURM_TIME_FORMAT=%s sacct --allusers --allocations --duplicates --parsable2 "
+    "SLURM_TIME_FORMAT=%s SLURM_BITSTR_LEN=0 sacct --allusers --allocations --duplicates --parsable2 "
     f"--starttime 2024-01-01 --endtime 2025-01-01 --format {','.join(COLUMNS)} > jobs.txt"
 )
 """The line for a login node. Times as seconds since 1970, so that no clock change can be misread."""

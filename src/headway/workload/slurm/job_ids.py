@@ -38,7 +38,8 @@ def _by_raw_numbers(frame: pl.DataFrame) -> pl.DataFrame:
     kind = pl.when(waiting).then(WAITING_TASKS).when(task).then(TASK)
     return frame.select(
         number=number,
-        step=raw.str.contains(".", literal=True) | shown.str.contains(".", literal=True),
+        # Tasks that never started have no steps; three points end a list of them that is too long for sacct.
+        step=raw.str.contains(".", literal=True) | shown.str.contains(".", literal=True) & ~waiting,
         key=number * (1 << 31) + pl.when(waiting).then(_EVERY_WAITING).otherwise(0),
         kind=kind.when(component).then(COMPONENT).otherwise(PLAIN).cast(pl.UInt8),
         shared=pl.repeat(False, pl.len(), dtype=pl.Boolean),

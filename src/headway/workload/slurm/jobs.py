@@ -139,6 +139,8 @@ def _submitted_first(jobs: Jobs, seen: Repeats) -> None:
 
 def _spread_tasks(jobs: Jobs) -> None:
     """One record for all tasks of an array that never started becomes one for each."""
+    action = "a list of tasks that sacct cut short: those it names (export with SLURM_BITSTR_LEN=0)"
+    jobs.note("array_tasks", action, jobs.records["cut"])
     tasks = jobs.records["tasks"]
     if (tasks > 1).any():
         jobs.records = {name: np.repeat(values, tasks) for name, values in jobs.records.items()}

@@ -69,7 +69,7 @@ class Records:
         step = ids.pop("step")
         part: dict[str, npt.NDArray[Any]] = {"line": table.line, "repaired": table.repaired}
         part |= {name: column.to_numpy() for name, column in ids.items()}
-        part["tasks"] = _tasks(frame, part["kind"])
+        part["tasks"], part["cut"] = _tasks(frame, part["kind"])
         if self._lines is not None:
             part["listed"] = self._list_tasks(frame, part["kind"])
         if step.any():
@@ -95,7 +95,7 @@ class Records:
         place = np.full(frame.height, -1, np.int64)
         for row in np.flatnonzero(kind == WAITING_TASKS).tolist():
             place[row] = len(self.task_lists)
-            self.task_lists.append(cells.task_numbers(frame["JobID"][row]))
+            self.task_lists.append(cells.task_numbers(_shown_ids(frame)[row]))
         return place
 
     def _requests(self, frame: pl.DataFrame, lines: Lines) -> dict[str, npt.NDArray[Any]]:
@@ -160,9 +160,8 @@ class Records:
                     pl.when(all_of_it).then(0).otherwise(columns["per"]).cast(pl.UInt8)
                 ).to_series()
         limits = [pl.col(name) for name in ("TimelimitRaw", "Timelimit") if name in names]
-        no_limit = pl.any_horizontal([limit.is_in(list(cells.NO_LIMIT)) for limit in limits or [pl.lit("")]])
-        if "TimelimitRaw" in names:
-            no_limit |= pl.col("TimelimitRaw") == cells.NO_LIMIT_MINUTES
+        words = [*cells.NO_LIMIT, *cells.A_YEAR]
+        no_limit = pl.any_horizontal([limit.is_in(words) for limit in limits or [pl.lit("")]])
         more = frame.select(no_limit=no_limit, bits=feature_bits(names))
         numbers = pl.DataFrame(columns | more.to_dict(as_series=True))
         numbers = self._on_the_clock(frame, numbers)
@@ -285,14 +284,19 @@ class Records:
         return words.replace_strict(unique, kinds, return_dtype=pl.UInt8).to_numpy()
 
 
-def _tasks(frame: pl.DataFrame, kind: npt.NDArray[np.uint8]) -> Ints:
-    """How many jobs each record stands for: the tasks of an array that has not started."""
-    tasks = np.ones(frame.height, np.int64)
+def _tasks(frame: pl.DataFrame, kind: npt.NDArray[np.uint8]) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """How many jobs each record stands for, the tasks of an array that has not started; whether some lack."""
+    tasks, cut = np.ones(frame.height, np.int64), np.zeros(frame.height, np.bool_)
     waiting = np.flatnonzero(kind == WAITING_TASKS)
     if len(waiting):
-        shown = frame["JobID"].to_list()
-        tasks[waiting] = [cells.waiting_tasks(shown[row]) for row in waiting.tolist()]
-    return tasks
+        shown = _shown_ids(frame).gather(waiting)
+        tasks[waiting] = [cells.waiting_tasks(job) for job in shown.to_list()]
+        cut[waiting] = shown.str.contains("...", literal=True).to_numpy()
+    return tasks, cut
+
+
+def _shown_ids(frame: pl.DataFrame) -> pl.Series:
+    return frame["JobID" if "JobID" in frame.columns else "JobIDRaw"]
 
 
 def _array(column: pl.Series) -> npt.NDArray[Any]:

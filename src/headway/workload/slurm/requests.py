@@ -80,8 +80,8 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
     for option, name in (
         ("ntasks", "tasks"), ("cpus-per-task", "cpus_per_task"), ("ntasks-per-node", "tasks_per_node"),
     ):  # fmt: skip
-        if given.get(option, "").isdigit():
-            asked[name] = int(given[option])
+        if (count := _number(given.get(option, ""))) is not None:
+            asked[name] = count
     for option, name in (("mem", "memory_node_mb"), ("mem-per-cpu", "memory_cpu_mb")):
         if option in given and (megabytes := _megabytes(given[option])) is not None:
             asked[name] = megabytes
@@ -89,12 +89,13 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
     asked["contiguous"] = int("contiguous" in given)
     asked["oversubscribe"] = int("oversubscribe" in given or "share" in given)
     if "time-min" in given and (time := clock_time(given["time-min"])) is not None:
-        asked["time_min"] = time * SECOND
+        asked["time_min"] = min(time, cells.LARGEST_SECONDS) * SECOND
     if "nice" in given:
         text = given["nice"] or "100"
-        asked["nice"] = int(text) if text.lstrip("+-").isdigit() else 0
+        nice = _number(text.removeprefix("-").removeprefix("+")) or 0
+        asked["nice"] = -nice if text.startswith("-") else nice
     if "array" in given and (limit := re.search(r"%(\d+)", given["array"])):
-        asked["array_limit"] = int(limit[1])
+        asked["array_limit"] = _number(limit[1]) or 0
     asked["held"] = int("hold" in given)
     if "requeue" in given or "no-requeue" in given:
         asked["requeue"] = int("requeue" in given)
@@ -112,9 +113,14 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
     return asked
 
 
+def _number(text: str) -> int | None:
+    """A count that Slurm could have taken; what it could not have, the line does not ask for."""
+    return int(text) if text.isdecimal() and len(text) <= 10 and int(text) <= cells.LARGEST_COUNT else None
+
+
 def _nodes(text: str) -> dict[str, int]:
     """-N 3 is exactly three, -N 2-4 is a range."""
-    match = re.fullmatch(r"(\d+)([kK]?)(?:-(\d+)([kK]?))?", text)
+    match = re.fullmatch(r"(\d{1,9})([kK]?)(?:-(\d{1,9})([kK]?))?", text)
     if match is None:
         return {}
     least = int(match[1]) * (1024 if match[2] else 1)
@@ -135,8 +141,10 @@ def _gres(given: dict[str, str]) -> str:
 def _megabytes(text: str) -> int | None:
     match = _SIZE.fullmatch(text)
     scale = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2}
+    if match is None or len(match[1]) > 15:
+        return None
     # Slurm rounds KB up to whole MB.
-    return None if match is None else -int(-float(match[1]) * scale[match[2].upper()] // 1)
+    return -int(-float(match[1]) * scale[match[2].upper()] // 1)
 
 
 def request_columns(frame: pl.DataFrame, lines: Lines) -> tuple[dict[str, Ints], dict[str, list[str]]]:
@@ -255,22 +263,23 @@ def _from_tres(lists: list[str], nodes: Ints, asked: dict[str, list[str]]) -> No
         if "gres/" in text and not asked["gres"][row]:
             asked["gres"][row] = _each_node(text, int(nodes[row]))
         if "license/" in text and not asked["licenses"][row]:
-            pairs = [
-                part.removeprefix("license/").split("=")
-                for part in text.split(",")
-                if part.startswith("license/")
-            ]
-            asked["licenses"][row] = ",".join(f"{name}:{count}" for name, count in pairs)
+            asked["licenses"][row] = ",".join(
+                f"{name}:{count}" for name, count in _counts(text, "license/").items()
+            )
 
 
 def _each_node(text: str, nodes: int) -> str:
     """gpu:a100:2 of gres/gpu=4,gres/gpu:a100=4 on two nodes; a name goes where one of its types is given."""
-    counts = dict(
-        part.removeprefix("gres/").split("=", 1) for part in text.split(",") if part.startswith("gres/")
-    )
+    counts = _counts(text, "gres/")
     typed = {name.split(":")[0] for name in counts if ":" in name}
     return ",".join(
         f"{name}:{-(-int(count) // max(nodes, 1))}"
         for name, count in counts.items()
-        if name not in typed and count.isdigit()
+        if name not in typed and count.isdecimal()
     )
+
+
+def _counts(text: str, kind: str) -> dict[str, str]:
+    """Names and counts of one kind in a list of resources, as gpu=4 of gres/gpu=4,mem=8G."""
+    parts = (part.removeprefix(kind).split("=") for part in text.split(",") if part.startswith(kind))
+    return {part[0]: part[1] for part in parts if len(part) == 2}
