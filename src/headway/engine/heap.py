@@ -1,11 +1,13 @@
 """Two heaps: real ends by (time, run), and waiting jobs by (reserved start, job).
 
-A job whose reservation has moved back may stand in the second one with an earlier start than it has.
+In the second one a job stands with a time that is no later than its start, at first halfway to it, and gets a
+later one when it is first. Who is first with its own start is due before all others; and most reservations
+that move, forward too, move without the heap.
 """
 
 from __future__ import annotations
 
-from headway.engine.tables import POOL_LISTS, Job, List, State, Table
+from headway.engine.tables import POOL_LISTS, Clock, Job, List, State, Table
 from headway.jit import kernel
 
 
@@ -111,17 +113,27 @@ def sift_down(state: State, k: int, i: int, size: int, t: int, job: int) -> None
 
 
 @kernel
+def look_from(state: State, job: int) -> int:
+    """Note from when on a job is looked for: from halfway to its start if that is later than before."""
+    now, start = state.clock[Clock.NOW], state.jobs[Job.RESERVED, job]
+    halfway = now + ((start - now) >> 1)
+    state.jobs[Job.DUE_BY, job] = halfway if state.jobs[Job.DUE_BY, job] < halfway < start else start
+    return int(state.jobs[Job.DUE_BY, job])
+
+
+@kernel
 def add_due(state: State, k: int, size: int, job: int) -> None:
     """Put a job with a reservation into the heap of ``size`` jobs."""
-    sift_up(state, k, size, state.jobs[Job.RESERVED, job], job)
+    state.jobs[Job.DUE_BY, job] = -1
+    sift_up(state, k, size, look_from(state, job), job)
 
 
 @kernel
 def move_due(state: State, k: int, job: int) -> None:
     """A job in the heap has another reserved start; one that is later stays where it is until it is first."""
-    i, start = state.jobs[Job.SLOT, job], state.jobs[Job.RESERVED, job]
-    if start < state.lists[List.DUE + POOL_LISTS * k, i]:
-        sift_up(state, k, i, start, job)
+    if state.jobs[Job.RESERVED, job] < state.jobs[Job.DUE_BY, job]:
+        state.jobs[Job.DUE_BY, job] = -1
+        sift_up(state, k, state.jobs[Job.SLOT, job], look_from(state, job), job)
 
 
 @kernel
@@ -136,10 +148,9 @@ def first_due(state: State, k: int, size: int) -> int:
     """The job that is due first in the heap of ``size`` > 0 jobs."""
     while True:
         job = state.lists[List.DUE_JOB + POOL_LISTS * k, 0]
-        start = state.jobs[Job.RESERVED, job]
-        if start == state.lists[List.DUE + POOL_LISTS * k, 0]:
+        if state.jobs[Job.RESERVED, job] == state.jobs[Job.DUE_BY, job]:
             return int(job)
-        sift_down(state, k, 0, size, start, job)
+        sift_down(state, k, 0, size, look_from(state, job), job)
 
 
 @kernel

@@ -36,13 +36,15 @@ class Job(IntEnum):
     RUN = 8
     RESERVED = 9
     SLOT = 10
-    PROMISE = 11
-    KEPT = 12
+    """Where a job stands in the heap of those that are due, and from when on it is looked for there."""
+    DUE_BY = 11
+    PROMISE = 12
+    KEPT = 13
     """Work done in earlier runs that was saved (µs)."""
-    STRETCH_BY = 13
+    STRETCH_BY = 14
     """Where a job's size or the speed of its cluster is not that of the log, its run time is the log's
     x STRETCH_BY / STRETCH_OVER (0: the log's)."""
-    STRETCH_OVER = 14
+    STRETCH_OVER = 15
 
 
 JOB_ROWS = len(Job)
