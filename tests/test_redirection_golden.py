@@ -76,6 +76,14 @@ def test_equal_areas_go_by_submission() -> None:
     assert kills(run(rows, "redirection(theta=0, group=2, conflict=walltime)")) == [(2, 3)]
 
 
+def test_areas_beyond_whole_numbers_are_large() -> None:
+    """A has 10^7 processors for 10^6 s: more processor-microseconds than 64 bits hold, and more than B's."""
+    many = 10**7
+    rows = ((0, many, 10**6), (1, many, 50), (2, many, 1))
+    made = run(rows, f"redirection(theta=0, group={many}, conflict=area)", 2 * many)
+    assert kills(made) == [(1, 2)]
+
+
 @pytest.mark.parametrize(
     ("size", "groups", "capacity"),
     [("added", (4, 2), 6), ("share", (4, 4), 8), ("split", (2, 2), 4)],

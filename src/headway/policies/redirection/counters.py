@@ -42,12 +42,16 @@ def measure(state: State, job: int) -> int:
 
 @kernel
 def merit(state: State, run: int, job: int) -> int:
-    """What the conflict rule looks at, largest first; where that is the counter, 0."""
+    """What the conflict rule looks at, largest first; where that is the counter, 0.
+
+    Areas end at NEVER (some 100,000 years of a processor), so that none overflows.
+    """
     rule = state.memory.rules[Rule.CONFLICT]
     if rule == LONGEST:
         return int(state.jobs[Job.WALL, job])
     if rule == LARGEST:
-        return int(state.jobs[Job.WALL, job] * state.jobs[Job.PROCS, job])
+        procs = int(state.jobs[Job.PROCS, job])
+        return min(int(state.jobs[Job.WALL, job]), NEVER // procs) * procs
     return int(state.runs[Run.START, run]) if rule == LATEST else 0
 
 
