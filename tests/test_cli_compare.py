@@ -158,3 +158,10 @@ def test_the_report_of_a_comparison_is_that_of_its_folder(headway: Headway) -> N
     assert "compare log.swf --policy fcfs" in now  # how to make it again
     again = headway("compare", "log.swf", "--policy", "fcfs", "--policy", "easy", "--report", "now.html")
     assert again.status == 2 and "--force" in again.err
+
+
+def test_a_report_on_a_log_of_which_no_job_is_left(headway: Headway) -> None:
+    headway.write("none.swf", "; MaxProcs: 4\n1 5 -1 -1 2 -1 -1 2 0 -1 5 1 1 1 1 1 -1 -1\n")
+    words = ("compare", "none.swf", "--policy", "easy", "--policy", "fcfs", "--report", "none.html")
+    assert headway(*words).status == 0
+    assert "had no job to schedule" in (headway.folder / "none.html").read_text()

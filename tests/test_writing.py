@@ -89,6 +89,36 @@ def test_a_full_disk_leaves_what_was_there(run: Headway, command: str) -> None:
     assert (run.folder / path).read_bytes() == there
 
 
+SWEEP = 'metrics = ["jobs"]\n[[workload]]\ntrace = "log.swf"\n[[policy]]\npolicy = "fcfs"\n'
+
+
+@pytest.mark.parametrize("limit", [40, 400, 1500, 3000])
+@pytest.mark.parametrize(
+    "command", ["simulate log.swf --policy fcfs --out new", "sweep s.toml --workers 1 --out new"]
+)
+def test_a_full_disk_is_told_in_one_sentence(run: Headway, command: str, limit: int) -> None:
+    """Wherever in the writing of several files it is noticed, by Python or by Polars."""
+    run.write("s.toml", SWEEP)
+    assert run(*command.replace("new", "first").split()).status == 0
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+    try:
+        told = run(*command.split(), "--quiet")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert told.status == 2, told.err
+    [sentence] = told.err.splitlines()
+    assert sentence.startswith("headway: ") and "too large" in sentence
+
+
+def test_tables_are_not_written_under_a_name_that_is_not_utf8(run: Headway) -> None:
+    odd = os.fsdecode(b"new\xff")
+    run.write("s.toml", SWEEP)
+    for command in ("simulate log.swf --policy fcfs --out", "sweep s.toml --workers 1 --out"):
+        told = run(*command.split(), odd)
+        assert told.status == 2 and "is no name in UTF-8" in told.err, told.err
+
+
 def test_what_is_written_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "file"
     with pytest.raises(KeyboardInterrupt), replacing(path) as draft:

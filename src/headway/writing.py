@@ -35,6 +35,14 @@ def check_replaceable(target: Path) -> None:
             raise UsageError(f"{target} is {words}; only regular files are replaced, so give another name")
 
 
+def check_utf8(target: Path) -> None:
+    """Complain about a name that Polars writes no tables under."""
+    try:
+        str(target).encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{target} is no name in UTF-8, as tables need; give another") from None
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A draft to write, which takes the place of ``path`` when the block ends well, and is gone otherwise."""

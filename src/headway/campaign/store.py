@@ -28,7 +28,7 @@ from headway.campaign.measure import WHOLE, Outcome
 from headway.errors import InputError, UsageError
 from headway.metrics.catalogue import BY_NAME
 from headway.plain import one_line
-from headway.writing import replacing
+from headway.writing import check_utf8, replacing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -200,6 +200,7 @@ def known_type(name: str) -> Any:
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Write a file under another name, bring it to the disk, and give it its name."""
+    check_utf8(path)
     try:
         with replacing(path) as draft:
             write(draft)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable
 from copy import copy
@@ -49,9 +50,11 @@ def main() -> None:
         place = error.filename or "input or output"
         status = _refuse(limits.sentence() if of_memory else f"{place}: {error.strerror or error}")
     except BaseException as error:
-        if not limits.is_of_the_limit(error):
+        # Polars tells of a full disk in words alone.
+        of_disk = re.search(r"IO error: (.*) \(os error \d+\)", str(error))
+        if not of_disk and not limits.is_of_the_limit(error):
             raise
-        status = _refuse(limits.sentence())
+        status = _refuse(f"input or output: {of_disk[1]}" if of_disk else limits.sentence())
     for trouble in getattr(sys.modules.get("headway.jit_cache"), "troubles", ()):
         print(f"headway: {one_line(trouble)}", file=sys.stderr)  # noqa: T201
     if status == INTERRUPTED:

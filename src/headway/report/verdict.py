@@ -37,7 +37,7 @@ def log_name(schedule: Schedule) -> str:
 
 def verdict(comparison: Comparison) -> tuple[list[str], str]:
     """Paragraphs of HTML, and what to be careful about."""
-    if len(comparison.schedules) == 1:
+    if len(comparison.schedules) == 1 or not any(map(len, comparison.schedules)):
         return of_one(comparison.schedules[0], comparison.summaries[0]), ""
     rows = {row.metric: row for row in comparison.rows()}
     each = [

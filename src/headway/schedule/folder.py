@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from headway.errors import UsageError
-from headway.writing import OLD, check_replaceable, draft_of, remove_drafts
+from headway.writing import OLD, check_replaceable, check_utf8, draft_of, remove_drafts
 
 LAST = ("comparison.json", "run.json")
 """Files by which a folder is known to hold results, and which tie the others together."""
@@ -35,6 +35,7 @@ def whole_folder(folder: Path, force: bool = False, stale: Iterable[str] = ()) -
     holds a run (LAST) goes first and comes last, so that one who is killed in between leaves no mixture.
     """
     folder = Path(os.path.realpath(folder))  # a link stays, what it leads to is written
+    check_utf8(folder)
     refuse_occupied(folder, force)
     remove_drafts(folder)
     draft = draft_of(folder)
