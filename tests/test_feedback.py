@@ -124,6 +124,17 @@ def test_who_does_not_think_arrives_at_the_end_itself_in_the_order_of_the_log() 
     assert seconds(made.start) == [0, 10, 15] and headway.audit(made).ok
 
 
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
+def test_who_waited_for_a_job_of_no_length_comes_in_the_next_turn(policy: str) -> None:
+    # Job 1 ends at 5, when job 4 comes by the log and job 2 starts, which takes no time. Job 3 follows job 2:
+    # it comes at 5 too, but job 4 was there before it.
+    rows = [(0, 0, 1, 5, 5, 1), (0, 5, 1, 0, 1, 1), (5, 0, 1, 5, 5, 1), (5, 0, 1, 5, 5, 2)]
+    work = log(rows, follows=[-1, -1, 2, -1], think=[-1, -1, 0, -1])
+    made = headway.simulate(work, 1, policy)
+    assert seconds(made.submit) == [0, 0, 5, 5]
+    assert seconds(made.start) == [0, 5, 10, 5] and headway.audit(made).ok
+
+
 def instance(seed: int) -> tuple[Workload, int]:
     draw = random.Random(seed)
     size, t, rows = draw.randint(2, 6), 0, []

@@ -120,6 +120,30 @@ class Record:
         return lost
 
     @cached_property
+    def leader(self) -> Column:
+        """The place here of the job whose end each job's user waited for; -1 where there is none."""
+        if self.follows is None:
+            return np.full(len(self), -1)
+        place = {job: place for place, job in enumerate(self.job.tolist())}
+        return np.array([place.get(job, -1) for job in self.follows.tolist()], np.int64)
+
+    @cached_property
+    def standing(self) -> Column:
+        """Who stands before whom of those submitted at one instant: by position in the log.
+
+        Who waited for a job that took no time is submitted in a later turn of the instant, behind those that
+        came before. In which turn cannot be told, so those of such an instant stand as they started.
+        """
+        led = self.leader
+        after_nothing = (led >= 0) & (self.start[led] == self.end[led]) & (self.end[led] == self.submit)
+        if not after_nothing.any():
+            return self.row
+        several = np.isin(self.submit, self.submit[after_nothing])
+        standing = np.empty(len(self), np.int64)
+        standing[np.lexsort((self.row, np.where(several, self.start, 0)))] = np.arange(len(self))
+        return standing
+
+    @cached_property
     def intervals(self) -> tuple[Column, Column, Column, Column]:
         """Job (row), start, end and processors of whatever holds processors."""
         everything = np.arange(len(self))

@@ -19,7 +19,7 @@ def check(record: Record) -> Finding:
     """Replay of the queue in order of submission with the requested walltimes."""
     expected = record.start + record.walltime
     heads, instants = late_heads(
-        record.start, record.end, expected, record.submit, record.row, record.procs, record.capacity
+        record.start, record.end, expected, record.submit, record.standing, record.procs, record.capacity
     )
 
     def tell(place: int) -> str:
@@ -33,7 +33,7 @@ def check(record: Record) -> Finding:
 def shadow(record: Record, head: int, t: int, expected: NDArray[np.int64]) -> int:
     """The shadow time of a head in the pass at t (µs), as the definition has it; t where it fits at once."""
     before = (record.submit < record.submit[head]) | (
-        (record.submit == record.submit[head]) & (record.row < record.row[head])
+        (record.submit == record.submit[head]) & (record.standing < record.standing[head])
     )
     several = bool(((record.start == t) & (record.end == t)).any())
     counted = (record.start < t) | ((record.start == t) & (before | several))

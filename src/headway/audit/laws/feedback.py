@@ -17,8 +17,7 @@ def check(record: Record) -> Finding | None:
     follows, think = record.follows, record.think
     if follows is None or think is None:
         return None
-    row = {job: place for place, job in enumerate(record.job.tolist())}
-    leader = np.array([row.get(job, -1) for job in follows.tolist()], np.int64)
+    leader = record.leader
     wanted = np.where(leader >= 0, record.end[leader] + think, record.asked_submit)
     refused = (follows >= 0) & (leader < 0)
 

@@ -12,7 +12,7 @@ from headway.units import NEVER, seconds_text
 
 def check_order(record: Record) -> Finding:
     """Starts do not decrease in the order of submission, ties by position in the log."""
-    queue = np.lexsort((record.row, record.submit))
+    queue = np.lexsort((record.standing, record.submit))
     start = record.start[queue]
 
     def describe(place: int) -> Fault:
@@ -28,7 +28,7 @@ def check_prompt(record: Record) -> Finding:
     """Whenever a job ends, a head that fits starts."""
     everlasting = np.full(len(record), NEVER)
     heads, instants = late_heads(
-        record.start, record.end, everlasting, record.submit, record.row, record.procs, record.capacity
+        record.start, record.end, everlasting, record.submit, record.standing, record.procs, record.capacity
     )
 
     def tell(place: int) -> str:
