@@ -57,7 +57,8 @@ def rows(folder: str, seeds: int, settings: str) -> list[str]:
     site = Site.load(folder)
     jobs, machine = site.read_jobs(), site.platform()
     recorded = np.asarray(jobs.columns["recorded_start"])
-    wait = float((recorded - jobs.submit)[recorded >= 0].mean()) / SECOND
+    ran = recorded >= 0
+    wait = float((recorded - jobs.submit)[ran].mean()) / SECOND
     more = f", {settings}" if settings else ""
     slurm = [headway.simulate(jobs, machine, f"slurm(seed={seed}{more})") for seed in range(1, seeds + 1)]
     runs = {
@@ -67,8 +68,9 @@ def rows(folder: str, seeds: int, settings: str) -> list[str]:
     name = site.folder.resolve() if site.folder else None
     title = "" if name is None else (name.parent.name if name.name == "site" else name.name)
     return [
-        f"| {title} | {len(jobs)} | {wait:,.0f} s | {policy} | {band([one.minute for one in found])} "
-        f"| {band([one.ten_minutes for one in found])} | {band([one.wait for one in found], '+')} |"
+        f"| {title} | {np.count_nonzero(ran)} | {wait:,.0f} s | {policy} "
+        f"| {band([one.minute for one in found])} | {band([one.ten_minutes for one in found])} "
+        f"| {band([one.wait for one in found], '+')} |"
         for policy, found in runs.items()
     ]
 

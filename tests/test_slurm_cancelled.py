@@ -6,6 +6,7 @@ nodes, and nothing delays the controller. Times are seconds after the first subm
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -188,3 +189,20 @@ def test_other_logs_drop_them(exported: Path) -> None:
     line = "1 0 500 0 4 -1 -1 4 600 -1 5 1 1 -1 1 1 -1 -1\n"
     exported.write_text("; UnixStartTime: 0\n" + line + line.replace("1 0 500 0", "2 9 0 30", 1))
     assert [len(read(exported, cancelled=rule)) for rule in ("drop", "wait", "keep")] == [1, 1, 2]
+
+
+def test_newer_json_writes_a_large_number_for_no_start(tmp_path: Path) -> None:
+    """Nodes are those that were asked for: none were given."""
+    job = {
+        "job_id": 8, "user": "ann", "account": "chem", "partition": "main", "qos": "normal", "cluster": "a",
+        "state": {"current": ["CANCELLED"]}, "allocation_nodes": 0, "nodes": "None assigned",
+        "time": {"submission": BEGAN, "eligible": BEGAN, "start": 4294967294, "end": BEGAN + 900,
+                 "elapsed": 0, "limit": {"set": True, "infinite": False, "number": 10}},
+        "required": {"CPUs": 8},
+        "tres": {"requested": [{"type": "cpu", "count": 8}, {"type": "node", "count": 2}], "allocated": []},
+    }  # fmt: skip
+    file = tmp_path / "jobs.json"
+    file.write_text(json.dumps({"jobs": [job]}), "utf-8")
+    jobs = read_requests(str(file), {"cancelled": "wait"})
+    assert jobs.columns["cancelled_after"].tolist() == [900 * SECOND]
+    assert (jobs.columns["min_nodes"].tolist(), jobs.procs.tolist()) == ([2], [8])

@@ -41,6 +41,7 @@ JOB = st.fixed_dictionaries(
         "shortest": st.sampled_from([-1, -1, 1, 5]),
         "qos": st.integers(0, 1),
         "status": st.sampled_from([1, 1, 0]),
+        "cancelled": st.sampled_from([-1, -1, -1, 30, 600, 4000]),
         "partition": st.integers(0, 2),
     }
 )
@@ -122,6 +123,7 @@ def workload(jobs: list[dict[str, Any]]) -> headway.Workload:
         time_min=column("shortest") * 60,
         qos=column("qos"),
         status=column("status"),
+        cancelled_after=column("cancelled"),
         name=np.zeros(len(jobs), np.int64),
         header=Header([f"; UnixStartTime: {BEGAN}"]),
         labels={

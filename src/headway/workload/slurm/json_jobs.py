@@ -32,6 +32,9 @@ LARGEST_JOB = 1 << 26
 DIGITS = 20
 """Characters of a whole number of 64 bits."""
 
+NO_TIME = ("4294967294", "4294967295")
+"""What newer versions write for a time that is not set."""
+
 _JOBS = re.compile(r'"jobs"\s*:\s*\[')
 _GAP = re.compile(r"[\s,]*")
 
@@ -155,6 +158,12 @@ def number(value: Any) -> str:
     return str(value)
 
 
+def _moment(value: Any) -> str:
+    """A time as text; nothing where it is one of the largest numbers, which stand for none."""
+    text = number(value)
+    return "" if text in NO_TIME else text
+
+
 def _part(job: Job, name: str) -> Job:
     """An object inside another; an empty one where there is none."""
     value = job.get(name)
@@ -176,8 +185,8 @@ def _record(job: Job) -> dict[str, str]:
         "User": _text(job.get("user") or _part(job, "association").get("user")),
         "Account": _text(job.get("account")), "Partition": _text(job.get("partition")),
         "QOS": _text(job.get("qos")), "State": _state(job),
-        "Submit": number(time.get("submission")), "Eligible": number(time.get("eligible")),
-        "Start": number(time.get("start")), "End": number(time.get("end")),
+        "Submit": _moment(time.get("submission")), "Eligible": _moment(time.get("eligible")),
+        "Start": _moment(time.get("start")), "End": _moment(time.get("end")),
         "ElapsedRaw": number(time.get("elapsed")), "TimelimitRaw": number(time.get("limit")),
         "ReqCPUS": number(required.get("CPUs")), "NNodes": number(job.get("allocation_nodes")),
         "ReqMem": _memory(job, required), "ReqTRES": _tres(tres.get("requested")),
