@@ -65,7 +65,7 @@ def test_a_job_that_starts_sooner_ends_at_its_limit() -> None:
 
 def test_cancelling_asks_for_no_pass() -> None:
     """Where backfill sleeps, the next full pass sees that a job is gone, whenever in its minute that was."""
-    quiet = site({"SchedulerParameters": "bf_interval=36000"})
+    quiet = site(scheduler={"bf_interval": "36000"})
     found = {
         starts(
             log((0, 2, 60, 50), (10, 4, 600, 0), (20, 2, 120, 10), cancelled_after=after(0, at, 0)), quiet

@@ -7,6 +7,7 @@ seconds after the first submission; what a pass decides happens within a minute 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -335,3 +336,31 @@ def test_safe_limits_count_what_running_jobs_may_still_take(minutes: int, at_onc
     first, second = starts(jobs, on)
     assert (second == first) == at_once
     assert second <= first + 10 * MINUTE
+
+
+def limited_site(stops: bool, **limits: Any) -> Site:
+    """Two accounts; limits of the first may stop jobs behind those that they hold (assoc_limit_stop)."""
+    group = Association("a", parent=0, limits=Limits(**limits))
+    users = Association("root"), group, Association("a", "u", parent=1), Association("b", "v", parent=0)
+    scheduler = {"assoc_limit_stop": ""} if stops else {}
+    return site({"AccountingStorageEnforce": "limits"}, associations=users, scheduler=scheduler)
+
+
+@pytest.mark.parametrize("stops", [True, False])
+def test_a_limit_stops_those_behind_where_the_site_says_so(stops: bool) -> None:
+    """GrpTRES=cpu=8 of account a: its second job is planned in 500 s, on two nodes that it could have now.
+
+    Job 3 of another account wants one of these for longer; job 4 has the fourth node.
+    """
+    jobs = [(0, 1, 60, 50), (10, 2, 60, 10), (20, 2, 60, 10), (30, 1, 30, 10)]
+    columns = {"user": ["u", "u", "v", "v"], "account": ["a", "a", "b", "b"]}
+    first, second, third, fourth = starts(log(*jobs, **columns), limited_site(stops, grp_tres={"cpu": 8}))
+    assert first < MINUTE and 3000 <= second <= 3000 + MINUTE and fourth < 2 * MINUTE
+    assert third >= 3000 if stops else third < 2 * MINUTE
+
+
+def test_a_limit_on_jobs_is_kept_by_backfill_also_where_limits_stop_others() -> None:
+    """GrpJobs=1: the second job of account a waits for the end of the first."""
+    jobs = log((0, 1, 60, 50), (10, 2, 60, 10), user=["u", "u"], account=["a", "a"])
+    first, second = starts(jobs, limited_site(True, grp_jobs=1))
+    assert first < MINUTE and 3000 <= second <= 3000 + MINUTE

@@ -32,7 +32,14 @@ from headway.policies.slurm.independence import (
     waits_for_a_start,
 )
 from headway.policies.slurm.life_tables import Array
-from headway.policies.slurm.limits import after_selection, before_selection, hold_by_limit
+from headway.policies.slurm.limits import (
+    after_selection,
+    before_selection,
+    cap_of,
+    first_qos,
+    hold_by_limit,
+    second_qos,
+)
 from headway.policies.slurm.main_loop import priority_bound
 from headway.policies.slurm.plan_table import (
     END,
@@ -57,9 +64,10 @@ from headway.policies.slurm.plan_table import (
 from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, shortest_in, standing_in
 from headway.policies.slurm.selection import fewest_nodes, whole_nodes
 from headway.policies.slurm.settings import Preemption, Setting
-from headway.policies.slurm.starting import BUSY, FILLING, STARTED, try_start
+from headway.policies.slurm.starting import BUSY, FILLING, LIMITED, STARTED, try_start
 from headway.policies.slurm.submission import by_deadline, cancel, is_too_late
 from headway.policies.slurm.tables import (
+    RESOURCE,
     UNSET,
     Count,
     Holder,
@@ -84,6 +92,8 @@ from headway.policies.slurm.whole import (
 from headway.units import SECOND
 
 GO_ON, STOP = True, False
+STOPPED = 500
+"""After so many seconds a job is planned that a limit keeps from starting now (assoc_limit_stop)."""
 HOLDS_NOTHING = -1
 """The end of a plan that begins later than backfill looks: it keeps nothing from others."""
 
@@ -247,7 +257,10 @@ def search(state: State, place: int, now: int) -> bool:
         or 0 < memory.settings[Setting.BF_PART_RESERVE] <= memory.counts[Count.PLANNED, part]
     )
     least, plain = memory.jobs[SlurmJob.MIN_NODES, job], memory.settings[Setting.PLAIN] > 0
+    stops = memory.settings[Setting.LIMIT_STOPS] > 0
     later, slot, lacks, seen, counted, skipped = now, 0, 0, END, False, False
+    if stops:
+        later = max(now, blocked_until(memory, job, part))
     folded = reach = END
     any_reserved = memory.reservations.shape[1] > 0
     lay_widest(memory, job, part)
@@ -321,16 +334,22 @@ def search(state: State, place: int, now: int) -> bool:
             later = 0  # its plan stands all the same
         elif start <= now:
             unpack(memory, Scratch.WINDOW)
-            outcome = try_start(state, Scratch.WINDOW, job, part, now, FILLING, minutes)
+            outcome = LIMITED
+            if not (stops and is_limited(memory, job, part)):
+                outcome = try_start(state, Scratch.WINDOW, job, part, now, FILLING, minutes)
             if outcome == STARTED:
                 enter_started(state, job, part)
                 note_end(state, job)
                 memory.clock[SlurmClock.CYCLE_STARTS] += 1
             if outcome == STARTED or preempts:
                 note_nodes(state)
-            if outcome != BUSY:
+            if outcome == LIMITED and stops:
+                start = later if later > 0 else now + STOPPED
+                block(memory, job, part, start)
+            elif outcome != BUSY:
                 return GO_ON
-            later = 0
+            else:
+                later = 0
         if start > now and only_now:
             return GO_ON
         if later > 0 and start > later:
@@ -342,9 +361,42 @@ def search(state: State, place: int, now: int) -> bool:
         if start > now and collides(memory, first, last):
             later = start
             continue
-        if memory.settings[Setting.LIMIT_STOPS] == 0 and plan_breaks_limit(state, job, part, cpus):
+        if not stops and plan_breaks_limit(state, job, part, cpus):
             return GO_ON
         return keep_plan(state, job, part, start, first, last)
+
+
+@kernel
+def is_limited(memory: Memory, job: int, part: int) -> bool:
+    """Whether a limit that is looked at before nodes are sought holds a job."""
+    reason = before_selection(memory, job, part)
+    hold_by_limit(memory, job, reason)
+    return bool(reason != Reason.NONE)
+
+
+@kernel
+def blocked_until(memory: Memory, job: int, part: int) -> int:
+    """Until when nobody of the QOS of a job, or of its partition, is planned in this cycle."""
+    of_job, of_part, until = memory.jobs[SlurmJob.QOS, job], memory.partitions[Partition.QOS, part], UNSET
+    if of_job != UNSET:
+        until = memory.holders[Holder.BLOCKED, of_job]
+    if of_part != UNSET:
+        until = max(until, memory.holders[Holder.BLOCKED, of_part])
+    return int(until)
+
+
+@kernel
+def block(memory: Memory, job: int, part: int, until: int) -> None:
+    """Plan nobody before ``until`` of the QOS whose limit for a group stopped a job."""
+    reason = memory.jobs[SlurmJob.REASON, job]
+    tres, kind = reason // RESOURCE, reason % RESOURCE
+    if not Reason.QOS_GRP <= kind <= Reason.QOS_GRP_RUN_MINS:
+        return
+    qos = first_qos(memory, job, part)
+    if qos == UNSET or cap_of(memory, kind - Reason.QOS_GRP, qos, tres) == UNSET:
+        qos = second_qos(memory, job, part)
+    if qos != UNSET:
+        memory.holders[Holder.BLOCKED, qos] = max(memory.holders[Holder.BLOCKED, qos], until)
 
 
 @kernel
@@ -418,6 +470,8 @@ def begin_cycle(state: State, now: int) -> None:
     for word in range(memory.words_sets.shape[1]):
         memory.words_sets[Scratch.ALLOWED, word] = ALL
     clear_table(memory, now)
+    for qos in range(memory.holders.shape[1]):
+        memory.holders[Holder.BLOCKED, qos] = UNSET
     for row in range(memory.counts.shape[0]):
         for column in range(memory.counts.shape[1]):
             memory.counts[row, column] = 0

@@ -395,6 +395,12 @@ def after_selection(state: State, job: int, part: int, cpus: int, mb: int, nodes
 
 
 @kernel
+def is_of_limit(reason: int) -> bool:
+    """Whether a job waits for a limit of a QOS or an association."""
+    return bool(Reason.QOS_JOB_LIMIT <= reason % RESOURCE <= Reason.ASSOC_MIN_JOB)
+
+
+@kernel
 def hold_by_limit(memory: Memory, job: int, reason: int) -> None:
     """Note the limit that holds a job; nothing where none does."""
     if reason != Reason.NONE:

@@ -12,7 +12,7 @@ from headway.policies.slurm.independence import (
     refused_before,
 )
 from headway.policies.slurm.life_tables import Array, Reservation
-from headway.policies.slurm.limits import before_selection, hold_by_limit
+from headway.policies.slurm.limits import before_selection, hold_by_limit, is_of_limit
 from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, minutes_in, standing_in, waives
 from headway.policies.slurm.settings import Setting, Waiver
 from headway.policies.slurm.starting import LIMITED, MAIN, PASSED_OVER, STARTED, try_start
@@ -163,9 +163,8 @@ def main_pass(state: State, now: int, full: bool) -> bool:
         refuse_array(memory, job, part, Array.REFUSED_PASS, number)
         if outcome in (TOO_FEW, NOT_ALLOWED):
             stamped = True
-        if outcome == LIMITED and memory.settings[Setting.LIMIT_STOPS] > 0:
-            fail_partition(memory, part)
-        elif outcome not in (PASSED_OVER, LIMITED, NOT_ALLOWED):
+        stops = outcome == LIMITED and memory.settings[Setting.LIMIT_STOPS] > 0
+        if stops or outcome not in (PASSED_OVER, LIMITED, NOT_ALLOWED):
             hold_up(memory, place, now)
     if starts + left > 0:
         close_gaps(memory)
@@ -182,8 +181,9 @@ def test(state: State, place: int, now: int) -> int:
         return CANCELLED
     reason = before_selection(memory, job, part)
     if reason != Reason.NONE:
+        known = is_of_limit(memory.jobs[SlurmJob.REASON, job])
         hold_by_limit(memory, job, reason)
-        return PASSED_OVER
+        return PASSED_OVER if known else LIMITED  # who is known to be held by a limit stops nobody
     if available_nodes(memory, part) < memory.jobs[SlurmJob.MIN_NODES, job]:
         memory.jobs[SlurmJob.REASON, job] = Reason.RESOURCES
         return TOO_FEW

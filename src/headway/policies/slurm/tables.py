@@ -385,6 +385,8 @@ class Holder(IntEnum):
     WAIVES = 23
     """Which bounds of partitions do not bind jobs of a QOS (:class:`Waiver`, as bits)."""
     MAX_SUBMIT_ACCOUNT = 14
+    BLOCKED = 24
+    """Until when the present cycle plans nobody of a QOS, because a limit stopped one (assoc_limit_stop)."""
 
 
 class Cap(IntEnum):
