@@ -19,6 +19,7 @@ from headway.campaign import Campaign, Results, running, workers
 from headway.campaign.cell import Cell
 from headway.campaign.identity import policy_key, workload_digest
 from headway.campaign.measure import Chunk, Outcome, Settings
+from headway.errors import UsageError
 from headway.policies.spec import parse_spec
 from headway.workload.models import generate
 
@@ -458,3 +459,44 @@ def test_pandas_and_duckdb_open_the_results(tmp_path: Path) -> None:
 def test_mistakes_are_one_sentence(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(headway.UsageError, match=message):
         small(**arguments).cells()
+
+
+# ---- what would mix or mean nothing ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("policies", "both"),
+    [
+        ([{"policy": "fcfs", "label": "x"}, {"policy": "sjf", "label": "x"}], "fcfs and sjf"),
+        ([{"policy": "sjf", "label": "easy"}], "easy and sjf"),
+        (["fcfs", {"policy": "sjf", "label": "fcfs"}], "fcfs and sjf"),
+    ],
+)
+def test_two_policies_under_one_label_are_refused(policies: list[object], both: str) -> None:
+    with pytest.raises(UsageError, match=f"{both} are both called '.*'; give one of them another label"):
+        small(policies=policies)
+
+
+def test_one_policy_written_twice_and_one_grid_may_have_one_label() -> None:
+    written = ["easy()", "easy( order = fcfs )", {"policy": "easy", "label": "easy"}, "easy"]
+    assert column(small(policies=written, replications=1).cells(), "label") == ["easy"]
+    grid = {"policy": "easy", "grid": {"order": ["sjf", "saf"]}, "label": "mine"}
+    assert column(small(policies=[grid], replications=1).cells(), "label") == ["easy", "mine", "mine"]
+
+
+@pytest.mark.parametrize("procs", [0, -1, "16", 1.5])
+def test_a_machine_that_is_none_is_refused(procs: object) -> None:
+    with pytest.raises(UsageError, match="procs must be a whole number of at least 1"):
+        small(workloads={"model": MODEL, "procs": procs})
+
+
+@pytest.mark.parametrize("settings", [{"tau": -5}, {"trim": 50}, {"trim": -1}])
+def test_bounds_are_judged_before_any_cell_is_run(settings: dict[str, float]) -> None:
+    with pytest.raises(UsageError, match="must be a"):
+        small(**settings)
+
+
+def test_a_campaign_of_which_no_workload_is_left_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="leave no workload"):
+        small(apply="weeks(at_least=2, utilization=submitted)").run(tmp_path / "out", workers=1)
+    assert not (tmp_path / "out").exists()

@@ -156,9 +156,12 @@ class Campaign:
                     count = workers or cores()
                     made = local_workers(count, processes, self._interpreted())
                     run_cells(run, self.opened(), self.openings, made, tell)
+                if not run.plan:
+                    raise UsageError("the transformations leave no workload, so there is nothing to run")
             finally:
                 run.progress.seconds = time.monotonic() - begin
-                Results.write(store, run.plan)
+                if run.plan:
+                    Results.write(store, run.plan)
             store.merge()
         return Results.open(out, run.progress)
 

@@ -21,7 +21,7 @@ from headway.errors import HeadwayError, UsageError
 from headway.metrics.at_once import metrics_at_once
 from headway.metrics.catalogue import BY_NAME, METRICS
 from headway.metrics.classes import by_division, by_queue, by_size, by_user
-from headway.metrics.sample import Sample
+from headway.metrics.sample import Sample, check_bounds
 from headway.outcome import Ran, result_of
 from headway.platform import Platform
 from headway.policies.own.loading import load_file
@@ -55,6 +55,7 @@ class Settings:
     """Keep the schedule of every cell."""
 
     def __post_init__(self) -> None:
+        check_bounds(self.tau, self.trim)
         for name in self.metrics:
             if name not in BY_NAME:
                 raise UsageError(f"there is no metric {name!r}; there are {', '.join(BY_NAME)}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,9 @@ def _from_table(table: dict[str, Any], apply: tuple[str, ...], folder: Path | No
         raise UsageError("workload: give exactly one of trace, model and workload")
     if table.get("procs") is not None and table.get("platform") is not None:
         raise UsageError("workload: give either procs or platform, not both")
+    procs = table.get("procs")
+    if procs is not None and not (isinstance(procs, Integral) and int(procs) >= 1):
+        raise UsageError(f"workload: procs must be a whole number of at least 1, not {procs!r:.40}")
     own = table.get("apply", ())
     table["apply"] = ((own,) if isinstance(own, str) else tuple(own)) + apply
     for key in ("trace", "annotations", "platform"):

@@ -40,10 +40,26 @@ def variants(
     """Every policy with every point of its grid, in the order given; `baseline` is that of those without."""
     if isinstance(given, (str, Spec, Mapping)):
         given = [given]
-    found = [variant for each in given for variant in _expand(each, baseline, folder)]
-    if not found:
+    expanded = [list(_expand(each, baseline, folder)) for each in given]
+    if not any(expanded):
         raise UsageError("a campaign needs at least one policy")
-    return found
+    _check_labels(expanded)
+    return [variant for each in expanded for variant in each]
+
+
+def _check_labels(expanded: list[list[Variant]]) -> None:
+    """Refuse one label for several policies: tables would mix them. Points of one grid may share theirs."""
+    named: dict[str, tuple[int, Spec]] = {
+        v.baseline.brief: (-1, v.baseline) for each in expanded for v in each if v.baseline is not None
+    }
+    for place, each in enumerate(expanded):
+        for variant in each:
+            owner, spec = named.setdefault(variant.label, (place, variant.spec))
+            if owner != place and str(spec) != str(variant.spec):
+                raise UsageError(
+                    f"{spec.brief} and {variant.spec.brief} are both called {variant.label!r}; give one of "
+                    "them another label"
+                )
 
 
 def _expand(given: object, baseline: str | None, folder: Path | None) -> Iterator[Variant]:
