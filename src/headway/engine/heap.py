@@ -1,8 +1,8 @@
 """Two heaps: real ends by (time, run), and waiting jobs by (reserved start, job).
 
-In the second one a job stands with a time that is no later than its start, at first halfway to it, and gets a
-later one when it is first. Who is first with its own start is due before all others; and most reservations
-that move, forward too, move without the heap.
+In the second one a job stands with a time that is no later than its start, at first most of the way to it,
+and gets a later one when it is first. Who is first with its own start is due before all others; and most
+reservations that move, forward too, move without the heap.
 """
 
 from __future__ import annotations
@@ -114,10 +114,10 @@ def sift_down(state: State, k: int, i: int, size: int, t: int, job: int) -> None
 
 @kernel
 def look_from(state: State, job: int) -> int:
-    """Note from when on a job is looked for: from halfway to its start if that is later than before."""
+    """Note from when on a job is looked for: an eighth of the way before its start, or then where it was."""
     now, start = state.clock[Clock.NOW], state.jobs[Job.RESERVED, job]
-    halfway = now + ((start - now) >> 1)
-    state.jobs[Job.DUE_BY, job] = halfway if state.jobs[Job.DUE_BY, job] < halfway < start else start
+    near = start - ((start - now) >> 3)
+    state.jobs[Job.DUE_BY, job] = near if state.jobs[Job.DUE_BY, job] < near < start else start
     return int(state.jobs[Job.DUE_BY, job])
 
 
