@@ -266,6 +266,24 @@ def test_the_audit_finds_a_job_in_a_partition_that_does_not_let_it_in(rules: dic
     assert broken(schedule, main(**rules)) == {"partition access"}
 
 
+def test_a_job_that_never_fits_in_one_of_its_partitions_holds_nobody_up_there() -> None:
+    """MaxCPUsPerNode=2 in the first of two partitions of a job that wants four CPUs of a node. Its other one
+    is in use, and so is a node of the first, by a job that has it to itself. Whoever asks for a CPU in the
+    first gets it at once: backfill, which would find it later, does not run."""
+    parts = (
+        Partition("small", (0, 1), max_cpus_per_node=2, is_default=True),
+        Partition("first", (0,)), Partition("third", (2,)),
+    )  # fmt: skip
+    jobs = log(
+        (0, 1, 60, 60), (0, 1, 60, 60), (10, 1, 60, 60), (20, 1, 60, 60),
+        partition=["first", "third", "small,third", "small"], cpus=[4, 4, 4, 1], tasks=[4, 4, 4, 1],
+        exclusive=[1, 1, 0, 0],
+    )  # fmt: skip
+    schedule = simulated(jobs, with_partitions(*parts, config={"SchedulerType": "sched/builtin"}))
+    begun = [int(one) // 10**6 for one in schedule.start]
+    assert begun[2] >= 60 * MINUTE and begun[3] < 30
+
+
 def test_a_whole_node_is_no_place_where_only_some_cpus_may_be_used() -> None:
     """MaxCPUsPerNode=3 of 4: a job that wants nodes to itself never runs there."""
     assert told(simulated(log((0, 1, 10, 10)), site(partitions=(main(max_cpus_per_node=3),)))).keys() == {1}

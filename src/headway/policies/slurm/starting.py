@@ -114,12 +114,25 @@ def empty_trial(state: State) -> None:
 
 
 @routine
+def never_fits(state: State, job: int, part: int) -> bool:
+    """Whether a job of several partitions would not fit in one of them though all its nodes were idle."""
+    memory = state.memory
+    if memory.lists[memory.jobs[SlurmJob.PARTITIONS, job], 1] == UNSET:
+        return False
+    for node in range(memory.nodes.shape[1]):
+        here = memory.features[memory.jobs[SlurmJob.FEATURES, job], node]
+        memory.sets[Scratch.BEFORE, node] = memory.members[part, node] & here
+    empty_trial(state)
+    return bool(select(state, memory.trial, Scratch.BEFORE, job, part) == 0)
+
+
+@routine
 def why_not(state: State, job: int, part: int) -> int:
     """Whether a job that does not fit holds up its partition: BUSY, or only itself: PASSED_OVER."""
     memory = state.memory
     whole = memory.jobs[SlurmJob.EXCLUSIVE, job] > 0
     if others_keep_it_out(state, whole):
-        return BUSY
+        return PASSED_OVER if never_fits(state, job, part) else BUSY
     empty_trial(state)
     if select(state, memory.trial, Scratch.BEFORE, job, part) > 0:
         return BUSY
