@@ -15,6 +15,7 @@ import pytest
 import headway
 from headway.site.model import Association, Limits
 from headway.units import SECOND
+from headway.what_if import jobs_changes
 from headway.workload import Workload, read
 from headway.workload.read import read_requests
 from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts
@@ -206,3 +207,11 @@ def test_newer_json_writes_a_large_number_for_no_start(tmp_path: Path) -> None:
     jobs = read_requests(str(file), {"cancelled": "wait"})
     assert jobs.columns["cancelled_after"].tolist() == [900 * SECOND]
     assert (jobs.columns["min_nodes"].tolist(), jobs.procs.tolist()) == ([2], [8])
+
+
+def test_jobs_that_never_ran_are_not_copied() -> None:
+    """What if there were more jobs? Copies are of jobs that ran; where none did, that is said."""
+    jobs = log((0, 1, 10, 10), (0, 1, 10, 0), cancelled_after=[-1, 60 * SECOND])
+    assert (jobs_changes.jobs(jobs, 20).columns["cancelled_after"][2:] == -1).all()
+    with pytest.raises(headway.UsageError, match="none to copy"):
+        jobs_changes.jobs(log((0, 1, 10, 0), cancelled_after=[60 * SECOND]), 1)

@@ -114,7 +114,7 @@ def sift_down(state: State, k: int, i: int, size: int, t: int, job: int) -> None
 
 @kernel
 def look_from(state: State, job: int) -> int:
-    """Note from when on a job is looked for: an eighth of the way before its start, or then where it was."""
+    """Note from when on a job is looked for: 7/8 of the way to its start, or there if that is no progress."""
     now, start = state.clock[Clock.NOW], state.jobs[Job.RESERVED, job]
     near = start - ((start - now) >> 3)
     state.jobs[Job.DUE_BY, job] = near if state.jobs[Job.DUE_BY, job] < near < start else start

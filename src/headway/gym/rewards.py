@@ -27,5 +27,5 @@ class Sum(IntEnum):
     """The busy share and the time at the last decision."""
     LAST_TIME = 7
     LAST_WAITS = 8
-    """STARTED_WAITS and STARTED_BSLD at the last decision, where they are worked out between two of them."""
+    """STARTED_WAITS and STARTED_BSLD at the last decision, in an environment by itself."""
     LAST_BSLD = 9

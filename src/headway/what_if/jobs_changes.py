@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from headway.errors import UsageError
 from headway.units import MINUTE, SECOND
 from headway.workload import Workload
 from headway.workload.ledger import Ledger
@@ -25,6 +26,8 @@ def jobs(workload: Workload, more: int) -> Workload:
         return workload.select(
             kept, rule="what_if", action="taken out by chance", transformation=f"jobs{more}"
         )
+    if not len(ran):
+        raise UsageError("no job of the log ran, so there is none to copy")
     rows = ran[draw.integers(0, len(ran), more)]
     columns = {name: np.concatenate([values, values[rows]]) for name, values in workload.columns.items()}
     moved = columns["submit"][count:] + draw.integers(-APART, APART + 1, more)

@@ -90,7 +90,7 @@ REFUSED = {
 """Rule and action of the ledger for jobs that would wait for ever, by the last reason."""
 STARTED_SOONER = (
     "cancelled",
-    "started sooner than its user cancelled it while it waited: ran until then at most, in no number",
+    "started sooner than its user cancelled it while it waited: ran until then at most, not in the results",
 )
 
 

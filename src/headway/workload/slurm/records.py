@@ -92,10 +92,10 @@ class Records:
 
     def _list_tasks(self, frame: pl.DataFrame, kind: npt.NDArray[np.uint8]) -> Ints:
         """Where the tasks of each record are listed; -1 for a record of one job."""
-        place = np.full(frame.height, -1, np.int64)
+        place, shown = np.full(frame.height, -1, np.int64), _shown_ids(frame)
         for row in np.flatnonzero(kind == WAITING_TASKS).tolist():
             place[row] = len(self.task_lists)
-            self.task_lists.append(cells.task_numbers(_shown_ids(frame)[row]))
+            self.task_lists.append(cells.task_numbers(shown[row]))
         return place
 
     def _requests(self, frame: pl.DataFrame, lines: Lines) -> dict[str, npt.NDArray[Any]]:
