@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import headway
 from headway.schedule import ENDED
 from headway.site import Site
-from headway.site.model import Association, Limits, NodeEvent, Qos, Reservation
+from headway.site.model import Association, Limits, NodeEvent, Partition, Qos, Reservation
+from headway.units import SECOND
 from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts
 
 
@@ -209,6 +211,21 @@ def test_a_cancelled_victim_does_not_run_again() -> None:
     jobs = log((0, 4, 60, 30), (600, 1, 10, 10), qos=["low", "high"])
     schedule = simulated(jobs, preempting("CANCEL"))
     assert 600 <= int(schedule.end[0]) // 1_000_000 <= 660
+
+
+def test_who_takes_victims_in_one_partition_is_not_looked_at_in_its_others() -> None:
+    """The third job lists `high`, whose nodes the first job holds, and `mid`, where one node is idle. In the
+    pass in which it takes the first one's place its record in `mid` is left out, so it does not keep that
+    node from the last job, which starts while the victim's nodes are completing."""
+    config = {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"}
+    low = Partition("low", (0, 1, 2, 3), is_default=True)
+    on = site(config, partitions=(low, Partition("mid", (2, 3)), Partition("high", (0, 1), tier=2)))
+    lists = ["low", "mid", "high,mid", "mid"]
+    jobs = log((0, 2, 90, 30), (1, 1, 60, 60), (600, 2, 10, 10), (600, 1, 120, 90), partition=lists)
+    schedule = headway.simulate(jobs, on.platform(), "slurm(epilog=50, cycle=0, late=0, drift=0)")
+    assert schedule.pieces is not None
+    assert schedule.pieces.job[schedule.pieces.ended == ENDED.index("preempted")].tolist() == [0]
+    assert 600 * SECOND <= schedule.start[3] < schedule.start[2] < 1200 * SECOND
 
 
 def test_accelerators_are_counted_on_each_node() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 from .runs import Asked, Attempt, Run, folder, load, tasks_of
@@ -97,18 +98,25 @@ def suspended_times(run: Run) -> dict[str, int]:
 def submit_line(asked: Asked) -> str:
     job, options = asked.job, asked.options
     words = [
-        f"sbatch -N {job.nodes} -n {job.cpus // job.cpus_per_task} -c {job.cpus_per_task} -t {job.limit}"
+        f"sbatch -N {job.nodes}-{options.get('maxn', job.nodes)} -n {job.cpus // job.cpus_per_task}"
+        f" -c {job.cpus_per_task} -t {job.limit}"
     ]
     words.append(f"-p {','.join(job.partitions)}")
     words += ["--exclusive"] if job.whole else []
     for key, option in (
         ("mem", "mem"), ("mpc", "mem-per-cpu"), ("array", "array"), ("begin", "begin"), ("gres", "gres"),
-        ("resv", "reservation"), ("tmin", "time-min"), ("name", "job-name"),
+        ("resv", "reservation"), ("tmin", "time-min"), ("name", "job-name"), ("feat", "constraint"),
+        ("w", "nodelist"), ("x", "exclude"), ("tpn", "ntasks-per-node"), ("lic", "licenses"),
+        ("nice", "nice"), ("prefer", "prefer"), ("switches", "switches"),
     ):  # fmt: skip
         if key in options:
             words.append(f"--{option}={options[key]}")
     if "dep" in options:
         words.append(f"--dependency={options['dep'].replace('#', '')}")
+    if "deadline" in options:
+        words.append(f"--deadline={datetime.fromtimestamp(int(options['deadline']), UTC):%Y-%m-%dT%H:%M:%S}")
+    if "contig" in options:
+        words.append("--contiguous")
     if "hold" in options:
         words.append("--hold")
     if "requeue" in options:

@@ -53,8 +53,8 @@ class Follower:
 
     def apply(self, event: Event) -> Allocation | None:
         """Let the event happen; returns what a job held that ended by it."""
-        if event.kind.startswith("preempt_") and event.nodes.startswith("for "):
-            self.world.preempted_at[int(event.nodes[4:].split("_")[0])] = int(event.t)
+        if event.nodes.startswith("for "):
+            self.world.preempted_at[int(event.nodes.split()[1].split("_")[0])] = int(event.t)
         match event.kind:
             case "submit":
                 self.submit(event.job)
@@ -66,6 +66,9 @@ class Follower:
                 return self.requeue(event)
             case "suspend" | "resume":
                 self.suspend(event)
+            case "grace":
+                held = self.world.running[event.job]
+                held.end = min(held.end, int(event.t) + int(event.nodes.split()[2]))
             case "release":
                 self.release(event.job)
             case "cancel":
@@ -204,7 +207,8 @@ def allocation(world: World, event: Event, job: Job, row: Attempt) -> Allocation
     usage = Usage(machine, world.running.values())
     partition = machine.partitions[row.partition.split(",")[-1]]
     weights = [plain_weight(machine, i) for i in range(len(machine.nodes))]
-    cpus = select(machine, job, partition, nodes, usage, weights) or spread(job, nodes)
+    alike = replace(job, nodes=nodes.bit_count())
+    cpus = select(machine, alike, partition, nodes, usage, weights) or spread(job, nodes)
     if job.whole:
         cpus = {i: machine.nodes[i].cpus for i in members(nodes)}
     memory = memory_of(machine, job, cpus)

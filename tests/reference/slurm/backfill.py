@@ -49,7 +49,7 @@ def backfill_cycle(state: State) -> Cycle:
     for record in build_queue(machine, state.pending, shortest=True, preemption=state.preemption):
         if cycle.tested >= settings.bf_max_job_test:
             break
-        if record.job not in state.pending:
+        if state.is_settled(record.job):
             continue
         if not place(state, cycle, table, record, counts, planned):
             break

@@ -141,6 +141,10 @@ class State:
         if self.preemption is not None and victims:
             self.preemption.begun[job.id] = self.now
 
+    def is_settled(self, job: Job) -> bool:
+        """Whether the job has started or taken victims in this pass; its other records are left out."""
+        return job not in self.pending or any(one is job for one, _ in self.preempted)
+
     def array_is_full(self, job: Job) -> bool:
         """Whether as many tasks of the job's array run as may."""
         if not job.array_limit:

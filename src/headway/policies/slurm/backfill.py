@@ -61,6 +61,7 @@ from headway.policies.slurm.plan_table import (
     slot_at,
     survey,
 )
+from headway.policies.slurm.preemption import took_victims
 from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, shortest_in, standing_in
 from headway.policies.slurm.selection import fewest_nodes, whole_nodes
 from headway.policies.slurm.settings import Preemption, Setting
@@ -523,7 +524,7 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
             if reason != Reason.NONE:
                 hold_by_limit(memory, job, reason)
                 continue
-        if not count_search(memory, job, part):
+        if took_victims(memory, job) or not count_search(memory, job, part):
             continue
         planned, started = memory.clock[SlurmClock.PLANS], memory.clock[SlurmClock.CYCLE_STARTS]
         if not search(state, place, now):

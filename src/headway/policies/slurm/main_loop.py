@@ -13,6 +13,7 @@ from headway.policies.slurm.independence import (
 )
 from headway.policies.slurm.life_tables import Array, Reservation
 from headway.policies.slurm.limits import before_selection, hold_by_limit, is_of_limit
+from headway.policies.slurm.preemption import took_victims
 from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, minutes_in, standing_in, waives
 from headway.policies.slurm.settings import Setting, Waiver
 from headway.policies.slurm.starting import LIMITED, MAIN, PASSED_OVER, STARTED, try_start
@@ -130,7 +131,7 @@ def main_pass(state: State, now: int, full: bool) -> bool:
                 cancel(state, job, Reason.NEVER_SATISFIED, now)
                 left += 1
             continue
-        if not is_open(memory, job, part):
+        if not is_open(memory, job, part) or took_victims(memory, job):
             continue
         if 0 < memory.settings[Setting.MAX_STARTS] <= starts:
             break

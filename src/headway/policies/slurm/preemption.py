@@ -7,7 +7,7 @@ from headway.engine.tables import Job, Run, Share, State
 from headway.jit import kernel
 from headway.policies.slurm.queue import may_preempt
 from headway.policies.slurm.settings import Mode, Preemption, Setting
-from headway.policies.slurm.tables import UNSET, Holder, Memory, Partition, SlurmJob, Tres
+from headway.policies.slurm.tables import UNSET, Holder, Memory, Partition, SlurmClock, SlurmJob, Tres
 
 NODES_OF_RANK = 1 << 16
 
@@ -66,6 +66,18 @@ def is_pausing(memory: Memory, job: int, now: int) -> bool:
     """Whether a job took victims so recently that it takes no more."""
     took = memory.jobs[SlurmJob.TOOK_VICTIMS, job]
     return bool(took != UNSET and took > now - memory.settings[Setting.PREEMPT_PAUSE])
+
+
+@kernel
+def pass_number(memory: Memory) -> int:
+    """The number of the present pass or cycle; both are counted together."""
+    return int(memory.clock[SlurmClock.PASSES] + memory.clock[SlurmClock.CYCLES])
+
+
+@kernel
+def took_victims(memory: Memory, job: int) -> bool:
+    """Whether a job has taken victims in this pass or cycle: it waits for their nodes then."""
+    return bool(memory.jobs[SlurmJob.TOOK_IN, job] == pass_number(memory))
 
 
 @kernel

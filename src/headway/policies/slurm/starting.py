@@ -15,7 +15,7 @@ from headway.policies.slurm.independence import count_task, take_licences
 from headway.policies.slurm.life_tables import Outcome
 from headway.policies.slurm.limits import after_selection, billed, charge, hold_by_limit, minutes_used_up
 from headway.policies.slurm.power import switch_on
-from headway.policies.slurm.preemption import grace, is_pausing
+from headway.policies.slurm.preemption import grace, is_pausing, pass_number
 from headway.policies.slurm.priority import tres_of
 from headway.policies.slurm.queue import leave_queue
 from headway.policies.slurm.selection import propose_taken, reset_weights, select, select_row
@@ -244,6 +244,7 @@ def preempt(state: State, job: int, now: int) -> None:
         else:
             make_go(state, victim, now)
     memory.jobs[SlurmJob.TOOK_VICTIMS, job] = now
+    memory.jobs[SlurmJob.TOOK_IN, job] = pass_number(memory)
 
 
 @kernel

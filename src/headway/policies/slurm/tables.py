@@ -148,7 +148,9 @@ class SlurmJob(IntEnum):
     """CPUs that each of its nodes must give it at least."""
     CANCELLED = 69
     """Whether its user cancelled it while it waited, as the log has it, and so does in a simulation."""
-    HOLDS = 70
+    TOOK_IN = 70
+    """Which pass or cycle that was, by number: the job is not looked at in its other partitions then."""
+    HOLDS = 71
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 
