@@ -53,7 +53,7 @@ class Reference:
     queue: list[int] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     window: dict[int, Loss] = field(default_factory=dict)
-    """processor -> the maintenance that has it"""
+    """processor -> the maintenance that has it longest"""
     reserved: dict[int, int] = field(default_factory=dict)
 
     # ---- the machine ------------------------------------------------------------------------------------
@@ -153,8 +153,9 @@ class Reference:
                     if len(idle) < loss.procs:
                         self.stop(run)
                         idle |= run.procs
-                for p in sorted(idle)[-loss.procs :]:
-                    self.window[p] = loss
+                shared = sorted(self.window)[::-1][: max(loss.procs - len(idle), 0)]
+                for p in [*sorted(idle)[-loss.procs :], *shared]:
+                    self.window[p] = max(self.window.get(p, loss), loss, key=lambda window: window.end)
 
     def start(self, job: int) -> None:
         _, procs, runtime, wall = self.jobs[job]

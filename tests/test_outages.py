@@ -93,6 +93,22 @@ def test_maintenance_that_is_announced_too_late_stops_the_latest_run() -> None:
     ]
 
 
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
+def test_nobody_runs_while_the_whole_machine_is_maintained(policy: str) -> None:
+    # 2 of 5 processors are away from 5 to 19, all 5 from 11 to 30: at 11 only 3 are not away yet. Job 1 (1
+    # processor, 11 s) comes at 6 and cannot end by 11. At 19 two processors are through with the first
+    # maintenance, but not with the second.
+    losses = [Loss("maintenance", 5, 19, 2), Loss("maintenance", 11, 30, 5)]
+    found = run([(6, 1, 7, 11)], 5, losses, policy)
+    assert starts(found) == [30]
+    assert headway.audit(found).ok
+    # Nor where the first one is the longer.
+    losses = [Loss("maintenance", 5, 30, 2), Loss("maintenance", 11, 19, 5)]
+    assert starts(run([(6, 4, 7, 11), (7, 3, 7, 11)], 5, losses, policy)) == (
+        [30, 19] if policy != "fcfs" else [30, 37]
+    )
+
+
 def test_a_failure_stops_who_runs_there_and_the_job_keeps_its_place() -> None:
     # Jobs 1 to 3 on processors 0, 1 and 2-3; processor 1 fails at 4 and is back at 9. Job 2 begins anew,
     # before job 4 which came at 3: at 6 job 1 frees processor 0.

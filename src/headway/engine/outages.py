@@ -6,7 +6,8 @@ known, processors fail, processors drain, maintenance begins.
 
 On a machine of counted processors an outage hits whoever runs on the processors that it takes, so here they
 have numbers: a job that starts gets the lowest free ones. Maintenance takes the highest of those on which
-nobody runs; where too few are idle the runs that started last are stopped.
+nobody runs; where too few are idle the runs that started last are stopped, and where other maintenance has
+the rest, it shares them, so that they are back when the last is over.
 
 A policy is told how many processors more or fewer it has to plan with, and from when to when (``changes``).
 How long processors will be down or drained nobody knows: it is planned without them until they are back.
@@ -71,8 +72,10 @@ class ChangingMachine:
         self.down = np.zeros(self.procs, np.int64)
         """How many failures a processor has at the moment."""
         self.drained = np.zeros(self.procs, np.int64)
-        self.window = np.full(self.procs, -1)
-        """The maintenance that has a processor."""
+        self.windows = np.zeros(self.procs, np.int64)
+        """How much maintenance a processor has at the moment."""
+        self.window_over = np.zeros(self.procs, np.int64)
+        """When the last of it is over."""
         self.gone = np.zeros(self.procs, np.bool_)
         self.planned_from = np.full(self.procs, NEVER)
         self.planned_to = np.full(self.procs, NEVER)
@@ -135,7 +138,7 @@ class ChangingMachine:
         else:
             if outage.kind == "maintenance":
                 self.known.pop(place, None)
-                self.window[numbers] = -1
+                self.windows[numbers] -= 1
             elif outage.kind == "down":
                 self.down[numbers] -= 1
             else:
@@ -143,9 +146,11 @@ class ChangingMachine:
             self.look_again(state, t, numbers)
 
     def take_window(self, state: State, t: int, place: int) -> None:
-        """Maintenance takes the highest idle processors, and stops runs where these are too few."""
-        wanted = self.outages.outages[place].procs
-        idle = self.window < 0
+        """Maintenance takes the highest idle processors, stops runs where these are too few, and shares the
+        rest with other maintenance."""
+        outage = self.outages.outages[place]
+        wanted = outage.procs
+        idle = self.windows == 0
         idle[numbers_of(part for ranges in self.held.values() for part in ranges)] = False
         latest = sorted(self.held, reverse=True)
         for run in latest:
@@ -154,7 +159,11 @@ class ChangingMachine:
             idle[numbers_of(self.held[run])] = True
             self.stop(state, run)
         chosen = np.flatnonzero(idle)[-wanted:]
-        self.window[chosen] = place
+        shared = np.flatnonzero(self.windows)[::-1][: wanted - len(chosen)]
+        chosen = np.sort(np.concatenate([chosen, shared]))
+        over = np.where(self.windows[chosen] > 0, self.window_over[chosen], 0)
+        self.window_over[chosen] = np.maximum(over, ends(outage))
+        self.windows[chosen] += 1
         self.taken[place] = ranges_of(chosen)
         self.look_again(state, t, chosen)
 
@@ -173,22 +182,21 @@ class ChangingMachine:
     def look_again(self, state: State, t: int, numbers: Numbers) -> None:
         """Whether these processors are there, and until when a policy plans without them."""
         away = (self.down[numbers] > 0) | (self.drained[numbers] > 0)
-        window = self.window[numbers]
+        window = self.windows[numbers] > 0
         busy = np.zeros(len(numbers), np.bool_)
         since = np.full(len(numbers), t)
         for run in self.runs_on(numbers[self.drained[numbers] > 0]):
             mine = np.isin(numbers, numbers_of(self.held[run]))
             busy |= mine
             since[mine] = state.runs[Run.EXPECTED, run]
-        gone = (away | (window >= 0)) & ~busy
+        gone = (away | window) & ~busy
         change = np.count_nonzero(gone) - np.count_nonzero(self.gone[numbers])
         state.pools[Pool.FREE, MACHINE] -= change
         remove(self.free, ranges_of(numbers[gone & ~self.gone[numbers]]))
         give(self.free, ranges_of(numbers[~gone & self.gone[numbers]]))
         self.gone[numbers] = gone
-        until = [ends(self.outages.outages[place]) if place >= 0 else 0 for place in window.tolist()]
-        begin = np.where(away | (window >= 0), since, NEVER)
-        end = np.where(away, NEVER, np.array(until, np.int64))
+        begin = np.where(away | window, since, NEVER)
+        end = np.where(away, NEVER, self.window_over[numbers])
         end = np.where(begin == NEVER, NEVER, end)
         self.plan_without(t, numbers, begin, end)
 
