@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from commands import SWF, Headway
+from headway.cli import submit as submitting
 from headway.errors import UsageError
 from headway.live.journal import Journal, JournalError
 from headway.live.task import Task
 from headway.live.wire import close, listen, read_token
+from live_grids import cluster, folder, written
 
 DEEP = b"[" * 100_000
 
@@ -126,3 +131,47 @@ def test_a_record_of_an_exchange_that_is_none(run: Headway) -> None:
     run.write("exchange.jsonl", "{}\n{}\n")
     words = ("batsim", "log.swf", "--procs", "4", "--replay", "exchange.jsonl", "--record", "/dev/null")
     assert "/dev/null is a device; only regular files are replaced" in refused(run, *words)
+
+
+def test_the_words_of_a_command_are_its_own(run: Headway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Options of headway stand before the command; what follows its first word is the program's."""
+    asked: list[Task] = []
+
+    def heard(grid: object, request: str, task: dict[str, object]) -> dict[str, object]:
+        asked.append(Task.from_json(task))
+        return {"task": 1, "waits_for": "nobody"}
+
+    monkeypatch.setattr(submitting, "ask", heard)
+    run.write("grid.toml", '[[cluster]]\nname = "a"\nprocs = 1\n')
+    words = ("solve", "-n", "4", "--name", "x", "--urgent", "--", "-h")
+    assert run("submit", "--walltime", "9", "--name", "mine", *words).status == 0
+    assert run("submit", "--walltime", "9", "--", "-odd", "name").status == 0
+    assert [(task.command, task.name, task.urgent) for task in asked] == [
+        (words, "mine", False),
+        (("-odd", "name"), "", False),
+    ]
+
+
+@pytest.mark.parametrize("number", ["9" * 30, "-1", "x"])
+def test_numbers_that_no_task_has(run: Headway, number: str) -> None:
+    run.write("grid.toml", '[[cluster]]\nname = "a"\nprocs = 1\n')
+    assert "TASK must be" in refused(run, "status", "--", number)
+    assert "TASK must be" in refused(run, "cancel", "--", number)
+
+
+def test_an_agent_says_why_a_server_has_ended_and_ends_with_its_terminal(tmp_path: Path) -> None:
+    with folder() as path:
+        table = cluster("a", 2, policy="redirection(group=1)")
+        grid = written(path, table, more="timeout = 1", allow='"submit"')
+        words = [sys.executable, "-m", "headway", "agent", str(grid.file), "--servers", "--control"]
+        agent = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+        try:
+            assert agent.stderr is not None
+            said = next(line for line in agent.stderr if "has ended" in line)
+            assert "the server of a has ended: cluster a: redirection needs the act requeue" in said
+            agent.send_signal(signal.SIGHUP)
+            assert agent.wait(60) == 0
+            assert not (path / "state/agent.sock").exists()
+        finally:
+            agent.kill()
+            agent.communicate()

@@ -7,10 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.table import Table
 
 import headway as package
 from commands import SWF, Headway
 from headway import Schedule
+from headway.cli.display import output
 from headway.cli.grids import microseconds_of
 from headway.errors import InputError, UsageError
 from headway.grammar import parse_call
@@ -42,6 +44,15 @@ def test_no_command_shows_them(run: Headway, words: tuple[str, ...]) -> None:
     assert not {*told.out, *told.err} & {"\x1b", "\x07", "\u202e"}
     if "--json" in words:
         json.loads(told.out)
+
+
+def test_names_are_neither_markup_nor_pictures(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table()
+    table.add_column("[/name]")
+    table.add_row("[/] [red]x[/red] :key:")
+    output().print(table)
+    shown = capsys.readouterr().out
+    assert "[/name]" in shown and "[/] [red]x[/red] :key:" in shown
 
 
 TOO_LARGE = ["9" * 5000, "9" * 30, str(2**63), "-" + str(2**63 + 1), "1e309", "1e300/1e-300"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -152,6 +153,28 @@ def test_walltime_kills_and_clients_cancel() -> None:
             first = live.agent.on_status(1)
             # A cluster whose machine pauses is late, and its clock stands for as long.
             assert round(0.3 * SECOND) <= first["ended"] - first["started"] < 20 * SECOND
+
+
+def test_a_clock_that_is_set_back_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with folder() as path:
+        grid = written(path, cluster("a", 1), policy="reallocation(period=1)")
+        real, ahead = time.time, [3600.0]
+        monkeypatch.setattr(time, "time", lambda: real() + ahead[0])
+        with running(grid) as live:
+            live.agent.on_submit(short(30, 0.5).as_json())
+            live.until(lambda: live.agent.on_status(1)["state"] == "running")
+            live.turn()
+            later = live.agent.event
+            assert later is not None
+            ahead[0] = 0.0
+            live.until(lambda: live.agent.on_status(1)["state"] == "killed")
+            live.agent.on_submit(short(0, 5).as_json())
+            live.until(live.all_over)
+            told = live.agent.on_status(2)
+            assert told["state"] == "done" and abs(told["ended"] - real() * SECOND) < 20 * SECOND
+            event = live.agent.event
+            live.until(lambda: live.agent.journal.fact("event") == str(live.agent.event) != str(event))
+            assert live.agent.event is not None and live.agent.event < later - 3000
 
 
 def test_urgent_tasks_suspend_others() -> None:

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import socket
 import stat
 import subprocess
+import threading
+import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from headway.cli.grids import ask
 from headway.errors import InputError, UsageError
+from headway.live import wire
 from headway.live.grid_file import load_grid
 from headway.live.journal import Journal, JournalError
 from headway.live.script import FENCED, job_script, read_fence
+from headway.live.serving import alone
 from headway.live.task import Task
-from headway.live.wire import NoAnswer, Refused, Remote, checked, close, listen, read_token
+from headway.live.wire import NoAnswer, Refused, Remote, TooSlow, checked, close, listen, read_token
 from headway.units import SECOND
 from live_grids import cluster, folder, running, short, written
 from slurm_clusters import free_port
@@ -40,6 +47,11 @@ def listening(address: str, **options: Any) -> Iterator[None]:
         yield
     finally:
         close(made)
+
+
+def answers(address: str, **options: Any) -> bool:
+    with closing(Remote(address, **options)) as remote:
+        return remote.ask("hello") == {"request": "hello"}
 
 
 def test_a_socket_that_only_the_owner_can_open() -> None:
@@ -111,6 +123,11 @@ def test_a_token_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
     file.write_text("short")
     with pytest.raises(UsageError, match="shorter than 16 characters"):
         read_token(file)
+    for text in ("two lines\nof a secret that is long", "\N{SNOWMAN}" * 20):
+        file.write_text(text)
+        with pytest.raises(UsageError, match="one line of ASCII") as error:
+            read_token(file)
+        assert text[:5] not in str(error.value)
 
 
 def test_a_page_is_not_given_to_the_name_of_another_site() -> None:
@@ -121,6 +138,126 @@ def test_a_page_is_not_given_to_the_name_of_another_site() -> None:
         with pytest.raises(urllib.error.HTTPError, match="404") as answer:
             urllib.request.urlopen(other)
         answer.value.close()
+
+
+def test_a_page_is_not_given_to_another_machine_that_says_it_is_this_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    address = f"http://127.0.0.1:{free_port()}"
+    with listening(address, pages=lambda path: ("text/plain", b"state")):
+        # The Host that a client sends is its own affair; where it comes from is not.
+        monkeypatch.setattr(wire._Requests, "setup", from_elsewhere(wire._Requests.setup))
+        with pytest.raises(urllib.error.HTTPError, match="404") as answer:
+            urllib.request.urlopen(address)
+        answer.value.close()
+
+
+def from_elsewhere(setup: Any) -> Any:
+    def changed(requests: Any) -> None:
+        setup(requests)
+        requests.client_address = ("192.0.2.1", 4000)
+
+    return changed
+
+
+def test_who_has_no_token_is_answered_before_all_of_a_large_request_is_read() -> None:
+    port = free_port()
+    head = b"POST /hello HTTP/1.1\r\nHost: x\r\nContent-Length: 60000000\r\n\r\n"
+    listener = listening(f"http://127.0.0.1:{port}", token=TOKEN)
+    with listener, socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+        client.sendall(head + b" " * wire.STRANGERS)
+        assert client.recv(100).startswith(b"HTTP/1.1 403")
+
+
+def test_the_loopback_of_ipv6() -> None:
+    try:
+        with socket.socket(socket.AF_INET6) as free:
+            free.bind(("::1", 0))
+            address = f"http://[::1]:{free.getsockname()[1]}"
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    with listening(address, token=TOKEN):
+        assert answers(address, token=TOKEN)
+
+
+@contextmanager
+def hanging(path: Path) -> Iterator[list[socket.socket]]:
+    """Somebody who takes connections, and answers nothing; the connections that were made."""
+    made: list[socket.socket] = []
+
+    def take() -> None:
+        with suppress(OSError):
+            while True:
+                made.append(server.accept()[0])
+
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+        threading.Thread(target=take, daemon=True).start()
+        try:
+            yield made
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            for each in made:
+                each.close()
+
+
+def test_who_hangs_is_left_alone_for_a_while() -> None:
+    with folder() as path, hanging(path / "s") as made:
+        remote = Remote(f"unix:{path}/s", timeout=0.2, rest=1)
+        for _ in range(5):
+            with pytest.raises(TooSlow, match=r"does not answer \(timed out\)"):
+                remote.ask("hello")
+        assert len(made) == 1
+        time.sleep(1.1)
+        with pytest.raises(TooSlow):
+            remote.ask("hello")
+        assert len(made) == 2
+
+
+def test_an_agent_that_hangs_may_have_heard_what_it_was_asked_for() -> None:
+    with folder() as path, hanging(path / "agent.sock"):
+        grid = written(path, cluster("a", 1), more='listen = "unix:agent.sock"\ntimeout = 0.1')
+        assert grid.listen == f"unix:{path}/agent.sock"
+        with pytest.raises(UsageError, match=r"busy or hangs.*look with headway queue before you ask again"):
+            ask(grid, "submit", task={})
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:99999", "http://127.0.0.1:0", "http://[::1", "unix:"])
+def test_what_is_no_address(address: str) -> None:
+    with pytest.raises(UsageError, match="is not an address; give unix:PATH"):
+        checked(address)
+
+
+def test_only_a_socket_that_nobody_listens_on_is_replaced(tmp_path: Path) -> None:
+    with folder() as path:
+        file = path / "thesis.txt"
+        file.write_text("years of work")
+        with pytest.raises(UsageError, match="it is a file that is no socket"):
+            listen(f"unix:{file}", echo)
+        assert file.read_text() == "years of work"
+        with listening(f"unix:{path}/s"):
+            with pytest.raises(UsageError, match="another process does; end it first"):
+                listen(f"unix:{path}/s", echo)
+            assert answers(f"unix:{path}/s")
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(f"{path}/s")  # as a process that was killed leaves it
+        with listening(f"unix:{path}/s"):
+            assert answers(f"unix:{path}/s")
+
+
+def test_a_socket_in_the_hands_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    with folder() as path, listening(f"unix:{path}/s"):
+        monkeypatch.setattr(os, "getuid", lambda: 12345)
+        os.chown(path / "s", 54321, -1) if os.geteuid() == 0 else None
+        with pytest.raises(NoAnswer, match="the socket is somebody else's"):
+            Remote(f"unix:{path}/s").ask("hello")
+        monkeypatch.undo()
+        path.chmod(0o777)
+        with pytest.raises(UsageError, match="others can write to its folder"):
+            listen(f"unix:{path}/t", echo)
+        with pytest.raises(UsageError, match=r"others can write to .*chmod 700"), alone(path, "agent"):
+            pass
 
 
 def test_nothing_that_a_client_sends_reaches_a_shell(tmp_path: Path) -> None:
@@ -178,6 +315,11 @@ def test_scripts_inputs_and_exit_statuses(tmp_path: Path) -> None:
         ('[[cluster]]\nname = "a"\nprocs = 2\npolicy = "none"', "none"),
         ('[control]\nallow = ["reboot"]\n[[cluster]]\nname = "a"\nprocs = 2', "'reboot' is none of submit"),
         ('[grid]\nlisten = "http://0.0.0.0:1"\n[[cluster]]\nname = "a"\nprocs = 2', "must be https"),
+        ('[[cluster]]\nname = ".."\nprocs = 2', "needs a name of letters"),
+        ('[[cluster]]\nname = "agent"\nprocs = 2', "cannot be called agent"),
+        ('[grid]\nlisten = "http://127.0.0.1:8"\n[[cluster]]\nname = "a"\nprocs = 2', "8 needs a token"),
+        ('[grid]\npage = "https://[2001:db8::1]:8"\n[[cluster]]\nname = "a"\nprocs = 2', "of this machine"),
+        ('[grid]\nlisten = "unix:s"\n[[cluster]]\nname = "a"\nprocs = 2\nlisten = "unix:s"', "two of agent"),
         ("[grid", "is not valid TOML"),
         ("", "has no cluster"),
     ],
@@ -188,6 +330,12 @@ def test_mistakes_in_a_grid_file(tmp_path: Path, text: str, sentence: str) -> No
     with pytest.raises(InputError, match=sentence) as error:
         load_grid(file)
     assert str(file) in str(error.value)
+
+
+def test_a_socket_is_named_beside_the_grid_file(tmp_path: Path) -> None:
+    file = tmp_path / "grid.toml"
+    file.write_text('[grid]\nlisten = "unix:s"\n[[cluster]]\nname = "a"\nprocs = 2')
+    assert load_grid(file).listen == f"unix:{tmp_path / 's'}"
 
 
 def test_a_journal_that_cannot_be_written_stops_everything() -> None:

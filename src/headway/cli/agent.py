@@ -28,7 +28,7 @@ def agent(
     """
     from headway.live.agent import LiveAgent
     from headway.live.grid_file import load_grid
-    from headway.live.launch import end, start_servers
+    from headway.live.launch import end, start_servers, tell_of_ends
     from headway.live.page import pages_of
     from headway.live.serving import alone, log, serve
 
@@ -42,6 +42,7 @@ def agent(
         if not live.guard.control:
             log("read-only: nothing is submitted, cancelled or moved; --control lets it act")
         try:
+            tell_of_ends(started, of, log)
             serve(of, live, addresses, log, pages_of(live.on_state))
         finally:
             end(started)

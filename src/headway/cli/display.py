@@ -35,7 +35,9 @@ def output() -> Console:
             for text, style, control in super().render(*what, **options):
                 yield Segment(text if control else plain(text), style, control)
 
-    return Output(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
+    width = None if sys.stdout.isatty() else PIPED_WIDTH
+    # Names of jobs, labels and files are shown as they are: [/] is no markup, and :key: no picture.
+    return Output(width=width, highlight=False, markup=False, emoji=False)
 
 
 class Display:

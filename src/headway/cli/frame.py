@@ -64,9 +64,12 @@ def _as_written(argument: TyperArgument) -> str:
 
 
 def command(
-    name: str, example: str
+    name: str, example: str, settings: dict[str, Any] | None = None
 ) -> Callable[[Callable[Arguments, int | None]], Callable[Arguments, int | None]]:
-    """Register a command; its function returns the exit status, None for done."""
+    """Register a command; its function returns the exit status, None for done.
+
+    ``settings`` are those of its context, such as whether options may stand behind arguments.
+    """
 
     def register(function: Callable[Arguments, int | None]) -> Callable[Arguments, int | None]:
         @wraps(function)
@@ -80,7 +83,7 @@ def command(
                 return DONE
             return status
 
-        app.command(name, cls=PlainCommand, epilog=f"Example: {example}")(run)
+        app.command(name, cls=PlainCommand, epilog=f"Example: {example}", context_settings=settings)(run)
         return run
 
     return register

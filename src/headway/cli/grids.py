@@ -24,7 +24,8 @@ Control: TypeAlias = Annotated[
 Timeout: TypeAlias = Annotated[
     str, options.value("--timeout", "TIME", "Longest wait: seconds, or 10m, 2h, 1d.")
 ]
-Number: TypeAlias = Annotated[int, options.argument("TASK", "The task's number.")]
+task_number = options.whole_number("TASK", 0)
+Number: TypeAlias = Annotated[int, options.argument("TASK", "The task's number.", parser=task_number)]
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -38,20 +39,24 @@ def chosen(file: Path | None) -> Grid:
     return load_grid(named)
 
 
-def agent_of(grid: Grid) -> Remote:
-    """The agent of a grid."""
+def agent_of(grid: Grid, seconds: float = float("inf")) -> Remote:
+    """The agent of a grid, which may itself have to wait for each of its servers; for so long at most."""
     from headway.live.wire import Remote
 
-    return Remote(grid.listen, token=grid.secret(), ca=grid.tls_ca, timeout=grid.timeout)
+    patience = max(0.1, min(seconds, grid.timeout * (len(grid.sites) + 1)))
+    return Remote(grid.listen, token=grid.secret(), ca=grid.tls_ca, timeout=patience)
 
 
 def ask(grid: Grid, request: str, **data: Any) -> dict[str, Any]:
     """The agent's answer to a client."""
-    from headway.live.wire import NoAnswer
+    from headway.live.wire import NoAnswer, TooSlow
 
     agent = agent_of(grid)
     try:
         return agent.ask(request, **data)
+    except TooSlow as error:
+        remedy = "it may still do what it was asked for, so look with headway queue before you ask again"
+        raise UsageError(f"the agent is busy or hangs: {error}; {remedy}") from None
     except NoAnswer as error:
         remedy = f"start it with headway agent {grid.file}"
         raise UsageError(f"the agent does not answer: {error}; {remedy}") from None

@@ -99,7 +99,7 @@ def _ready(grid: Path, seconds: float) -> int:
     from headway.live.grid_file import load_grid
     from headway.live.waiting import until_ready
 
-    agent = agent_of(load_grid(grid))
+    agent = agent_of(load_grid(grid), seconds)
     try:
         names = until_ready(agent, seconds)
     finally:

@@ -14,7 +14,11 @@ from headway.errors import UsageError
 from headway.plain import counted
 
 
-@command("submit", example="headway submit --walltime 10m --procs 4 ./solve '{procs}'")
+@command(
+    "submit",
+    example="headway submit --walltime 10m --procs 4 ./solve -n '{procs}'",
+    settings={"allow_interspersed_args": False},
+)
 def submit(
     words: Annotated[
         list[str],
@@ -71,8 +75,8 @@ def submit(
 ) -> None:
     """Hand a task to the grid.
 
-    Says which cluster takes it, on how many processors, and when it should start and end. The words of the
-    command reach the program as they are; no shell sees them.
+    Says which cluster takes it, on how many processors, and when it should start and end. The command begins
+    with the first word that is no option. Its words reach the program as they are; no shell sees them.
     """
     import time
 

@@ -8,6 +8,7 @@ from headway.cli import options
 from headway.cli.display import Display, output, print_json
 from headway.cli.frame import DONE, FAULT, command
 from headway.cli.grids import Number, OfGrid, Timeout, agent_of, ask, chosen, clock, microseconds_of
+from headway.cli.grids import task_number as numbered
 
 if TYPE_CHECKING:
     from headway.live.grid_file import Grid
@@ -63,7 +64,7 @@ def _row(task: dict[str, Any]) -> list[str]:
 def status(
     tasks: Annotated[
         list[int] | None,
-        options.argument("[TASK...]", "The tasks' numbers; by default all tasks."),
+        options.argument("[TASK...]", "The tasks' numbers; by default all tasks.", parser=numbered),
     ] = None,
     wait: Annotated[
         bool, options.flag("--wait", "Wait until they have ended; exit status 1 if one was not done.")
@@ -103,7 +104,7 @@ def status(
 def _wait(of: Grid, tasks: list[int], seconds: float) -> None:
     from headway.live.waiting import until_over
 
-    agent = agent_of(of)
+    agent = agent_of(of, seconds)
     try:
         with Display().working("tasks") as progress:
             until_over(agent, tasks, seconds, progress)

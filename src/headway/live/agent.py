@@ -29,6 +29,8 @@ from headway.units import SECOND
 REQUESTS = ("submit", "estimate", "status", "queue", "cancel", "explain", "state", "ready")
 SHOWN_TASKS, SHOWN_DECISIONS = 300, 60
 """Of the page."""
+RESTS = 3
+"""A server that hangs is asked again after so many times ``timeout``; clients get answers meanwhile."""
 
 Clock = Callable[[], int]
 
@@ -52,7 +54,9 @@ class LiveAgent:
         self.proxies = [
             Proxy(
                 site.name,
-                Remote(site.listen, token=secret, ca=grid.tls_ca, timeout=grid.timeout),
+                Remote(
+                    site.listen, token=secret, ca=grid.tls_ca, timeout=grid.timeout, rest=RESTS * grid.timeout
+                ),
                 self.journal,
             )
             for site in grid.sites
@@ -61,7 +65,8 @@ class LiveAgent:
         mode = str(grid.policy.params["mode"])
         self.period = 0 if mode == "none" else microseconds_of(grid.policy, "period")
         self.lock, self.wakened = threading.RLock(), threading.Event()
-        self.event = int(self.journal.fact("event") or -1)
+        last = self.journal.fact("event")
+        self.event = int(last) if last else None
         """The number of the last reallocation event."""
 
     # ---- time ---------------------------------------------------------------------------------------------
@@ -85,8 +90,8 @@ class LiveAgent:
         if not self.period:
             return
         number = (self.now - self.journal.epoch) // self.period
-        if self.event < 0:
-            self.event = number  # the first event is the next one
+        if self.event is None or number < self.event:
+            self.event = number  # the first event is the next one, also after a clock that was ahead
         elif number > self.event:
             self.event = number
             self.journal.set_fact("event", number)

@@ -27,6 +27,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from headway.documents import read_toml
 from headway.errors import InputError, UsageError
@@ -45,6 +46,9 @@ CLUSTER_KEYS = (
     "name", "kind", "procs", "speed", "policy", "listen", "partition", "account", "qos", "conf", "options",
     "steer",
 )  # fmt: skip
+
+TAKEN = ("agent", "fence")
+"""Names of the grid's own in its folder, where each cluster has its lock, its socket and its files."""
 
 OWN_FILE = re.compile(r"(?<![\w/.])[\w./-]+\.py(?=:)")
 """The file of a policy or a key of the user's own, which lies beside the grid file."""
@@ -174,14 +178,17 @@ class _Reader:
             if act not in ACTS:
                 raise self.error(f"{act!r} is none of {', '.join(ACTS)}", "control: allow")
         sites = self.sites(folder, policy)
+        listen = self.address(grid.get("listen", "unix"), folder / "agent.sock")
+        page = self.page(grid)
+        self.check_addresses([listen, *(site.listen for site in sites)], page, "token" in grid)
         return Grid(
             file=self.path,
             policy=policy,
             sites=sites,
             folder=folder,
             fence=self.place(grid.get("fence", folder / "fence")),
-            listen=self.address(grid.get("listen", "unix"), folder / "agent.sock"),
-            page=str(grid.get("page", "")),
+            listen=listen,
+            page=page,
             poll=self.number(grid, "poll", 1.0, 0.05),
             timeout=self.number(grid, "timeout", 15.0, 0.1),
             keep=int(self.number(grid, "keep", 10_000, 1)),
@@ -219,8 +226,10 @@ class _Reader:
         kind = table.get("kind", "local")
         if kind not in KINDS:
             raise self.error(f"must be one of {', '.join(KINDS)}, not {kind!r}", f"{where}: kind")
-        if not isinstance(table.get("name"), str) or not re.fullmatch(r"[\w.-]+", table["name"]):
+        if not isinstance(table.get("name"), str) or not re.fullmatch(r"\w[\w.-]*", table["name"]):
             raise self.error("needs a name of letters, digits, - and _", where)
+        if table["name"] in TAKEN:
+            raise self.error(f"cannot be called {table['name']}, as a file of the grid is", where)
         if "procs" not in table:
             raise self.error("procs is missing: how many processors tasks may use", where)
         try:
@@ -285,7 +294,28 @@ class _Reader:
     def address(self, value: object, default: Path) -> str:
         from headway.live.wire import checked
 
-        return checked(f"unix:{short_path(default)}" if value == "unix" else str(value))
+        if value == "unix":
+            return checked(f"unix:{short_path(default)}")
+        kind, _, path = str(value).partition(":")
+        return checked(f"unix:{self.place(path)}" if kind == "unix" and path else str(value))
+
+    def page(self, grid: dict[str, Any]) -> str:
+        """The address of the agent's page, which this machine alone can open."""
+        from headway.live.wire import is_loopback
+
+        page = "" if "page" not in grid else self.address(grid["page"], self.path)
+        if page and not is_loopback(str(urlsplit(page).hostname)):
+            raise self.error("must be of this machine alone, such as http://127.0.0.1:8900", "grid: page")
+        return page
+
+    def check_addresses(self, addresses: list[str], page: str, token: bool) -> None:
+        """Agent, page and servers have an address each, and on a port nobody is let in without a token."""
+        for address in filter(None, (*addresses, page)):
+            if (*addresses, page).count(address) > 1:
+                raise self.error(f"two of agent, page and clusters are at {address}; give each its own", "")
+        for address in addresses:
+            if not token and not address.startswith("unix:"):
+                raise self.error(f"{address} needs a token: name the file that holds one", "grid: token")
 
     def error(self, message: str, where: str) -> InputError:
         return InputError(message, file=self.path, field=where or None)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from headway.errors import HeadwayError, UsageError
@@ -38,6 +40,26 @@ def start_servers(grid: Grid, control: bool) -> list[subprocess.Popen[bytes]]:
     ]
 
 
+def tell_of_ends(
+    servers: Sequence[subprocess.Popen[bytes]], grid: Grid, say: Callable[[str], None]
+) -> None:
+    """Say it when a server that was started has ended by itself, with the last line of its log."""
+
+    def tell(server: subprocess.Popen[bytes], name: str) -> None:
+        status = server.wait()
+        if status != -signal.SIGTERM and status != 0:
+            log = grid.folder / f"{name}.log"
+            say(f"the server of {name} has ended: {_last_line(log) or f'status {status}'} (see {log})")
+
+    for server, site in zip(servers, grid.sites, strict=False):
+        threading.Thread(target=tell, args=(server, site.name), daemon=True).start()
+
+
+def _last_line(log: Path) -> str:
+    said = log.read_text("utf-8", "replace").strip().splitlines()
+    return said[-1].removeprefix("headway: ") if said else ""
+
+
 def wait_for(address: str, process: subprocess.Popen[bytes], log: Path, request: str, grid: Grid) -> Remote:
     """The other side of an address, as soon as it answers."""
     remote = Remote(address, token=grid.secret(), ca=grid.tls_ca, timeout=grid.timeout)
@@ -49,8 +71,7 @@ def wait_for(address: str, process: subprocess.Popen[bytes], log: Path, request:
         except HeadwayError as error:
             remote.close()
             if process.poll() is not None:
-                said = log.read_text("utf-8", "replace").strip().splitlines()
-                raise UsageError(said[-1].removeprefix("headway: ") if said else str(error)) from None
+                raise UsageError(_last_line(log) or str(error)) from None
             if time.monotonic() > until:
                 raise
         time.sleep(0.1)

@@ -65,7 +65,12 @@ class LocalServer(ClusterServer):
     @property
     def now(self) -> int:
         """µs on the cluster's clock, which does not go back, and stands still while nobody looks after it."""
-        return max(int(time.time() * SECOND) - self.queue.epoch - self.queue.stood, self.batch.now, 0)
+        return max(self._wall, self.batch.now, 0)
+
+    @property
+    def _wall(self) -> int:
+        """The same by this machine's clock alone."""
+        return int(time.time() * SECOND) - self.queue.epoch - self.queue.stood
 
     def unix(self, t: int | None) -> int | None:
         """An instant of the cluster's clock, from the present on, in µs since 1970."""
@@ -75,8 +80,12 @@ class LocalServer(ClusterServer):
         """Let the policy do what is due.
 
         Who comes too late, as after a pause or a restart, sets the clock back to what was due first: a job
-        that starts now has its whole walltime before it, not what is left since it should have started.
+        that starts now has its whole walltime before it, not what is left since it should have started. Where
+        this machine's clock was set back the cluster's goes on: nothing waits until the hour has come again.
         """
+        behind = max(self.batch.now, self.batch.seen_at) - self._wall
+        if behind > LATE:
+            self.queue.stand(-behind)
         late = self.now - self.batch.following
         if late > LATE:
             self.queue.stand(late)
@@ -265,7 +274,7 @@ class LocalServer(ClusterServer):
             self.batch.restore(plan, lambda number: self._job_of(self.queue.job(number)))
             return
         self.entries = {entry.number: entry for entry in self.queue.live()}
-        now = max(int(time.time() * SECOND) - self.queue.epoch - self.queue.stood, 0)
+        now = max(self._wall, 0)
         running = self._running()
         waiting = [(now, "submit", number) for number in self.entries if number not in running]
         self.queue.begin_anew([*_in_order(running), *waiting])

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from headway.errors import HeadwayError, UsageError
 from headway.live.grid_file import Grid, Site
 from headway.live.server import ClusterServer
-from headway.live.wire import Pages, close, listen
+from headway.live.wire import Pages, close, is_safe, listen
 
 RETRY = 1.0
 """Seconds before something is tried again that went wrong."""
@@ -56,6 +56,8 @@ def alone(folder: Path, name: str) -> Iterator[None]:
     import fcntl
 
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not is_safe(folder):
+        raise UsageError(f"others can write to {folder}, where tasks' scripts are; chmod 700 {folder}")
     with (folder / f"{name}.lock").open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -74,14 +76,17 @@ def serve(
     say: Callable[[str], None],
     pages: Pages | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT."""
+    """Serve until SIGTERM, SIGINT, or the end of the terminal, unless nohup has us outlive that."""
     ending = threading.Event()
 
     def end(*_: object) -> None:
         ending.set()
         tended.wakened.set()
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+    ends = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        ends.append(signal.SIGHUP)
+    before = {number: signal.signal(number, end) for number in ends}
     child = signal.signal(signal.SIGCHLD, lambda *_: tended.wakened.set())
     listeners = []
     try:

@@ -10,6 +10,7 @@ wrong with it. No answer is never an answer: it raises :class:`NoAnswer`.
 
 from __future__ import annotations
 
+import errno
 import hmac
 import http.client
 import ipaddress
@@ -19,7 +20,9 @@ import re
 import socket
 import socketserver
 import ssl
+import stat
 import threading
+import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -32,14 +35,20 @@ Handler = Callable[[str, dict[str, Any]], Any]
 Pages = Callable[[str], tuple[str, bytes] | None]
 
 LARGEST = 64 << 20
-NUMBER = re.compile("[0-9]{1,18}")
 """Bytes of a request at most."""
+STRANGERS = 1 << 16
+"""Bytes that are read of a request without the token, so that who sent a short one hears the answer."""
+NUMBER = re.compile("[0-9]{1,18}")
 SOCKET_PATH = 100
 """Characters of a socket's path at most: what every system allows."""
 
 
 class NoAnswer(HeadwayError):
     """Nobody answered in time: what happened there is unknown."""
+
+
+class TooSlow(NoAnswer):
+    """It is there, but has not answered in time, or did not just before and is not asked again yet."""
 
 
 class Refused(HeadwayError):
@@ -58,25 +67,42 @@ def is_loopback(host: str) -> bool:
 
 def checked(address: str) -> str:
     """An address that can be listened on, or an error that says which are."""
-    parts = urlsplit(address)
-    if parts.scheme == "unix":
-        path = address.removeprefix("unix:")
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:  # such as a port of six digits
+        raise _no_address(address) from None
+    path = address.removeprefix("unix:")
+    if parts.scheme == "unix" and path:
         if len(path.encode()) > SOCKET_PATH:
             raise UsageError(
                 f"the path of the socket {path} has more than {SOCKET_PATH} characters, which systems do not "
                 "allow; give a shorter folder"
             )
         return address
-    if parts.scheme in ("http", "https") and parts.hostname and parts.port is not None:
+    if parts.scheme in ("http", "https") and parts.hostname and port:
         if parts.scheme == "http" and not is_loopback(parts.hostname):
             raise UsageError(
                 f"{address} can be reached from other machines, so it must be https://: give tls_cert, "
                 "tls_key and token in GRID.toml"
             )
         return address
-    raise UsageError(
+    raise _no_address(address)
+
+
+def _no_address(address: str) -> UsageError:
+    return UsageError(
         f"{address!r} is not an address; give unix:PATH, http://127.0.0.1:PORT or https://HOST:PORT"
     )
+
+
+def is_safe(path: Path) -> bool:
+    """Whether nobody else but root can put something in the place of what a folder of this path holds."""
+    if os.name != "posix":
+        return True
+    found = path.stat()
+    shared = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
+    return found.st_uid in (os.getuid(), 0) and not shared
 
 
 def read_token(file: Path) -> str:
@@ -91,6 +117,8 @@ def read_token(file: Path) -> str:
         raise UsageError(f"the token file {file} can be read by others; chmod 600 {file}")
     if len(token) < 16:
         raise UsageError(f"the token in {file} is shorter than 16 characters; write a longer one into it")
+    if not (token.isascii() and token.isprintable()):
+        raise UsageError(f"the token in {file} must be one line of ASCII characters; write another into it")
     return token
 
 
@@ -109,9 +137,11 @@ class _Requests(BaseHTTPRequestHandler):
         if not NUMBER.fullmatch(length) or int(length) > LARGEST:
             self.close_connection = True
             return self._reply(413, {"error": "the request is too large, or does not say its length"})
-        body = self.rfile.read(int(length))
         if not self._is_trusted():
+            self.close_connection = True
+            self.rfile.read(min(int(length), STRANGERS))
             return self._reply(403, {"error": "the token is wrong; both sides must read the same token file"})
+        body = self.rfile.read(int(length))
         try:
             try:
                 data = json.loads(body or b"{}")
@@ -138,7 +168,8 @@ class _Requests(BaseHTTPRequestHandler):
     def _is_local(self) -> bool:
         """A page is for this machine: by its own name, so that no other site's name can stand for it."""
         host = self.headers.get("Host", "").rpartition(":")[0].strip("[]")
-        return self.server.pages is not None and (self.server.unix or is_loopback(host))
+        near = is_loopback(self.client_address[0]) and is_loopback(host)
+        return self.server.pages is not None and (self.server.unix or near)
 
     def _is_trusted(self) -> bool:
         if self.server.token is None:
@@ -173,8 +204,31 @@ class _Listener(ThreadingHTTPServer):
     token: str | None = None
     failed: Callable[[Exception], None] = staticmethod(lambda error: None)
 
+    def __init__(self, address: Any, requests: type[BaseHTTPRequestHandler]) -> None:
+        if not self.unix and ":" in address[0]:
+            self.address_family = socket.AF_INET6
+        super().__init__(address, requests)
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that broke is the other side's affair."""
+
+
+def _make_way(path: Path) -> None:
+    """Remove the socket of a process that has ended, and nothing else."""
+    try:
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise UsageError(f"cannot listen on {path}: it is a file that is no socket; give another path")
+        with socket.socket(socket.AF_UNIX) as other:
+            other.settimeout(1)
+            other.connect(str(path))
+    except FileNotFoundError:
+        return
+    except ConnectionRefusedError:
+        path.unlink()
+    except TimeoutError:
+        raise UsageError(f"cannot listen on {path}: another process has it, and hangs") from None
+    else:
+        raise UsageError(f"cannot listen on {path}: another process does; end it first")
 
 
 class _UnixListener(_Listener):
@@ -184,7 +238,11 @@ class _UnixListener(_Listener):
     def server_bind(self) -> None:
         path = Path(str(self.server_address))
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.unlink(missing_ok=True)
+        if not is_safe(path.parent):
+            raise UsageError(
+                f"cannot listen on {path}: others can write to its folder; chmod 700 {path.parent}"
+            )
+        _make_way(path)
         before = os.umask(0o177)
         try:
             socketserver.TCPServer.server_bind(self)
@@ -220,7 +278,7 @@ def listen(
     parts = urlsplit(checked(address))
     try:
         if parts.scheme == "unix":
-            made: _Listener = _UnixListener(address.removeprefix("unix:"), _Requests)  # type: ignore[arg-type]
+            made: _Listener = _UnixListener(address.removeprefix("unix:"), _Requests)
         elif parts.scheme == "https":
             if tls is None or token is None:
                 raise UsageError(f"{address} needs tls_cert, tls_key and token in GRID.toml")
@@ -255,18 +313,30 @@ class _UnixConnection(http.client.HTTPConnection):
         self.path = path
 
     def connect(self) -> None:
+        if os.name == "posix" and os.stat(self.path).st_uid not in (os.getuid(), 0):
+            raise PermissionError(errno.EPERM, "the socket is somebody else's")
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
         self.sock.connect(self.path)
 
 
 class Remote:
-    """The other side of an address. One connection is kept; a broken one is made anew once."""
+    """The other side of an address. One connection is kept; a broken one is made anew once.
+
+    Who has not answered in ``timeout`` seconds is not asked again for ``rest`` seconds.
+    """
 
     def __init__(
-        self, address: str, *, token: str | None = None, ca: str | None = None, timeout: float = 15
+        self,
+        address: str,
+        *,
+        token: str | None = None,
+        ca: str | None = None,
+        timeout: float = 15,
+        rest: float = 0,
     ) -> None:
         self.address, self.token, self.ca, self.timeout = checked(address), token, ca, timeout
+        self.rest, self._rests_until = rest, 0.0
         self._connection: http.client.HTTPConnection | None = None
         self._lock = threading.Lock()
 
@@ -277,7 +347,13 @@ class Remote:
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
         with self._lock:
-            status, text = self._exchange(request, body, headers)
+            if time.monotonic() < self._rests_until:
+                raise self._silent(TimeoutError("timed out"))
+            try:
+                status, text = self._exchange(request, body, headers)
+            except TooSlow:
+                self._rests_until = time.monotonic() + self.rest
+                raise
         try:
             answer = json.loads(text)
         except (ValueError, RecursionError):
@@ -326,7 +402,8 @@ class Remote:
         if isinstance(error, ssl.SSLCertVerificationError):
             return NoAnswer(f"{self.address} shows a certificate that is not trusted: {error.verify_message}")
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        return NoAnswer(f"{self.address} does not answer ({why})")
+        kind = TooSlow if isinstance(error, TimeoutError) else NoAnswer
+        return kind(f"{self.address} does not answer ({why})")
 
     def close(self) -> None:
         if self._connection is not None:
