@@ -477,11 +477,19 @@ def test_two_policies_under_one_label_are_refused(policies: list[object], both: 
         small(policies=policies)
 
 
-def test_one_policy_written_twice_and_one_grid_may_have_one_label() -> None:
+def test_one_policy_written_twice_has_one_label_and_points_of_a_grid_are_told_apart() -> None:
     written = ["easy()", "easy( order = fcfs )", {"policy": "easy", "label": "easy"}, "easy"]
     assert column(small(policies=written, replications=1).cells(), "label") == ["easy"]
     grid = {"policy": "easy", "grid": {"order": ["sjf", "saf"]}, "label": "mine"}
-    assert column(small(policies=[grid], replications=1).cells(), "label") == ["easy", "mine", "mine"]
+    labels = ["easy", "mine(order=sjf)", "mine(order=saf)"]
+    assert column(small(policies=[grid], replications=1).cells(), "label") == labels
+    one = {"policy": "easy", "grid": {"order": ["sjf"]}, "label": "mine"}
+    assert column(small(policies=[one], replications=1).cells(), "label") == ["easy", "mine"]
+
+
+def test_replications_that_nobody_runs_are_refused() -> None:
+    with pytest.raises(UsageError, match="replications must be at most 1,000,000, not 1000000000"):
+        small(replications=1_000_000_000)
 
 
 @pytest.mark.parametrize("procs", [0, -1, "16", 1.5])

@@ -99,8 +99,8 @@ def test_bad_options(headway: Headway, words: list[str], culprit: str) -> None:
     ("name", "content", "culprit"),
     [
         ("missing.swf", None, "missing.swf: there is no such file"),
-        ("empty.swf", b"", "empty.swf: has no job lines"),
-        ("comments.swf", b"; MaxProcs: 4\n", "comments.swf: has no job lines"),
+        ("empty.swf", b"", "empty.swf: has no job lines; the file is empty"),
+        ("comments.swf", b"; MaxProcs: 4\n", "comments.swf: has no job lines; is it a complete SWF log?"),
         ("cut.swf.gz", gzip.compress(SWF.encode())[:-20], "cut.swf.gz: has gzip data that end early"),
         ("broken.swf.gz", b"\x1f\x8b\x08\x00" + b"\xff" * 50, "broken.swf.gz: has damaged gzip data"),
         (

@@ -184,6 +184,18 @@ def test_the_log_says_when_jobs_were_cancelled(exported: Path) -> None:
     assert jobs.ledger.dropped == 1
 
 
+def test_a_job_whose_deadline_passed_waited_until_then(tmp_path: Path) -> None:
+    """Slurm cancels it in the first pass that sees that it cannot end in time, and plans for it before."""
+    file = tmp_path / "jobs.txt"
+    late = f"8|ann|chem|main|normal|DEADLINE|{BEGAN + 5}|{BEGAN + 5}|{BEGAN + 905}|{BEGAN + 905}|0|10|4"
+    file.write_text("\n".join([COLUMNS, LINES[0], late, ""]), "utf-8")
+    jobs = read_requests(str(file), {"cancelled": "wait"})
+    assert jobs.columns["cancelled_after"].tolist() == [-1, 900 * SECOND]
+    assert "its deadline passed before it ran: it was cancelled then" in [one.action for one in jobs.ledger]
+    for others in (read(file), read(file, cancelled="wait"), read_requests(str(file), {})):
+        assert others.job.tolist() == [7] and others.ledger.dropped == 1
+
+
 def test_other_logs_drop_them(exported: Path) -> None:
     for jobs in (read(exported), read(exported, cancelled="wait"), read_requests(str(exported), {})):
         assert np.count_nonzero(jobs.runtime == 0) == 0 and jobs.ledger.dropped == 4

@@ -246,12 +246,17 @@ def _with_events(given: Mapping[str, Any], folder: Path | None) -> Platform | No
     return machine.with_outages(Outages.load(path, on_failure=str(given.get("on_failure", "requeue"))))
 
 
+MOST_SEEDS = 1_000_000
+"""Replications at most: more would take years, and their list alone all memory."""
+
+
 def _seeds(seeds: Sequence[int] | None, replications: int | None) -> list[int]:
     if seeds is not None and replications is not None:
         raise UsageError("give either seeds or replications, not both")
     if replications is not None:
-        if replications < 1:
-            raise UsageError(f"replications must be at least 1, not {replications}")
+        if not 1 <= replications <= MOST_SEEDS:
+            bound = "at least 1" if replications < 1 else f"at most {MOST_SEEDS:,}"
+            raise UsageError(f"replications must be {bound}, not {replications}")
         return list(range(replications))
     found = [0] if seeds is None else list(seeds)
     whole = all(isinstance(seed, int) and not isinstance(seed, bool) for seed in found)

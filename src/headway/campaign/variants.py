@@ -48,14 +48,14 @@ def variants(
 
 
 def _check_labels(expanded: list[list[Variant]]) -> None:
-    """Refuse one label for several policies: tables would mix them. Points of one grid may share theirs."""
-    named: dict[str, tuple[int, Spec]] = {
-        v.baseline.brief: (-1, v.baseline) for each in expanded for v in each if v.baseline is not None
+    """Refuse one label for several policies: tables would mix them."""
+    named: dict[str, Spec] = {
+        v.baseline.brief: v.baseline for each in expanded for v in each if v.baseline is not None
     }
-    for place, each in enumerate(expanded):
+    for each in expanded:
         for variant in each:
-            owner, spec = named.setdefault(variant.label, (place, variant.spec))
-            if owner != place and str(spec) != str(variant.spec):
+            spec = named.setdefault(variant.label, variant.spec)
+            if str(spec) != str(variant.spec):
                 raise UsageError(
                     f"{spec.brief} and {variant.spec.brief} are both called {variant.label!r}; give one of "
                     "them another label"
@@ -81,10 +81,13 @@ def _expand(given: object, baseline: str | None, folder: Path | None) -> Iterato
     call = parse_call(str(given))
     against = table.get("baseline", baseline)
     paired = None if against in (None, "", "none") else parse_spec(_located(parse_call(str(against)), folder))
-    for point in _points(table):
+    points = list(_points(table))
+    for point in points:
         written = _located(Call(call.name, call.args, {**call.kwargs, **point}), folder)
         spec = parse_spec(written)
         label = str(table.get("label", spec.brief if folder is None else _from(folder, spec)))
+        if "label" in table and len(points) > 1:  # each point is judged by itself
+            label += f"({', '.join(f'{name}={value}' for name, value in point.items())})"
         parameters = {name: _plain(value) for name, value in {**call.kwargs, **point}.items()}
         yield Variant(spec, parameters, label, paired, bool(table.get("equal", True)))
 

@@ -31,6 +31,12 @@ WORTH_COMPILING = 4
 _COMMENTS = re.compile(rb"(?:[ \t]*(?:;[^\n]*)?\n)+")
 
 
+def _without_jobs(comments: list[str], name: str) -> InputError:
+    """What is said of a log without a job: an empty file may have been meant as any format."""
+    why = "is it a complete SWF log?" if comments else "the file is empty: export or copy it again"
+    return InputError(f"has no job lines; {why}", file=name)
+
+
 def read_swf(
     path: str | os.PathLike[str] | BinaryIO,
     rules: Mapping[str, str] | None = None,
@@ -48,7 +54,7 @@ def read_swf(
     for chunk, text in enumerate(stream):
         log.add(text, _parser(compiled, chunk))
     if not log.jobs:
-        raise InputError("has no job lines; is it a complete SWF log?", file=stream.name)
+        raise _without_jobs(log.comments, stream.name)
     header = Header(log.comments)
     columns, ledger = apply_rules(
         log.columns(), log.lines(), log.flags(), chosen, stream.name, whole_jobs=WHOLE_JOBS in header
@@ -95,7 +101,7 @@ def read_swf_in_parts(
             yield part(source)
             log = log.continued()
     if not jobs + log.jobs:
-        raise InputError("has no job lines; is it a complete SWF log?", file=stream.name)
+        raise _without_jobs(log.comments, stream.name)
     yield part(replace(source, sha256=stream.sha256))
 
 

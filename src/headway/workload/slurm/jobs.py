@@ -86,6 +86,12 @@ def settle(jobs: Jobs, key: Ints) -> None:
     never = jobs.records["state"] == states.PENDING
     jobs.drop("unfinished", "still waiting when the log was taken: dropped", never)
     late = (jobs.records["state"] == states.DEADLINE) & (jobs.get("elapsed") <= 0)
+    if jobs.rules["cancelled"] == "wait":
+        # Slurm planned for it until then, as for one that its user cancels.
+        waited = late & (jobs.get("submit") != UNKNOWN) & (jobs.get("end") > jobs.get("submit"))
+        jobs.note("cancelled", "its deadline passed before it ran: it was cancelled then", waited)
+        jobs.records["state"] = np.where(waited, states.CANCELLED, jobs.records["state"]).astype(np.uint8)
+        late &= ~waited
     jobs.drop("cancelled", "its deadline passed before it ran: dropped", late)
     jobs.drop("cancelled", "refused when it was submitted: dropped", _refused(jobs))
     running = jobs.records["state"] == states.RUNNING
