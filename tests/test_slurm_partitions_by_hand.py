@@ -188,11 +188,11 @@ def asked(**given: int) -> Asked:
     ("bound", "request_", "cpus", "memory_cpu", "node_cpus"),
     [
         ({"max_mem_per_cpu_mb": 4000}, {"memory_cpu": 4000}, 2, 4000, 1),
-        ({"max_mem_per_cpu_mb": 4000}, {"memory_cpu": 10000}, 6, 3334, 1),  # ratio 3, 10000 / 3 rounded up
-        ({"max_mem_per_cpu_mb": 4000}, {"memory_cpu": 4001, "cpus": 4, "cpus_per_task": 2}, 8, 2001, 1),
+        ({"max_mem_per_cpu_mb": 4000}, {"memory_cpu": 10000}, 6, 3334, 3),  # ratio 3, 10000 / 3 rounded up
+        ({"max_mem_per_cpu_mb": 4000}, {"memory_cpu": 4001, "cpus": 4, "cpus_per_task": 2}, 8, 2001, 4),
         ({"max_mem_per_cpu_mb": 4000}, {"memory_node": 4001}, 2, -1, 2),
         ({"max_mem_per_cpu_mb": 4000}, {}, 2, -1, 4),  # nobody says: all of a node, 16,000 MB
-        ({"max_mem_per_cpu_mb": 4000, "def_mem_per_cpu_mb": 5000}, {}, 4, 2500, 1),
+        ({"max_mem_per_cpu_mb": 4000, "def_mem_per_cpu_mb": 5000}, {}, 4, 2500, 2),
     ],
 )
 def test_more_memory_for_a_cpu_than_allowed_raises_cpus_per_task(

@@ -13,7 +13,8 @@ import headway
 from headway import Schedule
 from headway.policies.slurm.constraints import Constraint
 from headway.site import Site
-from headway.site.model import Association, Limits, Node, Qos
+from headway.site.model import Association, Limits, Node, Partition, Qos
+from headway.units import SECOND
 from headway.what_if.changes import Case, changed
 from slurm_by_hand import BEGAN, MINUTE, UNDISTURBED, log, simulated, site, starts
 
@@ -166,6 +167,61 @@ def test_as_many_nodes_of_each_feature_as_asked(constraint: str, nodes: str) -> 
         have = sum(words <= set(("red", "blue", "blue", "red")[node].split()) for node in chosen)
         assert have >= count
     assert len(chosen) == 3
+
+
+def test_a_job_tries_again_when_any_node_of_its_partition_comes_free_of_plans() -> None:
+    """The sixth job wants two red nodes for 80 minutes. The fourth is planned on the two old ones from minute
+    60 to 240, the fifth on a blue one from 120 to 150, which lies behind the 80 minutes. When that blue node
+    comes free it tries again, and so is planned from 240 on, on the light red node and an old one. The last
+    job wants a red node for 300 minutes; the light one is free, but not so long."""
+    coloured_so = coloured("red old", "red old", "red", "blue", "blue").nodes
+    nodes = tuple(replace(one, weight=10 if "old" in one.features else 1) for one in coloured_so)
+    on = site(nodes=nodes, partitions=(Partition("main", (0, 1, 2, 3, 4), is_default=True),))
+    jobs = log(
+        (0, 2, 60, 60), (0, 1, 120, 120), (0, 1, 600, 600), (1, 2, 180, 180), (2, 1, 30, 30), (3, 2, 80, 80),
+        (4, 1, 300, 300), constraint=["old", "blue", "blue", "old", "blue", "red", "red"],
+    )  # fmt: skip
+    *_, two, one = starts(jobs, on)
+    assert 240 * MINUTE <= two <= 241 * MINUTE and one >= two
+
+
+def test_nodes_side_by_side() -> None:
+    """Of four nodes the second is busy: two are found side by side, three have to wait for it."""
+    jobs = log(
+        (0, 1, 60, 60), (1, 2, 10, 10), (1200, 3, 10, 10), required_nodes=["n2", "", ""], contiguous=[0, 1, 1]
+    )  # fmt: skip
+    schedule = simulated(jobs, site())
+    assert schedule.shares is not None and schedule.shares.nodes_of(1) == "n[3-4]"
+    assert 3600 <= int(schedule.start[2]) // SECOND <= 3660
+
+
+@pytest.mark.parametrize(
+    ("nodes", "tasks", "per_task", "per_node", "cpus"),
+    [
+        ((2, 2), 4, 1, 2, [2, 2]),  # as many tasks on each node as asked
+        ((2, 2), 3, 2, -1, [4, 2]),  # a task is not divided between nodes
+        ((1, 3), 5, 1, -1, [3, 1, 1]),  # the first node has room for four; no more CPUs than asked for
+        ((1, 4), 4, 1, 2, [2, 2, 2, 2]),  # where it may have more nodes it has more tasks
+    ],
+)
+def test_how_tasks_are_dealt_to_nodes(
+    nodes: tuple[int, int], tasks: int, per_task: int, per_node: int, cpus: list[int]
+) -> None:
+    jobs = log(
+        (0, nodes[0], 10, 10), min_nodes=[nodes[0]], max_nodes=[nodes[1]], cpus=[tasks * per_task],
+        tasks=[tasks], cpus_per_task=[per_task], tasks_per_node=[per_node], exclusive=[0],
+    )  # fmt: skip
+    schedule = simulated(jobs, site())
+    assert schedule.shares is not None and schedule.shares.cpus.tolist() == cpus
+
+
+def test_a_job_that_names_some_of_its_nodes_holds_up_its_partition() -> None:
+    """Who names all of its nodes keeps only these from others; who wants one more holds up the partition, so
+    the last job, which is too long to be filled in, starts after it."""
+    for wanted, at_once in ((1, True), (2, False)):
+        jobs = log((0, 1, 60, 60), (1, wanted, 10, 10), (2, 3, 120, 10), required_nodes=["n1", "n1", ""])
+        _, named, other = starts(jobs, site())
+        assert (other < MINUTE) is at_once and named >= 3600
 
 
 def test_a_constraint_that_is_not_modelled_is_told_by_job() -> None:

@@ -211,6 +211,8 @@ def allocation(world: World, event: Event, job: Job, row: Attempt) -> Allocation
     cpus = select(machine, alike, partition, nodes, usage, weights) or spread(job, nodes)
     if job.whole:
         cpus = {i: machine.nodes[i].cpus for i in members(nodes)}
+    threads = {i: machine.nodes[i].threads for i in cpus}
+    cpus = {i: -(-count // threads[i]) * threads[i] for i, count in cpus.items()}  # whole cores
     memory = memory_of(machine, job, cpus)
     held = Allocation(job, partition.name, nodes, cpus, memory, row.start, row.start + 60 * row.limit)
     if machine.settings.gang:

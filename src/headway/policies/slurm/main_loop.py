@@ -81,13 +81,22 @@ def lose_nodes(memory: Memory, row: int) -> None:
         memory.sets[Scratch.AVAILABLE, node] &= 1 - memory.required[row, node]
 
 
+@kernel
+def names_all(memory: Memory, job: int) -> bool:
+    """Whether a job requires by name as many nodes as it wants."""
+    row, count = memory.jobs[SlurmJob.REQUIRED, job], 0
+    for node in range(memory.nodes.shape[1]):
+        count += memory.required[row, node]
+    return row > 0 and count >= memory.jobs[SlurmJob.MIN_NODES, job]
+
+
 @routine
 def hold_up(memory: Memory, place: int, now: int) -> None:
-    """What a job that does not fit keeps from the others: its required nodes, or its partition."""
+    """What a job that does not fit keeps from the others: the nodes that it names, or its partition."""
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
-    required, mine = memory.jobs[SlurmJob.REQUIRED, job], memory.jobs[SlurmJob.RESERVATION, job]
-    if required > 0:
-        lose_nodes(memory, required)
+    mine = memory.jobs[SlurmJob.RESERVATION, job]
+    if names_all(memory, job):
+        lose_nodes(memory, memory.jobs[SlurmJob.REQUIRED, job])
     elif mine != UNSET:
         memory.reservations[Reservation.FAILED, mine] = memory.clock[SlurmClock.PASSES]
     elif holds_back(memory, place, now, priority_bound(memory, job)):

@@ -52,6 +52,10 @@ class Asked(NamedTuple):
             column("exclusive", 0) > 0,
         )
 
+    def node_cpus(self, per_task: Table) -> Table:
+        """CPUs that each node must give a job at least: those of a task, or of all that a node is to get."""
+        return per_task * np.where((self.tasks_per_node > 0) & (self.tasks > 1), self.tasks_per_node, 1)
+
     def of_rows(self, rows: Table) -> Asked:
         """What some of the jobs ask for."""
         return Asked(*(column[rows] for column in self))  # type: ignore[arg-type]
@@ -79,9 +83,9 @@ def bounds(site: Site, partition: Partition) -> tuple[int, int]:
 def adapted(site: Site, partition: Partition, asked: Asked) -> InPartition:
     """What a partition makes of what jobs ask for."""
     per_cpu, per_node = bounds(site, partition)
-    one, yes = np.ones_like(asked.cpus), np.ones(len(asked.cpus), np.bool_)
+    each, yes = asked.node_cpus(asked.cpus_per_task), np.ones(len(asked.cpus), np.bool_)
     if not per_cpu and not per_node:
-        return InPartition(asked.cpus, asked.cpus_per_task, asked.memory_cpu, one, yes)
+        return InPartition(asked.cpus, asked.cpus_per_task, asked.memory_cpu, each, yes)
     by_cpu, by_node = _memory(site, partition, asked)
     if per_cpu:
         ratio = np.where(by_cpu > per_cpu, -(-by_cpu // per_cpu), 1)
@@ -90,11 +94,11 @@ def adapted(site: Site, partition: Partition, asked: Asked) -> InPartition:
             np.where(ratio > 1, asked.tasks * per_task, asked.cpus),
             per_task,
             np.where(ratio > 1, -(-by_cpu // ratio), asked.memory_cpu),
-            np.where(by_cpu > 0, 1, np.maximum(-(-by_node // per_cpu), 1)),
+            np.maximum(np.where(by_cpu > 0, 1, -(-by_node // per_cpu)), asked.node_cpus(per_task)),
             yes,
         )
     on_node = np.where(by_cpu > 0, by_cpu * _cpus_of_node(site, partition, asked), by_node)
-    return InPartition(asked.cpus, asked.cpus_per_task, asked.memory_cpu, one, on_node <= per_node)
+    return InPartition(asked.cpus, asked.cpus_per_task, asked.memory_cpu, each, on_node <= per_node)
 
 
 def by_place(site: Site, lists: Table, asked: Asked) -> Table:

@@ -128,11 +128,12 @@ def join_equal(memory: Memory, before: int, last: int, end: int) -> None:
 
 @kernel
 def lay_widest(memory: Memory, job: int, part: int) -> None:
-    """The nodes that a job could ever have into the set WIDEST."""
+    """The nodes that a job could ever have into the set WIDEST, those of its partition into AROUND."""
     sets, features = memory.words_sets, memory.jobs[SlurmJob.FEATURES, job]
     for word in range(sets.shape[1]):
-        here = memory.words_members[part, word] & memory.words_features[features, word]
-        sets[Scratch.WIDEST, word] = here & sets[Scratch.USABLE, word] & sets[Scratch.ALLOWED, word]
+        here = memory.words_members[part, word] & sets[Scratch.USABLE, word] & sets[Scratch.ALLOWED, word]
+        sets[Scratch.AROUND, word] = here
+        sets[Scratch.WIDEST, word] = here & memory.words_features[features, word]
 
 
 @kernel
@@ -149,12 +150,12 @@ def kind_of(memory: Memory, job: int, part: int) -> int:
 
 @kernel
 def count_stretch(memory: Memory, slot: int, kind: int) -> None:
-    """Count how many nodes of WIDEST are free in a stretch, and see whether some come free behind it."""
+    """Count the free nodes of WIDEST in a stretch, and see whether any of AROUND come free behind it."""
     sets, free = memory.words_sets, memory.words_free
     following, more = memory.slots[Slot.NEXT, slot], 0
     if following != END:
         for word in range(sets.shape[1]):
-            more |= sets[Scratch.WIDEST, word] & free[following, word] & ~free[slot, word]
+            more |= sets[Scratch.AROUND, word] & free[following, word] & ~free[slot, word]
     memory.surveys[slot, kind] = 2 * common_nodes(sets, Scratch.WIDEST, free, slot) + (more != 0)
     if kind < memory.surveys.shape[1] - 1:
         memory.slots[Slot.KNOWN, slot] |= ONE << kind
@@ -164,7 +165,7 @@ def count_stretch(memory: Memory, slot: int, kind: int) -> None:
 def survey(memory: Memory, last: int, end: int, least: int, kind: int) -> int:
     """Learn what the stretches behind ``last`` (END: all) have for a job, as far as one behind ``end``.
 
-    That is how many nodes of WIDEST are free in each, whether some come free behind it, and where the job
+    That is how many nodes of WIDEST are free in each, whether any of AROUND come free behind it, and where it
     last found fewer than it wants. The last stretch that is known now. What earlier jobs of its kind found
     out still holds where no plan has been entered since.
     """

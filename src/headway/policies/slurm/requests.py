@@ -75,7 +75,10 @@ class Requests:
             asked.tasks,
             asked.max_nodes,
         )
-        rows[SlurmJob.CPUS_PER_TASK], rows[SlurmJob.NODE_CPUS] = asked.cpus_per_task, 1
+        rows[SlurmJob.CPUS_PER_TASK] = asked.cpus_per_task
+        rows[SlurmJob.NODE_CPUS] = asked.node_cpus(asked.cpus_per_task)
+        rows[SlurmJob.TASKS_PER_NODE] = np.maximum(asked.tasks_per_node, 0)
+        rows[SlurmJob.CONTIGUOUS] = self.column("contiguous", 0) > 0
         rows[SlurmJob.MEMORY_NODE], rows[SlurmJob.MEMORY_CPU] = asked.memory_node, asked.memory_cpu
         rows[SlurmJob.EXCLUSIVE] = asked.exclusive
         rows[SlurmJob.FEATURES] = self.constraints()
@@ -97,9 +100,12 @@ class Requests:
         return rows
 
     def raised(self, rows: Table) -> Table:
-        """The fewest nodes of each job: those that each of its partitions wants, if it accepts so many."""
+        """The fewest nodes of each job, as its tasks and each of its partitions want, if it accepts that."""
         bounds = [min(self.site.partitions[part].min_nodes for part in row) for row in self.partition_lists]
         bound = np.array(bounds, np.int64)[rows[SlurmJob.PARTITIONS]]
+        per_node = rows[SlurmJob.TASKS_PER_NODE]
+        for_tasks = -(-rows[SlurmJob.TASKS] // np.maximum(per_node, 1))
+        bound = np.where(per_node > 0, np.maximum(bound, for_tasks), bound)
         accepts = (rows[SlurmJob.MAX_NODES] == UNSET) | (rows[SlurmJob.MAX_NODES] >= bound)
         return np.where(accepts, np.maximum(rows[SlurmJob.MIN_NODES], bound), rows[SlurmJob.MIN_NODES])
 

@@ -102,9 +102,10 @@ def cpus_beside_gres(memory: Memory, job: int) -> int:
         return 0
     tasks = memory.jobs[SlurmJob.TASKS, job]
     one_node = memory.jobs[SlurmJob.MAX_NODES, job] == 1
-    if not one_node and tasks != 1 and tasks != memory.jobs[SlurmJob.MIN_NODES, job]:
+    per_node = memory.jobs[SlurmJob.TASKS_PER_NODE, job]
+    if per_node == 0 and not one_node and tasks != 1 and tasks != memory.jobs[SlurmJob.MIN_NODES, job]:
         return 0
-    need = (tasks if one_node else 1) * memory.jobs[SlurmJob.CPUS_PER_TASK, job]
+    need = (per_node if per_node > 0 else tasks if one_node else 1) * memory.jobs[SlurmJob.CPUS_PER_TASK, job]
     return int(max(need, memory.jobs[SlurmJob.NODE_CPUS, job]))
 
 
@@ -159,6 +160,7 @@ def lay_offers(state: State, table: Table, candidates: int, job: int, part: int,
                     threads = memory.nodes[SlurmNode.THREADS, node]
                     enough = have // by_cpu // threads * threads
                     cpus = 0 if whole and cpus * by_cpu > have else min(cpus, enough)
+                    cpus -= cpus % memory.jobs[SlurmJob.CPUS_PER_TASK, job]
                 elif (table[Node.MEMORY, node] if all_memory else by_node) > have:
                     cpus = 0
             if cpus < fewest or not has_gres(memory, table, job, node):
@@ -172,8 +174,11 @@ def lay_offers(state: State, table: Table, candidates: int, job: int, part: int,
 
 
 @kernel
-def lay_runs(memory: Memory) -> int:
-    """Split the nodes that offer something into runs of neighbours with equal weight; how many there are."""
+def lay_runs(memory: Memory, job: int) -> int:
+    """Split the nodes that offer something into runs of neighbours with equal weight; how many there are.
+
+    Weights do not matter to a job whose nodes must stand side by side.
+    """
     work, count, open_run = memory.work, 0, False
     for node in range(memory.nodes.shape[1]):
         cpus = work[Work.OFFER, node]
@@ -182,6 +187,7 @@ def lay_runs(memory: Memory) -> int:
             continue
         if (
             open_run
+            and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0
             and memory.nodes[SlurmNode.SET_WEIGHT, node] != memory.nodes[SlurmNode.SET_WEIGHT, node - 1]
         ):
             open_run = False
@@ -197,17 +203,22 @@ def lay_runs(memory: Memory) -> int:
 
 
 @kernel
-def best_run(memory: Memory, count: int, nodes: int, cpus: int) -> int:
-    """The run of the lowest weight that fits ``nodes`` and ``cpus`` best; -1 where none is left."""
-    work = memory.work
+def best_run(memory: Memory, job: int, count: int, nodes: int, cpus: int) -> int:
+    """The run of the lowest weight that fits ``nodes`` and ``cpus`` best; -1 where none is left.
+
+    A job whose nodes must stand side by side takes the first that is large enough, unless a lighter one comes
+    after it; where that is too small, there is none.
+    """
+    work, one_run = memory.work, memory.jobs[SlurmJob.CONTIGUOUS, job] > 0
     best, best_enough, best_weight = -1, False, 0
     for run in range(count):
         if work[Work.RUN_NODES, run] == 0:
             continue
         size = work[Work.RUN_CPUS, run]
         enough = size >= cpus and work[Work.RUN_NODES, run] >= nodes
-        weight = memory.nodes[SlurmNode.SET_WEIGHT, work[Work.FIRST, run]]
-        if best >= 0:
+        weight = memory.nodes[SlurmNode.SET_WEIGHT, work[Work.LAST, run]]
+        first_enough = one_run and enough and not best_enough
+        if best >= 0 and not first_enough:
             if weight > best_weight:
                 continue
             best_size = work[Work.RUN_CPUS, best]
@@ -218,7 +229,7 @@ def best_run(memory: Memory, count: int, nodes: int, cpus: int) -> int:
             ):
                 continue
         best, best_enough, best_weight = run, enough, weight
-    return best
+    return -1 if one_run and not best_enough else best
 
 
 @kernel
@@ -235,19 +246,19 @@ def tightest_node(memory: Memory, first: int, last: int, cpus: int) -> int:
 
 
 @routine
-def best_fit(memory: Memory, least: int, want: int, most: int, cpus: int, each: int, whole: bool) -> int:
+def best_fit(memory: Memory, job: int, least: int, want: int, most: int, cpus: int, whole: bool) -> int:
     """Take nodes of the row OFFER for a job into TAKEN; how many, 0 where the request cannot be met.
 
-    ``least``, ``want`` and ``most`` are numbers of nodes; ``each`` is what a node gives it at least.
+    ``least``, ``want`` and ``most`` are numbers of nodes.
     """
-    work = memory.work
+    work, each = memory.work, memory.jobs[SlurmJob.NODE_CPUS, job]
     for node in range(memory.nodes.shape[1]):
         work[Work.TAKEN, node] = 0
-    count, taken = lay_runs(memory), 0
+    count, taken = lay_runs(memory, job), 0
     nodes, still_least = max(least, want), least
     spared = max(want - least, 0)
     while most > 0:
-        run = best_run(memory, count, nodes - spared, cpus)
+        run = best_run(memory, job, count, nodes - spared, cpus)
         if run < 0:
             break
         first, last = work[Work.FIRST, run], work[Work.LAST, run]
@@ -295,17 +306,17 @@ def drop_small(memory: Memory, cpus: int, least: int, left: int) -> int:
 
 
 @routine
-def fit(memory: Memory, least: int, want: int, most: int, cpus: int, each: int, whole: bool) -> int:
+def fit(memory: Memory, job: int, least: int, want: int, most: int, cpus: int, whole: bool) -> int:
     """:func:`best_fit`, tried again without the smallest nodes where it fails.
 
     What a try took of a node is from then on all that the node offers.
     """
-    found = best_fit(memory, least, want, most, cpus, each, whole)
+    found = best_fit(memory, job, least, want, most, cpus, whole)
     if found > 0 or whole:  # a whole node offers all it has: leaving some out finds nothing more
         return found
     left, largest = offering(memory), 0
     if left <= least:
-        return best_fit(memory, least, want, most, cpus, each, whole)
+        return best_fit(memory, job, least, want, most, cpus, whole)
     for node in range(memory.nodes.shape[1]):
         largest = max(largest, memory.work[Work.OFFER, node])
     for small in range(1, largest):
@@ -313,10 +324,46 @@ def fit(memory: Memory, least: int, want: int, most: int, cpus: int, each: int, 
         left = drop_small(memory, small, least, left)
         if left == before and small != 1:
             continue
-        found = best_fit(memory, least, want, most, cpus, each, whole)
+        found = best_fit(memory, job, least, want, most, cpus, whole)
         if found > 0 or left <= least:
             return found
     return 0
+
+
+@kernel
+def deal_tasks(memory: Memory, job: int, count: int) -> None:
+    """Leave a job on its ``count`` nodes of TAKEN only the CPUs of the tasks that each of them gets.
+
+    Each node has one task; then they get more in turn, a core at a time, while a node has room for them and
+    may have more.
+    """
+    work, taken = memory.work, 0
+    for node in range(memory.nodes.shape[1]):
+        taken += work[Work.TAKEN, node]
+    per_task, per_node = memory.jobs[SlurmJob.CPUS_PER_TASK, job], memory.jobs[SlurmJob.TASKS_PER_NODE, job]
+    cpus = max(memory.jobs[SlurmJob.CPUS, job], count * memory.jobs[SlurmJob.NODE_CPUS, job])
+    if count == 1 or (per_task == 1 and per_node == 0 and taken == cpus):
+        return
+    tasks = count * per_node if per_node > 0 and per_task > 1 else cpus // per_task
+    most, given = per_task * (per_node if per_node > 0 else tasks), 1
+    for node in range(memory.nodes.shape[1]):
+        work[Work.CHOSEN, node] = min(per_task, work[Work.TAKEN, node])
+        tasks -= work[Work.TAKEN, node] > 0
+    while tasks > 0 and given > 0:
+        given = 0
+        for node in range(memory.nodes.shape[1]):
+            threads = memory.nodes[SlurmNode.THREADS, node]
+            for _ in range(max((threads - work[Work.CHOSEN, node] % threads) // per_task, 1)):
+                room = work[Work.TAKEN, node] - work[Work.CHOSEN, node] >= per_task
+                if room and tasks > 0 and work[Work.CHOSEN, node] < most:
+                    work[Work.CHOSEN, node] += per_task
+                    given, tasks = given + 1, tasks - 1
+    for node in range(memory.nodes.shape[1]):
+        dealt = work[Work.CHOSEN, node]
+        if tasks > 0 and dealt > 0:  # the last tasks make do with what is left
+            dealt, tasks = min(dealt + per_task, work[Work.TAKEN, node]), tasks - 1
+        threads = memory.nodes[SlurmNode.THREADS, node]
+        work[Work.TAKEN, node] = -(-dealt // threads) * threads
 
 
 @kernel
@@ -443,7 +490,7 @@ def require_counted(state: State, table: Table, candidates: int, job: int, part:
             memory.sets[Scratch.CHOICE, node] = here & (1 - memory.required[last, node])
         lay_offers(state, table, Scratch.CHOICE, job, part, False)
         count, whole = memory.choices[Choice.NODES, choice], whole_nodes(memory, job, part)
-        if fit(memory, count, count, count, count, memory.jobs[SlurmJob.NODE_CPUS, job], whole) == 0:
+        if fit(memory, job, count, count, count, count, whole) == 0:
             return False
         for node in range(memory.nodes.shape[1]):
             if memory.work[Work.TAKEN, node] > 0:
@@ -509,18 +556,19 @@ def select_freely(state: State, table: Table, candidates: int, job: int, part: i
     most, cpus = most_nodes(memory, job, part), memory.jobs[SlurmJob.CPUS, job]
     if most < least:
         return 0
-    whole, each = whole_nodes(memory, job, part), memory.jobs[SlurmJob.NODE_CPUS, job]
+    whole = whole_nodes(memory, job, part)
     if lay_offers(state, table, candidates, job, part, False) < cpus:
         return 0
     if whole:
-        return fit(memory, least, want, most, cpus, each, whole)
-    found = fit(memory, least, want, most, cpus, each, whole)
+        return fit(memory, job, least, want, most, cpus, whole)
+    found = fit(memory, job, least, want, most, cpus, whole)
     if found == 0:
         return 0
+    deal_tasks(memory, job, found)
     for node in range(memory.nodes.shape[1]):
         memory.work[Work.CHOSEN, node] = memory.work[Work.TAKEN, node]
     lay_offers(state, table, candidates, job, part, True)
-    if fit(memory, least, want, most, cpus, each, whole) == 0:
+    if fit(memory, job, least, want, most, cpus, whole) == 0:
         return 0
     for node in range(memory.nodes.shape[1]):
         memory.work[Work.TAKEN, node] = memory.work[Work.CHOSEN, node]

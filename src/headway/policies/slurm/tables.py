@@ -150,7 +150,11 @@ class SlurmJob(IntEnum):
     """Whether its user cancelled it while it waited, as the log has it, and so does in a simulation."""
     TOOK_IN = 70
     """Which pass or cycle that was, by number: the job is not looked at in its other partitions then."""
-    HOLDS = 71
+    TASKS_PER_NODE = 71
+    """How many of its tasks each node gets (--ntasks-per-node); 0: as many as there is room for."""
+    CONTIGUOUS = 72
+    """Whether its nodes must stand side by side."""
+    HOLDS = 73
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 
@@ -606,7 +610,7 @@ class Scratch(IntEnum):
     WINDOW = 2
     """A: nodes free of plans as long as the job may run."""
     WIDEST = 3
-    """B: all that the job could have."""
+    """All that the job could have."""
     USABLE = 4
     ALLOWED = 5
     """Nodes that reservations leave to the job at hand."""
@@ -625,6 +629,8 @@ class Scratch(IntEnum):
     """Nodes that running jobs hold whom a limit counts together."""
     AHEAD = 13
     """Nodes free of plans in the slots of a window behind those whose sets are folded."""
+    AROUND = 14
+    """Nodes of the job's partition, with its features or without: when one comes free, it tries again."""
 
 
 class Reason(IntEnum):

@@ -38,14 +38,15 @@ from headway.policies.slurm.tables import (
 def counts_nodes(memory: Memory, job: int, part: int) -> bool:
     """Whether a job takes whole nodes that are all alike, and the sets of running jobs are at hand.
 
-    Preemption, named nodes, choices of features, generic resources and a flexible reservation make nodes
-    unlike for a job.
+    Preemption, named or neighbouring nodes, choices of features, generic resources and a flexible reservation
+    make nodes unlike for a job.
     """
     return bool(
         memory.settings[Setting.PLAIN] == 0
         and memory.partitions[Partition.ALIKE, part] > 0
         and memory.settings[Setting.PREEMPTION] == Preemption.OFF
         and memory.jobs[SlurmJob.REQUIRED, job] == 0
+        and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0
         and flexible_reservation(memory, job) == UNSET
         and memory.choices[Choice.PARTS, memory.jobs[SlurmJob.FEATURES, job]] == 0
         and memory.gres_asked.shape[0] == 0
