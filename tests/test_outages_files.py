@@ -226,6 +226,19 @@ def test_the_audit_sees_who_might_run_into_maintenance() -> None:
     assert "job 1 starts at 0 for up to 60 s, into maintenance from 30" in fault.message
 
 
+def test_who_follows_a_job_of_no_length_at_one_instant_has_its_place() -> None:
+    # One of 2 processors is away from 10 on, so only one job may be planned beyond that. Job 1 is over at 0,
+    # and in the next turn of that instant job 2 has its place.
+    platform = Platform.procs(2).with_outages(Outages((Outage("maintenance", 10 * SECOND, 20 * SECOND, 1),)))
+    made = headway.simulate(workload([(0, 1, 0, 30), (0, 1, 5, 30)]), platform, "conservative")
+    assert made.start.tolist() == [0, 0]
+    assert headway.audit(made).ok
+    # Two that last may not both be there.
+    plain = headway.simulate(workload([(0, 1, 10, 30), (0, 1, 5, 30)]), 2, "conservative")
+    plain.platform = platform
+    assert {fault.law for fault in headway.audit(plain).faults} == {"maintenance"}
+
+
 def test_utilization_counts_what_is_there() -> None:
     # One job on 2 of 4 processors for 100 s; one processor is down for half of that time.
     platform = Platform.procs(4).with_outages(Outages((Outage("down", 0, 50 * SECOND, 1, ((3, 4),)),)))

@@ -130,7 +130,8 @@ def check_planned(record: Record) -> Finding | None:
             continue
         across = np.flatnonzero((start < outage.start) & (planned > outage.start))
         for row in across[start[across] >= known].tolist():
-            beside = across[(start[across] <= start[row]) & ((end[across] > start[row]) | (across == row))]
+            earlier = start[across] < start[row] + (end[row] > start[row])  # who comes after it has its place
+            beside = across[earlier & (end[across] > start[row]) | (across == row)]
             if procs[beside].sum() + outage.procs > record.capacity:
                 wrong.append((row, outage))
 
