@@ -373,3 +373,10 @@ def test_only_the_command_that_is_named_is_made(asked: list[str], made: list[str
     done = subprocess.run([sys.executable, "-c", NAMED, *asked], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1] == str(made)
     assert ("No such command" in done.stderr) is (asked == ["options"])
+
+
+def test_what_a_policy_of_ones_own_prints_is_not_in_the_json(headway: Headway) -> None:
+    headway.write("noisy.py", "print('loaded')\ndef key(job):\n    print('asked')\n    return job.walltime\n")
+    told = headway("simulate", "log.swf", "--policy", "easy(order=./noisy.py:key)", "--json")
+    assert json.loads(told.out)["jobs"] == 4
+    assert "loaded" in told.err and "asked" in told.err

@@ -165,3 +165,16 @@ def test_a_report_on_a_log_of_which_no_job_is_left(headway: Headway) -> None:
     words = ("compare", "none.swf", "--policy", "easy", "--policy", "fcfs", "--report", "none.html")
     assert headway(*words).status == 0
     assert "had no job to schedule" in (headway.folder / "none.html").read_text()
+
+
+def test_no_number_is_cut_or_broken_on_a_narrow_terminal(
+    headway: Headway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table that does not fit is wider than the terminal; a column was left out, and numbers were cut."""
+    monkeypatch.setattr("headway.cli.display.PIPED_WIDTH", 24)
+    told = headway("compare", "log.swf", "--policy", "easy", "--policy", "fcfs").out.splitlines()
+    rows = {line.split()[0]: line.split() for line in told if line.strip()}
+    assert rows["metric"] == ["metric", "unit", "easy", "fcfs"]
+    assert rows["mean_wait"][:4] == ["mean_wait", "s", "6.5", "11"]
+    facts = headway("inspect", "log.swf").out.splitlines()
+    assert ["mean", "run", "time", "11.25", "s"] in [line.split() for line in facts]

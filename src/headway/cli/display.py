@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from threading import Timer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from headway.plain import plain
 
@@ -18,6 +18,8 @@ PATIENCE = 1.0
 
 PIPED_WIDTH = 120
 """Columns of a table that goes to a file or a pipe."""
+WIDEST = 10_000
+"""Columns that no table has."""
 
 Progress = Callable[[int, int], None]
 
@@ -25,9 +27,30 @@ Progress = Callable[[int, int], None]
 def output() -> Console:
     """Standard output for tables and text."""
     from rich.console import Console
+    from rich.measure import Measurement
     from rich.segment import Segment
+    from rich.table import Table
 
     class Output(Console):
+        def print(self, *what: Any, **options: Any) -> None:
+            # A table is at least as wide as its words: numbers are neither cut nor broken into two.
+            before = self._width
+            if len(what) == 1 and isinstance(what[0], Table):
+                self.width = max(self.width, self._least(what[0]))
+            try:
+                super().print(*what, **options)
+            finally:
+                self._width = before
+
+        def _least(self, table: Table) -> int:
+            wide = self.options.update(width=WIDEST)
+            least = Measurement.get(self, wide, table).minimum
+            for column in table.columns:
+                if column.no_wrap:
+                    measured = table._measure_column(self, wide, column)
+                    least += measured.maximum - measured.minimum
+            return least
+
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # what that means is decided in one place, around every command
 
@@ -97,4 +120,19 @@ def print_json(document: object) -> None:
 
     text = json.dumps(as_plain(document), indent=2, ensure_ascii=False, allow_nan=False)
     # What would turn a terminal's text about is written as JSON writes such characters.
-    sys.stdout.write(plain(text, "\\u{:04x}") + "\n")
+    (_documents or [sys.stdout])[-1].write(plain(text, "\\u{:04x}") + "\n")
+
+
+_documents: list[TextIO] = []
+"""Where JSON documents go while what else is printed goes elsewhere."""
+
+
+@contextmanager
+def documents_alone() -> Iterator[None]:
+    """Leave standard output to :func:`print_json`; what a user's own policy prints goes to standard error."""
+    _documents.append(sys.stdout)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _documents.pop()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
 from typing import Annotated, Any, ParamSpec
 
@@ -12,6 +13,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand
 
 from headway import __version__
+from headway.cli.display import documents_alone
 
 DONE, FAULT, BAD, INTERRUPTED = 0, 1, 2, 130
 
@@ -75,7 +77,8 @@ def command(
         @wraps(function)
         def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> int | None:
             try:
-                status = function(*args, **kwargs)
+                with documents_alone() if kwargs.get("json") else nullcontext():
+                    status = function(*args, **kwargs)
                 sys.stdout.flush()
             except BrokenPipeError:
                 # Whoever read our output has seen enough, as in `headway policies | head`.

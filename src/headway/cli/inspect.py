@@ -84,7 +84,7 @@ def _facts(console: Console, described: dict[str, Any]) -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
-    table.add_column(style="dim", no_wrap=True)
+    table.add_column(style="dim")
     for name, (value, unit) in described["facts"].items():
         table.add_row(name, number(value), f"s  {in_words(value)}" if unit == "s" else unit)
     console.print(table)
