@@ -431,7 +431,10 @@ def test_when_of_a_job_of_the_log(log: Path, record: Record, run: Headway) -> No
     [
         (["--procs", "4"], "either --procs and --walltime"),
         (["--procs", "4", "--walltime", "soon"], "must be a time such as"),
+        (["--procs", "4", "--walltime", "0"], "--walltime must be above 0"),
         (["--procs", "4", "--walltime", "1h", "--at", "noon"], "--at must be seconds or a date"),
+        (["--procs", "4", "--walltime", "1h", "--at", "-9"], "--at is before the log begins: it knows"),
+        (["--procs", "4", "--walltime", "1h", "--at", "1e12"], "--at is after the log ends: it knows"),
         (["--procs", "64", "--walltime", "1h"], "no such job can ever start"),
         (["--job", "99999"], "has no job 99999"),
         (["--procs", "4", "--walltime", "1h", "--user", "mallory"], "has no user 'mallory'"),
@@ -441,6 +444,14 @@ def test_when_of_a_job_of_the_log(log: Path, record: Record, run: Headway) -> No
 def test_when_says_what_is_wrong(log: Path, run: Headway, words: list[str], sentence: str) -> None:
     refused = run("when", log, "--machine", 32, "--teachers", 0, *words)
     assert refused.status == 2 and sentence in refused.err and len(refused.err.strip().splitlines()) == 1
+
+
+def test_when_names_its_own_option_for_the_size_of_the_machine(log: Path, run: Headway) -> None:
+    """--procs is the job's size here."""
+    text = "\n".join(line for line in log.read_text().splitlines() if not line.startswith("; Max"))
+    run.write("bare.swf", text)
+    told = run("when", "bare.swf", "--procs", 4, "--walltime", "1h")
+    assert told.status == 2 and "give --machine N or --site DIR" in told.err
 
 
 def test_forecast_check_writes_scores_sample_and_figures(log: Path, tmp_path: Path, run: Headway) -> None:

@@ -16,6 +16,7 @@ from commands import SWF, Headway
 from headway.cli import submit as submitting
 from headway.errors import UsageError
 from headway.live.journal import Journal, JournalError
+from headway.live.page import page
 from headway.live.task import Task
 from headway.live.wire import close, listen, read_token
 from live_grids import cluster, folder, written
@@ -175,3 +176,10 @@ def test_an_agent_says_why_a_server_has_ended_and_ends_with_its_terminal(tmp_pat
         finally:
             agent.kill()
             agent.communicate()
+
+
+def test_names_of_tasks_end_no_script_of_the_page() -> None:
+    """Not even by beginning a comment with a script in it, in which the page's own end would not count."""
+    for name in ("<!--<script>", "</script><script>alert(1)</script>"):
+        written_page = page({"tasks": [{"name": name}]}).decode()
+        assert name not in written_page and "\\u003c" in written_page

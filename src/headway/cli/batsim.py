@@ -74,7 +74,7 @@ def batsim(
     from headway.cli.runs import Inputs
 
     refuse_profiles(trace)
-    inputs = Inputs.read(trace, procs, None, None, parse_rules(rule), quiet=quiet)
+    inputs = Inputs.read(trace, procs, None, None, parse_rules(rule), quiet=quiet, sizes="--procs N")
     settings = Settings(dynamic, acknowledge, forward_profiles)
     with ExitStack() as stack:
         if replay is not None:

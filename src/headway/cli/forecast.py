@@ -59,7 +59,8 @@ def forecast(
     from headway.cli.runs import Inputs
     from headway.forecast.check import check
 
-    inputs = Inputs.read(words[1], procs, None, None, parse_rules(rule), quiet=quiet or json, site=site)
+    rules, sizes = parse_rules(rule), "--procs N or --site DIR"
+    inputs = Inputs.read(words[1], procs, None, None, rules, quiet=quiet or json, site=site, sizes=sizes)
     spec = policy or ("easy" if inputs.platform.site is None else "slurm(seed=1)")
     outlook = outlook_of(inputs, spec, simulated)
     with inputs.display.working("forecasting") as progress:

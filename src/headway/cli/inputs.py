@@ -74,19 +74,19 @@ def chosen_platform(procs: int | None, platform: str | None) -> Platform | None:
     return None if platform is None else Platform.load(platform)
 
 
-def log_platform(workload: Workload) -> Platform:
-    """The machine the log's header describes."""
+def log_platform(workload: Workload, options: str = "--procs N or --platform FILE") -> Platform:
+    """The machine the log's header describes; else an error that names the command's options for one."""
     procs = workload.header.max_procs
     if procs is None and workload.source.format.startswith("sacct"):
         seen = workload.header.get("Note") or "its records do not tell"
         raise UsageError(
-            f"{workload.source.name}: Slurm's records do not say how large the machine is; give --procs N or "
-            f"--platform FILE ({seen})"
+            f"{workload.source.name}: Slurm's records do not say how large the machine is; give "
+            f"{options} ({seen})"
         )
     if procs is None:
         raise UsageError(
             f"{workload.source.name}: the header has neither MaxProcs nor MaxNodes, so the machine's "
-            "size is not known; give --procs N or --platform FILE"
+            f"size is not known; give {options}"
         )
     return Platform.procs(procs)
 

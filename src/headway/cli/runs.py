@@ -38,8 +38,12 @@ class Inputs:
         site: Path | None = None,
         outages: WantedOutages = NONE,
         feedback: str | None = None,
+        sizes: str = "--procs N or --platform FILE",
     ) -> Inputs:
-        """Read the log; the machine is the one asked for, else the site's or the one in the log's header."""
+        """Read the log; the machine is the one asked for, else the site's or the one in the log's header.
+
+        `sizes` are the options of the command that say how large the machine is.
+        """
         machine = chosen_platform(procs, platform)
         wanted = None if feedback is None else feedback_call(feedback)
         display = Display(quiet)
@@ -51,7 +55,7 @@ class Inputs:
 
                 workload = apply(workload, wanted)
         if machine is None:
-            machine = log_platform(workload) if found is None else found.platform()
+            machine = log_platform(workload, sizes) if found is None else found.platform()
         return cls(workload, machine, display, outages)
 
     def fitted(self, procs: int) -> Inputs:

@@ -67,7 +67,8 @@ def what_if(
     from headway.what_if import Case, changed
 
     check_choices(procs, None, json, quiet, site)
-    inputs = Inputs.read(trace, procs, None, None, parse_rules(rule), quiet=quiet, site=site)
+    rules, sizes = parse_rules(rule), "--procs N or --site DIR"
+    inputs = Inputs.read(trace, procs, None, None, rules, quiet=quiet, site=site, sizes=sizes)
     base = Case(inputs.workload, inputs.platform, policy or ("slurm" if inputs.platform.site else "easy"))
     cases = {}
     for texts in wanted:

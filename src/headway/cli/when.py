@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -99,11 +100,14 @@ def when(
     if (job is None) == (procs is None) or (job is None) == (not walltime):
         raise UsageError("give either --procs and --walltime of a new job, or --job of the log")
     asked = None if procs is None else (procs, microseconds_of(walltime, "--walltime"))
+    if asked is not None and not asked[1]:
+        raise UsageError("--walltime must be above 0")
     chances = microseconds_of(within, "--within")
 
     from headway.cli.runs import Inputs
 
-    inputs = Inputs.read(trace, machine, None, None, parse_rules(rule), quiet=quiet or json, site=site)
+    rules, sizes = parse_rules(rule), "--machine N or --site DIR"
+    inputs = Inputs.read(trace, machine, None, None, rules, quiet=quiet or json, site=site, sizes=sizes)
     spec = policy or ("easy" if inputs.platform.site is None else "slurm(seed=1)")
     if live is None:
         outlook = outlook_of(inputs, spec, simulated)
@@ -112,6 +116,8 @@ def when(
             raise UsageError("--live asks about a new job and now: leave out --job, --at and --simulated")
         outlook, at = _live(inputs, spec, live, cluster)
     now, question = _question(outlook.record, asked, job, at, {"user": user, "partition": partition})
+    if live is None:
+        _check_instant(outlook.record, now)
 
     from headway.forecast.answer import TEACHERS, alternatives, answer
 
@@ -214,6 +220,27 @@ def _as_before(record: Record, user: int, given: set[str]) -> dict[str, int]:
     return {name: int(record.column(name)[rows[-1]]) for name in names if name not in given and len(rows)}
 
 
+def _clock(record: Record, t: int) -> str:
+    """An instant as a date, or in seconds where the log does not say when it begins."""
+    from headway.units import date_text, seconds_text
+
+    whole, begin = t - t % 1_000_000, record.workload.header.unix_start
+    return f"{seconds_text(whole)} s" if begin is None else date_text(whole, begin)
+
+
+def _check_instant(record: Record, now: int) -> None:
+    """Refuse an instant of which the log knows nothing: an empty machine would be taken for granted."""
+    from headway.units import NEVER
+
+    first, last = int(record.submits[0]), int(record.end[record.end < NEVER].max(initial=record.submits[-1]))
+    if not first <= now <= last:
+        where = "before the log begins" if now < first else "after the log ends"
+        raise UsageError(
+            f"--at is {where}: it knows what ran and waited from {_clock(record, first)} to "
+            f"{_clock(record, last)}"
+        )
+
+
 def _instant(record: Record, text: str) -> int:
     """µs on the log's clock of seconds or a date."""
     from datetime import UTC, datetime
@@ -289,14 +316,10 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
     from rich.table import Table
 
     from headway.explain.words import duration
-    from headway.units import NEVER, date_text, seconds_text
+    from headway.units import NEVER
 
     console, main = output(), found.main
-    begin, of = record.workload.header.unix_start, main.forecast
-
-    def clock(t: int) -> str:
-        whole = t - t % 1_000_000
-        return f"{seconds_text(whole)} s" if begin is None else date_text(whole, begin)
+    of, clock = main.forecast, partial(_clock, record)
 
     def wait(us: int) -> str:
         return "at once" if us <= 0 else duration(us - us % 1_000_000)

@@ -14,7 +14,7 @@ def page(state: dict[str, Any] | None = None) -> bytes:
     """The page; with a state it is a record that opens without an agent."""
     text = (files("headway.live") / "assets" / "live.html").read_text("utf-8")
     if state is not None:
-        text = text.replace(EMBEDDED, json.dumps(state).replace("</", "<\\/"))
+        text = text.replace(EMBEDDED, json.dumps(state).replace("<", "\\u003c"))
     return text.encode()
 
 
