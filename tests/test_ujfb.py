@@ -260,6 +260,18 @@ def test_a_full_host() -> None:
     assert times(killing)[2] == (5, 9, "urgent_preempt")
 
 
+@pytest.mark.parametrize("regular", ["conservative", "dbf"])
+def test_no_regular_job_starts_before_an_urgent_one_that_full_hosts_hold_up(regular: str) -> None:
+    """Hosts hold nothing, so 1 (until 20) cannot make room. Urgent job 3 needs both processors, and is to
+    have them from 5 on, when 2 has ended; as 1 stays, that moves on with time, and 4 is not placed before
+    it."""
+    memory = [1024 * 1024] * 4
+    rows: Sequence[Row] = ((0, 1, 20, 20, 0), (0, 1, 5, 5, 1), (1, 2, 4, 4, 1), (2, 1, 30, 30, 0))
+    spec = f"ujfb(swap=1, host_memory=0, regular={regular})"
+    made = run(*rows, m=2, spec=spec, memory_kb=memory)
+    assert [row[:2] for row in times(made)] == [(0, 20), (0, 5), (20, 24), (24, 54)]
+
+
 def test_memory_is_given_back() -> None:
     """While 1 is swapped out its host is full, so 4 cannot be; later, when 1 is back, it can."""
     memory = [1024 * 1024, 1024 * 1024, 1, 1, 1]

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -151,7 +152,7 @@ def test_a_mixture_of_two_runs_is_refused(tmp_path: Path) -> None:
     for name in ("schedule.csv", "schedule.parquet", "summary.json"):
         shutil.copy(tmp_path / "a" / name, tmp_path / "kept")
         shutil.copy(tmp_path / "b" / name, tmp_path / "a" / name)
-        with pytest.raises(InputError, match=rf"a/{re.escape(name)}: is not of the same run as run\.json"):
+        with pytest.raises(InputError, match=rf"a/{re.escape(name)}.*: is not of the same run as run\.json"):
             Schedule.load(tmp_path / "a")
         (tmp_path / "a" / name).unlink()
         if name != "schedule.csv":
@@ -160,6 +161,31 @@ def test_a_mixture_of_two_runs_is_refused(tmp_path: Path) -> None:
         shutil.copy(tmp_path / "kept", tmp_path / "a" / name)
     (tmp_path / "a" / "runs.csv").write_text("job,start,end\n")
     with pytest.raises(InputError, match=r"runs\.csv: is not of the same run"):
+        Schedule.load(tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        (lambda rows: [*rows[:2], rows[2].replace("2,1,10,", "2,1,11,")],
+         r"schedule\.csv:3: start: .* since: job 2 has 11, and 10 in schedule\.parquet;"),
+        (lambda rows: [rows[0], rows[1].replace("1,0,", "1,-1,", 1), rows[2].replace("2,1,", "2,,", 1)],
+         r"schedule\.csv:2: submit: .* job 1 has -1, and 0 in schedule\.parquet \(2 rows differ\);"),
+        (lambda rows: [rows[0], rows[2]],
+         r"schedule\.csv:2: .* has 1 row, and schedule\.parquet 2, which has job 1 here;"),
+        (lambda rows: [*rows, rows[2]],
+         r"schedule\.csv:4: .* has 3 rows, and schedule\.parquet 2, which has nothing more;"),
+        (lambda rows: rows[1:],
+         r"schedule\.csv: is not of the same run as run\.json, or was changed since; "),
+    ],
+)  # fmt: skip
+def test_what_was_changed_in_a_table_is_told(
+    tmp_path: Path, edit: Callable[[list[str]], list[str]], told: str
+) -> None:
+    schedule(JOBS, [0, 10], procs=3).save(tmp_path / "a")
+    table = tmp_path / "a" / "schedule.csv"
+    table.write_text("\n".join(edit(table.read_text().splitlines())) + "\n")
+    with pytest.raises(InputError, match=told):
         Schedule.load(tmp_path / "a")
 
 

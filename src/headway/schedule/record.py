@@ -22,6 +22,7 @@ from headway.documents import (
 from headway.errors import InputError
 from headway.platform.cluster import MOST_PROCS
 from headway.schedule.files import NAMES, RUN
+from headway.schedule.twins import Difference, first_difference
 
 AGAIN = "run the simulation again"
 
@@ -96,8 +97,19 @@ def _check_files(folder: Path, record: dict[str, Any]) -> None:
             continue
         if name not in written or not path.is_file() or digest_of(path) != written[name]:
             wrong = "is not of the same run as" if path.is_file() else "is missing beside"
+            found = _what_differs(path, written)
             raise InputError(
-                f"{wrong} {RUN}, or was changed since; {AGAIN}, or judge the table alone with "
-                "'headway audit FILE.csv --trace LOG'",
+                f"{wrong} {RUN}, or was changed since{f': {found.message}' if found else ''}; {AGAIN}, or "
+                "judge the table alone with 'headway audit FILE.csv --trace LOG'",
                 file=path,
+                line=found.line if found else None,
+                field=found.field if found else None,
             )
+
+
+def _what_differs(path: Path, written: dict[str, str]) -> Difference | None:
+    """What was changed in a table, where the same one is there in the other format, as it was written."""
+    twin = path.with_suffix({".csv": ".parquet", ".parquet": ".csv"}.get(path.suffix, path.suffix))
+    if twin == path or not (path.is_file() and twin.is_file()) or digest_of(twin) != written.get(twin.name):
+        return None
+    return first_difference(path, twin)

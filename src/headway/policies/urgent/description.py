@@ -32,8 +32,8 @@ ENTRIES = (
                 "preempt",
                 "what becomes of the jobs that make room: they are swapped out and resume on the same "
                 "processors (suspend), lose their work and start again (kill), or are killed only where an "
-                "urgent job would miss its deadline by waiting for the swap, or could not start at all "
-                "because the hosts are full (degree)",
+                "urgent job with a deadline would miss it by waiting for the swap, or could not start at "
+                "all because the hosts are full (degree)",
                 "suspend",
                 ("suspend", "kill", "degree"),
             ),

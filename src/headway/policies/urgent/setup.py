@@ -233,10 +233,14 @@ def _swaps(spec: Spec, arrivals: Arrivals, regular: Any) -> tuple[Table, Table, 
     unknown = regular & (memory < 0) & (needed | bounded) & suspends
     if unknown.any():
         if not (regular & (memory >= 0)).any():
-            where = "how much memory hosts must hold" if not needed.any() else "how long swapping takes"
+            what, remedy = (
+                ("how much memory hosts must hold", "a column memory_mb")
+                if bounded
+                else ("how long swapping takes", "swap=SECONDS in the policy, a column swap or memory_mb")
+            )
             raise UsageError(
-                f"ujfb: there are urgent jobs, but nothing says {where}: give swap=SECONDS in the policy, a "
-                "column swap or memory_mb in --annotations, or apply memory(source=table) by headway convert"
+                f"ujfb: there are urgent jobs, but nothing says {what}: give {remedy} in --annotations, or "
+                "apply memory(source=table) by headway convert"
             )
         if spec.params["unknown"] == "error":
             raise UsageError(

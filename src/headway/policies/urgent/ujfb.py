@@ -85,8 +85,11 @@ def try_waiting(t: int, state: State) -> None:
                 count(state, Note.URGENT_WAITING, -1)
                 # Jobs that were killed may have joined the queue and moved the others.
                 place = find_job(state, Q, Job.KEY, job)
-            elif not state.memory.rules[Rule.OVERTAKE]:
-                return
+            else:
+                if NOT_RESERVED < state.jobs[Job.RESERVED, job] <= t:
+                    state.memory.notes[Note.CHANGED] = 1  # hosts are full: its reservation moves on with time
+                if not state.memory.rules[Rule.OVERTAKE]:
+                    return
         place += 1
 
 
