@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import itertools
+import pickle
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ import pytest
 import headway
 from commands import Headway
 from headway.engine.tables import Clock, Job, Run
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.policies.agent.features import OF_MACHINE, OF_SLOT, PRESENT, REQUEST, WEIGHED
 from headway.policies.agent.network import OF_SCORE, Network, from_flat, load_network
 from headway.units import SECOND
@@ -209,6 +211,94 @@ def test_who_waits_where_nothing_would_happen_is_asked_again() -> None:
     again, _, over, _, told = env.step(len(info["action_mask"]) - 1)
     assert not over and (again == seen).all() and (told["action_mask"] == info["action_mask"]).all()
     assert env.step(0)[2]
+
+
+@pytest.mark.parametrize("action", [-1, -7, 999, 10**12])
+@pytest.mark.parametrize("task", ["choose", "backfill"])
+def test_numbers_that_are_no_actions_are_wishes_to_wait(task: str, action: int) -> None:
+    work = log(60)
+    same: dict[str, Any] = {"task": task, "window": 4, "jobs": 50}
+    one, other = SchedulingEnv(work, M, **same), SchedulingEnv(work, M, **same)
+    many = SchedulingVectorEnv(work, M, sessions=2, **same)
+    one.reset(options={"first": 3})
+    other.reset(options={"first": 3})
+    _, info = many.reset(options={"firsts": [3, 3]})
+    done, step = np.zeros(2, np.bool_), 0
+    while step < 30 and not done.any():
+        step += 1
+        first = int(np.argmax(info["action_mask"][0]))
+        odd, wait = (action, 4) if step % 2 else (first, first)
+        seen, _, done, _, info = many.step(np.array([odd, wait]))
+        assert (seen[0] == seen[1]).all() and (one.step(odd)[0] == other.step(wait)[0]).all()
+        assert (one._memory.seen == seen[0]).all()
+    assert step > 3
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_in_the_middle_of_an_episode_goes_its_own_way(copied: Any) -> None:
+    env = SchedulingEnv(log(), M, jobs=60)
+    _, info = env.reset(seed=1)
+    for _ in range(20):
+        _, _, _, _, info = env.step(int(np.argmax(info["action_mask"])))
+    other = copied(env)
+    before = env._memory.seen.copy()
+    over, told = False, info
+    while not over:
+        _, _, over, _, told = other.step(int(np.argmax(told["action_mask"])))
+    assert (env._memory.seen == before).all()
+    over = False
+    while not over:
+        _, _, over, _, info = env.step(int(np.argmax(info["action_mask"])))
+    assert (env.schedule().start == other.schedule().start).all() and headway.audit(other.schedule()).ok
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"first": -1}, "from 0 to 70, not -1"),
+        ({"first": 71}, "from 0 to 70, not 71"),
+        ({"first": 1.5}, "whole numbers from 0 to 70"),
+        ({"first": "x"}, "are whole numbers, not 'x'"),
+        ({"frist": 3}, "reset has no option 'frist'; it has 'first'"),
+    ],
+)
+def test_episodes_that_are_not_in_the_log(given: dict[str, Any], sentence: str) -> None:
+    env = SchedulingEnv(log(), M, jobs=50)
+    with pytest.raises(UsageError, match=sentence):
+        env.reset(options=given)
+
+
+@pytest.mark.parametrize("firsts", [[-2, 0], [71, 0], [10**9, 0], [0.5, 0], [0], [[0], [0]], "ab"])
+def test_episodes_of_a_vector_that_are_not_in_the_log(firsts: Any) -> None:
+    many = SchedulingVectorEnv(log(), M, jobs=50, sessions=2)
+    with pytest.raises(UsageError, match="first jobs"):
+        many.reset(options={"firsts": firsts})
+
+
+def test_what_comes_too_soon_or_is_no_number_is_refused() -> None:
+    env, many = SchedulingEnv(log(), M, jobs=50), SchedulingVectorEnv(log(), M, jobs=50, sessions=2)
+    for act in (lambda: env.step(0), env.action_masks, env.schedule, lambda: many.step(np.zeros(2))):
+        with pytest.raises(gymnasium.error.ResetNeeded, match="call reset first"):
+            act()
+    env.reset(seed=1)
+    with pytest.raises(UsageError, match="is not over, and has no schedule yet"):
+        env.schedule()
+    by_weights = SchedulingEnv(log(), M, jobs=50, task="weights")
+    by_weights.reset(seed=1)
+    with pytest.raises(UsageError, match="numbers from -1 to 1"):
+        by_weights.step([0, 0, float("nan"), 0])
+    for wrong in ({"window": 10**9}, {"period": 0}, {"period": float("nan")}):
+        with pytest.raises(UsageError, match=next(iter(wrong))):
+            SchedulingEnv(log(), M, jobs=50, **wrong)
+
+
+def test_a_list_of_seeds_draws_the_same_episodes_again() -> None:
+    many = SchedulingVectorEnv(log(300), M, jobs=50, sessions=3)
+    drawn = []
+    for last in (3, 3, 4):
+        many.reset(seed=[1, 2, last])
+        drawn.append(many.simulations.firsts.tolist())
+    assert drawn[0] == drawn[1] != drawn[2]
 
 
 def test_training_never_sees_the_test_weeks() -> None:

@@ -344,7 +344,7 @@ def to_next_period(s: Sessions, e: int, weights: npt.NDArray[np.float64]) -> Non
 @kernel
 def decide(s: Sessions, e: int, action: int) -> None:
     """Start the job of a slot, or wait for the next event."""
-    if action < s.settings[Setting.WINDOW] and is_valid(s, e, action):
+    if 0 <= action < s.settings[Setting.WINDOW] and is_valid(s, e, action):
         place = action + first_slot(s)
         job = s.queue[e, place]
         if (

@@ -11,6 +11,7 @@ from gymnasium import spaces
 from headway import jit
 from headway.engine.driver import Driver
 from headway.engine.tables import Job, Run, Step
+from headway.errors import UsageError
 from headway.gym import learner
 from headway.gym.episodes import Episodes, Part
 from headway.gym.rewards import Sum
@@ -60,8 +61,10 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin an episode: the stretch that the seed draws, or ``options={"first": job}`` of the log."""
         super().reset(seed=seed)
-        first = (options or {}).get("first")
-        self._first = int(self.episodes.draw(self.np_random, 1)[0] if first is None else first)
+        first = option(options, "first")
+        self._first = int(
+            self.episodes.draw(self.np_random, 1)[0] if first is None else self.episodes.checked(first)[()]
+        )
         self.driver = Driver(*learner.episode(self.task, self._first))
         self._memory: learner.LearnerTables = self.driver.state.memory
         self._lay_down()
@@ -72,7 +75,7 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
         """Decide; a job that may not start now is a wish to wait."""
         m = self._memory
         if self._by_weights:
-            m.weights[:] = action
+            m.weights[:] = weights(action)
         else:
             m.answer[0] = action
         reward, over = self._go_on()
@@ -80,6 +83,21 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
         if over:
             info |= self._figures()
         return m.seen.copy(), reward, over, False, info
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("_memory", "_first"):
+            raise gymnasium.error.ResetNeeded("no episode has begun; call reset first")
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Addresses are this object's own; a copy finds its tables anew.
+        return {name: value for name, value in vars(self).items() if name not in ("_there", "_addresses")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if "driver" in state:
+            self._memory = self.driver.state.memory
+            self._lay_down()
 
     def _lay_down(self) -> None:
         """Let the compiled code find the tables."""
@@ -95,6 +113,7 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
             code, reward, over = learner.go_on(*self._addresses)
         if code != Step.ASK:
             raise self.driver.refusal()
+        self._is_over = over
         return reward, over
 
     def _figures(self) -> dict[str, float]:
@@ -112,7 +131,10 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
 
     def schedule(self) -> Result:
         """The schedule of the episode that is over, to be judged like any other."""
-        rows = self.task.order[self._first : self._first + self.episodes.jobs]
+        first = self._first
+        if not self._is_over:
+            raise UsageError("the episode is not over, and has no schedule yet")
+        rows = self.task.order[first : first + self.episodes.jobs]
         place = np.argsort(rows, kind="stable")
         log = self.episodes.workload.select(rows[place], action="not in the episode")
         runs = self.driver.state.runs[:, self.driver.state.jobs[Job.RUN, place]]
@@ -126,6 +148,21 @@ class SchedulingEnv(gymnasium.Env[np.ndarray, Any]):
             why=runs[Run.WHY].astype(np.uint8),
             killed=log.runtime > log.walltime,
         )
+
+
+def option(options: dict[str, Any] | None, known: str) -> Any:
+    """The one option that a reset knows, or None where it is not given."""
+    if unknown := [name for name in options or () if name != known]:
+        raise UsageError(f"reset has no option {unknown[0]!r}; it has {known!r}")
+    return (options or {}).get(known)
+
+
+def weights(action: Any) -> np.ndarray:
+    """Weights from -1 to 1; beyond that they are cut, as an agent's are."""
+    given = np.asarray(action, np.float64)
+    if np.isnan(given).any():
+        raise UsageError(f"weights are numbers from -1 to 1, not {action!r}")
+    return np.clip(given, -1.0, 1.0)
 
 
 def action_space(task: str, window: int) -> spaces.Space[Any]:

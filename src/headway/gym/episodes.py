@@ -59,6 +59,18 @@ class Episodes:
         """First jobs of so many stretches."""
         return random.integers(self.first, self.last - self.jobs + 1, count)
 
+    def checked(self, firsts: Any) -> np.ndarray:
+        """First jobs that were given, by their place in order of submission: a whole episode follows each."""
+        try:
+            given = np.asarray(firsts)
+            found = given.astype(np.int64)
+        except (TypeError, ValueError, OverflowError):
+            raise UsageError(f"first jobs of episodes are whole numbers, not {firsts!r}") from None
+        most = len(self.workload) - self.jobs
+        if (found != given).any() or ((found < 0) | (found > most)).any():
+            raise UsageError(f"first jobs of episodes are whole numbers from 0 to {most}, not {firsts!r}")
+        return found
+
     def weeks(self) -> list[Workload]:
         """The part's whole weeks as logs of their own, for policies to be compared on."""
         order = np.argsort(self.workload.submit, kind="stable")[self.first : self.last]
@@ -76,6 +88,10 @@ def settings(value: str, choices: tuple[str, ...], name: str) -> int:
     if value not in choices:
         raise UsageError(f"{name} must be {', '.join(choices)}, not {value!r}")
     return choices.index(value)
+
+
+MOST = 1 << 16
+"""Slots of a window at most."""
 
 
 def check_kind(**given: Any) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.gym.episodes import Episodes, check_kind, settings
+from headway.errors import UsageError
+from headway.gym.episodes import MOST, Episodes, check_kind, settings
 from headway.gym.rewards import REWARDS
 from headway.platform import Platform
 from headway.policies.agent.features import OF_MACHINE, OF_SLOT
 from headway.policies.agent.network import TASKS
+from headway.units import LONGEST, SECOND
 
 
 class Task:
@@ -26,6 +28,10 @@ class Task:
     ) -> None:
         self.machine = procs.total_procs if isinstance(procs, Platform) else procs
         check_kind(window=window, procs=self.machine)
+        if window > MOST:
+            raise UsageError(f"window must be at most {MOST:,}, not {window}")
+        if not 0 < period < LONGEST / SECOND:
+            raise UsageError(f"period must be a number of seconds above 0, not {period!r}")
         log = episodes.workload.fit_to(self.machine)
         self.episodes = Episodes(log, episodes.jobs, episodes.part, episodes.train)
         self.mode, self.reward = settings(task, TASKS, "task"), settings(reward, REWARDS, "reward")

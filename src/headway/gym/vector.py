@@ -9,7 +9,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from headway.gym.environment import action_space
+from headway.errors import UsageError
+from headway.gym.environment import action_space, option, weights
 from headway.gym.episodes import Episodes, Part
 from headway.gym.sessions import Simulations
 from headway.gym.task import Task
@@ -53,7 +54,7 @@ class SchedulingVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray
         self.observation_space = batch_space(self.single_observation_space, sessions)
         self.action_space = batch_space(self.single_action_space, sessions)
         self._by_weights = task == "weights"
-        self._never = np.zeros(sessions, np.bool_)
+        self._never, self._has_begun = np.zeros(sessions, np.bool_), False
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -62,10 +63,22 @@ class SchedulingVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray
 
         A first job of -1 leaves its session as it is.
         """
-        super().reset(seed=seed if isinstance(seed, int) else None, options=options)
-        firsts = (options or {}).get("firsts")
-        drawn = self.episodes.draw(self.np_random, self.num_envs) if firsts is None else firsts
-        self.simulations.begin(np.asarray(drawn, np.int64))
+        if isinstance(seed, list):  # the episodes of all sessions are drawn by one generator
+            known = [one for one in seed if one is not None]
+            mixed = int(np.random.SeedSequence(known).generate_state(1)[0])
+            seed = mixed if len(known) == len(seed) else None
+        super().reset(seed=seed, options=options)
+        firsts = option(options, "firsts")
+        if firsts is None:
+            drawn = self.episodes.draw(self.np_random, self.num_envs)
+        else:
+            drawn = np.asarray(firsts)
+            if drawn.shape != (self.num_envs,):
+                raise UsageError(f"firsts are {self.num_envs} first jobs, one for each session")
+            stays = drawn == -1
+            drawn = np.where(stays, -1, self.episodes.checked(np.where(stays, 0, drawn)))
+        self.simulations.begin(drawn)
+        self._has_begun |= bool((drawn >= 0).all())
         return self.simulations.seen.copy(), {"action_mask": self.simulations.mask.copy()}
 
     def step(
@@ -73,9 +86,14 @@ class SchedulingVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """One decision in each session."""
         many = self.simulations
+        if not self._has_begun:
+            raise gymnasium.error.ResetNeeded("no episode has begun; call reset first")
         if many.done.any():
             many.firsts[:] = self.episodes.draw(self.np_random, self.num_envs)
-        (many.weights if self._by_weights else many.actions)[:] = actions
+        if self._by_weights:
+            many.weights[:] = weights(actions)
+        else:
+            many.actions[:] = actions
         many.step()
         info = {"action_mask": many.mask.copy()}
         return many.seen.copy(), many.reward.copy(), many.done.copy(), self._never.copy(), info
