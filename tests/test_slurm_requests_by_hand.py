@@ -224,6 +224,19 @@ def test_a_job_that_names_some_of_its_nodes_holds_up_its_partition() -> None:
         assert (other < MINUTE) is at_once and named >= 3600
 
 
+@pytest.mark.parametrize(("default", "first"), [("", 1), ("500", 1), ("10", 0)])
+def test_memory_that_nobody_asked_for_counts_in_the_priority(default: str, first: int) -> None:
+    """A node has 8,000 MB. A job of four CPUs asks for 1,000, another for none: it has what is the default of
+    a CPU, or all of its node where there is none. Whoever has more is the first on the only node."""
+    weights = {"PriorityType": "priority/multifactor", "PriorityWeightTRES": "Mem=1000"}
+    config = weights | {"DefMemPerCPU": default}
+    main = Partition("main", (0,), is_default=True)
+    on = site(config, nodes=(Node("n1", 4, memory_mb=8000),), partitions=(main,))
+    jobs = log((0, 1, 10, 10), (1, 1, 10, 10), (2, 1, 10, 10), memory_node_mb=[8000, 1000, -1])
+    start = starts(jobs, on)[1:]
+    assert start[first] < start[1 - first]
+
+
 def test_a_constraint_that_is_not_modelled_is_told_by_job() -> None:
     schedule = simulated(log((0, 1, 10, 10), constraint=["(red|blue)&big"]), coloured("red", "", "", ""))
     entry = next(one for one in schedule.workload.ledger.entries if one.rule == "constraint")

@@ -15,7 +15,7 @@ from headway.policies.slurm.life import reservation_tables
 from headway.policies.slurm.life_tables import Reservation as KeptNodes
 from headway.site import Site
 from headway.site.happenings import times_of
-from headway.site.model import DAY, Partition, Reservation
+from headway.site.model import DAY, Node, Partition, Reservation
 from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts
 
 HOUR = 3600
@@ -55,6 +55,22 @@ def test_jobs_of_a_flexible_reservation_keep_off_nodes_of_another() -> None:
     assert schedule.start[0] < MINUTE * 1_000_000
     assert schedule.shares is not None
     assert set(schedule.shares.node[schedule.shares.job == 0].tolist()) == {0, 2, 3}
+
+
+def test_a_job_for_a_reservation_is_planned_at_the_end_of_one_that_hinders_it() -> None:
+    """It has n1, which a flexible reservation keeps, and wants two more: n2 is taken for ten hours, n3 and n4
+    are reserved for another hour, n5 is idle. It is planned when the hour is over, so the last job may not
+    have n5 for two. The third, which wants four nodes, is there to hold up the partition."""
+    nodes = tuple(Node(f"n{k}", 4) for k in range(1, 6))
+    given = reserved("f", 0, 10 * HOUR, (0,), "FLEX"), reserved("o", 0, HOUR, (2, 3))
+    main = Partition("main", (0, 1, 2, 3, 4), is_default=True)
+    on = site(nodes=nodes, partitions=(main,), reservations=given)
+    jobs = log(
+        (0, 1, 600, 600), (60, 3, 30, 30), (61, 4, 30, 30), (62, 1, 120, 120),
+        required_nodes=["n2", "", "", ""], reservation=["", "f", "", ""],
+    )  # fmt: skip
+    _, mine, _, last = starts(jobs, on)
+    assert HOUR <= mine <= HOUR + 2 * MINUTE and last >= HOUR
 
 
 @pytest.mark.parametrize(("flag", "both"), [("OVERLAP", False), ("MAINT", True)])

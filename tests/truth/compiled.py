@@ -28,7 +28,7 @@ from headway.jit import entry
 from headway.policies.prepare import Arrivals
 from headway.policies.slurm.backfill import backfill_cycle
 from headway.policies.slurm.cores import WORD as CORES
-from headway.policies.slurm.life_tables import Array, Reservation
+from headway.policies.slurm.life_tables import Array, Licence, Reservation
 from headway.policies.slurm.limits import charge
 from headway.policies.slurm.main_loop import main_pass
 from headway.policies.slurm.queue import FOR_RESERVATION, sort_queue
@@ -112,6 +112,7 @@ class Compiled:
         for table in (memory.held, memory.users, memory.accounts):
             table[:] = 0
         memory.holders[3] = 0  # running jobs
+        memory.licences[Licence.USED] = 0
         for row in (SlurmClock.QUEUED, SlurmClock.RUNNING, SlurmClock.COMPLETING, SlurmClock.PENDING):
             memory.clock[row] = 0
         state.clock[Clock.RUNS] = state.clock[Clock.SHARES] = state.clock[Clock.WAITS] = 0
@@ -255,6 +256,7 @@ class Compiled:
                 memory.jobs[SlurmJob.HOLDS + tres, job] = asked * held.nodes.bit_count()
         if memory.jobs[SlurmJob.ARRAY, job] != UNSET:
             memory.arrays[Array.RUNNING, memory.jobs[SlurmJob.ARRAY, job]] += 1
+        memory.licences[Licence.USED] += memory.licences_asked[:, job]
         if memory.settings[Setting.ENFORCE]:
             count_running(state, job)
 

@@ -82,7 +82,7 @@ def load_machine(path: Path) -> tuple[Machine, Conf]:
     nodes = []
     for fields in conf.nodes:
         for name in expand(fields["nodename"]):
-            gres = re.search(r"gpu:(\d+)", fields.get("gres", ""))
+            gres = re.search(r"gpu:(?:\w+:)?(\d+)", fields.get("gres", ""))
             nodes.append(
                 Node(
                     name,

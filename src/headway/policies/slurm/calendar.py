@@ -112,11 +112,29 @@ def lay_allowed(memory: Memory, job: int, part: int, start: int, minutes: int, n
 
 
 @kernel
+def hinders(memory: Memory, which: int, mine: int) -> bool:
+    """Whether a reservation takes nodes from the jobs of another one, ``mine``.
+
+    It does not where that is a maintenance, or may overlap and this is none.
+    """
+    if which == mine or memory.reservations[Reservation.MAINTENANCE, mine] > 0:
+        return False
+    maintains = memory.reservations[Reservation.MAINTENANCE, which] > 0
+    if memory.reservations[Reservation.OVERLAPS, mine] > 0 and not maintains:
+        return False
+    flexible = memory.reservations[Reservation.FLEXIBLE, mine] > 0
+    for node in range(memory.nodes.shape[1]):
+        if memory.reserved[which, node] > 0 and (flexible or memory.reserved[mine, node] > 0):
+            return True
+    return False
+
+
+@kernel
 def lay_reserved(memory: Memory, mine: int, start: int, minutes: int, now: int) -> int:
     """The nodes of a job's own reservation into the set ALLOWED; -1 outside its time.
 
     A flexible one lets its jobs run at any time, on any node. What another reservation takes at the time of
-    the job is left out, unless its own is a maintenance, or one that overlaps and the other is none.
+    the job is left out.
     """
     if not is_known(memory, mine, now):
         return NOT_NOW
@@ -130,24 +148,21 @@ def lay_reserved(memory: Memory, mine: int, start: int, minutes: int, now: int) 
             return NOT_NOW
     for node in range(memory.nodes.shape[1]):
         memory.sets[Scratch.ALLOWED, node] = 1 if flexible else memory.reserved[mine, node]
-    if memory.reservations[Reservation.MAINTENANCE, mine] > 0:
-        return start
-    may_overlap = memory.reservations[Reservation.OVERLAPS, mine] > 0
     for which in range(memory.reservations.shape[1]):
-        if which == mine or not is_known(memory, which, now):
+        if not is_known(memory, which, now) or not overlaps(memory, which, start, start + 60 * minutes):
             continue
-        if may_overlap and memory.reservations[Reservation.MAINTENANCE, which] == 0:
-            continue
-        if overlaps(memory, which, start, start + 60 * minutes):
+        if hinders(memory, which, mine):
             leave_out(memory, which)
     return start
 
 
 @routine
 def next_reservation_end(memory: Memory, job: int, part: int, start: int, minutes: int, now: int) -> int:
-    """When a reservation that takes nodes of the partition may be over, rounded up; 0 where none does."""
-    if memory.jobs[SlurmJob.RESERVATION, job] != UNSET:
-        return 0
+    """When a reservation that takes nodes of the partition, or of the job's own one, may be over, rounded up.
+
+    It is the first end of any reservation; 0 where none takes nodes.
+    """
+    mine = own_reservation(memory, job, now)
     step, touched, first = memory.settings[Setting.BF_RESOLUTION], False, 0
     for which in range(memory.reservations.shape[1]):
         if not is_known(memory, which, now):
@@ -155,8 +170,9 @@ def next_reservation_end(memory: Memory, job: int, part: int, start: int, minute
         end = memory.reservations[Reservation.END, which]
         if start <= end and (first == 0 or end < first):
             first = end
-        if overlaps(memory, which, start, start + 60 * minutes) and touches_partition(memory, which, part):
-            touched = True
+        if overlaps(memory, which, start, start + 60 * minutes):
+            takes = touches_partition(memory, which, part) if mine == UNSET else hinders(memory, which, mine)
+            touched = touched or takes
     return int(-(-first // step) * step) if touched and first > 0 else 0
 
 

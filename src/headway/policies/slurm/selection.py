@@ -504,13 +504,10 @@ def select_on(state: State, table: Table, candidates: int, job: int, part: int, 
     memory = state.memory
     if asks_gres(memory, job) > 0:
         lighten(state, table, candidates, job, part)
-    flexible = flexible_reservation(memory, job)
-    if required == 0 and flexible == UNSET:
+    if required == 0:
         return select_freely(state, table, candidates, job, part)
     weigh_required(memory, required, -1)
-    weigh_outside(memory, flexible, 1)
     found = select_freely(state, table, candidates, job, part)
-    weigh_outside(memory, flexible, -1)
     weigh_required(memory, required, 1)
     for node in range(memory.nodes.shape[1]):
         if memory.required[required, node] > 0 and memory.work[Work.TAKEN, node] == 0:

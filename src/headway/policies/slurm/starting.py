@@ -18,7 +18,14 @@ from headway.policies.slurm.power import switch_on
 from headway.policies.slurm.preemption import grace, is_pausing, pass_number
 from headway.policies.slurm.priority import tres_of
 from headway.policies.slurm.queue import leave_queue
-from headway.policies.slurm.selection import propose_taken, reset_weights, select, select_row
+from headway.policies.slurm.selection import (
+    flexible_reservation,
+    propose_taken,
+    reset_weights,
+    select,
+    select_row,
+    weigh_outside,
+)
 from headway.policies.slurm.settings import Preemption, Setting
 from headway.policies.slurm.tables import (
     UNSET,
@@ -156,7 +163,10 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
             memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION
             return PASSED_OVER
         leave_reserved_out(memory)
+    flexible = flexible_reservation(memory, job)
+    weigh_outside(memory, flexible, 1)  # plans do not weigh so
     found, preempts = select(state, state.nodes, Scratch.CANDIDATES, job, part), False
+    weigh_outside(memory, flexible, -1)
     if found == 0 and memory.settings[Setting.PREEMPTION] != Preemption.OFF:
         if memory.settings[Setting.SLICE] > 0 and suspends_first(state, job, part, now):
             rows = memory.partitions[Partition.ROWS_PREEMPTING, part]
