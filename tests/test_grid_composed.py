@@ -204,6 +204,22 @@ def test_each_cluster_under_its_own_policy(jobs: list[Job], spec: str, policies:
     assert schedule.summary()["jobs"] == len(jobs)
 
 
+def test_a_promoted_task_is_no_fault_where_the_schedule_does_not_say_what_it_was_told() -> None:
+    # Both tasks need the second cluster. The deadline of the first would be missed behind the second, which
+    # has none, so it is promoted. Under sjf nobody is told anything, and the schedule shows no latest ends.
+    clusters = (Cluster("a", procs=1, policy="sjf"), Cluster("b", procs=3, policy="dbf"))
+    log = Workload.from_arrays(
+        unit="s", submit=[0, 0], procs=[3, 3], runtime=[5, 5], walltime=[5, 5], deadline=[5, -1]
+    )
+    schedule = headway.simulate(log, Platform(clusters), "reallocation(mode=none)")
+    assert schedule.frame()["why"].to_list() == ["promoted", "reservation"]
+    verdict = audit(schedule)
+    assert verdict.ok, verdict.faults
+    # One that has no deadline cannot be promoted.
+    schedule.why[1] = schedule.why[0]
+    assert {fault.law for fault in audit(schedule).faults} == {"latest end (b)"}
+
+
 # ---- compiled and interpreted -----------------------------------------------------------------------------
 
 

@@ -48,8 +48,10 @@ def _told(record: Record) -> Finding:
     promise = record.promise
     early = (promise >= 0) & (promise < record.submit + record.walltime)
     promoted = np.zeros(len(record), np.bool_) if record.promoted is None else record.promoted
-    without = promoted & (True if record.deadline is None else record.deadline != promise)
-    without &= ~_redirected(record)  # promoted before it was stopped, and then told something else
+    without = promoted
+    if record.deadline is not None:  # in a grid of several policies the schedule may not say what was told
+        without = promoted & ((record.deadline < 0) | (promise >= 0) & (record.deadline != promise))
+    without = without & ~_redirected(record)  # promoted before it was stopped, and then told something else
 
     def tell(row: int) -> str:
         if without[row]:
