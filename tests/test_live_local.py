@@ -155,6 +155,26 @@ def test_walltime_kills_and_clients_cancel() -> None:
             assert round(0.3 * SECOND) <= first["ended"] - first["started"] < 20 * SECOND
 
 
+def test_a_cluster_that_refuses_to_estimate_keeps_no_task_from_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(name: str, task: object) -> None:
+        raise Refused("its disk is full")
+
+    with folder() as path, running(written(path, cluster("a", 1) + cluster("b", 1))) as live:
+        monkeypatch.setattr(live.servers[0], "estimate", refuse)
+        assert live.agent.on_submit(short(0, 5).as_json())["cluster"] == "b"
+        decision = live.agent.on_explain(1)["decisions"][0]
+        assert decision["answers"]["a"] == {"silent": "cluster a: its disk is full"}
+        live.until(live.all_over)
+        monkeypatch.setattr(live.servers[1], "estimate", refuse)
+        waits = live.agent.on_submit(short(0, 5).as_json())
+        assert waits["waits_for"] == "cluster a: its disk is full"
+        monkeypatch.undo()
+        live.until(live.all_over)
+        assert live.agent.on_status(2)["state"] == "done"
+
+
 def test_a_clock_that_is_set_back_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     with folder() as path:
         grid = written(path, cluster("a", 1), policy="reallocation(period=1)")

@@ -48,7 +48,7 @@ class Proxy:
         return ""
 
     def estimate(self, row: TaskRow) -> tuple[int, int]:
-        """Completion and processors; a server that does not answer takes nothing and gives nothing away."""
+        """Completion and processors; a server that gives no answer takes nothing and gives nothing away."""
         attempt = self.here.get(row.number)
         unknown = (STARTED, 0) if attempt else (NO_ANSWER, 0)
         if self.silent:
@@ -56,8 +56,8 @@ class Proxy:
         name = attempt.name if attempt else ""
         try:
             answer = self.remote.ask("estimate", name=name, task=row.task.as_json())
-        except NoAnswer as error:
-            self.silent = str(error)
+        except (NoAnswer, Refused) as error:
+            self.silent = f"cluster {self.name}: {error}" if isinstance(error, Refused) else str(error)
             return unknown
         self.answers[row.number] = answer
         self.estimated[row.number] = int(answer["completion"])
