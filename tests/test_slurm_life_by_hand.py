@@ -242,6 +242,19 @@ def test_licences_are_counted_in_the_whole_cluster() -> None:
     assert first == second and third == first + 600
 
 
+@pytest.mark.parametrize("bound", [1, 2])
+def test_a_job_that_lacks_a_licence_counts_among_those_of_its_user(bound: int) -> None:
+    """The first job has the licence for an hour, the second waits for its nodes. Backfill looks at so many
+    jobs of a user: the third one lacks the licence, so where the bound is one the fourth has to wait."""
+    jobs = log(
+        (0, 3, 60, 60), (1, 4, 60, 10), (2, 1, 30, 10), (3, 1, 30, 10),
+        licenses=["m:1", "", "m:1", ""], user=["v", "v", "u", "u"],
+    )  # fmt: skip
+    on = site(scheduler={"bf_max_job_user": str(bound)}, licenses={"m": 1})
+    last = starts(jobs, on)[3]
+    assert last < 2 * MINUTE if bound == 2 else last >= 60 * MINUTE
+
+
 def test_required_and_excluded_nodes() -> None:
     jobs = log((0, 1, 10, 10), (1, 1, 10, 10), (2, 3, 10, 10), required_nodes=["n3", "n3", ""],
                excluded_nodes=["", "", "n4"])  # fmt: skip

@@ -148,7 +148,7 @@ def silent_ends(run: Run) -> list[Event]:
 
 def cancellings(run: Run) -> list[Event]:
     """Jobs that were cancelled while they waited."""
-    gone = [row for row in run.attempts if row.state == "CANCELLED" and not row.nodes]
+    gone = [row for row in run.attempts if row.state in ("CANCELLED", "DEADLINE") and not row.nodes]
     return [Event(row.end + 0.001, "cancel", row.name) for row in gone]
 
 
@@ -213,6 +213,7 @@ def read_jobs(path: Path, machine: Machine, conf: Conf) -> Iterator[tuple[int, A
             memory=memory,
             per_cpu="mem" not in options and ("mpc" in options or not per_node),
             cpus_per_task=int(options.get("cpt", 1)),
+            tasks_per_node=int(options.get("tpn", 0)),
             gpus=int(options["gres"].rpartition(":")[2]) if "gres" in options else 0,
             time_min=int(options.get("tmin", 0)),
             reservation=options.get("resv", ""),

@@ -55,6 +55,29 @@ def choose(
     return None
 
 
+def deal(job: Job, chosen: dict[int, int], machine: Machine) -> dict[int, int]:
+    """The CPUs of the tasks that each node gets: one each, then in turn a core at a time, as room is."""
+    each = job.cpus_per_task
+    cpus = max(job.cpus, len(chosen) * job.node_cpus)
+    tasks = len(chosen) * job.tasks_per_node if job.tasks_per_node and each > 1 else cpus // each
+    dealt = {i: min(each, chosen[i]) for i in sorted(chosen)}
+    left, most = tasks - len(chosen), each * (job.tasks_per_node or tasks)
+    given = True
+    while left > 0 and given:
+        given = False
+        for i in dealt:
+            threads = machine.nodes[i].threads
+            for _ in range(max((threads - dealt[i] % threads) // each, 1)):
+                if left > 0 and chosen[i] - dealt[i] >= each and dealt[i] < most:
+                    dealt[i] += each
+                    left, given = left - 1, True
+    for i in dealt:  # the last tasks make do with what is left
+        if left > 0:
+            dealt[i] = min(dealt[i] + each, chosen[i])
+            left -= 1
+    return {i: -(-count // machine.nodes[i].threads) * machine.nodes[i].threads for i, count in dealt.items()}
+
+
 @dataclass
 class Run:
     """Nodes that follow each other by index and have equal weight."""
@@ -125,7 +148,7 @@ class Need:
         if not self.job.whole:
             spare = max(self.least - 1, 0) * self.machine.nodes[i].threads
             if cpus > self.cpus - spare:
-                cpus = max(self.cpus - spare, 1)
+                cpus = max(self.cpus - spare, self.job.node_cpus)
                 offers[i] = cpus
         taken[i] = cpus
         self.cpus -= cpus

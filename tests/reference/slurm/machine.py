@@ -78,6 +78,8 @@ class Job:
     """MB on each node, or on each CPU with `per_cpu`; 0 asks for all of a node where memory is counted."""
     per_cpu: bool = False
     cpus_per_task: int = 1
+    tasks_per_node: int = 0
+    """Tasks that each node gets; 0: as many as there is room for."""
     gpus: int = 0
     """GPUs on each node."""
     features: frozenset[str] = frozenset()
@@ -106,6 +108,11 @@ class Job:
     @property
     def tasks(self) -> int:
         return self.cpus // self.cpus_per_task
+
+    @property
+    def node_cpus(self) -> int:
+        """CPUs that each node must give it at least."""
+        return self.cpus_per_task * (self.tasks_per_node if self.tasks > 1 and self.tasks_per_node else 1)
 
     def next_task(self) -> Job:
         """What starts when this job starts: itself, or the lowest waiting task of an array."""

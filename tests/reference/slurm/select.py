@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .best_fit import Want, choose
+from .best_fit import Want, choose, deal
 from .machine import Job, Machine, Partition, members
 from .usage import Usage
 
@@ -51,7 +51,9 @@ def select_from(
     if chosen is None or job.whole:  # a whole-node job that fits the idle nodes fits all of them
         return chosen
     all_cpus = offers_of(machine, job, partition, usable, usage, everything=True)
-    return chosen if choose(job, all_cpus, want, weights, machine) is not None else None
+    if choose(job, all_cpus, want, weights, machine) is None:
+        return None
+    return deal(job, chosen, machine)
 
 
 def plain_weight(machine: Machine, i: int) -> int:
@@ -105,7 +107,7 @@ def offer(machine: Machine, job: Job, partition: Partition, i: int, usage: Usage
         if job.whole and cpus + mine > partition.max_cpus_per_node:
             return 0
         cpus = min(cpus, max(0, partition.max_cpus_per_node - mine))
-    least = job.cpus if job.nodes == 1 else job.cpus_per_task
+    least = max(job.cpus if job.nodes == 1 else 1, job.node_cpus)
     if cpus < least:
         return 0
     if machine.settings.counts_memory and job.per_cpu:

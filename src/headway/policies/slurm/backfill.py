@@ -508,13 +508,6 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
             continue
         if array_is_full(memory, job) or refused_before(memory, job, part, Array.REFUSED_CYCLE, number):
             continue
-        if is_too_late(memory, job, part, now):
-            cancel(state, job, Reason.DEADLINE, now)
-            left += 1
-            continue
-        if not licences_free(memory, job):
-            memory.jobs[SlurmJob.REASON, job] = Reason.LICENCES
-            continue
         if standing_in(memory, job, part) == Reason.QOS_NOT_ALLOWED:
             memory.jobs[SlurmJob.REASON, job] = Reason.QOS_NOT_ALLOWED
             memory.clock[SlurmClock.STAMPED] = 1
@@ -525,6 +518,13 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
                 hold_by_limit(memory, job, reason)
                 continue
         if took_victims(memory, job) or not count_search(memory, job, part):
+            continue
+        if not licences_free(memory, job):
+            memory.jobs[SlurmJob.REASON, job] = Reason.LICENCES
+            continue
+        if is_too_late(memory, job, part, now):
+            cancel(state, job, Reason.DEADLINE, now)
+            left += 1
             continue
         planned, started = memory.clock[SlurmClock.PLANS], memory.clock[SlurmClock.CYCLE_STARTS]
         if not search(state, place, now):
