@@ -111,7 +111,7 @@ def of(base: list[float], variant: list[float], **more: tuple[float, float] | No
     differences = np.subtract(variant, base)
     return Class(
         "account", "chem", 9, float(np.mean(base)), float(np.mean(variant)), differences.min(),
-        differences.max(), more.get("weeks"),
+        differences.max(), more.get("weeks"), len(base),
     )  # fmt: skip
 
 
@@ -120,6 +120,9 @@ def test_sure_means_that_seeds_and_weeks_agree() -> None:
     assert not of([10, 10], [8, 11]).sure
     assert not of([10, 10], [8, 5], weeks=(-9.0, 1.0)).sure
     assert of([10, 10], [8, 5], weeks=(-9.0, -1.0)).sure
+    one_run = of([10], [8])
+    assert one_run.sure is None and one_run.bounds is None
+    assert of([10], [8], weeks=(-9.0, -1.0)).sure
 
 
 def test_seeds_are_compared_pair_by_pair() -> None:

@@ -133,6 +133,7 @@ def _show(console: Console, found: Answer) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from headway.what_if.answer import SURE
     from headway.what_if.sentences import findings
 
     console.print(f"\n{found.name}", style="bold", markup=False)
@@ -143,10 +144,9 @@ def _show(console: Console, found: Answer) -> None:
     for head in heads:
         table.add_column(head, justify="right" if head else "left", no_wrap=True)
     for one in found.classes:
-        low, high = one.over_weeks or (one.low, one.high)
-        bounds = f"{min(low, one.low):+,.0f} and {max(high, one.high):+,.0f}"
+        bounds = "-" if one.bounds is None else f"{one.bounds[0]:+,.0f} and {one.bounds[1]:+,.0f}"
         cells = (f"{one.jobs:,}", f"{one.base:,.0f}", f"{one.value:,.0f}", f"{one.difference:+,.0f}", bounds)
-        table.add_row(one.kind, Text(one.name), *cells, "yes" if one.sure else "no")
+        table.add_row(one.kind, Text(one.name), *cells, SURE[one.sure])
     console.print()
     console.print(table)
 

@@ -10,6 +10,7 @@ from headway.report.schedules import schedules_page
 from headway.report.table import Cell, Column, table
 from headway.report.words import number
 from headway.what_if import Answer
+from headway.what_if.answer import SURE
 from headway.what_if.sentences import cautions, findings, signed, spoken
 
 BASE = "as it is"
@@ -54,13 +55,13 @@ def _table(found: Answer) -> str:
     columns += [Column("difference", number=True), Column("between", number=True), Column("sure")]
     lines = []
     for one in (*found.classes, *found.users):
-        low, high = one.over_weeks or (one.low, one.high)
+        bounds = "-" if one.bounds is None else f"{signed(one.bounds[0])} to {signed(one.bounds[1])}"
         judged = "" if not one.sure else "better" if one.difference < 0 else "worse"
         lines.append([
             Cell(one.kind), Cell(one.name), Cell(number(one.jobs), one.jobs),
             Cell(spoken(one.base), one.base), Cell(spoken(one.value), one.value),
             Cell("", one.difference, signed(one.difference), judged),
-            Cell(f"{signed(min(low, one.low))} to {signed(max(high, one.high))}", one.low),
-            Cell("yes" if one.sure else "no"),
+            Cell(bounds, one.low),
+            Cell(SURE[one.sure]),
         ])  # fmt: skip
     return table(columns, lines)

@@ -20,6 +20,10 @@ Rows = npt.NDArray[np.int64]
 Waits = npt.NDArray[np.float64]
 
 
+SURE = {True: "yes", False: "no", None: "-"}
+"""How it is said in tables whether a class is sure to gain or lose."""
+
+
 @dataclass(frozen=True)
 class Class:
     """Jobs of one partition, account, QOS, size or user: mean waits (s) under base and variant.
@@ -36,6 +40,7 @@ class Class:
     low: float
     high: float
     over_weeks: tuple[float, float] | None
+    seeds: int
 
     @property
     def difference(self) -> float:
@@ -43,10 +48,17 @@ class Class:
         return self.value - self.base
 
     @property
-    def sure(self) -> bool:
-        """Whether all seeds and the interval over weeks agree on who waits longer."""
+    def bounds(self) -> tuple[float, float] | None:
+        """Of the difference over seeds and weeks; None: one run over too few weeks tells none."""
+        if self.seeds == 1 and self.over_weeks is None:
+            return None
         weeks = self.over_weeks or (self.low, self.high)
-        return min(self.low, weeks[0]) > 0 or max(self.high, weeks[1]) < 0
+        return min(self.low, weeks[0]), max(self.high, weeks[1])
+
+    @property
+    def sure(self) -> bool | None:
+        """Whether all seeds and the interval over weeks agree on who waits longer; None: nobody can tell."""
+        return None if self.bounds is None else self.bounds[0] > 0 or self.bounds[1] < 0
 
     def describe(self) -> dict[str, Any]:
         """Everything as plain data."""
@@ -149,7 +161,7 @@ def _classes(base: Schedule, rows: Rows, before: Waits, after: Waits, week: Rows
         labels = workload.labels.get(column)
 
         def label(code: int, labels: list[str] | None = labels) -> str:
-            return str(code) if labels is None or code < 0 else labels[code]
+            return "not given" if code < 0 else str(code) if labels is None else labels[code]
 
         kinds[kind] = (workload.columns[column][rows], label)
     for kind, (codes, name) in kinds.items():
@@ -174,4 +186,5 @@ def _class(kind: str, name: str, before: Waits, after: Waits, week: Rows) -> Cla
         low=float(differences.min()),
         high=float(differences.max()),
         over_weeks=weeks,
+        seeds=len(differences),
     )

@@ -62,29 +62,29 @@ def _over_weeks(overall: Paired) -> str:
 
 
 def _who(classes: Sequence[Class], *, gain: bool) -> str:
-    """The classes of each kind that gain or lose most, of those that are sure to."""
+    """The classes of each kind that gain or lose most, of those that are sure to if any can be."""
     sign, word = (-1, "less") if gain else (1, "more")
     listed = []
     for kind in dict.fromkeys(one.kind for one in classes):
         chosen = [
             one
             for one in classes
-            if one.kind == kind and one.jobs >= FEWEST and one.sure and sign * one.difference >= 1
+            if one.kind == kind and one.jobs >= FEWEST
+            if one.sure is not False and sign * one.difference >= 1
         ]
         for one in sorted(chosen, key=lambda one: -sign * one.difference)[:NAMED]:
             listed.append(f"{one.kind} {one.name} ({one.jobs:,} jobs) {_much(one)} {word}")
     title = "Who gains" if gain else "Who loses"
-    return f"{title}: {'; '.join(listed) if listed else 'nobody by a second or more, for sure'}."
+    nobody = "nobody by a second or more" + ("" if any(one.sure is None for one in classes) else ", for sure")
+    return f"{title}: {'; '.join(listed) or nobody}."
 
 
 def _much(one: Class) -> str:
     """The difference, and its bounds where there are any."""
     text = spoken(abs(one.difference))
-    if one.low == one.high and one.over_weeks is None:
+    if one.bounds is None or (one.low == one.high and one.over_weeks is None):
         return text
-    low, high = one.over_weeks or (one.low, one.high)
-    low, high = min(low, one.low), max(high, one.high)
-    least, most = sorted((abs(low), abs(high)))
+    least, most = sorted(map(abs, one.bounds))
     return f"{text} ({spoken(least)} to {spoken(most)})"
 
 
@@ -93,8 +93,8 @@ def _users(users: Sequence[Class]) -> list[str]:
     counted = [one for one in users if one.jobs >= FEWEST]
     if len(counted) < 2:
         return []
-    gain = [one for one in counted if one.sure and one.difference <= -1]
-    lose = [one for one in counted if one.sure and one.difference >= 1]
+    gain = [one for one in counted if one.sure is not False and one.difference <= -1]
+    lose = [one for one in counted if one.sure is not False and one.difference >= 1]
     wait = "waits" if len(gain) == 1 else "wait"
     text = f"Of {len(counted):,} users {len(gain):,} {wait} less and {len(lose):,} more"
     most = [(one, "less") for one in sorted(gain, key=lambda one: one.difference)[:1]]
@@ -105,7 +105,7 @@ def _users(users: Sequence[Class]) -> list[str]:
 
 
 def _unsure(classes: Sequence[Class]) -> list[str]:
-    names = [f"{one.kind} {one.name}" for one in classes if not one.sure and abs(one.difference) >= 1]
+    names = [f"{one.kind} {one.name}" for one in classes if one.sure is False and abs(one.difference) >= 1]
     if not names:
         return []
     more = f" and {len(names) - 6:,} more" if len(names) > 6 else ""
