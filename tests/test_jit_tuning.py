@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -182,3 +182,37 @@ def test_the_type_of_a_function_that_is_handed_over_is_made_once() -> None:
     dispatcher: Any = types.Dispatcher
     assert jit.type_of(compiled) is jit.type_of(compiled) is compiled._type
     assert compiled._type == dispatcher(compiled)  # what numba would make at every call
+
+
+@jit.by_address
+class Tables(NamedTuple):
+    """What all policies have, and behind it what is one policy's own."""
+
+    common: npt.NDArray[np.int64]
+    memory: Any
+
+
+@jit.kernel
+def common(tables: Tables) -> int:
+    return int(tables.common[0])
+
+
+@jit.kernel
+def more(tables: Tables) -> int:
+    return common(tables) + 1
+
+
+@jit.kernel
+def own(tables: Tables) -> int:
+    return int(tables.memory[0]) + common(tables)
+
+
+def test_a_kernel_that_never_looks_at_a_policys_own_tables_is_compiled_once_for_all_policies() -> None:
+    def both(tables: Tables) -> int:
+        return more(tables) + 100 * own(tables)
+
+    whole, tables = jit.entry(both), Tables(np.array([5]), np.array([2, 3]))
+    assert whole(tables) == 706
+    assert whole(tables._replace(memory=np.array([2.5]))) == 706
+    counts = [len(cast(Any, each).overloads) for each in (common, more, own, whole)]
+    assert counts == [1, 1, 2, 2]

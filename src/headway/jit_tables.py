@@ -10,20 +10,25 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 from llvmlite import ir as llvm
 from numba import extending as numba_extending
 from numba.core import cgutils as numba_code
+from numba.core import typeconv as numba_conversions
 from numba.core.typing import templates
 
 extending: Any = numba_extending  # untyped here: numba has no types for what extends it
 code: Any = numba_code
+Conversion: Any = getattr(numba_conversions, "Conversion")  # noqa: B009
 types: Any = extending.types
 Primitive: Any = extending.models.PrimitiveModel
 Attributes: Any = templates.AttributeTemplate
 BYTES = llvm.IntType(8).as_pointer()
 """An address as the compiler sees it: the layout of the tuple, a page of text, is not told at each use."""
+OWN = "memory"
+"""The last field of a tuple of tables whose type differs from policy to policy: what is a policy's own."""
 
 
 class Address(types.Type):  # type: ignore[misc]
@@ -35,6 +40,10 @@ class Address(types.Type):  # type: ignore[misc]
         told = hashlib.sha256(str(named).encode()).hexdigest()[:16]
         super().__init__(name=f"{named.instance_class.__name__}({told})")
 
+    def can_convert_to(self, context: Any, other: Any) -> Any:
+        """A kernel that never looks at the policy's own may be given any policy's."""
+        return Conversion.safe if other == without_own(self) else None
+
     def of(self, field: str) -> Any:
         """The type of a field as compiled code sees it."""
         kind = self.named.types[self.named.fields.index(field)]
@@ -45,6 +54,37 @@ class Address(types.Type):  # type: ignore[misc]
 def address_of(named: Any) -> Address:
     """The type of the address of such a tuple."""
     return Address(named)
+
+
+@cache
+def without_own(kind: Any) -> Any:
+    """The type of such a tuple for kernels that never look at what is a policy's own; others as they are."""
+    if not isinstance(kind, Address) or kind.named.fields[-1] != OWN:
+        return kind
+    common = [*kind.named.types[:-1], types.none]
+    return address_of(types.BaseTuple.from_types(common, kind.named.instance_class))
+
+
+@cache
+def looks_at_own(function: Any) -> bool:
+    """Whether a kernel reads what is a policy's own, or calls one that does; so do those that are unknown.
+
+    The others are compiled once for all policies, which is a third of the kernels of most.
+    """
+    code = function.__code__
+    if OWN in code.co_names or code.co_freevars:
+        return True
+    named = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
+    modules = [each for each in named if isinstance(each, ModuleType)]
+    named += [getattr(each, name) for each in modules for name in code.co_names if hasattr(each, name)]
+    called = {getattr(each, "py_func", None) for each in named} - {None, function}
+    return any(looks_at_own(each) for each in called)
+
+
+@extending.lower_cast(Address, Address)  # type: ignore[untyped-decorator]
+def see_less(context: Any, builder: Any, given: Address, wanted: Address, address: Any) -> Any:
+    """The same place: what is a policy's own stands last."""
+    return address
 
 
 @extending.register_model(Address)

@@ -13,6 +13,8 @@ from typing import Any, TypeVar, cast
 from numba.core import targetconfig
 from numba.core import types as numba_types
 
+from headway.jit_tables import looks_at_own, without_own
+
 types: Any = numba_types
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -321,11 +323,17 @@ def _read_in_place(of_array: Any) -> Any:
 
 
 def for_any_number(compiled: Function) -> Function:
-    """Let a kernel be compiled once for all whole numbers: numba would for each constant and enumeration."""
+    """Let a kernel be compiled once for all whole numbers: numba would for each constant and enumeration.
+
+    And once for the tables of all policies, where it does not look at those that are a policy's own.
+    """
     template_for = cast(Any, compiled).get_call_template
 
     def get_call_template(args: Any, keywords: Any) -> Any:
-        return template_for(tuple(_number(each) for each in args), keywords)
+        args = tuple(_number(each) for each in args)
+        if not looks_at_own(cast(Any, compiled).py_func):
+            args = tuple(without_own(each) for each in args)
+        return template_for(args, keywords)
 
     setattr(compiled, "get_call_template", get_call_template)  # noqa: B010
     return compiled
