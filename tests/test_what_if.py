@@ -100,6 +100,9 @@ def test_more_and_fewer_jobs(case: Case) -> None:
     [
         ("colour=red", "there is no change 'colour=red'"),
         ("nodes=ten", "is not a change such as"),
+        ("nodes=-100%", "there are 12, and at least one must be left"),
+        ("nodes=-13", "there are 12, and at least one must be left"),
+        ("jobs=-40", "there are 40, and at least one must be left"),
         ("partition.gold.maxtime=1h", "the site has no partition gold; there are batch, short"),
         ("partition.short.colour=red", "a partition's keys are maxtime"),
         ("partition.short.maxtime=soon", "'soon' is not a time such as"),

@@ -79,7 +79,7 @@ def _by_name(case: Case, name: str, value: str, text: str) -> Case | None:
             more = amount(value, len(case.site.nodes), text)
             return case.with_site(lambda site: site_changes.nodes(site, more), text)
         total = case.platform.total_procs
-        return replace(case, platform=Platform.procs(max(total + amount(value, total, text), 1)))
+        return replace(case, platform=Platform.procs(total + amount(value, total, text)))
     if name == "jobs":
         return replace(
             case, workload=jobs_changes.jobs(case.workload, amount(value, len(case.workload), text))
@@ -141,4 +141,6 @@ def amount(value: str, total: int, text: str) -> int:
     size = float(match[2]) * (total / 100 if match[3] else 1)
     if size > MOST:
         raise UsageError(f"{cut(text)}: a change is by at most {MOST:,}")
+    if match[1] == "-" and round(size) >= total:
+        raise UsageError(f"{cut(text)}: there are {total:,}, and at least one must be left")
     return round(size) if match[1] == "+" else -round(size)

@@ -136,7 +136,7 @@ def _truth(found: Answer) -> list[str]:
     off = true.overall["bias"] / true.overall["mean_recorded"]
     way = "longer" if off > 0 else "shorter"
     band = f" ({min(offs):+.0%} to {max(offs):+.0%})" if len(offs) > 1 else ""
-    bound = max(abs(one) for one in offs)
+    bound = max(0.01, *(abs(one) for one in offs))  # nothing is known better than that
     return [
         f"How close the base comes: its mean wait is {abs(off):.0%} {way} than the recorded one{band}, "
         f"and {true.overall['within_600']:.0%} of its starts are within ten minutes of the recorded ones; "

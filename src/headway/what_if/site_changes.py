@@ -65,7 +65,7 @@ def nodes(site: Site, more: int) -> Site:
     """More nodes, copies of evenly chosen ones in the same partitions; or fewer, evenly chosen."""
     count = len(site.nodes)
     if more < 0:
-        gone = set(_evenly(count, min(-more, count - 1)))
+        gone = set(_evenly(count, -more))
         kept = [place for place in range(count) if place not in gone]
         new = {place: at for at, place in enumerate(kept)}
         return _with_nodes(

@@ -108,7 +108,10 @@ def _utilization(workload: Workload, starts: NDArray[np.int64], span: int, kind:
             total[np.searchsorted(submit, starts + span)] - total[np.searchsorted(submit, starts)]
         )
     if "wait" not in workload or not np.any(workload.wait >= 0):
-        raise UsageError("weeks: the log has no waits, so its use is not known; give utilization=submitted")
+        raise UsageError(
+            "weeks: the log has no waits, so its use is not known; give "
+            "utilization=submitted, which is --utilization submitted of headway weeks"
+        )
     ran = workload.wait >= 0
     begin = (workload.submit + workload.wait)[ran]
     width = _recorded_width(workload)[ran]
