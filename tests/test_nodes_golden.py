@@ -111,6 +111,17 @@ def test_presence_lru(made: Made) -> None:
     assert made(jobs, [node(memory=8)], "fcfs(presence=lru)").waits == [3, 4, 0, 4, 0, 4, 4]
 
 
+def test_presence_lru_of_a_load_that_was_cut(made: Made) -> None:
+    # 8 GB of memory. f (3) at 0; g (4) at 10 is killed at 12, in the middle of its load, and leaves nothing.
+    # So h (4) at 20 has room beside f, which is there at 30. With g in memory it would have gone: 11 > 8.
+    cut = [job(0, 1, 9, 1, "f", 3), job(10, 1, 2, 1, "g", 4)]
+    jobs = [*cut, job(20, 1, 9, 1, "h", 4), job(30, 1, 9, 1, "f", 3)]
+    assert made(jobs, [node(memory=8)], "fcfs(presence=lru)").spans == [(0, 4), (10, 12), (20, 25), (30, 31)]
+    # The same in a plan: h and f want all cores at 10, and wait for g.
+    jobs = [*cut, job(10, 4, 9, 1, "h", 4), job(10, 4, 9, 1, "f", 3)]
+    assert made(jobs, [node(memory=8)], "eft(presence=lru)").spans == [(0, 4), (10, 12), (12, 17), (17, 18)]
+
+
 def test_the_load_counts_in_the_walltime(made: Made) -> None:
     # Load 3 + run 3 against a walltime of 4: killed at 4.
     found = made([job(0, 1, 4, 3, "f", 3)], [node()], "fcfs")

@@ -10,7 +10,8 @@ Decisions.
   walltime: ``contiguous``: some user runs at A or ends at A.  ``until-next-start``: that, or no job started
   on the node between the end of the file's last user (that instant included) and A (excluded).  ``lru``:
   files stay until the node's memory (GB) overflows when a new one comes in; then those without a user go,
-  smallest last use first, ties in the order they came.
+  smallest last use first, ties in the order they came.  A file of which no load was finished goes with its
+  last user.
 - A job without a file loads nothing.
 - The kill counts from the start, so a load eats into the walltime.
 """
@@ -152,6 +153,11 @@ class Nodes:
         for use in sorted((u for u in uses if u.begin <= at), key=lambda u: u.begin):
             if use.file is None:
                 continue
+            unread = [
+                f for f, kept in memory.items() if all(u.end <= use.begin and u.loaded > u.end for u in kept)
+            ]
+            for f in unread:
+                del memory[f]
             memory.setdefault(use.file, []).append(use)
             while sum(kept[0].gb for kept in memory.values()) > self.nodes[i].memory_gb:
                 idle = [

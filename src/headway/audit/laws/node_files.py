@@ -58,6 +58,9 @@ class Memory:
             kept = [other for other in self.uses.get(use.file, []) if self._matters(other, use.begin)]
             self.uses[use.file] = [*kept, use]
             return
+        unread = [file for file in self.uses if self._is_unread(file, use.begin)]
+        for file in unread:
+            del self.uses[file]
         self.uses.setdefault(use.file, []).append(use)
         self.sizes[use.file] = gb
         while sum(self.sizes[file] for file in self.uses) > self.memory_gb * (1 + 1e-12):
@@ -69,6 +72,10 @@ class Memory:
             if not idle:
                 return
             del self.uses[min(idle, key=lambda file: max(other.end for other in self.uses[file]))]
+
+    def _is_unread(self, file: int, t: int) -> bool:
+        """Whether nobody uses the file any more, and no load of it was finished."""
+        return all(use.end <= t and use.loaded > use.end for use in self.uses[file])
 
     def _matters(self, use: Use, t: int) -> bool:
         return use.end >= t or self.presence == "until-next-start"

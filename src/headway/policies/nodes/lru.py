@@ -2,7 +2,8 @@
 
 What is in a node's memory follows from the uses that began before this instant; the uses of this instant
 and the planned ones are replayed on top of it whenever somebody asks. A file in memory is known by the use
-that brought it in; files stand in the order in which they came.
+that brought it in; files stand in the order in which they came. One of which no load was ever finished is no
+longer there when its last user has ended.
 """
 
 from __future__ import annotations
@@ -67,6 +68,23 @@ def leave_file(state: State, resident: int) -> None:
     jobs[Use.RESIDENT_ELSEWHERE, other] = jobs[Use.RESIDENT_ELSEWHERE, resident]
 
 
+@kernel
+def forget_unread(state: State, node: int, resident: int) -> None:
+    """A file that nobody uses any more leaves the memory if no load of it was ever finished."""
+    m = state.memory
+    jobs = state.jobs
+    if jobs[Use.RESIDENT_GOOD, resident] == 1 or in_use(state, node, jobs[Use.FILE, resident]):
+        return
+    before = m.nodes[Node.RESIDENT, node]
+    if before == resident:
+        m.nodes[Node.RESIDENT, node] = jobs[Use.RESIDENT_NEXT, resident]
+    else:
+        while jobs[Use.RESIDENT_NEXT, before] != resident:
+            before = jobs[Use.RESIDENT_NEXT, before]
+        jobs[Use.RESIDENT_NEXT, before] = jobs[Use.RESIDENT_NEXT, resident]
+    leave_file(state, resident)
+
+
 @routine
 def settle_use(state: State, use: int) -> None:
     """Take a use of an earlier instant into the node's memory, and evict what no longer fits."""
@@ -110,12 +128,14 @@ def settle_use(state: State, use: int) -> None:
             before = resident
             resident = jobs[Use.RESIDENT_NEXT, resident]
         if total <= m.nodes[Node.MEMORY, node] or oldest == NIL:
-            return
+            break
         if before_oldest == NIL:
             m.nodes[Node.RESIDENT, node] = jobs[Use.RESIDENT_NEXT, oldest]
         else:
             jobs[Use.RESIDENT_NEXT, before_oldest] = jobs[Use.RESIDENT_NEXT, oldest]
         leave_file(state, oldest)
+    if not is_running(state, use):
+        forget_unread(state, node, mine)
 
 
 @kernel
@@ -123,8 +143,12 @@ def end_use(state: State, t: int, use: int) -> None:
     """A use ends now; one of this very instant is settled later."""
     m = state.memory
     if state.jobs[Use.FILE, use] >= 0 and state.jobs[Use.SETTLED_USE, use] == 1:
-        head = m.nodes[Node.RESIDENT, state.jobs[Use.ON, use]]
-        note_end(state, resident_of(state, head, Use.RESIDENT_NEXT, state.jobs[Use.FILE, use]), use)
+        node = state.jobs[Use.ON, use]
+        resident = resident_of(
+            state, m.nodes[Node.RESIDENT, node], Use.RESIDENT_NEXT, state.jobs[Use.FILE, use]
+        )
+        note_end(state, resident, use)
+        forget_unread(state, node, resident)
 
 
 @kernel
@@ -158,6 +182,15 @@ def sort_plan(state: State, job: int, node: int) -> None:
         m.nodes[Node.FIRST_PLAN, node] = job
 
 
+@kernel
+def replay_use(state: State, resident: int, use: int) -> None:
+    """A use of a file in the replayed memory, to its expected end."""
+    jobs = state.jobs
+    jobs[Use.REPLAY_LAST, resident] = max(jobs[Use.REPLAY_LAST, resident], jobs[Use.END, use])
+    if jobs[Use.LOADED, use] <= jobs[Use.END, use]:
+        jobs[Use.REPLAY_GOOD, resident] = 1
+
+
 @routine
 def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) -> int:
     """How long a job waits for its file there and then; FAR if it has to load it itself."""
@@ -168,6 +201,7 @@ def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) ->
     resident = m.nodes[Node.RESIDENT, node]
     while resident != NIL:
         jobs[Use.REPLAY_LAST, resident] = jobs[Use.RESIDENT_LAST, resident]
+        jobs[Use.REPLAY_GOOD, resident] = jobs[Use.RESIDENT_GOOD, resident]
         jobs[Use.REPLAY_NEXT, resident] = NIL
         if head == NIL:
             head = resident
@@ -182,7 +216,7 @@ def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) ->
     while use != NIL:
         if jobs[Use.FILE, use] >= 0 and jobs[Use.SETTLED_USE, use] == 1 and is_running(state, use):
             resident = resident_of(state, head, Use.REPLAY_NEXT, jobs[Use.FILE, use])
-            jobs[Use.REPLAY_LAST, resident] = max(jobs[Use.REPLAY_LAST, resident], jobs[Use.END, use])
+            replay_use(state, resident, use)
             if jobs[Use.FILE, use] == file:
                 wait = min(wait, wait_by(state, use, at))
         use = jobs[Use.NODE_NEXT, use]
@@ -202,12 +236,27 @@ def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) ->
             plan = jobs[Use.NODE_PREVIOUS, plan]
             if jobs[Use.FILE, use] < 0:
                 continue
-        # The use comes in, and others may go.
+        # Files that were never read to the end go, the use comes in, and others may go.
+        before, resident = NIL, head
+        while resident != NIL:
+            following = jobs[Use.REPLAY_NEXT, resident]
+            if (
+                jobs[Use.REPLAY_GOOD, resident] == 1
+                or jobs[Use.REPLAY_LAST, resident] > jobs[Use.BEGIN, use]
+            ):  # fmt: skip
+                before = resident
+            else:
+                total -= m.files[File.SIZE, jobs[Use.FILE, resident]]
+                if before == NIL:
+                    head = following
+                else:
+                    jobs[Use.REPLAY_NEXT, before] = following
+            resident = following
         mine = resident_of(state, head, Use.REPLAY_NEXT, jobs[Use.FILE, use])
         if mine == NIL:
             mine = use
             jobs[Use.REPLAY_NEXT, use] = NIL
-            jobs[Use.REPLAY_LAST, use] = jobs[Use.END, use]
+            jobs[Use.REPLAY_LAST, use] = jobs[Use.REPLAY_GOOD, use] = 0
             if head == NIL:
                 head = use
             else:
@@ -216,8 +265,7 @@ def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) ->
                     tail = jobs[Use.REPLAY_NEXT, tail]
                 jobs[Use.REPLAY_NEXT, tail] = use
             total += m.files[File.SIZE, jobs[Use.FILE, use]]
-        else:
-            jobs[Use.REPLAY_LAST, mine] = max(jobs[Use.REPLAY_LAST, mine], jobs[Use.END, use])
+        replay_use(state, mine, use)
         if jobs[Use.FILE, use] == file:
             wait = min(wait, wait_by(state, use, at))
         while total > m.nodes[Node.MEMORY, node]:

@@ -44,8 +44,9 @@ class Use(IntEnum):
     RESIDENT_ELSEWHERE = JOB_ROWS + 18
     REPLAY_NEXT = JOB_ROWS + 19
     REPLAY_LAST = JOB_ROWS + 20
-    OWN_LOAD = JOB_ROWS + 21
-    ALIVE = JOB_ROWS + 22
+    REPLAY_GOOD = JOB_ROWS + 21
+    OWN_LOAD = JOB_ROWS + 22
+    ALIVE = JOB_ROWS + 23
     """Until its end has been looked at."""
 
 
