@@ -215,6 +215,14 @@ def test_yields_groups_and_nodes_of_submission_are_told_as_not_modelled(tmp_path
         Site.load(folder)
 
 
+def test_parts_of_other_parameters_are_told_as_not_modelled(tmp_path: Path) -> None:
+    text = CONF + "\nSelectTypeParameters=CR_Core_Memory,CR_LLN\nPriorityWeightTRES=CPU=1,Mem=2,GRES/gpu=3\n"
+    site = Site.load(site_folder(tmp_path, slurm__conf=text))
+    found = {one.name: one.value for one in site.not_modelled}
+    assert found.keys() >= {"SelectTypeParameters CR_LLN", "PriorityWeightTRES GRES/GPU"}
+    assert not {"SelectTypeParameters CR_CORE_MEMORY", "PriorityWeightTRES MEM"} & found.keys()
+
+
 def test_reservations_of_cores_are_told_as_not_modelled(tmp_path: Path) -> None:
     folder = site_folder(tmp_path, slurm__conf=CONF)
     nodes = Site.load(folder).nodes

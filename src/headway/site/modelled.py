@@ -34,6 +34,12 @@ FLAGS = frozenset((
 ))  # fmt: skip
 """Flags of a QOS that are taken into account."""
 
+SELECTION = frozenset(("CR_LLN", "CR_ONE_TASK_PER_CORE", "CR_PACK_NODES", "CR_SOCKET", "CR_SOCKET_MEMORY"))
+"""Parts of SelectTypeParameters that are not taken into account."""
+
+WEIGHED = frozenset(("CPU", "MEM", "NODE"))
+"""Resources of PriorityWeightTRES that are."""
+
 PRIORITY_FLAGS = frozenset(("SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE"))
 
 LIMITS = frozenset((
@@ -59,6 +65,13 @@ def parameters_not_modelled(config: Config) -> Iterator[NotModelled]:
     for flag in config.list("PriorityFlags"):
         if flag not in PRIORITY_FLAGS:
             yield NotModelled(f"PriorityFlags {flag}", "", config.where("PriorityFlags"))
+    for part in config.list("SelectTypeParameters"):
+        if part in SELECTION:
+            yield NotModelled(f"SelectTypeParameters {part}", "", config.where("SelectTypeParameters"))
+    for part in config.list("PriorityWeightTRES"):
+        name, _, value = part.partition("=")
+        if name not in WEIGHED:
+            yield NotModelled(f"PriorityWeightTRES {name}", value, config.where("PriorityWeightTRES"))
     for name, value in scheduler_parameters(config).items():
         if name not in SCHEDULER or name in PARTS:
             yield NotModelled(f"SchedulerParameters {name}", value, config.where("SchedulerParameters"))

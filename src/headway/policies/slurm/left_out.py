@@ -13,6 +13,7 @@ from headway.workload import LedgerEntry, Workload
 
 CONSTRAINT = "parentheses or counts in --constraint that are not modelled: may use every node"
 SHARING = "asked to share its CPUs (--oversubscribe) where the partition lets jobs: has its own, not modelled"
+FURTHER = "asked for --{}, which is not modelled: waits and runs as if it had not"
 PART = "in a reservation of some cores of its nodes: the whole nodes are reserved"
 CORES = "in a reservation of cores on no nodes by name: it has no nodes to run on"
 
@@ -27,6 +28,10 @@ def left_out(workload: Workload, site: Site) -> Iterator[LedgerEntry]:
     yield from _named(workload, "reservation", part, PART)
     yield from _named(workload, "reservation", [one.name for one in reserved if not one.nodes], CORES)
     yield from _sharing(workload, site)
+    asked = {option for label in workload.labels.get("further", ()) for option in label.split(",")}
+    for option in sorted(asked):
+        names = [label for label in workload.labels["further"] if option in label.split(",")]
+        yield from _named(workload, "further", names, FURTHER.format(option))
 
 
 def _named(workload: Workload, column: str, names: list[str], action: str) -> Iterator[LedgerEntry]:

@@ -31,9 +31,18 @@ NUMBERS = (
 
 TEXTS = (
     "partition", "constraint", "gres", "licenses", "reservation", "dependency", "required_nodes",
-    "excluded_nodes", "begin", "end_by", "name",
+    "excluded_nodes", "begin", "end_by", "name", "further",
 )  # fmt: skip
-"""Columns of text that a submit line gives."""
+"""Columns of text that a submit line gives; `further` are options of FURTHER."""
+
+FURTHER = frozenset((
+    "bb", "bbf", "core-spec", "cores-per-socket", "cpus-per-gpu", "extra-node-info", "gpus",
+    "gpus-per-socket", "gpus-per-task", "mem-per-gpu", "mincpus", "nodefile", "ntasks-per-core",
+    "ntasks-per-gpu", "ntasks-per-socket", "overcommit", "prefer", "priority", "reboot", "segment",
+    "sockets-per-node", "spread-job", "switches", "thread-spec", "threads-per-core", "tmp", "tres-per-task",
+    "use-min-nodes",
+))  # fmt: skip
+"""Options that change when or where a job starts and are only noted by name."""
 
 FROM_RECORD = ("cpus", "array", "array_task", "node_list")
 COLUMNS = (*NUMBERS, *FROM_RECORD, *(name for name in TEXTS if name != "partition"))
@@ -108,6 +117,10 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
             asked[name] = given[option]
     if given.get("kill-on-invalid-dep", "").lower() in ("yes", "no"):
         asked["kill_invalid"] = int(given["kill-on-invalid-dep"].lower() == "yes")
+    further = [name for name in given if name in FURTHER]
+    if given.get("exclusive", "") not in ("", "exclusive"):
+        further.append(f"exclusive={given['exclusive']}")
+    asked["further"] = ",".join(sorted(further))
     asked["gres"] = _gres(given)
     asked["name"] = given.get("job-name", "")
     return asked
