@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections import Counter
 from dataclasses import replace
@@ -173,6 +174,21 @@ def test_a_cluster_that_refuses_to_estimate_keeps_no_task_from_the_others(
         monkeypatch.undo()
         live.until(live.all_over)
         assert live.agent.on_status(2)["state"] == "done"
+
+
+def test_commands_and_outputs_are_the_owners_alone_also_in_a_folder_that_others_can_read() -> None:
+    with folder() as path:
+        (path / "state").mkdir(mode=0o755)
+        (path / "state/a").mkdir(mode=0o755)
+        with running(written(path, cluster("a", 1))) as live:
+            live.agent.on_submit(Task(("echo", "secret"), 1, 5 * SECOND).as_json())
+            live.until(live.all_over)
+            others = subprocess.run(
+                ["find", path / "state", "-not", "-perm", "-o=r", "-prune", "-o", "-type", "f", "-print"],
+                capture_output=True, text=True, check=True,
+            ).stdout.split()  # fmt: skip
+            told = [name for name in others if b"secret" in Path(name).read_bytes()]
+            assert told == []
 
 
 def test_a_clock_that_is_set_back_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

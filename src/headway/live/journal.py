@@ -21,7 +21,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,12 @@ CREATE TABLE IF NOT EXISTS estimates (
     attempt INTEGER PRIMARY KEY, task INTEGER NOT NULL, server TEXT NOT NULL, made INTEGER NOT NULL,
     start INTEGER NOT NULL, completion INTEGER NOT NULL, started INTEGER, ended INTEGER);
 """
+
+
+def private(path: Path) -> None:
+    """Make a database that only its owner can read: commands of tasks stand in it."""
+    with suppress(OSError):  # SQLite says what is wrong with the place
+        path.touch(mode=0o600, exist_ok=True)
 
 
 class JournalError(HeadwayError):
@@ -118,6 +124,7 @@ class Journal:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._depth = 0
         with self._sentences():
+            private(path)
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA auto_vacuum=INCREMENTAL")  # first: it holds for a file that is empty
             self._db.execute("PRAGMA journal_mode=WAL")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from headway.live.journal import private
 from headway.live.wire import Refused
 
 SCHEMA = """
@@ -72,6 +73,7 @@ class LocalQueue:
     def __init__(self, path: Path, now: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path = path
+        private(path)
         try:
             self._db = sqlite3.connect(path, isolation_level="IMMEDIATE", check_same_thread=False)
             self._db.execute("PRAGMA journal_mode=WAL")

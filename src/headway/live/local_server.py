@@ -207,7 +207,7 @@ class LocalServer(ClusterServer):
         """Start the process of a job, unless its fence says that it has started."""
         if read_fence(self.grid.fence / entry.fence) is not None:
             return  # its process is found when somebody looks for its end
-        self.grid.fence.mkdir(parents=True, exist_ok=True)
+        self.grid.fence.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._set(entry, pid=self._start(entry))
 
     def _start(self, entry: Entry) -> int:
@@ -215,7 +215,7 @@ class LocalServer(ClusterServer):
         script = self.folder / "scripts" / entry.name
         task, fence = parsed(entry.loaded), self.grid.fence / entry.fence
         try:
-            script.parent.mkdir(parents=True, exist_ok=True)
+            script.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # Plainly written: nobody reads it before it is whole, and it is written anew when that failed.
             script.write_text(job_script(task, fence, entry.fence, entry.procs, self.site.name), "utf-8")
             return self.processes.launch(script, self.folder / "output" / f"{entry.fence}.out")

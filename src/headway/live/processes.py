@@ -22,7 +22,7 @@ class Processes:
 
     def launch(self, script: Path, output: Path) -> int:
         """Start a job script; its process group."""
-        output.parent.mkdir(parents=True, exist_ok=True)
+        output.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with output.open("ab") as out:
             process = subprocess.Popen(
                 ["/bin/sh", str(script)],

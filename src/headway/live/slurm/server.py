@@ -167,7 +167,7 @@ class SlurmServer(ClusterServer):
 
     def _sbatch(self, name: str, fence: str, task: Task, procs: int, *more: str) -> None:
         """Hand a job over, held."""
-        self.grid.fence.mkdir(parents=True, exist_ok=True)
+        self.grid.fence.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.output.mkdir(parents=True, exist_ok=True)
         script = job_script(task, self.grid.fence / fence, fence, procs, self.site.name)
         site = self.site
