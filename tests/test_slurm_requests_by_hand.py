@@ -154,6 +154,20 @@ def test_an_alternative_that_is_busy_leaves_the_other() -> None:
     assert second < MINUTE and first + 600 <= third < first + 660
 
 
+def test_each_alternative_is_sought_by_itself() -> None:
+    """Red are n1, n2 and n5, of which two are taken for 100 minutes; of the blue ones n3 is for 10, the rest
+    for 130. A job of three nodes of one colour is planned after 100 minutes: those who end on blue nodes, the
+    first of whom would make a group of all others, do not matter there. So n5 is not free for two hours."""
+    on = coloured("red", "red", "blue", "blue", "red", "blue")
+    on = replace(on, partitions=(Partition("main", tuple(range(6)), is_default=True),))
+    jobs = log(
+        (0, 2, 100, 100), (0, 1, 10, 10), (0, 2, 130, 130), (1, 3, 30, 30), (2, 1, 120, 120),
+        required_nodes=["n[1-2]", "n3", "n[4,6]", "", ""], constraint=["", "", "", "[red|blue]", "red"],
+    )  # fmt: skip
+    *_, three, one = starts(jobs, on)
+    assert 100 * MINUTE <= three <= 101 * MINUTE and one >= three
+
+
 @pytest.mark.parametrize(
     ("constraint", "nodes"), [("red*1&blue*2", "n[2-4]"), ("blue*1&red*1", "n[1,3-4]"), ("red*2", "n[1-2,4]")]
 )

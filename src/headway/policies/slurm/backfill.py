@@ -70,6 +70,7 @@ from headway.policies.slurm.submission import by_deadline, cancel, is_too_late
 from headway.policies.slurm.tables import (
     RESOURCE,
     UNSET,
+    Choice,
     Count,
     Holder,
     Memory,
@@ -214,10 +215,38 @@ def when_and_where(state: State, job: int, part: int, now: int, only_now: bool) 
     """When a job could start on the set WINDOW, with its nodes in the set TAKEN; -1 where it never could."""
     if counts_nodes(state.memory, job, part):
         return earliest(state, job, part, now, only_now, True)
-    unpack(state.memory, Scratch.WINDOW)
-    start = earliest(state, job, part, now, only_now, False)
-    pack_taken(state.memory, Scratch.TAKEN)
+    memory, row = state.memory, state.memory.jobs[SlurmJob.FEATURES, job]
+    first, parts = memory.choices[Choice.FIRST, row], memory.choices[Choice.PARTS, row]
+    unpack(memory, Scratch.WINDOW)
+    if parts == 0 or memory.choices[Choice.NODES, first] > 0:
+        start = earliest(state, job, part, now, only_now, False)
+    else:
+        start = earliest_choice(state, job, part, now, only_now)
+    pack_taken(memory, Scratch.TAKEN)
     return start
+
+
+@routine
+def earliest_choice(state: State, job: int, part: int, now: int, only_now: bool) -> int:
+    """When a job could start on nodes of the set WINDOW of one alternative; -1 where it never could.
+
+    Each alternative is sought by itself, and of the earliest the first is taken.
+    """
+    memory, best = state.memory, NEVER
+    row = memory.jobs[SlurmJob.FEATURES, job]
+    first = memory.choices[Choice.FIRST, row]
+    for choice in range(first, first + memory.choices[Choice.PARTS, row]):
+        unpack(memory, Scratch.WINDOW)
+        for node in range(memory.nodes.shape[1]):
+            memory.sets[Scratch.WINDOW, node] &= memory.features[choice, node]
+        start = earliest(state, job, part, now, only_now, False)
+        if start != NEVER and (best == NEVER or start < best):
+            best = start
+            for node in range(memory.nodes.shape[1]):
+                memory.work[Work.BEST, node] = memory.work[Work.TAKEN, node]
+    for node in range(memory.nodes.shape[1]):
+        memory.work[Work.TAKEN, node] = memory.work[Work.BEST, node]
+    return best
 
 
 @routine

@@ -599,6 +599,8 @@ class Work(IntEnum):
     FIRST_END = 7
     """When the first job on a node reaches its limit; 0 where nothing runs."""
     LAST_END = 8
+    BEST = 9
+    """What it gives for the best of several alternatives."""
 
 
 class Scratch(IntEnum):
