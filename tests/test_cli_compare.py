@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.table import Table
 
 from commands import SWF, Headway
 from headway.cli.display import output
@@ -178,3 +179,13 @@ def test_no_number_is_cut_or_broken_on_a_narrow_terminal(
     assert rows["mean_wait"][:4] == ["mean_wait", "s", "6.5", "11"]
     facts = headway("inspect", "log.swf").out.splitlines()
     assert ["mean", "run", "time", "11.25", "s"] in [line.split() for line in facts]
+
+
+def test_an_endless_word_makes_no_table_endless(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table(box=None)
+    table.add_column("nodes")
+    table.add_column("count", justify="right", no_wrap=True)
+    table.add_row("n" * 900, "123456")
+    output().print(table)
+    shown = capsys.readouterr().out
+    assert "123456" in shown and max(map(len, shown.splitlines())) <= 120

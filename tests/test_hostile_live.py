@@ -14,6 +14,7 @@ import pytest
 
 from commands import SWF, Headway
 from headway.cli import submit as submitting
+from headway.cli.tasks import _row
 from headway.errors import UsageError
 from headway.live.journal import Journal, JournalError
 from headway.live.page import page
@@ -183,3 +184,9 @@ def test_names_of_tasks_end_no_script_of_the_page() -> None:
     for name in ("<!--<script>", "</script><script>alert(1)</script>"):
         written_page = page({"tasks": [{"name": name}]}).decode()
         assert name not in written_page and "\\u003c" in written_page
+
+
+def test_a_name_of_two_lines_is_one_line_of_the_queue() -> None:
+    task = {"task": 1, "name": "a\n2 b", "state": "done", "moves": 0}
+    times = dict.fromkeys(("started", "ended", "submitted"))
+    assert _row(task | times)[:3] == ["1", "a 2 b", "done"]

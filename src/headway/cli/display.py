@@ -20,6 +20,8 @@ PIPED_WIDTH = 120
 """Columns of a table that goes to a file or a pipe."""
 WIDEST = 10_000
 """Columns that no table has."""
+WORD = 40
+"""Characters of a word, such as a list of nodes, from which on it may be cut."""
 
 Progress = Callable[[int, int], None]
 
@@ -27,7 +29,6 @@ Progress = Callable[[int, int], None]
 def output() -> Console:
     """Standard output for tables and text."""
     from rich.console import Console
-    from rich.measure import Measurement
     from rich.segment import Segment
     from rich.table import Table
 
@@ -43,13 +44,11 @@ def output() -> Console:
                 self._width = before
 
         def _least(self, table: Table) -> int:
-            wide = self.options.update(width=WIDEST)
-            least = Measurement.get(self, wide, table).minimum
+            wide, least = self.options.update(width=WIDEST), 0
             for column in table.columns:
-                if column.no_wrap:
-                    measured = table._measure_column(self, wide, column)
-                    least += measured.maximum - measured.minimum
-            return least
+                measured = table._measure_column(self, wide, column)
+                least += min(measured.maximum if column.no_wrap else measured.minimum, WORD)
+            return least + table._extra_width
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # what that means is decided in one place, around every command

@@ -9,6 +9,7 @@ from headway.cli.display import Display, output, print_json
 from headway.cli.frame import DONE, FAULT, command
 from headway.cli.grids import Number, OfGrid, Timeout, agent_of, ask, chosen, clock, microseconds_of
 from headway.cli.grids import task_number as numbered
+from headway.plain import one_line
 
 if TYPE_CHECKING:
     from headway.live.grid_file import Grid
@@ -56,7 +57,7 @@ def _row(task: dict[str, Any]) -> list[str]:
     end = clock(task["ended"]) or (f"~{clock(task.get('completion'))}" if task.get("completion") else "")
     place = [str(task.get("cluster", "")), str(task.get("procs") or "")]
     moves = str(task["moves"] or "")
-    front = [str(task["task"]), task["name"], task["state"]]
+    front = [str(task["task"]), one_line(task["name"], 40), task["state"]]
     return [*front, *place, clock(task["submitted"]), start, end, moves]
 
 
@@ -116,7 +117,8 @@ def _print(found: dict[str, Any]) -> None:
     """All that is known of a task."""
 
     console = output()
-    console.print(f"task {found['task']}, {found['name']}: {found['state']}", style="bold", markup=False)
+    name = one_line(found["name"])
+    console.print(f"task {found['task']}, {name}: {found['state']}", style="bold", markup=False)
     for name, word in TIMES.items():
         if found.get(name) is not None and clock(found[name]):
             console.print(f"  {word}: {clock(found[name])}", markup=False)
