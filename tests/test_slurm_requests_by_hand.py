@@ -229,6 +229,14 @@ def test_how_tasks_are_dealt_to_nodes(
     assert schedule.shares is not None and schedule.shares.cpus.tolist() == cpus
 
 
+@pytest.mark.parametrize(("named", "nodes"), [("n3", "n[3-4]"), ("n4", "n[3-4]"), ("n2", "n[2-3]")])
+def test_a_job_that_names_some_of_its_nodes_is_filled_up_around_them(named: str, nodes: str) -> None:
+    """Up from the node that it names, then down, and only then with the lightest, which is n1."""
+    weighed = tuple(replace(one, weight=1 if one.name == "n1" else 5) for one in site().nodes)
+    schedule = simulated(log((0, 2, 10, 10), required_nodes=[named]), site(nodes=weighed))
+    assert schedule.shares is not None and schedule.shares.nodes_of(0) == nodes
+
+
 def test_a_job_that_names_some_of_its_nodes_holds_up_its_partition() -> None:
     """Who names all of its nodes keeps only these from others; who wants one more holds up the partition, so
     the last job, which is too long to be filled in, starts after it."""

@@ -22,7 +22,6 @@ MANY_NODES = 1 << 40
 """A job that gave no largest number of nodes."""
 LIGHTER = 256
 """Parts of a unit of weight."""
-REQUIRED_FIRST = 1 << 40
 OUTSIDE_LAST = 1 << 38
 
 
@@ -174,28 +173,30 @@ def lay_offers(state: State, table: Table, candidates: int, job: int, part: int,
 
 
 @kernel
-def lay_runs(memory: Memory, job: int) -> int:
+def lay_runs(memory: Memory, job: int, required: int) -> int:
     """Split the nodes that offer something into runs of neighbours with equal weight; how many there are.
 
-    Weights do not matter to a job whose nodes must stand side by side.
+    Weights do not matter to a job whose nodes must stand side by side. Required nodes are taken already, they
+    hold a run together; NAMED is the first of them, or -1.
     """
-    work, count, open_run = memory.work, 0, False
+    work, count, open_run, weight = memory.work, 0, False, UNSET
     for node in range(memory.nodes.shape[1]):
-        cpus = work[Work.OFFER, node]
+        cpus, here = work[Work.OFFER, node], memory.nodes[SlurmNode.SET_WEIGHT, node]
         if cpus <= 0:
             open_run = False
             continue
-        if (
-            open_run
-            and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0
-            and memory.nodes[SlurmNode.SET_WEIGHT, node] != memory.nodes[SlurmNode.SET_WEIGHT, node - 1]
-        ):
+        if weight != UNSET and here != weight and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0:
             open_run = False
         if not open_run:
-            work[Work.FIRST, count] = node
+            work[Work.FIRST, count], work[Work.NAMED, count] = node, UNSET
             work[Work.RUN_CPUS, count] = work[Work.RUN_NODES, count] = 0
             count += 1
-            open_run = True
+            open_run, weight = True, UNSET
+        if memory.required[required, node] > 0:
+            if work[Work.NAMED, count - 1] == UNSET:
+                work[Work.NAMED, count - 1] = node
+            continue
+        weight = here
         work[Work.LAST, count - 1] = node
         work[Work.RUN_CPUS, count - 1] += cpus
         work[Work.RUN_NODES, count - 1] += 1
@@ -210,7 +211,7 @@ def best_run(memory: Memory, job: int, count: int, nodes: int, cpus: int) -> int
     after it; where that is too small, there is none.
     """
     work, one_run = memory.work, memory.jobs[SlurmJob.CONTIGUOUS, job] > 0
-    best, best_enough, best_weight = -1, False, 0
+    best, best_enough, best_weight, best_named = -1, False, 0, False
     for run in range(count):
         if work[Work.RUN_NODES, run] == 0:
             continue
@@ -218,7 +219,8 @@ def best_run(memory: Memory, job: int, count: int, nodes: int, cpus: int) -> int
         enough = size >= cpus and work[Work.RUN_NODES, run] >= nodes
         weight = memory.nodes[SlurmNode.SET_WEIGHT, work[Work.LAST, run]]
         first_enough = one_run and enough and not best_enough
-        if best >= 0 and not first_enough:
+        named = work[Work.NAMED, run] != UNSET
+        if best >= 0 and not first_enough and not (named and not best_named):
             if weight > best_weight:
                 continue
             best_size = work[Work.RUN_CPUS, best]
@@ -228,7 +230,7 @@ def best_run(memory: Memory, job: int, count: int, nodes: int, cpus: int) -> int
                 or (not enough and size > best_size)
             ):
                 continue
-        best, best_enough, best_weight = run, enough, weight
+        best, best_enough, best_weight, best_named = run, enough, weight, named
     return -1 if one_run and not best_enough else best
 
 
@@ -245,41 +247,65 @@ def tightest_node(memory: Memory, first: int, last: int, cpus: int) -> int:
     return found
 
 
+@kernel
+def give(memory: Memory, node: int, cpus: int, to_come: int, each: int, whole: bool) -> int:
+    """Let a job that still wants so many CPUs have a node, with ``to_come`` others at least; what it gets."""
+    have = memory.work[Work.OFFER, node]
+    if not whole:
+        threads = memory.nodes[SlurmNode.THREADS, node]
+        have = max(min(have, cpus - max(to_come, 0) * threads), each)
+        have = -(-have // threads) * threads
+        memory.work[Work.OFFER, node] = have
+    memory.work[Work.TAKEN, node] = have
+    return int(have)
+
+
+@kernel
+def around(first: int, named: int, last: int, step: int) -> int:
+    """The node at a step through a run: from the first one up, or up and then down from a required one."""
+    if named == UNSET:
+        return first + step
+    return named + step if named + step <= last else last - step
+
+
 @routine
-def best_fit(memory: Memory, job: int, least: int, want: int, most: int, cpus: int, whole: bool) -> int:
+def best_fit(
+    memory: Memory, job: int, required: int, least: int, want: int, most: int, cpus: int, whole: bool
+) -> int:
     """Take nodes of the row OFFER for a job into TAKEN; how many, 0 where the request cannot be met.
 
-    ``least``, ``want`` and ``most`` are numbers of nodes.
+    ``least``, ``want`` and ``most`` are numbers of nodes. The nodes of the set ``required`` come first.
     """
-    work, each = memory.work, memory.jobs[SlurmJob.NODE_CPUS, job]
-    for node in range(memory.nodes.shape[1]):
-        work[Work.TAKEN, node] = 0
-    count, taken = lay_runs(memory, job), 0
+    work, each, taken = memory.work, memory.jobs[SlurmJob.NODE_CPUS, job], 0
     nodes, still_least = max(least, want), least
     spared = max(want - least, 0)
+    for node in range(memory.nodes.shape[1]):
+        work[Work.TAKEN, node] = 0
+        if memory.required[required, node] > 0:
+            if work[Work.OFFER, node] <= 0:
+                return 0
+            cpus -= give(memory, node, cpus, still_least - 1, each, whole)
+            taken, nodes, still_least, most = taken + 1, nodes - 1, still_least - 1, most - 1
+    if taken > 0 and nodes <= 0 and cpus <= 0:
+        return taken
+    count = lay_runs(memory, job, required)
     while most > 0:
         run = best_run(memory, job, count, nodes - spared, cpus)
         if run < 0:
             break
-        first, last = work[Work.FIRST, run], work[Work.LAST, run]
-        single = tightest_node(memory, first, last, cpus) if nodes <= 1 else -1
-        for node in range(first, last + 1):
+        first, last, named = work[Work.FIRST, run], work[Work.LAST, run], work[Work.NAMED, run]
+        single = tightest_node(memory, first, last, cpus) if nodes <= 1 and named == UNSET else -1
+        for step in range(last - first + 1):
             if most <= 0 or (nodes <= 0 and cpus <= 0):
                 break
+            node = around(first, named, last, step)
             have = work[Work.OFFER, node]
-            if have <= 0 or (single >= 0 and node != single) or (most == 1 and have < cpus):
+            if have <= 0 or work[Work.TAKEN, node] > 0 or (single >= 0 and node != single):
                 continue
-            if not whole:
-                threads = memory.nodes[SlurmNode.THREADS, node]
-                have = max(min(have, cpus - max(still_least - 1, 0) * threads), each)
-                have = -(-have // threads) * threads
-                work[Work.OFFER, node] = have
-            work[Work.TAKEN, node] = have
-            taken += 1
-            cpus -= have
-            nodes -= 1
-            still_least -= 1
-            most -= 1
+            if most == 1 and have < cpus and named == UNSET:
+                continue
+            cpus -= give(memory, node, cpus, still_least - 1, each, whole)
+            taken, nodes, still_least, most = taken + 1, nodes - 1, still_least - 1, most - 1
         if nodes <= 0 and cpus <= 0:
             return taken
         work[Work.RUN_NODES, run] = work[Work.RUN_CPUS, run] = 0
@@ -296,35 +322,38 @@ def offering(memory: Memory) -> int:
 
 
 @kernel
-def drop_small(memory: Memory, cpus: int, least: int, left: int) -> int:
+def drop_small(memory: Memory, required: int, cpus: int, least: int, left: int) -> int:
     """Leave out nodes that offer at most ``cpus``, until ``least`` are left; how many are."""
     for node in range(memory.nodes.shape[1]):
-        if 0 < memory.work[Work.OFFER, node] <= cpus and left > least:
+        small = 0 < memory.work[Work.OFFER, node] <= cpus and memory.required[required, node] == 0
+        if small and left > least:
             memory.work[Work.OFFER, node] = 0
             left -= 1
     return left
 
 
 @routine
-def fit(memory: Memory, job: int, least: int, want: int, most: int, cpus: int, whole: bool) -> int:
+def fit(
+    memory: Memory, job: int, required: int, least: int, want: int, most: int, cpus: int, whole: bool
+) -> int:
     """:func:`best_fit`, tried again without the smallest nodes where it fails.
 
     What a try took of a node is from then on all that the node offers.
     """
-    found = best_fit(memory, job, least, want, most, cpus, whole)
+    found = best_fit(memory, job, required, least, want, most, cpus, whole)
     if found > 0 or whole:  # a whole node offers all it has: leaving some out finds nothing more
         return found
     left, largest = offering(memory), 0
     if left <= least:
-        return best_fit(memory, job, least, want, most, cpus, whole)
+        return best_fit(memory, job, required, least, want, most, cpus, whole)
     for node in range(memory.nodes.shape[1]):
         largest = max(largest, memory.work[Work.OFFER, node])
     for small in range(1, largest):
         before = left
-        left = drop_small(memory, small, least, left)
+        left = drop_small(memory, required, small, least, left)
         if left == before and small != 1:
             continue
-        found = best_fit(memory, job, least, want, most, cpus, whole)
+        found = best_fit(memory, job, required, least, want, most, cpus, whole)
         if found > 0 or left <= least:
             return found
     return 0
@@ -490,7 +519,7 @@ def require_counted(state: State, table: Table, candidates: int, job: int, part:
             memory.sets[Scratch.CHOICE, node] = here & (1 - memory.required[last, node])
         lay_offers(state, table, Scratch.CHOICE, job, part, False)
         count, whole = memory.choices[Choice.NODES, choice], whole_nodes(memory, job, part)
-        if fit(memory, job, count, count, count, count, whole) == 0:
+        if fit(memory, job, 0, count, count, count, count, whole) == 0:
             return False
         for node in range(memory.nodes.shape[1]):
             if memory.work[Work.TAKEN, node] > 0:
@@ -504,15 +533,7 @@ def select_on(state: State, table: Table, candidates: int, job: int, part: int, 
     memory = state.memory
     if asks_gres(memory, job) > 0:
         lighten(state, table, candidates, job, part)
-    if required == 0:
-        return select_freely(state, table, candidates, job, part)
-    weigh_required(memory, required, -1)
-    found = select_freely(state, table, candidates, job, part)
-    weigh_required(memory, required, 1)
-    for node in range(memory.nodes.shape[1]):
-        if memory.required[required, node] > 0 and memory.work[Work.TAKEN, node] == 0:
-            return 0
-    return found
+    return select_freely(state, table, candidates, job, part, required)
 
 
 @kernel
@@ -534,17 +555,9 @@ def weigh_outside(memory: Memory, which: int, sign: int) -> None:
             memory.nodes[SlurmNode.SET_WEIGHT, node] += sign * OUTSIDE_LAST
 
 
-@kernel
-def weigh_required(memory: Memory, required: int, sign: int) -> None:
-    """Let required nodes be lighter than all others (-1), so that they are taken first, or as before (1)."""
-    for node in range(memory.nodes.shape[1]):
-        if memory.required[required, node] > 0:
-            memory.nodes[SlurmNode.SET_WEIGHT, node] += sign * REQUIRED_FIRST
-
-
 @routine
-def select_freely(state: State, table: Table, candidates: int, job: int, part: int) -> int:
-    """Choose nodes for a job; how many, 0 where it does not fit.
+def select_freely(state: State, table: Table, candidates: int, job: int, part: int, required: int) -> int:
+    """Choose nodes for a job, those of a set first; how many, 0 where it does not fit.
 
     A job that shares nodes must also fit as if no CPU were in use, memory as it is: Slurm tries that first.
     """
@@ -557,15 +570,15 @@ def select_freely(state: State, table: Table, candidates: int, job: int, part: i
     if lay_offers(state, table, candidates, job, part, False) < cpus:
         return 0
     if whole:
-        return fit(memory, job, least, want, most, cpus, whole)
-    found = fit(memory, job, least, want, most, cpus, whole)
+        return fit(memory, job, required, least, want, most, cpus, whole)
+    found = fit(memory, job, required, least, want, most, cpus, whole)
     if found == 0:
         return 0
     deal_tasks(memory, job, found)
     for node in range(memory.nodes.shape[1]):
         memory.work[Work.CHOSEN, node] = memory.work[Work.TAKEN, node]
     lay_offers(state, table, candidates, job, part, True)
-    if fit(memory, job, least, want, most, cpus, whole) == 0:
+    if fit(memory, job, required, least, want, most, cpus, whole) == 0:
         return 0
     for node in range(memory.nodes.shape[1]):
         memory.work[Work.TAKEN, node] = memory.work[Work.CHOSEN, node]

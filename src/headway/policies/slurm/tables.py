@@ -601,6 +601,8 @@ class Work(IntEnum):
     LAST_END = 8
     BEST = 9
     """What it gives for the best of several alternatives."""
+    NAMED = 10
+    """The first required node of a run; -1: it has none."""
 
 
 class Scratch(IntEnum):
