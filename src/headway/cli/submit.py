@@ -16,7 +16,7 @@ from headway.plain import counted
 
 @command(
     "submit",
-    example="headway submit --walltime 10m --procs 4 ./solve -n '{procs}'",
+    example="headway submit --walltime 10m --procs 4 ./solve '{procs}'",
     settings={"allow_interspersed_args": False},
 )
 def submit(
