@@ -18,8 +18,9 @@ from headway.cli.tasks import _row
 from headway.errors import UsageError
 from headway.live.journal import Journal, JournalError
 from headway.live.page import page
+from headway.live.proxy import Proxy
 from headway.live.task import Task
-from headway.live.wire import close, listen, read_token
+from headway.live.wire import NoAnswer, Remote, close, listen, read_token
 from live_grids import cluster, folder, written
 
 DEEP = b"[" * 100_000
@@ -190,3 +191,47 @@ def test_a_name_of_two_lines_is_one_line_of_the_queue() -> None:
     task = {"task": 1, "name": "a\n2 b", "state": "done", "moves": 0}
     times = dict.fromkeys(("started", "ended", "submitted"))
     assert _row(task | times)[:3] == ["1", "a 2 b", "done"]
+
+
+RUNS = {"state": "running", "started": 5}
+NO_ANSWERS: list[tuple[str, object]] = [
+    ("estimate", {}),
+    ("estimate", {"completion": "soon", "procs": 4}),
+    ("estimate", {"completion": 5, "procs": 4.5}),
+    ("submit", {"completion": None, "procs": 4}),
+    ("cancel", {"gone": "yes"}),
+    ("kill", {}),
+    ("poll", {"jobs": [], "others": []}),
+    ("poll", {"jobs": {}, "others": []}),
+    ("poll", {"jobs": {"mine": {}}, "others": []}),
+    ("poll", {"jobs": {"mine": {"state": 3}}, "others": []}),
+    ("poll", {"jobs": {"mine": {"state": "running", "started": "now"}}, "others": []}),
+    ("poll", {"jobs": {"mine": RUNS, "never asked for": RUNS}, "others": []}),
+    ("poll", {"jobs": {"mine": RUNS}, "others": [7]}),
+    ("poll", {"jobs": {"mine": RUNS}}),
+]
+
+
+@pytest.mark.parametrize(("asked", "answer"), NO_ANSWERS)
+def test_a_server_that_answers_something_else_has_not_answered(
+    tmp_path: Path, asked: str, answer: object
+) -> None:
+    """Its tasks stay where they are, and the agent goes on with the other clusters."""
+    server = listen(f"unix:{tmp_path}/s", lambda request, data: answer)
+    remote = Remote(f"unix:{tmp_path}/s")
+    try:
+        with pytest.raises(NoAnswer, match=f"cluster odd does not answer {asked} soundly"):
+            Proxy("odd", remote, Journal(tmp_path / "journal")).ask(asked, names=["mine"])
+    finally:
+        remote.close()
+        close(server)
+
+
+def test_a_sound_answer_is_passed_on(tmp_path: Path) -> None:
+    answer = {"jobs": {"mine": RUNS}, "others": ["left over"], "now": 7}
+    server, remote = listen(f"unix:{tmp_path}/s", lambda request, data: answer), Remote(f"unix:{tmp_path}/s")
+    try:
+        assert Proxy("even", remote, Journal(tmp_path / "journal")).ask("poll", names=["mine"]) == answer
+    finally:
+        remote.close()
+        close(server)

@@ -50,7 +50,7 @@ class Accounts:
         for name, proxy in self.proxies.items():
             there = {each.name: each for each in attempts if each.server == name and each.state in HERE}
             try:
-                answer = proxy.remote.ask("poll", names=list(there), prefix=f"hw-{self.journal.grid}-")
+                answer = proxy.ask("poll", names=list(there), prefix=f"hw-{self.journal.grid}-")
             except (NoAnswer, Refused) as error:
                 self.silent[name] = str(error)
                 self.complain(str(error))
@@ -73,8 +73,8 @@ class Accounts:
             return
         row = self.journal.task(attempt.task)
         if state in (RUNNING, SUSPENDED):
-            if (row.state, row.started) != (state, found["started"]):
-                self.journal.set_task(row.number, state=state, started=found["started"])
+            if (row.state, row.started) != (state, found.get("started")):
+                self.journal.set_task(row.number, state=state, started=found.get("started"))
         elif state in ENDINGS:
             self._over(attempt, row, ENDINGS[state], found, now)
         else:
@@ -98,7 +98,7 @@ class Accounts:
         if attempt is not None and attempt.state in LIVE:
             return
         try:
-            proxy.remote.ask("cancel", name=name)
+            proxy.ask("cancel", name=name)
         except (NoAnswer, Refused) as error:
             self.complain(str(error))
 
@@ -146,7 +146,7 @@ class Accounts:
         return not left and row.state not in OVER
 
     def _ask(self, attempt: Attempt, request: str, **data: Any) -> dict[str, Any]:
-        return self.proxies[attempt.server].remote.ask(request, **data)
+        return self.proxies[attempt.server].ask(request, **data)
 
     def _look_for(self, attempt: Attempt) -> None:
         """Whether a task that was being handed over has arrived."""
@@ -158,7 +158,7 @@ class Accounts:
 
     def _take_back(self, attempt: Attempt, kill: bool = False) -> None:
         self.journal.set_attempt(attempt.number, state="cancelling")
-        gone = bool(self._ask(attempt, "kill" if kill else "cancel", name=attempt.name)["gone"])
+        gone = self._ask(attempt, "kill" if kill else "cancel", name=attempt.name)["gone"]
         if gone:
             self.journal.set_attempt(attempt.number, state="gone")
         elif not kill:

@@ -311,6 +311,6 @@ class LiveAgent:
             "name": site.name, "kind": site.kind, "procs": site.cluster.procs, "policy": site.policy.brief,
         }  # fmt: skip
         try:
-            return found | proxy.remote.ask("picture")
+            return found | proxy.ask("picture")
         except HeadwayError as error:
             return found | {"silent": str(error)}

@@ -50,7 +50,7 @@ class Conductor:
     def _instant(self, t: int) -> None:
         agent, self.t = self.agent, t
         for proxy in agent.proxies:
-            proxy.remote.ask("open", now=t)
+            proxy.ask("open", now=t)
         while self.arrived < len(self.arrivals) and self.arrivals[self.arrived][0] == t:
             row = agent.journal.add_task(self.arrivals[self.arrived][1], t)
             self.tasks.append(row.number)
@@ -59,7 +59,7 @@ class Conductor:
         if agent.period and t % agent.period == 0 and t > self.last_event and self._anybody_waits():
             self.last_event = t
             agent.reallocate(t)
-        self.following = [int(proxy.remote.ask("close")["following"]) for proxy in agent.proxies]
+        self.following = [proxy.ask("close")["following"] for proxy in agent.proxies]
         agent.accounts.poll(t)
         if self.arrived % 100 == 0:
             agent.forget()

@@ -10,10 +10,23 @@ from typing import Any
 
 from headway.live.journal import Attempt, Journal, TaskRow
 from headway.live.wire import NoAnswer, Refused, Remote
+from headway.plain import cut
 from headway.policies.grid.notes import NO_ANSWER, STARTED
 
 HERE = ("held", "releasing", "released")
 """States of an attempt that is at its server."""
+
+WANTED: dict[str, dict[str, type]] = {
+    "estimate": {"completion": int, "procs": int},
+    "submit": {"completion": int, "procs": int},
+    "cancel": {"gone": bool},
+    "kill": {"gone": bool},
+    "poll": {"jobs": dict, "others": list},
+    "close": {"following": int},
+}
+"""What the answer to a request must have; one that has not is no answer."""
+NUMBERS = ("started", "ended", "start", "completion", "walltime", "latest_end", "procs", "code")
+"""Of a job that a server is polled for: whole numbers, where they are known."""
 
 
 class Proxy:
@@ -39,10 +52,22 @@ class Proxy:
         self.estimated.clear()
         self.here = {each.task: each for each in attempts if each.server == self.name and each.state in HERE}
 
+    def ask(self, request: str, **data: Any) -> dict[str, Any]:
+        """What the server answers; one whose answer says something else than was asked has not answered."""
+        answer = self.remote.ask(request, **data)
+        wrong = [name for name, kind in WANTED.get(request, {}).items() if type(answer.get(name)) is not kind]
+        if request == "poll" and not wrong:
+            told = {name for name, found in answer["jobs"].items() if _is_told(found)}
+            wrong = sorted({*data["names"], *answer["jobs"]} - (told & {*data["names"]}))
+            wrong += [str(name) for name in answer["others"] if not isinstance(name, str)]
+        if wrong:
+            raise NoAnswer(f"cluster {self.name} does not answer {request} soundly: look at {cut(wrong[0])}")
+        return answer
+
     def asked(self) -> str:
         """Nothing if the server answers, else what is heard in place of an answer."""
         try:
-            self.remote.ask("describe")
+            self.ask("describe")
         except (NoAnswer, Refused) as error:
             return f"cluster {self.name}: {error}"
         return ""
@@ -55,24 +80,24 @@ class Proxy:
             return unknown
         name = attempt.name if attempt else ""
         try:
-            answer = self.remote.ask("estimate", name=name, task=row.task.as_json())
+            answer = self.ask("estimate", name=name, task=row.task.as_json())
         except (NoAnswer, Refused) as error:
             self.silent = f"cluster {self.name}: {error}" if isinstance(error, Refused) else str(error)
             return unknown
         self.answers[row.number] = answer
-        self.estimated[row.number] = int(answer["completion"])
-        return int(answer["completion"]), int(answer["procs"])
+        self.estimated[row.number] = answer["completion"]
+        return answer["completion"], answer["procs"]
 
     def submit(self, row: TaskRow) -> tuple[int, int]:
         """Hand a task over, held: first the journal, then the server, then the journal."""
         attempt = self.journal.add_attempt(row, self.name, self.now)
         try:
-            answer = self.remote.ask("submit", name=attempt.name, fence=row.fence, task=row.task.as_json())
+            answer = self.ask("submit", name=attempt.name, fence=row.fence, task=row.task.as_json())
         except Refused:
             self.journal.set_attempt(attempt.number, state="gone", why="refused")
             raise
         self.accepted(attempt, answer)
-        return int(answer["completion"]), int(answer["procs"])
+        return answer["completion"], answer["procs"]
 
     def accepted(self, attempt: Attempt, answer: dict[str, Any]) -> None:
         """A server has the task, held."""
@@ -93,7 +118,7 @@ class Proxy:
             return False
         self.journal.set_attempt(attempt.number, state="cancelling")
         try:
-            gone = bool(self.remote.ask("cancel", name=attempt.name)["gone"])
+            gone: bool = self.ask("cancel", name=attempt.name)["gone"]
         except NoAnswer as error:
             self.silent = str(error)
             return False
@@ -104,3 +129,10 @@ class Proxy:
         if gone:
             del self.here[row.number]
         return gone
+
+
+def _is_told(found: object) -> bool:
+    """Whether a server says of a job what state it is in, and numbers where numbers belong."""
+    if not isinstance(found, dict) or not isinstance(found.get("state"), str):
+        return False
+    return all(type(found.get(name)) in (int, type(None)) for name in NUMBERS)
