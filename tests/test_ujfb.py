@@ -272,6 +272,18 @@ def test_no_regular_job_starts_before_an_urgent_one_that_full_hosts_hold_up(regu
     assert [row[:2] for row in times(made)] == [(0, 20), (0, 5), (20, 24), (24, 54)]
 
 
+@pytest.mark.parametrize("more", ["", ", regular=dbf", ", idle=lent", ", overrun=finish"])
+def test_a_regular_job_starts_where_one_that_full_hosts_hold_up_has_moved_on(more: str) -> None:
+    """Hosts hold nothing, so 1 cannot make room. 3 is to have all processors at 100. 4 could have two from 10
+    to 50, then from 50 to 90; from 90 on it would be in the way of 3, and moves behind it. So 5 starts at 90,
+    although nothing ends or arrives then."""
+    rows: Sequence[Row] = (
+        (0, 1, 200, 200, 0), (0, 1, 100, 100, 1), (5, 3, 10, 10, 1), (10, 2, 40, 40, 1), (10, 1, 10, 10, 0)
+    )  # fmt: skip
+    made = run(*rows, m=3, spec=f"ujfb(swap=1, host_memory=0{more})", memory_kb=[1024 * 1024] * 5)
+    assert [row[:2] for row in times(made)] == [(0, 200), (0, 100), (200, 210), (100, 140), (90, 100)]
+
+
 def test_memory_is_given_back() -> None:
     """While 1 is swapped out its host is full, so 4 cannot be; later, when 1 is back, it can."""
     memory = [1024 * 1024, 1024 * 1024, 1, 1, 1]

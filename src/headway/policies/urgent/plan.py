@@ -18,7 +18,8 @@ definition places every waiting job anew at every event. What is done instead:
   a shape is never looked for earlier than where its last job was placed.
 - A plan begun anew ends where nothing more can start now, as long as nobody asks for the rest. Before the
   rest could start something has to end, and then it is asked for; a newcomer, whose start is told, asks for
-  all of it, and so does an urgent job, which is measured against the reservations.
+  all of it, and so does an urgent job, which is measured against the reservations. Where an urgent job is to
+  run now and cannot (hosts are full), its reservation alone may be in the way, and all is placed.
 """
 
 from __future__ import annotations
@@ -152,6 +153,8 @@ def plan_on(t: int, state: State, everything: bool, due: int) -> int:
 
     Unless ``everything`` is asked for, stop where no processor is left now. How many are on the list then.
     """
+    if state.memory.notes[Note.CHANGED]:  # by place_urgent: what is reserved now comes free unasked
+        everything = True
     place, tail = planned_place(state), state.pools[Pool.TAIL, Q]
     urgent_before = t
     if state.memory.notes[Note.PLANNED_KEY] == URGENT_KEY:
