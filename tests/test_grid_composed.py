@@ -267,3 +267,37 @@ def test_compiled_and_interpreted_runs_agree(tmp_path: Path) -> None:
     compiled = schedules()
     assert compiled == json.loads((tmp_path / "interpreted.json").read_text())
     assert sum(len(times) for name, times in compiled.items() if name.endswith("moves")) > 10
+
+
+def test_estimates_are_what_each_policy_alone_makes_of_the_jobs_it_has() -> None:
+    """A job with a counter ends as others come: each goes where it is completed first if everybody who has
+    not ended runs as long as was asked for, and then runs there as it would alone."""
+    rows = (  # submit, processors, walltime, run time
+        (5, 1, 13, 3), (6, 1, 15, 5), (8, 3, 4, 2), (10, 1, 5, 5), (11, 1, 2, 2), (11, 3, 11, 2)
+    )  # fmt: skip
+    here = "redirection(theta=0, group=1, filter=pseudo, conflict=counter, principal=conservative)"
+    there = "redirection(theta=2, group=1, filter=walltime, principal=conservative)"
+    clusters = (Cluster("a", procs=3, policy=here), Cluster("b", procs=1, policy=there))
+
+    def log(jobs: list[int], lengths: dict[int, int]) -> Workload:
+        names = ("submit", "procs", "walltime")
+        given: dict[str, Any] = {name: [rows[j][i] for j in jobs] for i, name in enumerate(names)}
+        return Workload.from_arrays(unit="s", **given, runtime=[lengths[j] for j in jobs])
+
+    def ends(cluster: Cluster, jobs: list[int], lengths: dict[int, int]) -> dict[int, int]:
+        made = headway.simulate(log(jobs, lengths), cluster.procs, cluster.policy) if jobs else None
+        return {} if made is None else dict(zip(jobs, (made.end // 10**6).tolist(), strict=True))
+
+    real = {j: row[3] for j, row in enumerate(rows)}
+    given: dict[str, list[int]] = {"a": [], "b": []}
+    for j, (now, procs, walltime, _) in enumerate(rows):
+        completed = {}
+        for one in clusters:
+            if procs <= one.procs:
+                had = ends(one, given[one.name], real)
+                asked = {k: real[k] if end <= now else rows[k][2] for k, end in had.items()} | {j: walltime}
+                completed[one.name] = ends(one, [*given[one.name], j], asked)[j]
+        given[min(completed, key=lambda name: completed[name])].append(j)
+    expected = {j: end for one in clusters for j, end in ends(one, given[one.name], real).items()}
+    made = headway.simulate(log(list(range(len(rows))), real), Platform(clusters), "reallocation(mode=none)")
+    assert (made.end // 10**6).tolist() == [expected[j] for j in range(len(rows))]

@@ -158,8 +158,8 @@ def copy_columns(source: State, target: State, world: World, register: Register,
     length = (
         facts[Fact.LISTED]
         if facts[Fact.NUMBERED_BY] >= 0
-        else source.clock[Clock.RUNS_NOW] + source.clock[Clock.SUSPENDS]
-    )
+        else source.clock[Clock.RUNS_NOW] + source.clock[Clock.SUSPENDS] + source.clock[Clock.ENDED]
+    )  # what has just ended is on the lists until the policy's turn
     for i in range(len(register.lists)):
         line = register.lists[i]
         for place in range(length):
