@@ -385,3 +385,27 @@ def test_tasks_are_checked() -> None:
             Task.from_json(data)
     task = Task(("solve", "{procs}"), 4, SECOND, forms=((4, SECOND), (8, SECOND // 2)), urgent=True)
     assert Task.from_json(json.loads(task.text())) == task
+
+
+def test_connections_at_once_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One too many is closed; when another one goes there is a place again."""
+    monkeypatch.setattr(wire, "CONNECTIONS", 3)
+    server = listen(f"unix:{tmp_path}/s", lambda request, data: data)
+    idle = [socket.socket(socket.AF_UNIX) for _ in range(4)]
+    try:
+        for one in idle:
+            one.settimeout(20)
+            one.connect(f"{tmp_path}/s")
+        assert idle[3].recv(1) == b""
+        idle[0].close()
+        for _ in range(100):
+            with suppress(NoAnswer), closing(Remote(f"unix:{tmp_path}/s")) as remote:
+                assert remote.ask("hello", a=1) == {"a": 1}
+                break
+            time.sleep(0.1)
+        else:
+            pytest.fail("no place came free")
+    finally:
+        for one in idle:
+            one.close()
+        close(server)

@@ -39,6 +39,10 @@ LARGEST = 64 << 20
 STRANGERS = 1 << 16
 """Bytes that are read of a request without the token, so that who sent a short one hears the answer."""
 NUMBER = re.compile("[0-9]{1,18}")
+CONNECTIONS = 256
+"""Connections at once: whoever can reach a port must not be able to use up a process's files."""
+KNOWN = 60
+"""Seconds that one who has shown the token may take for what follows."""
 SOCKET_PATH = 100
 """Characters of a socket's path at most: what every system allows."""
 
@@ -126,10 +130,10 @@ def read_token(file: Path) -> str:
 
 
 class _Requests(BaseHTTPRequestHandler):
-    """One connection of a client."""
+    """One connection of a client; one that has not shown the token yet must be quick."""
 
     protocol_version = "HTTP/1.1"
-    timeout = 60
+    timeout = 10
     server: Any
 
     def do_POST(self) -> None:
@@ -141,6 +145,7 @@ class _Requests(BaseHTTPRequestHandler):
             self.close_connection = True
             self.rfile.read(min(int(length), STRANGERS))
             return self._reply(403, {"error": "the token is wrong; both sides must read the same token file"})
+        self.connection.settimeout(KNOWN)
         body = self.rfile.read(int(length))
         try:
             try:
@@ -205,9 +210,22 @@ class _Listener(ThreadingHTTPServer):
     failed: Callable[[Exception], None] = staticmethod(lambda error: None)
 
     def __init__(self, address: Any, requests: type[BaseHTTPRequestHandler]) -> None:
+        self.places = threading.Semaphore(CONNECTIONS)
         if not self.unix and ":" in address[0]:
             self.address_family = socket.AF_INET6
         super().__init__(address, requests)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self.places.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.places.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that broke is the other side's affair."""
