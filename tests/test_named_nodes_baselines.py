@@ -122,6 +122,24 @@ def test_nodes_and_starts_are_those_of_the_reference(seed: int, policy: str, dep
     assert {"node CPUs", "exclusive nodes", "partition nodes"} <= {one.name for one in audit.laws}
 
 
+@pytest.mark.parametrize("policy", ["easy(nodes=whole)", "conservative(nodes=shared)", "slurm"])
+def test_whole_nodes_are_looked_for_again_without_the_smallest(policy: str) -> None:
+    # Two nodes of its own with 8 CPUs of nodes with 2, 4 and 4: the run of all three is large enough, but the
+    # first of them leaves 6 to the second. Without the nodes of 2 CPUs it gets the other two.
+    site = replace(
+        random_site(0),
+        nodes=(Node("n0", 2), Node("n1", 4), Node("n2", 4)),
+        partitions=(Partition("batch", (0, 1, 2), is_default=True),),
+    )
+    eight, two, none = np.array([8]), np.array([2]), np.array([0])
+    log = random_jobs(0, 1).with_columns(
+        cpus=eight, tasks=eight, min_nodes=two, max_nodes=two, exclusive=np.array([1]), partition=none
+    )
+    made = headway.simulate(log, replace(site, qos=(Qos("normal"),)).platform(), policy)
+    assert made.shares is not None
+    assert made.shares.node[made.shares.of(0)].tolist() == [1, 2]
+
+
 def test_a_machine_without_nodes_is_refused_with_the_reason() -> None:
     log = random_jobs(0)
     with pytest.raises(headway.UsageError, match="nodes=whole needs a site"):

@@ -341,9 +341,11 @@ def fit(
     What a try took of a node is from then on all that the node offers.
     """
     found = best_fit(memory, job, required, least, want, most, cpus, whole)
-    if found > 0 or whole:  # a whole node offers all it has: leaving some out finds nothing more
+    if found > 0:
         return found
     left, largest = offering(memory), 0
+    if whole and left <= most and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0:
+        return 0  # all that they have was taken, and is not enough
     if left <= least:
         return best_fit(memory, job, required, least, want, most, cpus, whole)
     for node in range(memory.nodes.shape[1]):
