@@ -216,3 +216,23 @@ def test_a_kernel_that_never_looks_at_a_policys_own_tables_is_compiled_once_for_
     assert whole(tables._replace(memory=np.array([2.5]))) == 706
     counts = [len(cast(Any, each).overloads) for each in (common, more, own, whole)]
     assert counts == [1, 1, 2, 2]
+
+
+@jit.kernel
+def within(tables: Tables) -> int:
+    def first(tables: Tables) -> int:
+        return int(tables.memory[0])
+
+    return first(tables) + common(tables)
+
+
+@jit.kernel
+def given(function: Any, tables: Tables) -> int:
+    return int(function(tables))
+
+
+def test_functions_inside_a_kernel_or_given_to_it_may_look_at_a_policys_own_tables() -> None:
+    def both(tables: Tables) -> int:
+        return within(tables) + 100 * given(own, tables)
+
+    assert jit.entry(both)(Tables(np.array([5]), np.array([2, 3]))) == 707

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import gc
 from contextlib import nullcontext
-from types import CodeType
 from typing import Any
 
-from headway.jit_tuning import is_inner
+from headway.jit_tuning import has_closures, is_inner
 
 NEEDLESS = frozenset(
     {
@@ -84,7 +83,7 @@ def leave_out_passes() -> None:
             run_any(manager, index, compiler_pass, state)
             return
         name = compiler_pass.name()
-        if name in NEEDLESS or (name == CLOSURES and not has_closures(state)):
+        if name in NEEDLESS or (name == CLOSURES and not has_closures(state.func_id.code)):
             return
         compiler_pass.analysis = manager._analysis
         compiler_pass.run_initialization(state)
@@ -97,11 +96,6 @@ def leave_out_passes() -> None:
                 state.func_ir.blocks = in_order(state.func_ir.blocks)
 
     setattr(manager, "_runPass", run_pass)  # noqa: B010
-
-
-def has_closures(state: Any) -> bool:
-    """Whether a function has others inside it, such as a comprehension."""
-    return any(isinstance(constant, CodeType) for constant in state.func_id.code.co_consts)
 
 
 def read_plain_code() -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 from llvmlite import ir as llvm
@@ -63,22 +62,6 @@ def without_own(kind: Any) -> Any:
         return kind
     common = [*kind.named.types[:-1], types.none]
     return address_of(types.BaseTuple.from_types(common, kind.named.instance_class))
-
-
-@cache
-def looks_at_own(function: Any) -> bool:
-    """Whether a kernel reads what is a policy's own, or calls one that does; so do those that are unknown.
-
-    The others are compiled once for all policies, which is a third of the kernels of most.
-    """
-    code = function.__code__
-    if OWN in code.co_names or code.co_freevars:
-        return True
-    named = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
-    modules = [each for each in named if isinstance(each, ModuleType)]
-    named += [getattr(each, name) for each in modules for name in code.co_names if hasattr(each, name)]
-    called = {getattr(each, "py_func", None) for each in named} - {None, function}
-    return any(looks_at_own(each) for each in called)
 
 
 @extending.lower_cast(Address, Address)  # type: ignore[untyped-decorator]

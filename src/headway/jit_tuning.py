@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
+from types import CodeType, ModuleType
 from typing import Any, TypeVar, cast
 
 from numba.core import targetconfig
 from numba.core import types as numba_types
 
-from headway.jit_tables import looks_at_own, without_own
+from headway.jit_tables import OWN, without_own
 
 types: Any = numba_types
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -331,7 +333,8 @@ def for_any_number(compiled: Function) -> Function:
 
     def get_call_template(args: Any, keywords: Any) -> Any:
         args = tuple(_number(each) for each in args)
-        if not looks_at_own(cast(Any, compiled).py_func):
+        given = any(isinstance(each, (types.Callable, types.FunctionType)) for each in args)
+        if not given and not looks_at_own(cast(Any, compiled).py_func):
             args = tuple(without_own(each) for each in args)
         return template_for(args, keywords)
 
@@ -342,3 +345,24 @@ def for_any_number(compiled: Function) -> Function:
 def _number(kind: Any) -> Any:
     """The type of a constant or of an enumeration's member as of any number."""
     return kind.dtype if isinstance(kind, types.IntEnumMember) else types.unliteral(kind)
+
+
+@cache
+def looks_at_own(function: Any) -> bool:
+    """Whether a kernel reads what is a policy's own, or calls one that does, or has functions inside it.
+
+    The others are compiled once for all policies, which is a third of the kernels of most.
+    """
+    code = function.__code__
+    if OWN in code.co_names or code.co_freevars or has_closures(code):
+        return True
+    named = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
+    modules = [each for each in named if isinstance(each, ModuleType)]
+    named += [getattr(each, name) for each in modules for name in code.co_names if hasattr(each, name)]
+    called = {getattr(each, "py_func", None) for each in named} - {None, function}
+    return any(looks_at_own(each) for each in called)
+
+
+def has_closures(code: CodeType) -> bool:
+    """Whether a function has others inside it, such as a comprehension."""
+    return any(isinstance(constant, CodeType) for constant in code.co_consts)

@@ -45,12 +45,12 @@ def in_use(state: State, node: int, file: int) -> bool:
 
 
 @kernel
-def note_end(state: State, resident: int, use: int) -> None:
-    """A use of a file in memory has ended."""
+def note_end(state: State, resident: int, use: int, last: int, good: int) -> None:
+    """A use of a file in memory ends: rows for when the last one does, and whether a load was finished."""
     jobs = state.jobs
-    jobs[Use.RESIDENT_LAST, resident] = max(jobs[Use.RESIDENT_LAST, resident], jobs[Use.END, use])
+    jobs[last, resident] = max(jobs[last, resident], jobs[Use.END, use])
     if jobs[Use.LOADED, use] <= jobs[Use.END, use]:
-        jobs[Use.RESIDENT_GOOD, resident] = 1
+        jobs[good, resident] = 1
 
 
 @kernel
@@ -110,7 +110,7 @@ def settle_use(state: State, use: int) -> None:
                 head = jobs[Use.RESIDENT_NEXT, head]
             jobs[Use.RESIDENT_NEXT, head] = use
     if not is_running(state, use):
-        note_end(state, mine, use)
+        note_end(state, mine, use, Use.RESIDENT_LAST, Use.RESIDENT_GOOD)
     while True:
         total = 0
         before, oldest, before_oldest = NIL, NIL, NIL
@@ -147,7 +147,7 @@ def end_use(state: State, t: int, use: int) -> None:
         resident = resident_of(
             state, m.nodes[Node.RESIDENT, node], Use.RESIDENT_NEXT, state.jobs[Use.FILE, use]
         )
-        note_end(state, resident, use)
+        note_end(state, resident, use, Use.RESIDENT_LAST, Use.RESIDENT_GOOD)
         forget_unread(state, node, resident)
 
 
@@ -182,15 +182,6 @@ def sort_plan(state: State, job: int, node: int) -> None:
         m.nodes[Node.FIRST_PLAN, node] = job
 
 
-@kernel
-def replay_use(state: State, resident: int, use: int) -> None:
-    """A use of a file in the replayed memory, to its expected end."""
-    jobs = state.jobs
-    jobs[Use.REPLAY_LAST, resident] = max(jobs[Use.REPLAY_LAST, resident], jobs[Use.END, use])
-    if jobs[Use.LOADED, use] <= jobs[Use.END, use]:
-        jobs[Use.REPLAY_GOOD, resident] = 1
-
-
 @routine
 def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) -> int:
     """How long a job waits for its file there and then; FAR if it has to load it itself."""
@@ -216,7 +207,7 @@ def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) ->
     while use != NIL:
         if jobs[Use.FILE, use] >= 0 and jobs[Use.SETTLED_USE, use] == 1 and is_running(state, use):
             resident = resident_of(state, head, Use.REPLAY_NEXT, jobs[Use.FILE, use])
-            replay_use(state, resident, use)
+            note_end(state, resident, use, Use.REPLAY_LAST, Use.REPLAY_GOOD)
             if jobs[Use.FILE, use] == file:
                 wait = min(wait, wait_by(state, use, at))
         use = jobs[Use.NODE_NEXT, use]
@@ -265,7 +256,7 @@ def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) ->
                     tail = jobs[Use.REPLAY_NEXT, tail]
                 jobs[Use.REPLAY_NEXT, tail] = use
             total += m.files[File.SIZE, jobs[Use.FILE, use]]
-        replay_use(state, mine, use)
+        note_end(state, mine, use, Use.REPLAY_LAST, Use.REPLAY_GOOD)
         if jobs[Use.FILE, use] == file:
             wait = min(wait, wait_by(state, use, at))
         while total > m.nodes[Node.MEMORY, node]:
