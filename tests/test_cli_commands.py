@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -284,7 +285,7 @@ def test_policies_shows_parameters_and_references(headway: Headway, name: str) -
         assert reference in out
     for parameter in info.parameters:
         assert parameter.name in out
-    assert f"--policy '{info.example}'" in out
+    assert info.example_command in out
 
 
 def test_every_command_has_an_example_in_its_help(headway: Headway) -> None:
@@ -380,3 +381,20 @@ def test_what_a_policy_of_ones_own_prints_is_not_in_the_json(headway: Headway) -
     told = headway("simulate", "log.swf", "--policy", "easy(order=./noisy.py:key)", "--json")
     assert json.loads(told.out)["jobs"] == 4
     assert "loaded" in told.err and "asked" in told.err
+
+
+@pytest.mark.parametrize("name", [name for name in POLICIES if name != "agent"])
+def test_a_policys_example_runs_with_what_it_names(headway: Headway, name: str) -> None:
+    """A log, a site and columns as the examples call them are all that is there."""
+    for log in ("log.swf.gz", "last-month.swf"):
+        headway("generate", "lublin", "jobs=30", "procs=16", "-o", log, "--quiet")
+    headway("site", "example", "cluster")
+    files = "job,file,file_gb,needs_node_gb\n" + "".join(f"{job},f,1,128\n" for job in range(1, 31))
+    for sheet in ("files.csv", "last-month.annotations.csv"):
+        (headway.folder / sheet).write_text(files)
+    (headway.folder / "urgent.csv").write_text("job,urgent\n2,1\n")
+    (headway.folder / "deadlines.csv").write_text("job,deadline\n2,1000000\n")
+    (headway.folder / "mine.py").write_text("def key(job):\n    return job.walltime\n")
+    result = headway(*shlex.split(POLICIES[name].example_command)[1:], "--json")
+    assert result.status == 0, result.err
+    assert json.loads(result.out)["jobs"] >= 30

@@ -64,7 +64,7 @@ def policies() -> str:
             rows = [(f"`{p.name}`", p.default_words, p.accepts, p.doc) for p in info.parameters]
             parts.append(table(("parameter", "default", "takes", "meaning"), rows))
         parts.extend(f"- {reference}" for reference in info.citation)
-        parts.append(f"\n```text\nheadway simulate log.swf.gz --policy '{info.example}'\n```\n")
+        parts.append(f"\n```text\n{info.example_command}\n```\n")
     return "\n".join(parts)
 
 

@@ -121,4 +121,4 @@ def _show(info: PolicyInfo) -> None:
     console.print("\nReferences" if len(info.citation) > 1 else "\nReference")
     for reference in info.citation:
         console.print(f"  {reference}", markup=False)
-    console.print(f"\nExample\n  headway simulate log.swf.gz --policy '{info.example}'", markup=False)
+    console.print(f"\nExample\n  {info.example_command}", markup=False)

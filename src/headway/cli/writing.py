@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
     from headway.workload import Workload
 
+FOREIGN = {
+    *(".csv", ".tsv", ".parquet", ".feather", ".arrow", ".xls", ".xlsx", ".ods", ".html", ".xml", ".toml"),
+    *(".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz", ".7z"),
+}
+"""Ends of names that promise a format in which no workload is written."""
+
 _WEEK = re.compile(r"week\(number=(\d+), start=([\d.]+), utilization=([\d.]+)\)")
 
 
@@ -36,7 +42,15 @@ def check_target(target: Path, many: bool, force: bool) -> None:
         if str(target) == "-" or target.suffix in (".swf", ".gz", ".json"):
             raise UsageError(f"{target}: there are several workloads to write; name a folder for them")
         refuse_occupied(target, force)
-    elif target.exists() and not force:
+        return
+    packed = ".gz" if target.suffix.lower() == ".gz" else ""
+    end = (target.with_suffix("") if packed else target).suffix.lower()
+    if end in FOREIGN or end + packed == ".json.gz":
+        raise UsageError(
+            f"{target}: a workload is written as SWF (.swf or .swf.gz) or as Batsim's .json, not as "
+            f"{end}{packed}; give a name that ends so"
+        )
+    if target.exists() and not force:
         raise UsageError(f"{target} exists; give another name, or --force to replace it")
 
 
@@ -46,7 +60,7 @@ def write_one(workload: Workload, target: Path) -> list[str]:
     from headway.workload.annotations import beside
     from headway.workload.annotations_write import annotated
 
-    if target.suffix == ".json":
+    if target.suffix.lower() == ".json":
         from headway.workload.batsim import write_batsim
 
         write_batsim(workload, target)

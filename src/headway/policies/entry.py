@@ -121,7 +121,8 @@ class Parameter:
 class PolicyInfo:
     """One policy: its name, what it does in a sentence, its parameters and the papers to cite.
 
-    ``needs`` says in a few words each what must be there besides a log and a number of processors.
+    ``needs`` says in a few words each what must be there besides a log and a number of processors, and
+    ``example_on`` is what the example runs on: a log and options, or a site.
     """
 
     name: str
@@ -132,8 +133,14 @@ class PolicyInfo:
     needs: tuple[str, ...] = ()
     details: str = ""
     example: str = ""
+    example_on: str = "log.swf.gz"
     home: str = ""
     """``module:Class`` of the policy itself, which is imported when it is asked for something."""
+
+    @property
+    def example_command(self) -> str:
+        """A command that runs the policy, with all that it needs."""
+        return f"headway simulate {self.example_on} --policy '{self.example}'"
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, or None."""

@@ -41,6 +41,7 @@ ENTRIES = (
             "backfilling."
         ),
         example="dbf(late=refuse)",
+        example_on="log.swf.gz --annotations deadlines.csv",
         home="headway.policies.deadline.policy:Dbf",
     ),
 )

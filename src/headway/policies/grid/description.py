@@ -136,6 +136,7 @@ ENTRIES = (
             "need one such policy (for reserved also easy) on all clusters."
         ),
         example="reallocation(heuristic=mct, mode=cancel)",
+        example_on="log.swf.gz --platform grid5000",
         home="headway.policies.grid.policy:Reallocation",
     ),
 )  # fmt: skip

@@ -33,6 +33,7 @@ ON_NODES = (BACKFILL, PRESENCE, MATCH)
 NODES = "a platform with nodes, such as rackham"
 FILES = "the columns file and file_gb: annotations, or the transformation files"
 SIZES = "the column needs_node_gb (a job without is of the smallest size): annotations, or files"
+ON = "log.swf.gz --platform rackham --annotations files.csv"
 PAPERS = (GONTHIER_2022, GONTHIER_2023)
 
 SCORE = (
@@ -55,6 +56,7 @@ def _scored(name: str, summary: str, details: str, *first: Parameter, example: s
         needs=(NODES, FILES),
         details=details,
         example=example or f"{name}(backfill=conservative)",
+        example_on=ON,
         home=f"headway.policies.nodes.policy:{'Scored' if name == 'score' else name.capitalize()}",
     )
 
@@ -110,6 +112,7 @@ ENTRIES = (
         needs=(NODES, SIZES),
         details="Looks at sizes only; files are loaded all the same. The reference is fcfs(match=exact).",
         example="backfill-big(allowance=mean)",
+        example_on=ON,
         home="headway.policies.nodes.policy:BackfillBig",
     ),
     PolicyInfo(
@@ -149,6 +152,7 @@ ENTRIES = (
         needs=(NODES, SIZES),
         details="What a job did not use of its walltime is given back at its end.",
         example="area-filling(areas=./last-month.swf)",
+        example_on=ON,
         home="headway.policies.nodes.policy:AreaFilling",
     ),
 )

@@ -73,6 +73,7 @@ ENTRIES: tuple[PolicyInfo, ...] = (
             "overshoots a sleeping backfill thread; late=0 is a controller that nothing delays."
         ),
         example="slurm(seed=1)",
+        example_on="cluster",
         home="headway.policies.slurm.policy:Slurm",
         needs=("a site: its folder, or --site DIR",),
     ),

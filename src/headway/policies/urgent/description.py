@@ -21,6 +21,7 @@ ENTRIES = (
         needs=("the column urgent: an annotation, or the transformations urgent and inject",),
         details="A baseline of the paper on UJFB; the same as fcfs(urgent=first).",
         example="ujf",
+        example_on="log.swf.gz --annotations urgent.csv",
         home="headway.policies.urgent.policy:Ujf",
     ),
     PolicyInfo(
@@ -154,6 +155,7 @@ ENTRIES = (
             "urgent jobs this is conservative(compress=scratch)."
         ),
         example="ujfb(preempt=degree, swap=0.844)",
+        example_on="log.swf.gz --annotations urgent.csv",
         home="headway.policies.urgent.policy:Ujfb",
     ),
 )
