@@ -426,6 +426,62 @@ def test_when_of_a_job_of_the_log(log: Path, record: Record, run: Headway) -> No
     assert found["job"]["procs"] == record.workload.procs[row] and found["what_would_help"] == []
 
 
+COLUMNS = "JobID|User|State|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|ReqCPUS|AllocCPUS"
+
+
+def export(record: Record, path: Path, taken: int = NEVER, held: int = -1) -> Path:
+    """A record as sacct writes it at an instant (µs): later submissions are not there, later ends unknown."""
+    work, lines = record.workload, [COLUMNS]
+    for row in range(len(record)):
+        submit, start, end = int(work.submit[row]), int(record.start[row]), int(record.end[row])
+        if submit > taken:
+            continue
+        runs, over = start < taken, end <= taken
+        state = "COMPLETED" if over else "RUNNING" if runs else "PENDING"
+        clock = [1_700_000_000 + at // SECOND for at in (submit, start, end)]
+        seconds = (min(end, taken) - start) // SECOND if runs else 0
+        cells = [
+            row + 1, f"u{work.user[row]}", state, clock[0], "Unknown" if row == held else clock[0],
+            clock[1] if runs else "Unknown", clock[2] if over else "Unknown", seconds,
+            f"00:00:{work.walltime[row] // SECOND}", work.procs[row], work.procs[row] if runs else 0,
+        ]  # fmt: skip
+        lines.append("|".join(str(cell) for cell in cells))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_log_taken_from_a_busy_machine_begins_with_who_runs_and_waits(
+    record: Record, run: Headway, tmp_path: Path
+) -> None:
+    """The same answer as from the whole log, asked at the instant at which the other one was taken."""
+    waiting = np.flatnonzero(record.start > record.workload.submit)
+    row = int(waiting[np.argmax((record.start - record.workload.submit)[waiting])])
+    taken = int(record.workload.submit[row] + record.start[row]) // 2 // SECOND * SECOND
+    origin = int(record.workload.submit.min())
+    whole = export(record, tmp_path / "whole.txt")
+    cut = export(record, tmp_path / "cut.txt", taken)
+    few = ("--machine", PROCS, "--draws", 20, "--teachers", 25, "--alone", "--json")
+    for asked in (("--procs", 16, "--walltime", "4h"), ("--job", row + 1)):
+        told = json.loads(run("when", cut, *asked, *few).out)
+        known = json.loads(run("when", whole, *asked, *few, "--at", (taken - origin) / SECOND).out)
+        assert told["running"] > 0 and told["waiting"] >= 0 and told["at"] == (taken - origin) / SECOND
+        assert {**told, "log": ""} == {**known, "log": ""}
+    assert told["job"]["since"] == told["at"] and told["job"]["wait"][0] >= 0  # it has waited already
+    held = export(record, tmp_path / "held.txt", taken, held=row)
+    fewer = json.loads(run("when", held, "--procs", 16, "--walltime", "4h", *few).out)
+    assert fewer["waiting"] == told["waiting"]  # the one that is held; of itself it was not counted
+    refused = run("when", held, "--job", row + 1, *few)
+    assert refused.status == 2 and "has no job" in refused.err
+
+
+def test_who_is_not_over_is_left_out_of_a_simulation(record: Record, tmp_path: Path) -> None:
+    taken = int(np.median(record.start))
+    log = headway.read(export(record, tmp_path / "cut.txt", taken), unfinished="open")
+    assert log.open.sum() > 0
+    schedule = headway.simulate(log, PROCS, "easy")
+    assert len(schedule.workload) == len(log) - log.open.sum() == (record.end <= taken).sum()
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

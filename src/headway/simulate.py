@@ -20,7 +20,7 @@ from headway.policies.prepare import Arrivals, Prepared, Sets
 from headway.policies.spec import Spec, parse_spec
 from headway.result import Result
 from headway.workload import Workload
-from headway.workload.cancelled import ran_only
+from headway.workload.cancelled import ended_only, ran_only
 
 Progress = Callable[[int, int], None]
 Notify = Callable[[str], None]
@@ -55,6 +55,7 @@ def run_policy(
 ) -> Ran:
     """The simulation itself, as the engine's tables; :func:`simulate` makes a schedule of them."""
     machine = Platform.procs(platform) if isinstance(platform, int) else platform
+    workload = ended_only(workload)
     placed = parse_spec(policy).policy.to_run(machine, workload)
     kept = placed.fitting(workload if placed.takes_cancelled else ran_only(workload), machine)
     if "follows" in kept:

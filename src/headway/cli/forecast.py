@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from headway.cli import options
 from headway.cli.display import output, print_json
 from headway.cli.frame import command
-from headway.cli.when import outlook_of
+from headway.cli.when import OPEN, outlook_of
 from headway.errors import UsageError
 from headway.writing import replacing
 
@@ -60,6 +60,8 @@ def forecast(
     from headway.forecast.check import check
 
     rules, sizes = parse_rules(rule), "--procs N or --site DIR"
+    if not simulated:
+        rules = OPEN | rules
     inputs = Inputs.read(words[1], procs, None, None, rules, quiet=quiet or json, site=site, sizes=sizes)
     spec = policy or ("easy" if inputs.platform.site is None else "slurm(seed=1)")
     outlook = outlook_of(inputs, spec, simulated)

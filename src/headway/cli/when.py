@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SHOWN = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95)
 """Chances that are printed; the JSON document has all."""
+OPEN = {"unfinished": "open"}
+"""Who still ran or waited when the log was taken does so in the forecast."""
 
 
 @command("when", example="headway when log.swf.gz --procs 512 --walltime 6h")
@@ -43,7 +45,7 @@ def when(
             "--at",
             "TIME",
             "Instant: seconds on the log's clock, or a date such as 1998-05-04T12:00 (UTC); by default "
-            "the log's last submission, or the job's.",
+            "when the log was taken, where jobs still ran or waited, else its last submission, or the job's.",
         ),
     ] = "",
     user: Annotated[str, options.value("--user", "NAME", "Who submits the job.")] = "",
@@ -107,6 +109,8 @@ def when(
     from headway.cli.runs import Inputs
 
     rules, sizes = parse_rules(rule), "--machine N or --site DIR"
+    if not simulated:
+        rules = OPEN | rules
     inputs = Inputs.read(trace, machine, None, None, rules, quiet=quiet or json, site=site, sizes=sizes)
     spec = policy or ("easy" if inputs.platform.site is None else "slurm(seed=1)")
     if live is None:
@@ -185,20 +189,22 @@ def _question(
 ) -> tuple[int, Question]:
     """The instant and the job."""
     from headway.forecast.answer import Question
+    from headway.units import NEVER
 
     if asked is None:
         assert job is not None
         row = record.row_of(job)
-        submit = int(record.workload.submit[row])
-        now = _instant(record, at) if at else submit
         work = record.workload
+        waits_on = record.is_open and record.start[row] == NEVER
+        now = _instant(record, at) if at else record.last if waits_on else int(work.submit[row])
         return now, Question(int(work.procs[row]), int(work.walltime[row]), row=row)
     codes = {column: record.code(column, name) for column, name in names.items() if name}
     if "partition" not in codes:
         codes |= _default_partition(record)
     if "user" in codes:
         codes |= _as_before(record, codes["user"], set(codes))
-    now = _instant(record, at) if at else int(record.submits[-1])
+    latest = record.last if record.is_open else int(record.submits[-1])
+    now = _instant(record, at) if at else latest
     return now, Question(*asked, codes)
 
 
@@ -230,9 +236,7 @@ def _clock(record: Record, t: int) -> str:
 
 def _check_instant(record: Record, now: int) -> None:
     """Refuse an instant of which the log knows nothing: an empty machine would be taken for granted."""
-    from headway.units import NEVER
-
-    first, last = int(record.submits[0]), int(record.end[record.end < NEVER].max(initial=record.submits[-1]))
+    first, last = int(record.submits[0]), record.last
     if not first <= now <= last:
         where = "before the log begins" if now < first else "after the log ends"
         raise UsageError(
@@ -288,8 +292,9 @@ def described(record: Record, found: Answer, within: int, policy: str) -> dict[s
             "procs": told.question.procs,
             "walltime": told.question.walltime / SECOND,
             "submit": of.submit / SECOND,
+            "since": of.since / SECOND,
             "chance": told.chance(within),
-            "plan_wait": None if plan == NEVER else (plan - of.submit) / SECOND,
+            "plan_wait": None if plan == NEVER else (plan - of.since) / SECOND,
             "levels": LEVELS.tolist(),
             "wait": (told.quantiles / SECOND).tolist(),
             "simulated_wait": (of.at_levels() / SECOND).tolist(),
@@ -334,9 +339,9 @@ def _show(record: Record, found: Answer, within: int, policy: str) -> None:
         table.add_column(title, justify="right", no_wrap=True)
     for level in SHOWN:
         us = main.wait(level)
-        table.add_row(f"{level:.0%}", wait(us), clock(of.submit + us), clock(main.end(level)))
+        table.add_row(f"{level:.0%}", wait(us), clock(of.since + us), clock(main.end(level)))
     console.print(table)
-    plan = "it plans none" if of.plan == NEVER else wait(of.plan - of.submit)
+    plan = "it plans none" if of.plan == NEVER else wait(of.plan - of.since)
     console.print(
         f"\nchance to start within {duration(within)}: {share(main, within)}; the policy's own plan, "
         f"by requested times: {plan}",

@@ -69,10 +69,10 @@ class Told:
             told = np.interp(ranks(waits), LEVELS, self.quantiles.astype(np.float64))
             waits = told.astype(np.int64)
         end = quantile(waits + self.forecast.run_times, level)
-        return self.forecast.submit + max(end, self.wait(level))
+        return self.forecast.since + max(end, self.wait(level))
 
     def chance(self, within: int) -> float:
-        """The probability to start no later than so long after the submission."""
+        """The probability to start within so long."""
         if not self.is_corrected:
             return self.forecast.chance(within)
         kept = LEVELS[self.quantiles <= within]
@@ -167,7 +167,10 @@ def tell(
     quantiles = found.at_levels()
     if correction is not None:
         waits.record = outlook.record
-        quantiles = correction.tell(quantiles, waits.quantiles(row))
+        waited = found.since - found.submit
+        history = waits.quantiles(row, waited)
+        nobody_so_long = waited > 0 and not history.any()
+        quantiles = correction.tell(quantiles, quantiles if nobody_so_long else history)
     return Told(name, question, found, quantiles, correction is not None)
 
 

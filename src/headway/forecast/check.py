@@ -71,11 +71,11 @@ def check(
 
 
 def chosen(record: Record, jobs: int, seed: int) -> Column:
-    """Rows of a random sample of the jobs behind the warm-up, in order of submission."""
+    """Rows of a random sample of the jobs behind the warm-up that have started, in order of submission."""
     first = round(WARM_UP * len(record))
-    if len(record) - first < 2:
+    places = first + np.flatnonzero(record.start[record.order[first:]] < NEVER)
+    if len(places) < 2:
         raise UsageError(f"{record.workload.source.name}: too few jobs to forecast any from those before it")
-    places = np.arange(first, len(record))
     if len(places) > jobs:
         places = np.sort(np.random.default_rng([seed, 2]).choice(places, jobs, replace=False))
     return record.order[places]
@@ -94,7 +94,7 @@ def walk(
         waits.learn(found.now)
         simulated[place] = found.at_levels()
         history[place] = waits.quantiles(row)
-        one["plan"].append(found.plan - found.submit)
+        one["plan"].append(found.plan - found.since)
         one["recent"].append(waits.recent_median(row))
         one["bound"].append(waits.qbets.bound(int(work.procs[row])))
         one["waiting"].append(found.waiting)

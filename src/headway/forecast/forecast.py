@@ -46,9 +46,14 @@ class Forecast:
     waiting: int
 
     @property
+    def since(self) -> int:
+        """Waits count from here: its submission, or the instant where it has waited for a while already."""
+        return max(self.submit, self.now)
+
+    @property
     def waits(self) -> Column:
-        """[draw] from its submission to its start."""
-        return np.where(self.starts == NEVER, NEVER, self.starts - self.submit)
+        """[draw] until its start."""
+        return np.where(self.starts == NEVER, NEVER, self.starts - self.since)
 
     def wait(self, level: float) -> int:
         """The wait that is not exceeded with this probability."""
@@ -69,7 +74,7 @@ class Forecast:
         return np.asarray(ordered[np.clip(place, 0, len(ordered) - 1)])
 
     def chance(self, within: int) -> float:
-        """The probability to start no later than so long after the submission."""
+        """The probability to start within so long."""
         return float(np.mean(self.waits <= within))
 
     def interval(self, level: float) -> tuple[int, int]:

@@ -56,7 +56,9 @@ def present(
         "submit": np.array([min(job.submit, now) - origin for job in jobs], np.int64),
         "procs": np.array([job.procs for job in jobs], np.int64),
         "walltime": np.array([job.walltime for job in jobs], np.int64),
-        "runtime": np.array([job.walltime for job in jobs], np.int64),
+        "runtime": np.array(
+            [job.walltime if job.start is None else now - job.start for job in jobs], np.int64
+        ),
         "user": np.array([names.get(job.user, -1) for job in jobs], np.int64),
     }
     begun = [NEVER if job.start is None else job.start - origin for job in jobs]

@@ -36,7 +36,10 @@ class Record:
 
     @classmethod
     def recorded(cls, workload: Workload, platform: Platform) -> Record:
-        """What a log recorded; jobs of which it has no wait are left out, and the ledger says so."""
+        """What a log recorded; jobs of which it has no wait are left out, and the ledger says so.
+
+        Jobs that were not over when the log was taken run or wait on (the reading rule unfinished=open).
+        """
         wait = workload.get("wait")
         if wait is None or not (wait >= 0).any():
             raise InputError(
@@ -44,9 +47,12 @@ class Record:
                 "simulate a policy with --simulated, or give a log that has them",
                 file=workload.source.name,
             )
-        known = workload.select(wait >= 0, rule="no_wait", action="no recorded wait: not looked at")
-        start = known.submit + known.wait
-        return cls(known, platform, start, start + known.runtime)
+        unfinished = workload.columns.get("open", np.zeros(len(workload), np.int64)) > 0
+        kept = (wait >= 0) | unfinished
+        known = workload.select(kept, rule="no_wait", action="no recorded wait: not looked at")
+        start = np.where(known.wait >= 0, known.submit + known.wait, NEVER)
+        end = np.where(unfinished[kept], NEVER, start + known.runtime)
+        return cls(known, platform, start, end)
 
     @classmethod
     def of(cls, schedule: Schedule) -> Record:
@@ -55,6 +61,19 @@ class Record:
 
     def __len__(self) -> int:
         return len(self.workload)
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether the log was taken while some of its jobs ran or waited."""
+        return bool((self.column("open") > 0).any())
+
+    @cached_property
+    def last(self) -> int:
+        """The last instant it tells of: a submission, an end, or how far jobs have run that are not over."""
+        runs_on = (self.start < NEVER) & (self.end == NEVER)
+        so_far = self.start[runs_on] + self.workload.runtime[runs_on]
+        known = self.submits, self.end[self.end < NEVER], so_far
+        return max(int(times.max(initial=0)) for times in known)
 
     @cached_property
     def order(self) -> Column:

@@ -77,14 +77,19 @@ class Waits:
         """The median of the last waits of jobs of about its size and request (µs); 0 if there are none."""
         return int(median(self._recent.get(self._like(row)) or [0]))
 
-    def quantiles(self, row: int) -> Column:
-        """The waits at LEVELS (µs) that like jobs did not exceed; 0 if none has started yet."""
+    def quantiles(self, row: int, waited: int = 0) -> Column:
+        """The waits at LEVELS (µs) that like jobs did not exceed; 0 if none has started yet.
+
+        Of a job that has ``waited`` already, what was still ahead of those who waited longer than that; it
+        is left at 0 where nobody did.
+        """
         waits, weights, left = [np.zeros(1, np.int64)], [np.array([1e-12])], 1.0
         for _, key in self._kinds(row):
-            if pool := self._seen.get(key):
-                count = len(pool)
+            pool = np.array(self._seen.get(key, ()), np.int64) - waited
+            pool = pool[pool > 0] if waited else pool
+            if count := len(pool):
                 trust = count / (count + DOUBT)
-                waits.append(np.array(pool, np.int64))
+                waits.append(pool)
                 weights.append(np.full(count, left * trust / count))
                 left *= 1 - trust
         every, weight = np.concatenate(waits), np.concatenate(weights)

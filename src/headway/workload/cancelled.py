@@ -1,4 +1,4 @@
-"""Jobs that their users cancelled while they waited."""
+"""Jobs of which a log does not know how long they run: cancelled while they waited, or not over yet."""
 
 from __future__ import annotations
 
@@ -11,3 +11,12 @@ def ran_only(workload: Workload) -> Workload:
     if after is None or not (after >= 0).any():
         return workload
     return workload.select(after < 0, rule="cancelled", action="cancelled before it ran: dropped")
+
+
+def ended_only(workload: Workload) -> Workload:
+    """The workload without jobs that still waited or ran when the log was taken; the ledger has them."""
+    unfinished = workload.get("open")
+    if unfinished is None or not unfinished.any():
+        return workload
+    action = "not over when the log was taken: left out of the simulation"
+    return workload.select(unfinished == 0, rule="unfinished", action=action)

@@ -25,7 +25,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "negative": ("unknown", "error"),
     "fraction": ("round", "error"),
     "requeues": ("last", "first", "each"),
-    "unfinished": ("drop", "keep"),
+    "unfinished": ("drop", "keep", "open"),
     "whole_nodes": ("occupied", "requested"),
     "submit": ("submitted", "eligible"),
     "zone": ("UTC", "<a time zone>"),
@@ -55,7 +55,8 @@ MEANING: dict[str, str] = {
     "fraction": "a fraction where a whole number belongs (rounded up), or of a microsecond (nearest)",
     "requeues": "a job that ran more than once: the last run stands for it, submitted when it was requeued "
     "or (first) when the job was; or each run is a job of its own",
-    "unfinished": "still running when the log was taken: drop, or keep with its run so far",
+    "unfinished": "still waiting or running when the log was taken: drop; keep who runs with its run so far; "
+    "or leave both open, as headway when and forecast check do (a simulation then leaves them out)",
     "whole_nodes": "a job that had more processors than it asked for, as on whole nodes: all, or the request",
     "submit": "when a job enters the queue: when it was submitted, or became eligible to start",
     "zone": "the time zone of clock times, such as Europe/Berlin; by default the clock never changes",

@@ -83,8 +83,7 @@ def settle(jobs: Jobs, key: Ints) -> None:
     state = jobs.records["state"]
     jobs.note("foreign_status", "a state Slurm does not have: status unknown", state == states.FOREIGN)
     _spread_tasks(jobs)
-    never = jobs.records["state"] == states.PENDING
-    jobs.drop("unfinished", "still waiting when the log was taken: dropped", never)
+    _settle_waiting(jobs)
     late = (jobs.records["state"] == states.DEADLINE) & (jobs.get("elapsed") <= 0)
     if jobs.rules["cancelled"] == "wait":
         # Slurm planned for it until then, as for one that its user cancels.
@@ -99,6 +98,41 @@ def settle(jobs: Jobs, key: Ints) -> None:
         jobs.drop("unfinished", "still running when the log was taken: dropped", running)
     else:
         jobs.note("unfinished", "still running when the log was taken: kept with its run so far", running)
+
+
+def _settle_waiting(jobs: Jobs) -> None:
+    """Jobs that still waited: dropped, or kept in the queue as far as they could start."""
+    waits = jobs.records["state"] == states.PENDING
+    if jobs.rules["unfinished"] != "open":
+        jobs.drop("unfinished", "still waiting when the log was taken: dropped", waits)
+        return
+    held = waits & _held_back(jobs)
+    jobs.drop("unfinished", "held, or waiting for its time or for other jobs: dropped", held)
+    waits = jobs.records["state"] == states.PENDING
+    jobs.note("unfinished", "still waiting when the log was taken: kept in the queue", waits)
+
+
+def _held_back(jobs: Jobs) -> Mask:
+    """Jobs that could not start yet: Slurm has no time for them, or a later one, at which they may.
+
+    Where it is known what they asked for, those who wait for other jobs or for a time are kept: Slurm's rules
+    know how to go on with them.
+    """
+    eligible = jobs.records.get("eligible")
+    if eligible is None:
+        return np.zeros(len(jobs), np.bool_)
+    held = (eligible == UNKNOWN) | (eligible > _taken(jobs))
+    for name in ("request:dependency", "request:begin"):
+        if name in jobs.records:
+            held &= jobs.records[name] < 0
+    return np.asarray(held, np.bool_)
+
+
+def _taken(jobs: Jobs) -> int:
+    """The last instant that the records tell of: a job that runs has run until the log was taken."""
+    start, elapsed = jobs.get("start"), jobs.get("elapsed")
+    until = np.where((start == UNKNOWN) | (elapsed == UNKNOWN), start, start + np.maximum(elapsed, 0))
+    return max(int(column.max(initial=UNKNOWN)) for column in (jobs.get("submit"), jobs.get("end"), until))
 
 
 def _refused(jobs: Jobs) -> npt.NDArray[np.bool_]:
@@ -200,7 +234,11 @@ def fields(jobs: Jobs, used: Ints, clock_times: int) -> tuple[Columns, int]:
     known = submit != UNKNOWN
     origin = int(submit[known].min()) if known.any() else 0
     origin -= origin % SECOND
+    limit = _limit(jobs)
     runtime = _runtime(jobs, start)
+    waits = jobs.records["state"] == states.PENDING
+    longest = max(int(limit.max(initial=0)), int(runtime.max(initial=0)))
+    runtime = np.where(waits, np.where(limit > 0, limit, longest), runtime)
     after = _cancelled_after(jobs, submit, start, runtime)
     if jobs.rules["cancelled"] == "wait":
         runtime = np.where(after >= 0, 0, runtime)
@@ -212,11 +250,11 @@ def fields(jobs: Jobs, used: Ints, clock_times: int) -> tuple[Columns, int]:
         "runtime": runtime,
         "allocated": _count(jobs.get("allocated")),
         "requested_procs": _occupied(jobs),
-        "requested_time": _limit(jobs),
+        "requested_time": limit,
         "status": _status(jobs.records["state"]),
     }
     # A job that never started had no wait to be compared with.
-    never = (runtime <= 0) & (jobs.records["state"] == states.CANCELLED)
+    never = waits | ((runtime <= 0) & (jobs.records["state"] == states.CANCELLED))
     columns["wait"] = np.where(never, _UNKNOWN_TIME, columns["wait"])
     allocated, requested = columns["allocated"], columns["requested_procs"]
     procs = np.maximum(np.where(allocated > 0, allocated, requested), 1)
@@ -231,6 +269,8 @@ def fields(jobs: Jobs, used: Ints, clock_times: int) -> tuple[Columns, int]:
     if len(np.unique(cluster)) > 1:
         columns["cluster"] = cluster
     columns["bits"] = _bits(jobs, submit, columns, cluster)
+    if jobs.rules["unfinished"] == "open":
+        columns["open"] = (waits | (jobs.records["state"] == states.RUNNING)).astype(np.int64)
     _requests(jobs, columns, origin, start, after)
     return columns, origin // SECOND
 

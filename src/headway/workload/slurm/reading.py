@@ -91,7 +91,7 @@ def _workload(
     columns["bits"] = bits.astype(np.int64)
     labels = {kind: list(names) for kind, names in gathered.labels.items()}
     jobs.records = {}
-    also = ("bits", *(REQUESTS if requests else ()))
+    also = ("bits", *(name for name in ("open",) if name in columns), *(REQUESTS if requests else ()))
     kept, ledger = apply_rules(
         columns, line, np.zeros(len(line), np.uint8), rules, stream.name, place=_place, also=also
     )
