@@ -135,6 +135,31 @@ def test_who_waited_for_a_job_of_no_length_comes_in_the_next_turn(policy: str) -
     assert seconds(made.start) == [0, 5, 10, 5] and headway.audit(made).ok
 
 
+def test_the_audit_lets_those_who_came_in_a_later_turn_stand_behind() -> None:
+    # At 0 jobs 1 and 2 start, of which 2 takes no time; job 3 needs both processors, and job 4, which stands
+    # before it in the log, follows job 2 behind it. Both start at 4 on a machine of three.
+    rows = [(0, 0, 2, 4, 4, 1), (0, 0, 1, 0, 0, 2), (0, 0, 1, 3, 3, 2), (0, 0, 2, 3, 3, 3)]
+    made = headway.simulate(log(rows, follows=[-1, -1, 2, -1], think=[-1, -1, 0, -1]), 3, "fcfs")
+    assert seconds(made.start) == [0, 0, 4, 4]
+    assert headway.audit(made).ok
+
+
+@pytest.mark.parametrize(("ran", "starts"), [(8, [1, 3, 3, 1, 8, 13]), (2, [1, 0, 11, 1, 3, 8])])
+def test_an_instant_has_one_redirection_also_where_users_come_in_its_second_turn(
+    ran: int, starts: list[int]
+) -> None:
+    # At 1 job 3 has to wait: job 1 is redirected, and job 4, which takes no time, is backfilled. Job 5
+    # follows it in the second turn and counts against job 2, which stays: this instant has had its
+    # redirection. It goes at 3, when the next job comes; or it has ended by then, and job 3, which runs
+    # since, goes in its place.
+    rows = [(0, 0, 1, 10, 10, 1), (0, 0, 1, ran, 8, 1), (1, 0, 2, 5, 5, 1), (1, 0, 1, 0, 0, 1)]
+    rows += [(1, 0, 2, 5, 5, 1), (3, 0, 1, 1, 1, 1)]
+    work = log(rows, follows=[-1, -1, -1, -1, 4, -1], think=[-1, -1, -1, -1, 0, -1])
+    made = headway.simulate(work, 2, "redirection(theta=0, group=2, filter=none)")
+    assert seconds(made.start) == starts
+    assert made.own["redirections"] == 2 and headway.audit(made).ok
+
+
 def instance(seed: int) -> tuple[Workload, int]:
     draw = random.Random(seed)
     size, t, rows = draw.randint(2, 6), 0, []

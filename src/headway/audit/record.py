@@ -132,15 +132,19 @@ class Record:
         """Who stands before whom of those submitted at one instant: by position in the log.
 
         Who waited for a job that took no time is submitted in a later turn of the instant, behind those that
-        came before. In which turn cannot be told, so those of such an instant stand as they started.
+        came before. In which turn cannot be told, so those of such an instant stand as they started, and
+        where they started together, by the number of such jobs that came one after the other before them.
         """
         led = self.leader
         after_nothing = (led >= 0) & (self.start[led] == self.end[led]) & (self.end[led] == self.submit)
         if not after_nothing.any():
             return self.row
+        turn, more = np.zeros(len(self), np.int64), after_nothing.astype(np.int64)
+        while (turn != more).any():
+            turn, more = more, np.where(after_nothing, more[led] + 1, 0)
         several = np.isin(self.submit, self.submit[after_nothing])
         standing = np.empty(len(self), np.int64)
-        standing[np.lexsort((self.row, np.where(several, self.start, 0)))] = np.arange(len(self))
+        standing[np.lexsort((self.row, turn, np.where(several, self.start, 0)))] = np.arange(len(self))
         return standing
 
     @cached_property

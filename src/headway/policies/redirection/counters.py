@@ -1,7 +1,8 @@
 """Redirection's counters: how many newcomers each running job of the principal group has held up.
 
-Only jobs that fit into the redirection group can ever be redirected, so only they have counters. Since one
-of those above theta always goes, and then all counters are 0, none is above theta between two instants.
+Only jobs that fit into the redirection group can ever be redirected, so only they have counters. One of those
+above theta goes, and then all counters are 0; only in a further turn of an instant that has had its
+redirection may counters exceed theta, and wait for the next newcomer.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from headway.policies.redirection.tables import (
     LATEST,
     LISTS,
     LONGEST,
+    NOBODY,
     PRINCIPAL,
     REDIRECTION,
     Newcomers,
@@ -207,10 +209,17 @@ def goes_before(state: State, run: int, other: int) -> bool:
     return bool(state.jobs[RedirectionJob.FILE_PLACE, a] < state.jobs[RedirectionJob.FILE_PLACE, b])
 
 
+@kernel
+def may_redirect(t: int, state: State) -> bool:
+    """Whether someone may go: a counter was above theta, a job has come, and none went at this instant."""
+    notes, came = state.memory.notes, state.clock[Clock.FIRST_NEW] < state.clock[Clock.LAST_NEW]
+    return bool(notes[Note.EXCEEDED] and came and notes[Note.LAST_AT] < t)
+
+
 @routine
 def chosen(state: State) -> int:
-    """The run to redirect among those whose counter exceeds theta, by the conflict rule."""
-    best, most, theta = -1, -NEVER, state.memory.rules[Rule.THETA]
+    """The run to redirect among those whose counter exceeds theta, by the conflict rule, or NOBODY."""
+    best, most, theta = NOBODY, -NEVER, state.memory.rules[Rule.THETA]
     row = RedirectionJob.COUNTER if state.memory.rules[Rule.CONFLICT] == HIGHEST else RedirectionJob.MERIT
     for place in range(state.memory.notes[Note.WATCHED]):
         value = state.jobs[row, place]

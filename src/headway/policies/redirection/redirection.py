@@ -9,7 +9,8 @@ its own policy. A job that runs in the principal group carries a counter, 0 when
        any other waits there, and counts against every running job that the filter names (q_k >= q_j).
     2. Of the running jobs whose counter exceeds theta, and that fit into the redirection group, the conflict
        rule chooses one. It is stopped, joins the tail of the redirection queue, and all counters are 0
-       again. At most one job is redirected in an instant.
+       again. At most one job is redirected in an instant, also where users who waited for a job of no
+       length submit in a further turn of it.
     3. The principal group has its scheduling pass, then the redirection group.
 
 A redirected job is a new job of its group, submitted when it was stopped; it is never redirected again. It
@@ -29,7 +30,15 @@ from headway.engine.tables import Clock, Ended, Job, Run, State
 from headway.engine.verbs import keep_work, kill, resubmit, stretch
 from headway.jit import routine
 from headway.policies.queueing.ordering import CLASS_WEIGHT
-from headway.policies.redirection.counters import chosen, count, reset, unwatch, unwatch_ended, watch
+from headway.policies.redirection.counters import (
+    chosen,
+    count,
+    may_redirect,
+    reset,
+    unwatch,
+    unwatch_ended,
+    watch,
+)
 from headway.policies.redirection.groups import (
     DBF,
     KINDS,
@@ -42,6 +51,7 @@ from headway.policies.redirection.groups import (
 )
 from headway.policies.redirection.tables import (
     FROM_CHECKPOINT,
+    NOBODY,
     PRINCIPAL,
     REDIRECTION,
     Note,
@@ -61,6 +71,7 @@ def take_out(t: int, state: State, run: int) -> int:
     unwatch(state, job)
     reset(state)
     state.memory.notes[Note.REDIRECTIONS] += 1
+    state.memory.notes[Note.LAST_AT] = t
     state.jobs[Job.CLASS, job] = state.jobs[RedirectionJob.CLASS_THERE, job]
     walltime, plan = state.jobs[RedirectionJob.WALL_THERE, job], state.jobs[RedirectionJob.PLAN_THERE, job]
     if kept:
@@ -93,8 +104,8 @@ def hook_of(here: int, there: int) -> Callable[[int, State], None]:
                 count(state, job)
             elif state.memory.notes[Note.SEEN] < state.clock[Clock.RUNS]:
                 watch(state)
-        if state.memory.notes[Note.EXCEEDED]:  # step 2
-            run = chosen(state)
+        run = chosen(state) if may_redirect(t, state) else NOBODY  # step 2
+        if run != NOBODY:
             give_back(t, state, PRINCIPAL, here, run)
             moved = take_out(t, state, run)
             arrive(t, state, REDIRECTION, there, moved)

@@ -19,6 +19,7 @@ from headway.policies.queueing.setup import first_class, sorted_at_each_pass
 from headway.policies.redirection.group import Group
 from headway.policies.redirection.group_size import GROUPS, group_sizes, speed_ratio
 from headway.policies.spec import Spec
+from headway.units import NEVER
 
 if TYPE_CHECKING:
     from headway.policies.deadline.tables import Memory as DbfMemory
@@ -148,8 +149,10 @@ def _memory(spec: Spec, by: int, over: int, of_dbf: DbfMemory) -> Memory:
     rules[Rule.RESTART] = RESTARTS.index(spec.word("restart"))
     if by != over:
         rules[Rule.BY], rules[Rule.OVER] = by, over
+    notes = np.zeros(len(Note), np.int64)
+    notes[Note.LAST_AT] = -NEVER
     newcomers = np.zeros((len(Newcomers), BATCH), np.int64)
-    return Memory(rules, np.zeros(len(Note), np.int64), newcomers, *of_dbf)
+    return Memory(rules, notes, newcomers, *of_dbf)
 
 
 def joining(policy: Redirection, arrivals: Arrivals, procs: int) -> Prepared:

@@ -20,6 +20,8 @@ LONGEST, HIGHEST, LARGEST, LATEST = range(4)
 FROM_SCRATCH, FROM_CHECKPOINT = range(2)
 NEVER_EXCEEDED = 1 << 62
 """``Rule.THETA`` for infinity."""
+NOBODY = -1
+"""In place of a run to redirect."""
 BATCH = 8
 """Groups of newcomers that are counted together."""
 
@@ -56,6 +58,8 @@ class Note(IntEnum):
     UNCOUNTED = 5
     """Newcomers that are not yet in the counters, and how many groups they are."""
     GROUPS = 6
+    LAST_AT = 7
+    """When the last job was redirected."""
 
 
 class Newcomers(IntEnum):
