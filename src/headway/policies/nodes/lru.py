@@ -20,12 +20,39 @@ def is_running(state: State, use: int) -> bool:
 
 
 @kernel
-def resident_of(state: State, head: int, following: int, file: int) -> int:
-    """The use that brought a file into a chain of residents."""
-    resident = head
+def resident_of(state: State, node: int, head: int, following: int, file: int) -> int:
+    """The use that brought a file into a node's memory, real or replayed; NIL if it is not there."""
+    resident = state.memory.nodes[head, node]
     while resident != NIL and state.jobs[Use.FILE, resident] != file:
         resident = state.jobs[following, resident]
     return int(resident)
+
+
+@kernel
+def put_last(state: State, node: int, head: int, following: int, resident: int) -> None:
+    """A file comes into a node's memory behind all others."""
+    nodes, jobs = state.memory.nodes, state.jobs
+    jobs[following, resident] = NIL
+    other = nodes[head, node]
+    if other == NIL:
+        nodes[head, node] = resident
+        return
+    while jobs[following, other] != NIL:
+        other = jobs[following, other]
+    jobs[following, other] = resident
+
+
+@kernel
+def take_out(state: State, node: int, head: int, following: int, resident: int) -> None:
+    """A file goes out of a node's memory."""
+    nodes, jobs = state.memory.nodes, state.jobs
+    before = nodes[head, node]
+    if before == resident:
+        nodes[head, node] = jobs[following, resident]
+        return
+    while jobs[following, before] != resident:
+        before = jobs[following, before]
+    jobs[following, before] = jobs[following, resident]
 
 
 @kernel
@@ -42,6 +69,29 @@ def in_use(state: State, node: int, file: int) -> bool:
             return True
         use = state.jobs[Use.NODE_NEXT, use]
     return False
+
+
+@kernel
+def overflowing(state: State, node: int, head: int, following: int, last: int, mine: int, at: int) -> int:
+    """The file that a node's memory has no room for: the longest unused, not ``mine``; NIL if there is none.
+
+    In the real memory the last use of a file that runs has no end yet; replayed, it has.
+    """
+    m, jobs = state.memory, state.jobs
+    total, oldest = 0, NIL
+    resident = m.nodes[head, node]
+    while resident != NIL:
+        file = jobs[Use.FILE, resident]
+        total += m.files[File.SIZE, file]
+        if (
+            resident != mine
+            and jobs[last, resident] <= at
+            and (oldest == NIL or jobs[last, resident] < jobs[last, oldest])
+            and (last == Use.REPLAY_LAST or not in_use(state, node, file))
+        ):
+            oldest = resident
+        resident = jobs[following, resident]
+    return int(oldest) if total > m.nodes[Node.MEMORY, node] else NIL
 
 
 @kernel
@@ -71,17 +121,10 @@ def leave_file(state: State, resident: int) -> None:
 @kernel
 def forget_unread(state: State, node: int, resident: int) -> None:
     """A file that nobody uses any more leaves the memory if no load of it was ever finished."""
-    m = state.memory
     jobs = state.jobs
     if jobs[Use.RESIDENT_GOOD, resident] == 1 or in_use(state, node, jobs[Use.FILE, resident]):
         return
-    before = m.nodes[Node.RESIDENT, node]
-    if before == resident:
-        m.nodes[Node.RESIDENT, node] = jobs[Use.RESIDENT_NEXT, resident]
-    else:
-        while jobs[Use.RESIDENT_NEXT, before] != resident:
-            before = jobs[Use.RESIDENT_NEXT, before]
-        jobs[Use.RESIDENT_NEXT, before] = jobs[Use.RESIDENT_NEXT, resident]
+    take_out(state, node, Node.RESIDENT, Use.RESIDENT_NEXT, resident)
     leave_file(state, resident)
 
 
@@ -94,46 +137,24 @@ def settle_use(state: State, use: int) -> None:
     node, file = jobs[Use.ON, use], jobs[Use.FILE, use]
     if file < 0:
         return
-    head = m.nodes[Node.RESIDENT, node]
-    mine = resident_of(state, head, Use.RESIDENT_NEXT, file)
+    mine = resident_of(state, node, Node.RESIDENT, Use.RESIDENT_NEXT, file)
     if mine == NIL:
         mine = use
         jobs[Use.RESIDENT_LAST, use] = jobs[Use.BEGIN, use]
         jobs[Use.RESIDENT_GOOD, use] = 0
-        jobs[Use.RESIDENT_NEXT, use] = NIL
         jobs[Use.RESIDENT_ELSEWHERE, use] = m.files[File.RESIDENT, file]
         m.files[File.RESIDENT, file] = use
-        if head == NIL:
-            m.nodes[Node.RESIDENT, node] = use
-        else:
-            while jobs[Use.RESIDENT_NEXT, head] != NIL:
-                head = jobs[Use.RESIDENT_NEXT, head]
-            jobs[Use.RESIDENT_NEXT, head] = use
+        put_last(state, node, Node.RESIDENT, Use.RESIDENT_NEXT, use)
     if not is_running(state, use):
         note_end(state, mine, use, Use.RESIDENT_LAST, Use.RESIDENT_GOOD)
     while True:
-        total = 0
-        before, oldest, before_oldest = NIL, NIL, NIL
-        resident = m.nodes[Node.RESIDENT, node]
-        while resident != NIL:
-            other = jobs[Use.FILE, resident]
-            total += m.files[File.SIZE, other]
-            if (
-                resident != mine
-                and jobs[Use.RESIDENT_LAST, resident] <= jobs[Use.BEGIN, use]
-                and (oldest == NIL or jobs[Use.RESIDENT_LAST, resident] < jobs[Use.RESIDENT_LAST, oldest])
-                and not in_use(state, node, other)
-            ):
-                oldest, before_oldest = resident, before
-            before = resident
-            resident = jobs[Use.RESIDENT_NEXT, resident]
-        if total <= m.nodes[Node.MEMORY, node] or oldest == NIL:
+        gone = overflowing(
+            state, node, Node.RESIDENT, Use.RESIDENT_NEXT, Use.RESIDENT_LAST, mine, jobs[Use.BEGIN, use]
+        )
+        if gone == NIL:
             break
-        if before_oldest == NIL:
-            m.nodes[Node.RESIDENT, node] = jobs[Use.RESIDENT_NEXT, oldest]
-        else:
-            jobs[Use.RESIDENT_NEXT, before_oldest] = jobs[Use.RESIDENT_NEXT, oldest]
-        leave_file(state, oldest)
+        take_out(state, node, Node.RESIDENT, Use.RESIDENT_NEXT, gone)
+        leave_file(state, gone)
     if not is_running(state, use):
         forget_unread(state, node, mine)
 
@@ -141,12 +162,9 @@ def settle_use(state: State, use: int) -> None:
 @kernel
 def end_use(state: State, t: int, use: int) -> None:
     """A use ends now; one of this very instant is settled later."""
-    m = state.memory
     if state.jobs[Use.FILE, use] >= 0 and state.jobs[Use.SETTLED_USE, use] == 1:
         node = state.jobs[Use.ON, use]
-        resident = resident_of(
-            state, m.nodes[Node.RESIDENT, node], Use.RESIDENT_NEXT, state.jobs[Use.FILE, use]
-        )
+        resident = resident_of(state, node, Node.RESIDENT, Use.RESIDENT_NEXT, state.jobs[Use.FILE, use])
         note_end(state, resident, use, Use.RESIDENT_LAST, Use.RESIDENT_GOOD)
         forget_unread(state, node, resident)
 
@@ -182,103 +200,77 @@ def sort_plan(state: State, job: int, node: int) -> None:
         m.nodes[Node.FIRST_PLAN, node] = job
 
 
-@routine
-def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) -> int:
-    """How long a job waits for its file there and then; FAR if it has to load it itself."""
-    m = state.memory
-    jobs = state.jobs
+@kernel
+def begin_replay(state: State, node: int, file: int, at: int) -> int:
+    """Replay the uses that are settled, up to their ends; how long a job then waits for its file."""
+    m, jobs = state.memory, state.jobs
     wait = FAR
-    total, head, tail = 0, NIL, NIL
     resident = m.nodes[Node.RESIDENT, node]
     while resident != NIL:
         jobs[Use.REPLAY_LAST, resident] = jobs[Use.RESIDENT_LAST, resident]
         jobs[Use.REPLAY_GOOD, resident] = jobs[Use.RESIDENT_GOOD, resident]
-        jobs[Use.REPLAY_NEXT, resident] = NIL
-        if head == NIL:
-            head = resident
-        else:
-            jobs[Use.REPLAY_NEXT, tail] = resident
-        tail = resident
-        total += m.files[File.SIZE, jobs[Use.FILE, resident]]
+        jobs[Use.REPLAY_NEXT, resident] = jobs[Use.RESIDENT_NEXT, resident]
         if jobs[Use.FILE, resident] == file and jobs[Use.RESIDENT_GOOD, resident] == 1:
             wait = 0
         resident = jobs[Use.RESIDENT_NEXT, resident]
+    m.nodes[Node.REPLAY, node] = m.nodes[Node.RESIDENT, node]
     use = m.nodes[Node.USES, node]
     while use != NIL:
         if jobs[Use.FILE, use] >= 0 and jobs[Use.SETTLED_USE, use] == 1 and is_running(state, use):
-            resident = resident_of(state, head, Use.REPLAY_NEXT, jobs[Use.FILE, use])
+            resident = resident_of(state, node, Node.REPLAY, Use.REPLAY_NEXT, jobs[Use.FILE, use])
             note_end(state, resident, use, Use.REPLAY_LAST, Use.REPLAY_GOOD)
             if jobs[Use.FILE, use] == file:
                 wait = min(wait, wait_by(state, use, at))
         use = jobs[Use.NODE_NEXT, use]
-    run = m.notes[Note.SETTLED]
-    plan = m.nodes[Node.FIRST_PLAN, node] if planned and m.nodes[Node.PLANS, node] != NIL else NIL
+    return int(wait)
+
+
+@kernel
+def drop_unread(state: State, node: int, at: int) -> None:
+    """Files of which no load was finished go out of the replayed memory when their last use is over."""
+    jobs = state.jobs
+    resident = state.memory.nodes[Node.REPLAY, node]
+    while resident != NIL:
+        if jobs[Use.REPLAY_GOOD, resident] == 0 and jobs[Use.REPLAY_LAST, resident] <= at:
+            take_out(state, node, Node.REPLAY, Use.REPLAY_NEXT, resident)
+        resident = jobs[Use.REPLAY_NEXT, resident]
+
+
+@routine
+def replay_use(state: State, node: int, use: int, file: int, at: int, wait: int) -> int:
+    """Replay one more use; how long a job waits for its file behind it, where that was ``wait``."""
+    jobs = state.jobs
+    own, begin = jobs[Use.FILE, use], jobs[Use.BEGIN, use]
+    if own < 0:
+        return wait
+    drop_unread(state, node, begin)
+    mine = resident_of(state, node, Node.REPLAY, Use.REPLAY_NEXT, own)
+    if mine == NIL:
+        mine = use
+        jobs[Use.REPLAY_LAST, use] = jobs[Use.REPLAY_GOOD, use] = 0
+        put_last(state, node, Node.REPLAY, Use.REPLAY_NEXT, use)
+    note_end(state, mine, use, Use.REPLAY_LAST, Use.REPLAY_GOOD)
+    if own == file:
+        wait = min(wait, wait_by(state, use, at))
     while True:
-        if run < state.clock[Clock.RUNS]:
-            use = state.runs[Run.JOB, run]
-            here = state.runs[Run.POOL, run] == node and jobs[Use.FILE, use] >= 0
-            run += 1
-            if not here:
-                continue
-        else:
-            if plan == NIL or jobs[Use.BEGIN, plan] > at:
-                break
-            use = plan
-            plan = jobs[Use.NODE_PREVIOUS, plan]
-            if jobs[Use.FILE, use] < 0:
-                continue
-        # Files that were never read to the end go, the use comes in, and others may go.
-        before, resident = NIL, head
-        while resident != NIL:
-            following = jobs[Use.REPLAY_NEXT, resident]
-            if (
-                jobs[Use.REPLAY_GOOD, resident] == 1
-                or jobs[Use.REPLAY_LAST, resident] > jobs[Use.BEGIN, use]
-            ):  # fmt: skip
-                before = resident
-            else:
-                total -= m.files[File.SIZE, jobs[Use.FILE, resident]]
-                if before == NIL:
-                    head = following
-                else:
-                    jobs[Use.REPLAY_NEXT, before] = following
-            resident = following
-        mine = resident_of(state, head, Use.REPLAY_NEXT, jobs[Use.FILE, use])
-        if mine == NIL:
-            mine = use
-            jobs[Use.REPLAY_NEXT, use] = NIL
-            jobs[Use.REPLAY_LAST, use] = jobs[Use.REPLAY_GOOD, use] = 0
-            if head == NIL:
-                head = use
-            else:
-                tail = head
-                while jobs[Use.REPLAY_NEXT, tail] != NIL:
-                    tail = jobs[Use.REPLAY_NEXT, tail]
-                jobs[Use.REPLAY_NEXT, tail] = use
-            total += m.files[File.SIZE, jobs[Use.FILE, use]]
-        note_end(state, mine, use, Use.REPLAY_LAST, Use.REPLAY_GOOD)
-        if jobs[Use.FILE, use] == file:
-            wait = min(wait, wait_by(state, use, at))
-        while total > m.nodes[Node.MEMORY, node]:
-            before, oldest, before_oldest = NIL, NIL, NIL
-            resident = head
-            while resident != NIL:
-                last = jobs[Use.REPLAY_LAST, resident]
-                if (
-                    resident != mine
-                    and last <= jobs[Use.BEGIN, use]
-                    and (oldest == NIL or last < jobs[Use.REPLAY_LAST, oldest])
-                ):
-                    oldest, before_oldest = resident, before
-                before = resident
-                resident = jobs[Use.REPLAY_NEXT, resident]
-            if oldest == NIL:
-                break
-            if before_oldest == NIL:
-                head = jobs[Use.REPLAY_NEXT, oldest]
-            else:
-                jobs[Use.REPLAY_NEXT, before_oldest] = jobs[Use.REPLAY_NEXT, oldest]
-            total -= m.files[File.SIZE, jobs[Use.FILE, oldest]]
-            if jobs[Use.FILE, oldest] == file:
-                wait = FAR
+        gone = overflowing(state, node, Node.REPLAY, Use.REPLAY_NEXT, Use.REPLAY_LAST, mine, begin)
+        if gone == NIL:
+            return int(wait)
+        take_out(state, node, Node.REPLAY, Use.REPLAY_NEXT, gone)
+        if jobs[Use.FILE, gone] == file:
+            wait = FAR
+
+
+@routine
+def replayed_wait(state: State, node: int, file: int, at: int, planned: bool) -> int:
+    """How long a job waits for its file there and then; FAR if it has to load it itself."""
+    m = state.memory
+    wait = begin_replay(state, node, file, at)
+    for run in range(m.notes[Note.SETTLED], state.clock[Clock.RUNS]):
+        if state.runs[Run.POOL, run] == node:
+            wait = replay_use(state, node, state.runs[Run.JOB, run], file, at, wait)
+    plan = m.nodes[Node.FIRST_PLAN, node] if planned and m.nodes[Node.PLANS, node] != NIL else NIL
+    while plan != NIL and state.jobs[Use.BEGIN, plan] <= at:
+        wait = replay_use(state, node, plan, file, at, wait)
+        plan = state.jobs[Use.NODE_PREVIOUS, plan]
     return int(wait)

@@ -149,6 +149,8 @@ class Node(IntEnum):
     WAIT = 13
     COPY = 14
     """The stamp of the search that last counted a copy there."""
+    REPLAY = 15
+    """The first of the files in its memory as `lru` replays it."""
 
 
 class File(IntEnum):
