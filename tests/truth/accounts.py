@@ -40,11 +40,11 @@ def from_commands(path: Path) -> Accounts:
         given = {key.lower(): value for key, _, value in (word.partition("=") for word in words[2:]) if value}
         match words[:2]:
             case ["add", "account"]:
-                accounts[words[2]] = root.add(Association(words[2], shares=int(given.get("fairshare", 1))))
+                above = accounts[given.get("parent", "root")]
+                accounts[words[2]] = above.add(Association(words[2], shares=shares_of(given)))
             case ["add", "user"]:
-                shares = int(given.get("fairshare", 1))
                 name = given["account"]
-                accounts[name].add(Association(name, UIDS[words[2]], shares=shares))
+                accounts[name].add(Association(name, UIDS[words[2]], shares=shares_of(given)))
             case ["add", "qos"]:
                 qos[words[2]] = Qos(words[2])
             case ["modify", "qos"]:
@@ -58,18 +58,27 @@ def from_commands(path: Path) -> Accounts:
     return Accounts(root, qos)
 
 
+def shares_of(given: dict[str, str]) -> int | None:
+    """The shares of an association; None where it has those of its parent."""
+    text = given.get("fairshare", "1")
+    return None if text == "parent" else int(text)
+
+
 def set_qos(qos: Qos, given: dict[str, str]) -> None:
     qos.priority = int(given.get("priority", qos.priority))
     if "preempt" in given:
         qos.preempts = frozenset(given["preempt"].split(","))
     if "preemptexempttime" in given:
         qos.exempt = exempt_time(given["preemptexempttime"])
+    qos.usage_factor = float(given.get("usagefactor", qos.usage_factor))
     qos.max_tres_user = counts(given.get("maxtresperuser", "")) or qos.max_tres_user
     if "maxjobsperuser" in given:
         qos.max_jobs_user = int(given["maxjobsperuser"])
 
 
 def set_association(one: Association, given: dict[str, str]) -> None:
+    if "fairshare" in given:
+        one.shares = shares_of(given)
     one.grp_tres = counts(given.get("grptres", "")) or one.grp_tres
     one.grp_tres_mins = counts(given.get("grptresmins", "")) or one.grp_tres_mins
 

@@ -33,10 +33,20 @@ from headway.policies.slurm.limits import charge
 from headway.policies.slurm.main_loop import main_pass
 from headway.policies.slurm.queue import FOR_RESERVATION, sort_queue
 from headway.policies.slurm.settings import Setting
-from headway.policies.slurm.tables import UNSET, Partition, Record, SlurmClock, SlurmJob, SlurmNode, Tres
+from headway.policies.slurm.tables import (
+    UNSET,
+    Partition,
+    Record,
+    SlurmClock,
+    SlurmJob,
+    SlurmNode,
+    Tres,
+    Usage,
+)
 from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.units import NEVER, SECOND
+from reference.slurm.accounts import Association, Qos
 from reference.slurm.backfill import Cycle, Plan
 from reference.slurm.limits import AccountLimits
 from reference.slurm.machine import Allocation, members
@@ -181,16 +191,19 @@ class Compiled:
         self.memory.reservations[Reservation.FAILED] = UNSET
 
     def lay_usage(self, reference: ReferenceState) -> None:
-        """Minutes that accounts have used."""
+        """Minutes and wall time that accounts and QOS have used, as of the last calculation."""
         if not isinstance(reference.limits, AccountLimits):
             return
+        self.memory.clock[SlurmClock.PRIORITY_LAST] = reference.limits.accounts.calculated
         names = ["cpu", "mem", "node", "billing"]
-        of = {
-            (one.account, "" if not one.user else USERS[int(one.user)]): one
-            for one in reference.limits.accounts.root.walk()
+        accounts = reference.limits.accounts
+        of: dict[tuple[str, str], Association | Qos] = {
+            (one.account, "" if not one.user else USERS[int(one.user)]): one for one in accounts.root.walk()
         }
-        for holder, one in enumerate(self.site.associations, start=len(self.site.qos)):
-            found = of.get((one.account, one.user))
+        holders: list[Association | Qos | None] = [accounts.qos.get(one.name) for one in self.site.qos]
+        holders += [of.get((one.account, one.user)) for one in self.site.associations]
+        for holder, found in enumerate(holders):
+            self.memory.usage[Usage.WALL, holder] = found.used_wall if found else 0.0
             for tres, name in enumerate(names):
                 self.memory.used[holder, tres] = found.used_seconds.get(name, 0.0) if found else 0.0
 

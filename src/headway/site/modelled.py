@@ -31,6 +31,7 @@ too slow change nothing: the simulated one never is."""
 
 FLAGS = frozenset((
     "NODECAY", "OVERPARTQOS", "NORESERVE", "PARTITIONMINNODES", "PARTITIONMAXNODES", "PARTITIONTIMELIMIT",
+    "USAGEFACTORSAFE",
 ))  # fmt: skip
 """Flags of a QOS that are taken into account."""
 
@@ -40,7 +41,7 @@ SELECTION = frozenset(("CR_LLN", "CR_ONE_TASK_PER_CORE", "CR_PACK_NODES", "CR_SO
 WEIGHED = frozenset(("CPU", "MEM", "NODE"))
 """Resources of PriorityWeightTRES that are."""
 
-PRIORITY_FLAGS = frozenset(("SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE"))
+PRIORITY_FLAGS = frozenset(("SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE", "MAX_TRES"))
 
 LIMITS = frozenset((
     "grp_jobs_accrue", "max_jobs_accrue", "max_jobs_accrue_per_user", "max_jobs_accrue_per_account",

@@ -89,6 +89,8 @@ class Accounts:
     def __init__(self, root: Association, qos: dict[str, Qos]) -> None:
         self.root = root
         self.qos = qos
+        self.calculated = 0
+        """Second of the last calculation of usage."""
         self.users = [one for one in root.walk() if one.user]
         self._by_user = {(one.account, one.user): one for one in self.users}
 

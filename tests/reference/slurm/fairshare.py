@@ -90,7 +90,7 @@ class Fairness:
             self.add(held, now)
         if self.tree:
             fair_tree(self.accounts)
-        self.last = now
+        self.last = self.accounts.calculated = now
 
     def decay(self, by: float) -> None:
         everyone: list[Association | Qos] = [*self.accounts.root.walk(), *self.accounts.qos.values()]
@@ -112,6 +112,7 @@ class Fairness:
             "cpu": held.total_cpus,
             "node": held.nodes.bit_count(),
             "gres/gpu": held.job.gpus * held.nodes.bit_count(),
+            "mem": sum(held.memory.values()),
         }
         qos = self.accounts.qos.get(held.job.qos or "normal")
         factor = qos.usage_factor if qos else 1.0

@@ -62,7 +62,15 @@ from headway.policies.slurm.plan_table import (
     survey,
 )
 from headway.policies.slurm.preemption import took_victims
-from headway.policies.slurm.queue import GONE, adapt, close_gaps, holds_back, shortest_in, standing_in
+from headway.policies.slurm.queue import (
+    GONE,
+    adapt,
+    close_gaps,
+    holds_back,
+    minutes_in,
+    shortest_in,
+    standing_in,
+)
 from headway.policies.slurm.selection import fewest_nodes, whole_nodes
 from headway.policies.slurm.settings import Preemption, Setting
 from headway.policies.slurm.starting import BUSY, FILLING, LIMITED, STARTED, try_start
@@ -277,7 +285,9 @@ def search(state: State, place: int, now: int) -> bool:
     memory = state.memory
     job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
     adapt(memory, place)
-    minutes = by_deadline(memory, job, now, shortest_in(memory, job, part))
+    minutes = length = by_deadline(memory, job, now, shortest_in(memory, job, part))
+    if reserves_nothing(memory, job) and memory.settings[Setting.PREEMPTION] != Preemption.OFF:
+        minutes, length = 1, minutes_in(memory, job, part)
     only_now = (
         not holds_back(memory, place, now, priority_bound(memory, job))
         or (
@@ -366,7 +376,7 @@ def search(state: State, place: int, now: int) -> bool:
             unpack(memory, Scratch.WINDOW)
             outcome = LIMITED
             if not (stops and is_limited(memory, job, part)):
-                outcome = try_start(state, Scratch.WINDOW, job, part, now, FILLING, minutes)
+                outcome = try_start(state, Scratch.WINDOW, job, part, now, FILLING, length)
             if outcome == STARTED:
                 enter_started(state, job, part)
                 note_end(state, job)
@@ -430,12 +440,19 @@ def block(memory: Memory, job: int, part: int, until: int) -> None:
 
 
 @kernel
+def reserves_nothing(memory: Memory, job: int) -> bool:
+    """Whether a job's QOS is NoReserve: no plan of it counts, and where jobs may be preempted it needs only
+    a minute free of others' plans."""
+    qos = memory.jobs[SlurmJob.QOS, job]
+    return bool(qos != UNSET and memory.holders[Holder.NO_RESERVE, qos] > 0)
+
+
+@kernel
 def plan_breaks_limit(state: State, job: int, part: int, cpus: int) -> bool:
     """Whether a job of the planned size would break a limit, or its QOS plans nothing."""
     memory = state.memory
     nodes = size_of(memory.words_planned, memory.clock[SlurmClock.PLANS])
-    qos = memory.jobs[SlurmJob.QOS, job]
-    if qos != UNSET and memory.holders[Holder.NO_RESERVE, qos] > 0:
+    if reserves_nothing(memory, job):
         return True
     reason = after_selection(state, job, part, cpus, 0, nodes, False)
     hold_by_limit(memory, job, reason)

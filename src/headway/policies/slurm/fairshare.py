@@ -18,7 +18,6 @@ from headway.policies.slurm.tables import (
     Rank,
     SlurmClock,
     SlurmJob,
-    Tres,
     Usage,
 )
 
@@ -28,9 +27,20 @@ PARENT = (1 << 31) - 1
 
 
 @kernel
-def add_usage(memory: Memory, holder: int, job: int, seconds: float) -> None:
-    """Charge a holder with so many seconds of a job."""
-    memory.usage[Usage.RAW, holder] += seconds * memory.jobs[SlurmJob.HOLDS + Tres.BILLING, job]
+def billed_each_second(memory: Memory, job: int) -> float:
+    """What a running job is billed for a second, with fractions: limits count whole numbers of it."""
+    part, total, most = memory.jobs[SlurmJob.PARTITION, job], 0.0, 0.0
+    for tres in range(memory.billing.shape[1]):
+        share = memory.billing[part, tres] * memory.jobs[SlurmJob.HOLDS + tres, job]
+        total += share
+        most = max(most, share)
+    return most if memory.settings[Setting.MAX_TRES] > 0 else total
+
+
+@kernel
+def add_usage(memory: Memory, holder: int, job: int, seconds: float, rate: float) -> None:
+    """Charge a holder with so many seconds of a job, billed at a rate."""
+    memory.usage[Usage.RAW, holder] += seconds * rate
     memory.usage[Usage.WALL, holder] += seconds
     for tres in range(memory.used.shape[1]):
         memory.used[holder, tres] += seconds * memory.jobs[SlurmJob.HOLDS + tres, job]
@@ -47,14 +57,15 @@ def use(memory: Memory, job: int, until: int) -> None:
     of_job = memory.jobs[SlurmJob.QOS, job]
     of_part = memory.partitions[Partition.QOS, memory.jobs[SlurmJob.PARTITION, job]]
     factor = 1.0 if of_job == UNSET else memory.usage[Usage.FACTOR, of_job]
+    rate = billed_each_second(memory, job)
     for turn in range(2):
         qos = of_job if turn == 0 else of_part
         if qos != UNSET and (turn == 0 or of_part != of_job):
             kept = memory.holders[Holder.NO_DECAY, qos] > 0
-            add_usage(memory, qos, job, (seconds if kept else decayed) * factor)
+            add_usage(memory, qos, job, (seconds if kept else decayed) * factor, rate)
     holder = memory.jobs[SlurmJob.ASSOCIATION, job]
     while holder != UNSET:
-        add_usage(memory, holder, job, decayed * factor)
+        add_usage(memory, holder, job, decayed * factor, rate)
         holder = memory.holders[Holder.PARENT, holder]
 
 

@@ -126,8 +126,8 @@ def limits_nodes(site: Site) -> bool:
 
 
 def other_resources(site: Site) -> list[str]:
-    """Resources beyond the named ones that some limit counts."""
-    names: dict[str, None] = {}
+    """Resources beyond the named ones that some limit counts, or that jobs are billed for."""
+    names = {name: None for partition in site.partitions for name in partition.billing_weights}
     for limits in [*(one.limits for one in site.qos), *(one.limits for one in site.associations)]:
         for value in (getattr(limits, name) for name in limits.__slots__):
             if isinstance(value, Mapping):
@@ -139,8 +139,10 @@ def usage_rows(site: Site) -> npt.NDArray[np.float64]:
     """Usage before the log begins, shares of each level, usage factors."""
     qos, count = len(site.qos), len(site.qos) + len(site.associations)
     rows = np.zeros((len(Usage), max(count, 1)), np.float64)
-    rows[Usage.FACTOR] = 1.0
+    rows[[Usage.FACTOR, Usage.LIMIT_FACTOR]] = 1.0
     rows[Usage.FACTOR, :qos] = [one.usage_factor for one in site.qos]
+    safe = ["USAGEFACTORSAFE" in {flag.upper() for flag in one.flags} for one in site.qos]
+    rows[Usage.LIMIT_FACTOR, :qos] = np.where(safe, rows[Usage.FACTOR, :qos], 1.0)
     level: dict[int, int] = {}
     for one in site.associations:
         if one.shares != PARENT:
@@ -155,12 +157,13 @@ def usage_rows(site: Site) -> npt.NDArray[np.float64]:
 
 
 def billing(site: Site, resources: Sequence[str]) -> npt.NDArray[np.float64]:
-    """What a unit of a resource is billed in each partition."""
+    """What a unit of a resource is billed in each partition: one for a CPU where nothing is said."""
     table = np.zeros((len(site.partitions), len(resources)), np.float64)
     for p, partition in enumerate(site.partitions):
-        for name, weight in partition.billing_weights.items():
-            if name.lower() in resources:
-                table[p, resources.index(name.lower())] = weight
+        for name, weight in (partition.billing_weights or {"cpu": 1.0}).items():
+            if name in resources:
+                table[p, resources.index(name)] = weight
+    table[:, resources.index("billing")] = 0
     return table
 
 

@@ -98,6 +98,13 @@ def wall_full(memory: Memory, holder: int, minutes: int) -> bool:
     return bool(used >= bound or (memory.settings[Setting.SAFE] > 0 and used + minutes > bound))
 
 
+@kernel
+def limited_minutes(memory: Memory, job: int, part: int) -> int:
+    """The minutes of a job that limits count: by the factor of its QOS where that is UsageFactorSafe."""
+    minutes, qos = minutes_in(memory, job, part), memory.jobs[SlurmJob.QOS, job]
+    return minutes if qos == UNSET else int(minutes * memory.usage[Usage.LIMIT_FACTOR, qos])
+
+
 @routine
 def before_selection(memory: Memory, job: int, part: int) -> int:
     """The limit that keeps a job from being tried at all (:class:`Reason`), 0 where none does."""
@@ -105,7 +112,7 @@ def before_selection(memory: Memory, job: int, part: int) -> int:
         return Reason.NONE
     first, second = first_qos(memory, job, part), second_qos(memory, job, part)
     holders, last = memory.holders, memory.users.shape[1] - 1
-    minutes = minutes_in(memory, job, part)
+    minutes = limited_minutes(memory, job, part)
     qos = qos_value(memory, first, second, Holder.GRP_JOBS)
     if qos != UNSET and holders[Holder.RUNNING, qos] >= holders[Holder.GRP_JOBS, qos]:
         return Reason.QOS_JOB_LIMIT
@@ -147,20 +154,23 @@ def before_selection(memory: Memory, job: int, part: int) -> int:
     return Reason.NONE
 
 
+@kernel
+def usage_factor(memory: Memory, job: int) -> float:
+    """What a second of a job counts: the UsageFactor of its QOS."""
+    qos = memory.jobs[SlurmJob.QOS, job]
+    return 1.0 if qos == UNSET else memory.usage[Usage.FACTOR, qos]
+
+
 @routine
 def reserved(memory: Memory, holder: int, tres: int) -> int:
     """Seconds of a resource that running jobs of a group may still take, as last calculated."""
-    total = 0
+    total, group = 0, Group.QOS if holder < memory.settings[Setting.QOS] else Group.ASSOCIATION
     for place in range(memory.clock[SlurmClock.RUNNING]):
         job = memory.running[1, place]
-        mine = memory.jobs[SlurmJob.QOS, job] == holder
-        above = memory.jobs[SlurmJob.ASSOCIATION, job]
-        while above != UNSET and not mine:
-            mine = above == holder
-            above = memory.holders[Holder.PARENT, above]
-        if mine:
+        if is_of(memory, group, holder, job, job):
             since = max(memory.clock[SlurmClock.PRIORITY_LAST], memory.jobs[SlurmJob.STARTED, job])
-            total += max(memory.jobs[SlurmJob.ENDS, job] - since, 0) * count_of(memory, job, tres)
+            left = max(memory.jobs[SlurmJob.ENDS, job] - since, 0) * usage_factor(memory, job)
+            total += int(left) * count_of(memory, job, tres)
     return total
 
 
@@ -239,23 +249,29 @@ def added(state: State, group: int, holder: int, job: int, tres: int, count: int
 
 
 @kernel
-def group_full(memory: Memory, holder: int, tres: int, count: int, more: int, minutes: int) -> int:
-    """Which limit of a group a job of ``count`` would break, ``more`` of it new: 0 none, else 1 + kind."""
+def group_full(memory: Memory, job: int, holder: int, tres: int, count: int, more: int, minutes: int) -> int:
+    """Which limit of a group a job of ``count`` would break, ``more`` of it new: 0 none, else 1 + kind.
+
+    To a job whose QOS has the UsageFactor 0 nobody has used anything.
+    """
+    counts = usage_factor(memory, job) > 0
     bound = cap_of(memory, Cap.GRP_MINS, holder, tres)
-    if bound != UNSET and count > 0:
-        used = int(memory.used[holder, tres]) // MINUTE
+    if bound != UNSET and count * minutes > 0:
+        used = int(memory.used[holder, tres]) // MINUTE if counts else 0
         if used >= bound:
             return 1 + Cap.GRP_MINS
         if memory.settings[Setting.SAFE] > 0:
-            pending = reserved(memory, holder, tres) // MINUTE
+            pending = reserved(memory, holder, tres) // MINUTE if counts else 0
             if count * minutes > bound or count * minutes + pending > bound - used:
                 return 1 + Cap.GRP_MINS
     bound = cap_of(memory, Cap.GRP, holder, tres)
     if bound != UNSET and more + memory.held[holder, tres] > bound:
         return 1 + Cap.GRP
     bound = cap_of(memory, Cap.GRP_RUN_MINS, holder, tres)
-    if bound != UNSET and count * minutes + reserved(memory, holder, tres) // MINUTE > bound:
-        return 1 + Cap.GRP_RUN_MINS
+    if bound != UNSET:
+        pending = reserved(memory, holder, tres) // MINUTE if counts else 0
+        if count * minutes > bound or (count > 0 and count * minutes + pending > bound):
+            return 1 + Cap.GRP_RUN_MINS
     return 0
 
 
@@ -308,7 +324,7 @@ def qos_after(
         bound = cap_of(memory, kind, qos, tres)
         if kind <= Cap.GRP_RUN_MINS:
             more = added(state, Group.QOS, qos, job, tres, count, chosen)
-            broken = group_full(memory, qos, tres, count, more, minutes) == 1 + kind
+            broken = group_full(memory, job, qos, tres, count, more, minutes) == 1 + kind
         elif kind <= Cap.MIN_JOB:
             broken = job_full(memory, qos, tres, count, nodes, minutes) == 1 + kind
         elif kind == Cap.MAX_USER:
@@ -342,7 +358,7 @@ def association_after(
         more = count
         if cap_of(memory, Cap.GRP, holder, tres) != UNSET:
             more = added(state, Group.ASSOCIATION, holder, job, tres, count, chosen)
-        broken = group_full(memory, holder, tres, count, more, minutes)
+        broken = group_full(memory, job, holder, tres, count, more, minutes)
         if broken > 0 and not decided_by_qos(memory, broken - 1, first, second, tres):
             return int(Reason.ASSOC_GRP + broken - 1)
         if holder == user:
@@ -363,6 +379,16 @@ def gres_count(memory: Memory, job: int, tres: int, nodes: int) -> int:
     return 0
 
 
+@kernel
+def count_asked(memory: Memory, job: int, tres: int, cpus: int, mb: int, nodes: int) -> int:
+    """How much of a resource a job of this size takes; what it is billed is told by :func:`billed`."""
+    if tres == Tres.CPU:
+        return cpus
+    if tres == Tres.MEMORY:
+        return mb
+    return nodes if tres == Tres.NODE else gres_count(memory, job, tres, nodes)
+
+
 @routine
 def after_selection(state: State, job: int, part: int, cpus: int, mb: int, nodes: int, chosen: bool) -> int:
     """The limit that a job of this size would break (:class:`Reason`, resource), 0 where it breaks none.
@@ -373,19 +399,11 @@ def after_selection(state: State, job: int, part: int, cpus: int, mb: int, nodes
     if memory.settings[Setting.ENFORCE] == 0:
         return Reason.NONE
     first, second = first_qos(memory, job, part), second_qos(memory, job, part)
-    minutes = minutes_in(memory, job, part)
+    minutes = limited_minutes(memory, job, part)
     for tres in range(memory.held.shape[1]):
-        count = 0
-        if tres == Tres.CPU:
-            count = cpus
-        elif tres == Tres.MEMORY:
-            count = mb
-        elif tres == Tres.NODE:
-            count = nodes
-        elif tres == Tres.BILLING:
-            count = billed(memory, part, cpus, mb, nodes)
-        else:
-            count = gres_count(memory, job, tres, nodes)
+        count = count_asked(memory, job, tres, cpus, mb, nodes)
+        if tres == Tres.BILLING:
+            count = billed(memory, job, part, cpus, mb, nodes)
         reason = qos_after(state, job, first, second, tres, count, nodes, minutes, chosen)
         if reason == Reason.NONE:
             reason = association_after(state, job, first, second, tres, count, nodes, minutes, chosen)
@@ -408,31 +426,51 @@ def hold_by_limit(memory: Memory, job: int, reason: int) -> None:
 
 
 @kernel
-def billed(memory: Memory, part: int, cpus: int, mb: int, nodes: int) -> int:
-    """What a job of this size is billed for each second in a partition."""
-    weights = memory.billing
-    total = (
-        weights[part, Tres.CPU] * cpus + weights[part, Tres.MEMORY] * mb + weights[part, Tres.NODE] * nodes
-    )
-    return int(total) if total > 0 else cpus
+def billed(memory: Memory, job: int, part: int, cpus: int, mb: int, nodes: int) -> int:
+    """What a job of this size is billed for each second in a partition, without fractions.
+
+    That is the sum over its resources, each by its weight; with MAX_TRES the most that one of them gives.
+    """
+    total, most = 0.0, 0.0
+    for tres in range(memory.billing.shape[1]):
+        share = memory.billing[part, tres] * count_asked(memory, job, tres, cpus, mb, nodes)
+        total += share
+        most = max(most, share)
+    return int(most if memory.settings[Setting.MAX_TRES] > 0 else total)
+
+
+@kernel
+def group_used_up(memory: Memory, holder: int, tres: int) -> bool:
+    """Whether a group has used all the minutes of a resource that it may."""
+    bound = cap_of(memory, Cap.GRP_MINS, holder, tres)
+    return bool(bound != UNSET and int(memory.used[holder, tres]) // MINUTE >= bound)
 
 
 @routine
 def minutes_used_up(memory: Memory, job: int) -> bool:
-    """Whether a group of a running job has used up its minutes: the QOS, or an account above the user."""
+    """Whether a group of a running job has used up its minutes or its wall time: a QOS, or an account.
+
+    Limits of the root of all accounts end nobody.
+    """
+    part = memory.jobs[SlurmJob.PARTITION, job]
+    first, second = first_qos(memory, job, part), second_qos(memory, job, part)
+    qos = qos_value(memory, first, second, Holder.GRP_WALL)
+    wall_set = qos != UNSET
+    if wall_set and wall_full(memory, qos, 0):
+        return True
     for tres in range(memory.held.shape[1]):
-        if count_of(memory, job, tres) == 0:
-            continue
-        qos, holder = memory.jobs[SlurmJob.QOS, job], memory.jobs[SlurmJob.ASSOCIATION, job]
-        if qos != UNSET and cap_of(memory, Cap.GRP_MINS, qos, tres) != UNSET:
-            if int(memory.used[qos, tres]) // MINUTE >= cap_of(memory, Cap.GRP_MINS, qos, tres):
+        qos = qos_cap(memory, Cap.GRP_MINS, first, second, tres)
+        if qos != UNSET and count_of(memory, job, tres) > 0 and group_used_up(memory, qos, tres):
+            return True
+    holder = memory.jobs[SlurmJob.ASSOCIATION, job]
+    while holder != UNSET and memory.holders[Holder.PARENT, holder] != UNSET:
+        if not wall_set and wall_full(memory, holder, 0):
+            return True
+        for tres in range(memory.held.shape[1]):
+            decided = decided_by_qos(memory, Cap.GRP_MINS, first, second, tres)
+            if not decided and count_of(memory, job, tres) > 0 and group_used_up(memory, holder, tres):
                 return True
-            continue
-        while holder != UNSET:
-            bound = cap_of(memory, Cap.GRP_MINS, holder, tres)
-            if bound != UNSET and int(memory.used[holder, tres]) // MINUTE >= bound:
-                return True
-            holder = memory.holders[Holder.PARENT, holder]
+        holder = memory.holders[Holder.PARENT, holder]
     return False
 
 

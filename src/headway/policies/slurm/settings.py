@@ -79,7 +79,7 @@ class Setting(IntEnum):
     PREEMPT_EXEMPT = 54
     """How long a job runs before it may be preempted."""
     MINUTES_END_JOBS = 52
-    """Whether a limit on minutes is set anywhere, so that running jobs may be ended by one."""
+    """Whether a limit on minutes is set anywhere, so that it may end running jobs; `safe` ones end nobody."""
     PREEMPT_PAUSE = 55
     """How long a job that took victims takes no more."""
     PREEMPT_REORDERS = 56
@@ -97,6 +97,8 @@ class Setting(IntEnum):
     """Whether a QOS waives bounds of partitions."""
     LIMITS_NODES = 65
     """Whether a limit on the nodes that jobs hold together is set anywhere."""
+    MAX_TRES = 66
+    """PriorityFlags=MAX_TRES: jobs are billed for the one resource that gives most, not for all of them."""
     RESERVATION_OVER = 64
     """How long after its reservation's end a job may still run (ResvOverRun), in seconds."""
     SLICE = 61

@@ -281,6 +281,7 @@ def settings_of(site: Site) -> Table:
     flags = config.list("PriorityFlags")
     row[Setting.FAVOR_SMALL] = config.get("PriorityFavorSmall").upper() == "YES"
     row[Setting.SIZE_BY_TIME] = "SMALL_RELATIVE_TO_TIME" in flags
+    row[Setting.MAX_TRES] = "MAX_TRES" in flags
     row[Setting.FAIR_TREE] = "NO_FAIR_TREE" not in flags
     row[Setting.CLUSTER_NODES], row[Setting.CLUSTER_CPUS] = len(site.nodes), site.cpus
     enforced = config.list("AccountingStorageEnforce")
@@ -304,7 +305,8 @@ def settings_of(site: Site) -> Table:
     row[Setting.PREEMPT_EXEMPT] = max(config.seconds("PreemptExemptTime") or 0, 0)
     row[Setting.PREEMPT_PAUSE] = config.number("KillWait") + config.number("MessageTimeout")
     limits = [one.limits for one in site.qos] + [one.limits for one in site.associations]
-    row[Setting.MINUTES_END_JOBS] = row[Setting.ENFORCE] and any(one.grp_tres_mins for one in limits)
+    ends = any(one.grp_tres_mins or one.grp_wall_minutes is not None for one in limits)
+    row[Setting.MINUTES_END_JOBS] = row[Setting.ENFORCE] and not row[Setting.SAFE] and ends
     row[Setting.PREEMPT_REORDERS] = number("preempt_reorder_count")
     row[Setting.YOUNGEST_FIRST] = "preempt_youngest_first" in site.scheduler
     row[Setting.POWER_AFTER] = or_unset(site.off_after)

@@ -192,7 +192,7 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
             preempt(state, job, now)
         memory.jobs[SlurmJob.REASON, job] = Reason.RESOURCES
         return BUSY
-    tres_of(memory, job, cpus, mb, count, billed(memory, part, cpus, mb, count))
+    tres_of(memory, job, cpus, mb, count, billed(memory, job, part, cpus, mb, count))
     waits = False
     if suspends(memory):
         waits = memory.settings[Setting.SLICE] > 0 and waits_for_turn(state, job, part, count)

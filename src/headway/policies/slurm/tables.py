@@ -424,6 +424,8 @@ class Usage(IntEnum):
     """UsageFactor of a QOS."""
     SHARES_PRODUCT = 7
     """Parts of the shares multiplied up to the root."""
+    LIMIT_FACTOR = 8
+    """What a minute of a job of a QOS counts for limits before it starts: UsageFactor if UsageFactorSafe."""
 
 
 @by_address
@@ -501,7 +503,7 @@ class Memory(NamedTuple):
     counts: Table
     """[Count, user | partition | association | user x partition] what the present cycle has searched for."""
     billing: Numbers
-    """[partition, resource] what a unit of a resource is billed; all zero: a CPU counts one."""
+    """[partition, resource] what a unit of a resource is billed."""
     ranks: Table
     """[Rank, association] space to rank users in."""
     arrays: Table

@@ -1,0 +1,138 @@
+"""What Slurm bills jobs for, and limits that count it, on sites small enough to be worked out by hand.
+
+Nodes n1 to n4 have four CPUs each; nothing delays the controller. Times are seconds after the first
+submission.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from headway.site import Site
+from headway.site.model import Association, Limits, Partition, Qos
+from slurm_by_hand import MINUTE, log, simulated, site, starts
+
+ACCOUNTING = {
+    "AccountingStorageType": "accounting_storage/slurmdbd",
+    "AccountingStorageEnforce": "limits",
+    "PriorityType": "priority/multifactor",
+    "PriorityDecayHalfLife": "0",
+}
+ALL = (0, 1, 2, 3)
+
+
+def shared(config: dict[str, str], **of_partition: Any) -> Site:
+    """Ann and Bob have equal shares; fair share decides who goes first."""
+    made = site(
+        ACCOUNTING | {"SelectTypeParameters": "CR_Core_Memory", "PriorityWeightFairshare": "1000"} | config,
+        partitions=(Partition("main", ALL, is_default=True, def_mem_per_cpu_mb=1, **of_partition),),
+        associations=(
+            Association("root"),
+            *(Association(who, parent=0) for who in ("a", "b")),
+            Association("a", "ann", parent=1),
+            Association("b", "bob", parent=2),
+        ),
+    )
+    return replace(made, nodes=tuple(replace(one, gres={"gpu": 4}, memory_mb=1000) for one in made.nodes))
+
+
+@pytest.mark.parametrize(
+    ("weights", "flags", "ann", "bob", "first"),
+    [
+        ({"cpu": 1.0, "gres/gpu": 10.0}, "", (2, 2, ""), (2, 2, "gpu:1"), "ann"),
+        ({"cpu": 0.4}, "", (1, 1, ""), (2, 2, ""), "ann"),
+        ({"gres/gpu": 1.0}, "", (1, 1, "gpu:1"), (4, 4, ""), "bob"),
+        ({"cpu": 1.0, "mem": 0.01}, "", (2, 300, ""), (4, 4, ""), "bob"),
+        ({"cpu": 1.0, "mem": 0.01}, "MAX_TRES", (2, 300, ""), (4, 4, ""), "ann"),
+    ],
+)
+def test_jobs_are_billed_by_the_weights_of_their_partition(
+    weights: dict[str, float], flags: str, ann: tuple[int, int, str], bob: tuple[int, int, str], first: str
+) -> None:
+    """Each has run a job (CPUs, MB, GPUs) for 50 minutes. Then a job of all nodes ends, and two more of all
+    nodes wait: the one of whoever was billed less starts, although the other user's was submitted before it.
+
+    Accelerators count, and fractions of a unit; whom the weights give nothing for is billed nothing. With
+    MAX_TRES the most of 2 for CPUs and 3 for memory counts, without it the sum.
+    """
+    other = "bob" if first == "ann" else "ann"
+    users = ["ann", "bob", "", other, first]
+    jobs = log(
+        (0, 1, 60, 50), (0, 1, 60, 50), (3000, 4, 60, 30), (3600, 4, 60, 5), (3700, 4, 60, 5),
+        cpus=[ann[0], bob[0], 16, 16, 16], tasks=[ann[0], bob[0], 16, 16, 16], exclusive=[0, 0, 1, 1, 1],
+        memory_node_mb=[ann[1], bob[1], 100, 100, 100], gres=[ann[2], bob[2], "", "", ""],
+        user=users, account=[one[:1] for one in users],
+    )  # fmt: skip
+    *_, third, before, after = starts(jobs, shared({"PriorityFlags": flags}, billing_weights=weights))
+    assert third < 3060 and after < before
+
+
+def limited(**limits: Any) -> Site:
+    """The partition's QOS has the limits; jobs have another one, of which `half` counts half."""
+    return site(
+        ACCOUNTING,
+        qos=(
+            Qos("normal"),
+            Qos("half", usage_factor=0.5),
+            Qos("free", usage_factor=0.0),
+            Qos("part", limits=Limits(**limits)),
+        ),
+        partitions=(Partition("main", ALL, is_default=True, qos="part"),),
+        associations=(Association("root"), Association("a", parent=0), Association("a", "u", parent=1)),
+    )
+
+
+@pytest.mark.parametrize(("qos", "at_once"), [("normal", False), ("half", True)])
+def test_minutes_of_running_jobs_count_for_the_qos_of_their_partition(qos: str, at_once: bool) -> None:
+    """GrpTRESRunMins cpu=60: a job of 4 CPUs may still take 40 minutes, half of them by its usage factor."""
+    jobs = log((0, 1, 10, 9), (0, 1, 10, 1), user=["u"] * 2, account=["a"] * 2, qos=[qos, "normal"])
+    first, second = starts(jobs, limited(grp_tres_run_mins={"cpu": 60}))
+    assert (second == first) == at_once
+
+
+@pytest.mark.parametrize("limit", [{"grp_tres_mins": {"cpu": 40}}, {"grp_wall_minutes": 10}])
+def test_the_qos_of_a_partition_ends_jobs_whose_minutes_are_used_up(limit: dict[str, Any]) -> None:
+    """On minutes of a resource as on wall time; where limits are safe nobody is ended."""
+    jobs = log((0, 1, 60, 30), user=["u"], account=["a"])
+    on = limited(**limit)
+    ran = int((simulated(jobs, on).end - simulated(jobs, on).start)[0]) // 1_000_000
+    assert 600 <= ran <= 920
+    of_user = replace(on, qos=(Qos("normal"), Qos("part")), associations=(
+        *on.associations[:1], replace(on.associations[1], limits=Limits(**limit)), on.associations[2],
+    ))  # fmt: skip
+    ran = int((simulated(jobs, of_user).end - simulated(jobs, of_user).start)[0]) // 1_000_000
+    assert 600 <= ran <= 920
+
+
+def test_who_counts_nothing_runs_though_the_minutes_are_used_up() -> None:
+    """UsageFactor=0: 40 minutes are used by the first job; the second waits for ever, the third does not."""
+    jobs = log((0, 1, 10, 10), (1200, 1, 10, 1), (1200, 1, 10, 1), user=["u"] * 3, account=["a"] * 3,
+               qos=["normal", "normal", "free"])  # fmt: skip
+    schedule = simulated(jobs, limited(grp_tres_mins={"cpu": 40}))
+    assert schedule.workload.job.tolist() == [1, 3]
+    assert int(schedule.start[1]) // 1_000_000 <= 1200 + MINUTE
+
+
+@pytest.mark.parametrize(("flags", "runs"), [((), False), (("UsageFactorSafe",), True)])
+def test_a_factor_that_is_safe_counts_for_limits_before_the_start(flags: tuple[str, ...], runs: bool) -> None:
+    """MaxWall of an hour: 100 minutes at a factor of 0.5 are 50."""
+    half = Qos("half", usage_factor=0.5, flags=frozenset(flags), limits=Limits(max_wall_minutes=60))
+    on = site(ACCOUNTING, qos=(Qos("normal"), half), associations=(Association("root"),))
+    assert len(simulated(log((0, 1, 100, 10), qos=["half"]), on)) == runs
+
+
+@pytest.mark.parametrize("preempts", [True, False])
+def test_where_jobs_may_be_preempted_a_job_that_reserves_nothing_needs_a_minute_only(preempts: bool) -> None:
+    """Job 2 is planned on all nodes in an hour. Job 3 on the idle one would run for two: it starts all the
+    same if its QOS is NoReserve and there is preemption, and keeps its walltime."""
+    config = {"PreemptType": "preempt/qos", "PreemptMode": "REQUEUE"} if preempts else {}
+    scavenging = Qos("scav", flags=frozenset({"NoReserve"}))
+    on = site(ACCOUNTING | {"PriorityWeightQOS": "1000"} | config,
+              qos=(Qos("normal", priority=10), scavenging), associations=(Association("root"),))  # fmt: skip
+    jobs = log((0, 3, 60, 60), (10, 4, 60, 10), (20, 1, 120, 100), qos=["normal", "normal", "scav"])
+    first, second, third = starts(jobs, on)
+    assert first < MINUTE
+    assert third < 2 * MINUTE < second if preempts else second < third
