@@ -73,13 +73,16 @@ def _looks_at_deadlines(case: Case) -> tuple[bool, bool]:
         return False, False
 
 
-def with_notes(case: Case) -> tuple[Schedule | None, int]:
-    """The schedule with the policy's notes and the job's row there, from a second run where need be."""
+def with_notes(case: Case, until: int | None = None) -> tuple[Schedule | None, int]:
+    """The schedule with the policy's notes and the job's row there, from a second run where need be.
+
+    That run has the jobs that came by ``until`` (µs), by default the job's start; None where it is another.
+    """
     if case.schedule.notes:
         return case.schedule, case.row
     start = int(case.schedule.start[case.row])
-    known = np.flatnonzero(case.schedule.submit <= start)
-    workload = case.schedule.workload.select(known, rule="window", action="after the start of the job")
+    known = np.flatnonzero(case.schedule.submit <= (start if until is None else until))
+    workload = case.schedule.workload.select(known, rule="window", action="after what is explained")
     again = simulate(workload, case.schedule.platform, case.schedule.policy)
     row = int(np.flatnonzero(again.workload.job == case.id)[0])
     return (again, row) if int(again.start[row]) == start else (None, row)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from headway.errors import HeadwayError
 from headway.explain.place import Case
+from headway.explain.provisional import with_notes
 from headway.explain.words import at
 from headway.policies.spec import parse_spec
 from headway.policies.urgent.policy import Ujfb
-from headway.schedule import Schedule
-from headway.simulate import simulate
 
 
 def over_deadlines(case: Case) -> list[str]:
@@ -24,7 +21,9 @@ def over_deadlines(case: Case) -> list[str]:
     promise = case.schedule.promise
     if promise is not None and promise[case.row] != due[case.row]:
         return ["On submission its first reservation was too late for its deadline, so it did not count."]
-    schedule, row = with_notes(case)
+    schedule, row = with_notes(case, until=int(case.schedule.end[case.row]))
+    if schedule is None:
+        return []
     note = {name: int(schedule.notes[name][row]) for name in ("first_given", "displaced_times", "broken_by")}
     definitive = int(schedule.notes["definitive_at"][row])
     said = [f"It was accepted with a provisional reservation {at(note['first_given'], case)}."]
@@ -48,13 +47,3 @@ def over_dbf(policy: str) -> bool:
     except HeadwayError:
         return False
     return isinstance(found, Ujfb) and found.is_over_dbf
-
-
-def with_notes(case: Case) -> tuple[Schedule, int]:
-    """The schedule with the policy's notes and the job's row there, from a second run where need be."""
-    if case.schedule.notes:
-        return case.schedule, case.row
-    known = np.flatnonzero(case.schedule.submit <= case.schedule.end[case.row])
-    workload = case.schedule.workload.select(known, rule="window", action="after the end of the job")
-    again = simulate(workload, case.schedule.platform, case.schedule.policy)
-    return again, int(np.flatnonzero(again.workload.job == case.id)[0])
