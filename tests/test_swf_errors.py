@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,25 @@ def test_a_bad_line_is_named(bad: bytes, expected: str, compiled: bool) -> None:
 )
 def test_a_file_that_is_no_log_is_named(data: bytes, expected: str) -> None:
     assert expected in message(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"PAR1\x15\x04\x15", "is a Parquet file; logs are SWF"),
+        (b"bom.swf".ljust(257, b"\0") + b"ustar  \0", "is a tar archive; unpack it"),
+        (b"job,submit,start,end,procs\n1,0,0,5,1\n", "is a schedule; headway audit checks it"),
+        (b"id,submit_time,run_time\n1,0,5\n", "begins like a table in CSV; logs are SWF"),
+        (b'"id";"submit time"\r\n1;0\r\n', "begins like a table in CSV; logs are SWF"),
+    ],
+)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "packed"])
+def test_tables_and_archives_are_told_by_name(
+    data: bytes, expected: str, pack: Callable[[bytes], bytes]
+) -> None:
+    with pytest.raises(InputError) as caught:
+        read(io.BytesIO(pack(data)))
+    assert expected in str(caught.value)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

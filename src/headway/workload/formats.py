@@ -90,6 +90,23 @@ def _refuse_relatives(text: bytes, name: str) -> None:
         raise InputError(f"is the output of {kind}, which has no record of what ran{remedy}", file=name)
 
 
+_COLUMNS = re.compile(rb'"?[a-z_][\w ."]*([,;\t][^,;\t]*)+$', re.IGNORECASE)
+"""The first line of a table with names of columns."""
+
+
+def _refuse_tables(text: bytes, line: bytes, name: str) -> None:
+    """Say by its name what is no log of jobs in any format: a table, a packed folder."""
+    logs = "logs are SWF, sacct's text or JSON, or Batsim's JSON"
+    if text.startswith(b"PAR1"):
+        raise InputError(f"is a Parquet file; {logs}", file=name)
+    if text[257:262] == b"ustar":
+        raise InputError("is a tar archive; unpack it, and name a log in it", file=name)
+    if line.startswith(b"job,submit,start,end,"):
+        raise InputError("is a schedule; headway audit checks it. Name the log it was made from", file=name)
+    if _COLUMNS.match(line):
+        raise InputError(f"begins like a table in CSV; {logs}", file=name)
+
+
 def recognised(first: bytes, name: str) -> str | None:
     """The format the first bytes show, or None where they show none.
 
@@ -109,4 +126,5 @@ def recognised(first: bytes, name: str) -> str | None:
         return "sacct"
     if line.startswith((b"jobid", b"cluster", b"user")) and b"jobid" in line:
         return "sacct"
+    _refuse_tables(first, line.strip(), name)
     return None
