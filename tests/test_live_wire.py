@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import stat
 import subprocess
@@ -18,13 +19,14 @@ from typing import Any
 
 import pytest
 
+from headway import jit_cache
 from headway.cli.grids import ask
 from headway.errors import InputError, UsageError
 from headway.live import wire
 from headway.live.grid_file import load_grid
 from headway.live.journal import Journal, JournalError
 from headway.live.script import FENCED, job_script, read_fence
-from headway.live.serving import alone
+from headway.live.serving import alone, serve
 from headway.live.task import Task
 from headway.live.wire import NoAnswer, Refused, Remote, TooSlow, checked, close, listen, read_token
 from headway.units import SECOND
@@ -108,8 +110,16 @@ def test_other_machines_need_tls() -> None:
             remote = Remote(address, token=TOKEN, ca=str(path / "c"))
             assert remote.ask("hello") == {"request": "hello"}
             remote.close()
-            with pytest.raises(NoAnswer, match="certificate that is not trusted"):
+            with pytest.raises(
+                NoAnswer, match=r"certificate that is not trusted.*; tls_ca in"
+            ):
                 Remote(address, token=TOKEN).ask("hello")
+            (path / "t").write_text(TOKEN)
+            (path / "t").chmod(0o600)
+            files = f'listen = "{address}"\ntoken = "t"\ntls_cert = "c"\ntls_key = "k"'
+            with pytest.raises(UsageError, match=r"the agent was not asked: .*tls_ca") as error:
+                ask(written(path, cluster("a", 1), more=files), "queue")
+            assert "start it" not in str(error.value)
 
 
 def test_a_token_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
@@ -150,6 +160,43 @@ def test_a_page_is_not_given_to_another_machine_that_says_it_is_this_one(
         with pytest.raises(urllib.error.HTTPError, match="404") as answer:
             urllib.request.urlopen(address)
         answer.value.close()
+
+
+class OnePass:
+    """What a process looks after for one moment: it is asked for a page at each address, and then ended."""
+
+    def __init__(self, *addresses: str) -> None:
+        self.wakened, self.addresses, self.got = threading.Event(), addresses, dict[str, int]()
+
+    def handle(self, request: str, data: dict[str, Any]) -> Any:
+        return {}
+
+    def tick(self) -> float:
+        for address in self.addresses:
+            try:
+                with urllib.request.urlopen(f"{address}/state.json") as answer:
+                    self.got[address] = answer.status
+            except urllib.error.HTTPError as error:
+                with error:
+                    self.got[address] = error.code
+        os.kill(os.getpid(), signal.SIGTERM)
+        return 0
+
+    def stop(self) -> None:
+        """Nothing to end."""
+
+
+def test_the_page_is_at_its_own_address_alone() -> None:
+    """It needs no token, so that the agent's own address must not show it."""
+    agent, page = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+    with folder() as path:
+        (path / "t").write_text(TOKEN)
+        (path / "t").chmod(0o600)
+        addresses = f'listen = "{agent}"\npage = "{page}"\ntoken = "t"'
+        grid = written(path, cluster("a", 1), more=addresses)
+        tended = OnePass(agent, page)
+        serve(grid, tended, [agent, page], print, lambda path: ("application/json", b"{}"))
+    assert tended.got == {agent: 404, page: 200}
 
 
 def from_elsewhere(setup: Any) -> Any:
@@ -253,10 +300,15 @@ def test_a_socket_in_the_hands_of_others(monkeypatch: pytest.MonkeyPatch) -> Non
         with pytest.raises(NoAnswer, match="the socket is somebody else's"):
             Remote(f"unix:{path}/s").ask("hello")
         monkeypatch.undo()
-        path.chmod(0o777)
-        with pytest.raises(UsageError, match="others can write to its folder"):
-            listen(f"unix:{path}/t", echo)
-        with pytest.raises(UsageError, match=r"others can write to .*chmod 700"), alone(path, "agent"):
+        monkeypatch.setattr(jit_cache, "_is_private_group", lambda number: False)
+        for mode in (0o777, 0o770):  # all others, and those of a group
+            path.chmod(mode)
+            with pytest.raises(UsageError, match="others can write to its folder"):
+                listen(f"unix:{path}/t", echo)
+            with pytest.raises(UsageError, match=r"others can write to .*chmod 700"), alone(path, "agent"):
+                pass
+        monkeypatch.setattr(jit_cache, "_is_private_group", lambda number: True)
+        with alone(path, "agent"):  # the group that a system makes for each user
             pass
 
 

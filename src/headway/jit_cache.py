@@ -111,7 +111,7 @@ def reachable_by_others(folder: Path) -> str:
             return f"{parent} belongs to another user"
         if found.st_uid == user and not found.st_mode & OTHERS:
             break  # nobody else gets below this one
-        if _writable_by_others(found):
+        if writable_by_others(found):
             return f"{parent} can be written by other users"
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != user or found.st_mode & OTHERS:
@@ -122,7 +122,7 @@ def reachable_by_others(folder: Path) -> str:
     return ""
 
 
-def _writable_by_others(found: os.stat_result) -> bool:
+def writable_by_others(found: os.stat_result) -> bool:
     """Whether somebody else may rename what is in a folder."""
     if found.st_mode & stat.S_ISVTX:
         return False

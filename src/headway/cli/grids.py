@@ -49,7 +49,7 @@ def agent_of(grid: Grid, seconds: float = float("inf")) -> Remote:
 
 def ask(grid: Grid, request: str, **data: Any) -> dict[str, Any]:
     """The agent's answer to a client."""
-    from headway.live.wire import NoAnswer, TooSlow
+    from headway.live.wire import NoAnswer, TooSlow, Untrusted
 
     agent = agent_of(grid)
     try:
@@ -57,6 +57,8 @@ def ask(grid: Grid, request: str, **data: Any) -> dict[str, Any]:
     except TooSlow as error:
         remedy = "it may still do what it was asked for, so look with headway queue before you ask again"
         raise UsageError(f"the agent is busy or hangs: {error}; {remedy}") from None
+    except Untrusted as error:
+        raise UsageError(f"the agent was not asked: {error}") from None
     except NoAnswer as error:
         remedy = f"start it with headway agent {grid.file}"
         raise UsageError(f"the agent does not answer: {error}; {remedy}") from None

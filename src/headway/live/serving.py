@@ -76,7 +76,10 @@ def serve(
     say: Callable[[str], None],
     pages: Pages | None = None,
 ) -> None:
-    """Serve until SIGTERM, SIGINT, or the end of the terminal, unless nohup has us outlive that."""
+    """Serve until SIGTERM, SIGINT, or the end of the terminal, unless nohup has us outlive that.
+
+    Pages, which need no token, are at the grid's address for them and at no other.
+    """
     ending = threading.Event()
 
     def end(*_: object) -> None:
@@ -94,7 +97,7 @@ def serve(
             made = listen(
                 address,
                 tended.handle,
-                pages=pages,
+                pages=pages if address == grid.page else None,
                 token=None if address.startswith("unix:") else grid.secret(),
                 tls=grid.tls,
                 failed=lambda error: say(f"a request failed: {type(error).__name__}: {error}"),

@@ -30,6 +30,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from headway.errors import HeadwayError, UsageError
+from headway.jit_cache import writable_by_others
 
 Handler = Callable[[str, dict[str, Any]], Any]
 Pages = Callable[[str], tuple[str, bytes] | None]
@@ -53,6 +54,10 @@ class NoAnswer(HeadwayError):
 
 class TooSlow(NoAnswer):
     """It is there, but has not answered in time, or did not just before and is not asked again yet."""
+
+
+class Untrusted(NoAnswer):
+    """Somebody is there whose certificate does not show that it is the right one."""
 
 
 class Refused(HeadwayError):
@@ -105,8 +110,7 @@ def is_safe(path: Path) -> bool:
     if os.name != "posix":
         return True
     found = path.stat()
-    shared = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
-    return found.st_uid in (os.getuid(), 0) and not shared
+    return found.st_uid in (os.getuid(), 0) and not writable_by_others(found)
 
 
 def read_token(file: Path) -> str:
@@ -418,7 +422,10 @@ class Remote:
 
     def _silent(self, error: Exception) -> NoAnswer:
         if isinstance(error, ssl.SSLCertVerificationError):
-            return NoAnswer(f"{self.address} shows a certificate that is not trusted: {error.verify_message}")
+            return Untrusted(
+                f"{self.address} shows a certificate that is not trusted: {error.verify_message}; "
+                "tls_ca in GRID.toml names whom to trust"
+            )
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         kind = TooSlow if isinstance(error, TimeoutError) else NoAnswer
         return kind(f"{self.address} does not answer ({why})")
