@@ -90,36 +90,55 @@ def test_other_machines_need_tls() -> None:
         checked("http://0.0.0.0:8900")
     with pytest.raises(UsageError, match="needs tls_cert, tls_key and token"):
         listen(f"https://0.0.0.0:{free_port()}", echo)
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl makes the certificate of this test, and is not installed")
-    with folder() as path:
-        words = (
-            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost"
-        )
-        names = [
-            "-addext",
-            "subjectAltName=DNS:localhost",
-            "-keyout",
-            str(path / "k"),
-            "-out",
-            str(path / "c"),
-        ]
-        subprocess.run([*words.split(), *names], check=True, capture_output=True)
+    with certified() as path:
         address = f"https://localhost:{free_port()}"
         with listening(address, token=TOKEN, tls=(str(path / "c"), str(path / "k"))):
             remote = Remote(address, token=TOKEN, ca=str(path / "c"))
             assert remote.ask("hello") == {"request": "hello"}
             remote.close()
-            with pytest.raises(
-                NoAnswer, match=r"certificate that is not trusted.*; tls_ca in"
-            ):
+            with pytest.raises(NoAnswer, match=r"certificate that is not trusted.*; tls_ca in"):
                 Remote(address, token=TOKEN).ask("hello")
+            other = address.replace("localhost", "127.0.0.1")
+            with pytest.raises(
+                NoAnswer, match=r"certificate that is not trusted.*; one for tls_cert there must"
+            ):
+                Remote(other, token=TOKEN, ca=str(path / "c")).ask("hello")
             (path / "t").write_text(TOKEN)
             (path / "t").chmod(0o600)
             files = f'listen = "{address}"\ntoken = "t"\ntls_cert = "c"\ntls_key = "k"'
             with pytest.raises(UsageError, match=r"the agent was not asked: .*tls_ca") as error:
                 ask(written(path, cluster("a", 1), more=files), "queue")
             assert "start it" not in str(error.value)
+
+
+@contextmanager
+def certified(*words: str) -> Iterator[Path]:
+    """A folder with a certificate for localhost in c, and its key in k; words are options of openssl."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificate of this test, and is not installed")
+    how = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -days 1 -subj /CN=localhost"
+    with folder() as path:
+        names = ["-addext", "subjectAltName=DNS:localhost", "-keyout", f"{path}/k", "-out", f"{path}/c"]
+        subprocess.run([*how.split(), *names, *(words or ["-nodes"])], check=True, capture_output=True)
+        yield path
+
+
+def test_files_of_tls_that_cannot_be_used_are_named() -> None:
+    """And no pass phrase is asked for: an agent in the background would wait for it for ever."""
+    address = f"https://localhost:{free_port()}"
+    with certified("-passout", "pass:a secret") as path:
+        cert, key, none = (f"{path}/{name}" for name in ("c", "k", "none"))
+        for tls, sentence in (
+            ((cert, key), f"tls_key: {key} is locked with a pass phrase"),
+            ((none, key), f"tls_cert: {none} cannot be read \\(No such file"),
+            ((cert, none), f"tls_key: {none} cannot be read \\(No such file"),
+            ((cert, cert), f"tls_cert {cert} and tls_key {cert} are no pair"),
+        ):
+            with pytest.raises(UsageError, match=sentence):
+                listen(address, echo, token=TOKEN, tls=tls)
+        for ca, sentence in ((none, "cannot be read"), (key, "holds no certificate; name a file in PEM")):
+            with pytest.raises(NoAnswer, match=f"tls_ca: {ca} {sentence}"):
+                Remote(address, token=TOKEN, ca=ca).ask("hello")
 
 
 def test_a_token_file_that_others_can_read_is_refused(tmp_path: Path) -> None:

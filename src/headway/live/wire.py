@@ -44,6 +44,12 @@ CONNECTIONS = 256
 """Connections at once: whoever can reach a port must not be able to use up a process's files."""
 KNOWN = 60
 """Seconds that one who has shown the token may take for what follows."""
+_REMEDIES = {
+    **dict.fromkeys((9, 10), "make a new one for tls_cert there, or set the clocks"),
+    **dict.fromkeys((62, 64), "one for tls_cert there must name the host of this address"),
+}
+"""What to do about a certificate, by the reason for which OpenSSL does not trust it: too young, too old, for
+another name, for another address."""
 SOCKET_PATH = 100
 """Characters of a socket's path at most: what every system allows."""
 
@@ -57,7 +63,7 @@ class TooSlow(NoAnswer):
 
 
 class Untrusted(NoAnswer):
-    """Somebody is there whose certificate does not show that it is the right one."""
+    """Nothing shows that who is there is the right one: certificate, or file of those to trust, fails."""
 
 
 class Refused(HeadwayError):
@@ -287,6 +293,42 @@ class _TlsListener(_Listener):
             super().finish_request(secured, client_address)
 
 
+def _own_certificate(cert: str, key: str) -> ssl.SSLContext:
+    """What a listener shows; nobody is asked for a pass phrase, because nobody sits there."""
+
+    def locked() -> str:
+        raise UsageError(f"tls_key: {key} is locked with a pass phrase; name a key without, chmod 600")
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    for entry, file in (("tls_cert", cert), ("tls_key", key)):
+        _check_readable(entry, file)
+    try:
+        context.load_cert_chain(cert, key, password=locked)
+    except ssl.SSLError as error:
+        why = (error.reason or "one of them is neither").lower().replace("_", " ")
+        raise UsageError(f"tls_cert {cert} and tls_key {key} are no pair ({why}); name a pair") from None
+    return context
+
+
+def _trusting(ca: str | None) -> ssl.SSLContext:
+    """Whom a client trusts: those that ``tls_ca`` names, or whom the system does."""
+    try:
+        if ca is not None:
+            _check_readable("tls_ca", ca)
+        return ssl.create_default_context(cafile=ca)
+    except UsageError as error:
+        raise Untrusted(str(error)) from None
+    except ssl.SSLError:
+        raise Untrusted(f"tls_ca: {ca} holds no certificate; name a file in PEM format") from None
+
+
+def _check_readable(entry: str, file: str) -> None:
+    try:
+        Path(file).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{entry}: {file} cannot be read ({error.strerror})") from None
+
+
 def listen(
     address: str,
     handler: Handler,
@@ -304,9 +346,9 @@ def listen(
         elif parts.scheme == "https":
             if tls is None or token is None:
                 raise UsageError(f"{address} needs tls_cert, tls_key and token in GRID.toml")
+            context = _own_certificate(*tls)
             made = secure = _TlsListener((str(parts.hostname), int(parts.port or 0)), _Requests)
-            secure.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            secure.context.load_cert_chain(*tls)
+            secure.context = context
         else:
             made = _Listener((str(parts.hostname), int(parts.port or 0)), _Requests)
     except (OSError, ssl.SSLError) as error:
@@ -417,15 +459,13 @@ class Remote:
         host, port = str(parts.hostname), parts.port
         if parts.scheme == "http":
             return http.client.HTTPConnection(host, port, timeout=self.timeout)
-        context = ssl.create_default_context(cafile=self.ca)
-        return http.client.HTTPSConnection(host, port, timeout=self.timeout, context=context)
+        return http.client.HTTPSConnection(host, port, timeout=self.timeout, context=_trusting(self.ca))
 
     def _silent(self, error: Exception) -> NoAnswer:
         if isinstance(error, ssl.SSLCertVerificationError):
-            return Untrusted(
-                f"{self.address} shows a certificate that is not trusted: {error.verify_message}; "
-                "tls_ca in GRID.toml names whom to trust"
-            )
+            remedy = _REMEDIES.get(error.verify_code, "tls_ca in GRID.toml names whom to trust")
+            why = error.verify_message.rstrip(".")
+            return Untrusted(f"{self.address} shows a certificate that is not trusted: {why}; {remedy}")
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         kind = TooSlow if isinstance(error, TimeoutError) else NoAnswer
         return kind(f"{self.address} does not answer ({why})")
