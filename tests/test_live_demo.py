@@ -68,6 +68,13 @@ def test_the_page_follows_the_agent() -> None:
                 page.wait_for("document.getElementById('counts').innerText.includes('4 done')")
                 ended.join()
                 page.wait_for("document.querySelectorAll('#estimates tr').length === 3")
+                label = "getComputedStyle(document.querySelector('svg .label.done')).fill"
+                assert page.evaluate(label) == "rgb(16, 22, 29)", "white on green is too faint to read"
+                screen = {"height": 700, "deviceScaleFactor": 1, "mobile": False}
+                page.command("Emulation.setDeviceMetricsOverride", width=360, **screen)
+                assert page.evaluate("document.documentElement.scrollWidth") == 360
+                parents = "[...document.querySelectorAll('table, svg')].map(each => each.parentElement)"
+                assert page.evaluate(f"{parents}.every(each => each.tabIndex === 0)"), "keys scroll it, too"
                 assert page.console == []
             finally:
                 close(listener)
@@ -98,6 +105,8 @@ def test_clients_speak_with_the_agent(shell: Headway, monkeypatch: pytest.Monkey
             assert "first" in listed and "1 refused" in listed
             assert "task 2: cancelled" in shell("cancel", 2).out
             assert "task 1: cancelled" in shell("cancel", 1).out
+            assert shell("cancel", 1).out == "task 1: cancelled\n"
+            assert shell("cancel", 3).out == "task 3: refused already; there is nothing to take back\n"
             waited = shell("status", 1, 2, "--wait", "--timeout", "20")
             assert (waited.status, waited.out.count(": cancelled")) == (1, 2)
             assert shell("status", "--wait").out == "2 cancelled, 1 refused\n"

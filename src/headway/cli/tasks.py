@@ -165,5 +165,9 @@ def cancel(task: Number, grid: OfGrid = None, json: options.Json = False) -> Non
     if json:
         print_json(found)
         return
-    pending = " (wanted; its cluster has not answered yet)" if found["state"] != "cancelled" else ""
-    output().print(f"task {task}: {found['state']}{pending}", markup=False)
+    from headway.live.journal import CANCELLED, OVER
+
+    remark = " (wanted; its cluster has not answered yet)"
+    if found["state"] in OVER:
+        remark = "" if found["state"] == CANCELLED else " already; there is nothing to take back"
+    output().print(f"task {task}: {found['state']}{remark}", markup=False)
