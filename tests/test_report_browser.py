@@ -286,6 +286,7 @@ def test_long_names_hide_nothing(tmp_path: Path) -> None:
     path = write(schedules_page(runs(), names=names), tmp_path / "report.html")
     with browser() as opened:
         opened.open(path)
+        opened.evaluate("document.getElementById('jobs-of').add(new Option('user ' + 'long'.repeat(30)))")
         for width in (1400, 400):
             widen(opened, width)
             assert opened.evaluate(HIDDEN) == []
