@@ -178,5 +178,6 @@ def test_the_command_and_its_page(
     assert {one["kind"] for one in found[0]["classes"]} == {"size", "partition", "account", "qos", "user"}
     page = (tmp_path / "page.html").read_text()
     assert "What if: nodes=+10%, or jobs=+20%, or policy=easy" in page
+    assert "<th>jobs of</th><th>name</th>" in page, "heads become buttons, which need a name"
     assert "Who gains and who loses" in page and "How close the base comes" in page
     assert headway(*command, "--report", "page.html").status == 2

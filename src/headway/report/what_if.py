@@ -50,7 +50,7 @@ def _seeds(answers: Sequence[Answer]) -> bool:
 
 
 def _table(found: Answer) -> str:
-    columns = [Column("jobs of"), Column(""), Column("jobs", number=True)]
+    columns = [Column("jobs of"), Column("name"), Column("jobs", number=True)]
     columns += [Column(f"wait {BASE}", number=True), Column("wait with it", number=True)]
     columns += [Column("difference", number=True), Column("between", number=True), Column("sure")]
     lines = []
