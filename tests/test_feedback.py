@@ -144,6 +144,17 @@ def test_the_audit_lets_those_who_came_in_a_later_turn_stand_behind() -> None:
     assert headway.audit(made).ok
 
 
+@pytest.mark.parametrize("policy", ["ujfb(swap=1)", "ujfb(swap=1, regular=dbf)"])
+def test_the_audit_of_urgent_jobs_knows_who_came_in_a_later_turn(policy: str) -> None:
+    # Job 1 takes no time, and job 2 follows it: it comes at 0 too, behind job 3, which starts first.
+    rows = [(0, 0, 1, 0, 0, 1), (0, 0, 2, 5, 5, 1), (0, 0, 2, 5, 5, 2)]
+    work = log(rows, follows=[-1, 1, -1], think=[-1, 0, -1], urgent=[False] * 3, deadline=[-1] * 3)
+    made = headway.simulate(work, 3, policy)
+    assert seconds(made.start) == [0, 5, 0]
+    verdict = headway.audit(made)
+    assert verdict.ok and {"nobody urgent"} <= {row["law"] for row in verdict.table()}
+
+
 @pytest.mark.parametrize(("ran", "starts"), [(8, [1, 3, 3, 1, 8, 13]), (2, [1, 0, 11, 1, 3, 8])])
 def test_an_instant_has_one_redirection_also_where_users_come_in_its_second_turn(
     ran: int, starts: list[int]

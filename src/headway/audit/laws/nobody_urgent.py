@@ -2,7 +2,7 @@
 
 The jobs are scheduled once more by the policy without any word of urgency, and every start is compared:
 ``conservative(compress=scratch)``, or ``dbf(compress=scratch)`` where deadlines count. All that is needed is
-in the log: requests, run times and submissions.
+in the log: requests, run times and submissions, or whom a user waited for.
 """
 
 from __future__ import annotations
@@ -42,6 +42,9 @@ def _same(record: Record, policy: str) -> Finding | None:
         "runtime": record.runtime,
         "deadline": np.full(len(record), -1) if record.deadline is None else record.deadline,
     }
+    if record.follows is not None and record.think is not None:  # some may come in a further turn of an instant
+        led = record.leader >= 0
+        columns |= {"job": record.job, "follows": np.where(led, record.follows, -1), "think": record.think}
     log = Workload.from_arrays(unit="us", **{name: column[order] for name, column in columns.items()})
     start = np.empty(len(record), np.int64)
     start[order] = simulate(log, record.capacity, policy).start
