@@ -142,6 +142,12 @@ def test_the_audit_lets_those_who_came_in_a_later_turn_stand_behind() -> None:
     made = headway.simulate(log(rows, follows=[-1, -1, 2, -1], think=[-1, -1, 0, -1]), 3, "fcfs")
     assert seconds(made.start) == [0, 0, 4, 4]
     assert headway.audit(made).ok
+    # Jobs 2 and 3 take no time and run one after the other: job 5, which follows job 2, comes before job 4.
+    rows = [(0, 0, 2, 5, 5, 1), (0, 0, 1, 0, 0, 2), (0, 0, 1, 0, 0, 3)]
+    rows += [(0, 0, 1, 3, 3, 3), (0, 0, 2, 3, 3, 2)]
+    made = headway.simulate(log(rows, follows=[-1, -1, -1, 3, 2], think=[-1, -1, -1, 0, 0]), 3, "fcfs")
+    assert seconds(made.start) == [0, 0, 0, 5, 5]
+    assert headway.audit(made).ok
 
 
 @pytest.mark.parametrize("policy", ["ujfb(swap=1)", "ujfb(swap=1, regular=dbf)"])

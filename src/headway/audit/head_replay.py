@@ -18,10 +18,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.audit.record import Record
+
 Column = NDArray[np.int64]
 
 COMPILE_FROM = 3000
 """Jobs from which compiling (or loading) the loop costs less than running it interpreted."""
+
+
+def late_heads_of(record: Record, expected_end: Column) -> tuple[Column, Column]:
+    """The same of a record, less those of whom it cannot be told behind whom they stood."""
+    heads, instants = late_heads(
+        record.start, record.end, expected_end, record.submit, record.standing, record.procs, record.capacity
+    )
+    known = ~record.in_a_further_turn[heads]
+    return heads[known], instants[known]
 
 
 def late_heads(

@@ -128,23 +128,25 @@ class Record:
         return np.array([place.get(job, -1) for job in self.follows.tolist()], np.int64)
 
     @cached_property
+    def in_a_further_turn(self) -> NDArray[np.bool_]:
+        """Who came in a further turn of an instant: the job that its user waited for took no time."""
+        led = self.leader
+        return np.asarray((led >= 0) & (self.start[led] == self.end[led]) & (self.end[led] == self.submit))
+
+    @cached_property
     def standing(self) -> Column:
         """Who stands before whom of those submitted at one instant: by position in the log.
 
         Who waited for a job that took no time is submitted in a later turn of the instant, behind those that
         came before. In which turn cannot be told, so those of such an instant stand as they started, and
-        where they started together, by the number of such jobs that came one after the other before them.
+        where they started together, behind those who came in the first turn.
         """
-        led = self.leader
-        after_nothing = (led >= 0) & (self.start[led] == self.end[led]) & (self.end[led] == self.submit)
-        if not after_nothing.any():
+        later = self.in_a_further_turn
+        if not later.any():
             return self.row
-        turn, more = np.zeros(len(self), np.int64), after_nothing.astype(np.int64)
-        while (turn != more).any():
-            turn, more = more, np.where(after_nothing, more[led] + 1, 0)
-        several = np.isin(self.submit, self.submit[after_nothing])
+        several = np.isin(self.submit, self.submit[later])
         standing = np.empty(len(self), np.int64)
-        standing[np.lexsort((self.row, turn, np.where(several, self.start, 0)))] = np.arange(len(self))
+        standing[np.lexsort((self.row, later, np.where(several, self.start, 0)))] = np.arange(len(self))
         return standing
 
     @cached_property

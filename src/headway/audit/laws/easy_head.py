@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.audit.head_replay import late_heads
+from headway.audit.head_replay import late_heads_of
 from headway.audit.record import Record
 from headway.audit.verdict import Finding, of_jobs
 from headway.units import seconds_text
@@ -18,9 +18,7 @@ from headway.units import seconds_text
 def check(record: Record) -> Finding:
     """Replay of the queue in order of submission with the requested walltimes."""
     expected = record.start + record.walltime
-    heads, instants = late_heads(
-        record.start, record.end, expected, record.submit, record.standing, record.procs, record.capacity
-    )
+    heads, instants = late_heads_of(record, expected)
 
     def tell(place: int) -> str:
         head, t = int(heads[place]), int(instants[place])

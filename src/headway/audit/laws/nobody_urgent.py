@@ -42,7 +42,7 @@ def _same(record: Record, policy: str) -> Finding | None:
         "runtime": record.runtime,
         "deadline": np.full(len(record), -1) if record.deadline is None else record.deadline,
     }
-    if record.follows is not None and record.think is not None:  # some may come in a further turn of an instant
+    if record.follows is not None and record.think is not None:  # some may come in a further turn
         led = record.leader >= 0
         columns |= {"job": record.job, "follows": np.where(led, record.follows, -1), "think": record.think}
     log = Workload.from_arrays(unit="us", **{name: column[order] for name, column in columns.items()})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headway.audit.head_replay import late_heads
+from headway.audit.head_replay import late_heads_of
 from headway.audit.record import Record
 from headway.audit.verdict import Fault, Finding, fault, found, of_jobs
 from headway.units import NEVER, seconds_text
@@ -26,10 +26,7 @@ def check_order(record: Record) -> Finding:
 
 def check_prompt(record: Record) -> Finding:
     """Whenever a job ends, a head that fits starts."""
-    everlasting = np.full(len(record), NEVER)
-    heads, instants = late_heads(
-        record.start, record.end, everlasting, record.submit, record.standing, record.procs, record.capacity
-    )
+    heads, instants = late_heads_of(record, np.full(len(record), NEVER))
 
     def tell(place: int) -> str:
         t, start = seconds_text(instants[place]), seconds_text(record.start[heads[place]])
