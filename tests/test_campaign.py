@@ -454,11 +454,47 @@ def test_pandas_and_duckdb_open_the_results(tmp_path: Path) -> None:
         ({"replications": 0}, "at least 1"),
         ({"replications": None, "seeds": [1, 1]}, "different whole numbers"),
         ({"measures": ["file.py"]}, "must be written"),
+        ({"measures": [1]}, "measures must be a text or a list of texts, not"),
+        ({"apply": [1]}, "apply must be a text or a list of texts, not"),
+        (
+            {"workloads": {"model": MODEL, "apply": 5}},
+            "workload: apply must be a text or a list of texts, not 5",
+        ),
+        ({"workloads": {"model": 5}}, "workload: model must be a text, not 5"),
+        ({"workloads": {"model": MODEL, "name": ""}}, "workload: name must be a text, not ''"),
+        (
+            {"workloads": {"model": MODEL, "procs": True}},
+            "procs must be a whole number of at least 1, not True",
+        ),
+        ({"workloads": {"trace": "a", "rules": "x"}}, "workload: rules is a table of texts, .* not 'x'"),
+        ({"workloads": {"trace": "a", "rules": {"overrun": 1}}}, "workload: rules is a table of texts"),
+        (
+            {"workloads": {"model": MODEL, "rules": {"overrun": "trust"}}},
+            "rules and annotations are for a trace",
+        ),
+        ({"workloads": {"model": MODEL, "annotations": "a.csv"}}, "rules and annotations are for a trace"),
+        (
+            {"workloads": {"model": "lublin(jobs={seed}, x={y})", "name": "w"}},
+            "workload w: .*expected a name",
+        ),
+        ({"workloads": {"model": MODEL, "name": "w", "apply": "wks"}}, "workload w: no transformation wks"),
+        ({"policies": {"policy": "easy", "points": 5}}, "points a list of tables"),
+        ({"policies": {"policy": "easy", "points": []}}, "policy: the list of points is empty"),
+        ({"policies": {"policy": "easy", "grid": {"order": []}}}, "policy: the list of order is empty"),
+        ({"policies": {"policy": "easy", "equal": "no"}}, "policy: equal must be true or false, not 'no'"),
+        ({"policies": {"policy": "easy", "label": 5}}, "policy: label must be a text, not 5"),
     ],
 )
 def test_mistakes_are_one_sentence(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(headway.UsageError, match=message):
         small(**arguments).cells()
+
+
+def test_a_mistake_in_a_workload_names_the_sweep_file(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text("policy = 'easy'\n[[workload]]\nmodel = 'lublin(jobs=9)'\napply = 'wks'\n")
+    with pytest.raises(headway.InputError, match=r"sweep.toml: workload lublin.*: no transformation wks"):
+        headway.Campaign.from_toml(file).cells()
 
 
 # ---- what would mix or mean nothing ---------------------------------------------------------------

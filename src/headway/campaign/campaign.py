@@ -14,7 +14,7 @@ from headway.campaign.identity import own_files
 from headway.campaign.measure import Settings, measure_file
 from headway.campaign.results import Results
 from headway.campaign.running import Progress, Run, Tell, run_cells
-from headway.campaign.sources import Source, located, make_source
+from headway.campaign.sources import Source, located, make_source, texts
 from headway.campaign.store import CAMPAIGN, Store
 from headway.campaign.sweep_file import arguments_of
 from headway.campaign.variants import variants
@@ -68,8 +68,9 @@ class Campaign:
         name: str = "campaign",
         folder: str | Path | None = None,
     ) -> None:
+        self.file: str | None = None
         place = None if folder is None else Path(folder)
-        common = (apply,) if isinstance(apply, str) else tuple(apply)
+        common = texts(apply, "apply")
         self.name = name
         self.sources: list[Source] = [make_source(each, common, place) for each in _listed(workloads)]
         self.variants = variants(_listed(policies), baseline, place)
@@ -86,9 +87,11 @@ class Campaign:
         """The campaign that a sweep file describes."""
         arguments = arguments_of(Path(path))
         try:
-            return cls(**arguments)
+            made = cls(**arguments)
         except UsageError as error:
             raise InputError(str(error), file=str(path)) from None
+        made.file = str(path)
+        return made
 
     def _check(self) -> None:
         if not self.sources:
@@ -106,7 +109,10 @@ class Campaign:
 
     def opened(self) -> Iterator[list[Batch]]:
         """Workloads with their cells, opened source by source, and seed by seed, when they are reached."""
-        return batches(self.sources, self.platforms, self.variants, self.seeds, self.settings)
+        try:
+            yield from batches(self.sources, self.platforms, self.variants, self.seeds, self.settings)
+        except UsageError as error:
+            raise (InputError(str(error), file=self.file) if self.file else error) from None
 
     @property
     def openings(self) -> int:
@@ -267,7 +273,7 @@ def _seeds(seeds: Sequence[int] | None, replications: int | None) -> list[int]:
 
 def _measures(given: Sequence[str], folder: Path | None) -> tuple[str, ...]:
     names = []
-    for name in (given,) if isinstance(given, str) else given:
+    for name in texts(given, "measures"):
         home, _, attribute = name.rpartition(":")
         names.append(f"{located(home, folder)}:{attribute}" if home.endswith(".py") else name)
     return tuple(names)

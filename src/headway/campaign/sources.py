@@ -20,6 +20,7 @@ from headway.workload.rules import choose
 SEED = "{seed}"
 _WEEK = re.compile(r"week\(number=(\d+),")
 _KEYS = ("trace", "model", "workload", "name", "apply", "rules", "annotations", "procs", "platform")
+_TEXTS = ("trace", "model", "name", "annotations", "platform")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,12 @@ class Source:
 
     def expand(self, seeds: Sequence[int]) -> Iterator[list[Part]]:
         """Its workloads, seed by seed where they differ; what does not depend on the seed is done once."""
+        try:
+            yield from self._expanded(seeds)
+        except UsageError as error:
+            raise UsageError(f"workload {self.name}: {error}") from None
+
+    def _expanded(self, seeds: Sequence[int]) -> Iterator[list[Part]]:
         from headway.workload.transform import apply_each
 
         fixed = 0
@@ -124,10 +131,20 @@ def _from_table(table: dict[str, Any], apply: tuple[str, ...], folder: Path | No
     if table.get("procs") is not None and table.get("platform") is not None:
         raise UsageError("workload: give either procs or platform, not both")
     procs = table.get("procs")
-    if procs is not None and not (isinstance(procs, Integral) and int(procs) >= 1):
+    whole = isinstance(procs, Integral) and not isinstance(procs, bool)
+    if procs is not None and not (whole and int(procs) >= 1):
         raise UsageError(f"workload: procs must be a whole number of at least 1, not {procs!r:.40}")
-    own = table.get("apply", ())
-    table["apply"] = ((own,) if isinstance(own, str) else tuple(own)) + apply
+    for key in _TEXTS:
+        if table.get(key) is not None and not (isinstance(table[key], (str, Path)) and str(table[key])):
+            raise UsageError(f"workload: {key} must be a text, not {table[key]!r:.40}")
+    rules = table.get("rules", {})
+    if not isinstance(rules, Mapping) or not all(isinstance(value, str) for value in rules.values()):
+        raise UsageError(
+            f"workload: rules is a table of texts, as in {{overrun = 'trust'}}, not {rules!r:.40}"
+        )
+    if table.get("trace") is None and (rules or table.get("annotations") is not None):
+        raise UsageError("workload: rules and annotations are for a trace; a model or workload has none")
+    table["apply"] = texts(table.get("apply", ()), "workload: apply") + apply
     for key in ("trace", "annotations", "platform"):
         if table.get(key) is not None:
             table[key] = located(str(table[key]), folder)
@@ -135,6 +152,14 @@ def _from_table(table: dict[str, Any], apply: tuple[str, ...], folder: Path | No
     named = origin.source.name if isinstance(origin, Workload) else str(origin)
     table.setdefault("name", _short(named) if origins[0] != "model" else named)
     return Source(**table)
+
+
+def texts(given: object, key: str) -> tuple[str, ...]:
+    """A text, or a list of them, as a list."""
+    listed = (given,) if isinstance(given, str) else given
+    if not isinstance(listed, Sequence) or not all(isinstance(each, str) for each in listed):
+        raise UsageError(f"{key} must be a text or a list of texts, not {given!r:.40}")
+    return tuple(listed)
 
 
 def located(name: str, folder: Path | None) -> str:

@@ -78,6 +78,11 @@ def _expand(given: object, baseline: str | None, folder: Path | None) -> Iterato
             f"a campaign names its policies by text, such as ./file.py:Name, so that workers find them, not "
             f"{given!r:.60}"
         )
+    label = table.get("label", "-")
+    if not isinstance(label, str) or not label:
+        raise UsageError(f"policy: label must be a text, not {label!r:.40}")
+    if not isinstance(table.get("equal", True), bool):
+        raise UsageError(f"policy: equal must be true or false, not {table['equal']!r:.40}")
     call = parse_call(str(given))
     against = table.get("baseline", baseline)
     paired = None if against in (None, "", "none") else parse_spec(_located(parse_call(str(against)), folder))
@@ -95,12 +100,15 @@ def _expand(given: object, baseline: str | None, folder: Path | None) -> Iterato
 def _points(table: Mapping[str, Any]) -> Iterator[dict[str, Value]]:
     grid = table.get("grid", {})
     points = table.get("points", [{}])
-    if not isinstance(grid, Mapping) or not all(isinstance(point, Mapping) for point in points):
+    listed = isinstance(points, (list, tuple))
+    if not isinstance(grid, Mapping) or not (listed and all(isinstance(point, Mapping) for point in points)):
         raise UsageError("policy: grid is a table of lists and points a list of tables of parameters")
     axes = {
         name: list(values) if isinstance(values, (list, tuple, range)) else [values]
         for name, values in grid.items()
     }
+    for name in [name for name, values in axes.items() if not values] + ["points"] * (not points):
+        raise UsageError(f"policy: the list of {name} is empty; give at least one, or leave it out")
     for point in points:
         for values in product(*axes.values()):
             yield {**point, **dict(zip(axes, values, strict=True))}
