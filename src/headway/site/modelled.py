@@ -23,8 +23,7 @@ PARAMETERS = frozenset((
 """Parameters that decide a schedule and are not taken into account where they are set."""
 
 PARTS = frozenset((
-    "bf_busy_nodes", "bf_licenses", "bf_running_job_reserve", "bf_yield_interval", "bf_yield_sleep",
-    "pack_serial_at_end", "reduce_completing_frag",
+    "bf_licenses", "bf_yield_interval", "bf_yield_sleep", "reduce_completing_frag",
 ))  # fmt: skip
 """Parts of SchedulerParameters likewise; a cycle here yields to nobody. The others about a controller that is
 too slow change nothing: the simulated one never is."""
@@ -35,13 +34,15 @@ FLAGS = frozenset((
 ))  # fmt: skip
 """Flags of a QOS that are taken into account."""
 
-SELECTION = frozenset(("CR_LLN", "CR_ONE_TASK_PER_CORE", "CR_PACK_NODES", "CR_SOCKET", "CR_SOCKET_MEMORY"))
+SELECTION = frozenset(("CR_ONE_TASK_PER_CORE", "CR_PACK_NODES", "CR_SOCKET", "CR_SOCKET_MEMORY"))
 """Parts of SelectTypeParameters that are not taken into account."""
 
 WEIGHED = frozenset(("CPU", "MEM", "NODE"))
 """Resources of PriorityWeightTRES that are."""
 
-PRIORITY_FLAGS = frozenset(("SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE", "MAX_TRES"))
+PRIORITY_FLAGS = frozenset((
+    "SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE", "MAX_TRES", "DEPTH_OBLIVIOUS",
+))  # fmt: skip
 
 LIMITS = frozenset((
     "grp_jobs_accrue", "max_jobs_accrue", "max_jobs_accrue_per_user", "max_jobs_accrue_per_account",
@@ -121,8 +122,6 @@ def name_of(shown: str) -> str:
 
 def _of_partition(site: Site, partition: Partition) -> Iterator[tuple[str, str]]:
     takes_turns = "GANG" in site.config.get("PreemptMode").upper()
-    if partition.lln:
-        yield "LLN", "YES"
     sharing = ("YES",) if takes_turns else ("YES", "FORCE")
     if partition.oversubscribe in sharing and partition.oversubscribe_count > 1:
         yield "OverSubscribe", f"{partition.oversubscribe}:{partition.oversubscribe_count}"

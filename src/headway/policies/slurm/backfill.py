@@ -5,7 +5,8 @@ Nothing is kept from one cycle to the next: a plan protects a job only from thos
 
 from __future__ import annotations
 
-from headway.engine.tables import Clock, Node, State
+from headway.engine.shares import end_of_shares
+from headway.engine.tables import Clock, Job, Node, Phase, Run, Share, State
 from headway.jit import count_bits, kernel, routine
 from headway.policies.slurm.bits import (
     ALL,
@@ -61,7 +62,7 @@ from headway.policies.slurm.plan_table import (
     slot_at,
     survey,
 )
-from headway.policies.slurm.preemption import took_victims
+from headway.policies.slurm.preemption import took_victims, victim_mode
 from headway.policies.slurm.queue import (
     GONE,
     adapt,
@@ -72,7 +73,7 @@ from headway.policies.slurm.queue import (
     standing_in,
 )
 from headway.policies.slurm.selection import fewest_nodes, whole_nodes
-from headway.policies.slurm.settings import Preemption, Setting
+from headway.policies.slurm.settings import Mode, Preemption, Setting
 from headway.policies.slurm.starting import BUSY, FILLING, LIMITED, STARTED, try_start
 from headway.policies.slurm.submission import by_deadline, cancel, is_too_late
 from headway.policies.slurm.tables import (
@@ -195,13 +196,42 @@ def keep_plan(state: State, job: int, part: int, start: int, begin: int, end: in
 
 
 @kernel
-def enter_started(state: State, job: int, part: int) -> None:
+def is_entered(memory: Memory, job: int) -> bool:
+    """Whether a running job keeps its nodes in the table: whole ones, and nobody may preempt it."""
+    if memory.settings[Setting.PREEMPTION] != Preemption.OFF and victim_mode(memory, job) != Mode.OFF:
+        return False
+    return whole_nodes(memory, job, memory.jobs[SlurmJob.PARTITION, job])
+
+
+@kernel
+def keep_nodes(memory: Memory, job: int) -> None:
+    """Let a running job hold the nodes of the set TAKEN in the table until its limit."""
+    note_plan(memory)
+    hold(memory, 0, rounded(memory, memory.jobs[SlurmJob.ENDS, job]), memory.clock[SlurmClock.PLANS])
+
+
+@kernel
+def enter_started(state: State, job: int) -> None:
     """A job that has just started on whole nodes keeps them in the table until its limit."""
+    if is_entered(state.memory, job):
+        pack_taken(state.memory, Scratch.TAKEN)
+        keep_nodes(state.memory, job)
+
+
+@routine
+def enter_running(state: State) -> None:
+    """The same for all running jobs (bf_running_job_reserve), as long as the table has room."""
     memory = state.memory
-    if whole_nodes(memory, job, part):
-        pack_taken(memory, Scratch.TAKEN)
-        note_plan(memory)
-        hold(memory, 0, rounded(memory, memory.jobs[SlurmJob.ENDS, job]), memory.clock[SlurmClock.PLANS])
+    for place in range(memory.clock[SlurmClock.RUNNING]):
+        job = memory.running[1, place]
+        if memory.clock[SlurmClock.SLOTS] >= memory.settings[Setting.BF_TABLE]:
+            return
+        if state.jobs[Job.PHASE, job] == Phase.RUNNING and is_entered(memory, job):
+            run = state.jobs[Job.RUN, job]
+            empty(memory.words_sets, Scratch.TAKEN)
+            for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
+                put(memory.words_sets, Scratch.TAKEN, state.shares[Share.NODE, entry])
+            keep_nodes(memory, job)
 
 
 @kernel
@@ -378,7 +408,7 @@ def search(state: State, place: int, now: int) -> bool:
             if not (stops and is_limited(memory, job, part)):
                 outcome = try_start(state, Scratch.WINDOW, job, part, now, FILLING, length)
             if outcome == STARTED:
-                enter_started(state, job, part)
+                enter_started(state, job)
                 note_end(state, job)
                 memory.clock[SlurmClock.CYCLE_STARTS] += 1
             if outcome == STARTED or preempts:
@@ -535,6 +565,8 @@ def backfill_cycle(state: State, now: int, whole: bool) -> None:
     begin_cycle(state, now)
     note_nodes(state)
     note_ends(state)
+    if memory.settings[Setting.RESERVE_RUNNING] > 0:
+        enter_running(state)
     last, plans, starts, left = memory.clock[SlurmClock.QUEUED] - 1, -1, 0, 0
     number = memory.clock[SlurmClock.CYCLES]
     for place in range(memory.clock[SlurmClock.QUEUED]):

@@ -116,7 +116,9 @@ def earliest(state: State, job: int, part: int, now: int, only_now: bool, by_cou
             if by_count:
                 found = select_whole(state, memory.words_over, place - 1, job, part)
             else:
+                memory.clock[SlurmClock.LOOKS_AHEAD] = 1
                 found = select(state, memory.trial, Scratch.WINDOW, job, part)
+                memory.clock[SlurmClock.LOOKS_AHEAD] = 0
             if found > 0:
                 return start_after(memory, last, now)
     return NEVER

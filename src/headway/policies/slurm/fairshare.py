@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from headway.engine.tables import Table
 from headway.jit import kernel, routine
 from headway.policies.slurm.settings import Setting, Weight
 from headway.policies.slurm.tables import (
@@ -16,11 +17,14 @@ from headway.policies.slurm.tables import (
     Memory,
     Partition,
     Rank,
+    Record,
     SlurmClock,
     SlurmJob,
     Usage,
 )
 
+OPEN = -1.0
+"""A fair share factor that is found when somebody asks for it."""
 SMALLEST = 2.2250738585072014e-308
 PARENT = (1 << 31) - 1
 """Shares of an association that has FairShare=parent."""
@@ -178,24 +182,121 @@ def fair_tree(memory: Memory) -> None:
 
 @routine
 def classic(memory: Memory) -> None:
-    """Two to the minus effective usage over shares; accounts pass usage down by shares."""
-    first, holders, usage = memory.settings[Setting.QOS], memory.holders, memory.usage
-    total = usage[Usage.RAW, first] if holders.shape[1] > first else 0.0
+    """Two to the minus effective usage over shares; accounts pass usage down by shares.
+
+    Accounts stand as they did before this calculation. What users have is left open until somebody asks for
+    it (:func:`fair_share`): then their own usage of that moment counts.
+    """
+    first, holders = memory.settings[Setting.QOS], memory.holders
     for holder in range(first + 1, holders.shape[1]):
-        parent = holders[Holder.PARENT, holder]
-        used = min(usage[Usage.RAW, holder] / total, 1.0) if total > 0 else 0.0
-        share = usage[Usage.SHARES_NORM, holder]
-        above = usage[Usage.SHARES_PRODUCT, parent]
-        if holders[Holder.SHARES, holder] == PARENT:
-            usage[Usage.EFFECTIVE, holder] = usage[Usage.EFFECTIVE, parent]
-            usage[Usage.SHARES_PRODUCT, holder] = above
+        if holders[Holder.IS_USER, holder] > 0 and holders[Holder.SHARES, holder] != PARENT:
+            memory.usage[Usage.FAIRSHARE, holder] = OPEN
         else:
-            usage[Usage.SHARES_PRODUCT, holder] = above * share
-            if parent == first:
-                usage[Usage.EFFECTIVE, holder] = used
-            else:
-                usage[Usage.EFFECTIVE, holder] = used + (usage[Usage.EFFECTIVE, parent] - used) * share
-        shares = usage[Usage.SHARES_PRODUCT, holder]
-        ratio = usage[Usage.EFFECTIVE, holder] / shares if shares > 0 else 0.0
-        dampening = memory.weights[Weight.DAMPENING]
-        usage[Usage.FAIRSHARE, holder] = 2.0 ** -(ratio / dampening) if shares > 0 else 0.0
+            weigh(memory, holder)
+
+
+@kernel
+def sort_part(table: Table, row: int, begin: int, end: int) -> None:
+    """Put the numbers at some places of a row in ascending order."""
+    gap = 1
+    while gap < (end - begin) // 9:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for at in range(begin + gap, end):
+            mine, place = table[row, at], at
+            while place >= begin + gap and table[row, place - gap] > mine:
+                table[row, place] = table[row, place - gap]
+                place -= gap
+            table[row, place] = mine
+        gap //= 3
+
+
+@kernel
+def note_first_waiting(memory: Memory) -> None:
+    """Lay the first job that waits of each association into the row FIRST."""
+    first, ranks = memory.settings[Setting.QOS], memory.ranks
+    for association in range(ranks.shape[1]):
+        ranks[Rank.FIRST, association] = UNSET
+    for place in range(memory.clock[SlurmClock.QUEUED]):
+        job = memory.queue[Record.JOB, place]
+        user = memory.jobs[SlurmJob.ASSOCIATION, job] - first
+        if user >= 0 and (ranks[Rank.FIRST, user] == UNSET or job < ranks[Rank.FIRST, user]):
+            ranks[Rank.FIRST, user] = job
+
+
+@routine
+def use_in_order(memory: Memory, until: int) -> None:
+    """Charge running jobs with what they used, in the order of submission, with those who wait among them.
+
+    A user's factor is found when the first of their jobs that wait comes up: what jobs behind it have used
+    since the last calculation counts in the next one. The free end of the queue's table has the order, of
+    each job its number twice, one more where it runs.
+    """
+    queue, begin, end = memory.queue, memory.clock[SlurmClock.QUEUED], memory.clock[SlurmClock.QUEUED]
+    note_first_waiting(memory)
+    for association in range(memory.ranks.shape[1]):
+        if memory.ranks[Rank.FIRST, association] != UNSET:
+            queue[Record.JOB, end] = 2 * memory.ranks[Rank.FIRST, association]
+            end += 1
+    for place in range(memory.clock[SlurmClock.RUNNING]):
+        queue[Record.JOB, end] = 2 * memory.running[1, place] + 1
+        end += 1
+    sort_part(queue, Record.JOB, begin, end)
+    for place in range(begin, end):
+        job = queue[Record.JOB, place] // 2
+        if queue[Record.JOB, place] % 2 > 0:
+            use(memory, job, until)
+        else:
+            fair_share(memory, memory.jobs[SlurmJob.ASSOCIATION, job])
+
+
+@kernel
+def fair_share(memory: Memory, user: int) -> float:
+    """The fair share factor of a user."""
+    if memory.usage[Usage.FAIRSHARE, user] == OPEN:
+        weigh(memory, user)
+    return float(memory.usage[Usage.FAIRSHARE, user])
+
+
+@routine
+def weigh(memory: Memory, holder: int) -> None:
+    """Set the effective usage and the fair share factor of an association by those of its parent."""
+    first, usage, parent = memory.settings[Setting.QOS], memory.usage, memory.holders[Holder.PARENT, holder]
+    used, above = used_of_all(memory, holder), usage[Usage.SHARES_PRODUCT, parent]
+    if memory.holders[Holder.SHARES, holder] == PARENT:
+        shares, effective = above, usage[Usage.EFFECTIVE, parent]
+    else:
+        share = usage[Usage.SHARES_NORM, holder]
+        shares, effective = above * share, used
+        if parent != first and memory.settings[Setting.DEPTH_OBLIVIOUS] > 0:
+            effective = oblivious(memory, holder, used, shares)
+        elif parent != first:
+            effective = used + (usage[Usage.EFFECTIVE, parent] - used) * share
+    usage[Usage.SHARES_PRODUCT, holder], usage[Usage.EFFECTIVE, holder] = shares, effective
+    ratio = effective / shares if shares > 0 else 0.0
+    usage[Usage.FAIRSHARE, holder] = 2.0 ** -(ratio / memory.weights[Weight.DAMPENING]) if shares > 0 else 0.0
+
+
+@kernel
+def used_of_all(memory: Memory, holder: int) -> float:
+    """The usage of an association, of that of the whole tree."""
+    total = memory.usage[Usage.RAW, memory.settings[Setting.QOS]]
+    return float(min(memory.usage[Usage.RAW, holder] / total, 1.0)) if total > 0 else 0.0
+
+
+@routine
+def oblivious(memory: Memory, holder: int, used: float, shares: float) -> float:
+    """Effective usage with PriorityFlags=DEPTH_OBLIVIOUS: how well the parent is served, times how well the
+    association is among its siblings; that counts less where it would make up for the parent."""
+    parent, siblings = memory.holders[Holder.PARENT, holder], 0.0
+    above, effective = memory.usage[Usage.SHARES_PRODUCT, parent], memory.usage[Usage.EFFECTIVE, parent]
+    if shares == 0 or above == 0 or effective == 0 or used == 0:
+        return used
+    for other in range(memory.settings[Setting.QOS], memory.holders.shape[1]):
+        if memory.holders[Holder.PARENT, other] == parent and memory.holders[Holder.SHARES, other] != PARENT:
+            siblings += used_of_all(memory, other)
+    of_parent, of_level = effective / above, (used / shares) / (siblings / above)
+    counts = 1.0
+    if math.log(of_parent) * math.log(of_level) < 0:
+        counts = 1 / (1 + (5 * math.log(of_parent)) ** 2)
+    return float(of_parent * of_level**counts * shares)

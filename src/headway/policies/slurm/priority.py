@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.engine.tables import Node
 from headway.jit import kernel, routine
-from headway.policies.slurm.fairshare import classic, decay, fair_tree, use
+from headway.policies.slurm.fairshare import classic, decay, fair_share, fair_tree, use, use_in_order
 from headway.policies.slurm.life_tables import Array
 from headway.policies.slurm.queue import minutes_in, sift_in, sort_queue
 from headway.policies.slurm.selection import memory_per_cpu, memory_per_node
@@ -18,7 +18,6 @@ from headway.policies.slurm.tables import (
     SlurmClock,
     SlurmJob,
     Tres,
-    Usage,
 )
 
 HIGHEST = (1 << 32) - 1
@@ -96,7 +95,7 @@ def multifactor(memory: Memory, job: int, part: int, now: int) -> int:
     if association != UNSET:
         total += weights[Weight.ASSOCIATION] * memory.factors[Factor.ASSOCIATION, association]
         if accounting:
-            share = weights[Weight.FAIRSHARE] * memory.usage[Usage.FAIRSHARE, association]
+            share = weights[Weight.FAIRSHARE] * fair_share(memory, association)
             total += share
     size = weights[Weight.SIZE] * size_factor(memory, job, part)
     total += size
@@ -160,14 +159,16 @@ def calculate(memory: Memory, now: int) -> None:
     """One calculation: usage decays and grows, users are ranked, priorities are set anew."""
     tree = memory.settings[Setting.FAIR_TREE] > 0
     if not tree:
-        classic(memory)  # with the usage of before: it lags one period behind
+        classic(memory)  # with the usage of before: accounts lag one period behind
     elapsed = now - memory.clock[SlurmClock.PRIORITY_LAST]
     if elapsed > 0:
         decay(memory, elapsed)
-    for place in range(memory.clock[SlurmClock.RUNNING]):
-        use(memory, memory.running[1, place], now)
     if tree:
+        for place in range(memory.clock[SlurmClock.RUNNING]):
+            use(memory, memory.running[1, place], now)
         fair_tree(memory)
+    else:
+        use_in_order(memory, now)
     memory.clock[SlurmClock.PRIORITY_LAST] = now
     renew_records(memory, 0, now)
 

@@ -12,11 +12,22 @@ from __future__ import annotations
 from headway.engine.shares import propose, propose_further
 from headway.engine.tables import NODE_ROWS, Node, State, Table
 from headway.jit import kernel, routine
+from headway.policies.slurm.bits import has
 from headway.policies.slurm.cores import cores_in_row, imagine_suspended, propose_cores, suspends
 from headway.policies.slurm.life_tables import Level, Reservation
 from headway.policies.slurm.queue import waives
-from headway.policies.slurm.settings import Preemption, Setting, Waiver
-from headway.policies.slurm.tables import UNSET, Choice, Memory, Partition, Scratch, SlurmJob, SlurmNode, Work
+from headway.policies.slurm.settings import Placing, Preemption, Setting, Waiver
+from headway.policies.slurm.tables import (
+    UNSET,
+    Choice,
+    Memory,
+    Partition,
+    Scratch,
+    SlurmClock,
+    SlurmJob,
+    SlurmNode,
+    Work,
+)
 
 MANY_NODES = 1 << 40
 """A job that gave no largest number of nodes."""
@@ -147,9 +158,10 @@ def lay_offers(state: State, table: Table, candidates: int, job: int, part: int,
     usable, offered, beside_gres = 0, 0, cpus_beside_gres(memory, job)
     for node in range(memory.nodes.shape[1]):
         cpus = 0
+        memory.work[Work.FREE, node] = table[Node.CPUS, node] if cores else table[Node.FREE_CPUS, node]
         alone = table[Node.ALONE, node] > 0 or (whole and table[Node.RUNS, node] > 0)
         if memory.sets[candidates, node] > 0 and not alone:
-            cpus = table[Node.CPUS, node] if cores else table[Node.FREE_CPUS, node]
+            cpus = memory.work[Work.FREE, node]
             if bound != UNSET:
                 used = 0 if cores else bound - table[bound_row, node]
                 cpus = 0 if whole and cpus + used > bound else min(cpus, max(bound - used, 0))
@@ -248,16 +260,23 @@ def tightest_node(memory: Memory, first: int, last: int, cpus: int) -> int:
 
 
 @kernel
-def give(memory: Memory, node: int, cpus: int, to_come: int, each: int, whole: bool) -> int:
-    """Let a job that still wants so many CPUs have a node, with ``to_come`` others at least; what it gets."""
+def cut_offer(memory: Memory, node: int, cpus: int, to_come: int, each: int, whole: bool) -> int:
+    """Let a node offer what a job that still wants so many CPUs would take there; how much that is."""
     have = memory.work[Work.OFFER, node]
     if not whole:
         threads = memory.nodes[SlurmNode.THREADS, node]
         have = max(min(have, cpus - max(to_come, 0) * threads), each)
         have = -(-have // threads) * threads
         memory.work[Work.OFFER, node] = have
-    memory.work[Work.TAKEN, node] = have
     return int(have)
+
+
+@kernel
+def give(memory: Memory, node: int, cpus: int, to_come: int, each: int, whole: bool) -> int:
+    """Let a job that still wants so many CPUs have a node, with ``to_come`` others at least; what it gets."""
+    have = cut_offer(memory, node, cpus, to_come, each, whole)
+    memory.work[Work.TAKEN, node] = have
+    return have
 
 
 @kernel
@@ -268,13 +287,138 @@ def around(first: int, named: int, last: int, step: int) -> int:
     return named + step if named + step <= last else last - step
 
 
+@kernel
+def placing(memory: Memory, job: int, part: int) -> int:
+    """In which order a job takes nodes (:class:`Placing`)."""
+    settings = memory.settings
+    ahead = memory.clock[SlurmClock.LOOKS_AHEAD] > 0 and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0
+    if settings[Setting.BUSY_FIRST] > 0 and ahead:
+        return Placing.BUSY_FIRST
+    if memory.partitions[Partition.LEAST_LOADED, part] > 0:
+        return Placing.LEAST_LOADED
+    serial = memory.jobs[SlurmJob.CPUS, job] == 1 and wanted_nodes(memory, job, part) == 1
+    return Placing.FROM_THE_END if serial and settings[Setting.SERIAL_LAST] > 0 else Placing.BEST_FIT
+
+
+@kernel
+def next_weight(memory: Memory, above: int) -> int:
+    """The lowest weight above another of a node that may still be taken; -1 where there is none."""
+    found = UNSET
+    for node in range(memory.nodes.shape[1]):
+        weight = memory.nodes[SlurmNode.SET_WEIGHT, node]
+        open_to_it = memory.work[Work.OFFER, node] > 0 and memory.work[Work.TAKEN, node] == 0
+        if open_to_it and weight > above and (found == UNSET or weight < found):
+            found = weight
+    return int(found)
+
+
+@kernel
+def is_open(memory: Memory, node: int, weight: int) -> bool:
+    """Whether a node of a weight may still be taken."""
+    here = memory.work[Work.OFFER, node] > 0 and memory.work[Work.TAKEN, node] == 0
+    return bool(here and memory.nodes[SlurmNode.SET_WEIGHT, node] == weight)
+
+
+@kernel
+def last_node(memory: Memory, weight: int) -> int:
+    """The last node of a weight that may still be taken; -1 where none is left."""
+    node = memory.nodes.shape[1] - 1
+    while node >= 0 and not is_open(memory, node, weight):
+        node -= 1
+    return node
+
+
+@routine
+def busy_first(memory: Memory, least: int, nodes: int, most: int, cpus: int, each: int, whole: bool) -> int:
+    """Take nodes that are in use, then idle ones, light ones first; how many, 0 if they do not do.
+
+    Where those in use are enough, or as many as the job may have, Slurm goes on to the idle ones of that
+    weight all the same: it takes one more, or what it needs.
+    """
+    taken, weight, enough, done = 0, next_weight(memory, UNSET), False, most <= 0
+    while weight != UNSET and not done:
+        for idle in range(2):
+            for node in range(memory.nodes.shape[1]):
+                turn = has(memory.words_sets, Scratch.IDLE, node) == (idle > 0)
+                if not turn or not is_open(memory, node, weight):
+                    continue
+                cpus -= give(memory, node, cpus, least - 1, each, whole)
+                taken, nodes, least, most = taken + 1, nodes - 1, least - 1, most - 1
+                enough = nodes <= 0 and cpus <= 0
+                if enough or most == 0:
+                    done = True
+                    break
+        weight = next_weight(memory, weight)
+    return taken if enough or (cpus <= 0 and least <= 0) else 0
+
+
+@kernel
+def least_loaded(
+    memory: Memory, weight: int, last: int, cpus: int, to_come: int, each: int, whole: bool
+) -> int:
+    """The node of a weight with the largest part of its CPUs free; -1 where none is left.
+
+    The first that comes up with as many as the ``last`` one taken will do. All that are looked at offer what
+    the job would take there.
+    """
+    best, table = -1, memory.trial
+    for node in range(memory.nodes.shape[1]):
+        if not is_open(memory, node, weight):
+            continue
+        cut_offer(memory, node, cpus, to_come, each, whole)
+        free = memory.work[Work.FREE, node]
+        if best < 0 or (
+            memory.work[Work.FREE, best] * table[Node.CPUS, node] < free * table[Node.CPUS, best]
+        ):
+            best = node
+            if free == last:
+                break
+    return best
+
+
+@routine
+def one_by_one(
+    memory: Memory, how: int, least: int, nodes: int, most: int, cpus: int, each: int, whole: bool
+) -> int:
+    """Take nodes of the row OFFER one after the other, light ones first; how many, 0 if they do not do.
+
+    The job still needs ``least`` nodes, wants ``nodes`` and may have ``most``.
+    """
+    if how == Placing.BUSY_FIRST:
+        return busy_first(memory, least, nodes, most, cpus, each, whole)
+    taken, weight, last = 0, next_weight(memory, UNSET), UNSET
+    while most > 0 and weight != UNSET:
+        if how == Placing.LEAST_LOADED:
+            node = least_loaded(memory, weight, last, cpus, least - 1, each, whole)
+        else:
+            node = last_node(memory, weight)
+        if node < 0:
+            weight, last = next_weight(memory, weight), UNSET
+            continue
+        last = memory.work[Work.FREE, node]
+        cpus -= give(memory, node, cpus, least - 1, each, whole)
+        taken, nodes, least, most = taken + 1, nodes - 1, least - 1, most - 1
+        if nodes <= 0 and cpus <= 0:
+            return taken
+    return taken if cpus <= 0 and least <= 0 else 0
+
+
 @routine
 def best_fit(
-    memory: Memory, job: int, required: int, least: int, want: int, most: int, cpus: int, whole: bool
+    memory: Memory,
+    job: int,
+    required: int,
+    least: int,
+    want: int,
+    most: int,
+    cpus: int,
+    whole: bool,
+    how: int,
 ) -> int:
     """Take nodes of the row OFFER for a job into TAKEN; how many, 0 where the request cannot be met.
 
-    ``least``, ``want`` and ``most`` are numbers of nodes. The nodes of the set ``required`` come first.
+    ``least``, ``want`` and ``most`` are numbers of nodes. The nodes of the set ``required`` come first, the
+    others as :class:`Placing` says (``how``).
     """
     work, each, taken = memory.work, memory.jobs[SlurmJob.NODE_CPUS, job], 0
     nodes, still_least = max(least, want), least
@@ -288,6 +432,9 @@ def best_fit(
             taken, nodes, still_least, most = taken + 1, nodes - 1, still_least - 1, most - 1
     if taken > 0 and nodes <= 0 and cpus <= 0:
         return taken
+    if how != Placing.BEST_FIT:
+        more = one_by_one(memory, how, still_least, nodes, most, cpus, each, whole)
+        return taken + more if more > 0 or (taken > 0 and still_least <= 0 and cpus <= 0) else 0
     count = lay_runs(memory, job, required)
     while most > 0:
         run = best_run(memory, job, count, nodes - spared, cpus)
@@ -334,20 +481,28 @@ def drop_small(memory: Memory, required: int, cpus: int, least: int, left: int) 
 
 @routine
 def fit(
-    memory: Memory, job: int, required: int, least: int, want: int, most: int, cpus: int, whole: bool
+    memory: Memory,
+    job: int,
+    required: int,
+    least: int,
+    want: int,
+    most: int,
+    cpus: int,
+    whole: bool,
+    how: int,
 ) -> int:
     """:func:`best_fit`, tried again without the smallest nodes where it fails.
 
     What a try took of a node is from then on all that the node offers.
     """
-    found = best_fit(memory, job, required, least, want, most, cpus, whole)
+    found = best_fit(memory, job, required, least, want, most, cpus, whole, how)
     if found > 0:
         return found
     left, largest = offering(memory), 0
     if whole and left <= most and memory.jobs[SlurmJob.CONTIGUOUS, job] == 0:
         return 0  # all that they have was taken, and is not enough
     if left <= least:
-        return best_fit(memory, job, required, least, want, most, cpus, whole)
+        return best_fit(memory, job, required, least, want, most, cpus, whole, how)
     for node in range(memory.nodes.shape[1]):
         largest = max(largest, memory.work[Work.OFFER, node])
     for small in range(1, largest):
@@ -355,7 +510,7 @@ def fit(
         left = drop_small(memory, required, small, least, left)
         if left == before and small != 1:
             continue
-        found = best_fit(memory, job, required, least, want, most, cpus, whole)
+        found = best_fit(memory, job, required, least, want, most, cpus, whole, how)
         if found > 0 or left <= least:
             return found
     return 0
@@ -521,7 +676,7 @@ def require_counted(state: State, table: Table, candidates: int, job: int, part:
             memory.sets[Scratch.CHOICE, node] = here & (1 - memory.required[last, node])
         lay_offers(state, table, Scratch.CHOICE, job, part, False)
         count, whole = memory.choices[Choice.NODES, choice], whole_nodes(memory, job, part)
-        if fit(memory, job, 0, count, count, count, count, whole) == 0:
+        if fit(memory, job, 0, count, count, count, count, whole, placing(memory, job, part)) == 0:
             return False
         for node in range(memory.nodes.shape[1]):
             if memory.work[Work.TAKEN, node] > 0:
@@ -568,19 +723,19 @@ def select_freely(state: State, table: Table, candidates: int, job: int, part: i
     most, cpus = most_nodes(memory, job, part), memory.jobs[SlurmJob.CPUS, job]
     if most < least:
         return 0
-    whole = whole_nodes(memory, job, part)
+    whole, how = whole_nodes(memory, job, part), placing(memory, job, part)
     if lay_offers(state, table, candidates, job, part, False) < cpus:
         return 0
     if whole:
-        return fit(memory, job, required, least, want, most, cpus, whole)
-    found = fit(memory, job, required, least, want, most, cpus, whole)
+        return fit(memory, job, required, least, want, most, cpus, whole, how)
+    found = fit(memory, job, required, least, want, most, cpus, whole, how)
     if found == 0:
         return 0
     deal_tasks(memory, job, found)
     for node in range(memory.nodes.shape[1]):
         memory.work[Work.CHOSEN, node] = memory.work[Work.TAKEN, node]
     lay_offers(state, table, candidates, job, part, True)
-    if fit(memory, job, required, least, want, most, cpus, whole) == 0:
+    if fit(memory, job, required, least, want, most, cpus, whole, how) == 0:
         return 0
     for node in range(memory.nodes.shape[1]):
         memory.work[Work.TAKEN, node] = memory.work[Work.CHOSEN, node]

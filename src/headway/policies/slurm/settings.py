@@ -97,6 +97,14 @@ class Setting(IntEnum):
     """Whether a QOS waives bounds of partitions."""
     LIMITS_NODES = 65
     """Whether a limit on the nodes that jobs hold together is set anywhere."""
+    BUSY_FIRST = 68
+    """bf_busy_nodes: plans take nodes in use before idle ones."""
+    SERIAL_LAST = 69
+    """pack_serial_at_end: jobs of one CPU take the last nodes."""
+    RESERVE_RUNNING = 70
+    """bf_running_job_reserve: running jobs on whole nodes hold them in backfill's table."""
+    DEPTH_OBLIVIOUS = 67
+    """PriorityFlags=DEPTH_OBLIVIOUS: another formula of the classic fair share."""
     MAX_TRES = 66
     """PriorityFlags=MAX_TRES: jobs are billed for the one resource that gives most, not for all of them."""
     RESERVATION_OVER = 64
@@ -120,6 +128,18 @@ class Weight(IntEnum):
     TRES_MEMORY = 8
     TRES_NODE = 9
     DAMPENING = 10
+
+
+class Placing(IntEnum):
+    """In which order nodes of one weight are taken."""
+
+    BEST_FIT = 0
+    """By runs of neighbours."""
+    BUSY_FIRST = 1
+    """In their order, those in use before idle ones."""
+    LEAST_LOADED = 2
+    """Those with the largest part of their CPUs free first (LLN)."""
+    FROM_THE_END = 3
 
 
 class Preemption(IntEnum):

@@ -134,7 +134,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     slots = int(settings[Setting.BF_TABLE] + 2 * settings[Setting.BF_MAX_TEST] + 8)
     plans = int(2 * settings[Setting.BF_MAX_TEST] + 8)
     longest = max((len(row) for row in requests.partition_lists), default=1)
-    queue = jobs.shape[1] * longest + 2
+    queue = jobs.shape[1] * longest + len(site.associations) + 2
     first = int(arrivals.submit[0]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
     last = int(arrivals.submit[-1]) // SECOND + arrivals.origin if len(arrivals.submit) else 0
     reservations, reserved = reservation_tables(site, last, HORIZON)
@@ -260,7 +260,8 @@ def settings_of(site: Site) -> Table:
         row[setting] = number(name)
     for setting, name in (
         (Setting.BF_ONE_RESERVATION, "bf_one_resv_per_job"), (Setting.DEFER, "defer"),
-        (Setting.LIMIT_STOPS, "assoc_limit_stop"),
+        (Setting.LIMIT_STOPS, "assoc_limit_stop"), (Setting.BUSY_FIRST, "bf_busy_nodes"),
+        (Setting.SERIAL_LAST, "pack_serial_at_end"), (Setting.RESERVE_RUNNING, "bf_running_job_reserve"),
     ):  # fmt: skip
         row[setting] = name in site.scheduler
     row[Setting.BF_WINDOW] = 60 * number("bf_window")
@@ -282,7 +283,8 @@ def settings_of(site: Site) -> Table:
     row[Setting.FAVOR_SMALL] = config.get("PriorityFavorSmall").upper() == "YES"
     row[Setting.SIZE_BY_TIME] = "SMALL_RELATIVE_TO_TIME" in flags
     row[Setting.MAX_TRES] = "MAX_TRES" in flags
-    row[Setting.FAIR_TREE] = "NO_FAIR_TREE" not in flags
+    row[Setting.DEPTH_OBLIVIOUS] = "DEPTH_OBLIVIOUS" in flags
+    row[Setting.FAIR_TREE] = not {"NO_FAIR_TREE", "DEPTH_OBLIVIOUS"} & set(flags)
     row[Setting.CLUSTER_NODES], row[Setting.CLUSTER_CPUS] = len(site.nodes), site.cpus
     enforced = config.list("AccountingStorageEnforce")
     row[Setting.ENFORCE] = bool({"LIMITS", "SAFE", "ALL"} & set(enforced))
@@ -358,6 +360,8 @@ def partition_rows(site: Site) -> Table:
     """The partitions."""
     rows = np.full((len(Partition), len(site.partitions)), UNSET, np.int64)
     linear = "linear" in site.config.get("SelectType").lower()
+    least_loaded = "CR_LLN" in site.config.list("SelectTypeParameters")
+    one_by_one = not {"bf_busy_nodes", "pack_serial_at_end"}.isdisjoint(site.scheduler)
     for p, partition in enumerate(site.partitions):
         nodes = [site.nodes[node] for node in partition.nodes]
         alike = {
@@ -383,7 +387,8 @@ def partition_rows(site: Site) -> Table:
             Partition.TESTED: 0,
             Partition.PREEMPT: mode_of(site, partition.preempt_mode),
             Partition.GRACE: partition.grace_seconds,
-            Partition.ALIKE: len(alike) <= 1,
+            Partition.ALIKE: len(alike) <= 1 and not (one_by_one or least_loaded or partition.lln),
+            Partition.LEAST_LOADED: least_loaded or partition.lln,
             Partition.LEVEL: level_of(site, partition) if suspends(site) else 0,
             Partition.ROWS: shared,
             Partition.ROWS_PREEMPTING: shared_preempting,

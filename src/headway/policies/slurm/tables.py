@@ -221,6 +221,8 @@ class Partition(IntEnum):
     """The same for jobs that may preempt one of another QOS there by suspension."""
     CPUS_ROW = 22
     """Which of the nodes' further rows has what is left of MAX_CPUS; -1: it has no such bound."""
+    LEAST_LOADED = 23
+    """Whether jobs take the least loaded nodes first (LLN)."""
 
 
 class Record(IntEnum):
@@ -324,6 +326,8 @@ class SlurmClock(IntEnum):
     """When the next time slice begins."""
     TURNS = 33
     """Places given so far in the order of turns."""
+    LOOKS_AHEAD = 34
+    """Whether nodes are sought that will be free later, not now."""
     UNSETTLED = 30
     """Whether jobs were suspended since it was last found out who may go on."""
 
@@ -605,6 +609,8 @@ class Work(IntEnum):
     """What it gives for the best of several alternatives."""
     NAMED = 10
     """The first required node of a run; -1: it has none."""
+    FREE = 11
+    """CPUs that are free on a node, whether the job can have them or not."""
 
 
 class Scratch(IntEnum):

@@ -1,0 +1,98 @@
+"""Parameters that change on which nodes Slurm puts jobs, or plans them, on sites worked out by hand.
+
+Recorded runs of real Slurm have each of them; nodes n1 to n4 have four CPUs each. Times are seconds after
+the first submission.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from headway.site import Site
+from headway.site.model import Association, Partition
+from slurm_by_hand import MINUTE, log, simulated, site, starts
+from test_slurm_accounting_by_hand import ACCOUNTING
+
+
+def nodes_of(cpus: list[int], on: Site) -> list[str]:
+    """Where jobs of so many CPUs run that share nodes."""
+    jobs = log(
+        *[(60 * k, 1, 60, 60) for k in range(len(cpus))], cpus=cpus, tasks=cpus, exclusive=[0] * len(cpus)
+    )  # fmt: skip
+    schedule = simulated(jobs, on)
+    assert schedule.shares is not None
+    return [schedule.shares.nodes_of(job) for job in range(len(cpus))]
+
+
+def test_serial_jobs_are_packed_at_the_end() -> None:
+    """Jobs of one CPU take the last node that has one, others the tightest as ever."""
+    on = site(scheduler={"pack_serial_at_end": ""})
+    assert nodes_of([1, 2, 1, 1, 1, 1], on) == ["n4", "n4", "n4", "n3", "n3", "n3"]
+    assert nodes_of([1, 2, 1, 1, 1, 1], site()) == ["n1", "n1", "n1", "n2", "n2", "n2"]
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_the_least_loaded_nodes_first(everywhere: bool) -> None:
+    """By the part of its CPUs that is free: n1, smaller than the others, is full sooner; the first among
+    equals. Light nodes still come before heavy ones."""
+    if everywhere:
+        on = site({"SelectTypeParameters": "CR_Core,CR_LLN"})
+    else:
+        on = site(partitions=(Partition("main", (0, 1, 2, 3), is_default=True, lln=True),))
+    assert nodes_of([1, 1, 1, 1, 1], on) == ["n1", "n2", "n3", "n4", "n1"]
+    small = replace(on, nodes=(replace(on.nodes[0], cpus=2), *on.nodes[1:]))
+    assert nodes_of([1, 1, 1, 1, 1], small) == ["n1", "n2", "n3", "n4", "n2"]
+    heavy = replace(on, nodes=(replace(on.nodes[0], weight=5), *on.nodes[1:]))
+    assert nodes_of([2] * 7, heavy) == ["n2", "n3", "n4", "n2", "n3", "n4", "n1"]
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_plans_take_nodes_in_use_first(busy: bool) -> None:
+    """Job 2 has n3 and n4 for an hour. Job 3 is planned on three nodes then: on these two and n1, so that n2
+    is left to the long job behind it; else on n1 to n3."""
+    jobs = log((0, 2, 5, 1), (1, 2, 60, 60), (120, 3, 60, 10), (130, 1, 120, 10))
+    *_, third, fourth = starts(jobs, site(scheduler={"bf_busy_nodes": ""} if busy else {}))
+    assert third >= 3600
+    assert fourth < 4 * MINUTE if busy else fourth >= 3600
+
+
+def test_plans_on_nodes_in_use_take_an_idle_one_more() -> None:
+    """Where nodes in use are enough, Slurm goes through the idle ones all the same, and plans one of them.
+
+    Job 2 has n1 to n3. Job 3, on three nodes in an hour, holds n4 too: the long job behind it waits.
+    """
+    jobs = log((0, 3, 60, 60), (10, 3, 60, 10), (20, 1, 120, 10))
+    *_, alone = starts(jobs, site())
+    *_, held = starts(jobs, site(scheduler={"bf_busy_nodes": ""}))
+    assert alone < 2 * MINUTE and held >= 3600
+
+
+@pytest.mark.parametrize("reserved", [True, False])
+def test_running_jobs_in_the_table_make_plans_exact(reserved: bool) -> None:
+    """Job 4 needs three nodes: the idle n4, and two of those that are free by limit in 10, 40 and 42 minutes.
+
+    The last two ends are in one group, so it is planned for the 42nd minute and job 5 fits in before it; with
+    bf_running_job_reserve for the 40th, and job 5 does not.
+    """
+    jobs = log((0, 1, 10, 10), (0, 1, 40, 40), (0, 1, 42, 42), (60, 3, 30, 10), (70, 1, 39, 10))
+    *_, fourth, fifth = starts(jobs, site(scheduler={"bf_running_job_reserve": ""} if reserved else {}))
+    assert fourth >= 2400
+    assert fifth > fourth if reserved else fifth < 4 * MINUTE
+
+
+def test_the_classic_formula_counts_own_usage_at_once() -> None:
+    """One calculation of priorities has passed when the first job ends. The account is taken as it was before
+    it, what Ann has used counts: Bob of the same account goes first, whose job came later."""
+    on = site(
+        ACCOUNTING | {"PriorityFlags": "NO_FAIR_TREE", "PriorityWeightFairshare": "1000"},
+        associations=(
+            Association("root"),
+            Association("a", parent=0),
+            *(Association("a", who, parent=1) for who in ("ann", "bob")),
+        ),
+    )
+    jobs = log((0, 4, 30, 5), (10, 4, 30, 5), (20, 4, 30, 5), user=["ann", "ann", "bob"], account=["a"] * 3)
+    _, anns, bobs = starts(jobs, on)
+    assert 300 <= bobs <= 360 < anns
