@@ -169,8 +169,9 @@ class _Reader:
                 "[[cluster]] table",
                 "grid: policy",
             )
-        folder = self.place(grid.get("folder", f"{self.path.stem}-state"))
-        tls = (grid.get("tls_cert"), grid.get("tls_key"))
+        folder = self.file(grid, "folder", "grid") or self.place(f"{self.path.stem}-state")
+        tls = (self.file(grid, "tls_cert", "grid"), self.file(grid, "tls_key", "grid"))
+        ca = self.file(grid, "tls_ca", "grid")
         if (tls[0] is None) != (tls[1] is None):
             raise self.error("tls_cert and tls_key belong together", "grid")
         allow = self.words(control, "allow", ("submit", "cancel"), "control")
@@ -186,16 +187,16 @@ class _Reader:
             policy=policy,
             sites=sites,
             folder=folder,
-            fence=self.place(grid.get("fence", folder / "fence")),
+            fence=self.file(grid, "fence", "grid") or folder / "fence",
             listen=listen,
             page=page,
             poll=self.number(grid, "poll", 1.0, 0.05),
             timeout=self.number(grid, "timeout", 15.0, 0.1),
             keep=int(self.number(grid, "keep", 10_000, 1)),
             scale=self.number(grid, "scale", 0.0, 0.0),
-            token=None if "token" not in grid else self.place(grid["token"]),
-            tls=None if tls[0] is None else (str(self.place(tls[0])), str(self.place(tls[1]))),
-            tls_ca=None if "tls_ca" not in grid else str(self.place(grid["tls_ca"])),
+            token=self.file(grid, "token", "grid"),
+            tls=None if tls[0] is None else (str(tls[0]), str(tls[1])),
+            tls_ca=None if ca is None else str(ca),
             allow=allow,
             acts_per_minute=int(self.number(control, "acts_per_minute", 120, 1)),
         )
@@ -240,8 +241,8 @@ class _Reader:
         listen = self.address(table.get("listen", "unix"), folder / f"{cluster.name}.sock")
         options_of_slurm = ("partition", "account", "qos")
         texts = {key: self.text(table, key, where) for key in options_of_slurm if key in table}
-        if "conf" in table:
-            texts["conf"] = str(self.place(table["conf"]))
+        if conf := self.file(table, "conf", where):
+            texts["conf"] = str(conf)
         options = self.words(table, "options", (), where)
         steer = table.get("steer", False)
         if not isinstance(steer, bool):
@@ -277,9 +278,17 @@ class _Reader:
         return float(value)
 
     def text(self, table: dict[str, Any], key: str, where: str) -> str:
-        if not isinstance(table[key], str):
+        if not isinstance(table[key], str) or not table[key].isprintable():
             raise self.error(f"must be text in quotes, not {table[key]!r}", f"{where}: {key}")
         return str(table[key])
+
+    def file(self, table: dict[str, Any], key: str, where: str) -> Path | None:
+        """A path beside the grid file, where one is given."""
+        if key not in table:
+            return None
+        if not (name := self.text(table, key, where)):
+            raise self.error("is empty; name a file or folder, or leave it out", f"{where}: {key}")
+        return self.place(name)
 
     def words(self, table: dict[str, Any], key: str, default: tuple[str, ...], where: str) -> tuple[str, ...]:
         value = table.get(key, default)
@@ -287,9 +296,8 @@ class _Reader:
             raise self.error("must be a list of words in quotes", f"{where}: {key}")
         return tuple(value)
 
-    def place(self, value: object) -> Path:
-        """A path beside the grid file."""
-        return (self.path.parent / Path(str(value)).expanduser()).absolute()
+    def place(self, name: str) -> Path:
+        return (self.path.parent / Path(name).expanduser()).absolute()
 
     def address(self, value: object, default: Path) -> str:
         from headway.live.wire import checked
