@@ -222,3 +222,12 @@ def test_replay_shows_one_number_and_the_reasons(headway: Headway) -> None:
     assert document["mean_absolute_error"] == pytest.approx(31 / 3)
     assert json.loads(headway("replay", "waits.swf", "--policy", "fcfs", "--json").out) == document
     assert "exists" in headway("replay", "waits.swf", "--policy", "fcfs", "--out", "fidelity.json").err
+
+
+def test_a_paper_whose_log_is_cut_leaves_nothing(headway: Headway) -> None:
+    (headway.folder / "cut.swf.gz").write_bytes(gzip.compress(b"1 0 0 9 1 -1 -1 1 9\n" * 99)[:-9])
+    before = headway.files()
+    result = headway("reproduce", "deadline", "--quick", "--trace", "hpc2n=cut.swf.gz", "--out", "pages")
+    assert (result.status, headway.files()) == (2, before)
+    assert "cut.swf.gz: has gzip data that end early" in result.err
+    assert not (headway.folder / "pages").exists()

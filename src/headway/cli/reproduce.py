@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -107,8 +108,13 @@ def _reproduce(
             asked = papers.Request(traces, quick, folder, display.say, tell, sizes, seeds)
             result = papers.reproduce(name, asked)
     except KeyboardInterrupt as stop:
-        remedy = f"what was finished is kept in {folder}, and the same command goes on from there"
+        remedy = "nothing was finished yet"
+        if any(folder.iterdir()):
+            remedy = f"what was finished is kept in {folder}, and the same command goes on from there"
         raise Interrupted(remedy) from stop
+    finally:
+        with suppress(OSError):
+            folder.rmdir()  # nothing is left of a run that came to nothing
     if not quiet:
         _show(output(), result, folder)
 
