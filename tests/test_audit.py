@@ -353,6 +353,19 @@ def test_equal_submissions_go_by_the_order_of_the_file() -> None:
     assert broken(schedule(jobs, [5, 0], 4, policy="fcfs")) == {"fcfs order", "fcfs head"}
 
 
+@pytest.mark.parametrize("policy", ["sjf", "easy(order=sjf)", "ujf", "conservative(compress=scratch)"])
+def test_nobody_waits_while_nothing_runs(policy: str) -> None:
+    jobs: list[Job] = [(1, 4, 5, 5), (2, 4, 5, 5), (20, 1, 1, 1)]
+    columns = {"urgent": [False] * 3}
+    assert audit(schedule(jobs, [1, 6, 20], 4, policy=policy, columns=columns)).ok
+    late = schedule(jobs, [1, 8, 20], 4, policy=policy, columns=columns)
+    (fault,) = audit(late).faults
+    assert (fault.law, fault.time, fault.jobs) == ("idle machine", 6 * S, (2,))
+    assert fault.message == "job 2 waits from 6 to 8 while nothing runs"
+    (first,) = audit(schedule(jobs, [13, 8, 20], 4, policy=policy, columns=columns)).faults
+    assert (first.time, first.jobs) == (1 * S, (1,))
+
+
 def test_an_fcfs_head_that_fits_starts() -> None:
     late = schedule(JOBS, [0, 0, 21, 26], 4, policy="fcfs")
     fault = audit(late).faults[0]

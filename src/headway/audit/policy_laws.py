@@ -14,6 +14,7 @@ from headway.audit.laws import (
     FCFS_ORDER,
     FILE_COUNTS,
     FILE_WAITS,
+    IDLE_MACHINE,
     LATEST_END,
     MAINTENANCE,
     NODE_ORDER,
@@ -38,6 +39,7 @@ Maker = Callable[[Any, Record], tuple[Law, ...]]
 LAWS: dict[str, Maker] = {
     "fcfs order": lambda policy, record: (FCFS_ORDER,),
     "fcfs head": lambda policy, record: (FCFS_HEAD,),
+    "idle machine": lambda policy, record: (IDLE_MACHINE,),
     "easy head": lambda policy, record: (EASY_HEAD,),
     "maintenance": lambda policy, record: (MAINTENANCE,),
     "promise": lambda policy, record: (PROMISE,),

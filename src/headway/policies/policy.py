@@ -218,6 +218,11 @@ def one_queue(seen: Seen) -> bool:
     return seen.pieces is None and not any(name in seen.places for name in ("group", "cluster", "node"))
 
 
+def never_idle(seen: Seen) -> tuple[str, ...]:
+    """What a policy keeps to whose first job starts whenever it fits."""
+    return ("idle machine",) if one_queue(seen) and seen.outages is None else ()
+
+
 def before_maintenance(seen: Seen) -> tuple[str, ...]:
     """What a policy that plans with walltimes keeps to on a machine whose processors come and go."""
     return () if seen.outages is None else ("maintenance",)

@@ -83,6 +83,7 @@ UNIVERSAL = (
 
 FCFS_ORDER = Law("fcfs order", "starts do not decrease in order of submission", queue_order.check_order)
 FCFS_HEAD = Law("fcfs head", "the head of the queue starts as soon as it fits", queue_order.check_prompt)
+IDLE_MACHINE = Law("idle machine", "no job waits while nothing runs", queue_order.check_idle)
 EASY_HEAD = Law("easy head", "the head starts no later than any shadow time it was given", easy_head.check)
 MAINTENANCE = Law(
     "maintenance", "no job is started that might run into known maintenance", outages.check_planned

@@ -1,4 +1,5 @@
-"""First come, first served: nobody overtakes, and the head starts as soon as it fits."""
+"""Queues: nobody waits for an empty machine; first come, first served, also: nobody overtakes, and the head
+starts as soon as it fits."""
 
 from __future__ import annotations
 
@@ -33,3 +34,20 @@ def check_prompt(record: Record) -> Finding:
         return f"is the head and fits at {t}, it starts at {start}"
 
     return of_jobs(record, range(len(heads)), tell, instants, heads)
+
+
+def check_idle(record: Record) -> Finding:
+    """Whenever nothing runs, nobody waits: whoever is the head fits an empty machine."""
+    order = np.argsort(record.start, kind="stable")
+    start, submit = record.start[order], record.submit[order]
+    busy_until = np.maximum.accumulate(record.end[order])
+    longest = np.minimum.accumulate(submit[::-1])[::-1]  # submission of who waits longest of those to start
+    idle_from = longest.copy()
+    idle_from[1:] = np.maximum(longest[1:], busy_until[:-1])
+
+    def describe(place: int) -> Fault:
+        job = record.job[order[place + int(np.argmin(submit[place:]))]]
+        since, until = seconds_text(idle_from[place]), seconds_text(start[place])
+        return fault(idle_from[place], (job,), f"job {job} waits from {since} to {until} while nothing runs")
+
+    return found(idle_from < start, describe)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from headway.errors import UsageError
 from headway.policies.nodes.baseline import ALLOWED, Baseline
-from headway.policies.policy import Policy, Seen, all_alike, before_maintenance, one_queue
+from headway.policies.policy import Policy, Seen, all_alike, before_maintenance, never_idle, one_queue
 from headway.policies.queueing.policy import Queue
 from headway.policies.redirection.group import Group, Kind
 
@@ -135,7 +135,9 @@ class Easy(Baseline, Queue):
             by_walltime = self.params.get("estimate", "requested") == "requested"
             return before_maintenance(seen) if by_walltime else ()
         is_plain = all(str(self.params.get(name, value)) == value for name, value in PLAIN.items())
-        return ("easy head",) if is_plain and one_queue(seen) and all_alike(self, seen) else ()
+        if is_plain and one_queue(seen) and all_alike(self, seen):
+            return ("easy head",)
+        return never_idle(seen) if self.params.get("dialect", "textbook") == "textbook" else ()
 
 
 class Conservative(Baseline, Policy):
@@ -201,4 +203,6 @@ class Conservative(Baseline, Policy):
     def laws(self, seen: Seen) -> tuple[str, ...]:
         if seen.outages is not None:
             return before_maintenance(seen)
-        return ("promise",) if one_queue(seen) and self.params.get("compress") != "scratch" else ()
+        if self.params.get("compress") == "scratch":
+            return never_idle(seen)
+        return ("promise",) if one_queue(seen) else ()

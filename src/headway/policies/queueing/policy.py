@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from headway.policies.nodes.baseline import OF_NODES, Baseline
-from headway.policies.policy import Policy, Seen, all_alike, before_maintenance, one_queue
+from headway.policies.policy import Policy, Seen, all_alike, before_maintenance, never_idle, one_queue
 from headway.policies.redirection.group import Group, Kind
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Strict(Queue):
         pass
 
     def laws(self, seen: Seen) -> tuple[str, ...]:
-        return before_maintenance(seen)
+        return (*never_idle(seen), *before_maintenance(seen))
 
     def as_group(self) -> Group:
         from headway.policies.queueing.setup import sorted_at_each_pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headway.policies.policy import Policy, Seen, before_maintenance
+from headway.policies.policy import Policy, Seen, before_maintenance, never_idle
 
 if TYPE_CHECKING:
     from headway.engine.local import Local
@@ -29,7 +29,7 @@ class Ujf(Policy):
 
     def laws(self, seen: Seen) -> tuple[str, ...]:
         planned = before_maintenance(seen) if self.params["overrun"] == "kill" else ()
-        return ("urgent overrun", *planned)
+        return ("urgent overrun", *never_idle(seen), *planned)
 
 
 class Ujfb(Policy):
