@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import headway as package
@@ -146,6 +147,26 @@ def test_a_class_in_place_of_its_object_and_other_things_are_refused() -> None:
         package.simulate(log, 4, own_policies.Limited)
     with pytest.raises(HeadwayError, match="is no policy"):
         package.simulate(log, 4, 7)
+
+
+def test_other_things_in_the_place_of_workload_platform_and_schedule_are_refused() -> None:
+    log = package.Workload.from_arrays(unit="s", submit=[0], procs=[1], runtime=[1])
+    for platform in ("rackham", None, 4.0):
+        with pytest.raises(UsageError, match=r"is no platform; give a number of processors"):
+            package.simulate(log, platform, "easy")  # type: ignore[arg-type]
+    assert package.simulate(log, np.int64(4), "easy").capacity == 4  # type: ignore[arg-type]
+    for workload in ("log.swf", None):
+        with pytest.raises(UsageError, match=r"is no workload; read a log with headway.read"):
+            package.simulate(workload, 4, "easy")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"'result' is no schedule; load a folder with"):
+        package.audit("result")  # type: ignore[arg-type]
+
+
+def test_verdicts_and_comparisons_are_shown_in_a_line() -> None:
+    log = package.Workload.from_arrays(unit="s", submit=[0], procs=[1], runtime=[1])
+    made = [package.simulate(log, 4, policy) for policy in ("easy", "fcfs")]
+    assert repr(package.audit(made[1])) == f"<Audit: {package.audit(made[1])}>"
+    assert repr(package.compare(made)).startswith("<Comparison of easy, fcfs on ")
 
 
 def test_compiled_policies_are_listed_too(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from headway.engine import clock
 from headway.engine.drive import Jobs, compiled_hook, compiled_loop, is_cached
 from headway.engine.driver import run
 from headway.engine.outages import ChangingMachine
+from headway.errors import UsageError
 from headway.jit_cache import keeping
 from headway.outcome import Ran, result_of
 from headway.platform import Platform
@@ -54,7 +55,13 @@ def run_policy(
     notify: Notify | None = None,
 ) -> Ran:
     """The simulation itself, as the engine's tables; :func:`simulate` makes a schedule of them."""
-    machine = Platform.procs(platform) if isinstance(platform, int) else platform
+    machine = Platform.procs(platform) if isinstance(platform, (int, np.integer)) else platform
+    if not isinstance(machine, Platform):
+        raise UsageError(
+            f"{platform!r:.60} is no platform; give a number of processors, or headway.Platform.load(file)"
+        )
+    if not isinstance(workload, Workload):
+        raise UsageError(f"{workload!r:.60} is no workload; read a log with headway.read(file)")
     workload = ended_only(workload)
     placed = parse_spec(policy).policy.to_run(machine, workload)
     kept = placed.fitting(workload if placed.takes_cancelled else ran_only(workload), machine)

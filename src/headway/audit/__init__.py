@@ -13,6 +13,7 @@ from headway.audit.laws import UNIVERSAL
 from headway.audit.policy_laws import laws_of
 from headway.audit.record import Record, record_of
 from headway.audit.verdict import Audit, Fault, Law
+from headway.errors import UsageError
 from headway.schedule import Schedule
 from headway.workload import Workload
 
@@ -31,8 +32,10 @@ def audit(schedule: Schedule | Record, workload: Workload | None = None, policy:
         record = record_of(schedule, workload)
         policy = policy or schedule.policy
         unix_start = schedule.unix_start
-    else:
+    elif isinstance(schedule, Record):
         record = schedule
+    else:
+        raise UsageError(f"{schedule!r:.60} is no schedule; load a folder with headway.Schedule.load(folder)")
     laws = {law.name: law for law in UNIVERSAL}
     laws |= {law.name: law for law in (laws_of(policy, record) if policy else ())}
     checked: list[Law] = []

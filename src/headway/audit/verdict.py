@@ -72,6 +72,9 @@ class Audit:
             {"law": law.name, "demands": law.demands, "faults": self.counts[law.name]} for law in self.laws
         ]
 
+    def __repr__(self) -> str:
+        return f"<Audit: {self}>"
+
     def __str__(self) -> str:
         laws = f"{counted(len(self.laws), 'invariant')} checked on {counted(self.jobs, 'job')}"
         if self.ok:

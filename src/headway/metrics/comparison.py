@@ -48,6 +48,9 @@ class Comparison:
     schedules: tuple[Schedule, ...]
     summaries: tuple[dict[str, Any], ...]
 
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self.names)} on {self.schedules[0].workload.source.name}>"
+
     @property
     def same_jobs(self) -> bool:
         """Whether all schedules have the same jobs; a policy that refuses some makes them differ."""
