@@ -7,6 +7,7 @@ submission.
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,3 +137,33 @@ def test_where_jobs_may_be_preempted_a_job_that_reserves_nothing_needs_a_minute_
     first, second, third = starts(jobs, on)
     assert first < MINUTE
     assert third < 2 * MINUTE < second if preempts else second < third
+
+
+LOG = """JobID|JobIDRaw|User|State|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|AllocCPUS|NNodes
+1|1|u|PREEMPTED|1000|1000|1010|1300|290|60|4|4|1
+1|1|u|COMPLETED|1330|1451|5000|6800|1800|60|4|4|1
+"""
+
+
+@pytest.mark.parametrize(
+    ("preemption", "events", "submit"),
+    [
+        ("PreemptType=preempt/qos\nPreemptMode=REQUEUE\n", "", 1000),
+        ("PreemptType=preempt/qos\nPreemptMode=CANCEL\n", "", 1330),
+        ("", "NodeName|TimeStart|TimeEnd|State\nn1|1300|1400|DOWN\n", 1000),
+        ("", "", 1330),
+    ],
+)
+def test_a_job_that_came_back_is_submitted_when_it_first_was(
+    tmp_path: Path, preemption: str, events: str, submit: int
+) -> None:
+    """Where the simulation sends jobs back itself; it runs as long as the last time."""
+    lines = "NodeName=n[1-4] CPUs=4\nPartitionName=main Nodes=ALL Default=YES\n"
+    (tmp_path / "slurm.conf").write_text(f"ClusterName=c\n{preemption}{lines}", "utf-8")
+    (tmp_path / "jobs.txt").write_text(LOG, "utf-8")
+    if events:
+        (tmp_path / "events.txt").write_text(events, "utf-8")
+    jobs = Site.load(tmp_path).read_jobs()
+    assert jobs.header.unix_start == submit
+    assert int(jobs.runtime[0]) // 1_000_000 == 1800
+    assert int(jobs.columns["recorded_start"][0]) // 1_000_000 == 5000 - submit

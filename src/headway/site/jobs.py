@@ -25,12 +25,26 @@ DEFAULTS = {"overrun": "late", "cancelled": "wait"}
 cancelled while they waited are in the queue until then."""
 
 
+def defaults(site: Site) -> dict[str, str]:
+    """The reading rules of a site's log.
+
+    Where the simulation sends jobs back to the queue itself, for others or because their node goes down, a
+    job is submitted when it first was: its last run alone would come too late, and load would be missing.
+    """
+    modes = [site.config.get("PreemptMode"), *(one.preempt_mode for one in site.partitions)]
+    modes += [one.preempt_mode for one in site.qos]
+    preempts = not site.config.get("PreemptType").lower().endswith("none")
+    for_others = preempts and any("REQUEUE" in mode.upper() for mode in modes)
+    lost = site.config.number("JobRequeue") > 0 and any(one.ends_jobs for one in site.events)
+    return DEFAULTS | ({"requeues": "first"} if for_others or lost else {})
+
+
 def read_jobs(site: Site, log: str | None, rules: Mapping[str, str]) -> Workload:
     """The workload of a log; where it is no output of sacct, without Slurm's columns."""
     if log is None and site.jobs is None:
         place = site.folder or site.name
         raise UsageError(f"{place}: the site has no log; add jobs.txt (sacct --parsable2), or give a log")
-    workload = read_requests(str(site.jobs) if log is None else log, {**DEFAULTS, **rules})
+    workload = read_requests(str(site.jobs) if log is None else log, {**defaults(site), **rules})
     if workload.header.max_procs is None:
         workload = workload.with_header(Header((*workload.header.lines, f"; MaxProcs: {site.cpus}")))
     if "min_nodes" not in workload:

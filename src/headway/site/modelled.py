@@ -37,6 +37,9 @@ FLAGS = frozenset((
 SELECTION = frozenset(("CR_ONE_TASK_PER_CORE", "CR_PACK_NODES", "CR_SOCKET", "CR_SOCKET_MEMORY"))
 """Parts of SelectTypeParameters that are not taken into account."""
 
+BILLED = frozenset(("cpu", "mem", "node", "billing"))
+"""Resources of TRESBillingWeights that are taken into account, beside accelerators."""
+
 WEIGHED = frozenset(("CPU", "MEM", "NODE"))
 """Resources of PriorityWeightTRES that are."""
 
@@ -122,6 +125,9 @@ def name_of(shown: str) -> str:
 
 def _of_partition(site: Site, partition: Partition) -> Iterator[tuple[str, str]]:
     takes_turns = "GANG" in site.config.get("PreemptMode").upper()
+    for name, weight in partition.billing_weights.items():
+        if name not in BILLED and not name.startswith("gres/"):
+            yield f"TRESBillingWeights {name}", f"{weight:g}"
     sharing = ("YES",) if takes_turns else ("YES", "FORCE")
     if partition.oversubscribe in sharing and partition.oversubscribe_count > 1:
         yield "OverSubscribe", f"{partition.oversubscribe}:{partition.oversubscribe_count}"
