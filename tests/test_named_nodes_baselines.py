@@ -140,6 +140,31 @@ def test_whole_nodes_are_looked_for_again_without_the_smallest(policy: str) -> N
     assert made.shares.node[made.shares.of(0)].tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("policy", ["easy(nodes=shared)", "conservative(nodes=shared)", "slurm"])
+def test_the_last_task_makes_do_with_what_is_left(policy: str) -> None:
+    # Three tasks of two CPUs each on two nodes of three: each has room for one, and the third has one CPU.
+    site = replace(
+        random_site(0),
+        nodes=(Node("n0", 3), Node("n1", 3)),
+        partitions=(Partition("batch", (0, 1), is_default=True),),
+        qos=(Qos("normal"),),
+    )
+    six, two, none = np.array([6]), np.array([2]), np.array([0])
+    log = random_jobs(0, 1).with_columns(
+        procs=six, cpus=six, tasks=np.array([3]), cpus_per_task=two, min_nodes=two, max_nodes=two,
+        exclusive=none, partition=none,
+    )  # fmt: skip
+    made = headway.simulate(log, site.platform(), policy)
+    assert made.shares is not None
+    assert made.shares.cpus.tolist() == [3, 2]
+    assert headway.audit(made).ok
+    made.shares.cpus[:] = [2, 1]
+    made.procs = np.array([3])
+    assert [fault.message for fault in headway.audit(made).faults] == [
+        "job 1 asked for 6 processors and has 3 on its nodes"
+    ]
+
+
 def test_a_machine_without_nodes_is_refused_with_the_reason() -> None:
     log = random_jobs(0)
     with pytest.raises(headway.UsageError, match="nodes=whole needs a site"):

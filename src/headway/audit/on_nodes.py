@@ -38,6 +38,8 @@ class OnNodes:
     reservation: Sequence[str] | None
     """None where the record does not say who asked for one."""
     dependency: Sequence[str]
+    cpus_per_task: Column | None = None
+    tasks_per_node: Column | None = None
     array: Column | None = None
     array_limit: Column | None = None
 
@@ -59,6 +61,7 @@ def on_nodes_of(schedule: Schedule, log: Workload, chosen: Column, rows: Column)
     codes, labels = schedule.partition, schedule.labels.get("partition", ())
     asked = _names(log, "partition", rows)
     ran = asked if codes is None else [labels[c] if c >= 0 else "" for c in codes[chosen].tolist()]
+    per_task, per_node = (_numbers(log, name, rows) for name in ("cpus_per_task", "tasks_per_node"))
     if not keeps_rules(schedule.policy):
         site, unnamed = schedule.platform.site, [""] * len(rows)
         return OnNodes(
@@ -71,6 +74,8 @@ def on_nodes_of(schedule: Schedule, log: Workload, chosen: Column, rows: Column)
             account=unnamed,
             user=unnamed,
             dependency=unnamed,
+            cpus_per_task=per_task,
+            tasks_per_node=per_node,
         )
     return OnNodes(
         shares,
@@ -82,6 +87,8 @@ def on_nodes_of(schedule: Schedule, log: Workload, chosen: Column, rows: Column)
         constraint=_names(log, "constraint", rows),
         reservation=None if log.get("reservation") is None else _names(log, "reservation", rows),
         dependency=_names(log, "dependency", rows),
+        cpus_per_task=per_task,
+        tasks_per_node=per_node,
         array=_numbers(log, "array", rows),
         array_limit=_numbers(log, "array_limit", rows),
     )

@@ -42,11 +42,26 @@ def check_shares(record: Record) -> Finding | None:
         ),
         of_jobs(
             record,
-            cpus < record.asked,
+            cpus < _least(record.asked, counts, named),
             lambda row: f"asked for {record.asked[row]} processors and has {cpus[row]} on its nodes",
         ),
         _of_pieces(record),
     )
+
+
+def _least(asked: Column, nodes: Column, named: OnNodes) -> Column:
+    """CPUs that each job has at least on so many nodes: those that it asked for.
+
+    Tasks of several CPUs are not divided. Where they do not all find room on the nodes, Slurm lets the last
+    ones make do with what is left, so that a node may lack all but one CPU of a task; and where each node is
+    to have so many tasks, the others get no CPUs.
+    """
+    least = asked
+    per_task = np.ones_like(asked) if named.cpus_per_task is None else np.maximum(named.cpus_per_task, 1)
+    if named.tasks_per_node is not None:
+        bound = nodes * per_task * named.tasks_per_node
+        least = np.where(named.tasks_per_node > 0, np.minimum(least, bound), least)
+    return np.asarray(np.where(nodes > 1, least - nodes * (per_task - 1), least))
 
 
 def _of_pieces(record: Record) -> Finding:
