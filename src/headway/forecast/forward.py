@@ -1,8 +1,9 @@
 """From the queue at an instant onward: the policy in force, run until a job has started.
 
 Running jobs are submitted a moment (``LEAD``) before the instant, so that they all start, with what is left
-of their requests and of their drawn run times; then all who wait arrive together at the instant, in the order
-of their true submissions, which is also what the policy is told of them; then the arrivals that were drawn.
+of their requests and of their drawn run times, by Slurm's rules on the nodes that they have; then all who
+wait arrive together at the instant, in the order of their true submissions, which is also what the policy is
+told of them; then the arrivals that were drawn.
 
     now - LEAD    running jobs start again
     now           waiting jobs, oldest first; the policy's turn
@@ -25,12 +26,12 @@ from headway.forecast.record import Column, Record
 from headway.policies.policy import Policy
 from headway.policies.prepare import Arrivals, Prepared
 from headway.policies.spec import Spec, parse_spec
-from headway.units import HOUR, NEVER
+from headway.units import NEVER, SECOND
 
 LEAD = 1
 """µs before the instant at which running jobs start again."""
-LEAD_OF_PASSES = HOUR
-"""The same where the policy decides at its own times only, and not whenever a job comes."""
+LEAD_OF_SECONDS = SECOND
+"""The same where the policy's clock has whole seconds, and it lets jobs go on by itself."""
 STRIDE = 256
 """Instants simulated between two looks at whether the job has started."""
 NOTHING = np.zeros(0, np.int64)
@@ -60,7 +61,7 @@ class Forward:
         if len(rows) < len(record):
             kept = placed.fitting(record.workload, record.platform)
             record = Record(kept, record.platform, record.start[rows], record.end[rows])
-        return cls(record, placed, LEAD_OF_PASSES if spec.name == "slurm" else LEAD), record
+        return cls(record, placed, LEAD_OF_SECONDS if placed.goes_on else LEAD), record
 
     @property
     def plans_with_draws(self) -> bool:
@@ -123,17 +124,22 @@ class Beginning:
         order = np.argsort(comes, kind="stable")
         place = int(np.flatnonzero(order == place)[0])
         rows, true, comes = rows[order], true[order], comes[order]
-        prepared = self._prepare(rows, true, request[order], lasts[order])
+        prepared = self._prepare(rows, true, comes, request[order], lasts[order])
         jobs = Jobs(comes, work.procs[rows], limit[order], lasts[order], prepared.plan, work.job[rows])
         return self._run(jobs, prepared, place, true)
 
-    def _prepare(self, rows: Column, submit: Column, request: Column, lasts: Column) -> Prepared:
+    def _prepare(
+        self, rows: Column, submit: Column, comes: Column, request: Column, lasts: Column
+    ) -> Prepared:
         """The policy's tables for these jobs."""
         record, policy = self.instant.record, self.forward.policy
         work, machine = record.workload, record.platform
         extra = {name: work.columns[name][rows] for name in policy.columns if name in work}
         if policy.in_file_order:
             extra["file_place"] = rows
+        if policy.goes_on:
+            now = self.instant.now
+            extra |= {"ran": comes < now, "since": np.where(comes <= now, submit, -1)}
         arrivals = Arrivals(
             submit, work.procs[rows], request, np.minimum(lasts, request), extra, machine,
             labels=work.labels, origin=work.header.unix_start or 0,

@@ -66,6 +66,8 @@ class Policy:
     """Whether it takes them with feedback at their columns, as jobs that return."""
     takes_cancelled = False
     """Whether jobs cancelled while they waited are in its queue until then; others leave them out."""
+    goes_on = False
+    """Whether it takes jobs that ran or were submitted before its first instant (columns `ran`, `since`)."""
     in_file_order = False
     """Whether ties are decided by the order of the file, which it then must know."""
     laws_of_the_queue = True

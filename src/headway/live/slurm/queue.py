@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from headway.units import DAY, SECOND
 
-FIELDS = "%i|%T|%C|%S|%e|%l|%r|%Q|%V|%P|%u|%j"
-"""Number, state, CPUs, start, end, limit, reason, priority, submission, partition, user, name."""
+FIELDS = "%i|%T|%C|%S|%e|%l|%r|%Q|%V|%P|%u|%N|%j"
+"""Number, state, CPUs, start, end, limit, reason, priority, submission, partition, user, nodes, name."""
 LOOK = ("squeue", "--noheader", "--all", "--states=all", "--array", f"--format={FIELDS}")
 """Names come last: they may hold anything."""
 
@@ -48,6 +48,8 @@ class SlurmJob:
     partition: str
     user: str
     name: str
+    nodes: str = ""
+    """Those it runs on, such as n[1-3,7]."""
 
     @property
     def is_waiting(self) -> bool:
@@ -67,18 +69,18 @@ def parse_ours(text: str) -> list[SlurmJob]:
 def parse_line(line: str) -> SlurmJob:
     """One job.
 
-    >>> parse_line("7|PENDING|4|N/A|N/A|1:00|JobHeldUser|0|1700000000|main|ada|hw-x").state
+    >>> parse_line("7|PENDING|4|N/A|N/A|1:00|JobHeldUser|0|1700000000|main|ada||hw-x").state
     'held'
     """
-    number, state, cpus, start, end, limit, reason, priority, submitted, partition, user, name = line.split(
-        "|", 11
+    number, state, cpus, start, end, limit, reason, priority, submitted, partition, user, nodes, name = (
+        line.split("|", 12)
     )
     found = STATES.get(state, "failed")
     if state == "PENDING":
         found = "held" if reason in HELD else "waiting"
     return SlurmJob(
         number, found, int(cpus or 0), _instant(start), _instant(end), parse_limit(limit), int(priority or 0),
-        _instant(submitted) or 0, partition, user, name,
+        _instant(submitted) or 0, partition, user, name, nodes,
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """What Slurm will do with its queue, by its own rules: the policy ``slurm`` on the site that scontrol shows.
 
-Running jobs begin a moment before (``LEAD``) with what is left of their limits, so that all of them have
-started; then all who wait come in the order of the priorities that Slurm gives them now. Every job lasts as
+Running jobs begin a moment before (``LEAD``) with what is left of their limits, on the nodes that they have;
+then all who wait come in the order of the priorities that Slurm gives them now. Every job lasts as
 long as its limit.
 """
 
@@ -28,12 +28,12 @@ from headway.policies.prepare import Arrivals
 from headway.policies.spec import Spec
 from headway.site import Site
 from headway.site.export import ASSOCIATIONS, QOS
-from headway.units import HOUR, MINUTE, NEVER, SECOND
+from headway.units import MINUTE, NEVER, SECOND
 from headway.writing import write_text
 
 Times = npt.NDArray[np.int64]
-LEAD = HOUR
-"""How long before the present (µs) running jobs begin: Slurm decides at times of its own."""
+LEAD = SECOND
+"""How long before the present (µs) running jobs begin."""
 STRIDE = 2000
 """Instants simulated between two looks at whether anything still ends."""
 MOST_PASSES = 500
@@ -138,6 +138,7 @@ class RulesPlan:
         procs = [max(job.procs, 1) for job in (*self.running, *self.waiting)]
         partitions = [job.partition for job in (*self.running, *self.waiting)]
         users = [job.user for job in (*self.running, *self.waiting)]
+        nodes = [job.nodes for job in self.running]
         comes = [0] * len(self.running) + [present] * len(self.waiting)
         if trial is not None:
             limits.append(trial.shape.time(trial.walltime))
@@ -147,7 +148,7 @@ class RulesPlan:
             comes.append(present)
         try:
             starts = self._simulated(
-                np.array(comes), np.array(procs), np.array(limits), partitions, users, begin
+                np.array(comes), np.array(procs), np.array(limits), partitions, users, nodes, begin
             )
         except HeadwayError as error:
             raise not_foreseen(error) from None
@@ -165,14 +166,22 @@ class RulesPlan:
         return replace(self.site, scheduler={**self.site.scheduler, "bf_interval": str(interval)})
 
     def _simulated(
-        self, comes: Times, procs: Times, limits: Times, partitions: list[str], users: list[str], begin: int
+        self,
+        comes: Times,
+        procs: Times,
+        limits: Times,
+        partitions: list[str],
+        users: list[str],
+        nodes: list[str],
+        begin: int,
     ) -> Times:
         columns, labels = {}, {}
-        for name, values in (("partition", partitions), ("user", users)):
+        nodes = nodes + [""] * (len(comes) - len(nodes))
+        for name, values in (("partition", partitions), ("user", users), ("node_list", nodes)):
             labels[name] = sorted(set(values))
             places = {label: code for code, label in enumerate(labels[name])}
             columns[name] = np.array([places[value] for value in values], np.int64)
-        columns["job"] = np.arange(len(comes))
+        columns["job"], columns["ran"] = np.arange(len(comes)), comes == 0
         platform = self._coarser(limits, procs).platform()
         arrivals = Arrivals(
             comes, procs, limits, limits, columns, platform, labels=labels, origin=begin // SECOND

@@ -77,6 +77,25 @@ class Life:
         )
         rows[SlurmJob.ACCEPTED] = (self.column("recorded_start", UNSET) >= 0) | (rows[SlurmJob.CANCELLED] > 0)
         rows[SlurmJob.REQUIRED] = self.coded("required_nodes", self.required_set, 0)
+        self.go_on(rows, submit)
+
+    def go_on(self, rows: Table, submit: Table) -> None:
+        """Jobs from before the simulation: who ran has the nodes that it had, and waits for nobody."""
+        since = self.column("since", UNSET)
+        before = since != UNSET
+        rows[SlurmJob.SINCE] = np.where(before, since // SECOND + self.origin, UNSET)
+        rows[SlurmJob.ACCEPTED] |= before
+        rows[SlurmJob.RAN] = self.column("ran", 0)
+        ran = np.flatnonzero(rows[SlurmJob.RAN])
+        rows[SlurmJob.BEGIN, ran] = submit[ran]
+        for row in (SlurmJob.HELD, SlurmJob.KEPT_BACK, SlurmJob.DEPENDENCIES):
+            rows[row, ran] = 0
+        names, codes = self.labels("node_list"), self.column("node_list", UNSET)
+        for job in ran.tolist():
+            places = self.node_places(names[codes[job]]) if 0 <= codes[job] < len(names) else []
+            if places:
+                rows[SlurmJob.REQUIRED, job] = self.required_set(names[codes[job]])
+                rows[[SlurmJob.MIN_NODES, SlurmJob.MAX_NODES], job] = len(places)
 
     def coded(self, name: str, of_label, otherwise: int) -> Table:  # type: ignore[no-untyped-def]
         """What a function makes of the text of each job in a column of texts."""

@@ -181,6 +181,38 @@ def main_pass(state: State, now: int, full: bool) -> bool:
     return stamped
 
 
+@kernel
+def larger_partition(memory: Memory, size: int) -> int:
+    """How many nodes the smallest partition with more than ``size`` has; -1: none has."""
+    found = UNSET
+    for part in range(memory.partitions.shape[1]):
+        nodes = memory.partitions[Partition.NODES, part]
+        if nodes > size and (found == UNSET or nodes < found):
+            found = nodes
+    return int(found)
+
+
+@routine
+def start_who_ran(state: State, first: int, now: int) -> None:
+    """Start those of the records from ``first`` on that ran before the simulation began.
+
+    Where the log tells on which nodes a job ran, it has these. Others find theirs in the order of the
+    records, those in small partitions before those in large ones, which have more to choose from.
+    """
+    memory = state.memory
+    begin_pass(memory)
+    size = larger_partition(memory, 0)
+    while size != UNSET:
+        for place in range(first, memory.clock[SlurmClock.QUEUED]):
+            job, part = memory.queue[Record.JOB, place], memory.queue[Record.PARTITION, place]
+            here = job != GONE and memory.partitions[Partition.NODES, part] == size
+            if here and memory.jobs[SlurmJob.RAN, job] > 0:
+                adapt(memory, place)
+                try_start(state, Scratch.AVAILABLE, job, part, now, MAIN, minutes_in(memory, job, part))
+        size = larger_partition(memory, size)
+    close_gaps(memory)
+
+
 @routine
 def test(state: State, place: int, now: int) -> int:
     """Start the job of a record if it can be: STARTED, or why not."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Slurm(Policy):
     """Slurm's main loop and backfill on a site's nodes."""
 
-    takes_feedback = in_place = takes_cancelled = True
+    takes_feedback = in_place = takes_cancelled = goes_on = True
 
     def on(self, platform: Platform, workload: Workload) -> Policy:
         if platform.site is None:

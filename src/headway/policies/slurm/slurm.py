@@ -18,7 +18,7 @@ from headway.policies.slurm.ending import completing, draw, finish, second_of
 from headway.policies.slurm.gang import settle
 from headway.policies.slurm.happenings import next_happening, take_back, take_happenings
 from headway.policies.slurm.life_tables import Outcome
-from headway.policies.slurm.main_loop import main_pass
+from headway.policies.slurm.main_loop import main_pass, start_who_ran
 from headway.policies.slurm.priority import calculate, prioritise, renew_records
 from headway.policies.slurm.queue import enqueue
 from headway.policies.slurm.settings import Setting
@@ -78,12 +78,17 @@ def take_submissions(state: State, now: int) -> None:
     """Jobs that arrive get their priority and join the queue."""
     memory = state.memory
     clock, first = memory.clock, memory.clock[SlurmClock.QUEUED]
+    ran = 0
     for place in range(submitted(state)):
         job = newcomer(state, place)
         if refuse_submission(state, job):
             continue
-        memory.jobs[SlurmJob.ENTERED, job] = now
-        memory.jobs[SlurmJob.ACCRUED, job] = max(now, memory.jobs[SlurmJob.BEGIN, job])
+        since = memory.jobs[SlurmJob.SINCE, job]
+        memory.jobs[SlurmJob.ENTERED, job] = now if since == UNSET else since
+        memory.jobs[SlurmJob.ACCRUED, job] = max(
+            memory.jobs[SlurmJob.ENTERED, job], memory.jobs[SlurmJob.BEGIN, job]
+        )
+        ran += memory.jobs[SlurmJob.RAN, job]
         if memory.jobs[SlurmJob.KEPT_BACK, job] > 0:
             memory.jobs[SlurmJob.ACCRUED, job] = UNSET
         prioritise(memory, job, now)
@@ -91,6 +96,8 @@ def take_submissions(state: State, now: int) -> None:
         clock[SlurmClock.PENDING] += 1
         clock[SlurmClock.COUNT] += 1
         clock[SlurmClock.STAMP] = clock[SlurmClock.CHANGED] = now
+    if ran > 0:
+        start_who_ran(state, first, now)
     if clock[SlurmClock.QUEUED] > first:
         renew_records(memory, first, now)
 

@@ -154,7 +154,11 @@ class SlurmJob(IntEnum):
     """How many of its tasks each node gets (--ntasks-per-node); 0: as many as there is room for."""
     CONTIGUOUS = 72
     """Whether its nodes must stand side by side."""
-    HOLDS = 73
+    RAN = 73
+    """Whether it ran before the simulation began: it starts as it comes."""
+    SINCE = 74
+    """When it was submitted, if that was before the simulation began; -1: it comes when it is submitted."""
+    HOLDS = 75
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 

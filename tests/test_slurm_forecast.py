@@ -1,0 +1,87 @@
+"""A forecast by Slurm's rules begins with the machine as it is: who runs has his nodes, who waits his age."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import headway
+from headway.forecast import Outlook, Record
+from headway.live.engine import Job
+from headway.live.slurm.queue import SlurmJob
+from headway.live.slurm.rules import RulesPlan
+from headway.policies.grid.composed.cluster import Shape
+from headway.policies.spec import parse_spec
+from headway.site import Site
+from headway.site.model import Partition
+from headway.units import MINUTE, NEVER, SECOND
+from slurm_by_hand import BEGAN, UNDISTURBED, log, site
+
+NOW = 40
+"""Seconds after the first submission."""
+
+
+def record(jobs: headway.Workload, on: Site, *starts: int | None) -> Record:
+    """Jobs that started at these seconds, or wait; none is over."""
+    begun = np.array([NEVER if start is None else start * SECOND for start in starts])
+    return Record(jobs, on.platform(), begun, np.full(len(jobs), NEVER))
+
+
+def planned(known: Record, row: int, now: int = NOW) -> int:
+    """Seconds after the first submission at which a job starts if all use their requests and nobody comes."""
+    return Outlook(known, UNDISTURBED).of_row(row, now * SECOND, draws=1).plan // SECOND
+
+
+def short() -> Site:
+    """The site with jobs of an hour at most."""
+    main = Partition("main", (0, 1, 2, 3), is_default=True, max_minutes=60)
+    return replace(site(), partitions=(main,))
+
+
+def test_who_runs_has_the_nodes_that_it_has() -> None:
+    """It runs on n3 since second 30, with the longest limit there is, and was not eligible long before."""
+    asked: dict[str, Any] = {
+        "node_list": ["n3", "", "", ""], "required_nodes": ["", "n3", "n1", ""], "eligible": [20, 35, 36, 37],
+    }  # fmt: skip
+    jobs = log((20, 1, 60, 60), (35, 1, 10, 10), (36, 1, 10, 10), (37, 4, 10, 10), **asked)
+    known = record(jobs, short(), 30, None, None, None)
+    assert 30 + 3600 <= planned(known, 1) <= 30 + 3600 + 60  # behind it
+    assert NOW <= planned(known, 2) < NOW + 60
+    assert planned(known, 3) >= 30 + 3600  # the whole machine
+
+
+def test_where_the_log_has_no_nodes_all_who_run_find_some() -> None:
+    """The job of the large partition may not take the only node of the small one."""
+    small = Partition("small", (0,), max_minutes=60)
+    on = short()
+    on = replace(on, partitions=(*on.partitions, small))
+    jobs = log((0, 3, 60, 60), (1, 1, 60, 60), (2, 1, 10, 10), partition=["main", "small", "main"])
+    assert planned(record(jobs, on, 10, 11, None), 2) >= 10 + 3600
+
+
+def test_who_waits_has_waited_since_its_submission() -> None:
+    """Half a day of age outweighs the larger size of a job that has just come; they do not fit together."""
+    weights = {
+        "PriorityType": "priority/multifactor", "PriorityWeightAge": "1000", "PriorityMaxAge": "1-0",
+        "PriorityWeightJobSize": "100", "AccountingStorageType": "accounting_storage/slurmdbd",
+    }  # fmt: skip
+    half_a_day = 12 * 3600
+    late = half_a_day - 60
+    jobs = log((0, 4, 720, 720), (10, 3, 60, 60), (late, 4, 60, 60), eligible=[0, 10, late])
+    known = record(jobs, site(weights), 0, None, None)
+    old, new = (planned(known, row, half_a_day - 30) for row in (1, 2))
+    assert half_a_day <= old < half_a_day + 300
+    assert new >= old + 60 * MINUTE // SECOND
+
+
+def test_a_live_cluster_is_foreseen_with_who_runs_where() -> None:
+    """A job runs since ten seconds with the longest limit there is: who wants all nodes waits for its end."""
+    now = BEGAN * SECOND
+    start, submitted = now - 10 * SECOND, now - 20 * SECOND
+    runs = SlurmJob("1", "running", 4, start, None, 60 * MINUTE, 0, submitted, "main", "ada", "a", "n3")
+    plan = RulesPlan(parse_spec(UNDISTURBED), short(), [runs], [], now)
+    completion = plan.tried(1, Job(10 * MINUTE, Shape(16, 1, 1)))
+    assert 69 * MINUTE <= completion - now <= 72 * MINUTE
+    assert plan.tried(1, Job(10 * MINUTE, Shape(12, 1, 1))) - now <= 12 * MINUTE  # the other nodes
