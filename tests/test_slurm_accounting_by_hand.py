@@ -7,14 +7,17 @@ submission.
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from headway.policies.slurm.life import usage_resets
 from headway.site import Site
+from headway.site.config import Config
 from headway.site.model import Association, Limits, Partition, Qos
-from slurm_by_hand import MINUTE, log, simulated, site, starts
+from slurm_by_hand import BEGAN, MINUTE, log, simulated, site, starts
 
 ACCOUNTING = {
     "AccountingStorageType": "accounting_storage/slurmdbd",
@@ -137,6 +140,39 @@ def test_where_jobs_may_be_preempted_a_job_that_reserves_nothing_needs_a_minute_
     first, second, third = starts(jobs, on)
     assert first < MINUTE
     assert third < 2 * MINUTE < second if preempts else second < third
+
+
+@pytest.mark.parametrize(("period", "days"), [("NONE", 0), ("DAILY", 1), ("WEEKLY", 5)])
+def test_usage_is_forgotten_at_midnight(period: str, days: int) -> None:
+    """The first job began on a Tuesday at 22:13 UTC and used the 40 minutes that its group may use. There are
+    40 again at midnight, or on Sunday."""
+    on = limited(grp_tres_mins={"cpu": 40})
+    on = replace(on, config=Config.of(dict(on.config) | {"PriorityUsageResetPeriod": period}))
+    jobs = log((0, 1, 10, 10), (1200, 1, 10, 1), user=["u"] * 2, account=["a"] * 2)
+    schedule = simulated(jobs, on)
+    assert len(schedule) == (2 if days else 1)
+    if days:
+        midnight = days * 86400 - BEGAN % 86400
+        assert midnight <= int(schedule.start[1]) // 1_000_000 <= midnight + 360
+
+
+@pytest.mark.parametrize(
+    ("period", "days"),
+    [
+        ("DAILY", 400),
+        ("WEEKLY", 57),
+        ("MONTHLY", 13),
+        ("QUARTERLY", 4),
+        ("YEARLY", 1),
+        ("NONE", 0),
+    ],
+)
+def test_when_usage_is_forgotten(period: str, days: int) -> None:
+    """In the 400 days from the 14th of November 2023: on Sundays, or when a month or quarter begins."""
+    found = list(usage_resets(site({"PriorityUsageResetPeriod": period}), BEGAN, BEGAN + 400 * 86400))
+    assert len(found) == days and all(day % 86400 == 0 for day in found)
+    if period == "WEEKLY":
+        assert {datetime.fromtimestamp(day, UTC).strftime("%A") for day in found} == {"Sunday"}
 
 
 LOG = """JobID|JobIDRaw|User|State|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|AllocCPUS|NNodes

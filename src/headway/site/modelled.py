@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headway.site.site import Site
 
 PARAMETERS = frozenset((
-    "preemptparameters", "priorityusageresetperiod", "prioritysitefactorparameters",
+    "preemptparameters", "prioritysitefactorparameters",
 ))  # fmt: skip
 """Parameters that decide a schedule and are not taken into account where they are set."""
 

@@ -87,6 +87,15 @@ def decay(memory: Memory, seconds: int) -> None:
 
 
 @kernel
+def forget(memory: Memory) -> None:
+    """Let nobody have used anything."""
+    for holder in range(memory.holders.shape[1]):
+        memory.usage[Usage.RAW, holder] = memory.usage[Usage.WALL, holder] = 0.0
+        for tres in range(memory.used.shape[1]):
+            memory.used[holder, tres] = 0.0
+
+
+@kernel
 def level_value(memory: Memory, holder: int) -> float:
     """How well an association is served among its siblings: its part of shares over its part of usage."""
     is_user = memory.holders[Holder.IS_USER, holder] > 0

@@ -77,7 +77,7 @@ def cancel_job(state: State, job: int, now: int) -> None:
 
 @routine
 def take_happenings(state: State, now: int) -> None:
-    """Let happen what is due; each asks for a pass, but that a job is cancelled."""
+    """Let happen what is due; each asks for a pass, but that a job is cancelled or usage forgotten."""
     memory = state.memory
     clock = memory.clock
     while next_happening(memory) <= now:
@@ -98,6 +98,9 @@ def take_happenings(state: State, now: int) -> None:
             memory.partitions[Partition.UP, which] = 1
         elif kind == What.CANCEL:
             cancel_job(state, which, now)
+            continue
+        elif kind == What.RESET:
+            clock[SlurmClock.RESET_DUE] = 1
             continue
         clock[SlurmClock.COUNT] += 1
         clock[SlurmClock.STAMP] = clock[SlurmClock.CHANGED] = now

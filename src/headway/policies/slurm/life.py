@@ -5,7 +5,7 @@ reservations, nodes that are lost and come back, generic resources and licences.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -367,9 +367,26 @@ def site_nodes(site: Site, one: Reserved) -> Sequence[int]:
     return range(len(site.nodes)) if "ALL_NODES" in {flag.upper() for flag in one.flags} else ()
 
 
-def happenings(site: Site, reservations: Table, by_users: list[tuple[int, int, int]]) -> Table:
-    """All that happens beside jobs coming and ending, by time."""
+def usage_resets(site: Site, first: int, last: int) -> Iterator[int]:
+    """The midnights (UTC) between two seconds at which PriorityUsageResetPeriod has usage forgotten."""
+    period, day = site.config.get("PriorityUsageResetPeriod").upper(), first // DAY * DAY
+    begins = {"WEEKLY": "%w", "MONTHLY": "%d", "QUARTERLY": "%d", "YEARLY": "%j"}
+    while period == "DAILY" or period in begins:
+        day += DAY
+        if day > last:
+            return
+        date = datetime.fromtimestamp(day, UTC)
+        whole = period == "DAILY" or int(date.strftime(begins[period])) == (period != "WEEKLY")
+        if whole and (period != "QUARTERLY" or date.month % 3 == 1):
+            yield day
+
+
+def happenings(
+    site: Site, reservations: Table, by_users: list[tuple[int, int, int]], first: int, last: int
+) -> Table:
+    """All that happens beside jobs coming and ending, by time, for submissions between two seconds."""
     found = list(by_users)
+    found += [(day, What.RESET, 0) for day in usage_resets(site, first, last + 30 * DAY)]
     for event in site.events:
         if event.partition:
             part = site.partition_place.get(event.partition)

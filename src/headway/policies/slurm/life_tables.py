@@ -81,6 +81,8 @@ class What(IntEnum):
     """One is made, begins or ends: plans may change."""
     CANCEL = 7
     """A user cancels a job."""
+    RESET = 8
+    """All usage is forgotten (PriorityUsageResetPeriod)."""
 
 
 class Reservation(IntEnum):

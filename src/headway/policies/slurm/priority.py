@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.engine.tables import Node
 from headway.jit import kernel, routine
-from headway.policies.slurm.fairshare import classic, decay, fair_share, fair_tree, use, use_in_order
+from headway.policies.slurm.fairshare import classic, decay, fair_share, fair_tree, forget, use, use_in_order
 from headway.policies.slurm.life_tables import Array
 from headway.policies.slurm.queue import minutes_in, sift_in, sort_queue
 from headway.policies.slurm.selection import memory_per_cpu, memory_per_node
@@ -158,6 +158,9 @@ def renew_records(memory: Memory, first: int, now: int) -> None:
 def calculate(memory: Memory, now: int) -> None:
     """One calculation: usage decays and grows, users are ranked, priorities are set anew."""
     tree = memory.settings[Setting.FAIR_TREE] > 0
+    if memory.clock[SlurmClock.RESET_DUE] > 0:
+        memory.clock[SlurmClock.RESET_DUE] = 0
+        forget(memory)
     if not tree:
         classic(memory)  # with the usage of before: accounts lag one period behind
     elapsed = now - memory.clock[SlurmClock.PRIORITY_LAST]

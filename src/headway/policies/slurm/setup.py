@@ -184,7 +184,7 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
         ranks=ranks(site),
         arrays=requests.life.arrays,
         dependencies=requests.life.dependencies,
-        happenings=happenings(site, reservations, requests.life.by_users),
+        happenings=happenings(site, reservations, requests.life.by_users, first, last),
         reservations=reservations,
         reserved=reserved,
         gres_total=further_total(site),

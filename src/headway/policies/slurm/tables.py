@@ -330,6 +330,8 @@ class SlurmClock(IntEnum):
     """When the next time slice begins."""
     TURNS = 33
     """Places given so far in the order of turns."""
+    RESET_DUE = 35
+    """Whether the next calculation of priorities forgets all usage."""
     LOOKS_AHEAD = 34
     """Whether nodes are sought that will be free later, not now."""
     UNSETTLED = 30
