@@ -130,6 +130,16 @@ def test_scratch_and_checkpoint() -> None:
     ]
 
 
+def test_a_job_of_walltime_0_goes_on_from_a_checkpoint_in_its_group() -> None:
+    # Job 1 starts before job 2 is looked at, which counts against it; it is killed in its group at once.
+    jobs = Workload.from_arrays(unit="s", submit=[0, 0], procs=[1, 2], walltime=[0, 5], runtime=[1, 5])
+    made = headway.simulate(jobs, 2, "redirection(theta=0, group=1, filter=none, restart=checkpoint)")
+    mine = made.runs().filter(made.runs()["job"] == 1)
+    assert mine["group"].to_list() == ["principal", "principal", "redirection"]
+    assert mine["ended"].to_list() == ["suspended", "resumed", "walltime"]
+    assert audit(made).ok
+
+
 def test_what_the_summary_says() -> None:
     summary = run(HELD_UP, "redirection(theta=1, group=2)").summary(tau=1)
     # 6 processors from 0 to 103; useful 200 + 40 + 100 + 5, lost 6. Slowdowns: A 1.03, B 6.1, C 1, D 1.

@@ -243,7 +243,7 @@ def add_pieces(
     away = np.where(suspended, np.minimum(end + out, back), end)
     loads = (begun > start) & (lead == LOADING)
     swaps_in = (begun > start) & resumed
-    aside = resumed & (end == start) & (ended != DONE)  # ended while it was suspended
+    aside = resumed & (end == start) & (ended != DONE) & (lead == BOOTING)  # ended while it was suspended
     unseen = aside | (suspended & (end == start) & (lead == BOOTING))  # suspended as soon as it started
     # For each entry of the log, what it does one after the other, and which of it is real.
     states = np.array([STATES.index(name) for name in (LOADING, SWAP_IN, "running", SWAP_OUT, "suspended")])
