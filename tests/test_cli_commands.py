@@ -217,6 +217,26 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert process.returncode == 0
 
 
+def test_names_that_the_terminal_cannot_show_are_escaped(tmp_path: Path) -> None:
+    (tmp_path / "jobs.txt").write_text(
+        "JobID|User|State|Submit|Start|End|Elapsed|Timelimit|ReqCPUS\n"
+        "1|\N{SNOWMAN}|COMPLETED|1718000000|1718000000|1718000060|00:01:00|00:10:00|1\n",
+        "utf-8",
+    )
+    for words in (("simulate", "jobs.txt", "--procs", "4", "--policy", "easy", "--out", "o"),
+                  ("compare", "jobs.txt", "--procs", "4", "--policy", "easy", "--policy", "fcfs"),
+                  ("explain", "o", "1"), ("inspect", "jobs.txt"),
+                  ("simulate", "\N{SNOWMAN}", "--policy", "easy")):  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-m", "headway", *words], cwd=tmp_path, capture_output=True,
+            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        )  # fmt: skip
+        assert done.returncode == (2 if "\N{SNOWMAN}" in words else 0) and b"Traceback" not in done.stderr
+        assert words[0] != "explain" or b"\\u2603" in done.stdout
+        assert words[0] != "inspect" or b" ######" in done.stdout
+    assert b"\\u2603: there is no such file" in done.stderr
+
+
 def test_audit_of_our_own_run(headway: Headway) -> None:
     headway("simulate", "log.swf", "--policy", "conservative", "--out", "result")
     for words in ((), ("--trace", "log.swf")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import re
@@ -30,6 +31,7 @@ def main() -> None:
 
     kept = ""
     open_closed()
+    show_every_character()
     if (ended := limits.watched()) is not None:
         sys.exit(_refuse(limits.sentence()) if ended >= limits.FATAL else ended)
     try:
@@ -102,6 +104,27 @@ def open_closed() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
+_PLAIN = str.maketrans({
+    **dict.fromkeys("▄▅▆▇█▌▋▊▉", "#"), **dict.fromkeys("▁▂▃▏▎▍", "."), "…": "...", "–": "-", "·": "-",
+})  # fmt: skip
+"""What stands for characters of charts and tables where they cannot be shown."""
+
+
+def show_every_character() -> None:
+    """Write what the encoding of a terminal or of a pipe does not have as an escape, such as \\u4e2d."""
+    codecs.register_error("headway.shown", _plainly)
+    for stream in (sys.stdout, sys.stderr):
+        if getattr(stream, "errors", "") in ("strict", "backslashreplace") and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="headway.shown")
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end].translate(_PLAIN)
+    return text.encode("ascii", "backslashreplace").decode(), error.end
 
 
 def _flushed() -> int:
