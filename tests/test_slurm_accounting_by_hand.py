@@ -175,6 +175,18 @@ def test_when_usage_is_forgotten(period: str, days: int) -> None:
         assert {datetime.fromtimestamp(day, UTC).strftime("%A") for day in found} == {"Sunday"}
 
 
+@pytest.mark.parametrize("always", [True, False])
+def test_age_may_count_from_the_submission_on(always: bool) -> None:
+    """The second job came before the third but asked to begin 30 minutes later: until then it gains no age,
+    unless PriorityFlags has ACCRUE_ALWAYS."""
+    flags = {"PriorityFlags": "ACCRUE_ALWAYS"} if always else {}
+    on = site(ACCOUNTING | {"PriorityWeightAge": "100000", "PriorityMaxAge": "1-0"} | flags,
+              associations=(Association("root"),))  # fmt: skip
+    jobs = log((0, 4, 90, 60), (60, 4, 30, 10), (600, 4, 30, 10), begin=["", f"{BEGAN + 1800}", ""])
+    _, second, third = starts(jobs, on)
+    assert (second < third) == always
+
+
 LOG = """JobID|JobIDRaw|User|State|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|AllocCPUS|NNodes
 1|1|u|PREEMPTED|1000|1000|1010|1300|290|60|4|4|1
 1|1|u|COMPLETED|1330|1451|5000|6800|1800|60|4|4|1

@@ -7,11 +7,12 @@ the first submission.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from headway.site import Site
-from headway.site.model import Association, Partition
+from headway.site.model import Association, Limits, Partition, Qos
 from slurm_by_hand import MINUTE, log, simulated, site, starts
 from test_slurm_accounting_by_hand import ACCOUNTING
 
@@ -80,6 +81,30 @@ def test_running_jobs_in_the_table_make_plans_exact(reserved: bool) -> None:
     *_, fourth, fifth = starts(jobs, site(scheduler={"bf_running_job_reserve": ""} if reserved else {}))
     assert fourth >= 2400
     assert fifth > fourth if reserved else fifth < 4 * MINUTE
+
+
+@pytest.mark.parametrize(
+    ("limits", "node"),
+    [
+        ({"grp_tres": {"node": 3}}, "n2"),
+        ({"max_tres_per_user": {"node": 3}}, "n2"),
+        ({"max_tres_per_account": {"node": 3}}, "n2"),
+        ({"grp_tres": {"cpu": 12}}, "n1"),
+    ],
+)
+def test_under_a_limit_on_nodes_a_job_prefers_those_that_count_already(
+    limits: dict[str, Any], node: str
+) -> None:
+    """As real Slurm did. The group's first job has n2, others three CPUs of n1 and of n3. The next job of one
+    CPU would fit most tightly on n1; on n2 it adds no node to its group's."""
+    qos = Qos("normal"), Qos("few", limits=Limits(**limits))
+    on = site(ACCOUNTING, qos=qos, associations=(Association("root"),))
+    cpus, names = [3, 2, 3, 1], ["normal", "few", "normal", "few"]
+    jobs = log(*[(60 * k, 1, 60, 60) for k in range(4)], cpus=cpus, tasks=cpus, exclusive=[0] * 4, qos=names,
+               user=[1, 0, 1, 0], group=[1, 0, 1, 0])  # fmt: skip
+    schedule = simulated(jobs, on)
+    assert schedule.shares is not None
+    assert [schedule.shares.nodes_of(job) for job in range(4)] == ["n1", "n2", "n3", node]
 
 
 def test_the_classic_formula_counts_own_usage_at_once() -> None:

@@ -45,6 +45,7 @@ WEIGHED = frozenset(("CPU", "MEM", "NODE"))
 
 PRIORITY_FLAGS = frozenset((
     "SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE", "MAX_TRES", "DEPTH_OBLIVIOUS",
+    "ACCRUE_ALWAYS", "CALCULATE_RUNNING",
 ))  # fmt: skip
 
 LIMITS = frozenset((

@@ -210,17 +210,49 @@ def is_of(memory: Memory, group: int, holder: int, job: int, other: int) -> bool
 
 
 @kernel
-def lay_held(state: State, group: int, holder: int, job: int) -> None:
-    """The nodes that other running jobs counted with a job hold into the set HELD."""
-    memory = state.memory
+def hold_none(memory: Memory) -> None:
+    """Empty the set HELD."""
     for node in range(memory.nodes.shape[1]):
         memory.sets[Scratch.HELD, node] = 0
+
+
+@kernel
+def lay_held(state: State, group: int, holder: int, job: int) -> None:
+    """The nodes that other running jobs counted with a job hold into the set HELD."""
+    hold_none(state.memory)
+    add_held(state, group, holder, job)
+
+
+@kernel
+def add_held(state: State, group: int, holder: int, job: int) -> None:
+    """Add the nodes that other running jobs counted with a job hold to the set HELD."""
+    memory = state.memory
     for place in range(memory.clock[SlurmClock.RUNNING]):
         other = memory.running[1, place]
         if other != job and is_of(memory, group, holder, job, other):
             run = state.jobs[Job.RUN, other]
             for entry in range(state.runs[Run.SHARE, run], end_of_shares(state, run)):
                 memory.sets[Scratch.HELD, state.shares[Share.NODE, entry]] = 1
+
+
+@routine
+def lay_counted(state: State, job: int, part: int) -> None:
+    """Lay the nodes that count for a job already, under limits on nodes that decide, into the set HELD."""
+    memory = state.memory
+    first, second = first_qos(memory, job, part), second_qos(memory, job, part)
+    hold_none(memory)
+    for group in range(Group.ASSOCIATION):
+        kind = Cap.MAX_USER if group == Group.USER else Cap.MAX_ACCOUNT if group == Group.ACCOUNT else Cap.GRP
+        qos = qos_cap(memory, kind, first, second, Tres.NODE)
+        if qos != UNSET:
+            add_held(state, group, qos, job)
+    holder = memory.jobs[SlurmJob.ASSOCIATION, job]
+    if qos_cap(memory, Cap.GRP, first, second, Tres.NODE) != UNSET:
+        return
+    while holder != UNSET and cap_of(memory, Cap.GRP, holder, Tres.NODE) == UNSET:
+        holder = memory.holders[Holder.PARENT, holder]
+    if holder != UNSET:
+        add_held(state, Group.ASSOCIATION, holder, job)
 
 
 @kernel

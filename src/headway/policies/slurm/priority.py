@@ -28,7 +28,8 @@ BASIC = 4294901759
 @kernel
 def age_factor(memory: Memory, job: int, now: int) -> float:
     """How long a job has been waiting, of the longest age that counts."""
-    since = memory.jobs[SlurmJob.ACCRUED, job]
+    always = memory.settings[Setting.ACCRUE_ALWAYS] > 0
+    since = memory.jobs[SlurmJob.ENTERED if always else SlurmJob.ACCRUED, job]
     if since == UNSET or now <= since:
         return 0.0
     return min((now - since) / memory.settings[Setting.MAX_AGE], 1.0)

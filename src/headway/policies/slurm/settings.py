@@ -97,6 +97,8 @@ class Setting(IntEnum):
     """Whether a QOS waives bounds of partitions."""
     LIMITS_NODES = 65
     """Whether a limit on the nodes that jobs hold together is set anywhere."""
+    ACCRUE_ALWAYS = 71
+    """PriorityFlags=ACCRUE_ALWAYS: jobs gain age from their submission on, eligible or not."""
     BUSY_FIRST = 68
     """bf_busy_nodes: plans take nodes in use before idle ones."""
     SERIAL_LAST = 69

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -283,6 +284,7 @@ def settings_of(site: Site) -> Table:
     row[Setting.FAVOR_SMALL] = config.get("PriorityFavorSmall").upper() == "YES"
     row[Setting.SIZE_BY_TIME] = "SMALL_RELATIVE_TO_TIME" in flags
     row[Setting.MAX_TRES] = "MAX_TRES" in flags
+    row[Setting.ACCRUE_ALWAYS] = "ACCRUE_ALWAYS" in flags
     row[Setting.DEPTH_OBLIVIOUS] = "DEPTH_OBLIVIOUS" in flags
     row[Setting.FAIR_TREE] = not {"NO_FAIR_TREE", "DEPTH_OBLIVIOUS"} & set(flags)
     row[Setting.CLUSTER_NODES], row[Setting.CLUSTER_CPUS] = len(site.nodes), site.cpus
@@ -345,6 +347,9 @@ def node_rows(site: Site, first: int) -> Table:
     rows[SlurmNode.IDLE_SINCE], rows[SlurmNode.SAVES_POWER] = first, 1
     rows[SlurmNode.SAVES_POWER, sorted(site.always_on)] = 0
     rows[SlurmNode.WEIGHT] = [node.weight for node in site.nodes]
+    kinds: dict[str, int] = {}
+    texts = [str(replace(node, name="", state="")) for node in site.nodes]
+    rows[SlurmNode.KIND] = [kinds.setdefault(text, len(kinds)) for text in texts]
     rows[SlurmNode.SET_WEIGHT] = rows[SlurmNode.WEIGHT] * LIGHTER + LIGHTER - 1
     by_core = "CR_CPU" not in site.config.get("SelectTypeParameters").upper()
     rows[SlurmNode.THREADS] = [node.threads_per_core if by_core else 1 for node in site.nodes]

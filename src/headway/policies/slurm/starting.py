@@ -13,12 +13,20 @@ from headway.policies.slurm.ends import forget_running, note_running
 from headway.policies.slurm.gang import make_room, waits_for_turn
 from headway.policies.slurm.independence import count_task, take_licences
 from headway.policies.slurm.life_tables import Outcome
-from headway.policies.slurm.limits import after_selection, billed, charge, hold_by_limit, minutes_used_up
+from headway.policies.slurm.limits import (
+    after_selection,
+    billed,
+    charge,
+    hold_by_limit,
+    lay_counted,
+    minutes_used_up,
+)
 from headway.policies.slurm.power import switch_on
 from headway.policies.slurm.preemption import grace, is_pausing, pass_number
 from headway.policies.slurm.priority import tres_of
 from headway.policies.slurm.queue import leave_queue
 from headway.policies.slurm.selection import (
+    LIGHTER,
     flexible_reservation,
     propose_taken,
     reset_weights,
@@ -75,6 +83,25 @@ def leave_reserved_out(memory: Memory) -> None:
     for node in range(memory.nodes.shape[1]):
         memory.sets[Scratch.BEFORE, node] &= memory.sets[Scratch.ALLOWED, node]
         memory.sets[Scratch.CANDIDATES, node] &= memory.sets[Scratch.ALLOWED, node]
+
+
+@kernel
+def prefer_held(memory: Memory, job: int, part: int) -> None:
+    """Make nodes a little heavier that would count anew for a limit on nodes, where others of their kind do
+    not: those in the set HELD."""
+    work, features = memory.work, memory.jobs[SlurmJob.FEATURES, job]
+    for kind in range(memory.nodes.shape[1]):
+        work[Work.RUN_NODES, kind] = work[Work.RUN_CPUS, kind] = 0
+    for node in range(memory.nodes.shape[1]):
+        if memory.members[part, node] & memory.features[features, node] > 0:
+            kind = memory.nodes[SlurmNode.KIND, node]
+            work[Work.RUN_NODES, kind] += 1
+            work[Work.RUN_CPUS, kind] += memory.sets[Scratch.HELD, node]
+    for node in range(memory.nodes.shape[1]):
+        kind = memory.nodes[SlurmNode.KIND, node]
+        if memory.members[part, node] > 0 and memory.sets[Scratch.HELD, node] == 0:
+            some = 0 < work[Work.RUN_CPUS, kind] < work[Work.RUN_NODES, kind]
+            memory.nodes[SlurmNode.SET_WEIGHT, node] += LIGHTER if some else 0
 
 
 @kernel
@@ -156,8 +183,12 @@ def try_start(state: State, allowed: int, job: int, part: int, now: int, loop: i
     """
     memory = state.memory
     candidates(state, allowed, job, part)
-    if memory.gres_asked.shape[0] > 0:
+    limits_nodes = memory.settings[Setting.ENFORCE] > 0 and memory.settings[Setting.LIMITS_NODES] > 0
+    if memory.gres_asked.shape[0] > 0 or limits_nodes:
         reset_weights(memory, part)
+    if limits_nodes:
+        lay_counted(state, job, part)
+        prefer_held(memory, job, part)
     if memory.reservations.shape[1] > 0 and loop == MAIN:
         if lay_allowed(memory, job, part, now, minutes, now) != now:
             memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION

@@ -186,8 +186,11 @@ class SlurmNode(IntEnum):
     """When the last job on it ended."""
     SAVES_POWER = 6
     """Whether it is switched off when it has been idle for long."""
+    KIND = 7
+    """The same for nodes that differ in their names only."""
     SET_WEIGHT = 4
-    """Its weight as the last tests left it: jobs with generic resources make nodes lighter for others."""
+    """Its weight as the last tests left it: jobs with generic resources make nodes lighter for others, limits
+    on nodes make those heavier that would count anew."""
 
 
 class Partition(IntEnum):
