@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import headway
-from headway.forecast import Outlook, Record
+from headway.forecast import Outlook, Present, Record, present
+from headway.forecast.answer import Question, answer
 from headway.live.engine import Job
 from headway.live.slurm.queue import SlurmJob
 from headway.live.slurm.rules import RulesPlan
@@ -17,6 +18,7 @@ from headway.policies.spec import parse_spec
 from headway.site import Site
 from headway.site.model import Partition
 from headway.units import MINUTE, NEVER, SECOND
+from headway.workload import Header
 from slurm_by_hand import BEGAN, UNDISTURBED, log, site
 
 NOW = 40
@@ -85,3 +87,36 @@ def test_a_live_cluster_is_foreseen_with_who_runs_where() -> None:
     completion = plan.tried(1, Job(10 * MINUTE, Shape(16, 1, 1)))
     assert 69 * MINUTE <= completion - now <= 72 * MINUTE
     assert plan.tried(1, Job(10 * MINUTE, Shape(12, 1, 1))) - now <= 12 * MINUTE  # the other nodes
+
+
+def test_a_queue_that_is_watched_has_its_partitions_and_nodes() -> None:
+    """Behind a past of the site, a job runs on n3 since ten seconds with the longest limit there is."""
+    jobs = log((0, 1, 60, 60), node_list=["n1"], partition=["main"])
+    past = Record(jobs, short().platform(), np.array([0]), np.array([60 * MINUTE]))
+    now = (BEGAN + 7200) * SECOND
+    runs = Present(
+        procs=4, walltime=60 * MINUTE, submit=now - 20 * SECOND, start=now - 10 * SECOND,
+        user="ada", number=2, partition="main", nodes="n3",
+    )  # fmt: skip
+    known, at = present([runs], now, short().platform(), past)
+    assert known.workload.labels["node_list"] == ["n1", "n3"]
+
+    def plan(procs: int) -> int:
+        asked = Question(procs, 10 * MINUTE, {"partition": 0})
+        found = answer(Outlook(known, UNDISTURBED), at, asked, draws=1, teachers=0).main.forecast
+        return (found.plan - at) // SECOND
+
+    assert plan(12) < 60 and 3590 <= plan(16) <= 3660
+
+
+def test_new_names_do_not_take_the_numbers_of_a_past_without_names() -> None:
+    past = Record(
+        headway.Workload.from_arrays(
+            unit="s", submit=[0], procs=[1], runtime=[9], walltime=[9], user=[0],
+            header=Header([f"; UnixStartTime: {BEGAN}"]),
+        ),
+        headway.Platform.procs(4), np.array([0]), np.array([9 * SECOND]),
+    )  # fmt: skip
+    now = (BEGAN + 60) * SECOND
+    known, _ = present([Present(1, MINUTE, now, user="ada")], now, headway.Platform.procs(4), past)
+    assert known.workload.user.tolist() == [0, 1]

@@ -42,6 +42,18 @@ def past(path: Path) -> None:
     write_swf(log, path)
 
 
+def of_site(site: Path, slurm: SlurmCluster) -> Path:
+    """The site's folder, as its commands describe it, with one job that has run."""
+    site.mkdir()
+    for file, what in (("config.txt", "config"), ("partitions.txt", "partition"), ("nodes.txt", "node")):
+        (site / file).write_text(slurm.run("scontrol", "show", what))
+    began = int(time.time()) - DAY
+    names = "JobIDRaw|User|Partition|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|AllocCPUS"
+    row = f"1|root|main|COMPLETED|{began}|{began}|{began + 60}|60|10|2|2"
+    (site / "jobs.txt").write_text(f"{names}\n{row}\n")
+    return site
+
+
 @pytest.mark.long
 def test_when_begins_with_the_queue_as_squeue_shows_it(
     slurm: SlurmCluster, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -61,7 +73,12 @@ def test_when_begins_with_the_queue_as_squeue_shows_it(
         done = headway("when", "past.swf", *asked, "--draws", "40", "--teachers", "0", "--json")
         assert done.status == 0, done.err
         told = json.loads(done.out)
-    assert (told["running"], told["waiting"]) == (1, 1)
+        site = of_site(path / "site", slurm)
+        by_rules = headway("when", site, *asked, "--draws", "10", "--teachers", "0", "--json")
+        assert by_rules.status == 0, by_rules.err
+        ruled = json.loads(by_rules.out)
+    assert (told["running"], told["waiting"]) == (ruled["running"], ruled["waiting"]) == (1, 1)
+    assert ruled["policy"].startswith("slurm") and 1680 < ruled["job"]["plan_wait"] <= 1860
     # Everybody asked for ten times too much: the plan says half an hour, the past says a few minutes.
     job = told["job"]
     assert 1740 < job["plan_wait"] <= 1800

@@ -179,8 +179,9 @@ def _live(inputs: Any, policy: str, grid: Path, cluster: str) -> tuple[Outlook, 
     if site.kind != "slurm":
         raise UsageError(f"{cluster} is a {site.kind} cluster; --live looks at Slurm")
     jobs, now = queue_now(of, site)
-    past = Record.recorded(inputs.workload, inputs.platform)
-    record, at = present(jobs, now, Platform.procs(site.cluster.procs), past)
+    past = Record.recorded(with_partitions(inputs.workload, inputs.platform), inputs.platform)
+    machine = inputs.platform if inputs.platform.site else Platform.procs(site.cluster.procs)
+    record, at = present(jobs, now, machine, past)
     return Outlook(record, policy), seconds_text(at)
 
 

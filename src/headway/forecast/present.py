@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.errors import UsageError
-from headway.forecast.record import Column, Record
+from headway.forecast.record import Column, Record, nothing_asked
 from headway.platform import Platform
 from headway.units import NEVER, SECOND
 from headway.workload import Header, Workload
@@ -31,6 +31,9 @@ class Present:
     start: int | None = None
     user: str = ""
     number: int = 0
+    partition: str = ""
+    nodes: str = ""
+    """Those it runs on, such as n[1-3,7]; of a site's jobs."""
 
 
 def present(
@@ -46,11 +49,11 @@ def present(
     first = min([now, *(job.submit for job in jobs)]) // SECOND
     header = Header((f"; UnixStartTime: {first}",)) if ended is None else ended.workload.header
     origin = SECOND * (header.unix_start or 0)
-    users = [] if ended is None else list(ended.workload.labels.get("user", []))
-    names = {name: code for code, name in enumerate(users)}
-    for job in jobs:
-        if job.user and job.user not in names:
-            names[job.user] = len(names)
+    labels = {} if ended is None else dict(ended.workload.labels)
+    users, partitions, nodes = (
+        _coded(ended, labels, column, [getattr(job, name) for job in jobs])
+        for column, name in (("user", "user"), ("partition", "partition"), ("node_list", "nodes"))
+    )
     columns = {
         "job": np.array([job.number for job in jobs], np.int64),
         "submit": np.array([min(job.submit, now) - origin for job in jobs], np.int64),
@@ -59,7 +62,9 @@ def present(
         "runtime": np.array(
             [job.walltime if job.start is None else now - job.start for job in jobs], np.int64
         ),
-        "user": np.array([names.get(job.user, -1) for job in jobs], np.int64),
+        "user": users,
+        "partition": partitions,
+        "node_list": nodes,
     }
     begun = [NEVER if job.start is None else job.start - origin for job in jobs]
     start, end = np.array(begun, np.int64), np.full(len(jobs), NEVER, np.int64)
@@ -68,7 +73,7 @@ def present(
     work = Workload(
         {name: _behind(ended, name, columns, len(jobs)) for name in _names(ended)},
         header=header,
-        labels={} if ended is None else ended.workload.labels | {"user": list(names)},
+        labels=labels,
     )
     return Record(work, platform, start, end), now - origin
 
@@ -79,15 +84,29 @@ def before(past: Record, now: int) -> Record:
     return Record(past.workload.select(over), past.platform, past.start[over], past.end[over])
 
 
+def _coded(ended: Record | None, labels: dict[str, list[str]], column: str, given: list[str]) -> Column:
+    """Codes of names, -1 for none; names that are new join those of the column.
+
+    Where the past has numbers without names, new names get numbers of which it has none.
+    """
+    codes = {name: code for code, name in enumerate(labels.get(column, []))}
+    taken = -1 if ended is None or codes else int(ended.column(column).max(initial=-1))
+    for name in given:
+        if name:
+            codes.setdefault(name, taken + 1 + len(codes))
+    if codes and taken < 0:
+        labels[column] = list(codes)
+    return np.array([codes.get(name, -1) for name in given], np.int64)
+
+
 def _names(ended: Record | None) -> list[str]:
     return list(ALWAYS) if ended is None else list(ended.workload.columns)
 
 
 def _behind(ended: Record | None, name: str, columns: dict[str, Column], count: int) -> Column:
     """A column of the past with the values of the present jobs behind it."""
-    own = columns.get(name, np.full(count, -1, np.int64))
     if ended is None:
-        return own
+        return columns.get(name, np.full(count, -1, np.int64))
     column = ended.workload.columns[name]
-    nothing = np.zeros(count, column.dtype) if column.dtype == np.bool_ else own.astype(column.dtype)
-    return np.concatenate([column, nothing])
+    own = columns.get(name, np.full(count, nothing_asked(name, column), np.int64))
+    return np.concatenate([column, own.astype(column.dtype)])

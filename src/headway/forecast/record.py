@@ -18,6 +18,7 @@ from headway.platform import Platform
 from headway.schedule import Schedule
 from headway.units import NEVER
 from headway.workload import Workload
+from headway.workload.slurm.requests import ABSENT
 
 Column = npt.NDArray[np.int64]
 
@@ -141,11 +142,11 @@ class Record:
         return replace(self, workload=workload, start=start, end=end), len(self)
 
 
-ABSENT = {"max_nodes", "exclusive", "nice", "array_limit", "held", "contiguous"}
-"""Columns of what jobs ask of Slurm in which nothing asked is 0; in all others it is -1."""
+def nothing_asked(name: str, column: npt.NDArray[np.generic]) -> int:
+    """The value of a column for a job that asks for nothing there."""
+    return 0 if column.dtype == np.bool_ else ABSENT.get(name, -1)
 
 
 def _with(column: npt.NDArray[np.generic], name: str, own: Mapping[str, int]) -> npt.NDArray[np.generic]:
     """A column with the value of one more job."""
-    nothing = 0 if name in ABSENT or column.dtype == np.bool_ else -1
-    return np.append(column, np.array([own.get(name, nothing)]).astype(column.dtype))
+    return np.append(column, np.array([own.get(name, nothing_asked(name, column))]).astype(column.dtype))

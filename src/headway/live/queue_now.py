@@ -23,6 +23,15 @@ def queue_now(grid: Grid, site: Site) -> tuple[list[Present], int]:
     running = [job for job in jobs if job.state == "running" and job.start is not None]
     waiting = [job for job in in_order(jobs) if job.state == "waiting"]
     return [
-        Present(job.procs, job.limit, job.submitted, job.start if job in running else None, job.user, number)
+        Present(
+            procs=job.procs,
+            walltime=job.limit,
+            submit=job.submitted,
+            start=job.start if job in running else None,
+            user=job.user,
+            number=number,
+            partition=job.partition,
+            nodes=job.nodes,
+        )
         for number, job in enumerate([*running, *waiting], 1)
     ], now

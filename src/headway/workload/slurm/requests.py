@@ -48,9 +48,10 @@ FROM_RECORD = ("cpus", "array", "array_task", "node_list")
 COLUMNS = (*NUMBERS, *FROM_RECORD, *(name for name in TEXTS if name != "partition"))
 """Every column made here; `partition` is put in the place of the recorded one."""
 
-_ABSENT = dict.fromkeys(
+ABSENT = dict.fromkeys(
     ("max_nodes", "exclusive", "nice", "array_limit", "held", "contiguous", "oversubscribe"), 0
 )
+"""Columns in which nothing asked is 0; in all others it is -1."""
 _ARRAY = re.compile(r"^(\d+)_(\d+|\[)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)B?", re.IGNORECASE)
 
@@ -76,7 +77,7 @@ class Lines:
             place = self._place[line] = len(self._numbers)
             asked = _asked(options(line))
             asked["name"] = asked["name"] or script(line)
-            self._numbers.append(tuple(asked.get(name, _ABSENT.get(name, -1)) for name in NUMBERS))
+            self._numbers.append(tuple(asked.get(name, ABSENT.get(name, -1)) for name in NUMBERS))
             self._texts.append(tuple(asked.get(name, "") for name in TEXTS))
         return place
 
