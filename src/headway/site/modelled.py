@@ -44,9 +44,9 @@ WEIGHED = frozenset(("CPU", "MEM", "NODE"))
 """Resources of PriorityWeightTRES that are."""
 
 PRIORITY_FLAGS = frozenset((
-    "SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE", "MAX_TRES", "DEPTH_OBLIVIOUS",
-    "ACCRUE_ALWAYS", "CALCULATE_RUNNING",
+    "SMALL_RELATIVE_TO_TIME", "NO_FAIR_TREE", "FAIR_TREE", "MAX_TRES", "ACCRUE_ALWAYS", "CALCULATE_RUNNING",
 ))  # fmt: skip
+"""Flags of PriorityFlags that are; DEPTH_OBLIVIOUS is followed, but not as Slurm sees the usage of others."""
 
 LIMITS = frozenset((
     "grp_jobs_accrue", "max_jobs_accrue", "max_jobs_accrue_per_user", "max_jobs_accrue_per_account",
