@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from headway.errors import UsageError
 from headway.grammar import LARGEST, Call, value_text
 from headway.policies.composition import reason_against
+from headway.units import LONGEST, SECOND
 
 if TYPE_CHECKING:
     from headway.policies.spec import Spec
@@ -104,6 +105,8 @@ class Parameter:
             raise wrong
         if value > self.high or (self.open_high and value == self.high):
             raise wrong
+        if self.unit == "seconds" and value > LONGEST // SECOND:
+            raise UsageError(f"{policy}: {self.name} is longer than can be kept: {shown} seconds")
         return self.number(value)
 
     def _number_words(self) -> str:
