@@ -55,6 +55,8 @@ def test_the_parts_for_training_and_testing_meet_at_a_line_in_time() -> None:
 def test_first_goes_by_submission_then_by_position() -> None:
     work = jobs(submit=[7, 3, 3, 9])
     assert apply(work, "first(2)").job.tolist() == [2, 3]
+    with pytest.raises(UsageError, match="jobs must be 0 or more, not -1"):
+        apply(work, "first(-1)")
     assert seconds(apply(work, "from_zero").submit) == [4, 0, 0, 6]
 
 

@@ -84,9 +84,11 @@ def log_platform(workload: Workload, options: str = "--procs N or --platform FIL
             f"{options} ({seen})"
         )
     if procs is None:
+        given = [name for name in ("MaxProcs", "MaxNodes") if name in workload.header]
+        says = f"no number in {' and '.join(given)}" if given else "neither MaxProcs nor MaxNodes"
         raise UsageError(
-            f"{workload.source.name}: the header has neither MaxProcs nor MaxNodes, so the machine's "
-            f"size is not known; give {options}"
+            f"{workload.source.name}: the header has {says}, so the machine's size is not known; "
+            f"give {options}"
         )
     return Platform.procs(procs)
 

@@ -62,8 +62,10 @@ def first(workload: Workload, jobs: int) -> Workload:
 
     jobs: how many to keep.
     """
+    if jobs < 0:
+        raise UsageError(f"first: jobs must be 0 or more, not {jobs}")
     chosen = np.zeros(len(workload), np.bool_)
-    chosen[submission_order(workload)[: max(jobs, 0)]] = True
+    chosen[submission_order(workload)[:jobs]] = True
     return workload.select(chosen, rule="first", action=f"after the first {jobs} jobs: left out")
 
 
