@@ -94,7 +94,7 @@ def take_submissions(state: State, now: int) -> None:
         prioritise(memory, job, now)
         enqueue(memory, job)
         clock[SlurmClock.PENDING] += 1
-        clock[SlurmClock.COUNT] += 1
+        clock[SlurmClock.COUNT] += 1 - memory.jobs[SlurmJob.RAN, job]
         clock[SlurmClock.STAMP] = clock[SlurmClock.CHANGED] = now
     if ran > 0:
         start_who_ran(state, first, now)
