@@ -101,7 +101,7 @@ def of_commands(rows: Sequence[Row]) -> Iterator[Line]:
     """The command line, by wall time: that is what a user feels."""
     for row in rows:
         name = str(row["command"])
-        bar = 15.0 if "first use" in name else 0.3 if "--help" in name else 2.0 if "audited" in name else None
+        bar = 3.0 if "first use" in name else 0.3 if "--help" in name else 2.0 if "audited" in name else None
         yield at_most(name, f"best of {row['best of']}", number(row, "wall s"), "s wall", bar)
 
 
