@@ -13,6 +13,7 @@ from threading import Thread
 
 import pytest
 
+import headway
 from commands import Headway
 from headway.errors import InputError, UsageError
 from headway.site import PARENT, Site
@@ -202,3 +203,39 @@ def test_packed_files_that_are_damaged_or_without_end(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds nothing of a site"):
         bring_in([tmp_path / "slurm.conf.gz"], tmp_path / "site")
     assert not (tmp_path / "site").exists()
+
+
+def test_import_tells_what_slurms_rules_do_not_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arrays, QOS and exclusive nodes are modelled on a site, components that start together are not. What
+    newer versions show of each node (SuspendTime, NextState, ReservationName) decides no schedule."""
+    run = Headway(tmp_path, capsys, monkeypatch)
+    run.write("slurm.conf", "NodeName=n[1-2] CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n")
+    nodes = "".join(
+        f"NodeName=n{k} Arch=x86_64 CoresPerSocket=1\n   CPUTot=4 Sockets=4 State=IDLE ThreadsPerCore=1\n"
+        "   NextState=IDLE ReservationName=maint\n   ResumeAfterTime=None SuspendTime=INFINITE\n"
+        for k in (1, 2)
+    )
+    run.write("node.txt", nodes)
+    row = (
+        "{}|ann|c|p|high|COMPLETED|1714557600|1714557600|1714557601|1714558201|600|30|4|4|sbatch --exclusive"
+    )
+    names = "JobID|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS"
+    rows = [f"{names}|AllocCPUS|SubmitLine", *(row.format(number) for number in ("1", "2_1", "3+0", "3+1"))]
+    run.write("sacct.txt", "\n".join(rows) + "\n")
+    done = run("site", "import", "slurm.conf", "node.txt", "sacct.txt", "made")
+    assert done.status == 0, done.err
+    listed = done.out.partition("Not modelled")[2].split("written to")[0]
+    assert "heterogeneous jobs" in listed
+    assert not any(word in listed for word in ("QOS", "exclusive nodes", "job arrays"))
+    assert "Not modelled" not in run("site", "made").out
+
+
+@pytest.mark.parametrize("shown", ["01.05.2024 10:00:00", "Wed 01 May", "10:00:00"])
+def test_times_in_a_format_of_the_users_own_are_told_with_the_remedy(tmp_path: Path, shown: str) -> None:
+    """As sacct prints them where SLURM_TIME_FORMAT is set."""
+    log = tmp_path / "jobs.txt"
+    log.write_text(f"JobID|State|Submit|Start|End|AllocCPUS\n1|COMPLETED|{shown}|{shown}|{shown}|4\n")
+    with pytest.raises(InputError, match=r"jobs.txt:2: Submit: .*SLURM_TIME_FORMAT=%s"):
+        headway.read(log)

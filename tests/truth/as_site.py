@@ -103,6 +103,7 @@ def submit_line(asked: Asked) -> str:
     ]
     words.append(f"-p {','.join(job.partitions)}")
     words += ["--exclusive"] if job.whole else []
+    words += ["--exclusive=user"] if "by_user" in options else []
     for key, option in (
         ("mem", "mem"), ("mpc", "mem-per-cpu"), ("array", "array"), ("begin", "begin"), ("gres", "gres"),
         ("resv", "reservation"), ("tmin", "time-min"), ("name", "job-name"), ("feat", "constraint"),

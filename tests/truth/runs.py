@@ -196,6 +196,7 @@ def read_jobs(path: Path, machine: Machine, conf: Conf) -> Iterator[tuple[int, A
         n, submit, nodes, cpus, limit, run, partition, qos, uid, account, flag = fields[:11]
         pairs = (pair.partition("=") for pair in (fields[11] if len(fields) > 11 else "-").split(";"))
         options = {key: value for key, _, value in pairs if key != "-"}
+        options |= {"by_user": ""} if flag == "user" else {}
         names = tuple((default if partition == "-" else partition).split(","))
         exclusive = flag == "excl" or any(machine.partitions[name].exclusive for name in names)
         memory = int(options.get("mem", options.get("mpc", per_node or per_cpu)))

@@ -112,5 +112,5 @@ def _import(words: list[str], quiet: bool) -> None:
         console.print("There is no log; add jobs.txt (sacct --parsable2).", markup=False)
     else:
         ledger_table(console, workload.ledger)
-        not_modelled_table(console, workload.source)
+        not_modelled_table(console, workload.source, "slurm")
     console.print(f"written to {target}; see it with: headway site {target}", markup=False)

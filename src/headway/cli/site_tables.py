@@ -132,6 +132,7 @@ def _rest(partition: Partition) -> str:
         "AllocNodes": None if partition.alloc_nodes is None else ",".join(partition.alloc_nodes),
         "RootOnly": "YES" if partition.root_only else None,
         "ReqResv": "YES" if partition.req_resv else None,
+        "ExclusiveUser": "YES" if partition.exclusive_user else None,
         "LLN": "YES" if partition.lln else None,
         "TRESBillingWeights": _pairs(partition.billing_weights) or None,
     }

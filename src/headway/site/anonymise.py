@@ -43,6 +43,8 @@ _MODES = (
     "rootonly",
     "reqresv",
     "lln",
+    "exclusive",
+    "exclusiveuser",
 )
 _PLUGINS = ("accountingstoragetype", "prioritytype", "preempttype", "schedulertype", "selecttype")
 _TRES = ("tres", "tresbillingweights", "priorityweighttres", *(

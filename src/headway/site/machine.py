@@ -19,7 +19,8 @@ _NODE_NO_CONCERN = frozenset((
     "cpuload", "activefeatures", "gresdrain", "gresused", "os", "allocmem", "freemem", "owner", "mcs_label",
     "partitions", "boottime", "slurmdstarttime", "lastbusytime", "cfgtres", "alloctres", "capwatts",
     "currentwatts", "avewatts", "extsensorsjoules", "extsensorswatts", "extsensorstemp", "version",
-    "resumeaftertime", "comment", "extra", "instanceid", "instancetype", "restrictedcorespergpu",
+    "resumeaftertime", "suspendtime", "nextstate", "reservationname",
+    "comment", "extra", "instanceid", "instancetype", "restrictedcorespergpu",
     "nodeset", "nodehostname", "availabletypes", "certflags", "lowestjoules", "consumedjoules", "topology",
 ))  # fmt: skip
 _PARTITION_KEYS = frozenset((
@@ -27,12 +28,14 @@ _PARTITION_KEYS = frozenset((
     "defaulttime", "minnodes", "maxnodes", "maxcpuspernode", "defmempercpu", "defmempernode",
     "maxmempercpu", "maxmempernode", "oversubscribe", "shared", "lln", "qos", "overtimelimit",
     "preemptmode", "gracetime", "allowaccounts", "denyaccounts", "allowqos", "denyqos", "allowgroups",
-    "allocnodes", "rootonly", "reqresv", "tresbillingweights", "default",
+    "allocnodes", "rootonly", "reqresv", "tresbillingweights", "default", "exclusiveuser",
 ))  # fmt: skip
 _PARTITION_NO_CONCERN = frozenset((
     "hidden", "totalcpus", "totalnodes", "tres", "nodesets", "selecttypeparameters",
     "resumetimeout", "suspendtime", "suspendtimeout", "powerdownonidle", "disablerootjobs", "nodeset",
 ))  # fmt: skip
+_UNDERSTOOD = (("exclusive", "NODE"), ("exclusive", "USER"))
+"""Values that are taken into account, of keys whose other values are not."""
 _HARMLESS = ("", "(NULL)", "NO", "NONE", "N/A", "UNLIMITED", "0", "ALL")
 
 
@@ -158,6 +161,9 @@ def _partition(
     both = entry.read("Priority", values.whole, 1)
     shared = "OverSubscribe" if "OverSubscribe" in entry else "Shared"
     sharing, count = entry.read(shared, _sharing, ("NO", 4))
+    exclusive = entry.get("Exclusive").strip().upper()  # since 26.05 in place of the two older keys
+    if exclusive in ("NODE", "TOPO"):
+        sharing = "EXCLUSIVE"
     limits = {
         field: entry.read(key, _size_or_none, None)
         for field, key in (
@@ -180,6 +186,7 @@ def _partition(
         max_cpus_per_node=entry.read("MaxCPUsPerNode", values.limit, None),
         oversubscribe=sharing,
         oversubscribe_count=count,
+        exclusive_user=entry.read("ExclusiveUser", values.yes, False) or exclusive == "USER",
         lln=entry.read("LLN", values.yes, False),
         qos="" if values.nothing(entry.get("QOS")) else entry.get("QOS"),
         over_time_limit=entry.read("OverTimeLimit", _over_time, None),
@@ -218,5 +225,7 @@ def unknown_keys(entry: Entry, kind: str) -> list[tuple[str, str]]:
     return [
         (key, value)
         for key, value in entry.pairs.items()
-        if key.lower() not in known and value.upper() not in _HARMLESS
+        if key.lower() not in known
+        and value.upper() not in _HARMLESS
+        and (key.lower(), value.upper()) not in _UNDERSTOOD
     ]

@@ -66,6 +66,8 @@ class Partition:
     oversubscribe: str = "NO"
     """NO, EXCLUSIVE, YES or FORCE."""
     oversubscribe_count: int = 4
+    exclusive_user: bool = False
+    """Whether only one user at a time has jobs on a node (ExclusiveUser)."""
     lln: bool = False
     qos: str = ""
     over_time_limit: int | None = None

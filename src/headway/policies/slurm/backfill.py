@@ -42,6 +42,7 @@ from headway.policies.slurm.limits import (
     second_qos,
 )
 from headway.policies.slurm.main_loop import priority_bound
+from headway.policies.slurm.owners import lay_others, leave_others_out
 from headway.policies.slurm.plan_table import (
     END,
     clear_table,
@@ -332,20 +333,24 @@ def search(state: State, place: int, now: int) -> bool:
     if stops:
         later = max(now, blocked_until(memory, job, part))
     folded = reach = END
-    any_reserved = memory.reservations.shape[1] > 0
+    any_reserved, by_user = memory.reservations.shape[1] > 0, memory.settings[Setting.KEEPS_NODES] > 0
+    narrowed = any_reserved or by_user
     lay_widest(memory, job, part)
     kind = kind_of(memory, job, part)
     preempts = memory.settings[Setting.PREEMPTION] != Preemption.OFF
     known = memory.jobs[SlurmJob.SIZED, job] > 0 and not only_now and not plain and not preempts
-    by_count = known and not any_reserved and counts_nodes(memory, job, part)
+    by_count = known and not narrowed and counts_nodes(memory, job, part)
     enough = enough_over(memory, least) if by_count else 0
     while True:
         begin = later
-        if any_reserved:
+        if narrowed:
             begin = lay_allowed(memory, job, part, later, minutes, now)
             if begin == NOT_NOW:
                 memory.jobs[SlurmJob.REASON, job] = Reason.RESERVATION
                 return GO_ON
+            if by_user:
+                lay_others(state, job, part)
+                leave_others_out(memory, Scratch.ALLOWED)
             pack_set(memory, Scratch.ALLOWED)
             lay_widest(memory, job, part)
             lacks, seen = 0, END

@@ -140,10 +140,11 @@ def lay_widest(memory: Memory, job: int, part: int) -> None:
 def kind_of(memory: Memory, job: int, part: int) -> int:
     """The kind of a job: jobs of a kind could have the same nodes. The last one is for all that have none.
 
-    What reservations leave to a job is its own.
+    What reservations or other users leave to a job is its own.
     """
-    kinds = memory.surveys.shape[1] - 1
-    if memory.reservations.shape[1] > 0 or memory.settings[Setting.PLAIN] > 0:
+    kinds, settings = memory.surveys.shape[1] - 1, memory.settings
+    by_user = settings[Setting.KEEPS_NODES] > 0
+    if memory.reservations.shape[1] > 0 or by_user or settings[Setting.PLAIN] > 0:
         return kinds
     return min(part * memory.features.shape[0] + memory.jobs[SlurmJob.FEATURES, job], kinds)
 

@@ -81,6 +81,7 @@ class Requests:
         rows[SlurmJob.CONTIGUOUS] = self.column("contiguous", 0) > 0
         rows[SlurmJob.MEMORY_NODE], rows[SlurmJob.MEMORY_CPU] = asked.memory_node, asked.memory_cpu
         rows[SlurmJob.EXCLUSIVE] = asked.exclusive
+        rows[SlurmJob.KEEPS_NODES] = self.column("exclusive_user", 0) > 0
         rows[SlurmJob.FEATURES] = self.constraints()
         rows[SlurmJob.PARTITIONS] = self.partitions()
         rows[SlurmJob.MIN_NODES] = self.raised(rows)

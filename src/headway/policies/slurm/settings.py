@@ -99,6 +99,8 @@ class Setting(IntEnum):
     """Whether a limit on the nodes that jobs hold together is set anywhere."""
     ACCRUE_ALWAYS = 71
     """PriorityFlags=ACCRUE_ALWAYS: jobs gain age from their submission on, eligible or not."""
+    KEEPS_NODES = 72
+    """Whether some jobs let nobody but their user on their nodes (--exclusive=user, ExclusiveUser)."""
     BUSY_FIRST = 68
     """bf_busy_nodes: plans take nodes in use before idle ones."""
     SERIAL_LAST = 69

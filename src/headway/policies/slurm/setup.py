@@ -128,6 +128,8 @@ def controller(site: Site, arrivals: Arrivals, seed: int) -> Memory:
     jobs = np.vstack([jobs, np.zeros((len(resources), jobs.shape[1]), np.int64)])
     settings, holders = settings_of(site), len(site.qos) + len(site.associations)
     settings[Setting.LIMITS_NODES] = limits_nodes(site)
+    by_user = any(partition.exclusive_user for partition in site.partitions)
+    settings[Setting.KEEPS_NODES] = by_user or bool((jobs[SlurmJob.KEEPS_NODES] > 0).any())
     settings[Setting.USERS], settings[Setting.ACCOUNTS] = users, accounts
     settings[Setting.ORIGIN] = arrivals.origin
     settings[Setting.RESTRICTS] = any(any(row) for row in requests.standings)
@@ -394,6 +396,7 @@ def partition_rows(site: Site) -> Table:
             Partition.GRACE: partition.grace_seconds,
             Partition.ALIKE: len(alike) <= 1 and not (one_by_one or least_loaded or partition.lln),
             Partition.LEAST_LOADED: least_loaded or partition.lln,
+            Partition.KEEPS_NODES: partition.exclusive_user,
             Partition.LEVEL: level_of(site, partition) if suspends(site) else 0,
             Partition.ROWS: shared,
             Partition.ROWS_PREEMPTING: shared_preempting,

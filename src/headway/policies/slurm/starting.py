@@ -21,6 +21,7 @@ from headway.policies.slurm.limits import (
     lay_counted,
     minutes_used_up,
 )
+from headway.policies.slurm.owners import lay_others, leave_others_out
 from headway.policies.slurm.power import switch_on
 from headway.policies.slurm.preemption import grace, is_pausing, pass_number
 from headway.policies.slurm.priority import tres_of
@@ -62,7 +63,7 @@ CHECKS_EVERY = 30
 def candidates(state: State, allowed: int, job: int, part: int) -> None:
     """The nodes of the set ``allowed`` on which a job may start: usable, its partition's, not completing.
 
-    The set BEFORE also has those that are completing.
+    The set BEFORE also has those that are completing, or that other users keep from it.
     """
     memory = state.memory
     features = memory.jobs[SlurmJob.FEATURES, job]
@@ -75,6 +76,9 @@ def candidates(state: State, allowed: int, job: int, part: int) -> None:
         )
         memory.sets[Scratch.BEFORE, node] = here
         memory.sets[Scratch.CANDIDATES, node] = here & (memory.nodes[SlurmNode.COMPLETING, node] == 0)
+    if memory.settings[Setting.KEEPS_NODES] > 0:
+        lay_others(state, job, part)
+        leave_others_out(memory, Scratch.CANDIDATES)
 
 
 @kernel
@@ -124,12 +128,15 @@ def taken_cpus(memory: Memory) -> int:
 
 @kernel
 def others_keep_it_out(state: State, whole: bool) -> bool:
-    """Whether a node that the job at hand might have is in use by others: completing, or held whole."""
+    """Whether a node that the job at hand might have is in use by others: completing, or held whole, or by
+    jobs of users that may not meet."""
     memory = state.memory
+    by_user = memory.settings[Setting.KEEPS_NODES] > 0
     for node in range(memory.nodes.shape[1]):
         if memory.sets[Scratch.BEFORE, node] == 0:
             continue
         busy = memory.nodes[SlurmNode.COMPLETING, node] > 0 or state.nodes[Node.ALONE, node] > 0
+        busy = busy or (by_user and memory.sets[Scratch.OTHERS, node] > 0)
         if busy or (whole and state.nodes[Node.RUNS, node] > 0):
             return True
     return False

@@ -158,7 +158,9 @@ class SlurmJob(IntEnum):
     """Whether it ran before the simulation began: it starts as it comes."""
     SINCE = 74
     """When it was submitted, if that was before the simulation began; -1: it comes when it is submitted."""
-    HOLDS = 75
+    KEEPS_NODES = 75
+    """Whether it lets nobody but its user on its nodes (--exclusive=user)."""
+    HOLDS = 76
     """What it holds of each resource (:class:`Tres`) while it runs; as many rows as there are resources."""
 
 
@@ -230,6 +232,8 @@ class Partition(IntEnum):
     """Which of the nodes' further rows has what is left of MAX_CPUS; -1: it has no such bound."""
     LEAST_LOADED = 23
     """Whether jobs take the least loaded nodes first (LLN)."""
+    KEEPS_NODES = 24
+    """Whether each of its jobs lets nobody but its user on its nodes (ExclusiveUser)."""
 
 
 class Record(IntEnum):
@@ -652,6 +656,8 @@ class Scratch(IntEnum):
     """Nodes free of plans in the slots of a window behind those whose sets are folded."""
     AROUND = 14
     """Nodes of the job's partition, with its features or without: when one comes free, it tries again."""
+    OTHERS = 15
+    """Nodes that the users of other jobs keep from the job at hand, or it from them."""
 
 
 class Reason(IntEnum):

@@ -60,7 +60,7 @@ _WORDS: dict[str, re.Pattern[str]] = {
         r"SMALL_RELATIVE_TO_TIME)(?:[,+ ]|$))*"
     ),
     "mode": re.compile(r"(?:(?:OFF|CANCEL|GANG|REQUEUE|SUSPEND|WITHIN|CLUSTER|PRIORITY|NO|YES|FORCE|EXCLUSIVE"
-                       r"|ANY|ALL|USER|MCS|NONE)(?:[,:]\d*|$))*", re.IGNORECASE),
+                       r"|ANY|ALL|USER|NODE|TOPO|MCS|NONE)(?:[,:]\d*|$))*", re.IGNORECASE),
     "plugin": re.compile(
         r"(?:accounting_storage/(?:slurmdbd|none|ctld_relay)|priority/(?:basic|multifactor)|"
         r"preempt/(?:none|qos|partition_prio)|sched/(?:backfill|builtin)|"
@@ -251,6 +251,7 @@ class Anonymous:
             if name in given and (not given[name] or _ASKED.fullmatch(given[name])):
                 words.append(f"--{name}={given[name]}" if given[name] else f"--{name}")
         words += [f"--{name}" for name in _OPTIONS_ALONE if name in given and not given[name]]
+        words += ["--exclusive=user"] if given.get("exclusive") == "user" else []
         treated: tuple[tuple[str, Treatment], ...] = (
             ("account", self.name("account")), ("partition", self.name("partition")),
             ("qos", self.name("qos")), ("constraint", self.features), ("gres", self.gres),

@@ -249,7 +249,11 @@ class Records:
     def _unreadable(self, frame: pl.DataFrame, row: int, column: str, line: Ints) -> InputError:
         text = str(frame[column][row])
         shown = ascii(text[:30]) + ("..." if len(text) > 30 else "")
-        message = f"{shown} cannot be read; are the columns mixed up, or is the line damaged? export again"
+        message = f"{shown} cannot be read; "
+        if column in CLOCKS.values() and any(sign.isdigit() for sign in text):
+            message += "times are as sacct shows them by itself: export with SLURM_TIME_FORMAT=%s"
+        else:
+            message += "are the columns mixed up, or is the line damaged? export again"
         return InputError(message, file=self.name, line=int(line[row]), field=column)
 
     def _labels(self, frame: pl.DataFrame) -> dict[str, npt.NDArray[np.int32]]:

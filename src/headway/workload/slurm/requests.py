@@ -25,7 +25,7 @@ Ints = npt.NDArray[np.int64]
 NUMBERS = (
     "min_nodes", "max_nodes", "tasks", "cpus_per_task", "tasks_per_node", "memory_node_mb",
     "memory_cpu_mb", "exclusive", "time_min", "nice", "array_limit", "held", "requeue", "contiguous",
-    "kill_invalid", "oversubscribe",
+    "kill_invalid", "oversubscribe", "exclusive_user",
 )  # fmt: skip
 """Columns of whole numbers that a submit line gives; `time_min` in µs."""
 
@@ -49,8 +49,9 @@ COLUMNS = (*NUMBERS, *FROM_RECORD, *(name for name in TEXTS if name != "partitio
 """Every column made here; `partition` is put in the place of the recorded one."""
 
 ABSENT = dict.fromkeys(
-    ("max_nodes", "exclusive", "nice", "array_limit", "held", "contiguous", "oversubscribe"), 0
-)
+    ("max_nodes", "exclusive", "nice", "array_limit", "held", "contiguous", "oversubscribe",
+     "exclusive_user"), 0
+)  # fmt: skip
 """Columns in which nothing asked is 0; in all others it is -1."""
 _ARRAY = re.compile(r"^(\d+)_(\d+|\[)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)B?", re.IGNORECASE)
@@ -96,6 +97,7 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
         if option in given and (megabytes := _megabytes(given[option])) is not None:
             asked[name] = megabytes
     asked["exclusive"] = int("exclusive" in given and given["exclusive"] in ("", "exclusive"))
+    asked["exclusive_user"] = int(given.get("exclusive") == "user")
     asked["contiguous"] = int("contiguous" in given)
     asked["oversubscribe"] = int("oversubscribe" in given or "share" in given)
     if "time-min" in given and (time := clock_time(given["time-min"])) is not None:
@@ -119,7 +121,7 @@ def _asked(given: dict[str, str]) -> dict[str, Any]:
     if given.get("kill-on-invalid-dep", "").lower() in ("yes", "no"):
         asked["kill_invalid"] = int(given["kill-on-invalid-dep"].lower() == "yes")
     further = [name for name in given if name in FURTHER]
-    if given.get("exclusive", "") not in ("", "exclusive"):
+    if given.get("exclusive", "") not in ("", "exclusive", "user"):
         further.append(f"exclusive={given['exclusive']}")
     asked["further"] = ",".join(sorted(further))
     asked["gres"] = _gres(given)
